@@ -1,0 +1,41 @@
+# The language, the warnings and the sanitizers, the same for every target of ours.
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+
+set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for every target: 'address,undefined' or 'thread'")
+option(WEFT_DAWN "Build the Dawn backend and what needs it" ON)
+option(WEFT_WERROR "Warnings are errors" ON)
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # base_dir makes the cache serve several checkouts, and hash_dir off keeps them apart from the folder's name.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+
+add_library(weft_compile_options INTERFACE)
+target_include_directories(weft_compile_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(weft_compile_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+if(EMSCRIPTEN)
+  target_compile_options(weft_compile_options INTERFACE -fno-exceptions -msimd128 -Wno-shorten-64-to-32)
+else()
+  # GCC reports these inside its own library after inlining; they have been false every time.
+  target_compile_options(weft_compile_options INTERFACE -Wno-maybe-uninitialized -Wno-dangling-reference -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
+  target_compile_options(weft_compile_options INTERFACE -fstack-protector-strong)
+endif()
+if(WEFT_SANITIZE)
+  add_compile_options(-fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${WEFT_SANITIZE})
+  if(WEFT_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+  if(WEFT_SANITIZE MATCHES thread)
+    # libstdc++'s atomic_thread_fence is not understood by tsan; GCC warns where it is used.
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()

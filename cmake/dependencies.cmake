@@ -1,0 +1,36 @@
+# What comes from where. Everything is a Debian package that scripts/setup installs; nothing is downloaded.
+#
+#   Dawn        libwebgpu-dawn-dev   WebGPU natively                      engine/gpu/native
+#   Drogon      libdrogon-dev        HTTP, WebSocket, TLS                 service/net
+#   SQLite      libsqlite3-dev       durable state                        service/store
+#   OpenSSL     libssl-dev           SHA-256, Ed25519                     common/crypto
+#   glaze       libglaze-dev         JSON (header only)                   common/json
+#   CLI11       libcli11-dev         command line (header only)           apps/cli
+#   spdlog      libspdlog-dev        log                                  common/base, native only
+#   GoogleTest  libgtest-dev         tests
+if(EMSCRIPTEN)
+  # Header-only packages without /usr/include, which would shadow Emscripten's own C library.
+  set(weft_web_include ${CMAKE_BINARY_DIR}/include)
+  file(MAKE_DIRECTORY ${weft_web_include})
+  foreach(name glaze protozero)
+    if(EXISTS /usr/include/${name})
+      file(CREATE_LINK /usr/include/${name} ${weft_web_include}/${name} SYMBOLIC)
+    endif()
+  endforeach()
+  add_library(weft_glaze INTERFACE)
+  target_include_directories(weft_glaze SYSTEM INTERFACE ${weft_web_include})
+else()
+  find_package(Threads REQUIRED)
+  find_package(OpenSSL 3 REQUIRED)
+  find_package(SQLite3 REQUIRED)
+  find_package(spdlog REQUIRED)
+  find_package(CLI11 REQUIRED)
+  find_package(GTest REQUIRED)
+  find_package(Drogon REQUIRED)
+  find_package(ZLIB REQUIRED)
+  if(WEFT_DAWN)
+    find_package(Dawn REQUIRED)
+  endif()
+  add_library(weft_glaze INTERFACE)
+  target_include_directories(weft_glaze SYSTEM INTERFACE /usr/include)
+endif()

@@ -1,0 +1,107 @@
+// Text forms of bytes and ids are exact both ways and refuse everything else; coroutines hand values up in order.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "common/base/async.h"
+#include "common/base/bytes.h"
+#include "common/base/ids.h"
+
+namespace weft {
+namespace {
+
+TEST(Hex, RoundTripsAndRefusesOddOrForeignText) {
+  EXPECT_EQ(to_hex(ByteVector{0, 0x1f, 0xff}), "001fff");
+  EXPECT_EQ(from_hex("001FfF").value(), (ByteVector{0, 0x1f, 0xff}));
+  EXPECT_EQ(from_hex("0").error().message, "Hex text has an odd length (1).");
+  EXPECT_FALSE(from_hex("0g").has_value());
+}
+
+TEST(Base58, AgreesWithPublishedVectors) {
+  // From draft-msporny-base58-03, section 5.
+  EXPECT_EQ(to_base58(as_bytes(std::string_view("Hello World!"))), "2NEpo7TZRRrLZSi2U");
+  EXPECT_EQ(to_base58(from_hex("0000287fb4cd").value()), "11233QC4");
+  EXPECT_EQ(from_base58("11233QC4").value(), from_hex("0000287fb4cd").value());
+  EXPECT_FALSE(from_base58("0OIl").has_value());
+  EXPECT_FALSE(from_base58(std::string(129, '2')).has_value());
+}
+
+TEST(Base64, AgreesWithRfc4648AndRefusesLooseText) {
+  const std::map<std::string_view, std::string_view> vectors = {
+      {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  for (const auto& [plain, coded] : vectors) {
+    EXPECT_EQ(to_base64(as_bytes(plain)), coded);
+    EXPECT_EQ(as_text(from_base64(coded).value()), plain);
+  }
+  for (const std::string_view wrong : {"Zg=", "Zg", "Z===", "====", "Zh==", "Zm9=", "Z g=", "Zg==Zg=="}) {
+    EXPECT_FALSE(from_base64(wrong).has_value()) << wrong;
+  }
+}
+
+TEST(TaskId, ReadsWhatItWritesAndNothingElse) {
+  TaskId task;
+  task.job.bytes[0] = 0xab;
+  task.index = 4294967295U;
+  EXPECT_EQ(TaskId::parse(task.text()).value(), task);
+  const std::string job = task.job.text();
+  for (const std::string& wrong : {job, job + "/", job + "/-1", job + "/4294967296", job + "/1x", std::string("ab/1"), std::string("/")}) {
+    EXPECT_FALSE(TaskId::parse(wrong).has_value()) << wrong;
+  }
+}
+
+TEST(ErrorCode, HasAWordForEachCodeAndReadsItBack) {
+  for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code) {
+    EXPECT_EQ(error_code_from(to_string(static_cast<ErrorCode>(code))), static_cast<ErrorCode>(code));
+  }
+}
+
+Async<int> twice(Pending<int> later) { co_return 2 * co_await later; }
+Async<Result<int>> sum(Pending<int> a, Pending<int> b) {
+  const int left = co_await twice(a);
+  const int right = co_await twice(b);
+  if (right < 0) co_return fail(ErrorCode::invalid_argument, "{} is negative.", right);
+  co_return left + right;
+}
+
+TEST(Async, ResumesItsOwnerWhenALaterValueArrives) {
+  Pending<int> a;
+  Pending<int> b;
+  std::optional<Result<int>> result;
+  start<Result<int>>(sum(a, b), [&](Result<int> value) { result = std::move(value); });
+
+  b.set(20);
+  EXPECT_FALSE(result.has_value());
+  a.set(1);
+
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->value(), 42);
+}
+
+TEST(Async, CarriesErrorsAsValues) {
+  Pending<int> a;
+  Pending<int> b;
+  std::optional<Result<int>> result;
+  start<Result<int>>(sum(a, b), [&](Result<int> value) { result = std::move(value); });
+
+  a.set(1);
+  b.set(-3);
+
+  EXPECT_EQ(result->error().message, "-6 is negative.");
+}
+
+Async<long> count_down(long n) {
+  if (n == 0) co_return 0;
+  co_return 1 + co_await count_down(n - 1);
+}
+Async<void> many_steps(long* total) {
+  for (int i = 0; i < 1000; ++i) *total += co_await count_down(100);
+}
+
+TEST(Async, DoesNotGrowTheStackOverManyAwaits) {
+  long total = 0;
+  start(many_steps(&total));
+  EXPECT_EQ(total, 100'000);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,28 @@
+#include "common/base/log.h"
+
+#include <atomic>
+#include <cstdio>
+#include <string>
+
+#include "common/base/clock.h"
+
+namespace weft {
+namespace {
+
+std::atomic<LogLevel> level_min{LogLevel::info};
+
+}  // namespace
+
+void set_log_level(LogLevel level) { level_min.store(level, std::memory_order_relaxed); }
+LogLevel log_level() { return level_min.load(std::memory_order_relaxed); }
+
+void log_line(LogLevel level, std::string_view text) {
+  constexpr std::string_view names[] = {"debug", "info ", "warn ", "error"};
+  const UnixMillis time = unix_now();
+  const auto of_day = static_cast<long long>(time / 1000 % 86400);
+  std::string line =
+      std::format("{:02}:{:02}:{:02}.{:03} {} {}\n", of_day / 3600, of_day / 60 % 60, of_day % 60, time % 1000, names[static_cast<int>(level)], text);
+  std::fwrite(line.data(), 1, line.size(), stderr);  // One write: lines of several threads do not mix.
+}
+
+}  // namespace weft

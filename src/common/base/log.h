@@ -1,0 +1,40 @@
+// What the program says to whoever runs it: one line an event on standard error, in the browser on the console. Results
+// go to standard output and never through here.
+#pragma once
+
+#include <format>
+#include <string_view>
+#include <utility>
+
+namespace weft {
+
+enum class LogLevel { debug, info, warning, error };
+
+// Lines below this level are dropped; info at the start.
+void set_log_level(LogLevel level);
+[[nodiscard]] LogLevel log_level();
+// Thread-safe; one line, never interleaved.
+void log_line(LogLevel level, std::string_view text);
+
+template <class... Args>
+void log(LogLevel level, std::format_string<Args...> format, Args&&... args) {
+  if (level >= log_level()) log_line(level, std::format(format, std::forward<Args>(args)...));
+}
+template <class... Args>
+void log_debug(std::format_string<Args...> format, Args&&... args) {
+  log(LogLevel::debug, format, std::forward<Args>(args)...);
+}
+template <class... Args>
+void log_info(std::format_string<Args...> format, Args&&... args) {
+  log(LogLevel::info, format, std::forward<Args>(args)...);
+}
+template <class... Args>
+void log_warning(std::format_string<Args...> format, Args&&... args) {
+  log(LogLevel::warning, format, std::forward<Args>(args)...);
+}
+template <class... Args>
+void log_error(std::format_string<Args...> format, Args&&... args) {
+  log(LogLevel::error, format, std::forward<Args>(args)...);
+}
+
+}  // namespace weft
