@@ -1,0 +1,50 @@
+// Ed25519 (RFC 8032) keys. Coroutines, since the browser's WebCrypto answers later; natively they are done at once.
+#pragma once
+
+#include <memory>
+
+#include "common/base/async.h"
+#include "common/base/bytes.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace weft::crypto {
+
+// Somebody who can sign without showing the key.
+class Signer {
+ public:
+  virtual ~Signer() = default;
+  [[nodiscard]] virtual const PublicKey& public_key() const = 0;
+  [[nodiscard]] virtual Async<Result<Signature>> sign(ByteVector message) = 0;
+};
+
+[[nodiscard]] Async<Result<bool>> verify(PublicKey key, ByteVector message, Signature signature);
+
+#ifndef __EMSCRIPTEN__
+// Natively a key is a 32-byte seed and everything is synchronous.
+class KeyPair final : public Signer {
+ public:
+  [[nodiscard]] static Result<KeyPair> generate();
+  [[nodiscard]] static Result<KeyPair> from_seed(ByteSpan seed);
+  KeyPair(KeyPair&&) noexcept;
+  KeyPair& operator=(KeyPair&&) noexcept;
+  ~KeyPair() override;
+
+  [[nodiscard]] const PublicKey& public_key() const override { return public_key_; }
+  [[nodiscard]] ByteVector seed() const;
+  [[nodiscard]] Async<Result<Signature>> sign(ByteVector message) override;
+  [[nodiscard]] Signature sign_now(ByteSpan message) const;
+
+ private:
+  struct Key;
+  KeyPair(std::unique_ptr<Key> key, PublicKey public_key);
+  std::unique_ptr<Key> key_;
+  PublicKey public_key_;
+};
+
+[[nodiscard]] bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature);
+// From the operating system; ends the process where that fails.
+void random_bytes(std::span<std::uint8_t> out);
+#endif
+
+}  // namespace weft::crypto

@@ -1,0 +1,136 @@
+// The job manifest: what a client wants run. parse() takes JSON text and gives a manifest that every rule of the format
+// holds for, or one exact sentence with the place: `bindings[1].shape: must not be empty (line 7, column 18)`.
+// CONTRACT.md, "Manifest", fixes the format.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace weft::manifest {
+
+enum class Kind : std::uint8_t { wgsl, kernel };
+enum class Role : std::uint8_t { uniform, input, output, inout };
+enum class ElementType : std::uint8_t { i32, u32, f32, f16, i8 };  // i8: operands of kernels only.
+enum class Axis : std::uint8_t { x, y, z };
+
+[[nodiscard]] std::string_view to_string(ElementType type);
+[[nodiscard]] std::uint64_t bytes_per_element(ElementType type);
+
+// Where bytes come from. `value` and `base64` are decoded when parsed; a path is for local runs only and is resolved by
+// whoever reads files; a blob is fetched by its hash.
+struct Inline {
+  ByteVector bytes;
+};
+struct Path {
+  std::string path;
+};
+struct Blob {
+  Hash hash;
+};
+using Data = std::variant<std::monostate, Inline, Path, Blob>;
+
+struct Binding {
+  std::uint32_t binding = 0;  // In @group(0).
+  Role role = Role::output;
+  ElementType type = ElementType::u32;
+  std::vector<std::uint64_t> shape;        // Row-major, outermost first; no zero.
+  Data data;                               // Given for uniform and input; optional for inout (zeros); never for output.
+  std::optional<std::uint32_t> split_dim;  // 0 where the outermost dimension is cut with the dispatch.
+  bool concat = false;                     // "combine": "concat": whole outputs are joined in the order of tasks.
+
+  [[nodiscard]] std::uint64_t elements() const;
+  [[nodiscard]] std::uint64_t bytes() const { return elements() * bytes_per_element(type); }
+  [[nodiscard]] bool is_output() const { return role == Role::output || role == Role::inout; }
+};
+
+struct Step {
+  std::string entry;
+  std::array<std::uint32_t, 3> dispatch{1, 1, 1};  // Workgroups.
+};
+
+struct Split {
+  std::uint32_t tasks = 1;
+  Axis axis = Axis::x;
+};
+
+// exact: byte for byte. Otherwise |a - b| <= absolute + relative * max(|a|, |b|) for each element.
+struct Compare {
+  bool exact = true;
+  double absolute = 0;
+  double relative = 0;
+};
+
+struct Verify {
+  Compare compare;
+  std::uint32_t replicas = 1;
+  double audit = 0;  // Share of tasks that are audited, in [0, 1].
+};
+
+struct Requires {
+  std::vector<std::string> features;
+  std::map<std::string, std::uint64_t> limits;  // WebGPU's limit names, least values.
+  std::uint64_t memory_bytes = 0;
+};
+
+struct Operand {
+  Data data;
+};
+
+// { "kind": "kernel", "kernel": "matmul_i8", "m", "n", "k", "a": {data}, "b": {data} }: C[m][n] = A[m][k] * B[k][n],
+// int8 operands, int32 result. Split along the rows of C.
+struct Kernel {
+  std::string name;
+  std::uint32_t m = 0;
+  std::uint32_t n = 0;
+  std::uint32_t k = 0;
+  Data a;
+  Data b;
+};
+
+struct Manifest {
+  Kind kind = Kind::wgsl;
+  std::string name;
+  std::variant<std::string, Path, Blob> shader;  // WGSL text, or where it is. Empty text for kernels.
+  std::map<std::string, double> constants;
+  std::map<std::string, std::vector<double>> tune;  // Overrides that a worker may choose; must not change results.
+  std::vector<Step> steps;                          // At least one for wgsl; `entry` + `dispatch` is one step.
+  std::vector<Binding> bindings;                    // In the order of the text.
+  Kernel kernel;                                    // For Kind::kernel.
+  Split split;
+  Verify verify;
+  Requires requirements;
+  std::uint32_t priority = 50;   // 0 to 100, higher first.
+  std::uint32_t deadline_s = 0;  // 0: none.
+  MicroCredits budget = 0;       // In the text in credits with at most six decimals.
+
+  // Bytes of each output of the whole job, in manifest order (kernels have one).
+  [[nodiscard]] std::vector<std::uint64_t> output_bytes() const;
+};
+
+// Bounds of the format itself. A worker has its own, smaller ones (exec::Bounds).
+struct Limits {
+  std::size_t text_bytes_max = 64 << 20;
+  std::size_t shader_bytes_max = 1 << 20;
+  std::uint32_t bindings_max = 16;
+  std::uint32_t steps_max = 64;
+  std::uint32_t tasks_max = 65536;
+  std::uint32_t replicas_max = 7;
+  std::uint64_t binding_bytes_max = std::uint64_t{1} << 32;
+};
+
+[[nodiscard]] Result<Manifest> parse(std::string_view json, const Limits& limits = {});
+
+// The manifest as JSON again, with keys in a fixed order: parse(to_json(m)) == m. Inline data is written as base64.
+[[nodiscard]] std::string to_json(const Manifest& manifest);
+
+}  // namespace weft::manifest

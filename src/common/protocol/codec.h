@@ -1,0 +1,34 @@
+// Messages to frames and back. Text frame: one JSON object { "type", "v", ... }. Binary frame: u32 header length
+// (little-endian) || JSON header || payload, at most frame_bytes_max. Decoding is strict and bounded: unknown or missing or
+// doubled keys, wrong types, over-long lists and trailing text are invalid_argument, with the place.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+#include "common/protocol/messages.h"
+
+namespace weft::protocol {
+
+[[nodiscard]] std::string encode(const WorkerMessage& message);
+[[nodiscard]] std::string encode(const CoordinatorMessage& message);
+[[nodiscard]] Result<WorkerMessage> decode_worker_message(std::string_view text);
+[[nodiscard]] Result<CoordinatorMessage> decode_coordinator_message(std::string_view text);
+
+// A result with the bytes of its in-frame outputs, in order.
+struct ResultFrame {
+  TaskResult result;
+  ByteVector payload;
+};
+[[nodiscard]] Result<ByteVector> encode_frame(const ResultFrame& frame);  // resource_exhausted when too large.
+// Checks that the payload is as long as the in-frame outputs say.
+[[nodiscard]] Result<ResultFrame> decode_frame(ByteSpan bytes);
+
+// What a worker signs to show that it holds its key: SHA-256("weft-hello-1" || coordinator || nonce || worker).
+[[nodiscard]] ByteVector hello_digest(const PublicKey& coordinator, const Hash& nonce, const PublicKey& worker);
+// What a client signs to submit a job: SHA-256("weft-submit-1" || SHA-256(manifest text) || nonce), nonce being 16 bytes.
+[[nodiscard]] ByteVector submit_digest(const Hash& manifest_digest, ByteSpan nonce);
+
+}  // namespace weft::protocol
