@@ -88,8 +88,8 @@ class Client {
   struct Options {
     std::string url;
     TlsOptions tls;
-    std::size_t connections = 4;                          // HTTP requests at a time; others wait.
-    Duration silence_max = std::chrono::seconds(35);      // A socket that hears nothing (the server pings every 10 s) is closed.
+    std::size_t connections = 4;                           // HTTP requests at a time; others wait.
+    Duration silence_max = std::chrono::seconds(35);       // A socket that hears nothing (the server pings every 10 s) is closed.
     std::size_t message_bytes_max = std::size_t{4} << 20;  // Of a WebSocket message from the server.
   };
   using Answer = std::function<void(Result<Response>)>;
