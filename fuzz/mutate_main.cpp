@@ -3,10 +3,10 @@
 //   NAME_fuzz [--runs N] [--seed S] CORPUS...
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -46,7 +46,8 @@ class Mutator {
   const Input& pick() { return corpus_[below(corpus_.size())]; }
 
   void change(Input& input) {
-    static constexpr std::string_view interesting[] = {"\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-1", "1e9", "18446744073709551616", "null", "true", "\\u0000", "\xff"};
+    static constexpr std::string_view interesting[] = {"\"",   "\\",   "{",       "}",   "[", "]", ",", ":", "0", "-1", "1e9", "18446744073709551616",
+                                                       "null", "true", "\\u0000", "\xff"};
     const std::size_t at = below(input.size() + 1);
     const auto begin = input.begin() + static_cast<std::ptrdiff_t>(at);
     const std::size_t left = input.size() - at;
@@ -135,6 +136,7 @@ int main(int count, char** arguments) {
     const Input input = mutator.next();
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }
-  std::printf("%llu inputs and %llu mutations of them: no crash.\n", static_cast<unsigned long long>(corpus.size()), static_cast<unsigned long long>(runs));
+  std::printf("%llu inputs and %llu mutations of them: no crash.\n", static_cast<unsigned long long>(corpus.size()),
+              static_cast<unsigned long long>(runs));
   return 0;
 }
