@@ -72,15 +72,15 @@ function LedgerLine({ sum }: { sum: number }) {
 function JobRow({ job }: { job: Job }) {
   const share = job.tasks === 0 ? 0 : job.accepted / job.tasks;
   return (
-    <li className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1.5 py-3">
+    <li className="grid grid-cols-[1fr_5.5rem] items-center gap-x-4 gap-y-1.5 py-3">
       <span className="truncate font-medium">{job.name || shorten(job.id)}</span>
-      <span className="text-sm text-soft">{job.state}</span>
+      <span className="text-right text-sm text-soft">{job.state}</span>
       <div className="h-2 overflow-hidden rounded-full bg-sunk" aria-hidden="true">
         <svg viewBox="0 0 100 2" preserveAspectRatio="none" className="block h-full w-full">
           <rect width={share * 100} height="2" fill="var(--warp)" />
         </svg>
       </div>
-      <span className="font-mono text-sm tabular-nums" aria-label={`${job.accepted} of ${job.tasks} tasks accepted`}>
+      <span className="text-right font-mono text-sm tabular-nums" aria-label={`${job.accepted} of ${job.tasks} tasks accepted`}>
         {job.accepted}/{job.tasks}
       </span>
     </li>
