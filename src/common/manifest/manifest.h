@@ -24,18 +24,23 @@ enum class ElementType : std::uint8_t { i32, u32, f32, f16, i8 };  // i8: operan
 enum class Axis : std::uint8_t { x, y, z };
 
 [[nodiscard]] std::string_view to_string(ElementType type);
+[[nodiscard]] std::string_view to_string(Role role);
+[[nodiscard]] std::string_view to_string(Axis axis);
 [[nodiscard]] std::uint64_t bytes_per_element(ElementType type);
 
 // Where bytes come from. `value` and `base64` are decoded when parsed; a path is for local runs only and is resolved by
 // whoever reads files; a blob is fetched by its hash.
 struct Inline {
   ByteVector bytes;
+  friend bool operator==(const Inline&, const Inline&) = default;
 };
 struct Path {
   std::string path;
+  friend bool operator==(const Path&, const Path&) = default;
 };
 struct Blob {
   Hash hash;
+  friend bool operator==(const Blob&, const Blob&) = default;
 };
 using Data = std::variant<std::monostate, Inline, Path, Blob>;
 
@@ -43,24 +48,29 @@ struct Binding {
   std::uint32_t binding = 0;  // In @group(0).
   Role role = Role::output;
   ElementType type = ElementType::u32;
-  std::vector<std::uint64_t> shape;        // Row-major, outermost first; no zero.
-  Data data;                               // Given for uniform and input; optional for inout (zeros); never for output.
-  std::optional<std::uint32_t> split_dim;  // 0 where the outermost dimension is cut with the dispatch.
-  bool concat = false;                     // "combine": "concat": whole outputs are joined in the order of tasks.
+  std::vector<std::uint64_t> shape{};        // Row-major, outermost first; no zero.
+  Data data{};                               // Given for uniform and input; optional for inout (zeros); never for output.
+  std::optional<std::uint32_t> split_dim{};  // 0 where the outermost dimension is cut with the dispatch.
+  bool concat = false;                       // "combine": "concat": whole outputs are joined in the order of tasks.
 
   [[nodiscard]] std::uint64_t elements() const;
   [[nodiscard]] std::uint64_t bytes() const { return elements() * bytes_per_element(type); }
   [[nodiscard]] bool is_output() const { return role == Role::output || role == Role::inout; }
+  friend bool operator==(const Binding&, const Binding&) = default;
 };
 
+// One dispatch; steps run in order, each seeing what those before it wrote.
 struct Step {
   std::string entry;
   std::array<std::uint32_t, 3> dispatch{1, 1, 1};  // Workgroups.
+  friend bool operator==(const Step&, const Step&) = default;
 };
 
+// A job whose text has no split has one task and nothing cut: split_dim and combine ask for a split (of one task, even).
 struct Split {
   std::uint32_t tasks = 1;
   Axis axis = Axis::x;
+  friend bool operator==(const Split&, const Split&) = default;
 };
 
 // exact: byte for byte. Otherwise |a - b| <= absolute + relative * max(|a|, |b|) for each element.
@@ -68,22 +78,21 @@ struct Compare {
   bool exact = true;
   double absolute = 0;
   double relative = 0;
+  friend bool operator==(const Compare&, const Compare&) = default;
 };
 
 struct Verify {
   Compare compare;
   std::uint32_t replicas = 1;
   double audit = 0;  // Share of tasks that are audited, in [0, 1].
+  friend bool operator==(const Verify&, const Verify&) = default;
 };
 
 struct Requires {
   std::vector<std::string> features;
   std::map<std::string, std::uint64_t> limits;  // WebGPU's limit names, least values.
   std::uint64_t memory_bytes = 0;
-};
-
-struct Operand {
-  Data data;
+  friend bool operator==(const Requires&, const Requires&) = default;
 };
 
 // { "kind": "kernel", "kernel": "matmul_i8", "m", "n", "k", "a": {data}, "b": {data} }: C[m][n] = A[m][k] * B[k][n],
@@ -93,8 +102,9 @@ struct Kernel {
   std::uint32_t m = 0;
   std::uint32_t n = 0;
   std::uint32_t k = 0;
-  Data a;
-  Data b;
+  Data a{};
+  Data b{};
+  friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
 struct Manifest {
@@ -115,6 +125,7 @@ struct Manifest {
 
   // Bytes of each output of the whole job, in manifest order (kernels have one).
   [[nodiscard]] std::vector<std::uint64_t> output_bytes() const;
+  friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
 // Bounds of the format itself. A worker has its own, smaller ones (exec::Bounds).
@@ -125,6 +136,8 @@ struct Limits {
   std::uint32_t steps_max = 64;
   std::uint32_t tasks_max = 65536;
   std::uint32_t replicas_max = 7;
+  std::uint32_t constants_max = 64;
+  std::uint32_t tune_combinations_max = 64;
   std::uint64_t binding_bytes_max = std::uint64_t{1} << 32;
 };
 

@@ -10,8 +10,8 @@
 //   device->submit(std::move(encoder));
 //   WEFT_CO_OK(co_await device->read(readback, 0, out));
 //
-// Waiting is always a co_await; nothing here blocks. Natively whoever owns the thread pumps it (native/run.h), in the
-// browser the event loop does.
+// Waiting is always a co_await; nothing here blocks. Natively whoever owns the thread pumps it (run.h), in the browser
+// the event loop does. An Async starts when it is awaited.
 // Threading: a device and all that it made belong to one thread. Lifetime: a device outlives all that it made.
 // Errors: creation of buffers and bind groups cannot fail by itself in WebGPU; mistakes and exhausted memory arrive at
 // the innermost error scope (push_error_scope), otherwise at uncaptured_errors() and in the log.
@@ -34,13 +34,14 @@ namespace weft::gpu {
 
 class Backend;  // What a backend implements; see backend.h.
 using Handle = std::uintptr_t;
-enum class ObjectKind : std::uint8_t { buffer, shader, pipeline, bind_group, encoder, pass, command_buffer, query_set };
+enum class ObjectKind : std::uint8_t { buffer, pipeline, bind_group, query_set, encoder };
 
 // Owns one object of the backend. Moves; releases when destroyed.
 class Object {
  public:
   Object() = default;
-  Object(Backend& backend, Handle handle, ObjectKind kind) : backend_(&backend), handle_(handle), kind_(kind) {}
+  // buffer_bytes: what a buffer counts for in Device::buffer_bytes().
+  Object(Backend& backend, Handle handle, ObjectKind kind, std::uint64_t buffer_bytes = 0);
   Object(Object&& other) noexcept;
   Object& operator=(Object&& other) noexcept;
   ~Object();
@@ -51,6 +52,7 @@ class Object {
  protected:
   Handle take();
   Backend* backend_ = nullptr;
+  std::uint64_t buffer_bytes_ = 0;
 
  private:
   Handle handle_ = 0;
@@ -60,11 +62,8 @@ class Object {
 class Buffer : public Object {
  public:
   Buffer() = default;
-  Buffer(Backend& backend, Handle handle, std::uint64_t size) : Object(backend, handle, ObjectKind::buffer), size_(size) {}
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-
- private:
-  std::uint64_t size_ = 0;
+  Buffer(Backend& backend, Handle handle, std::uint64_t size) : Object(backend, handle, ObjectKind::buffer, size) {}
+  [[nodiscard]] std::uint64_t size() const { return buffer_bytes_; }
 };
 
 class BindGroup : public Object {
@@ -132,24 +131,30 @@ class Pass {
 // Records commands; many dispatches in one pass and many passes in one encoder. device.submit() takes it.
 class Encoder : public Object {
  public:
-  using Object::Object;
+  Encoder() = default;
+  Encoder(Backend& backend, Handle handle, std::string_view label) : Object(backend, handle, ObjectKind::encoder), label_(label) {}
   [[nodiscard]] Pass begin_pass(std::string_view label = "", TimestampWrites timestamps = {});
   void copy(const Buffer& source, std::uint64_t source_offset, const Buffer& destination, std::uint64_t destination_offset, std::uint64_t size);
   void clear(const Buffer& buffer, std::uint64_t offset, std::uint64_t size);
+  // Writes `count` u64 nanoseconds; destination has query_resolve, offset is a multiple of 256.
   void resolve(const QuerySet& query_set, std::uint32_t first, std::uint32_t count, const Buffer& destination, std::uint64_t offset);
 
  private:
   friend class Device;
+  std::string label_;
 };
 
 struct DeviceOptions {
   std::string label = "weft";
   // Features to ask for where the adapter has them; the default asks for every one the adapter offers that Weft knows.
-  std::optional<std::vector<std::string>> features;
+  std::optional<std::vector<std::string>> features = {};
   // Natively: turns validation and robustness off. For our own kernels only, never for strangers' shaders.
   bool trusted_shaders = false;
   // Natively: where Dawn keeps compiled pipelines between runs; empty for memory only.
-  std::string cache_directory;
+  std::string cache_directory = {};
+  // Catches each submit's errors in a scope of its own and reports them with the encoder's label at uncaptured_errors()
+  // (and not at outer scopes).
+  bool debug = false;
 };
 
 class Device {
@@ -195,6 +200,8 @@ class Device {
   [[nodiscard]] std::optional<std::string> lost() const;
   // Called once at the loss (at once if it happened already).
   void on_lost(std::function<void(std::string reason)> callback);
+  // Loses the device on purpose and gives its memory back; what waits ends with device_lost.
+  void destroy();
 
   // Bytes of buffers that exist now, and the most there ever were.
   [[nodiscard]] std::uint64_t buffer_bytes() const;

@@ -74,11 +74,11 @@ struct BindingLayout {
 using GroupLayout = std::vector<BindingLayout>;
 
 struct PipelineOptions {
-  std::string wgsl;
+  std::string wgsl = {};
   std::string entry = "main";
-  std::string label;
-  std::vector<GroupLayout> groups;
-  std::map<std::string, double> constants;  // WGSL overrides by name.
+  std::string label = {};
+  std::vector<GroupLayout> groups = {};
+  std::map<std::string, double> constants = {};  // WGSL overrides by name.
   std::uint32_t immediate_bytes = 0;
 };
 
@@ -87,7 +87,7 @@ struct CompileMessage {
   enum class Kind : std::uint8_t { error, warning, info } kind = Kind::error;
   std::uint64_t line = 0;  // From 1; 0 where the compiler names none.
   std::uint64_t column = 0;
-  std::string text;
+  std::string text = {};
 };
 
 }  // namespace weft::gpu

@@ -1,0 +1,331 @@
+#include "engine/gpu/native/dawn_backend.h"
+
+#include <cstring>
+#include <format>
+#include <utility>
+
+namespace weft::gpu::native {
+namespace {
+
+constexpr auto callback_mode = wgpu::CallbackMode::WaitAnyOnly;
+
+struct DawnPipeline {
+  wgpu::ComputePipeline pipeline;
+  std::vector<wgpu::BindGroupLayout> groups;
+};
+
+template <class T>
+T as(Handle handle) {
+  return reinterpret_cast<T>(handle);
+}
+template <class Object>
+Handle give(Object object) {
+  return reinterpret_cast<Handle>(object.MoveToCHandle());
+}
+WGPUStringView view(std::string_view text) { return {text.data(), text.size()}; }
+std::string text(wgpu::StringView view) { return std::string(std::string_view(view)); }
+
+std::vector<CompileMessage> to_messages(const wgpu::CompilationInfo* info) {
+  std::vector<CompileMessage> messages;
+  if (info == nullptr) return messages;
+  for (std::size_t i = 0; i < info->messageCount; ++i) {
+    const wgpu::CompilationMessage& message = info->messages[i];
+    auto kind = CompileMessage::Kind::info;
+    if (message.type == wgpu::CompilationMessageType::Error) kind = CompileMessage::Kind::error;
+    if (message.type == wgpu::CompilationMessageType::Warning) kind = CompileMessage::Kind::warning;
+    messages.push_back({kind, message.lineNum, message.linePos, text(message.message)});
+  }
+  return messages;
+}
+
+ErrorCode to_code(wgpu::ErrorType type) {
+  switch (type) {
+    case wgpu::ErrorType::Validation:
+      return ErrorCode::invalid_argument;
+    case wgpu::ErrorType::OutOfMemory:
+      return ErrorCode::out_of_memory;
+    default:
+      return ErrorCode::internal;
+  }
+}
+
+wgpu::BufferBindingType to_binding_type(BindingKind kind) {
+  switch (kind) {
+    case BindingKind::uniform:
+      return wgpu::BufferBindingType::Uniform;
+    case BindingKind::storage_read:
+      return wgpu::BufferBindingType::ReadOnlyStorage;
+    case BindingKind::storage:
+      break;
+  }
+  return wgpu::BufferBindingType::Storage;
+}
+
+std::vector<wgpu::BindGroupLayout> create_layouts(const wgpu::Device& device, const PipelineOptions& options) {
+  std::vector<wgpu::BindGroupLayout> layouts;
+  for (const GroupLayout& group : options.groups) {
+    std::vector<wgpu::BindGroupLayoutEntry> entries(group.size());
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      entries[i].binding = group[i].binding;
+      entries[i].visibility = wgpu::ShaderStage::Compute;
+      entries[i].buffer.type = to_binding_type(group[i].kind);
+    }
+    wgpu::BindGroupLayoutDescriptor descriptor;
+    descriptor.label = wgpu::StringView(options.label);
+    descriptor.entryCount = entries.size();
+    descriptor.entries = entries.data();
+    layouts.push_back(device.CreateBindGroupLayout(&descriptor));
+  }
+  return layouts;
+}
+
+// A pipeline on its way: three answers come back (the scope around shader and layouts, the compiler's messages, the
+// pipeline), in any order, and the last one completes it.
+struct PipelineBuild {
+  Completion<Handle> done;
+  std::unique_ptr<DawnPipeline> made = std::make_unique<DawnPipeline>();
+  std::vector<CompileMessage> messages;
+  std::optional<Error> scope_error;
+  std::optional<Error> pipeline_error;
+  int missing = 3;
+
+  void arrived() {
+    if (--missing > 0) return;
+    // The compiler's own words first, they have the line and column.
+    if (auto error = first_error(messages)) return done(std::unexpected(Error{ErrorCode::invalid_argument, std::move(*error)}));
+    if (scope_error) return done(std::unexpected(std::move(*scope_error)));
+    if (pipeline_error) return done(std::unexpected(std::move(*pipeline_error)));
+    if (done.wanted()) return done(reinterpret_cast<Handle>(made.release()));
+    done(fail(ErrorCode::cancelled, "Nobody waits for this pipeline."));
+  }
+};
+
+}  // namespace
+
+DawnBackend::DawnBackend(Description description, std::shared_ptr<Loop> loop, wgpu::Device device, SharedHealth health)
+    : Backend(std::move(description), loop->ready(), std::move(health)),
+      loop_(std::move(loop)),
+      device_(std::move(device)),
+      queue_(device_.GetQueue()) {
+  loop_->watch(this->health());
+}
+
+DawnBackend::~DawnBackend() { device_.Destroy(); }
+
+Handle DawnBackend::create_buffer(const BufferOptions& options) {
+  wgpu::BufferDescriptor descriptor;
+  descriptor.label = wgpu::StringView(options.label);
+  descriptor.usage = static_cast<wgpu::BufferUsage>(options.usage);
+  descriptor.size = options.size;
+  return give(device_.CreateBuffer(&descriptor));
+}
+
+Handle DawnBackend::create_bind_group(Handle pipeline, std::uint32_t group, std::span<const BoundBuffer> buffers) {
+  const auto& layouts = as<DawnPipeline*>(pipeline)->groups;
+  check(group < layouts.size(), "the pipeline has a layout for this bind group");
+  std::vector<wgpu::BindGroupEntry> entries(buffers.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    entries[i].binding = buffers[i].binding;
+    entries[i].buffer = wgpu::Buffer(as<WGPUBuffer>(buffers[i].buffer.handle()));
+    entries[i].offset = buffers[i].offset;
+    entries[i].size = buffers[i].size == 0 ? wgpu::kWholeSize : buffers[i].size;
+  }
+  wgpu::BindGroupDescriptor descriptor;
+  descriptor.layout = layouts[group];
+  descriptor.entryCount = entries.size();
+  descriptor.entries = entries.data();
+  return give(device_.CreateBindGroup(&descriptor));
+}
+
+Handle DawnBackend::create_timestamps(std::uint32_t count) {
+  wgpu::QuerySetDescriptor descriptor;
+  descriptor.type = wgpu::QueryType::Timestamp;
+  descriptor.count = count;
+  return give(device_.CreateQuerySet(&descriptor));
+}
+
+wgpu::ShaderModule DawnBackend::create_shader(const std::string& wgsl, const std::string& label) {
+  wgpu::ShaderSourceWGSL source;
+  source.code = wgpu::StringView(wgsl);
+  wgpu::ShaderModuleDescriptor descriptor;
+  descriptor.nextInChain = &source;
+  descriptor.label = wgpu::StringView(label);
+  return device_.CreateShaderModule(&descriptor);
+}
+
+void DawnBackend::create_pipeline(const PipelineOptions& options, Completion<Handle> done) {
+  const auto build = std::make_shared<PipelineBuild>(std::move(done));
+  device_.PushErrorScope(wgpu::ErrorFilter::Validation);
+  const wgpu::ShaderModule shader = create_shader(options.wgsl, options.label);
+  build->made->groups = create_layouts(device_, options);
+  wgpu::PipelineLayoutDescriptor layout;
+  layout.label = wgpu::StringView(options.label);
+  layout.bindGroupLayoutCount = build->made->groups.size();
+  layout.bindGroupLayouts = build->made->groups.data();
+  layout.immediateSize = options.immediate_bytes;
+
+  std::vector<wgpu::ConstantEntry> constants;
+  for (const auto& [name, value] : options.constants) {
+    wgpu::ConstantEntry entry;
+    entry.key = wgpu::StringView(name);
+    entry.value = value;
+    constants.push_back(entry);
+  }
+  wgpu::ComputePipelineDescriptor descriptor;
+  descriptor.label = wgpu::StringView(options.label);
+  descriptor.layout = device_.CreatePipelineLayout(&layout);
+  descriptor.compute.module = shader;
+  descriptor.compute.entryPoint = wgpu::StringView(options.entry);
+  descriptor.compute.constantCount = constants.size();
+  descriptor.compute.constants = constants.data();
+  loop_->add(device_.CreateComputePipelineAsync(
+      &descriptor, callback_mode, [build](wgpu::CreatePipelineAsyncStatus status, wgpu::ComputePipeline pipeline, wgpu::StringView message) {
+        if (status == wgpu::CreatePipelineAsyncStatus::Success) {
+          build->made->pipeline = std::move(pipeline);
+        } else {
+          const bool invalid = status == wgpu::CreatePipelineAsyncStatus::ValidationError;
+          build->pipeline_error = Error{invalid ? ErrorCode::invalid_argument : ErrorCode::internal, text(message)};
+        }
+        build->arrived();
+      }));
+  loop_->add(device_.PopErrorScope(callback_mode, [build](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
+    if (status == wgpu::PopErrorScopeStatus::Success && type != wgpu::ErrorType::NoError) build->scope_error = Error{to_code(type), text(message)};
+    build->arrived();
+  }));
+  loop_->add(shader.GetCompilationInfo(callback_mode, [build](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) {
+    build->messages = to_messages(info);
+    build->arrived();
+  }));
+}
+
+void DawnBackend::compile_messages(const std::string& wgsl, Completion<std::vector<CompileMessage>> done) {
+  device_.PushErrorScope(wgpu::ErrorFilter::Validation);
+  const wgpu::ShaderModule shader = create_shader(wgsl, "");
+  loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType, wgpu::StringView) {}));
+  loop_->add(shader.GetCompilationInfo(callback_mode,
+                                       [done](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) { done(to_messages(info)); }));
+}
+
+void DawnBackend::release(Handle handle, ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::buffer:
+      wgpuBufferDestroy(as<WGPUBuffer>(handle));
+      wgpuBufferRelease(as<WGPUBuffer>(handle));
+      break;
+    case ObjectKind::pipeline:
+      delete as<DawnPipeline*>(handle);
+      break;
+    case ObjectKind::bind_group:
+      wgpuBindGroupRelease(as<WGPUBindGroup>(handle));
+      break;
+    case ObjectKind::query_set:
+      wgpuQuerySetRelease(as<WGPUQuerySet>(handle));
+      break;
+    case ObjectKind::encoder:
+      wgpuCommandEncoderRelease(as<WGPUCommandEncoder>(handle));
+      break;
+  }
+}
+
+Handle DawnBackend::create_encoder(std::string_view label) {
+  wgpu::CommandEncoderDescriptor descriptor;
+  descriptor.label = wgpu::StringView(label);
+  return give(device_.CreateCommandEncoder(&descriptor));
+}
+
+Handle DawnBackend::begin_pass(Handle encoder, std::string_view label, const TimestampWrites& timestamps) {
+  WGPUPassTimestampWrites writes = WGPU_PASS_TIMESTAMP_WRITES_INIT;
+  WGPUComputePassDescriptor descriptor = WGPU_COMPUTE_PASS_DESCRIPTOR_INIT;
+  descriptor.label = view(label);
+  if (timestamps.query_set != nullptr) {
+    writes.querySet = as<WGPUQuerySet>(timestamps.query_set->handle());
+    writes.beginningOfPassWriteIndex = timestamps.begin_index;
+    writes.endOfPassWriteIndex = timestamps.end_index;
+    descriptor.timestampWrites = &writes;
+  }
+  return reinterpret_cast<Handle>(wgpuCommandEncoderBeginComputePass(as<WGPUCommandEncoder>(encoder), &descriptor));
+}
+
+// The hot path: the C entry points, so that no reference is counted.
+void DawnBackend::dispatch(Handle pass, const Dispatch& dispatch) {
+  const auto encoder = as<WGPUComputePassEncoder>(pass);
+  if (dispatch.pipeline != 0) wgpuComputePassEncoderSetPipeline(encoder, as<DawnPipeline*>(dispatch.pipeline)->pipeline.Get());
+  for (std::uint32_t i = 0; i < Dispatch::groups_max; ++i) {
+    if (dispatch.groups[i] != 0) wgpuComputePassEncoderSetBindGroup(encoder, i, as<WGPUBindGroup>(dispatch.groups[i]), 0, nullptr);
+  }
+  wgpuComputePassEncoderDispatchWorkgroups(encoder, dispatch.workgroups.x, dispatch.workgroups.y, dispatch.workgroups.z);
+}
+
+void DawnBackend::set_immediates(Handle pass, ByteSpan bytes) {
+  wgpuComputePassEncoderSetImmediates(as<WGPUComputePassEncoder>(pass), 0, bytes.data(), bytes.size());
+}
+
+void DawnBackend::end_pass(Handle pass) {
+  wgpuComputePassEncoderEnd(as<WGPUComputePassEncoder>(pass));
+  wgpuComputePassEncoderRelease(as<WGPUComputePassEncoder>(pass));
+}
+
+void DawnBackend::copy(Handle encoder, Handle source, std::uint64_t source_offset, Handle destination, std::uint64_t destination_offset,
+                       std::uint64_t size) {
+  wgpuCommandEncoderCopyBufferToBuffer(as<WGPUCommandEncoder>(encoder), as<WGPUBuffer>(source), source_offset, as<WGPUBuffer>(destination),
+                                       destination_offset, size);
+}
+
+void DawnBackend::clear(Handle encoder, Handle buffer, std::uint64_t offset, std::uint64_t size) {
+  wgpuCommandEncoderClearBuffer(as<WGPUCommandEncoder>(encoder), as<WGPUBuffer>(buffer), offset, size);
+}
+
+void DawnBackend::resolve(Handle encoder, Handle query_set, std::uint32_t first, std::uint32_t count, Handle destination, std::uint64_t offset) {
+  wgpuCommandEncoderResolveQuerySet(as<WGPUCommandEncoder>(encoder), as<WGPUQuerySet>(query_set), first, count, as<WGPUBuffer>(destination), offset);
+}
+
+void DawnBackend::submit(Handle encoder) {
+  const WGPUCommandBuffer commands = wgpuCommandEncoderFinish(as<WGPUCommandEncoder>(encoder), nullptr);
+  wgpuQueueSubmit(queue_.Get(), 1, &commands);
+  wgpuCommandBufferRelease(commands);
+  wgpuCommandEncoderRelease(as<WGPUCommandEncoder>(encoder));
+}
+
+void DawnBackend::write(Handle buffer, std::uint64_t offset, ByteSpan bytes) {
+  wgpuQueueWriteBuffer(queue_.Get(), as<WGPUBuffer>(buffer), offset, bytes.data(), bytes.size());
+}
+
+void DawnBackend::read(Handle handle, std::uint64_t offset, std::span<std::uint8_t> out, Completion<> done) {
+  const wgpu::Buffer buffer(as<WGPUBuffer>(handle));
+  loop_->add(buffer.MapAsync(wgpu::MapMode::Read, offset, out.size(), callback_mode, [=](wgpu::MapAsyncStatus status, wgpu::StringView message) {
+    if (status != wgpu::MapAsyncStatus::Success) return done(fail(ErrorCode::invalid_argument, "A buffer cannot be read: {}", text(message)));
+    if (done.wanted() && !out.empty()) std::memcpy(out.data(), buffer.GetConstMappedRange(offset, out.size()), out.size());
+    buffer.Unmap();
+    done({});
+  }));
+}
+
+void DawnBackend::idle(Completion<> done) {
+  loop_->add(queue_.OnSubmittedWorkDone(callback_mode, [done](wgpu::QueueWorkDoneStatus status, wgpu::StringView message) {
+    if (status != wgpu::QueueWorkDoneStatus::Success) return done(fail(ErrorCode::internal, "The GPU queue fails: {}", text(message)));
+    done({});
+  }));
+}
+
+void DawnBackend::push_error_scope(Device::ErrorFilter filter) {
+  switch (filter) {
+    case Device::ErrorFilter::validation:
+      return device_.PushErrorScope(wgpu::ErrorFilter::Validation);
+    case Device::ErrorFilter::out_of_memory:
+      return device_.PushErrorScope(wgpu::ErrorFilter::OutOfMemory);
+    case Device::ErrorFilter::internal:
+      return device_.PushErrorScope(wgpu::ErrorFilter::Internal);
+  }
+}
+
+void DawnBackend::pop_error_scope(Completion<> done) {
+  loop_->add(device_.PopErrorScope(callback_mode, [done](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
+    if (status != wgpu::PopErrorScopeStatus::Success) return done(fail(ErrorCode::internal, "An error scope cannot be popped: {}", text(message)));
+    if (type != wgpu::ErrorType::NoError) return done(std::unexpected(Error{to_code(type), text(message)}));
+    done({});
+  }));
+}
+
+void DawnBackend::destroy() { device_.Destroy(); }
+
+}  // namespace weft::gpu::native

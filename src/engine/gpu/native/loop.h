@@ -1,0 +1,43 @@
+// What is under way on one Dawn instance, and the place where its callbacks end.
+//
+// Dawn's callbacks run inside WaitAny() and may start further operations, so the wait is on a copy of the list; they only
+// fill in results and put waiters into the ready queue, and poll() resumes those afterwards.
+// Threading: one thread. Lifetime: shared by the instance and its devices.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <dawn/native/DawnNative.h>
+#include <dawn/webgpu_cpp.h>
+
+#include "engine/gpu/backend.h"
+
+namespace weft::gpu::native {
+
+class Loop {
+ public:
+  Loop();
+  Loop(const Loop&) = delete;
+
+  [[nodiscard]] dawn::native::Instance& dawn() { return *dawn_; }
+  [[nodiscard]] const wgpu::Instance& instance() const { return instance_; }
+  [[nodiscard]] const std::shared_ptr<ReadyQueue>& ready() const { return ready_; }
+
+  void add(wgpu::Future future);
+  // A device whose loss poll() announces.
+  void watch(const SharedHealth& health) { watched_.push_back(health); }
+  bool poll(std::chrono::nanoseconds timeout);
+
+ private:
+  bool collect(std::chrono::nanoseconds timeout);
+
+  std::unique_ptr<dawn::native::Instance> dawn_;
+  wgpu::Instance instance_;
+  std::vector<wgpu::FutureWaitInfo> pending_;
+  std::vector<std::weak_ptr<Guarded<Health>>> watched_;
+  std::shared_ptr<ReadyQueue> ready_ = std::make_shared<ReadyQueue>();
+};
+
+}  // namespace weft::gpu::native
