@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakePort } from '../../test/FakePort';
 import { Engine } from './engine';
 
-const options = { coordinator: 'http://localhost/', engine: 'http://localhost/engine/weft_engine.mjs', device: 'gpu' } as const;
+const options = { coordinator: 'http://localhost', device: 'gpu' } as const;
 
 function setUp() {
   const ports: FakePort[] = [];
@@ -103,5 +103,17 @@ describe('Engine', () => {
     ports[0]?.say({ type: 'wallet-file', numbers: [1, 2, 3] });
 
     await expect(answer).resolves.toEqual([1, 2, 3]);
+  });
+
+  it('says why the wallet cannot be read', async () => {
+    const { engine, ports } = setUp();
+
+    const refused = engine.exportWallet();
+    ports[0]?.say({ type: 'wallet-refused', message: 'The browser does not export the key.' });
+    const broken = engine.exportWallet();
+    ports[0]?.break('out of memory');
+
+    await expect(refused).rejects.toThrow('The browser does not export the key.');
+    await expect(broken).rejects.toThrow('out of memory');
   });
 });

@@ -48,8 +48,15 @@ describe('reduce', () => {
     expect(play(running(0), [500, { type: 'disconnected', reason: 'The connection broke.', retryMs: 4000 }]).connection).toEqual({
       state: 'waiting',
       reason: 'The connection broke.',
+      retryMs: 4000,
       retryAt: 4500,
     });
+  });
+
+  it('forgets a task that was given back', () => {
+    const session = play(running(0), [1, { type: 'task-started', task: task(0) }], [2, { type: 'task-cancelled', task: task(0), reason: 'Stopping.' }]);
+
+    expect(session).toMatchObject({ done: 0, failed: 0, tasks: [] });
   });
 
   it('remembers a bounded number of tasks', () => {

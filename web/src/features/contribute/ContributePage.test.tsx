@@ -3,6 +3,7 @@ import { act, render, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakePort } from '../../../test/FakePort';
+import { job } from '../../../test/samples';
 import { Engine } from '../../engine/engine';
 import type { Preflight } from '../../engine/preflight';
 import { ContributePage } from './ContributePage';
@@ -13,7 +14,7 @@ const task = { job: 'aa', index: 4, attempt: 0 };
 
 beforeEach(() => {
   const answers: Record<string, unknown> = {
-    '/v1/jobs': { jobs: [{ id: 'aa', name: 'mandelbrot', kind: 'wgsl', state: 'running', tasks: 64, accepted: 16 }] },
+    '/v1/jobs': { jobs: [job] },
     '/v1/workers': { workers: [] },
     '/v1/ledger': { sum: 0 },
   };
@@ -49,7 +50,7 @@ describe('the contribute page', () => {
 
     await press('Start contributing');
 
-    expect(port().received.at(-1)).toEqual({ type: 'start', coordinator: base, engine: `${base}engine/weft_engine.mjs`, device: 'gpu' });
+    expect(port().received.at(-1)).toEqual({ type: 'start', coordinator: 'http://localhost:3000', device: 'gpu' });
     expect(screen.getByTestId('headline').textContent).toBe('Loading the engine');
   });
 

@@ -12,7 +12,12 @@ import { RecentTasks } from './RecentTasks';
 import { RunningPanel } from './RunningPanel';
 import { useNow, usePreflight, useSession, useWakeUps } from './useContribution';
 import { WalletCard } from './WalletCard';
-import { WelcomePanel } from './WelcomePanel';
+import { startOptions, WelcomePanel } from './WelcomePanel';
+
+/** `?start=1` starts a browser that a program drives (`weft demo` does). A person's browser starts by a click alone. */
+function startsByItself(): boolean {
+  return navigator.webdriver && new URLSearchParams(window.location.search).get('start') === '1';
+}
 
 export function ContributePage({ engine, base, look }: { engine: Engine; base: string; look?: () => Promise<Preflight> }) {
   const session = useSession(engine);
@@ -22,8 +27,10 @@ export function ContributePage({ engine, base, look }: { engine: Engine; base: s
   const network = useNetwork(base);
   useWakeUps(engine);
   useEffect(() => {
-    if (found !== null && found.missing.length === 0) engine.showWallet();
-  }, [engine, found]);
+    if (found === null || found.missing.length > 0) return;
+    engine.showWallet();
+    if (startsByItself()) engine.start(startOptions(base, found));
+  }, [engine, found, base]);
 
   const weaving = active && session.tasks.some((task) => task.state === 'running');
   const jobName = (id: string) => network.network?.jobs.find((job) => job.id === id)?.name;

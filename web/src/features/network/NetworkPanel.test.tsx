@@ -1,15 +1,13 @@
 // The network's lists as the coordinator tells them.
 import { render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
+import { job, worker } from '../../../test/samples';
 import { fetchNetwork, type Network } from './api';
 import { NetworkPanel } from './NetworkPanel';
 
 const network: Network = {
-  jobs: [{ id: 'aa', name: 'mandelbrot', kind: 'wgsl', state: 'running', tasks: 64, accepted: 16 }],
-  workers: [
-    { id: 'Own111', kind: 'browser', device: 'gpu', description: 'RTX', tasks: 3, credits: 1_500_000 },
-    { id: 'Other1', kind: 'native', device: 'cpu', description: '', tasks: 9, credits: 0 },
-  ],
+  jobs: [job],
+  workers: [worker, { ...worker, key: 'Other1', kind: 'native', device: 'cpu', balance: 0 }],
   ledgerSum: 0,
 };
 
@@ -38,9 +36,25 @@ describe('NetworkPanel', () => {
 });
 
 describe('fetchNetwork', () => {
-  it('turns an error answer into one sentence', async () => {
-    const fetch = async () => new Response('', { status: 503 });
+  const signal = new AbortController().signal;
+  const answering = (answers: Record<string, unknown>) => async (url: string) => new Response(JSON.stringify(answers[new URL(url).pathname]));
 
-    await expect(fetchNetwork(fetch, 'http://localhost/', new AbortController().signal)).rejects.toThrow('v1/jobs answered 503.');
+  it('lists who is connected', async () => {
+    const gone = { ...worker, key: 'Gone11', connected: false };
+    const fetch = answering({ '/v1/jobs': { jobs: [job] }, '/v1/workers': { workers: [worker, gone] }, '/v1/ledger': { sum: 0, balances: [] } });
+
+    expect(await fetchNetwork(fetch, 'http://localhost/', signal)).toEqual({ jobs: [job], workers: [worker], ledgerSum: 0 });
+  });
+
+  it('passes on what a problem document says', async () => {
+    const fetch = async () => new Response(JSON.stringify({ detail: 'Too many requests.' }), { status: 429 });
+
+    await expect(fetchNetwork(fetch, 'http://localhost/', signal)).rejects.toThrow('/v1/jobs answered 429: Too many requests.');
+  });
+
+  it('refuses an answer that is something else', async () => {
+    await expect(fetchNetwork(answering({ '/v1/jobs': [], '/v1/workers': {}, '/v1/ledger': {} }), 'http://localhost/', signal)).rejects.toThrow(
+      '/v1/jobs answered with something else than it should.',
+    );
   });
 });
