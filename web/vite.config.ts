@@ -7,8 +7,6 @@ const coordinator = process.env['WEFT_COORDINATOR'] ?? 'http://127.0.0.1:8780';
 
 export default defineConfig({
   plugins: [react(), tailwindcss()],
-  // Relative addresses, so that the page also works below a path.
-  base: './',
   build: {
     target: 'es2023',
     // No data: addresses and no inline script: the page lives under `default-src 'self'`.

@@ -1,7 +1,7 @@
 // The cloth on the loom: warp threads run down from the top, and every task that this tab has done is one pick of dyed weft
 // beaten in at the fell. Below it lies undyed cloth, which stands for what others wove before. A drawing for the eye only:
 // whatever it says is also written beside it.
-import { memo, useMemo } from 'react';
+import { memo, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { draftFor, runs, warpIsUp, type Draft } from './draft';
 
 type ClothProps = {
@@ -11,15 +11,32 @@ type ClothProps = {
   picks: number;
   /** The shuttle is under way. */
   weaving: boolean;
-  /** Threads across and rows down. */
+  /** Threads across; as many rows are drawn as the place is high. */
   ends?: number;
-  rows?: number;
-  /** Rows of undyed cloth at the bottom before the first own pick. */
-  base?: number;
   className?: string;
 };
 
 const cell = 10;  // User units between two threads.
+const undyedShare = 0.3;
+const rowsAtFirst = 72;
+
+/** Rows of square cells that fit where the drawing is shown. */
+function useRows(svg: RefObject<SVGSVGElement | null>, ends: number): number {
+  const [rows, setRows] = useState(rowsAtFirst);
+  useLayoutEffect(() => {
+    const element = svg.current;
+    if (element === null) return undefined;
+    const measure = () => {
+      const { width, height } = element.getBoundingClientRect();
+      if (width > 0 && height > 0) setRows(Math.max(12, Math.ceil((ends * height) / width)));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [svg, ends]);
+  return rows;
+}
 
 /** Vertical runs of warp on top, over the rows that are woven. */
 function warpFloats(draft: Draft, ends: number, rows: readonly number[], top: number): string {
@@ -46,14 +63,17 @@ const Pick = memo(function Pick({ draft, ends, pick, y, dye, fresh }: {
   const line = y + cell / 2;
   return (
     <g className={fresh ? 'animate-[beat-in_420ms_cubic-bezier(.2,.8,.2,1)]' : undefined}>
-      <path d={`M-6 ${line}H${ends * cell + 6}`} stroke={`var(--${dye}-deep)`} strokeWidth={cell * 0.74} />
-      <path d={weftFloats(draft, ends, pick, line)} stroke={`var(--${dye})`} strokeWidth={cell * 0.74} strokeLinecap="round" />
+      <path d={`M-6 ${line}H${ends * cell + 6}`} stroke={`var(--${dye}-deep)`} strokeWidth={cell * 0.8} />
+      <path d={weftFloats(draft, ends, pick, line)} stroke={`var(--${dye})`} strokeWidth={cell * 0.8} strokeLinecap="round" />
     </g>
   );
 });
 
-export function Cloth({ seed, picks, weaving, ends = 56, rows = 64, base = 18, className }: ClothProps) {
+export function Cloth({ seed, picks, weaving, ends = 60, className }: ClothProps) {
   const draft = useMemo(() => draftFor(seed), [seed]);
+  const svg = useRef<SVGSVGElement>(null);
+  const rows = useRows(svg, ends);
+  const base = Math.round(rows * undyedShare);
 
   // The newest pick is the topmost; once the cloth reaches two thirds up, it winds on and old picks leave at the bottom.
   const woven = base + picks;
@@ -72,6 +92,7 @@ export function Cloth({ seed, picks, weaving, ends = 56, rows = 64, base = 18, c
 
   return (
     <svg
+      ref={svg}
       className={className}
       viewBox={`0 0 ${width} ${height}`}
       preserveAspectRatio="xMidYMax slice"
@@ -79,8 +100,7 @@ export function Cloth({ seed, picks, weaving, ends = 56, rows = 64, base = 18, c
       focusable="false"
       fill="none"
     >
-      <path d={warpLines} stroke="var(--warp-deep)" strokeWidth={cell * 0.5} opacity={0.3} />
-      <path d={warpLines} stroke="var(--warp)" strokeWidth={cell * 0.2} />
+      <path d={warpLines} stroke="var(--warp-slack)" strokeWidth={cell * 0.22} />
       {visible.map((pick, i) => (
         <Pick
           key={pick}
@@ -92,8 +112,8 @@ export function Cloth({ seed, picks, weaving, ends = 56, rows = 64, base = 18, c
           fresh={pick >= base && i === 0}
         />
       ))}
-      <path d={floats} stroke="var(--warp-deep)" strokeWidth={cell * 0.82} strokeLinecap="round" />
-      <path d={floats} stroke="var(--warp)" strokeWidth={cell * 0.56} strokeLinecap="round" />
+      <path d={floats} stroke="var(--warp-deep)" strokeWidth={cell * 0.8} strokeLinecap="round" />
+      <path d={floats} stroke="var(--warp)" strokeWidth={cell * 0.58} strokeLinecap="round" />
       {weaving ? <Shuttle y={fell - cell * 2.2} width={width} dye={draft.dye} /> : null}
     </svg>
   );
