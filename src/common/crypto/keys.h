@@ -1,7 +1,10 @@
 // Ed25519 (RFC 8032) keys. Coroutines, since the browser's WebCrypto answers later; natively they are done at once.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "common/base/async.h"
 #include "common/base/bytes.h"
@@ -43,8 +46,29 @@ class KeyPair final : public Signer {
 };
 
 [[nodiscard]] bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature);
-// From the operating system; ends the process where that fails.
-void random_bytes(std::span<std::uint8_t> out);
+#else
+// In the browser the key is an extractable CryptoKey, made in the Worker and kept in IndexedDB, so that the same wallet
+// earns the next time. Where there is no IndexedDB (Node, some private windows) it lives as long as the Worker.
+// unsupported where WebCrypto is missing (a page over plain http) or lacks Ed25519.
+class BrowserKey final : public Signer {
+ public:
+  [[nodiscard]] static Async<Result<std::unique_ptr<BrowserKey>>> load_or_create();
+  // From and to Solana's id.json (wallet_text.h). An imported key replaces the one that is kept.
+  [[nodiscard]] static Async<Result<std::unique_ptr<BrowserKey>>> import_wallet(std::string text);
+  [[nodiscard]] Async<Result<std::string>> export_wallet();
+  ~BrowserKey() override;
+
+  [[nodiscard]] const PublicKey& public_key() const override { return public_key_; }
+  [[nodiscard]] Async<Result<Signature>> sign(ByteVector message) override;
+
+ private:
+  BrowserKey(std::uint32_t handle, PublicKey public_key) : handle_(handle), public_key_(public_key) {}
+  std::uint32_t handle_;  // In the table of keys_web.js.
+  PublicKey public_key_;
+};
 #endif
+
+// From the operating system or the browser; ends the program where that fails.
+void random_bytes(std::span<std::uint8_t> out);
 
 }  // namespace weft::crypto

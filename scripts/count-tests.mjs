@@ -1,0 +1,66 @@
+// Adds up what GoogleTest, Vitest and node:test wrote into a folder of results; names what failed and what was skipped, and
+// prints "N passed, N failed, N skipped" last. Exit code 1 when something failed or nothing ran.
+import fs from 'node:fs';
+import path from 'node:path';
+
+const root = process.argv[2];
+const total = { passed: 0, failed: 0, skipped: 0 };
+const failures = [];
+const skips = [];
+
+function count(outcome, name) {
+  total[outcome] += 1;
+  if (outcome === 'failed') failures.push(name);
+  if (outcome === 'skipped') skips.push(name);
+}
+
+function readGoogleTest(file) {
+  const report = JSON.parse(fs.readFileSync(file, 'utf8'));
+  for (const suite of report.testsuites) {
+    for (const test of suite.testsuite) {
+      const name = `${path.basename(file, '.json')}: ${suite.name}.${test.name}`;
+      if (test.result === 'SKIPPED' || test.status === 'NOTRUN') count('skipped', name);
+      else count(test.failures?.length ? 'failed' : 'passed', name);
+    }
+  }
+}
+
+// Tests of ctest that are no GoogleTest program: the arrows, the fuzzers' quick runs, programs that crashed before reporting.
+function readCtest(file, reported) {
+  for (const [, attributes] of fs.readFileSync(file, 'utf8').matchAll(/<testcase ([^>]*)>/g)) {
+    const name = /name="([^"]*)"/.exec(attributes)[1];
+    const status = /status="([^"]*)"/.exec(attributes)?.[1];
+    if (!reported.has(name)) count(status === 'run' ? 'passed' : status === 'disabled' || status === 'notrun' ? 'skipped' : 'failed', name);
+  }
+}
+
+function readVitest(file) {
+  for (const suite of JSON.parse(fs.readFileSync(file, 'utf8')).testResults) {
+    for (const test of suite.assertionResults) {
+      count(test.status === 'passed' ? 'passed' : test.status === 'failed' ? 'failed' : 'skipped', `web: ${test.fullName}`);
+    }
+  }
+}
+
+function readTap(file) {
+  for (const line of fs.readFileSync(file, 'utf8').split('\n')) {
+    const match = /^(not )?ok \d+ - (.*?)( # (SKIP|TODO).*)?$/.exec(line);  // Top level only: one line a test.
+    if (match) count(match[3] ? 'skipped' : match[1] ? 'failed' : 'passed', `e2e: ${match[2]}`);
+  }
+}
+
+for (const entry of fs.readdirSync(root, { withFileTypes: true })) {
+  const file = path.join(root, entry.name);
+  if (entry.isDirectory()) {
+    const reports = fs.readdirSync(file).filter((name) => name.endsWith('.json'));
+    for (const name of reports) readGoogleTest(path.join(file, name));
+    const junit = `${file}-ctest.xml`;
+    if (fs.existsSync(junit)) readCtest(junit, new Set(reports.map((name) => path.basename(name, '.json'))));
+  } else if (entry.name === 'web.json') readVitest(file);
+  else if (entry.name === 'e2e.tap') readTap(file);
+}
+
+for (const name of skips) console.log(`SKIPPED ${name}`);
+for (const name of failures) console.log(`FAILED  ${name}`);
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);

@@ -1,0 +1,86 @@
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include "common/base/check.h"
+#include "common/crypto/keys.h"
+
+namespace weft::crypto {
+namespace {
+
+constexpr std::size_t seed_bytes = 32;
+
+struct FreeKey {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+struct FreeDigest {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using OwnedKey = std::unique_ptr<EVP_PKEY, FreeKey>;
+using OwnedDigest = std::unique_ptr<EVP_MD_CTX, FreeDigest>;
+
+}  // namespace
+
+struct KeyPair::Key {
+  OwnedKey pkey;
+};
+
+KeyPair::KeyPair(std::unique_ptr<Key> key, PublicKey public_key) : key_(std::move(key)), public_key_(public_key) {}
+KeyPair::KeyPair(KeyPair&&) noexcept = default;
+KeyPair& KeyPair::operator=(KeyPair&&) noexcept = default;
+KeyPair::~KeyPair() = default;
+
+Result<KeyPair> KeyPair::generate() {
+  std::array<std::uint8_t, seed_bytes> seed;
+  random_bytes(seed);
+  auto pair = from_seed(seed);
+  OPENSSL_cleanse(seed.data(), seed.size());
+  return pair;
+}
+
+Result<KeyPair> KeyPair::from_seed(ByteSpan seed) {
+  if (seed.size() != seed_bytes) return fail(ErrorCode::invalid_argument, "An Ed25519 seed has {} bytes; this one has {}.", seed_bytes, seed.size());
+  auto key = std::make_unique<Key>();
+  key->pkey.reset(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed.data(), seed.size()));
+  PublicKey public_key;
+  std::size_t size = PublicKey::size;
+  if (!key->pkey || EVP_PKEY_get_raw_public_key(key->pkey.get(), public_key.bytes.data(), &size) != 1 || size != PublicKey::size) {
+    return fail(ErrorCode::internal, "OpenSSL makes no Ed25519 key of a seed.");
+  }
+  return KeyPair(std::move(key), public_key);
+}
+
+ByteVector KeyPair::seed() const {
+  ByteVector seed(seed_bytes);
+  std::size_t size = seed.size();
+  check(EVP_PKEY_get_raw_private_key(key_->pkey.get(), seed.data(), &size) == 1 && size == seed.size(), "an Ed25519 key shows its seed");
+  return seed;
+}
+
+Signature KeyPair::sign_now(ByteSpan message) const {
+  const OwnedDigest context(EVP_MD_CTX_new());
+  Signature signature;
+  std::size_t size = Signature::size;
+  // Ed25519 takes no digest of its own and no randomness: it fails only when memory runs out.
+  check(context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_->pkey.get()) == 1 &&
+            EVP_DigestSign(context.get(), signature.bytes.data(), &size, message.data(), message.size()) == 1 && size == Signature::size,
+        "OpenSSL signs with Ed25519");
+  return signature;
+}
+
+Async<Result<Signature>> KeyPair::sign(ByteVector message) { co_return sign_now(message); }
+
+bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature) {
+  const OwnedKey pkey(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, key.bytes.data(), key.bytes.size()));
+  const OwnedDigest context(EVP_MD_CTX_new());
+  if (!pkey || !context || EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, pkey.get()) != 1) return false;
+  return EVP_DigestVerify(context.get(), signature.bytes.data(), signature.bytes.size(), message.data(), message.size()) == 1;
+}
+
+Async<Result<bool>> verify(PublicKey key, ByteVector message, Signature signature) { co_return verify_now(key, message, signature); }
+
+void random_bytes(std::span<std::uint8_t> out) {
+  check(RAND_bytes(out.data(), static_cast<int>(out.size())) == 1, "the operating system gives random bytes");
+}
+
+}  // namespace weft::crypto

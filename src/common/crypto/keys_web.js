@@ -1,0 +1,134 @@
+// WebCrypto and IndexedDB for keys_web.cpp: an Emscripten --js-library. Pointers come as Numbers (sig 'p'); views of the
+// heap are taken anew after every await, since growth replaces them.
+addToLibrary({
+  $weftKeys: { table: [null], free: [], kept: null },
+
+  // Runs `work`, whose answer is a number, and resumes C++. A rejected promise becomes the message.
+  $weftCryptoDo__deps: ['weft_crypto_done', '$stringToNewUTF8', 'free'],
+  $weftCryptoDo: (token, work) => {
+    const answer = (value, message) => {
+      const text = message === undefined ? 0 : stringToNewUTF8(message);
+      try { _weft_crypto_done(token, value, text); } catch (error) { console.error(error); } finally { if (text) _free(text); }
+    };
+    (async () => {
+      if (!globalThis.crypto?.subtle) throw new Error('WebCrypto is missing; a page needs https or localhost');
+      return work();
+    })().then((value) => answer(Number(value)), (error) => answer(0, String(error?.message || error)));
+  },
+
+  $weftKeyPut__deps: ['$weftKeys'],
+  $weftKeyPut: (key) => {
+    const handle = weftKeys.free.pop() ?? weftKeys.table.length;
+    weftKeys.table[handle] = key;
+    return handle;
+  },
+
+  // One record "worker" in the object store "keys" of the database "weft". Resolves to undefined where nothing is kept
+  // or where there is no IndexedDB.
+  $weftKeyStore: (mode, use) => new Promise((resolve, reject) => {
+    if (!globalThis.indexedDB) { resolve(undefined); return; }
+    const opening = indexedDB.open('weft', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('keys');
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const database = opening.result;
+      const transaction = database.transaction('keys', mode);
+      const request = use(transaction.objectStore('keys'));
+      transaction.oncomplete = () => { database.close(); resolve(request.result); };
+      transaction.onerror = transaction.onabort = () => { database.close(); reject(transaction.error); };
+    };
+  }),
+
+  // RFC 8410: an Ed25519 seed behind its fixed PKCS #8 header.
+  $weftKeyFromSeed: async (seed) => {
+    const header = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
+    const pkcs8 = new Uint8Array([...header, ...seed]);
+    const privateKey = await crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', true, ['sign']);
+    pkcs8.fill(0);
+    const jwk = await crypto.subtle.exportKey('jwk', privateKey);
+    const text = atob(jwk.x.replace(/-/g, '+').replace(/_/g, '/'));
+    return { privateKey, publicKey: Uint8Array.from(text, (c) => c.charCodeAt(0)) };
+  },
+
+  weft_key_load__deps: ['$weftCryptoDo', '$weftKeyStore', '$weftKeyPut'],
+  weft_key_load__sig: 'vpp',
+  weft_key_load: (token, out) => weftCryptoDo(token, async () => {
+    let key = await weftKeyStore('readonly', (store) => store.get('worker'));
+    if (!key) {
+      const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
+      const made = { privateKey: pair.privateKey, publicKey: new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey)) };
+      // Two tabs may start at once: add() fails for the second one, which then takes the first one's key.
+      await weftKeyStore('readwrite', (store) => store.add(made, 'worker')).catch(() => undefined);
+      key = (await weftKeyStore('readonly', (store) => store.get('worker'))) ?? made;
+    }
+    HEAPU8.set(key.publicKey, out);
+    return weftKeyPut(key);
+  }),
+
+  weft_key_import__deps: ['$weftCryptoDo', '$weftKeyFromSeed', '$weftKeyPut'],
+  weft_key_import__sig: 'vppp',
+  weft_key_import: (token, seed, out) => {
+    const bytes = HEAPU8.slice(seed, seed + 32);
+    weftCryptoDo(token, async () => {
+      const key = await weftKeyFromSeed(bytes);
+      bytes.fill(0);
+      HEAPU8.set(key.publicKey, out);
+      return weftKeyPut(key);
+    });
+  },
+
+  weft_key_keep__deps: ['$weftCryptoDo', '$weftKeyStore', '$weftKeys'],
+  weft_key_keep__sig: 'vpi',
+  weft_key_keep: (token, key) => weftCryptoDo(token, async () => {
+    await weftKeyStore('readwrite', (store) => store.put(weftKeys.table[key], 'worker'));
+    return 1;
+  }),
+
+  weft_key_export__deps: ['$weftCryptoDo', '$weftKeys'],
+  weft_key_export__sig: 'vpip',
+  weft_key_export: (token, key, out) => weftCryptoDo(token, async () => {
+    const pkcs8 = new Uint8Array(await crypto.subtle.exportKey('pkcs8', weftKeys.table[key].privateKey));
+    HEAPU8.set(pkcs8.subarray(16, 48), out);  // Behind the header of weftKeyFromSeed.
+    pkcs8.fill(0);
+    return 1;
+  }),
+
+  weft_key_sign__deps: ['$weftCryptoDo', '$weftKeys'],
+  weft_key_sign__sig: 'vpipip',
+  weft_key_sign: (token, key, message, size, out) => {
+    const bytes = HEAPU8.slice(message, message + size);
+    weftCryptoDo(token, async () => {
+      const signature = await crypto.subtle.sign('Ed25519', weftKeys.table[key].privateKey, bytes);
+      HEAPU8.set(new Uint8Array(signature), out);
+      return 1;
+    });
+  },
+
+  weft_key_verify__deps: ['$weftCryptoDo'],
+  weft_key_verify__sig: 'vpppip',
+  weft_key_verify: (token, key, message, size, signature) => {
+    const keyBytes = HEAPU8.slice(key, key + 32);
+    const messageBytes = HEAPU8.slice(message, message + size);
+    const signatureBytes = HEAPU8.slice(signature, signature + 64);
+    weftCryptoDo(token, async () => {
+      // A key that is no point of the curve is refused at import by some browsers and at the check by others.
+      const publicKey = await crypto.subtle.importKey('raw', keyBytes, 'Ed25519', false, ['verify']).catch((error) => {
+        if (error?.name === 'DataError') return null;
+        throw error;
+      });
+      return publicKey ? crypto.subtle.verify('Ed25519', publicKey, signatureBytes, messageBytes) : false;
+    });
+  },
+
+  weft_key_release__deps: ['$weftKeys'],
+  weft_key_release__sig: 'vi',
+  weft_key_release: (key) => {
+    weftKeys.table[key] = null;
+    weftKeys.free.push(key);
+  },
+
+  weft_random__sig: 'vpi',
+  weft_random: (out, size) => {
+    for (let at = 0; at < size; at += 65536) crypto.getRandomValues(HEAPU8.subarray(out + at, out + Math.min(size, at + 65536)));
+  },
+});

@@ -1,0 +1,360 @@
+#include "service/net/client.h"
+
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <vector>
+
+#include <drogon/HttpClient.h>
+#include <drogon/WebSocketClient.h>
+#include <trantor/net/EventLoopThread.h>
+
+#include "common/base/check.h"
+#include "service/net/drogon_setup.h"
+
+namespace weft::net {
+
+namespace {
+
+constexpr std::size_t requests_waiting_max = 4096;
+constexpr double close_patience_s = 2;  // For the other side to answer a close before we let go.
+
+std::vector<std::pair<std::string, std::string>> tls_commands(const TlsOptions& tls) {
+  if (tls.ca_cert.empty()) return {};
+  return {{"VerifyCAFile", tls.ca_cert}};
+}
+
+Error error_of_result(drogon::ReqResult result, const Url& url) {
+  using enum drogon::ReqResult;
+  switch (result) {
+    case Timeout:
+      return {ErrorCode::deadline_exceeded, std::format("{} did not answer in time.", url.text())};
+    case BadServerAddress:
+      return {ErrorCode::unavailable, std::format("Nothing answers at {}.", url.text())};
+    case InvalidCertificate:
+      return {ErrorCode::unauthenticated,
+              std::format("The certificate of {} is not trusted: give its authority with --ca-cert, or --tls-insecure to take any.", url.text())};
+    case HandshakeError:
+    case EncryptionFailure:
+      return {ErrorCode::unavailable, std::format("No TLS connection to {} comes about.", url.text())};
+    case BadResponse:
+      return {ErrorCode::unavailable, std::format("{} answers what is not HTTP, or refuses the connection.", url.text())};
+    default:
+      return {ErrorCode::unavailable, std::format("The connection to {} broke.", url.text())};
+  }
+}
+
+drogon::HttpMethod method_of(std::string_view name) {
+  if (name == "PUT") return drogon::Put;
+  if (name == "POST") return drogon::Post;
+  if (name == "DELETE") return drogon::Delete;
+  if (name == "HEAD") return drogon::Head;
+  return drogon::Get;
+}
+
+drogon::HttpRequestPtr to_drogon(const Request& request) {
+  auto out = drogon::HttpRequest::newHttpRequest();
+  out->setMethod(method_of(request.method));
+  const auto query = request.path.find('?');
+  out->setPathEncode(false);
+  out->setPath(request.path.substr(0, query));
+  if (query != std::string::npos) {
+    std::string_view rest = std::string_view(request.path).substr(query + 1);
+    while (!rest.empty()) {
+      const auto end = rest.find('&');
+      const auto pair = rest.substr(0, end);
+      const auto equals = pair.find('=');
+      out->setParameter(std::string(pair.substr(0, equals)), equals == std::string_view::npos ? "" : std::string(pair.substr(equals + 1)));
+      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    }
+  }
+  for (const auto& [name, value] : request.headers) {
+    if (name == "content-type") {
+      out->setContentTypeString(value);
+    } else {
+      out->addHeader(name, value);
+    }
+  }
+  out->setBody(request.body);
+  return out;
+}
+
+Response from_drogon(const drogon::HttpResponsePtr& in) {
+  Response response;
+  response.status = static_cast<int>(in->statusCode());
+  for (const auto& [name, value] : in->headers()) response.headers.emplace(name, value);
+  response.body = in->body();
+  return response;
+}
+
+class DrogonSocket final : public Socket, public std::enable_shared_from_this<DrogonSocket> {
+ public:
+  DrogonSocket(trantor::EventLoop* loop, const Client::Options& options, Url url, SocketHandlers handlers)
+      : loop_(loop), options_(options), url_(std::move(url)), handlers_(std::move(handlers)) {}
+
+  void start(std::string path) {
+    auto self = shared_from_this();
+    client_ = drogon::WebSocketClient::newWebSocketClient(std::format("{}://{}", url_.tls ? "wss" : "ws", url_.text().substr(url_.tls ? 8 : 7)),
+                                                          loop_, false, !options_.tls.insecure);
+    client_->addSSLConfigs(tls_commands(options_.tls));
+    client_->setMessageHandler([self](std::string&& message, const drogon::WebSocketClientPtr&, const drogon::WebSocketMessageType& type) {
+      self->hear(std::move(message), type);
+    });
+    client_->setConnectionClosedHandler([self](const drogon::WebSocketClientPtr&) {
+      self->finish({ErrorCode::unavailable, std::format("{} closed the connection.", self->url_.text())});
+    });
+    auto request = drogon::HttpRequest::newHttpRequest();
+    request->setPath(std::move(path));
+    client_->connectToServer(request, [self](drogon::ReqResult result, const drogon::HttpResponsePtr&, const drogon::WebSocketClientPtr& client) {
+      if (self->ended_) return;
+      if (result != drogon::ReqResult::Ok) return self->finish(error_of_result(result, self->url_));
+      self->connection_ = client->getConnection();
+      self->heard_ = now();
+      self->watch();
+      if (self->handlers_.open) self->handlers_.open();
+    });
+    // A server that accepts and then says nothing would otherwise be waited for for ever.
+    watch();
+  }
+
+  void send_text(std::string text) override { send(std::move(text), drogon::WebSocketMessageType::Text); }
+  void send_binary(ByteVector bytes) override { send(std::string(as_text(bytes)), drogon::WebSocketMessageType::Binary); }
+
+  void close() override {
+    loop_->queueInLoop([self = shared_from_this()] {
+      if (self->ended_) return;
+      if (!self->connection_) return self->finish({ErrorCode::cancelled, "Closed before it opened."});
+      self->connection_->shutdown();
+      self->loop_->runAfter(close_patience_s, [self] { self->finish({ErrorCode::cancelled, "Closed."}); });
+    });
+  }
+
+  // On the loop's thread. Lets go without telling anybody: the client is going away.
+  void drop() {
+    ended_ = true;
+    handlers_ = {};
+    let_go();
+  }
+
+ private:
+  void send(std::string bytes, drogon::WebSocketMessageType type) {
+    loop_->runInLoop([self = shared_from_this(), bytes = std::move(bytes), type] {
+      if (!self->ended_ && self->connection_) self->connection_->send(bytes, type);
+    });
+  }
+
+  void hear(std::string message, drogon::WebSocketMessageType type) {
+    if (ended_) return;
+    heard_ = now();
+    if (message.size() > options_.message_bytes_max) {
+      return finish(
+          {ErrorCode::resource_exhausted, std::format("A message of {} bytes is over the bound of {}.", message.size(), options_.message_bytes_max)});
+    }
+    if (type == drogon::WebSocketMessageType::Text) {
+      if (handlers_.text) handlers_.text(std::move(message));
+    } else if (type == drogon::WebSocketMessageType::Binary) {
+      if (handlers_.binary) handlers_.binary(ByteVector(message.begin(), message.end()));
+    }
+  }
+
+  void watch() {
+    if (watching_) return;
+    watching_ = true;
+    loop_->runAfter(seconds(options_.silence_max) / 4, [weak = weak_from_this()] {
+      auto self = weak.lock();
+      if (!self || self->ended_) return;
+      self->watching_ = false;
+      if (now() - self->heard_ > self->options_.silence_max) {
+        return self->finish({ErrorCode::deadline_exceeded,
+                             std::format("Nothing was heard from {} for {:.0f} s.", self->url_.text(), seconds(self->options_.silence_max))});
+      }
+      self->watch();
+    });
+  }
+
+  void finish(Error why) {
+    if (ended_) return;
+    ended_ = true;
+    auto handlers = std::exchange(handlers_, {});
+    let_go();
+    if (handlers.closed) handlers.closed(std::move(why));
+  }
+
+  // Drogon's client reconnects by itself unless it is stopped; its handlers hold us, so they go as well. Not from inside
+  // one of them, therefore queued.
+  void let_go() {
+    loop_->queueInLoop([client = std::move(client_), connection = std::move(connection_)] {
+      if (!client) return;
+      client->stop();
+      if (connection && connection->connected()) connection->forceClose();
+      client->setMessageHandler([](std::string&&, const drogon::WebSocketClientPtr&, const drogon::WebSocketMessageType&) {});
+      client->setConnectionClosedHandler([](const drogon::WebSocketClientPtr&) {});
+    });
+    client_.reset();
+    connection_.reset();
+  }
+
+  trantor::EventLoop* loop_;
+  const Client::Options options_;
+  const Url url_;
+  SocketHandlers handlers_;
+  drogon::WebSocketClientPtr client_;
+  drogon::WebSocketConnectionPtr connection_;
+  Instant heard_ = now();
+  bool watching_ = false;
+  bool ended_ = false;
+};
+
+// Everything that lives on the loop's thread. Callbacks hold it weakly, so that none outlives the client.
+struct Core : std::enable_shared_from_this<Core> {
+  struct Waiting {
+    Request request;
+    Client::Answer answer;
+    bool retried = false;
+  };
+  struct Lane {
+    drogon::HttpClientPtr client;
+    bool busy = false;
+  };
+
+  Client::Options options;
+  Url url;
+  trantor::EventLoop* loop = nullptr;
+  std::vector<Lane> lanes;
+  std::deque<Waiting> waiting;
+  std::vector<std::weak_ptr<DrogonSocket>> sockets;
+
+  void add(Waiting item) {
+    if (waiting.size() >= requests_waiting_max) {
+      return item.answer(fail(ErrorCode::resource_exhausted, "{} requests wait for {} already.", waiting.size(), url.text()));
+    }
+    waiting.push_back(std::move(item));
+    dispatch();
+  }
+
+  void dispatch() {
+    for (std::size_t i = 0; i < lanes.size() && !waiting.empty(); ++i) {
+      if (lanes[i].busy) continue;
+      auto item = std::make_shared<Waiting>(std::move(waiting.front()));
+      waiting.pop_front();
+      lanes[i].busy = true;
+      if (!lanes[i].client) {
+        lanes[i].client = drogon::HttpClient::newHttpClient(url.text(), loop, false, !options.tls.insecure);
+        lanes[i].client->setUserAgent("weft");
+        lanes[i].client->addSSLConfigs(tls_commands(options.tls));
+      }
+      lanes[i].client->sendRequest(
+          to_drogon(item->request),
+          [weak = weak_from_this(), i, item](drogon::ReqResult result, const drogon::HttpResponsePtr& response) {
+            if (auto self = weak.lock()) self->answered(i, *item, result, response);
+          },
+          seconds(item->request.timeout));
+    }
+  }
+
+  void answered(std::size_t lane, Waiting& item, drogon::ReqResult result, const drogon::HttpResponsePtr& response) {
+    lanes[lane].busy = false;
+    if (result != drogon::ReqResult::Ok) {
+      // A connection that failed or still owes an answer is not used again. Not destroyed inside its own callback.
+      loop->queueInLoop([old = std::move(lanes[lane].client)] {});
+      lanes[lane].client.reset();
+    }
+    // The server may close a kept connection just as we use it; what can be repeated is, once.
+    if (result == drogon::ReqResult::NetworkFailure && !item.retried && item.request.method != "POST") {
+      item.retried = true;
+      waiting.push_front(std::move(item));
+      return dispatch();
+    }
+    if (result == drogon::ReqResult::Ok) {
+      item.answer(from_drogon(response));
+    } else {
+      item.answer(std::unexpected(error_of_result(result, url)));
+    }
+    dispatch();
+  }
+};
+
+class DrogonClient final : public Client {
+ public:
+  DrogonClient(Options options, Url url) : thread_("weft-client"), url_(std::move(url)) {
+    thread_.run();
+    core_ = std::make_shared<Core>();
+    core_->lanes.resize(std::max<std::size_t>(options.connections, 1));
+    core_->options = std::move(options);
+    core_->url = url_;
+    core_->loop = thread_.getLoop();
+  }
+
+  ~DrogonClient() override {
+    std::promise<void> gone;
+    thread_.getLoop()->queueInLoop([core = std::move(core_), &gone]() mutable {
+      for (const auto& weak : core->sockets) {
+        if (auto socket = weak.lock()) socket->drop();
+      }
+      auto* loop = core->loop;
+      auto lanes = std::move(core->lanes);
+      core.reset();
+      lanes.clear();
+      // After what drop() queued.
+      loop->queueInLoop([&gone] { gone.set_value(); });
+    });
+    gone.get_future().wait();
+  }
+
+  void send(Request request, Answer answer) override {
+    thread_.getLoop()->queueInLoop([core = core_, request = std::move(request), answer = std::move(answer)]() mutable {
+      core->add({.request = std::move(request), .answer = std::move(answer)});
+    });
+  }
+
+  Result<Response> send_now(Request request) override {
+    check(!thread_.getLoop()->isInLoopThread(), "send_now() on the client's own thread would wait for itself");
+    std::promise<Result<Response>> answer;
+    auto future = answer.get_future();
+    send(std::move(request), [&answer](Result<Response> response) { answer.set_value(std::move(response)); });
+    return future.get();
+  }
+
+  std::shared_ptr<Socket> connect(std::string path, SocketHandlers handlers) override {
+    auto socket = std::make_shared<DrogonSocket>(thread_.getLoop(), core_->options, url_, std::move(handlers));
+    thread_.getLoop()->queueInLoop([core = core_, socket, path = std::move(path)]() mutable {
+      std::erase_if(core->sockets, [](const auto& weak) { return weak.expired(); });
+      core->sockets.push_back(socket);
+      socket->start(std::move(path));
+    });
+    return socket;
+  }
+
+  void post(std::function<void()> work) override {
+    thread_.getLoop()->queueInLoop([weak = std::weak_ptr(core_), work = std::move(work)] {
+      if (weak.lock()) work();
+    });
+  }
+
+  void after(Duration delay, std::function<void()> work) override {
+    thread_.getLoop()->runAfter(seconds(delay), [weak = std::weak_ptr(core_), work = std::move(work)] {
+      if (weak.lock()) work();
+    });
+  }
+
+  const Url& url() const override { return url_; }
+
+ private:
+  trantor::EventLoopThread thread_;
+  const Url url_;
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> Client::create(Options options) {
+  WEFT_ASSIGN(auto url, Url::parse(options.url));
+  if (!options.tls.ca_cert.empty() && !std::ifstream(options.tls.ca_cert).good()) {
+    return fail(ErrorCode::invalid_argument, "The certificate file {} cannot be read.", options.tls.ca_cert);
+  }
+  set_up_drogon_once();
+  return std::make_unique<DrogonClient>(std::move(options), std::move(url));
+}
+
+}  // namespace weft::net

@@ -1,0 +1,33 @@
+#include "service/net/drogon_setup.h"
+
+#include <mutex>
+#include <string_view>
+
+#include <drogon/HttpAppFramework.h>
+#include <trantor/utils/Logger.h>
+
+#include "common/base/log.h"
+
+namespace weft::net {
+
+void set_up_drogon_once() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    // What trantor has to say is about single connections (a reset, a bad frame): of interest when looking for something.
+    trantor::Logger::setLogLevel(trantor::Logger::kWarn);
+    trantor::Logger::setOutputFunction(
+        [](const char* text, std::uint64_t size) {
+          std::string_view line(text, size);
+          while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+          if (line.contains("FATAL") || !drogon::app().isRunning()) {
+            log_error("{}", line);
+          } else {
+            log_debug("{}", line);
+          }
+        },
+        [] {});
+    drogon::app().setClientMaxWebSocketMessageSize(drogon_message_bytes_max);
+  });
+}
+
+}  // namespace weft::net

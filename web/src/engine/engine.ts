@@ -1,0 +1,116 @@
+// The engine as the page sees it: a store with a snapshot and a few verbs, around one dedicated Worker. The Worker is made at
+// the first verb that needs it, and the WebAssembly inside it only at start(), so that looking at the page costs nothing.
+import type { DeviceKind, FromWorker, ToWorker } from './messages';
+import { emptySession, isActive, reduce, started, type Session } from './session';
+
+/** The part of a Worker that is used here. */
+export type Port = {
+  postMessage(message: ToWorker): void;
+  terminate(): void;
+  onmessage: ((event: MessageEvent<FromWorker>) => void) | null;
+  onerror: ((event: ErrorEvent) => void) | null;
+};
+
+export type EngineOptions = {
+  readonly createPort: () => Port;
+  readonly now?: () => number;
+  /** How long stop() waits for a task under way before it ends the Worker, whose leases then go elsewhere. */
+  readonly stopMsMax?: number;
+};
+
+export type StartOptions = { readonly coordinator: string; readonly engine: string; readonly device: DeviceKind };
+
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #now: () => number;
+  readonly #listeners = new Set<() => void>();
+  #session: Session = emptySession;
+  #port: Port | null = null;
+  #stopTimer: ReturnType<typeof setTimeout> | undefined;
+  #exports: ((numbers: readonly number[]) => void)[] = [];
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  readonly snapshot = (): Session => this.#session;
+
+  start(options: StartOptions): void {
+    if (isActive(this.#session.phase)) return;
+    this.#set(started(this.#session, this.#now()));
+    this.#post({ type: 'start', ...options });
+  }
+
+  stop(): void {
+    if (!isActive(this.#session.phase) || this.#session.phase === 'stopping') return;
+    this.#set({ ...this.#session, phase: 'stopping' });
+    this.#post({ type: 'stop' });
+    this.#stopTimer = setTimeout(() => this.#end({ type: 'stopped' }), this.#options.stopMsMax ?? 15_000);
+  }
+
+  wake(): void {
+    if (isActive(this.#session.phase)) this.#post({ type: 'wake' });
+  }
+
+  showWallet(): void {
+    this.#post({ type: 'wallet-show' });
+  }
+
+  /** The wallet as 64 numbers, the form that `weft wallet` and Solana's tools read. */
+  exportWallet(): Promise<readonly number[]> {
+    return new Promise((resolve) => {
+      this.#exports.push(resolve);
+      this.#post({ type: 'wallet-export' });
+    });
+  }
+
+  importWallet(numbers: readonly number[]): void {
+    this.#post({ type: 'wallet-import', numbers });
+  }
+
+  #post(message: ToWorker): void {
+    if (this.#port === null) {
+      const port = this.#options.createPort();
+      port.onmessage = (event) => this.#receive(event.data);
+      port.onerror = (event) => {
+        this.#end({ type: 'failed', code: 'worker', message: event.message || "The engine's Worker could not be started." });
+      };
+      this.#port = port;
+    }
+    this.#port.postMessage(message);
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.type === 'wallet-file') {
+      for (const resolve of this.#exports.splice(0)) resolve(message.numbers);
+      return;
+    }
+    if (message.type === 'stopped' || message.type === 'failed') {
+      this.#end(message);
+      return;
+    }
+    this.#set(reduce(this.#session, message, this.#now()));
+  }
+
+  /** Nothing of a stopped engine stays: its memory and its device go with the Worker. */
+  #end(message: FromWorker): void {
+    clearTimeout(this.#stopTimer);
+    if (this.#port !== null) {
+      this.#port.onmessage = null;
+      this.#port.onerror = null;
+      this.#port.terminate();
+      this.#port = null;
+    }
+    this.#set(reduce(this.#session, message, this.#now()));
+  }
+
+  #set(session: Session): void {
+    this.#session = session;
+    for (const listener of this.#listeners) listener();
+  }
+}
