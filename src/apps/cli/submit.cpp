@@ -10,10 +10,10 @@
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
 #include "apps/cli/picture.h"
+#include "apps/cli/portable_manifest.h"
 #include "apps/cli/progress.h"
 #include "common/crypto/sha256.h"
 #include "common/crypto/wallet.h"
-#include "common/manifest/manifest.h"
 
 namespace weft::cli {
 namespace {
@@ -29,32 +29,6 @@ Result<crypto::KeyPair> wallet_of(const SubmitOptions& options) {
   if (!options.wallet.empty()) return crypto::load_or_create_wallet(options.wallet);
   WEFT_ASSIGN(const std::filesystem::path path, crypto::default_wallet_path());
   return crypto::load_or_create_wallet(path);
-}
-
-// A file that the manifest names becomes a blob of the coordinator's.
-Result<> upload(manifest::Data& data, const std::filesystem::path& folder, ApiClient& client, const crypto::KeyPair& wallet) {
-  const auto* path = std::get_if<manifest::Path>(&data);
-  if (path == nullptr) return {};
-  WEFT_ASSIGN(const ByteVector bytes, read_file(folder / path->path));
-  WEFT_ASSIGN(const Hash hash, client.put_blob(bytes, wallet));
-  data = manifest::Blob{hash};
-  return {};
-}
-
-// The manifest as it goes over the wire: no paths left.
-Result<std::string> portable_manifest(const std::filesystem::path& file, ApiClient& client, const crypto::KeyPair& wallet) {
-  WEFT_ASSIGN(const ByteVector text, read_file(file));
-  Result<manifest::Manifest> parsed = manifest::parse(as_text(text));
-  if (!parsed) return pass(std::move(parsed), "while reading {}", file.string());
-  const std::filesystem::path folder = file.parent_path();
-  if (const auto* path = std::get_if<manifest::Path>(&parsed->shader)) {
-    WEFT_ASSIGN(const ByteVector shader, read_file(folder / path->path));
-    parsed->shader = std::string(as_text(shader));
-  }
-  for (manifest::Binding& binding : parsed->bindings) WEFT_OK(upload(binding.data, folder, client, wallet));
-  WEFT_OK(upload(parsed->kernel.a, folder, client, wallet));
-  WEFT_OK(upload(parsed->kernel.b, folder, client, wallet));
-  return manifest::to_json(*parsed);
 }
 
 Result<api::Job> follow(ApiClient& client, const std::string& id) {

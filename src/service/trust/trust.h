@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -30,7 +31,7 @@ using Agree = std::function<bool(const TaskId& task, const Hash& a, const Hash& 
 
 struct Policy {
   std::uint32_t replicas = 1;      // Size of the quorum.
-  std::uint32_t replicas_max = 0;  // How many in all where they disagree; 0: 2 * replicas + 1 (1 for a quorum of one).
+  std::uint32_t replicas_max = 0;  // How many in all where they disagree; 0: 2 * replicas - 1, so that a majority decides.
   Agree agree;                     // Empty: exact roots.
 };
 
@@ -64,7 +65,8 @@ struct Accepted {
   PublicKey worker;
   std::vector<PublicKey> agreeing;  // In the order of their keys.
 };
-// This replica is not accepted and not paid.
+// This replica is not accepted and not paid; its lease, where there is one still, has failed (scheduler: failed() with
+// data_loss, whose not_found may be ignored).
 struct Refused {
   TaskId task;
   PublicKey worker;
@@ -78,7 +80,7 @@ struct NeedReplicas {
 };
 struct JobFailed {
   JobId job;
-  std::string reason;  // "replicas differ: ..."
+  std::string reason;  // "replicas differ: ...". The job is forgotten here already.
 };
 using Decision = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed>;
 
@@ -95,6 +97,8 @@ class Trust {
   // After a restart, between add_job() and the first event: a task that was accepted, or a counted replica of one that was not.
   void restore_accepted(const TaskId& task);
   void restore_counted(const Replica& replica);
+  // After the last of them: what had been decided about the job's open tasks and was not stored (NeedReplicas).
+  [[nodiscard]] std::vector<Decision> restored(const JobId& job);
   // The job ended; everything about it is forgotten. Unknown jobs are nothing.
   void remove_job(const JobId& job);
 
@@ -106,6 +110,9 @@ class Trust {
   [[nodiscard]] std::vector<Decision> add_receipt(const PublicKey& worker, std::span<const Claim> claims);
   // The lease of an uncovered result was lost: forgets it. Counted ones stay.
   void withdraw(const TaskId& task, const PublicKey& worker);
+  // No further worker can be asked (scheduler: NoWorkerLeft). Fails the job where the task's replicas differ; nothing where
+  // there are merely too few of them.
+  [[nodiscard]] std::vector<Decision> give_up(const TaskId& task);
 
   [[nodiscard]] bool is_accepted(const TaskId& task) const;
   [[nodiscard]] std::uint32_t accepted_count(const JobId& job) const;
@@ -122,29 +129,42 @@ class Trust {
     bool covered = false;
   };
   struct Task {
-    std::vector<Held> replicas;
+    std::vector<Held> replicas;  // In the order of arrival.
     std::uint32_t wanted = 0;
   };
   struct Job {
     Policy policy;
-    std::uint32_t tasks = 0;
     std::uint32_t accepted_count = 0;
-    std::vector<bool> accepted;
+    std::vector<bool> accepted;                    // By index.
     std::unordered_map<std::uint32_t, Task> open;  // By index; looked up only.
   };
+  struct AttemptId {
+    TaskId task;
+    std::uint32_t attempt = 0;
+    friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
+  };
+  // Claims of one worker that came before their results.
   struct Waiting {
-    std::map<std::uint64_t, Claim> by_age;
-    std::map<TaskId, std::uint64_t> by_task;
-    std::uint64_t next = 0;
+    struct Row {
+      Hash root;
+      std::uint64_t age = 0;
+    };
+    std::map<AttemptId, Row> rows;
+    std::map<std::uint64_t, AttemptId> by_age;
+    std::uint64_t next_age = 0;
   };
 
-  Job* find(const TaskId& task);
-  void cover(const TaskId& task, Task& state, Held& held, const Hash& claimed, std::vector<Decision>& out);
+  // Nothing where the job is unknown or has no such task.
+  Job* job_with(const TaskId& task);
+  void keep_claim(const PublicKey& worker, const Claim& claim);
+  std::optional<Hash> take_claim(const PublicKey& worker, const AttemptId& id);
+  void cover(const TaskId& task, Job& job, const PublicKey& worker, const Hash& claimed, std::vector<Decision>& out);
   void judge(const TaskId& task, Job& job, std::vector<Decision>& out);
+  void accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum, std::vector<Decision>& out);
 
-  std::unordered_map<JobId, Job> jobs_;
-  std::map<PublicKey, Waiting> waiting_;
-  std::map<PublicKey, Reputation> reputation_;
+  std::unordered_map<JobId, Job> jobs_;             // Looked up only.
+  std::unordered_map<PublicKey, Waiting> waiting_;  // Looked up only.
+  std::unordered_map<PublicKey, Reputation> reputation_;
 };
 
 }  // namespace weft::trust
