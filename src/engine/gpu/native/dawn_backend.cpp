@@ -23,7 +23,12 @@ Handle give(Object object) {
   return reinterpret_cast<Handle>(object.MoveToCHandle());
 }
 WGPUStringView view(std::string_view text) { return {text.data(), text.size()}; }
-std::string text(wgpu::StringView view) { return std::string(std::string_view(view)); }
+// Dawn ends some messages with empty lines.
+std::string text(wgpu::StringView view) {
+  std::string copy{std::string_view(view)};
+  copy.erase(copy.find_last_not_of('\n') + 1);
+  return copy;
+}
 
 std::vector<CompileMessage> to_messages(const wgpu::CompilationInfo* info) {
   std::vector<CompileMessage> messages;

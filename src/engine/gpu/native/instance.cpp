@@ -19,7 +19,8 @@ void report_loss(const wgpu::Device&, wgpu::DeviceLostReason reason, wgpu::Strin
   });
 }
 void report_error(const wgpu::Device&, wgpu::ErrorType, wgpu::StringView message, SharedHealth* health) {
-  const std::string text{std::string_view(message)};
+  std::string text{std::string_view(message)};
+  text.erase(text.find_last_not_of('\n') + 1);
   log_warning("gpu: {}", text);
   (*health)->with([&](Health& state) { state.add_error(text); });
 }
