@@ -23,6 +23,7 @@ class BytePairEncoder {
   [[nodiscard]] static Result<BytePairEncoder> create(const Vocabulary& vocabulary, const gguf::Metadata& metadata);
 
   void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<Token>& out) const;
+  [[nodiscard]] PreTokenizer rule() const { return rule_; }
 
  private:
   // A token, or from vocabulary.size() on a text that only merges know.

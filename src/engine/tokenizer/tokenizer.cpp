@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "engine/tokenizer/byte_alphabet.h"
+#include "engine/tokenizer/clean_spaces.h"
 #include "engine/tokenizer/sentence_piece.h"
 
 namespace weft::tokenizer {
@@ -105,6 +106,8 @@ Result<std::string> Tokenizer::decode(std::span<const Token> tokens, DecodeOptio
     append_piece(tokens[i], options, text);
     if (i == 0 && !byte_pairs_ && vocabulary_.adds_space_prefix() && text.starts_with(' ')) text.erase(0, 1);
   }
+  const bool cleans = byte_pairs_ && byte_pairs_->rule() != PreTokenizer::qwen2 && byte_pairs_->rule() != PreTokenizer::qwen35;
+  if (cleans && options.clean_spaces) clean_spaces(text);
   return text;
 }
 

@@ -31,6 +31,8 @@ class Tokenizer {
   };
   struct DecodeOptions {
     bool show_special = true;  // Control tokens are written as their names; otherwise left out.
+    // decode() takes away the spaces before punctuation where llama.cpp does (the families of gpt-2, llama-bpe and default).
+    bool clean_spaces = true;
   };
   // The longest text, so that positions fit into 32 bits.
   static constexpr std::size_t text_bytes_max = std::size_t{1} << 30;
@@ -41,8 +43,8 @@ class Tokenizer {
   // Fails only for a text beyond text_bytes_max.
   [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text, EncodeOptions options) const;
 
-  // The bytes of the tokens; the space that encode() puts before the first word is taken away again. Fails for a number
-  // that is no token.
+  // The bytes of the tokens; the space that encode() puts before the first word is taken away again. What encode() was given
+  // comes back byte for byte when clean_spaces is off. Fails for a number that is no token.
   [[nodiscard]] Result<std::string> decode(std::span<const Token> tokens, DecodeOptions options) const;
 
   // One token's bytes at the end of `out`, as they are in the middle of a text. The token is in the vocabulary.
