@@ -11,6 +11,7 @@
 #include "engine/gpu/conformance/conformance.h"
 #include "engine/gpu/native/dawn_backend.h"
 #include "engine/gpu/native/instance.h"
+#include "engine/gpu/report.h"
 
 namespace weft::gpu {
 namespace {
@@ -104,6 +105,19 @@ TEST(Native, CompiledPipelinesComeFromTheCacheDirectoryInTheNextRun) {
   EXPECT_FALSE(first.empty());
   EXPECT_EQ(files(), first);
   std::filesystem::remove_all(directory);
+}
+
+TEST(Native, AReportHoldsRatesThatWereMeasured) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({})).value();
+
+  const auto report = run(*instance, measure(*device));
+
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_GT(report->copy_bytes_per_second, 0);
+  EXPECT_GT(report->f32_operations_per_second, 0);
+  EXPECT_EQ(report->int8_operations_per_second.has_value(), device->has("packed_4x8_integer_dot_product"));
+  EXPECT_TRUE(device->uncaptured_errors().empty());
 }
 
 TEST(Native, ANumberBeyondTheAdaptersIsNotFound) {
