@@ -11,5 +11,6 @@ namespace weft::cli {
 
 void add_job_commands(CLI::App& app, std::function<int()>& chosen);      // run, submit, demo, wallet
 void add_network_commands(CLI::App& app, std::function<int()>& chosen);  // serve, work, and what they start
+void add_bench_commands(CLI::App& app, std::function<int()>& chosen);    // bench
 
 }  // namespace weft::cli
