@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <format>
 #include <set>
 #include <unistd.h>
 #include <utility>
@@ -75,6 +74,7 @@ struct Blobs::State {
   std::atomic<std::uint64_t> bytes = 0;  // Of stored blobs and of those that are being written.
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> next_name = 0;
+  std::array<std::atomic<bool>, 256> folders_durable{};  // Made and synced by this process, by the first byte of the hash.
 
   [[nodiscard]] fs::path folder_of(const Hash& hash) const { return directory / hash.text().substr(0, 2); }
   [[nodiscard]] fs::path path_of(const Hash& hash) const { return folder_of(hash) / hash.text().substr(2); }
@@ -91,6 +91,12 @@ struct Blobs::State {
 
 Result<bool> Blobs::State::publish(const fs::path& written, const Hash& hash) {
   const fs::path path = path_of(hash);
+  std::atomic<bool>& folder_is_durable = folders_durable[hash.bytes[0]];
+  if (!folder_is_durable) {
+    if (::mkdir(folder_of(hash).c_str(), 0700) != 0 && errno != EEXIST) return system_error("Making", folder_of(hash));
+    WEFT_OK(sync_folder(directory));
+    folder_is_durable = true;
+  }
   // link() refuses to replace, so that two who put the same blob at once count it once.
   const bool is_new = ::link(written.c_str(), path.c_str()) == 0;
   if (!is_new && errno != EEXIST) return system_error("Naming", path);
@@ -104,11 +110,9 @@ Result<> Blobs::State::scan() {
   fs::create_directories(directory / incoming, error);
   if (error) return fail(ErrorCode::permission_denied, "The folder {} cannot be made: {}.", (directory / incoming).string(), error.message());
   for (const fs::directory_entry& left : fs::directory_iterator(directory / incoming, error)) fs::remove(left.path(), error);
-  // All folders at once, so that a put has only its own to sync.
-  for (unsigned i = 0; i < 256; ++i) {
-    const fs::path folder = directory / std::format("{:02x}", i);
-    if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_error("Making", folder);
-    for (const fs::directory_entry& blob : fs::directory_iterator(folder, error)) {
+  for (const fs::directory_entry& folder : fs::directory_iterator(directory, error)) {
+    if (folder.path().filename().string().size() != 2 || !folder.is_directory(error)) continue;
+    for (const fs::directory_entry& blob : fs::directory_iterator(folder.path(), error)) {
       const std::uint64_t size = blob.file_size(error);
       if (error || blob.path().filename().string().size() != 62) continue;
       bytes += size - std::min(size, header_bytes);
