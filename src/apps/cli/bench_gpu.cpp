@@ -35,8 +35,8 @@ struct BenchGpuDocument {
   std::uint32_t dispatches = 0;
   double dispatch_gpu_us = 0, dispatch_record_us = 0, dispatch_submit_us = 0;
   double copy_gb_per_s = 0, upload_gb_per_s = 0, readback_us = 0;
-  std::vector<BenchGpuPeak> peaks;
-  std::vector<BenchGpuMatrix> matrices;
+  std::vector<BenchGpuPeak> peaks = {};
+  std::vector<BenchGpuMatrix> matrices = {};
 };
 
 namespace {
