@@ -34,7 +34,7 @@ addToLibrary({
   $weftGpuAsync: (callback, work) => {
     work().then(
       ([value, text]) => weftGpuDone(callback, 0, value, text),
-      (error) => weftGpuDone(callback, error?.weftStatus ?? 3, 0, String(error?.message || error)));
+      (error) => weftGpuDone(callback, error?.weftStatus ?? 3, 0, String(error?.message || error).trimEnd()));
   },
   $weftGpuError: (status, message) => Object.assign(new Error(message), { weftStatus: status }),
 
@@ -99,7 +99,7 @@ addToLibrary({
       const requiredFeatures = wanted.filter((feature) => adapter.features.has(feature));
       const device = await adapter.requestDevice({ label: name, requiredFeatures, requiredLimits });
       device.weftListener = listener;
-      device.onuncapturederror = (event) => weftGpuEvent(device, false, event.error.message);
+      device.onuncapturederror = (event) => weftGpuEvent(device, false, event.error.message.trimEnd());
       device.lost.then((info) => {
         device.onuncapturederror = null;
         weftGpuEvent(device, true, info.message || info.reason);
