@@ -5,7 +5,7 @@ import './design/base.css';
 import { createEngineWorker } from './engine/createEngineWorker';
 import { Engine } from './engine/engine';
 
-const base = new URL('./', document.baseURI).href;
+const base = new URL('/', window.location.href).href;
 const engine = new Engine({ createPort: createEngineWorker });
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root.');

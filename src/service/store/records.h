@@ -17,6 +17,12 @@ enum class JobState : std::uint8_t { running = 0, done = 1, failed = 2, cancelle
 [[nodiscard]] std::string_view to_string(JobState state);
 [[nodiscard]] inline bool is_terminal(JobState state) { return state != JobState::running; }
 
+struct OutputBlob {
+  Hash hash;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const OutputBlob&, const OutputBlob&) = default;
+};
+
 struct Job {
   JobId id;
   PublicKey client;
@@ -32,8 +38,9 @@ struct Job {
   MicroCredits price = 0;      // 0 until the canary has passed.
   double units = 0;
   double reference_seconds_per_workgroup = 0;
-  std::string reason;  // Where failed or cancelled.
-  Hash root;           // Where done.
+  std::string reason;               // Where failed or cancelled.
+  Hash root;                        // Where done.
+  std::vector<OutputBlob> outputs;  // Where done: the joined outputs, in manifest order.
   UnixMillis ended = 0;
   friend bool operator==(const Job&, const Job&) = default;
 };
@@ -49,17 +56,12 @@ struct JobUpdate {
     JobState state = JobState::done;
     std::string reason;
     Hash root;
+    std::vector<OutputBlob> outputs;
     UnixMillis ended = 0;
   };
   JobId id;
   std::optional<Price> price;
   std::optional<End> end;
-};
-
-struct OutputBlob {
-  Hash hash;
-  std::uint64_t bytes = 0;
-  friend bool operator==(const OutputBlob&, const OutputBlob&) = default;
 };
 
 // An accepted task. Tasks without a row are open.

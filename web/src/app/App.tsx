@@ -9,7 +9,7 @@ import { ThemeSwitch } from './ThemeSwitch';
 export function App({ engine, base }: { engine: Engine; base: string }) {
   return (
     <div className="mx-auto max-w-[76rem] px-5 sm:px-8">
-      <header className="relative z-10 flex items-center justify-between py-5">
+      <header className="relative z-10 flex items-center justify-between py-5 lg:mr-[31rem]">
         <a href={base} className="flex items-center gap-2.5 text-xl font-bold tracking-tight">
           <Mark className="size-7" />
           weft

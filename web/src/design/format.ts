@@ -25,7 +25,7 @@ export function formatBytes(bytes: number): string {
 }
 
 export function formatSeconds(seconds: number): string {
-  if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`;
+  if (seconds > 0 && seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`;
   if (seconds < 1) return `${(seconds * 1000).toLocaleString('en', { maximumSignificantDigits: 3 })} ms`;
   if (seconds < 100) return `${seconds.toLocaleString('en', { maximumSignificantDigits: 3 })} s`;
   const minutes = Math.floor(seconds / 60);

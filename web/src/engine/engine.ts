@@ -18,7 +18,9 @@ export type EngineOptions = {
   readonly stopMsMax?: number;
 };
 
-export type StartOptions = { readonly coordinator: string; readonly engine: string; readonly device: DeviceKind };
+export type StartOptions = { readonly coordinator: string; readonly device: DeviceKind };
+
+const tellMs = 100;
 
 export class Engine {
   readonly #options: EngineOptions;
@@ -27,7 +29,8 @@ export class Engine {
   #session: Session = emptySession;
   #port: Port | null = null;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
-  #exports: ((numbers: readonly number[]) => void)[] = [];
+  #tellTimer: ReturnType<typeof setTimeout> | undefined;
+  #exports: PromiseWithResolvers<readonly number[]>[] = [];
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -61,12 +64,12 @@ export class Engine {
     this.#post({ type: 'wallet-show' });
   }
 
-  /** The wallet as 64 numbers, the form that `weft wallet` and Solana's tools read. */
+  /** The wallet as 64 numbers, the form that `weft wallet` and Solana's tools read. Rejects with one sentence. */
   exportWallet(): Promise<readonly number[]> {
-    return new Promise((resolve) => {
-      this.#exports.push(resolve);
-      this.#post({ type: 'wallet-export' });
-    });
+    const waiting = withResolvers<readonly number[]>();
+    this.#exports.push(waiting);
+    this.#post({ type: 'wallet-export' });
+    return waiting.promise;
   }
 
   importWallet(numbers: readonly number[]): void {
@@ -87,9 +90,10 @@ export class Engine {
 
   #receive(message: FromWorker): void {
     if (message.type === 'wallet-file') {
-      for (const resolve of this.#exports.splice(0)) resolve(message.numbers);
+      for (const { resolve } of this.#exports.splice(0)) resolve(message.numbers);
       return;
     }
+    if (message.type === 'wallet-refused') this.#refuseExports(message.message);
     if (message.type === 'stopped' || message.type === 'failed') {
       this.#end(message);
       return;
@@ -100,6 +104,7 @@ export class Engine {
   /** Nothing of a stopped engine stays: its memory and its device go with the Worker. */
   #end(message: FromWorker): void {
     clearTimeout(this.#stopTimer);
+    this.#refuseExports(message.type === 'failed' ? message.message : 'The engine was stopped.');
     if (this.#port !== null) {
       this.#port.onmessage = null;
       this.#port.onerror = null;
@@ -109,8 +114,33 @@ export class Engine {
     this.#set(reduce(this.#session, message, this.#now()));
   }
 
+  #refuseExports(why: string): void {
+    for (const { reject } of this.#exports.splice(0)) reject(new Error(why));
+  }
+
+  /** A fast machine does hundreds of tasks a second; the page is told at once of a new phase, of the rest ten times a second. */
   #set(session: Session): void {
+    const urgent = session.phase !== this.#session.phase;
     this.#session = session;
+    if (urgent) this.#tell();
+    else this.#tellTimer ??= setTimeout(() => this.#tell(), tellMs);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#tellTimer);
+    this.#tellTimer = undefined;
     for (const listener of this.#listeners) listener();
   }
+}
+
+// Promise.withResolvers is younger than some of the browsers that can join.
+type PromiseWithResolvers<Value> = { readonly promise: Promise<Value>; readonly resolve: (value: Value) => void; readonly reject: (reason: Error) => void };
+function withResolvers<Value>(): PromiseWithResolvers<Value> {
+  let resolve: (value: Value) => void = () => {};
+  let reject: (reason: Error) => void = () => {};
+  const promise = new Promise<Value>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
 }

@@ -18,7 +18,7 @@ export type DeviceReport = {
 export type TaskName = { readonly job: string; readonly index: number; readonly attempt: number };
 
 export type ToWorker =
-  | { readonly type: 'start'; readonly coordinator: string; readonly engine: string; readonly device: DeviceKind }
+  | { readonly type: 'start'; readonly coordinator: string; readonly device: DeviceKind }
   /** Leave: what runs is finished or given back, then the Worker says `stopped`. */
   | { readonly type: 'stop' }
   /** The machine woke up or the network came back: do not wait out the backoff. */
@@ -43,6 +43,8 @@ export type FromWorker =
   | { readonly type: 'task-started'; readonly task: TaskName }
   | { readonly type: 'task-done'; readonly task: TaskName; readonly wallSeconds: number; readonly gpuSeconds: number }
   | { readonly type: 'task-failed'; readonly task: TaskName; readonly message: string }
+  /** Taken back by the coordinator, or given back by stop. */
+  | { readonly type: 'task-cancelled'; readonly task: TaskName; readonly reason: string }
   | {
       readonly type: 'verdict';
       readonly task: TaskName;

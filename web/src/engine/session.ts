@@ -8,7 +8,7 @@ export type Connection =
   | { readonly state: 'closed' }
   | { readonly state: 'connecting' }
   | { readonly state: 'open'; readonly since: number }
-  | { readonly state: 'waiting'; readonly reason: string; readonly retryAt: number };
+  | { readonly state: 'waiting'; readonly reason: string; readonly retryMs: number; readonly retryAt: number };
 
 export type TaskState = 'running' | 'checking' | 'accepted' | 'refused' | 'failed';
 
@@ -96,7 +96,7 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
     case 'disconnected':
       return {
         ...session,
-        connection: { state: 'waiting', reason: message.reason, retryAt: now + message.retryMs },
+        connection: { state: 'waiting', reason: message.reason, retryMs: message.retryMs, retryAt: now + message.retryMs },
       };
     case 'task-started': {
       const record: TaskRecord = { ...message.task, state: 'running', startedAt: now, gpuSeconds: 0, paid: 0, note: '' };
@@ -115,6 +115,8 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
         failed: session.failed + 1,
         tasks: change(session.tasks, message.task, { state: 'failed', endedAt: now, note: message.message }),
       };
+    case 'task-cancelled':
+      return { ...session, tasks: session.tasks.filter((task) => !(task.state === 'running' && same(task, message.task))) };
     case 'verdict':
       return {
         ...session,

@@ -1,7 +1,7 @@
 // The cloth on the loom: warp threads run down from the top, and every task that this tab has done is one pick of dyed weft
 // beaten in at the fell. Below it lies undyed cloth, which stands for what others wove before. A drawing for the eye only:
 // whatever it says is also written beside it.
-import { memo, useMemo } from 'react';
+import { memo, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { draftFor, runs, warpIsUp, type Draft } from './draft';
 
 type ClothProps = {
@@ -11,15 +11,34 @@ type ClothProps = {
   picks: number;
   /** The shuttle is under way. */
   weaving: boolean;
-  /** Threads across and rows down. */
-  ends?: number;
-  rows?: number;
-  /** Rows of undyed cloth at the bottom before the first own pick. */
-  base?: number;
   className?: string;
 };
 
 const cell = 10;  // User units between two threads.
+const undyedShare = 0.3;
+const threadPixels = 8;
+const sizeAtFirst = { ends: 60, rows: 80 };
+
+/** As many threads across and picks down as the place has room for: a thread is as thick on a phone as on a wall. */
+function useSize(svg: RefObject<SVGSVGElement | null>): { ends: number; rows: number } {
+  const [size, setSize] = useState(sizeAtFirst);
+  useLayoutEffect(() => {
+    const element = svg.current;
+    if (element === null) return undefined;
+    const measure = () => {
+      const { width, height } = element.getBoundingClientRect();
+      if (width === 0 || height === 0) return;
+      const ends = Math.min(160, Math.max(40, Math.round(width / threadPixels)));
+      const rows = Math.max(12, Math.ceil((ends * height) / width));
+      setSize((before) => (before.ends === ends && before.rows === rows ? before : { ends, rows }));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [svg]);
+  return size;
+}
 
 /** Vertical runs of warp on top, over the rows that are woven. */
 function warpFloats(draft: Draft, ends: number, rows: readonly number[], top: number): string {
@@ -46,14 +65,17 @@ const Pick = memo(function Pick({ draft, ends, pick, y, dye, fresh }: {
   const line = y + cell / 2;
   return (
     <g className={fresh ? 'animate-[beat-in_420ms_cubic-bezier(.2,.8,.2,1)]' : undefined}>
-      <path d={`M-6 ${line}H${ends * cell + 6}`} stroke={`var(--${dye}-deep)`} strokeWidth={cell * 0.74} />
-      <path d={weftFloats(draft, ends, pick, line)} stroke={`var(--${dye})`} strokeWidth={cell * 0.74} strokeLinecap="round" />
+      <path d={`M-6 ${line}H${ends * cell + 6}`} stroke={`var(--${dye}-deep)`} strokeWidth={cell * 0.8} />
+      <path d={weftFloats(draft, ends, pick, line)} stroke={`var(--${dye})`} strokeWidth={cell * 0.8} strokeLinecap="round" />
     </g>
   );
 });
 
-export function Cloth({ seed, picks, weaving, ends = 56, rows = 64, base = 18, className }: ClothProps) {
+export function Cloth({ seed, picks, weaving, className }: ClothProps) {
   const draft = useMemo(() => draftFor(seed), [seed]);
+  const svg = useRef<SVGSVGElement>(null);
+  const { ends, rows } = useSize(svg);
+  const base = Math.round(rows * undyedShare);
 
   // The newest pick is the topmost; once the cloth reaches two thirds up, it winds on and old picks leave at the bottom.
   const woven = base + picks;
@@ -72,6 +94,7 @@ export function Cloth({ seed, picks, weaving, ends = 56, rows = 64, base = 18, c
 
   return (
     <svg
+      ref={svg}
       className={className}
       viewBox={`0 0 ${width} ${height}`}
       preserveAspectRatio="xMidYMax slice"
@@ -79,8 +102,7 @@ export function Cloth({ seed, picks, weaving, ends = 56, rows = 64, base = 18, c
       focusable="false"
       fill="none"
     >
-      <path d={warpLines} stroke="var(--warp-deep)" strokeWidth={cell * 0.5} opacity={0.3} />
-      <path d={warpLines} stroke="var(--warp)" strokeWidth={cell * 0.2} />
+      <path d={warpLines} stroke="var(--warp-slack)" strokeWidth={cell * 0.22} />
       {visible.map((pick, i) => (
         <Pick
           key={pick}
@@ -92,8 +114,8 @@ export function Cloth({ seed, picks, weaving, ends = 56, rows = 64, base = 18, c
           fresh={pick >= base && i === 0}
         />
       ))}
-      <path d={floats} stroke="var(--warp-deep)" strokeWidth={cell * 0.82} strokeLinecap="round" />
-      <path d={floats} stroke="var(--warp)" strokeWidth={cell * 0.56} strokeLinecap="round" />
+      <path d={floats} stroke="var(--warp-deep)" strokeWidth={cell * 0.8} strokeLinecap="round" />
+      <path d={floats} stroke="var(--warp)" strokeWidth={cell * 0.58} strokeLinecap="round" />
       {weaving ? <Shuttle y={fell - cell * 2.2} width={width} dye={draft.dye} /> : null}
     </svg>
   );

@@ -2,16 +2,12 @@
 import { formatBytes, formatRate } from '../../design/format';
 import type { DeviceReport } from '../../engine/messages';
 
-export function MachineCard({ device }: { device: DeviceReport | null }) {
+export function MachineCard({ device }: { device: DeviceReport }) {
   return (
     <section aria-labelledby="machine-title">
       <h2 id="machine-title" className="text-xl font-semibold tracking-tight">
         This machine
       </h2>
-      {device === null ? (
-        <p className="mt-3 text-soft">Measured when you start.</p>
-      ) : (
-        <>
           <p className="mt-2 text-soft" data-testid="device">
             {device.kind === 'cpu' ? 'CPU kernels' : device.description || [device.vendor, device.architecture].filter(Boolean).join(' ') || 'GPU'}
             {device.kind === 'gpu' && device.backend ? ` through ${device.backend === 'webgpu' ? 'WebGPU' : device.backend}` : ''}
@@ -26,8 +22,6 @@ export function MachineCard({ device }: { device: DeviceReport | null }) {
               Also offers <span className="font-mono text-[0.85rem]">{device.features.join(', ')}</span>
             </p>
           ) : null}
-        </>
-      )}
     </section>
   );
 }

@@ -69,7 +69,8 @@ function ConnectionLine({ session, now }: { session: Session; now: number }) {
       words = 'Connecting to the coordinator…';
       break;
     case 'waiting': {
-      const left = Math.max(0, Math.ceil((connection.retryAt - now) / 1000));
+      // The page's clock moves once a second and may stand a little before the moment of the loss.
+      const left = Math.max(0, Math.ceil(Math.min(connection.retryMs, connection.retryAt - now) / 1000));
       words = `${connection.reason} ${left > 0 ? `Trying again in ${plural(left, 'second')}.` : 'Trying again now.'}`;
       break;
     }

@@ -18,7 +18,13 @@ export function WalletCard({ engine, session }: { engine: Engine; session: Sessi
     setNote('Address copied.');
   };
   const save = async () => {
-    const numbers = await engine.exportWallet();
+    let numbers: readonly number[];
+    try {
+      numbers = await engine.exportWallet();
+    } catch (error) {
+      setNote(error instanceof Error ? error.message : String(error));
+      return;
+    }
     const url = URL.createObjectURL(new Blob([JSON.stringify(numbers)], { type: 'application/json' }));
     const link = document.createElement('a');
     link.href = url;

@@ -2,18 +2,21 @@
 import { Button } from '../../design/Button';
 import { formatCredits, plural } from '../../design/format';
 import { Notice } from '../../design/Notice';
-import type { Engine } from '../../engine/engine';
+import type { Engine, StartOptions } from '../../engine/engine';
 import type { Preflight } from '../../engine/preflight';
 import type { Session } from '../../engine/session';
 import { NotSecure } from './NotSecure';
 
 type Props = { engine: Engine; base: string; session: Session; found: Preflight | null };
 
+export function startOptions(base: string, found: Preflight): StartOptions {
+  return { coordinator: new URL(base).origin, device: found.gpu.state === 'ready' ? 'gpu' : 'cpu' };
+}
+
 export function WelcomePanel({ engine, base, session, found }: Props) {
   const ready = found !== null && found.missing.length === 0;
   const start = () => {
-    if (found === null) return;
-    engine.start({ coordinator: base, engine: new URL('engine/weft_engine.mjs', base).href, device: found.gpu.state === 'ready' ? 'gpu' : 'cpu' });
+    if (found !== null) engine.start(startOptions(base, found));
   };
   return (
     <>

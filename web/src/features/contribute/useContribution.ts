@@ -34,6 +34,8 @@ export function useNow(running: boolean): number {
   return now;
 }
 
+const sleptMs = 30_000;
+
 /** A machine that slept or lost its network should not wait out a backoff that was meant for a dead coordinator. */
 export function useWakeUps(engine: Engine): void {
   useEffect(() => {
@@ -41,6 +43,12 @@ export function useWakeUps(engine: Engine): void {
     const seen = () => {
       if (!document.hidden) engine.wake();
     };
+    // A machine that slept says nothing of it; its timers only come late.
+    let seenAt = Date.now();
+    const timer = setInterval(() => {
+      if (Date.now() - seenAt > sleptMs) engine.wake();
+      seenAt = Date.now();
+    }, 5000);
     window.addEventListener('online', wake);
     window.addEventListener('pageshow', wake);
     document.addEventListener('visibilitychange', seen);
@@ -48,6 +56,7 @@ export function useWakeUps(engine: Engine): void {
     const leave = () => engine.stop();
     window.addEventListener('pagehide', leave);
     return () => {
+      clearInterval(timer);
       window.removeEventListener('online', wake);
       window.removeEventListener('pageshow', wake);
       document.removeEventListener('visibilitychange', seen);

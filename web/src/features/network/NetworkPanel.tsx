@@ -45,7 +45,7 @@ export function NetworkPanel({ state, ownAddress }: { state: NetworkState; ownAd
             ) : (
               <ul className="mt-2 divide-y divide-line">
                 {network.workers.slice(0, workersShown).map((worker) => (
-                  <WorkerRow key={worker.id} worker={worker} own={worker.id === ownAddress} />
+                  <WorkerRow key={worker.key} worker={worker} own={worker.key === ownAddress} />
                 ))}
               </ul>
             )}
@@ -69,18 +69,22 @@ function LedgerLine({ sum }: { sum: number }) {
   );
 }
 
+const jobColours: Record<string, string> = { done: 'text-leaf', failed: 'text-madder' };
+
 function JobRow({ job }: { job: Job }) {
   const share = job.tasks === 0 ? 0 : job.accepted / job.tasks;
   return (
-    <li className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1.5 py-3">
+    <li className="grid grid-cols-[1fr_5.5rem] items-center gap-x-4 gap-y-1.5 py-3">
       <span className="truncate font-medium">{job.name || shorten(job.id)}</span>
-      <span className="text-sm text-soft">{job.state}</span>
+      <span className={`text-right text-sm ${jobColours[job.state] ?? 'text-soft'}`} title={job.reason || undefined}>
+        {job.state}
+      </span>
       <div className="h-2 overflow-hidden rounded-full bg-sunk" aria-hidden="true">
         <svg viewBox="0 0 100 2" preserveAspectRatio="none" className="block h-full w-full">
           <rect width={share * 100} height="2" fill="var(--warp)" />
         </svg>
       </div>
-      <span className="font-mono text-sm tabular-nums" aria-label={`${job.accepted} of ${job.tasks} tasks accepted`}>
+      <span className="text-right font-mono text-sm tabular-nums" aria-label={`${job.accepted} of ${job.tasks} tasks accepted`}>
         {job.accepted}/{job.tasks}
       </span>
     </li>
@@ -90,11 +94,11 @@ function JobRow({ job }: { job: Job }) {
 function WorkerRow({ worker, own }: { worker: Worker; own: boolean }) {
   return (
     <li className="flex items-center gap-3 py-2.5">
-      <Swatch seed={worker.id} className="size-8 shrink-0 rounded-sm" />
+      <Swatch seed={worker.key} className="size-8 shrink-0 rounded-sm" />
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-2">
-          <span className="truncate font-mono text-sm" title={worker.id}>
-            {shorten(worker.id)}
+          <span className="truncate font-mono text-sm" title={worker.key}>
+            {shorten(worker.key)}
           </span>
           {own ? <span className="rounded-sm bg-weld px-1.5 text-xs font-semibold text-on-weld">this tab</span> : null}
         </p>
@@ -103,8 +107,8 @@ function WorkerRow({ worker, own }: { worker: Worker; own: boolean }) {
         </p>
       </div>
       <div className="text-right font-mono text-sm tabular-nums">
-        <p>{formatCredits(worker.credits)} cr</p>
-        <p className="text-soft">{plural(worker.tasks, 'task')}</p>
+        <p>{formatCredits(worker.balance)} cr</p>
+        <p className="text-soft">{plural(worker.accepted, 'task')}</p>
       </div>
     </li>
   );
