@@ -79,6 +79,8 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
       if (task.settled) state.trust.restore_accepted({.job = id, .index = task.index});
     }
     for (const auto& replica : counted[id]) state.trust.restore_counted(replica);
+    for (const auto& decision : state.trust.restored(id)) state.act(decision, now);
+    if (!state.jobs.contains(id)) continue;  // Its replicas differed for good.
     RunningJob& job = state.jobs.at(id);
     if (job.accepted_count == job.row.tasks) state.start_join(job);
   }
@@ -131,7 +133,7 @@ void Core::State::send(const PublicKey& worker, protocol::CoordinatorMessage mes
 }
 
 void Core::State::decide(Moment now) {
-  // Acting on a decision (a job that ends) may decide more; each round ends at least one job, so this ends.
+  // Acting on a decision (a job that ends, a replica that is given up) may decide more.
   for (auto decisions = scheduler.decide(now.at); !decisions.empty(); decisions = scheduler.decide(now.at)) {
     for (auto& decision : decisions) act(std::move(decision), now);
   }
@@ -195,6 +197,9 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                                                            .units = estimate.units,
                                                            .reference_seconds_per_workgroup = estimate.reference_seconds_per_workgroup},
                           .end = {}});
+                   },
+                   [&](const scheduler::NoWorkerLeft& starved) {
+                     for (const auto& outcome : trust.give_up(starved.task)) act(outcome, now);
                    },
                    [&](const scheduler::JobFailed& ended) {
                      end_job(ended.job,

@@ -35,7 +35,8 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
   std::vector<trust::Claim> claims;
   for (const auto& item : receipt.items) {
     claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-    if (worker->covering.insert_or_assign(item.task, covering).second) worker->covering_order.push_back(item.task);
+    const ConnectedWorker::Attempt attempt(item.task, item.attempt);
+    if (worker->covering.insert_or_assign(attempt, covering).second) worker->covering_order.push_back(attempt);
     if (worker->covering_order.size() > trust::Trust::claims_waiting_max) {
       worker->covering.erase(worker->covering_order.front());
       worker->covering_order.pop_front();
@@ -114,7 +115,7 @@ void Core::State::act(const trust::Decision& decision, Moment now) {
                                         .wall_seconds = delivered.result.wall_seconds,
                                         .arrived = delivered.arrived};
                      if (const auto worker = workers.find(counted.worker); worker != workers.end()) {
-                       const auto covering = worker->second.covering.find(counted.task);
+                       const auto covering = worker->second.covering.find({counted.task, counted.attempt});
                        if (covering != worker->second.covering.end()) {
                          row.receipt = covering->second->receipt.digest;
                          if (!std::exchange(covering->second->stored, true)) batch.receipts.push_back(covering->second->receipt);

@@ -44,9 +44,10 @@ struct ConnectedWorker {
   protocol::Hello hello;
   std::string blob_token;
   UnixMillis since = 0;
-  // Which receipt covers a task whose result has not come yet, oldest dropped first.
-  std::map<TaskId, std::shared_ptr<Covering>> covering;
-  std::deque<TaskId> covering_order;
+  // Which receipt covers an attempt, oldest dropped first.
+  using Attempt = std::pair<TaskId, std::uint32_t>;
+  std::map<Attempt, std::shared_ptr<Covering>> covering;
+  std::deque<Attempt> covering_order;
 };
 
 struct Counters {

@@ -41,20 +41,19 @@ class KnownUpload final : public net::Upload {
 };
 
 // Connected workers by their session's token; clients by signature, if they hold credits or would be given some.
-Result<> may_upload(const HttpParts& parts, const net::IncomingRequest& request) {
+Result<> may_upload(const HttpParts& parts, const net::IncomingRequest& request, const Hash& hash) {
   if (const auto token = request.bearer(); !token.empty()) {
     if (parts.book.knows_token(token)) return {};
     return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
   }
-  WEFT_ASSIGN(const auto who, verify_signed(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"),
-                                            request_digest("PUT " + request.path)));
+  WEFT_ASSIGN(const auto who, verify_signed(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"), hash));
   if (parts.info.grant > 0 || parts.book.is_funded(who.client)) return {};
   return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.", who.client.text());
 }
 
 Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts, const net::IncomingRequest& request) {
   WEFT_ASSIGN(const auto hash, Hash::parse(request.parameters.at(0)));
-  WEFT_OK(may_upload(parts, request));
+  WEFT_OK(may_upload(parts, request, hash));
   if (parts.blobs.has(hash)) return std::make_unique<KnownUpload>(hash);
   const std::uint64_t length = std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
   if (length > parts.blob_bytes_max) {
@@ -67,7 +66,7 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts, const 
 void get_blob(const HttpParts& parts, const net::IncomingRequest& request, const net::Respond& respond) {
   const auto hash = Hash::parse(request.parameters.at(0));
   if (!hash) return respond(net::problem(hash.error()));
-  const auto file = parts.blobs.file(*hash);
+  const auto file = parts.blobs.location(*hash);
   if (!file) return respond(net::problem(file.error()));
   auto reply = net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size}, hash->text(), "application/octet-stream");
   reply.headers["cache-control"] = "public, max-age=31536000, immutable";

@@ -54,9 +54,9 @@ api::Job view_of(const store::Job& row) {
   return view;
 }
 
-void respond_submitted(const net::Respond& respond, const Result<api::Submitted>& result, int status) {
+void respond_submitted(const net::Respond& respond, const Result<api::Submitted>& result) {
   if (!result) return respond(net::problem(result.error()));
-  auto reply = net::json_reply(status, api::to_json(*result));
+  auto reply = net::json_reply(202, api::to_json(*result));
   reply.headers["location"] = "/v1/jobs/" + result->id;
   respond(reply);
 }
@@ -74,7 +74,7 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
       return respond(net::problem(submission.error().error, members));
     }
     post_or_refuse(parts.loop, respond, [respond, submission = std::move(*submission)](Core& core, Moment now) {
-      core.submit(submission, now, [respond](const Result<api::Submitted>& result) { respond_submitted(respond, result, 202); });
+      core.submit(submission, now, [respond](const Result<api::Submitted>& result) { respond_submitted(respond, result); });
     });
   });
 }
@@ -137,7 +137,7 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request, co
           {ErrorCode::not_found, std::format("Job {} has {} outputs and none of number {}.", row.id.text(), row.outputs.size(), index)}));
     }
     const auto& output = row.outputs[index];
-    auto file = blobs.file(output.hash);
+    auto file = blobs.location(output.hash);
     if (!file) return respond(net::problem(file.error()));
     auto reply =
         net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size}, output.hash.text(), "application/octet-stream");
@@ -149,12 +149,18 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request, co
 void cancel(const HttpParts& parts, const net::IncomingRequest& request, const net::Respond& respond) {
   const auto id = JobId::parse(request.parameters.at(0));
   if (!id) return respond(net::problem({ErrorCode::not_found, id.error().message}));
-  post_or_refuse(parts.readers, respond, [&loop = parts.loop, request, respond, id = *id] {
-    const auto who = verify_signed(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"),
-                                   request_digest("DELETE " + request.path));
+  post_or_refuse(parts.readers, respond, [&loop = parts.loop, &readers = parts.readers, &store = parts.store, request, respond, id = *id] {
+    const auto who = verify_signed(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"), cancel_digest(id));
     if (!who) return respond(net::problem(who.error()));
-    post_or_refuse(loop, respond, [respond, id, client = who->client](Core& core, Moment now) {
-      core.cancel(id, client, now, [respond](const Result<api::Submitted>& result) { respond_submitted(respond, result, 200); });
+    post_or_refuse(loop, respond, [&readers, &store, respond, id, client = who->client](Core& core, Moment now) {
+      core.cancel(id, client, now, [&readers, &store, respond, id](const Result<api::Submitted>& result) {
+        if (!result) return respond(net::problem(result.error()));
+        // The end is stored by now: shown as every other job.
+        post_or_refuse(readers, respond, [&store, respond, id] {
+          const auto row = store.job(id);
+          respond(row ? net::json_reply(200, api::to_json(view_of(*row))) : net::problem(row.error()));
+        });
+      });
     });
   });
 }

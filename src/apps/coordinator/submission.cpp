@@ -10,7 +10,7 @@
 
 namespace weft::coordinator {
 
-Hash request_digest(std::string_view method_and_path) { return crypto::sha256(as_bytes(method_and_path)); }
+Hash cancel_digest(const JobId& job) { return crypto::sha256(as_bytes("cancel " + job.text())); }
 
 Result<Signed> verify_signed(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& digest) {
   if (client.empty() || nonce.empty() || signature.empty()) {
@@ -119,9 +119,8 @@ std::expected<Submission, Complaint> read_submission(const Signed& who, std::str
     if (!complaints) log_warning("A shader is taken unchecked: {}", complaints.error().message);
     if (complaints && !complaints->empty()) {
       const auto& first = complaints->front();
-      return std::unexpected(
-          Complaint{.error = {ErrorCode::invalid_argument, std::format("shader: {} (line {}, column {})", first.message, first.line, first.column)},
-                    .shader = first});
+      return std::unexpected(Complaint{
+          .error = {ErrorCode::invalid_argument, std::format("shader:{}:{}: {}", first.line, first.column, first.message)}, .shader = first});
     }
   }
   if (auto stored = store_data(*parsed, blobs, bounds); !stored) return refuse(stored.error());

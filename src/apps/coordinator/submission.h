@@ -34,8 +34,8 @@ struct Signed {
 // unauthenticated where a header is missing, is none, or does not fit.
 [[nodiscard]] Result<Signed> verify_signed(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& digest);
 
-// What a client signs to cancel a job, or to put a blob: SHA-256 of "DELETE /v1/jobs/ID", "PUT /v1/blobs/HASH".
-[[nodiscard]] Hash request_digest(std::string_view method_and_path);
+// What a client signs to cancel a job: SHA-256 of "cancel ID". (To put a blob it signs the blob's own hash.)
+[[nodiscard]] Hash cancel_digest(const JobId& job);
 
 struct SubmissionBounds {
   std::uint64_t input_bytes_max = std::uint64_t{4} << 30;   // Of all data of one job.
