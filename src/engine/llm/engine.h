@@ -26,7 +26,7 @@ namespace weft::llm {
 enum class SequenceId : std::uint32_t {};
 
 struct EngineOptions {
-  LayerRange layers{};            // end = 0: to the last.
+  LayerRange layers{};          // end = 0: to the last.
   std::uint32_t context = 0;    // Positions that a sequence can hold; 0: as many as the model was trained for, at most 4096.
   std::uint32_t sequences = 1;  // Open at a time.
   KvFormat kv = KvFormat::f16;

@@ -23,6 +23,7 @@ struct Sequence {
   std::vector<LayerState> layers;
   std::optional<Token> pending;    // Drawn, and not yet in the layers.
   std::vector<float> last_hidden;  // Behind the last layer, of the last position.
+  std::vector<float> logits;       // Of last_hidden; empty before somebody asks.
   Sampling sampling;
 };
 
@@ -96,6 +97,7 @@ void CpuEngine::reset(Sequence& sequence) const {
   sequence.tokens.clear();
   sequence.pending.reset();
   sequence.last_hidden.clear();
+  sequence.logits.clear();
   sequence.layers.clear();
   for (const auto& layer : layers_) sequence.layers.push_back(layer->create_state());
 }
@@ -129,6 +131,7 @@ std::uint32_t CpuEngine::rewind(SequenceId id, std::uint32_t wanted) {
   sequence.length = wanted;
   if (!sequence.tokens.empty()) sequence.tokens.resize(wanted);
   sequence.last_hidden.clear();
+  sequence.logits.clear();
   return wanted;
 }
 
@@ -160,6 +163,7 @@ void CpuEngine::run_layers(Sequence& sequence, std::span<float> hidden) {
     for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i]->run(pass, sequence.layers[i], rows);
     sequence.length += static_cast<std::uint32_t>(part);
   }
+  sequence.logits.clear();
   sequence.last_hidden.assign(hidden.end() - static_cast<std::ptrdiff_t>(width), hidden.end());
 }
 
@@ -187,10 +191,12 @@ Result<std::vector<float>> CpuEngine::logits_of(Sequence& sequence) {
   check(output_.has_value(), "logits come from the engine with the last layer");
   WEFT_OK(feed(sequence, {}));
   if (sequence.last_hidden.empty()) return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
-  std::vector<float> x(config_.embedding), out(config_.vocabulary);
+  if (!sequence.logits.empty()) return sequence.logits;
+  std::vector<float> x(config_.embedding);
+  sequence.logits.resize(config_.vocabulary);
   kernels::reference::rms_norm(sequence.last_hidden, output_norm_, config_.norm_epsilon, x);
-  output_->multiply(x, out, workers_);
-  return out;
+  output_->multiply(x, sequence.logits, workers_);
+  return sequence.logits;
 }
 
 Async<Result<std::vector<float>>> CpuEngine::logits(SequenceId id) { co_return logits_of(at(id)); }

@@ -1,4 +1,4 @@
-// A weight as it lies in the file, multiplied with f32: rows are dequantized as they are met.
+// A weight that is multiplied with f32. As it lies in the file, its rows dequantized as they are met, or dequantized at once.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,23 @@ class Matrix {
   Matrix() = default;
   Matrix(Matrix&&) = default;
   Matrix& operator=(Matrix&&) = default;
-  // Refers to the source's memory where it is mapped, else reads a copy. The tensor and the source outlive this.
+  // Small ones become f32 at once; others refer to the source's memory where it is mapped, else are copied. The tensor and the
+  // source outlive this.
   [[nodiscard]] static Result<Matrix> load(const gguf::Source& source, const gguf::Tensor& tensor);
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t columns() const { return columns_; }
   // One row as f32; out has columns() elements.
   void row(std::size_t index, std::span<float> out) const;
+  // The same without a copy where there are floats; `scratch` has columns() elements.
+  [[nodiscard]] std::span<const float> row_in(std::size_t index, std::span<float> scratch) const;
   // out[i * rows() + row] = row . x[i * columns() ...], for all x.
   void multiply(std::span<const float> x, std::span<float> out, Workers& workers) const;
 
  private:
   gguf::TensorType type_ = gguf::TensorType::f32;
   std::size_t rows_ = 0, columns_ = 0, row_bytes_ = 0;
+  std::vector<float> floats_;  // Where it was small.
   ByteVector copy_;
   ByteSpan bytes_;
 };
