@@ -1,0 +1,209 @@
+#include "engine/tokenizer/pretokenizer.h"
+
+#include "engine/unicode/character.h"
+#include "engine/unicode/utf8.h"
+
+namespace weft::tokenizer {
+namespace {
+
+using unicode::Class;
+
+constexpr std::uint16_t bits(Class value) { return static_cast<std::uint16_t>(value); }
+constexpr std::uint16_t letter = bits(Class::letter), mark = bits(Class::mark), number = bits(Class::number), space = bits(Class::space),
+                        punctuation = bits(Class::punctuation);
+
+struct Character {
+  char32_t code = 0;
+  std::uint16_t classes = 0;
+  std::uint32_t bytes = 0;  // 0 at the end of the text.
+
+  [[nodiscard]] bool exists() const { return bytes != 0; }
+  [[nodiscard]] bool is(std::uint16_t any) const { return (classes & any) != 0; }
+  [[nodiscard]] bool is_newline() const { return exists() && (code == '\r' || code == '\n'); }
+};
+
+Character character_at(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return {};
+  const unicode::Decoded decoded = unicode::decode(text, at);
+  return {.code = decoded.code,
+          .classes = decoded.valid ? unicode::classes(decoded.code) : std::uint16_t{0},
+          .bytes = static_cast<std::uint32_t>(decoded.bytes)};
+}
+
+// Where a run of characters of these classes that begins at `at` ends.
+std::size_t end_of_run(std::string_view text, std::size_t at, std::uint16_t any) {
+  for (Character next = character_at(text, at); next.exists() && next.is(any); next = character_at(text, at)) at += next.bytes;
+  return at;
+}
+std::size_t end_of_run_without(std::string_view text, std::size_t at, std::uint16_t none) {
+  for (Character next = character_at(text, at); next.exists() && !next.is(none); next = character_at(text, at)) at += next.bytes;
+  return at;
+}
+std::size_t end_of_newlines(std::string_view text, std::size_t at) {
+  while (at < text.size() && (text[at] == '\r' || text[at] == '\n')) ++at;
+  return at;
+}
+
+// The end of 's 't 're 've 'm 'll 'd at `at`; `at` itself where there is none.
+std::size_t end_of_contraction(std::string_view text, std::size_t at, bool any_case) {
+  if (text[at] != '\'') return at;
+  const auto letter_at = [&](std::size_t i) -> char {
+    if (i >= text.size()) return '\0';
+    const char c = text[i];
+    return any_case && c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  };
+  const char first = letter_at(at + 1), second = letter_at(at + 2);
+  if (first == 's' || first == 't' || first == 'm' || first == 'd') return at + 2;
+  if ((first == 'r' && second == 'e') || (first == 'v' && second == 'e') || (first == 'l' && second == 'l')) return at + 3;
+  return at;
+}
+
+// \s+(?!\S)|\s+ : spaces, but the last one stays with the word that follows.
+std::size_t end_of_spaces(std::string_view text, std::size_t at) {
+  std::size_t end = at, last = at;
+  std::size_t count = 0;
+  for (Character next = character_at(text, end); next.exists() && next.is(space); next = character_at(text, end)) {
+    last = end;
+    end += next.bytes;
+    ++count;
+  }
+  return count > 1 && end < text.size() ? last : end;
+}
+
+std::size_t end_of_word_gpt2(std::string_view text, std::size_t at) {
+  if (const std::size_t end = end_of_contraction(text, at, false); end != at) return end;
+  const std::size_t body = text[at] == ' ' ? at + 1 : at;
+  const Character first = character_at(text, body);
+  if (first.exists()) {
+    if (first.is(letter)) return end_of_run(text, body, letter);
+    if (first.is(number)) return end_of_run(text, body, number);
+    if (!first.is(space)) return end_of_run_without(text, body, space | letter | number);
+  }
+  return end_of_spaces(text, at);
+}
+
+struct ModernRule {
+  std::uint16_t letters;
+  int digits_max;
+};
+
+std::size_t end_of_word_modern(std::string_view text, std::size_t at, ModernRule rule) {
+  if (const std::size_t end = end_of_contraction(text, at, true); end != at) return end;
+  const Character first = character_at(text, at);
+  // Letters, with at most one character before them that is neither a letter, a number nor a newline.
+  if (first.is(rule.letters)) return end_of_run(text, at, rule.letters);
+  if (!first.is_newline() && !first.is(number)) {
+    const std::size_t body = at + first.bytes;
+    if (const std::size_t end = end_of_run(text, body, rule.letters); end != body) return end;
+  }
+  if (first.is(number)) {
+    std::size_t end = at;
+    for (int i = 0; i < rule.digits_max; ++i) {
+      const Character next = character_at(text, end);
+      if (!next.is(number)) break;
+      end += next.bytes;
+    }
+    return end;
+  }
+  const std::uint16_t not_symbol = space | number | rule.letters;
+  const std::size_t body = text[at] == ' ' ? at + 1 : at;
+  if (const Character next = character_at(text, body); next.exists() && !next.is(not_symbol))
+    return end_of_newlines(text, end_of_run_without(text, body, not_symbol));
+  // \s*[\r\n]+ : spaces up to the last newline among them.
+  std::size_t newline_end = at;
+  std::size_t end = at;
+  for (Character next = character_at(text, end); next.exists() && next.is(space); next = character_at(text, end)) {
+    end += next.bytes;
+    if (next.is_newline()) newline_end = end;
+  }
+  if (newline_end != at) return newline_end;
+  return end_of_spaces(text, at);
+}
+
+template <class EndOfWord>
+void split(std::string_view text, std::vector<std::string_view>& words, EndOfWord end_of_word) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = end_of_word(text, at);
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+}
+
+// Cuts out the matches of a run; what lies between goes on to `rest`.
+template <class EndOfMatch, class Match, class Rest>
+void cut(std::string_view text, EndOfMatch end_of_match, Match match, Rest rest) {
+  std::size_t from = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = end_of_match(text, at);
+    if (end == at) {
+      at += character_at(text, at).bytes;
+      continue;
+    }
+    if (from != at) rest(text.substr(from, at - from));
+    match(text.substr(at, end - at));
+    at = from = end;
+  }
+  if (from != text.size()) rest(text.substr(from));
+}
+
+std::size_t end_of_punctuation(std::string_view text, std::size_t at) {
+  constexpr std::string_view symbols = "$+<=>^~|";
+  for (Character next = character_at(text, at); next.exists(); next = character_at(text, at)) {
+    if (!next.is(punctuation) && (next.code >= 0x80 || symbols.find(static_cast<char>(next.code)) == std::string_view::npos)) break;
+    at += next.bytes;
+  }
+  return at;
+}
+
+std::size_t end_of_three_digits(std::string_view text, std::size_t at) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (at + i >= text.size() || text[at + i] < '0' || text[at + i] > '9') return at;
+  return at + 3;
+}
+
+void split_standard(std::string_view text, std::vector<std::string_view>& words) {
+  const auto emit = [&](std::string_view part) { words.push_back(part); };
+  const auto digits = [&](std::string_view part) { cut(part, end_of_three_digits, emit, emit); };
+  const auto number_run = [](std::string_view part, std::size_t at) { return end_of_run(part, at, number); };
+  const auto words_of = [&](std::string_view part) {
+    for (std::size_t at = 0; at < part.size();) {
+      const std::size_t end = end_of_word_gpt2(part, at);
+      cut(part.substr(at, end - at), number_run, digits, digits);
+      at = end;
+    }
+  };
+  cut(text, end_of_punctuation, words_of, words_of);
+}
+
+}  // namespace
+
+std::optional<PreTokenizer> find_pretokenizer(std::string_view name) {
+  struct Row {
+    std::string_view name;
+    PreTokenizer rule;
+  };
+  static constexpr Row rows[] = {{"llama-bpe", PreTokenizer::llama3}, {"llama3", PreTokenizer::llama3},          {"llama-v3", PreTokenizer::llama3},
+                                 {"qwen2", PreTokenizer::qwen2},      {"deepseek-r1-qwen", PreTokenizer::qwen2}, {"qwen35", PreTokenizer::qwen35},
+                                 {"gpt-2", PreTokenizer::gpt2},       {"default", PreTokenizer::standard}};
+  for (const Row& row : rows)
+    if (row.name == name) return row.rule;
+  return std::nullopt;
+}
+
+void split_words(PreTokenizer rule, std::string_view text, std::vector<std::string_view>& words) {
+  const auto modern = [](ModernRule how) { return [how](std::string_view part, std::size_t at) { return end_of_word_modern(part, at, how); }; };
+  switch (rule) {
+    case PreTokenizer::gpt2:
+      return split(text, words, end_of_word_gpt2);
+    case PreTokenizer::llama3:
+      return split(text, words, modern({.letters = letter, .digits_max = 3}));
+    case PreTokenizer::qwen2:
+      return split(text, words, modern({.letters = letter, .digits_max = 1}));
+    case PreTokenizer::qwen35:
+      return split(text, words, modern({.letters = static_cast<std::uint16_t>(letter | mark), .digits_max = 1}));
+    case PreTokenizer::standard:
+      return split_standard(text, words);
+  }
+}
+
+}  // namespace weft::tokenizer

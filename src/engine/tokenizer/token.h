@@ -1,0 +1,11 @@
+// A token: an index into a model's vocabulary.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::tokenizer {
+
+using Token = std::int32_t;
+inline constexpr Token no_token = -1;
+
+}  // namespace weft::tokenizer
