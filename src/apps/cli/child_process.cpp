@@ -1,14 +1,14 @@
 #include "apps/cli/child_process.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <sys/wait.h>
 
 extern char** environ;
 

@@ -4,13 +4,13 @@
 // Threading: one owner; lines are handed over on a thread of the process's own. Lifetime: destroying it kills the group.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "common/base/result.h"
 
@@ -19,8 +19,8 @@ namespace weft::cli {
 class ChildProcess {
  public:
   struct Options {
-    std::vector<std::string> arguments;  // arguments[0] is the program: a path, or a name to look for on PATH.
-    std::vector<std::string> environment;  // "NAME=value", besides this process's own.
+    std::vector<std::string> arguments;                  // arguments[0] is the program: a path, or a name to look for on PATH.
+    std::vector<std::string> environment;                // "NAME=value", besides this process's own.
     std::function<void(std::string_view line)> on_line;  // Standard output and error together; may be empty.
   };
 

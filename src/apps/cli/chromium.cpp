@@ -1,9 +1,8 @@
 #include "apps/cli/chromium.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <sstream>
+#include <unistd.h>
 
 namespace weft::cli {
 namespace {

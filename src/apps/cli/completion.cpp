@@ -1,7 +1,8 @@
 #include "apps/cli/completion.h"
 
-#include <CLI/CLI.hpp>
 #include <format>
+
+#include <CLI/CLI.hpp>
 
 namespace weft::cli {
 namespace {

@@ -10,12 +10,16 @@ namespace weft::cli {
     case ErrorCode::invalid_argument:
     case ErrorCode::not_found:
     case ErrorCode::already_exists:
-    case ErrorCode::unsupported: return 2;
+    case ErrorCode::unsupported:
+      return 2;
     case ErrorCode::unavailable:
     case ErrorCode::deadline_exceeded:
-    case ErrorCode::resource_exhausted: return 3;
-    case ErrorCode::cancelled: return 130;
-    default: return 1;
+    case ErrorCode::resource_exhausted:
+      return 3;
+    case ErrorCode::cancelled:
+      return 130;
+    default:
+      return 1;
   }
 }
 

@@ -33,45 +33,45 @@ enum class DeviceKind : std::uint8_t { gpu, cpu };
 // What a worker says of itself. Rates are its own measurements: they order the queue and are never what is paid.
 struct Capabilities {
   DeviceKind device = DeviceKind::gpu;
-  std::string vendor;
-  std::string architecture;
-  std::string description;
-  std::string backend;
-  std::vector<std::string> features;
-  std::map<std::string, std::uint64_t> limits;  // WebGPU's names.
-  std::uint64_t memory_bytes = 0;               // What a task may use.
+  std::string vendor{};
+  std::string architecture{};
+  std::string description{};
+  std::string backend{};
+  std::vector<std::string> features{};
+  std::map<std::string, std::uint64_t> limits{};  // WebGPU's names.
+  std::uint64_t memory_bytes = 0;                 // What a task may use.
   double copy_gb_per_s = 0;
   double f32_gflop_per_s = 0;
 };
 
 struct Hello {
-  std::vector<std::uint32_t> versions;
-  PublicKey key;
+  std::vector<std::uint32_t> versions{};
+  PublicKey key{};
   WorkerKind kind = WorkerKind::native;
-  std::string software;     // "weft/0.1.0".
+  std::string software{};   // "weft/0.1.0".
   std::uint32_t slots = 1;  // Tasks it wants to hold at a time.
-  Capabilities capabilities;
+  Capabilities capabilities{};
 };
 struct Challenge {
   std::uint32_t version = protocol::version;  // Chosen from Hello::versions.
-  Hash nonce;                                 // 32 random bytes: also the session's nonce in receipts.
-  PublicKey coordinator;
+  Hash nonce{};                               // 32 random bytes: also the session's nonce in receipts.
+  PublicKey coordinator{};
 };
 struct Prove {
-  Signature signature;  // Of hello_digest(coordinator, nonce, worker).
+  Signature signature{};  // Of hello_digest(coordinator, nonce, worker).
 };
 struct Welcome {
-  std::string session;
+  std::string session{};
   std::uint32_t beat_ms = 1000;  // Between Beats while a lease is held.
-  std::string blob_token;        // For PUT /v1/blobs: Authorization: Bearer TOKEN.
+  std::string blob_token{};      // For PUT /v1/blobs: Authorization: Bearer TOKEN.
   MicroCredits balance = 0;
 };
 struct HeldTask {
-  TaskId task;
+  TaskId task{};
   std::uint32_t attempt = 0;
 };
 struct Resume {
-  std::vector<HeldTask> held;
+  std::vector<HeldTask> held{};
 };
 struct LeasedTask {
   std::uint32_t index = 0;
@@ -80,39 +80,39 @@ struct LeasedTask {
   std::uint32_t count = 0;
 };
 struct Lease {
-  JobId job;
-  Hash manifest;                           // Blob: the manifest with all data as blobs.
+  JobId job{};
+  Hash manifest{};                         // Blob: the manifest with all data as blobs.
   std::uint32_t piece_workgroups_max = 0;  // See exec::RunOptions; 0: one dispatch.
   std::uint32_t wall_ms_max = 30'000;      // For each task.
-  std::vector<LeasedTask> tasks;
+  std::vector<LeasedTask> tasks{};
 };
 struct OutputPart {
-  Hash hash;
+  Hash hash{};
   std::uint64_t bytes = 0;
   bool in_frame = false;  // In this frame's payload, in order; otherwise PUT before.
 };
 struct TaskResult {
-  TaskId task;
+  TaskId task{};
   std::uint32_t attempt = 0;
-  Hash root;
-  std::vector<OutputPart> outputs;
+  Hash root{};
+  std::vector<OutputPart> outputs{};
   double gpu_seconds = 0;
   double wall_seconds = 0;
 };
 struct ReceiptItem {
-  TaskId task;
+  TaskId task{};
   std::uint32_t attempt = 0;
-  Hash root;
+  Hash root{};
 };
 struct Receipt {
-  std::vector<ReceiptItem> items;
-  Signature signature;  // Of proof::receipt_digest().
+  std::vector<ReceiptItem> items{};
+  Signature signature{};  // Of proof::receipt_digest().
 };
 struct TaskFailed {
-  TaskId task;
+  TaskId task{};
   std::uint32_t attempt = 0;
-  std::string code;  // weft::ErrorCode as a word.
-  std::string message;
+  std::string code{};  // weft::ErrorCode as a word.
+  std::string message{};
 };
 struct Beat {
   std::uint32_t running = 0;
@@ -121,23 +121,23 @@ struct Slots {
   std::uint32_t slots = 1;  // 0: paused; what is held is finished.
 };
 struct Bye {
-  std::string reason;  // The worker leaves on purpose; what it holds goes elsewhere at once.
+  std::string reason{};  // The worker leaves on purpose; what it holds goes elsewhere at once.
 };
 struct Verdict {
-  TaskId task;
+  TaskId task{};
   std::uint32_t attempt = 0;
   bool accepted = false;
   MicroCredits paid = 0;
   MicroCredits balance = 0;
-  std::string reason;  // Where refused.
+  std::string reason{};  // Where refused.
 };
 struct Cancel {
-  std::vector<HeldTask> tasks;
-  std::string reason;
+  std::vector<HeldTask> tasks{};
+  std::string reason{};
 };
 struct ErrorMessage {
-  std::string code;
-  std::string message;
+  std::string code{};
+  std::string message{};
 };
 
 using WorkerMessage = std::variant<Hello, Prove, Resume, TaskResult, Receipt, TaskFailed, Beat, Slots, Bye, ErrorMessage>;

@@ -33,23 +33,23 @@ struct Url {
 };
 
 struct TlsOptions {
-  std::string ca_cert;    // PEM file that the server's certificate must lead to, besides the system's store.
-  bool insecure = false;  // Accept any certificate.
+  std::string ca_cert = {};  // PEM file that the server's certificate must lead to, besides the system's store.
+  bool insecure = false;     // Accept any certificate.
 };
 
 using Headers = std::map<std::string, std::string>;  // Names in lower case.
 
 struct Request {
   std::string method = "GET";
-  std::string path;
-  Headers headers;
-  std::string body;
+  std::string path = {};
+  Headers headers = {};
+  std::string body = {};
   Duration timeout = std::chrono::seconds(30);
 };
 struct Response {
   int status = 0;
-  Headers headers;
-  std::string body;
+  Headers headers = {};
+  std::string body = {};
 
   [[nodiscard]] bool ok() const { return status >= 200 && status < 300; }
 };
@@ -66,11 +66,11 @@ struct Response {
 [[nodiscard]] Error error_of(const Response& response);
 
 struct SocketHandlers {
-  std::function<void()> open;
-  std::function<void(std::string text)> text;
-  std::function<void(ByteVector bytes)> binary;
+  std::function<void()> open = {};
+  std::function<void(std::string text)> text = {};
+  std::function<void(ByteVector bytes)> binary = {};
   // Exactly once at the end, also where the connection never opened; nothing comes after it.
-  std::function<void(Error why)> closed;
+  std::function<void(Error why)> closed = {};
 };
 
 // One WebSocket. Dropping the last reference does not close it; close() does. Sends after the end are dropped.
@@ -87,7 +87,7 @@ class Client {
  public:
   struct Options {
     std::string url;
-    TlsOptions tls;
+    TlsOptions tls = {};
     std::size_t connections = 4;                           // HTTP requests at a time; others wait.
     Duration silence_max = std::chrono::seconds(35);       // A socket that hears nothing (the server pings every 10 s) is closed.
     std::size_t message_bytes_max = std::size_t{4} << 20;  // Of a WebSocket message from the server.

@@ -19,7 +19,7 @@ void set_up_drogon_once() {
         [](const char* text, std::uint64_t size) {
           std::string_view line(text, size);
           while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
-          if (line.contains("FATAL")) {
+          if (line.contains("FATAL") || !drogon::app().isRunning()) {
             log_error("{}", line);
           } else {
             log_debug("{}", line);

@@ -1,0 +1,29 @@
+// The codec refuses or reads whatever arrives; what it reads it writes again in one form, which reads the same.
+#include "common/base/check.h"
+#include "common/protocol/codec.h"
+
+namespace {
+
+using namespace weft;
+
+template <class Message>
+void writes_stably(const Message& message, Result<Message> (*decode)(std::string_view)) {
+  const std::string text = protocol::encode(message);
+  const auto again = decode(text);
+  check(again.has_value(), "what was read is written readably");
+  check(protocol::encode(*again) == text, "a message has one written form");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const ByteSpan bytes(data, size);
+  if (const auto message = protocol::decode_worker_message(as_text(bytes))) writes_stably(*message, protocol::decode_worker_message);
+  if (const auto message = protocol::decode_coordinator_message(as_text(bytes))) writes_stably(*message, protocol::decode_coordinator_message);
+  if (const auto frame = protocol::decode_frame(bytes)) {
+    const auto written = protocol::encode_frame(*frame);
+    // Escapes may be longer in their one form than they came, up to the frame's bound.
+    if (written) check(protocol::decode_frame(*written).has_value(), "a frame that was written is read");
+  }
+  return 0;
+}

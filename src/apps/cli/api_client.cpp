@@ -1,0 +1,100 @@
+#include "apps/cli/api_client.h"
+
+#include <thread>
+
+#include "common/crypto/sha256.h"
+#include "common/protocol/codec.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr std::size_t nonce_bytes = 16;
+
+// The three headers by which a client signs something whose SHA-256 is `digest`.
+net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, const Hash& digest, ByteSpan nonce) {
+  request.headers["weft-client"] = wallet.public_key().text();
+  request.headers["weft-nonce"] = to_hex(nonce);
+  request.headers["weft-signature"] = wallet.sign_now(protocol::submit_digest(digest, nonce)).text();
+  return request;
+}
+
+// What is signed where there is no body: the request itself.
+Hash request_digest(const std::string& method_and_path) { return crypto::sha256(as_bytes(method_and_path)); }
+
+ByteVector fresh_nonce() {
+  ByteVector nonce(nonce_bytes);
+  crypto::random_bytes(nonce);
+  return nonce;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ApiClient>> ApiClient::create(Options options) {
+  WEFT_ASSIGN(auto client, net::Client::create({.url = options.url, .tls = options.tls}));
+  return std::unique_ptr<ApiClient>(new ApiClient(std::move(client), options.patience));
+}
+
+Result<net::Response> ApiClient::send(const net::Request& request) {
+  const Instant give_up = now() + patience_;
+  for (auto wait = std::chrono::milliseconds(100);; wait = std::min(wait * 2, std::chrono::milliseconds(2'000))) {
+    Result<net::Response> answer = client_->send_now(request);
+    const bool again = answer ? answer->status == 429 || answer->status == 503 : answer.error().code == ErrorCode::unavailable;
+    if (!again || now() + wait > give_up) {
+      if (!answer) return answer;
+      if (!answer->ok()) return std::unexpected(net::error_of(*answer));
+      return answer;
+    }
+    std::this_thread::sleep_for(wait);
+  }
+}
+
+template <class View>
+Result<View> ApiClient::get(const std::string& path) {
+  WEFT_ASSIGN(const net::Response answer, send(net::get(path)));
+  return protocol::api::from_json<View>(answer.body);
+}
+
+Result<protocol::api::Info> ApiClient::info() { return get<protocol::api::Info>("/v1/info"); }
+
+Result<protocol::api::Submitted> ApiClient::submit(const std::string& manifest, const crypto::KeyPair& wallet, ByteSpan nonce) {
+  WEFT_ASSIGN(const net::Response answer, send(signed_by(net::post("/v1/jobs", manifest), wallet, crypto::sha256(as_bytes(manifest)), nonce)));
+  return protocol::api::from_json<protocol::api::Submitted>(answer.body);
+}
+
+Result<Hash> ApiClient::put_blob(ByteSpan bytes, const crypto::KeyPair& wallet) {
+  const Hash hash = crypto::sha256(bytes);
+  net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(bytes)));
+  request.timeout = std::chrono::minutes(10);
+  const Hash digest = request_digest("PUT " + request.path);
+  WEFT_OK(send(signed_by(std::move(request), wallet, digest, fresh_nonce())));
+  return hash;
+}
+
+Result<protocol::api::Job> ApiClient::job(const std::string& id) { return get<protocol::api::Job>("/v1/jobs/" + id); }
+
+Result<protocol::api::Tasks> ApiClient::tasks(const std::string& id) { return get<protocol::api::Tasks>("/v1/tasks?job=" + id); }
+
+Result<ByteVector> ApiClient::output(const std::string& job, std::size_t index) {
+  net::Request request = net::get("/v1/jobs/" + job + "/outputs/" + std::to_string(index));
+  request.timeout = std::chrono::minutes(10);
+  WEFT_ASSIGN(const net::Response answer, send(request));
+  const ByteSpan bytes = as_bytes(answer.body);
+  return ByteVector(bytes.begin(), bytes.end());
+}
+
+Result<protocol::api::Workers> ApiClient::workers() { return get<protocol::api::Workers>("/v1/workers"); }
+
+Result<protocol::api::Ledger> ApiClient::ledger() { return get<protocol::api::Ledger>("/v1/ledger"); }
+
+Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name) {
+  return get<protocol::api::LedgerAccount>("/v1/ledger?account=" + name);
+}
+
+Result<protocol::api::Job> ApiClient::cancel(const std::string& job, const crypto::KeyPair& wallet) {
+  net::Request request{.method = "DELETE", .path = "/v1/jobs/" + job, .headers = {}, .body = {}};
+  const Hash digest = request_digest("DELETE " + request.path);
+  WEFT_ASSIGN(const net::Response answer, send(signed_by(std::move(request), wallet, digest, fresh_nonce())));
+  return protocol::api::from_json<protocol::api::Job>(answer.body);
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,52 @@
+// The coordinator's HTTP interface as functions, for the commands: one call, one answer, as a struct of protocol/api.h.
+//
+// Blocking; any thread. A connection that is lost is tried again for `patience` (every request here may be repeated: a
+// submission carries a nonce), then unavailable.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "common/base/bytes.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/crypto/keys.h"
+#include "common/protocol/api.h"
+#include "service/net/client.h"
+
+namespace weft::cli {
+
+class ApiClient {
+ public:
+  struct Options {
+    std::string url;
+    net::TlsOptions tls;
+    std::chrono::milliseconds patience{30'000};
+  };
+  [[nodiscard]] static Result<std::unique_ptr<ApiClient>> create(Options options);
+
+  [[nodiscard]] Result<protocol::api::Info> info();
+  // Signs and posts a manifest. The same nonce gives the same job.
+  [[nodiscard]] Result<protocol::api::Submitted> submit(const std::string& manifest, const crypto::KeyPair& wallet, ByteSpan nonce);
+  // Puts bytes under their hash, as a client.
+  [[nodiscard]] Result<Hash> put_blob(ByteSpan bytes, const crypto::KeyPair& wallet);
+  [[nodiscard]] Result<protocol::api::Job> job(const std::string& id);
+  [[nodiscard]] Result<protocol::api::Tasks> tasks(const std::string& id);
+  [[nodiscard]] Result<ByteVector> output(const std::string& job, std::size_t index);
+  [[nodiscard]] Result<protocol::api::Workers> workers();
+  [[nodiscard]] Result<protocol::api::Ledger> ledger();
+  [[nodiscard]] Result<protocol::api::LedgerAccount> account(const std::string& name);
+  [[nodiscard]] Result<protocol::api::Job> cancel(const std::string& job, const crypto::KeyPair& wallet);
+
+ private:
+  ApiClient(std::unique_ptr<net::Client> client, std::chrono::milliseconds patience) : client_(std::move(client)), patience_(patience) {}
+  Result<net::Response> send(const net::Request& request);
+  template <class View>
+  Result<View> get(const std::string& path);
+
+  std::unique_ptr<net::Client> client_;
+  std::chrono::milliseconds patience_;
+};
+
+}  // namespace weft::cli

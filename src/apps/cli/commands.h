@@ -1,0 +1,16 @@
+// Which commands there are: each function describes some of them to CLI11 and, when one is chosen, says what to do.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace weft::cli {
+
+void add_job_commands(CLI::App& app, std::function<int()>& chosen);      // run, submit, demo, wallet
+void add_network_commands(CLI::App& app, std::function<int()>& chosen);  // serve, work, and what they start
+void add_bench_commands(CLI::App& app, std::function<int()>& chosen);    // bench
+
+}  // namespace weft::cli

@@ -1,0 +1,95 @@
+#include <CLI/CLI.hpp>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/demo.h"
+#include "apps/cli/run.h"
+#include "apps/cli/submit.h"
+#include "apps/cli/wallet.h"
+
+namespace weft::cli {
+namespace {
+
+void add_tls(CLI::App& command, net::TlsOptions& tls) {
+  command.add_option("--ca-cert", tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
+  command.add_flag("--tls-insecure", tls.insecure, "Accept any certificate");
+}
+
+void add_run(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<RunCommand>();
+  CLI::App* command = app.add_subcommand("run",
+                                         "Runs a job on this machine, without a coordinator\n\n"
+                                         "  weft run job.json --out results --png picture.png\n"
+                                         "  weft run job.json --tasks 0..3       only some of its tasks");
+  command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")->required();
+  command->add_option("--out", options->out, "Folder for the outputs");
+  command->add_option("--png", options->png, "Draw the first two-dimensional output into this file");
+  command->add_option("--device", options->device, "gpu, or cpu for the built-in kernels")->check(CLI::IsMember({"gpu", "cpu"}));
+  command->add_option("--tasks", options->tasks, "Only these tasks: I or I..J, both included");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([options, &chosen] { chosen = [options] { return run_command(*options); }; });
+}
+
+void add_submit(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<SubmitOptions>();
+  CLI::App* command = app.add_subcommand("submit",
+                                         "Gives a job to a coordinator\n\n"
+                                         "  weft submit job.json --coordinator http://127.0.0.1:7300 --wait --out results\n"
+                                         "  weft submit --follow JOB_ID --coordinator http://127.0.0.1:7300");
+  command->add_option("manifest", options->manifest, "The job's manifest, a JSON file");
+  command->add_option("--follow", options->follow, "Wait for this job instead of submitting one");
+  command->add_option("--cancel", options->cancel, "Cancel this job of yours instead of submitting one");
+  command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
+  command->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
+  command->add_flag("--wait", options->wait, "Follow the job to its end");
+  command->add_option("--out", options->out, "Folder for the outputs; implies --wait");
+  command->add_option("--png", options->png, "Draw the first two-dimensional output into this file; implies --wait");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_tls(*command, options->tls);
+  command->callback([options, &chosen] {
+    const int named = (options->manifest.empty() ? 0 : 1) + (options->follow.empty() ? 0 : 1) + (options->cancel.empty() ? 0 : 1);
+    if (named != 1) throw CLI::ValidationError("submit", "name one of: a manifest, --follow JOB, --cancel JOB");
+    chosen = [options] { return submit_command(*options); };
+  });
+}
+
+void add_wallet(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* wallet = app.add_subcommand("wallet", "The key by which this machine earns and pays");
+  wallet->require_subcommand(1);
+  auto options = std::make_shared<WalletOptions>();
+  CLI::App* create = wallet->add_subcommand("new", "Makes a wallet file that only you can read");
+  create->add_option("--file", options->file, "Where (default: ~/.config/weft/wallet.json)");
+  create->add_flag("--json", options->json, "One JSON document");
+  create->callback([options, &chosen] { chosen = [options] { return wallet_new_command(*options); }; });
+  CLI::App* show = wallet->add_subcommand("show", "Shows the public key, and the balances that a coordinator keeps for it");
+  show->add_option("--file", options->file, "Which file (default: ~/.config/weft/wallet.json)");
+  show->add_option("--coordinator", options->coordinator, "Ask this one for the balances");
+  show->add_flag("--json", options->json, "One JSON document");
+  add_tls(*show, options->tls);
+  show->callback([options, &chosen] { chosen = [options] { return wallet_show_command(*options); }; });
+}
+
+void add_demo(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<DemoOptions>();
+  CLI::App* command = app.add_subcommand("demo",
+                                         "Runs a whole network on this machine and shows what happened\n\n"
+                                         "  weft demo           a coordinator, two native workers, a browser tab; one worker is killed half way\n"
+                                         "  weft demo --stay    and keeps it up, to be looked at");
+  command->add_option("--listen", options->listen, "Where the coordinator listens; port 0 takes a free one");
+  command->add_option("--out", options->out, "Folder for the picture (default: here)");
+  command->add_option("--examples", options->examples, "Folder with mandelbrot.json and matmul.json");
+  command->add_flag("--stay", options->stay, "Keep the network up until Ctrl-C");
+  command->add_flag("--json", options->json, "End with one line of JSON");
+  command->add_flag("!--no-browser", options->browser, "Native workers only");
+  command->callback([options, &chosen] { chosen = [options] { return demo_command(*options); }; });
+}
+
+}  // namespace
+
+void add_job_commands(CLI::App& app, std::function<int()>& chosen) {
+  add_run(app, chosen);
+  add_submit(app, chosen);
+  add_demo(app, chosen);
+  add_wallet(app, chosen);
+}
+
+}  // namespace weft::cli

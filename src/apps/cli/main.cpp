@@ -1,0 +1,62 @@
+// The one program. Every command is a struct of options and a function in a file of its own; this file is the command
+// line that fills them. Nothing depends on it.
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/completion.h"
+#include "apps/cli/exit_code.h"
+#include "apps/worker/sandbox_child.h"
+#include "common/base/log.h"
+
+int main(int argc, char** argv) {
+  // Started by Sandbox, never by a person; before anything here makes a thread.
+  if (argc > 1 && std::string_view(argv[1]) == "sandbox-child") {
+    return weft::worker::sandbox_child_main(std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
+  }
+  CLI::App app(
+      "Weft weaves the GPUs of browsers and machines into one computer.\n\n"
+      "  weft serve                                            a coordinator on http://127.0.0.1:7300\n"
+      "  weft work --coordinator http://127.0.0.1:7300         this machine's GPU joins it\n"
+      "  weft submit job.json --coordinator URL --wait         a job runs on whoever joined\n"
+      "  weft run job.json                                     the same job here, without a network",
+      "weft");
+  app.set_version_flag("--version", WEFT_VERSION);
+  app.require_subcommand(1);
+  app.option_defaults()->always_capture_default();
+  app.fallthrough();
+  bool verbose = false;
+  app.add_flag("--verbose", verbose, "Say more about what goes on");
+
+  // What the chosen command does, set by its callback: options are complete only after parsing.
+  std::function<int()> chosen;
+  weft::cli::add_job_commands(app, chosen);
+  weft::cli::add_network_commands(app, chosen);
+  weft::cli::add_bench_commands(app, chosen);
+
+  std::string shell;
+  CLI::App* completion = app.add_subcommand("completion", "Prints a completion script: source <(weft completion bash)");
+  completion->add_option("shell", shell, "bash, zsh or fish")->required();
+  completion->callback([&] {
+    chosen = [&] {
+      const weft::Result<std::string> script = weft::cli::completion_script(app, shell);
+      if (!script) return weft::cli::report("completion", script.error());
+      std::fputs(script->c_str(), stdout);
+      return 0;
+    };
+  });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {  // CLI11 speaks by exceptions, --help included.
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  if (verbose) weft::set_log_level(weft::LogLevel::debug);
+  return chosen ? chosen() : 2;
+}

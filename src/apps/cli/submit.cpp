@@ -1,0 +1,119 @@
+#include "apps/cli/submit.h"
+
+#include <csignal>
+#include <cstdio>
+#include <format>
+#include <fstream>
+#include <thread>
+
+#include "apps/cli/api_client.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/files.h"
+#include "apps/cli/picture.h"
+#include "apps/cli/portable_manifest.h"
+#include "apps/cli/progress.h"
+#include "common/crypto/sha256.h"
+#include "common/crypto/wallet.h"
+
+namespace weft::cli {
+namespace {
+
+namespace api = protocol::api;
+
+constexpr std::size_t nonce_bytes = 16;
+constexpr auto poll_every = std::chrono::milliseconds(200);
+
+volatile std::sig_atomic_t interrupted = 0;
+
+Result<crypto::KeyPair> wallet_of(const SubmitOptions& options) {
+  if (!options.wallet.empty()) return crypto::load_or_create_wallet(options.wallet);
+  WEFT_ASSIGN(const std::filesystem::path path, crypto::default_wallet_path());
+  return crypto::load_or_create_wallet(path);
+}
+
+Result<api::Job> follow(ApiClient& client, const std::string& id) {
+  Progress progress(id.substr(0, 8));
+  for (;;) {
+    WEFT_ASSIGN(api::Job job, client.job(id));
+    progress.show(job.accepted, job.tasks, std::format("accepted, {} running", job.leased));
+    if (job.state != "running") return job;
+    if (interrupted) return fail(ErrorCode::cancelled, "Interrupted. The job goes on: follow it with weft submit --follow {}.", id);
+    std::this_thread::sleep_for(poll_every);
+  }
+}
+
+Result<> fetch(ApiClient& client, const api::Job& job, const SubmitOptions& options) {
+  std::optional<ByteVector> pictured;
+  for (std::size_t i = 0; i < job.outputs.size(); ++i) {
+    const api::JobOutput& output = job.outputs[i];
+    const bool draw = !options.png.empty() && !pictured && is_picture(output.type, output.shape);
+    if (options.out.empty() && !draw) continue;
+    WEFT_ASSIGN(ByteVector bytes, client.output(job.id, i));
+    if (const Hash got = crypto::sha256(bytes); got.text() != output.hash) {
+      return fail(ErrorCode::data_loss, "Output {} has the hash {} and should have {}.", i, got.text(), output.hash);
+    }
+    if (!options.out.empty()) WEFT_OK(write_file(options.out / std::format("{}.{}.bin", job.name, output.name), bytes));
+    if (draw) {
+      WEFT_OK(write_picture(options.png, bytes, output.type, output.shape));
+      pictured = std::move(bytes);
+    }
+  }
+  if (!options.png.empty() && !pictured) return fail(ErrorCode::unsupported, "The job has no two-dimensional output of numbers to draw.");
+  return {};
+}
+
+void print(const api::Job& job, const SubmitOptions& options) {
+  if (options.json) {
+    std::printf("%s\n", api::to_json(job).c_str());
+    return;
+  }
+  std::printf("%s  %s  %u of %u tasks accepted\n", job.id.c_str(), job.state.c_str(), job.accepted, job.tasks);
+  if (!job.reason.empty()) std::printf("reason  %s\n", job.reason.c_str());
+  if (!job.root.empty()) std::printf("root    %s\nprice   %.6f credits\n", job.root.c_str(), static_cast<double>(job.price) * 1e-6);
+  for (const api::JobOutput& output : job.outputs)
+    std::printf("%-7s %llu bytes  %s\n", output.name.c_str(), static_cast<unsigned long long>(output.bytes), output.hash.c_str());
+}
+
+Result<int> submit(const SubmitOptions& options) {
+  WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  std::string id = options.follow;
+  if (!options.cancel.empty()) {
+    WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+    WEFT_ASSIGN(const api::Job job, client->cancel(options.cancel, wallet));
+    print(job, options);
+    return 0;
+  }
+  const bool wait = options.wait || !options.follow.empty() || !options.out.empty() || !options.png.empty();
+  if (id.empty()) {
+    WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+    WEFT_ASSIGN(const std::string text, portable_manifest(options.manifest, *client, wallet));
+    ByteVector nonce(nonce_bytes);
+    crypto::random_bytes(nonce);
+    WEFT_ASSIGN(const api::Submitted submitted, client->submit(text, wallet, nonce));
+    id = submitted.id;
+    if (!wait) {
+      if (options.json) {
+        std::printf("%s\n", api::to_json(submitted).c_str());
+      } else {
+        std::printf("%s\nFollow it with: weft submit --follow %s --coordinator %s\n", id.c_str(), id.c_str(), options.coordinator.c_str());
+      }
+      return 0;
+    }
+  }
+  WEFT_ASSIGN(const api::Job job, follow(*client, id));
+  if (job.state == "done") WEFT_OK(fetch(*client, job, options));
+  print(job, options);
+  return job.state == "done" ? 0 : 1;
+}
+
+}  // namespace
+
+int submit_command(const SubmitOptions& options) {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  ::sigaction(SIGINT, &action, nullptr);
+  Result<int> code = submit(options);
+  return code ? *code : report("submit", code.error());
+}
+
+}  // namespace weft::cli

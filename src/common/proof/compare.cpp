@@ -1,0 +1,80 @@
+#include "common/proof/compare.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <format>
+#include <functional>
+
+namespace weft::proof {
+namespace {
+
+template <class T>
+T element(ByteSpan bytes, std::size_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+// IEEE 754 binary16; every value of it is a float.
+float from_half(std::uint16_t half) {
+  const float sign = (half & 0x8000) != 0 ? -1.0F : 1.0F;
+  const int exponent = half >> 10 & 0x1f;
+  const int fraction = half & 0x3ff;
+  if (exponent == 0x1f) return fraction != 0 ? std::nanf("") : sign * HUGE_VALF;
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
+}
+
+bool agree(double a, double b, const Tolerance& tolerance) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (std::isinf(a) || std::isinf(b)) return a == b;
+  return std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::max(std::abs(a), std::abs(b));
+}
+
+template <class T, class Decode, class Agree>
+std::optional<std::string> first_difference(ByteSpan a, ByteSpan b, Decode decode, Agree agrees) {
+  const std::size_t count = a.size() / sizeof(T);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto left = decode(element<T>(a, i));
+    const auto right = decode(element<T>(b, i));
+    if (!agrees(left, right)) return std::format("element {} is {} here and {} there", i, left, right);
+  }
+  if (!std::ranges::equal(a.subspan(count * sizeof(T)), b.subspan(count * sizeof(T)))) return "the bytes behind the last element differ";
+  return std::nullopt;
+}
+
+std::optional<std::string> size_difference(ByteSpan a, ByteSpan b) {
+  if (a.size() == b.size()) return std::nullopt;
+  return std::format("{} bytes here and {} there", a.size(), b.size());
+}
+
+}  // namespace
+
+std::optional<std::string> difference(ByteSpan a, ByteSpan b, NumberType type, const Tolerance& tolerance) {
+  static_assert(std::endian::native == std::endian::little, "outputs are little-endian");
+  if (auto sizes = size_difference(a, b)) return sizes;
+  const auto same = [](auto left, auto right) { return left == right; };
+  const auto close = [&](float left, float right) { return agree(left, right, tolerance); };
+  switch (type) {
+    case NumberType::i32:
+      return first_difference<std::int32_t>(a, b, std::identity(), same);
+    case NumberType::u32:
+      return first_difference<std::uint32_t>(a, b, std::identity(), same);
+    case NumberType::f32:
+      return first_difference<float>(a, b, std::identity(), close);
+    case NumberType::f16:
+      return first_difference<std::uint16_t>(a, b, from_half, close);
+  }
+  return "an unknown type";
+}
+
+std::optional<std::string> difference_exact(ByteSpan a, ByteSpan b) {
+  if (auto sizes = size_difference(a, b)) return sizes;
+  const auto [left, right] = std::ranges::mismatch(a, b);
+  if (left == a.end()) return std::nullopt;
+  return std::format("byte {} is {} here and {} there", left - a.begin(), *left, *right);
+}
+
+}  // namespace weft::proof

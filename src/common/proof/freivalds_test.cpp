@@ -1,0 +1,86 @@
+// Right products pass whatever the seed; a product with one wrong element, or of the wrong size, does not.
+#include "common/proof/freivalds.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+namespace weft::proof {
+namespace {
+
+struct Matrices {
+  std::uint32_t m;
+  std::uint32_t n;
+  std::uint32_t k;
+  std::vector<std::int8_t> a;
+  std::vector<std::int8_t> b;
+  std::vector<std::int32_t> c;
+
+  [[nodiscard]] MatrixProduct product() const { return {.m = m, .n = n, .k = k, .a = a, .b = b, .c = c}; }
+};
+
+Matrices multiplied(std::uint32_t m, std::uint32_t n, std::uint32_t k, auto element) {
+  Matrices x{
+      .m = m, .n = n, .k = k, .a = std::vector<std::int8_t>(m * k), .b = std::vector<std::int8_t>(k * n), .c = std::vector<std::int32_t>(m * n)};
+  for (auto& value : x.a) value = element();
+  for (auto& value : x.b) value = element();
+  for (std::uint32_t i = 0; i < m; ++i) {
+    for (std::uint32_t j = 0; j < n; ++j) {
+      for (std::uint32_t l = 0; l < k; ++l) x.c[i * n + j] += x.a[i * k + l] * x.b[l * n + j];
+    }
+  }
+  return x;
+}
+
+Matrices random_product(std::uint32_t m, std::uint32_t n, std::uint32_t k, unsigned seed) {
+  std::mt19937 random(seed);
+  return multiplied(m, n, k, [&] { return static_cast<std::int8_t>(random()); });
+}
+
+TEST(Freivalds, AcceptsRightProductsOfEveryShape) {
+  for (const auto [m, n, k] : {std::array{1U, 1U, 1U}, {1U, 7U, 3U}, {5U, 1U, 9U}, {16U, 16U, 16U}, {33U, 17U, 65U}}) {
+    for (unsigned seed = 0; seed < 5; ++seed)
+      EXPECT_TRUE(freivalds_accepts(random_product(m, n, k, seed).product(), seed * 7919)) << m << "x" << n << "x" << k;
+  }
+}
+
+TEST(Freivalds, AcceptsTheExtremesOfInt8) {
+  EXPECT_TRUE(freivalds_accepts(multiplied(8, 8, 512, [] { return std::int8_t{-128}; }).product(), 1));
+  int at = 0;
+  EXPECT_TRUE(freivalds_accepts(multiplied(8, 8, 512, [&] { return at++ % 2 == 0 ? std::int8_t{-128} : std::int8_t{127}; }).product(), 1));
+}
+
+TEST(Freivalds, RefusesOneWrongElementWhereverItIs) {
+  Matrices x = random_product(9, 11, 13, 3);
+  for (std::size_t i = 0; i < x.c.size(); ++i) {
+    for (const std::int32_t wrong : {x.c[i] + 1, x.c[i] - 1, -x.c[i] - 1, std::numeric_limits<std::int32_t>::min()}) {
+      const std::int32_t right = std::exchange(x.c[i], wrong);
+      EXPECT_FALSE(freivalds_accepts(x.product(), i)) << i;
+      x.c[i] = right;
+    }
+  }
+  EXPECT_TRUE(freivalds_accepts(x.product(), 0));
+}
+
+TEST(Freivalds, RefusesErrorsThatCancelInARow) {
+  Matrices x = random_product(4, 6, 5, 8);
+  x.c[0] += 5;
+  x.c[1] -= 5;  // The row's sum is right, so that a vector of ones would be fooled.
+  EXPECT_FALSE(freivalds_accepts(x.product(), 42));
+}
+
+TEST(Freivalds, RefusesMatricesOfTheWrongSize) {
+  Matrices x = random_product(4, 6, 5, 8);
+  x.c.pop_back();
+  EXPECT_FALSE(freivalds_accepts(x.product(), 1));
+  x = random_product(4, 6, 5, 8);
+  x.n = 5;
+  EXPECT_FALSE(freivalds_accepts(x.product(), 1));
+  x = random_product(4, 6, 5, 8);
+  x.a.push_back(0);
+  EXPECT_FALSE(freivalds_accepts(x.product(), 1));
+}
+
+}  // namespace
+}  // namespace weft::proof

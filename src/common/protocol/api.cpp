@@ -1,0 +1,69 @@
+#include "common/protocol/api.h"
+
+#include <glaze/glaze.hpp>
+#include <glaze/json/schema.hpp>
+
+namespace weft::protocol::api {
+namespace {
+
+constexpr glz::opts lenient{.error_on_unknown_keys = false};
+
+template <class View>
+void add_schema(std::string& out, std::string_view name) {
+  const auto schema = glz::write_json_schema<View>();
+  if (!out.empty()) out += ",\n";
+  out += std::format("\"{}\":{}", name, schema ? *schema : "{}");
+}
+
+}  // namespace
+
+template <class View>
+std::string to_json(const View& view) {
+  std::string text;
+  (void)glz::write_json(view, text);  // Writing plain structs of numbers and strings cannot fail.
+  return text;
+}
+
+template <class View>
+Result<View> from_json(std::string_view text) {
+  View view;
+  if (const auto error = glz::read<lenient>(view, text)) {
+    return fail(ErrorCode::invalid_argument, "The answer is not what the coordinator's interface gives: {}", glz::format_error(error, text));
+  }
+  return view;
+}
+
+std::string api_schema() {
+  std::string out;
+  add_schema<Info>(out, "Info");
+  add_schema<Submitted>(out, "Submitted");
+  add_schema<Jobs>(out, "Jobs");
+  add_schema<Tasks>(out, "Tasks");
+  add_schema<Workers>(out, "Workers");
+  add_schema<Ledger>(out, "Ledger");
+  add_schema<LedgerAccount>(out, "LedgerAccount");
+  add_schema<Problem>(out, "Problem");
+  return "{" + out + "}";
+}
+
+// One document each; this list is the whole interface.
+template std::string to_json(const Info&);
+template std::string to_json(const Submitted&);
+template std::string to_json(const Job&);
+template std::string to_json(const Jobs&);
+template std::string to_json(const Tasks&);
+template std::string to_json(const Workers&);
+template std::string to_json(const Ledger&);
+template std::string to_json(const LedgerAccount&);
+template std::string to_json(const Problem&);
+template Result<Info> from_json(std::string_view);
+template Result<Submitted> from_json(std::string_view);
+template Result<Job> from_json(std::string_view);
+template Result<Jobs> from_json(std::string_view);
+template Result<Tasks> from_json(std::string_view);
+template Result<Workers> from_json(std::string_view);
+template Result<Ledger> from_json(std::string_view);
+template Result<LedgerAccount> from_json(std::string_view);
+template Result<Problem> from_json(std::string_view);
+
+}  // namespace weft::protocol::api

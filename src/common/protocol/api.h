@@ -1,0 +1,144 @@
+// What the coordinator's HTTP interface answers, as structs: the coordinator writes them, `weft submit`, the demo and the
+// page read them (the page through types generated from api_schema()). Amounts are micro-credits, times milliseconds
+// since 1970, keys base58, hashes and job ids hex. DESIGN.md, "Command line and HTTP", names the routes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace weft::protocol::api {
+
+// GET /v1/info
+struct Info {
+  std::string software;  // "weft/0.1.0"
+  std::uint32_t protocol = 1;
+  std::string coordinator;  // Its public key.
+  bool tls = false;
+  MicroCredits grant = 0;  // What a new client is given.
+  std::uint64_t blob_bytes_max = 0;
+};
+
+// POST /v1/jobs -> 202
+struct Submitted {
+  std::string id;
+  std::string state;  // As Job::state.
+  std::uint32_t tasks = 0;
+  MicroCredits escrow = 0;
+};
+
+struct JobOutput {
+  std::string name;  // "output0"
+  std::string hash;  // Of the joined bytes: GET /v1/jobs/{id}/outputs/{i}.
+  std::uint64_t bytes = 0;
+  std::string type;  // "u32"
+  std::vector<std::uint64_t> shape;
+};
+
+// GET /v1/jobs/{id}; GET /v1/jobs answers { "jobs": [...] }, newest first.
+struct Job {
+  std::string id;
+  std::string name;
+  std::string kind;  // "wgsl", "kernel"
+  std::string client;
+  std::string state;   // "running", "done", "failed", "cancelled"
+  std::string reason;  // Where failed or cancelled.
+  std::uint32_t tasks = 0;
+  std::uint32_t accepted = 0;
+  std::uint32_t leased = 0;  // Leases held now, replicas counted each.
+  std::uint32_t replicas = 1;
+  MicroCredits budget = 0;
+  MicroCredits price = 0;          // 0 until the canary has passed.
+  std::string root;                // Where done.
+  std::vector<JobOutput> outputs;  // Where done.
+  std::int64_t created = 0;
+  std::int64_t ended = 0;
+};
+struct Jobs {
+  std::vector<Job> jobs;
+};
+
+// GET /v1/tasks?job=ID answers { "tasks": [...] } by index.
+struct TaskReplica {
+  std::string worker;
+  std::string root;
+  bool agreed = false;  // Paid for this task.
+};
+struct Task {
+  std::uint32_t index = 0;
+  std::string state;  // "waiting", "leased", "checking", "accepted"
+  std::string root;   // Where accepted.
+  std::vector<TaskReplica> replicas;
+};
+struct Tasks {
+  std::string job;
+  std::vector<Task> tasks;
+};
+
+// GET /v1/workers answers { "workers": [...] }: connected now, and those that left since the start with connected = false.
+struct Worker {
+  std::string key;
+  std::string kind;         // "native", "browser"
+  std::string device;       // "gpu", "cpu"
+  std::string description;  // Adapter or processor.
+  bool connected = false;
+  std::uint32_t slots = 0;
+  std::uint32_t held = 0;      // Leases now.
+  std::uint64_t accepted = 0;  // Replicas that were paid, ever.
+  std::uint64_t refused = 0;
+  MicroCredits balance = 0;
+  double f32_gflop_per_s = 0;
+  double copy_gb_per_s = 0;
+  std::int64_t since = 0;
+};
+struct Workers {
+  std::vector<Worker> workers;
+};
+
+// GET /v1/ledger
+struct Balance {
+  std::string account;  // "mint", "client:K", "escrow:JOB", "worker:K", "stake:K", "platform"
+  MicroCredits amount = 0;
+};
+struct Ledger {
+  MicroCredits sum = 0;  // Always 0.
+  std::vector<Balance> balances;
+};
+// GET /v1/ledger?account=A: its transactions, newest first.
+struct LedgerEntry {
+  std::string key;
+  std::string what;
+  MicroCredits amount = 0;  // Of this account.
+  std::int64_t time = 0;
+};
+struct LedgerAccount {
+  std::string account;
+  MicroCredits amount = 0;
+  std::vector<LedgerEntry> entries;
+};
+
+// RFC 9457 problem document.
+struct Problem {
+  std::string type = "about:blank";
+  std::string title;
+  int status = 0;
+  std::string detail;
+  std::string code;  // weft::ErrorCode as a word.
+};
+
+// One JSON document. Reading takes documents of newer coordinators: unknown keys are passed over, missing ones keep
+// their defaults; anything that is no such document is invalid_argument.
+template <class View>
+[[nodiscard]] std::string to_json(const View& view);
+template <class View>
+[[nodiscard]] Result<View> from_json(std::string_view text);
+
+// For generating the page's types: JSON schema by struct name.
+[[nodiscard]] std::string api_schema();
+
+}  // namespace weft::protocol::api

@@ -1,0 +1,196 @@
+// Every message's fields, said once: their names on the wire, in order, with their bounds. Writing, strict reading and the
+// JSON schema all follow from these lists (write.h, read.h, schema.cpp), so that they cannot drift apart.
+// Private to this folder.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+#include "common/protocol/messages.h"
+
+namespace weft::protocol {
+
+struct FieldBounds {
+  std::size_t bytes_max = 256;  // Of a string; of each string in a list.
+  std::size_t count_max = 256;  // Of a list or a map.
+  std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+};
+
+template <class Message, class Value>
+struct Field {
+  std::string_view name;
+  Value Message::* member;
+  FieldBounds bounds;
+};
+template <class Message, class Value>
+consteval Field<Message, Value> field(std::string_view name, Value Message::* member, FieldBounds bounds = {}) {
+  return {name, member, bounds};
+}
+
+// In frames of at most 1 MiB: an item of a receipt, the longest of these, takes under 180 bytes.
+inline constexpr FieldBounds task_list{.count_max = 4096};
+inline constexpr FieldBounds message_text{.bytes_max = 4096};
+
+// fields: the list. type: the word in "type" of a message; name: what TypeScript calls it.
+template <class T>
+struct Shape;
+
+template <>
+struct Shape<Capabilities> {
+  static constexpr std::string_view name = "Capabilities";
+  static constexpr std::tuple fields{field("device", &Capabilities::device),
+                                     field("vendor", &Capabilities::vendor),
+                                     field("architecture", &Capabilities::architecture),
+                                     field("description", &Capabilities::description),
+                                     field("backend", &Capabilities::backend),
+                                     field("features", &Capabilities::features),
+                                     field("limits", &Capabilities::limits),
+                                     field("memory_bytes", &Capabilities::memory_bytes),
+                                     field("copy_gb_per_s", &Capabilities::copy_gb_per_s),
+                                     field("f32_gflop_per_s", &Capabilities::f32_gflop_per_s)};
+};
+template <>
+struct Shape<Hello> {
+  static constexpr std::string_view type = "hello";
+  static constexpr std::string_view name = "Hello";
+  static constexpr std::tuple fields{field("versions", &Hello::versions, {.count_max = 16}),
+                                     field("key", &Hello::key),
+                                     field("kind", &Hello::kind),
+                                     field("software", &Hello::software),
+                                     field("slots", &Hello::slots, {.max = 4096}),
+                                     field("capabilities", &Hello::capabilities)};
+};
+template <>
+struct Shape<Challenge> {
+  static constexpr std::string_view type = "challenge";
+  static constexpr std::string_view name = "Challenge";
+  static constexpr std::tuple fields{field("version", &Challenge::version), field("nonce", &Challenge::nonce),
+                                     field("coordinator", &Challenge::coordinator)};
+};
+template <>
+struct Shape<Prove> {
+  static constexpr std::string_view type = "prove";
+  static constexpr std::string_view name = "Prove";
+  static constexpr std::tuple fields{field("signature", &Prove::signature)};
+};
+template <>
+struct Shape<Welcome> {
+  static constexpr std::string_view type = "welcome";
+  static constexpr std::string_view name = "Welcome";
+  static constexpr std::tuple fields{field("session", &Welcome::session), field("beat_ms", &Welcome::beat_ms),
+                                     field("blob_token", &Welcome::blob_token, {.bytes_max = 1024}), field("balance", &Welcome::balance)};
+};
+template <>
+struct Shape<HeldTask> {
+  static constexpr std::string_view name = "HeldTask";
+  static constexpr std::tuple fields{field("task", &HeldTask::task), field("attempt", &HeldTask::attempt)};
+};
+template <>
+struct Shape<Resume> {
+  static constexpr std::string_view type = "resume";
+  static constexpr std::string_view name = "Resume";
+  static constexpr std::tuple fields{field("held", &Resume::held, task_list)};
+};
+template <>
+struct Shape<LeasedTask> {
+  static constexpr std::string_view name = "LeasedTask";
+  static constexpr std::tuple fields{field("index", &LeasedTask::index), field("attempt", &LeasedTask::attempt), field("first", &LeasedTask::first),
+                                     field("count", &LeasedTask::count)};
+};
+template <>
+struct Shape<Lease> {
+  static constexpr std::string_view type = "lease";
+  static constexpr std::string_view name = "Lease";
+  static constexpr std::tuple fields{field("job", &Lease::job), field("manifest", &Lease::manifest),
+                                     field("piece_workgroups_max", &Lease::piece_workgroups_max), field("wall_ms_max", &Lease::wall_ms_max),
+                                     field("tasks", &Lease::tasks, task_list)};
+};
+template <>
+struct Shape<OutputPart> {
+  static constexpr std::string_view name = "OutputPart";
+  static constexpr std::tuple fields{field("hash", &OutputPart::hash), field("bytes", &OutputPart::bytes), field("in_frame", &OutputPart::in_frame)};
+};
+template <>
+struct Shape<TaskResult> {
+  static constexpr std::string_view type = "result";
+  static constexpr std::string_view name = "TaskResult";
+  static constexpr std::tuple fields{field("task", &TaskResult::task),
+                                     field("attempt", &TaskResult::attempt),
+                                     field("root", &TaskResult::root),
+                                     field("outputs", &TaskResult::outputs, {.count_max = 64}),
+                                     field("gpu_seconds", &TaskResult::gpu_seconds),
+                                     field("wall_seconds", &TaskResult::wall_seconds)};
+};
+template <>
+struct Shape<ReceiptItem> {
+  static constexpr std::string_view name = "ReceiptItem";
+  static constexpr std::tuple fields{field("task", &ReceiptItem::task), field("attempt", &ReceiptItem::attempt), field("root", &ReceiptItem::root)};
+};
+template <>
+struct Shape<Receipt> {
+  static constexpr std::string_view type = "receipt";
+  static constexpr std::string_view name = "Receipt";
+  static constexpr std::tuple fields{field("items", &Receipt::items, task_list), field("signature", &Receipt::signature)};
+};
+template <>
+struct Shape<TaskFailed> {
+  static constexpr std::string_view type = "failed";
+  static constexpr std::string_view name = "TaskFailed";
+  static constexpr std::tuple fields{field("task", &TaskFailed::task), field("attempt", &TaskFailed::attempt), field("code", &TaskFailed::code),
+                                     field("message", &TaskFailed::message, message_text)};
+};
+template <>
+struct Shape<Beat> {
+  static constexpr std::string_view type = "beat";
+  static constexpr std::string_view name = "Beat";
+  static constexpr std::tuple fields{field("running", &Beat::running)};
+};
+template <>
+struct Shape<Slots> {
+  static constexpr std::string_view type = "slots";
+  static constexpr std::string_view name = "Slots";
+  static constexpr std::tuple fields{field("slots", &Slots::slots, {.max = 4096})};
+};
+template <>
+struct Shape<Bye> {
+  static constexpr std::string_view type = "bye";
+  static constexpr std::string_view name = "Bye";
+  static constexpr std::tuple fields{field("reason", &Bye::reason, message_text)};
+};
+template <>
+struct Shape<Verdict> {
+  static constexpr std::string_view type = "verdict";
+  static constexpr std::string_view name = "Verdict";
+  static constexpr std::tuple fields{field("task", &Verdict::task),         field("attempt", &Verdict::attempt),
+                                     field("accepted", &Verdict::accepted), field("paid", &Verdict::paid),
+                                     field("balance", &Verdict::balance),   field("reason", &Verdict::reason, message_text)};
+};
+template <>
+struct Shape<Cancel> {
+  static constexpr std::string_view type = "cancel";
+  static constexpr std::string_view name = "Cancel";
+  static constexpr std::tuple fields{field("tasks", &Cancel::tasks, task_list), field("reason", &Cancel::reason, message_text)};
+};
+template <>
+struct Shape<ErrorMessage> {
+  static constexpr std::string_view type = "error";
+  static constexpr std::string_view name = "ErrorMessage";
+  static constexpr std::tuple fields{field("code", &ErrorMessage::code), field("message", &ErrorMessage::message, message_text)};
+};
+
+// The words of an enumeration, in the order of its values.
+template <class Enum>
+struct Words;
+template <>
+struct Words<WorkerKind> {
+  static constexpr std::array<std::string_view, 2> words{"native", "browser"};
+};
+template <>
+struct Words<DeviceKind> {
+  static constexpr std::array<std::string_view, 2> words{"gpu", "cpu"};
+};
+
+}  // namespace weft::protocol

@@ -1,0 +1,22 @@
+// What every backend with a real GPU behind it keeps, as checks that run natively and in a browser from the same source.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "common/base/async.h"
+#include "common/base/result.h"
+#include "engine/gpu/device.h"
+
+namespace weft::gpu::conformance {
+
+struct Check {
+  std::string_view name;  // A sentence, in words joined by _.
+  // Makes its own devices. Fails with what is not as it should be; unsupported where the GPU lacks the feature.
+  Async<Result<>> (*run)(Instance& instance);
+};
+
+[[nodiscard]] std::span<const Check> compute_checks();
+[[nodiscard]] std::span<const Check> error_checks();
+
+}  // namespace weft::gpu::conformance

@@ -1,0 +1,47 @@
+// An integer matrix product on the GPU: C[rows][n] = A[rows][k] * B[k][n], int8 operands, int32 result, exact on every
+// device as long as k <= 131071 (the manifest's bound).
+//
+//   WEFT_CO_ASSIGN(const MatmulI8 matmul, co_await MatmulI8::create(device));
+//   const Buffer a = ... of a_bytes(shape), filled with pack_a(shape, operand)
+//   matmul.run(pass, shape, group)     one dispatch
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/async.h"
+#include "common/base/bytes.h"
+#include "engine/gpu/device.h"
+#include "engine/kernels/reference/matmul_i8.h"
+
+namespace weft::kernels {
+
+class MatmulI8 {
+ public:
+  enum class Dot : std::uint8_t { best, plain };  // plain: without dot4I8Packed even where there is one (for tests).
+  [[nodiscard]] static Async<Result<MatmulI8>> create(gpu::Device& device, Dot dot = Dot::best);
+
+  // What the operands take on the device: rows padded with zeros to words, B to a multiple of four rows.
+  [[nodiscard]] static std::uint64_t a_bytes(const MatmulShape& shape);
+  [[nodiscard]] static std::uint64_t b_bytes(const MatmulShape& shape);
+  [[nodiscard]] static std::uint64_t c_bytes(const MatmulShape& shape);
+  [[nodiscard]] static ByteVector pack_a(const MatmulShape& shape, ByteSpan a);
+  [[nodiscard]] static ByteVector pack_b(const MatmulShape& shape, ByteSpan b);
+  // The uniform at binding 0.
+  [[nodiscard]] static ByteVector pack_shape(const MatmulShape& shape);
+  [[nodiscard]] static gpu::Workgroups workgroups(const MatmulShape& shape);
+
+  struct Buffers {
+    const gpu::Buffer& shape;  // uniform
+    const gpu::Buffer& a;
+    const gpu::Buffer& b;
+    const gpu::Buffer& c;
+  };
+  [[nodiscard]] gpu::BindGroup bind(gpu::Device& device, const Buffers& buffers) const;
+  void run(gpu::Pass& pass, const gpu::BindGroup& group, const MatmulShape& shape) const;
+
+ private:
+  explicit MatmulI8(gpu::Pipeline pipeline) : pipeline_(std::move(pipeline)) {}
+  gpu::Pipeline pipeline_;
+};
+
+}  // namespace weft::kernels

@@ -1,0 +1,143 @@
+// Money moves whole or not at all, once for each key, and never below zero except at the mint.
+#include "service/ledger/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace weft::ledger {
+namespace {
+
+PublicKey key_of(std::uint8_t number) {
+  PublicKey key;
+  key.bytes[0] = number;
+  key.bytes[31] = 1;
+  return key;
+}
+JobId job_of(std::uint8_t number) {
+  JobId job;
+  job.bytes[0] = number;
+  return job;
+}
+
+const PublicKey client = key_of(1);
+const PublicKey worker_a = key_of(2);
+const PublicKey worker_b = key_of(3);
+const JobId job = job_of(9);
+
+Ledger funded(MicroCredits credits) {
+  Ledger ledger;
+  EXPECT_EQ(ledger.apply(grant(client, credits)), Applied::now);
+  return ledger;
+}
+
+TEST(Account, ReadsWhatItWritesAndNothingElse) {
+  for (const Account& account :
+       {Account::mint(), Account::platform(), Account::client(client), Account::worker(worker_a), Account::stake(worker_b), Account::escrow(job)}) {
+    EXPECT_EQ(Account::parse(account.text()).value(), account) << account.text();
+  }
+  EXPECT_EQ(Account::escrow(job).text(), "escrow:09000000000000000000000000000000");
+  for (const std::string_view wrong : {"", "mint:", "mint:1", "bank", "client", "client:", "escrow:09", "worker:0OIl", "platform:x"}) {
+    EXPECT_FALSE(Account::parse(wrong).has_value()) << wrong;
+  }
+}
+
+TEST(Ledger, MovesABudgetThroughEscrowToWorkersAndBack) {
+  Ledger ledger = funded(1000);
+
+  EXPECT_EQ(ledger.apply(open_escrow(job, client, 500)), Applied::now);
+  const TaskPay pay{.task = {job, 0}, .client = client, .price = 101, .replicas = 2};
+  EXPECT_EQ(ledger.apply(pay_task(pay, std::vector{worker_a, worker_b})), Applied::now);
+  EXPECT_EQ(ledger.apply(close_escrow(job, client, ledger.balance(Account::escrow(job)))), Applied::now);
+
+  EXPECT_EQ(ledger.balance(Account::worker(worker_a)), 50);
+  EXPECT_EQ(ledger.balance(Account::worker(worker_b)), 50);
+  EXPECT_EQ(ledger.balance(Account::client(client)), 900) << "the odd micro-credit goes back to the client";
+  EXPECT_EQ(ledger.balance(Account::escrow(job)), 0);
+  EXPECT_EQ(ledger.balance(Account::mint()), -1000);
+  EXPECT_EQ(ledger.sum(), 0);
+}
+
+TEST(Ledger, AppliesEachKeyOnceWhateverTheReplaySays) {
+  Ledger ledger = funded(1000);
+
+  EXPECT_EQ(ledger.apply(grant(client, 5)), Applied::before);
+  EXPECT_EQ(ledger.apply(open_escrow(job, client, 400)), Applied::now);
+  EXPECT_EQ(ledger.apply(open_escrow(job, client, 400)), Applied::before);
+
+  EXPECT_EQ(ledger.balance(Account::client(client)), 600);
+}
+
+TEST(Ledger, PaysNothingFromAnEscrowThatIsClosed) {
+  Ledger ledger = funded(1000);
+  const TaskPay pay{.task = {job, 0}, .client = client, .price = 100, .replicas = 1};
+  ASSERT_EQ(ledger.apply(open_escrow(job, client, 500)), Applied::now);
+  ASSERT_EQ(ledger.apply(pay_task(pay, std::vector{worker_a})), Applied::now);
+  ASSERT_EQ(ledger.apply(close_escrow(job, client, 400)), Applied::now);
+  ledger.close(job);
+
+  const auto replay = ledger.apply(pay_task(pay, std::vector{worker_a}));
+
+  ASSERT_FALSE(replay.has_value());
+  EXPECT_EQ(replay.error().code, ErrorCode::insufficient_funds);
+  EXPECT_EQ(ledger.balance(Account::worker(worker_a)), 100);
+}
+
+// One row for each precondition: what is refused leaves every balance as it was.
+TEST(Ledger, RefusesWhatBreaksItsRulesAndChangesNothing) {
+  constexpr MicroCredits most = std::numeric_limits<MicroCredits>::max();
+  struct Row {
+    std::string_view why;
+    Transaction transaction;
+    ErrorCode code;
+  };
+  const std::vector<Row> rows = {
+      {"no key", {.key = "", .job = {}, .entries = {}, .what = ""}, ErrorCode::invalid_argument},
+      {"unequal", {.key = "k", .job = {}, .entries = {{Account::mint(), -5}, {Account::client(client), 4}}, .what = ""}, ErrorCode::invalid_argument},
+      {"too little in the account", open_escrow(job, client, 1001), ErrorCode::insufficient_funds},
+      {"another's empty account", open_escrow(job, worker_a, 1), ErrorCode::insufficient_funds},
+      {"a negative budget", open_escrow(job, client, -1), ErrorCode::insufficient_funds},
+      {"beyond 64 bits",
+       {.key = "k", .job = {}, .entries = {{Account::mint(), -most}, {Account::client(client), most}}, .what = ""},
+       ErrorCode::invalid_argument},
+      {"beyond 64 bits within one account",
+       {.key = "k", .job = {}, .entries = {{Account::client(client), most}, {Account::client(client), 1}, {Account::mint(), -most}}, .what = ""},
+       ErrorCode::invalid_argument},
+  };
+  for (const Row& row : rows) {
+    Ledger ledger = funded(1000);
+    const auto before = ledger.balances();
+
+    const auto refused = ledger.apply(row.transaction);
+
+    ASSERT_FALSE(refused.has_value()) << row.why;
+    EXPECT_EQ(refused.error().code, row.code) << row.why << ": " << refused.error().message;
+    EXPECT_EQ(ledger.balances(), before) << row.why;
+  }
+}
+
+TEST(Ledger, GoesOnFromWhatWasStored) {
+  Ledger first = funded(1000);
+  ASSERT_EQ(first.apply(open_escrow(job, client, 300)), Applied::now);
+  std::vector<Entry> balances;
+  for (const auto& [account, amount] : first.balances()) balances.push_back({account, amount});
+  const std::vector<Ledger::AppliedKey> keys = {{"grant:" + client.text(), {}}, {"open:" + job.text(), job}};
+
+  Ledger second;
+  ASSERT_TRUE(second.restore(balances, keys).has_value());
+
+  EXPECT_EQ(second.balances(), first.balances());
+  EXPECT_EQ(second.apply(grant(client, 1000)), Applied::before);
+  EXPECT_EQ(second.apply(open_escrow(job, client, 300)), Applied::before);
+}
+
+TEST(Ledger, RefusesStoredBalancesThatCannotBe) {
+  Ledger unequal;
+  EXPECT_EQ(unequal.restore(std::vector<Entry>{{Account::client(client), 5}}, {}).error().code, ErrorCode::data_loss);
+  Ledger negative;
+  EXPECT_EQ(negative.restore(std::vector<Entry>{{Account::client(client), -5}, {Account::worker(worker_a), 5}}, {}).error().code,
+            ErrorCode::data_loss);
+}
+
+}  // namespace
+}  // namespace weft::ledger

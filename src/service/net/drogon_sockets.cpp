@@ -1,0 +1,136 @@
+#include "service/net/drogon_sockets.h"
+
+#include <vector>
+
+#include <trantor/net/TcpConnection.h>
+
+#include "common/base/log.h"
+
+namespace weft::net {
+
+namespace {
+
+// What a connection has received since its last whole message. Set while its bytes are being handled, on that thread.
+struct Received {
+  std::size_t since_message = 0;
+  bool is_socket = false;
+};
+thread_local Received* receiving = nullptr;
+
+struct Reach : trantor::TcpConnection {
+  static auto receive_callback() { return &Reach::recvMsgCallback_; }
+};
+
+}  // namespace
+
+void bound_memory(const trantor::TcpConnectionPtr& connection, std::size_t send_bytes_max, std::size_t receive_bytes_max) {
+  connection->setHighWaterMarkCallback(
+      [](const trantor::TcpConnectionPtr& slow, std::size_t queued) {
+        log_warning("{} does not read: {} bytes are queued for it, so its connection ends.", slow->peerAddr().toIpPort(), queued);
+        slow->getLoop()->queueInLoop([slow] { slow->forceClose(); });
+      },
+      send_bytes_max);
+  auto handle = (*connection).*Reach::receive_callback();
+  connection->setRecvMsgCallback([handle, receive_bytes_max, received = std::make_shared<Received>(), left = std::size_t{0}](
+                                     const trantor::TcpConnectionPtr& from, trantor::MsgBuffer* buffer) mutable {
+    received->since_message += buffer->readableBytes() - std::min(left, buffer->readableBytes());
+    receiving = received.get();
+    handle(from, buffer);
+    receiving = nullptr;
+    left = buffer->readableBytes();
+    if (left > receive_bytes_max || (received->is_socket && received->since_message > receive_bytes_max)) {
+      log_warning("{} sends a message without end: its connection ends.", from->peerAddr().toIpPort());
+      from->getLoop()->queueInLoop([from] { from->forceClose(); });
+    }
+  });
+}
+
+class DrogonPeer final : public Peer {
+ public:
+  DrogonPeer(drogon::WebSocketConnectionPtr connection, const SocketRoute& endpoint, std::uint64_t id)
+      : route(endpoint), connection_(connection), id_(id), address_(connection->peerAddr().toIp()) {}
+
+  void send_text(std::string text) override {
+    if (auto connection = connection_.lock()) connection->send(text, drogon::WebSocketMessageType::Text);
+  }
+  void send_binary(std::string bytes) override {
+    if (auto connection = connection_.lock()) connection->send(bytes, drogon::WebSocketMessageType::Binary);
+  }
+  void close(std::string reason) override {
+    constexpr std::size_t reason_bytes_max = 120;  // A control frame carries 125 bytes, two of them the code.
+    reason.resize(std::min(reason.size(), reason_bytes_max));
+    if (auto connection = connection_.lock()) connection->shutdown(drogon::CloseCode::kViolation, reason);
+  }
+  void force_close() {
+    if (auto connection = connection_.lock()) connection->forceClose();
+  }
+  std::uint64_t id() const override { return id_; }
+  const std::string& address() const override { return address_; }
+
+  const SocketRoute& route;
+  std::atomic<Instant> heard = now();
+
+ private:
+  std::weak_ptr<drogon::WebSocketConnection> connection_;  // The connection owns us, as its context.
+  const std::uint64_t id_;
+  const std::string address_;
+};
+
+void DrogonSockets::handleNewConnection(const drogon::HttpRequestPtr& request, const drogon::WebSocketConnectionPtr& connection) {
+  if (receiving != nullptr) receiving->is_socket = true;
+  const auto found = routes_.find(request->path());
+  if (found == routes_.end()) return connection->forceClose();
+  auto peer = std::make_shared<DrogonPeer>(connection, found->second, next_id_.fetch_add(1));
+  connection->setContext(peer);
+  connection->setPingMessage("", ping_every_);
+  peers_.with([&](auto& peers) { peers.emplace(peer->id(), peer); });
+  peer->route.opened(peer);
+}
+
+void DrogonSockets::handleNewMessage(const drogon::WebSocketConnectionPtr& connection, std::string&& message,
+                                     const drogon::WebSocketMessageType& type) {
+  if (receiving != nullptr) {
+    receiving->is_socket = true;
+    receiving->since_message = 0;
+  }
+  const auto peer = connection->getContext<DrogonPeer>();
+  if (!peer) return;
+  peer->heard = now();
+  if (type != drogon::WebSocketMessageType::Text && type != drogon::WebSocketMessageType::Binary) return;
+  if (message.size() > peer->route.message_bytes_max) return peer->route.oversized(peer, message.size());
+  if (type == drogon::WebSocketMessageType::Text) {
+    peer->route.text(peer, std::move(message));
+  } else {
+    peer->route.binary(peer, std::move(message));
+  }
+}
+
+void DrogonSockets::handleConnectionClosed(const drogon::WebSocketConnectionPtr& connection) {
+  const auto peer = connection->getContext<DrogonPeer>();
+  if (!peer) return;
+  const bool known = peers_.with([&](auto& peers) { return peers.erase(peer->id()) == 1; });
+  if (known) peer->route.closed(peer);
+}
+
+void DrogonSockets::end_silent(Instant at) {
+  std::vector<std::shared_ptr<DrogonPeer>> silent;
+  peers_.with([&](auto& peers) {
+    for (const auto& [id, weak] : peers) {
+      auto peer = weak.lock();
+      if (peer && at - peer->heard.load() > 3 * ping_every_) silent.push_back(std::move(peer));
+    }
+  });
+  for (const auto& peer : silent) peer->force_close();
+}
+
+void DrogonSockets::close_all() {
+  std::vector<std::shared_ptr<DrogonPeer>> all;
+  peers_.with([&](auto& peers) {
+    for (const auto& [id, weak] : peers) {
+      if (auto peer = weak.lock()) all.push_back(std::move(peer));
+    }
+  });
+  for (const auto& peer : all) peer->close("the coordinator stops");
+}
+
+}  // namespace weft::net

@@ -1,0 +1,277 @@
+// The server and the client against each other over loopback, with and without TLS in one process (Drogon is one a process,
+// so all tests share one server).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <future>
+
+#include "common/base/guarded.h"
+#include "service/net/client.h"
+#include "service/net/server.h"
+#include "service/net/tls.h"
+
+namespace weft::net {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path scratch() {
+  static const fs::path folder = [] {
+    std::string pattern = (fs::temp_directory_path() / "weft-net-XXXXXX").string();
+    return fs::path(mkdtemp(pattern.data()));
+  }();
+  return folder;
+}
+
+class CountingUpload final : public Upload {
+ public:
+  Result<> write(std::string_view bytes) override {
+    size_ += bytes.size();
+    if (size_ > 3'000'000) return fail(ErrorCode::resource_exhausted, "At most 3000000 bytes.");
+    return {};
+  }
+  void finish(Respond respond) override { respond(text_reply(201, std::to_string(size_))); }
+  void abandon() override {}
+
+ private:
+  std::size_t size_ = 0;
+};
+
+// Echoes over TLS; started once for all tests.
+class Net : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    fs::create_directories(scratch() / "web" / "assets");
+    std::ofstream(scratch() / "web" / "index.html") << "<!doctype html>" << std::string(5000, 'a');
+    std::ofstream(scratch() / "web" / "assets" / "a.js") << "export {}";
+    std::ofstream(scratch() / "blob") << "0123456789";
+    tls = self_signed(scratch() / "tls", {"127.0.0.1", "localhost"}, unix_now()).value();
+    server =
+        Server::create({.address = "127.0.0.1", .tls = tls, .scratch = scratch() / "incoming", .web = scratch() / "web", .body_bytes_max = 1'000'000})
+            .value();
+    server->route({.method = "POST", .pattern = "/v1/echo/{}", .handle = [](IncomingRequest request, Respond respond) {
+                     respond(text_reply(200, request.parameters.at(0) + ":" + request.query["q"] + ":" + std::to_string(request.body.size())));
+                   }});
+    server->route({.method = "GET", .pattern = "/v1/blob", .handle = [](const IncomingRequest& request, Respond respond) {
+                     respond(file_reply(request, {.path = scratch() / "blob", .offset = 1, .size = 9}, "tag", "application/octet-stream"));
+                   }});
+    server->route({.method = "GET",
+                   .pattern = "/v1/dear",
+                   .handle = [](const IncomingRequest&, Respond respond) { respond(text_reply(200, "ok")); },
+                   .cost = 150});
+    server->route(
+        {.method = "GET", .pattern = "/v1/up/{}", .handle = [](const IncomingRequest&, Respond respond) { respond(text_reply(200, "down")); }});
+    server->upload({.pattern = "/v1/up/{}", .begin = [](const IncomingRequest& request) -> Result<std::unique_ptr<Upload>> {
+                      if (request.bearer() != "secret") return fail(ErrorCode::unauthenticated, "No token.");
+                      return std::make_unique<CountingUpload>();
+                    }});
+    server->socket({.path = "/v1/echo-socket",
+                    .message_bytes_max = 100'000,
+                    .opened = [](const std::shared_ptr<Peer>& peer) { peer->send_text("hello"); },
+                    .text =
+                        [](const std::shared_ptr<Peer>& peer, std::string text) {
+                          if (text == "close") return peer->close("as you wish");
+                          peer->send_text(text);
+                        },
+                    .binary = [](const std::shared_ptr<Peer>& peer, std::string bytes) { peer->send_binary(bytes); },
+                    .oversized =
+                        [](const std::shared_ptr<Peer>& peer, std::size_t bytes) {
+                          peer->send_text("too large: " + std::to_string(bytes));
+                          peer->close("too large");
+                        },
+                    .closed = [](const std::shared_ptr<Peer>&) {}});
+    ASSERT_TRUE(server->start().has_value());
+    client = Client::create({.url = server->url(), .tls = {.ca_cert = tls.certificate.string()}}).value();
+  }
+  static void TearDownTestSuite() {
+    client.reset();
+    server->stop();
+    server.reset();
+    std::error_code ignored;
+    fs::remove_all(scratch(), ignored);
+  }
+
+  static inline TlsFiles tls;
+  static inline std::unique_ptr<Server> server;
+  static inline std::unique_ptr<Client> client;
+};
+
+TEST_F(Net, RoutesSeeTheirParametersQueryAndBody) {
+  const auto answer = client->send_now(post("/v1/echo/seven?q=x", std::string(500'000, 'b')));
+
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->body, "seven:x:500000");
+}
+
+TEST_F(Net, BodiesOverTheBoundAreRefusedWithAProblem) {
+  const auto answer = client->send_now(post("/v1/echo/seven", std::string(1'000'001, 'b')));
+
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->status, 413);
+  EXPECT_THAT(error_of(*answer).message, testing::HasSubstr("at most 1000000"));
+}
+
+TEST_F(Net, UnknownPathsAndMethodsAreProblems) {
+  EXPECT_EQ(client->send_now(get("/v1/nowhere"))->status, 404);
+  EXPECT_EQ(client->send_now(get("/v1/nowhere"))->headers.at("content-type"), "application/problem+json");
+  EXPECT_EQ(client->send_now(get("/v1/echo/x"))->status, 405);
+}
+
+TEST_F(Net, FilesAreSentInRanges) {
+  const auto answer = client->send_now(get_range("/v1/blob", 2, 4));
+
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->status, 206);
+  EXPECT_EQ(answer->body, "3456");
+  EXPECT_EQ(client->send_now(get("/v1/blob"))->body, "123456789");
+}
+
+TEST_F(Net, UploadsArriveInPartsAndAreRefusedBeforeTheirBody) {
+  const auto taken = client->send_now(with_bearer(put("/v1/up/x", std::string(2'500'000, 'u')), "secret"));
+  const auto refused = client->send_now(with_bearer(put("/v1/up/x", "abc"), "wrong"));
+  const auto large = client->send_now(with_bearer(put("/v1/up/x", std::string(4'000'000, 'u')), "secret"));
+
+  ASSERT_TRUE(taken.has_value()) << taken.error().message;
+  EXPECT_EQ(taken->status, 201);
+  EXPECT_EQ(taken->body, "2500000");
+  EXPECT_EQ(client->send_now(get("/v1/up/x"))->body, "down");
+  ASSERT_TRUE(refused.has_value()) << refused.error().message;
+  EXPECT_EQ(refused->status, 401);
+  ASSERT_TRUE(large.has_value()) << large.error().message;
+  EXPECT_EQ(large->status, 413);
+}
+
+TEST_F(Net, ThePageIsServedIsolatedCompressedAndWithATag) {
+  Request request = get("/");
+  request.headers["accept-encoding"] = "gzip";
+
+  const auto page = client->send_now(request);
+  ASSERT_TRUE(page.has_value());
+  request.headers["if-none-match"] = page->headers.at("etag");
+  const auto again = client->send_now(request);
+
+  EXPECT_EQ(page->status, 200);
+  EXPECT_EQ(page->headers.at("cross-origin-opener-policy"), "same-origin");
+  EXPECT_EQ(page->headers.at("cross-origin-embedder-policy"), "require-corp");
+  EXPECT_EQ(page->headers.at("content-type"), "text/html; charset=utf-8");
+  EXPECT_THAT(page->headers.at("content-security-policy"), testing::HasSubstr("'wasm-unsafe-eval'"));
+  EXPECT_EQ(again->status, 304);
+  EXPECT_THAT(client->send_now(get("/assets/a.js"))->headers.at("cache-control"), testing::HasSubstr("immutable"));
+  EXPECT_EQ(client->send_now(get("/../blob"))->status, 403);
+  EXPECT_EQ(client->send_now(get("/assets/..%2f..%2fblob"))->status, 403);
+  EXPECT_EQ(client->send_now(get("/assets/b.js"))->status, 404);
+}
+
+TEST_F(Net, DearRoutesAreLimitedPerAddress) {
+  EXPECT_EQ(client->send_now(get("/v1/dear"))->status, 200);
+  const auto refused = client->send_now(get("/v1/dear"));
+  EXPECT_EQ(refused->status, 429);
+  EXPECT_EQ(refused->headers.at("retry-after"), "1");
+}
+
+TEST_F(Net, ACertificateOfAnUnknownAuthorityIsNotTrusted) {
+  auto wary = Client::create({.url = server->url()}).value();
+  const auto answer = wary->send_now(get("/v1/blob"));
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_THAT(answer.error().message, testing::HasSubstr("--ca-cert"));
+
+  auto bold = Client::create({.url = server->url(), .tls = {.insecure = true}}).value();
+  EXPECT_EQ(bold->send_now(get("/v1/blob"))->status, 200);
+}
+
+TEST_F(Net, NobodyThereIsAnErrorThatNamesTheAddress) {
+  auto lonely = Client::create({.url = "http://127.0.0.1:9"}).value();
+
+  const auto answer = lonely->send_now(get("/"));
+
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(answer.error().message, testing::HasSubstr("127.0.0.1:9"));
+}
+
+// What a socket heard until it was closed.
+struct Conversation {
+  std::vector<std::string> texts;
+  std::vector<std::size_t> binaries;
+  Error why;
+};
+
+Conversation converse(Client& client, std::vector<std::string> texts, std::vector<ByteVector> binaries) {
+  auto ended = std::make_shared<std::promise<Conversation>>();
+  auto talk = std::make_shared<Conversation>();
+  auto opened = std::make_shared<std::promise<void>>();
+  auto socket = client.connect("/v1/echo-socket", {.open = [opened] { opened->set_value(); },
+                                                   .text = [talk](std::string text) { talk->texts.push_back(std::move(text)); },
+                                                   .binary = [talk](const ByteVector& bytes) { talk->binaries.push_back(bytes.size()); },
+                                                   .closed =
+                                                       [talk, ended](Error why) {
+                                                         talk->why = std::move(why);
+                                                         ended->set_value(*talk);
+                                                       }});
+  opened->get_future().wait();
+  for (auto& bytes : binaries) socket->send_binary(std::move(bytes));
+  for (auto& text : texts) socket->send_text(std::move(text));
+  return ended->get_future().get();
+}
+
+TEST_F(Net, SocketsCarryTextAndBinaryBothWaysUntilTheServerCloses) {
+  const auto talk = converse(*client, {"one", "close"}, {ByteVector(90'000, 7)});
+
+  EXPECT_THAT(talk.texts, testing::ElementsAre("hello", "one"));
+  EXPECT_THAT(talk.binaries, testing::ElementsAre(90'000U));
+}
+
+TEST_F(Net, AMessageOverTheBoundIsAnsweredAndTheSocketClosed) {
+  const auto talk = converse(*client, {std::string(100'001, 'x'), "never"}, {});
+
+  EXPECT_THAT(talk.texts, testing::ElementsAre("hello", "too large: 100001"));
+}
+
+TEST_F(Net, AMessageFarOverTheBoundEndsTheSocket) {
+  const auto talk = converse(*client, {}, {ByteVector(5'000'000, 1)});
+
+  EXPECT_TRUE(talk.binaries.empty());
+}
+
+TEST_F(Net, ASocketThatNobodyAnswersIsClosedOnce) {
+  auto lonely = Client::create({.url = "http://127.0.0.1:9"}).value();
+  std::promise<Error> closed;
+
+  auto socket = lonely->connect("/v1/echo-socket", {.closed = [&](Error why) { closed.set_value(std::move(why)); }});
+
+  EXPECT_EQ(closed.get_future().get().code, ErrorCode::unavailable);
+}
+
+TEST_F(Net, ASecondServerIsRefused) { EXPECT_FALSE(Server::create({.address = "127.0.0.1"}).has_value()); }
+
+TEST_F(Net, APortThatIsTakenIsAnErrorThatNamesIt) {
+  const auto second = Server::create({.address = "127.0.0.1", .port = server->port()});
+
+  ASSERT_FALSE(second.has_value());
+  EXPECT_THAT(second.error().message, testing::HasSubstr(std::to_string(server->port())));
+}
+
+TEST(Certificate, IsKeptWhileItCoversTheNamesAndMadeAnewOtherwise) {
+  std::string pattern = (fs::temp_directory_path() / "weft-tls-XXXXXX").string();
+  const fs::path folder = mkdtemp(pattern.data());
+  const auto read = [&] {
+    std::ifstream in(folder / "cert.pem");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  ASSERT_TRUE(self_signed(folder, {"127.0.0.1"}, unix_now()).has_value());
+  const auto first = read();
+
+  ASSERT_TRUE(self_signed(folder, {"127.0.0.1"}, unix_now()).has_value());
+  EXPECT_EQ(read(), first);
+  ASSERT_TRUE(self_signed(folder, {"127.0.0.1", "10.1.2.3"}, unix_now()).has_value());
+  EXPECT_NE(read(), first);
+  EXPECT_TRUE(check_certificate({.certificate = folder / "cert.pem", .key = folder / "key.pem"}).has_value());
+  EXPECT_EQ(fs::status(folder / "key.pem").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace weft::net

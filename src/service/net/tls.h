@@ -1,0 +1,24 @@
+// Certificates for `weft serve`: a self-signed one for a LAN, and a look at one that was given.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "service/net/server.h"
+
+namespace weft::net {
+
+// This machine's name, "localhost", and the addresses of its interfaces, for a certificate's alternative names.
+[[nodiscard]] std::vector<std::string> local_names();
+
+// cert.pem and key.pem (0600) in `folder`, valid for `names` (host names and addresses). What is there is kept while it
+// covers all names and lasts another week; otherwise it is made anew: ECDSA P-256, 825 days, the most that browsers take.
+[[nodiscard]] Result<TlsFiles> self_signed(const std::filesystem::path& folder, const std::vector<std::string>& names, UnixMillis at);
+
+// Reads both files and checks that they belong together, so that the sentence comes from us and not from the TLS library.
+[[nodiscard]] Result<> check_certificate(const TlsFiles& files);
+
+}  // namespace weft::net

@@ -1,0 +1,110 @@
+// Who runs what, and when. The whole queue is in memory and every worker is matched against all of it.
+//
+// Pure and deterministic: the time comes with each event, and the same events give the same decisions. An event changes
+// the state and may already decide something (a job fails, a lease is lost); decide() expires what is late, matches tasks
+// to workers and hands out everything decided since the last call, in order. Call it after each batch of events and when
+// next_deadline() has come.
+//
+//   scheduler.add_worker(worker, now);
+//   scheduler.add_job(job, now);
+//   for (auto& decision : scheduler.decide(now)) ...          Lease
+//   scheduler.result({task, worker, attempt, ...}, now);      the slot is free again, the lease waits for its receipt
+//   scheduler.counted(task, worker);                          trust: the replica counts
+//   scheduler.settled(task);                                  trust: the task is accepted; other leases on it are cancelled
+//
+// Rules. Jobs by priority (higher first), then by the order in which they came. The replicas of a task go to different
+// workers. Until a job's canary (its first open task, leased alone) has passed, nothing else of it is leased; a shader's
+// canary goes to a native worker where one is connected that could run it, otherwise to one browser in dispatches of one
+// workgroup. Every worker gets work before one gets two tasks, faster workers first. Leases are not durable.
+//
+// Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "service/scheduler/types.h"
+
+namespace weft::scheduler {
+
+// Why a worker is taken out.
+enum class Departure : std::uint8_t {
+  left,  // It said Bye: nobody is blamed.
+  lost,  // Its connection broke: whatever it was running may be the cause.
+};
+
+struct TaskResult {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  double gpu_seconds = 0;  // As the worker says.
+};
+
+struct JobProgress {
+  std::uint32_t settled = 0;
+  std::uint32_t leased = 0;  // Leases now, replicas counted each.
+  bool canary_passed = false;
+  std::optional<Estimate> estimate;
+};
+
+struct WorkerLoad {
+  std::uint32_t held = 0;
+  std::uint32_t slots = 0;
+  double rate = 0;  // Relative to the reference, as measured so far.
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(Settings settings = {});
+  Scheduler(const Scheduler&) = delete;
+  ~Scheduler();
+
+  // --- Workers. A second add_worker() for a key that is connected is already_exists: remove the first.
+  [[nodiscard]] Result<> add_worker(const Worker& worker, Instant now);
+  // Its leases are lost and their tasks wait again at once. Unknown workers are nothing.
+  void remove_worker(const PublicKey& worker, Departure departure, Instant now);
+  // 0 pauses: what it holds is finished.
+  void set_slots(const PublicKey& worker, std::uint32_t slots);
+  // Anything that came from the worker, beats above all.
+  void heard(const PublicKey& worker, Instant now);
+  // A worker that came back shows what it holds. Where the replica is still wanted the lease is its again, with the same
+  // attempt; the rest comes back as one Cancel.
+  void resume(const PublicKey& worker, std::span<const protocol::HeldTask> held, Instant now);
+
+  // --- Jobs. already_exists for a known id; invalid_argument for no tasks.
+  [[nodiscard]] Result<> add_job(const Job& job, Instant now, std::span<const TaskProgress> progress = {});
+  // The job ended (finished, failed in trust, cancelled by its client): its leases are cancelled with `reason`.
+  void remove_job(const JobId& job, std::string_view reason);
+
+  // --- Tasks.
+  // not_found where the worker does not hold this attempt of the task (or has reported it): refuse the result. The first
+  // result of the canary gives the estimate.
+  [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
+  // The worker's replica counts. Nothing where the lease is gone.
+  void counted(const TaskId& task, const PublicKey& worker);
+  // The lease ended without a result: the worker's own TaskFailed, or bytes that do not have their root (data_loss).
+  // not_found as for result(), except that a reported task may fail too.
+  [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt, const Error& error, Instant now);
+  // The task is accepted. Its other leases are cancelled.
+  void settled(const TaskId& task);
+  // The task wants so many replicas in all.
+  void want_replicas(const TaskId& task, std::uint32_t replicas);
+
+  [[nodiscard]] std::vector<Decision> decide(Instant now);
+  // When decide() has something to expire, at the earliest.
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  // --- For pages and tests.
+  [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;
+  [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
+  [[nodiscard]] std::size_t workers() const;
+  [[nodiscard]] std::size_t jobs() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace weft::scheduler

@@ -1,0 +1,113 @@
+// What the scheduler is told and what it decides, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/manifest/manifest.h"
+#include "common/protocol/messages.h"
+#include "service/scheduler/pricing.h"
+
+namespace weft::scheduler {
+
+struct Settings {
+  std::chrono::milliseconds wall_max{30'000};  // For one task (Lease::wall_ms_max).
+  std::chrono::milliseconds grace{5'000};      // On top, for fetching and sending, before a lease expires.
+  std::chrono::milliseconds beat{1'000};       // A worker with leases that says nothing for beats_missed_max of these is lost.
+  std::uint32_t beats_missed_max = 3;
+  std::chrono::milliseconds dispatch_max{100};      // One dispatch is cut so that it is predicted to take at most this.
+  std::chrono::milliseconds hold_max{500};          // A worker holds more than one task while they are predicted to take less in all.
+  std::chrono::milliseconds retry_same_after{500};  // A task goes back to a worker that failed it only after this.
+  std::uint32_t failed_workers_max = 3;             // A task that failed on so many different workers ends its job.
+  std::uint32_t failed_attempts_max = 6;            // Or so often in all.
+  std::uint32_t timeouts_max = 2;                   // Tasks of one job out of time on so many workers (or so often on the only one) end it.
+  std::uint32_t browsers_lost_max = 2;              // Browsers that vanish while running a canary, or the same task.
+  std::chrono::milliseconds starved_after{10'000};  // NoWorkerLeft for a further replica that nobody can compute.
+  std::uint32_t expiries_max = 3;                   // Leases in a row that a worker lets expire before it counts as lost.
+  std::uint32_t refusals_max = 2;                   // Workers that call the shader or its size wrong; one is enough in the canary.
+  Pricing pricing;
+};
+
+struct Worker {
+  PublicKey key;
+  protocol::WorkerKind kind = protocol::WorkerKind::native;
+  std::uint32_t slots = 1;  // Tasks that it holds at a time, at most.
+  protocol::Capabilities capabilities;
+};
+
+struct Job {
+  JobId id;
+  manifest::Kind kind = manifest::Kind::wgsl;
+  manifest::Requires requirements;
+  std::uint32_t priority = 50;
+  std::uint32_t tasks = 1;
+  std::uint32_t workgroups = 1;  // manifest::axis_length().
+  std::uint32_t replicas = 1;
+  MicroCredits budget = 0;
+  std::optional<Instant> deadline;   // The job ends with deadline_exceeded then.
+  std::optional<Estimate> estimate;  // Known from before a restart: the canary has passed.
+};
+// The parts of a Job that its manifest says.
+[[nodiscard]] Job job_from(const JobId& id, const manifest::Manifest& manifest);
+
+// Where a task stood when the coordinator stopped. Tasks that nothing happened to are not listed.
+struct TaskProgress {
+  std::uint32_t index = 0;
+  bool settled = false;
+  std::vector<PublicKey> delivered;   // Workers whose counted replica is stored.
+  std::uint32_t replicas_wanted = 0;  // 0: as the job says.
+};
+
+// --- Decisions ---------------------------------------------------------------------------------------------------------
+
+// Send these tasks to the worker, in order; it runs them in that order.
+struct Lease {
+  PublicKey worker;
+  JobId job;
+  std::uint32_t piece_workgroups_max = 0;  // 0: one dispatch.
+  std::uint32_t wall_ms_max = 0;
+  bool canary = false;
+  std::vector<protocol::LeasedTask> tasks;
+};
+// Tell the worker to drop these; they are its no more.
+struct Cancel {
+  PublicKey worker;
+  std::vector<protocol::HeldTask> tasks;
+  std::string reason;
+};
+// A lease ended without a result that counts (expiry, failure, the worker went): trust.withdraw(task, worker).
+struct LeaseLost {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  std::string reason;
+};
+// The worker holds leases and says nothing: close its connection. It is removed already.
+struct WorkerLost {
+  PublicKey worker;
+  std::string reason;
+};
+// The canary has passed: store the price with the job.
+struct Estimated {
+  JobId job;
+  Estimate estimate;
+};
+// The job ends without all its tasks: store it, refund the escrow, trust.remove_job. It is removed here already.
+struct JobFailed {
+  JobId job;
+  Error reason;
+};
+// A further replica of this task was wanted (want_replicas()), and for Settings::starved_after every connected worker that
+// could compute it has had its turn: trust.give_up(task).
+struct NoWorkerLeft {
+  TaskId task;
+};
+using Decision = std::variant<Lease, Cancel, LeaseLost, WorkerLost, Estimated, JobFailed, NoWorkerLeft>;
+
+}  // namespace weft::scheduler

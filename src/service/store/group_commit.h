@@ -1,0 +1,50 @@
+// Commits the batches of many events with one fsync. A writer thread takes whatever waits, merges it, commits it, and
+// tells everybody. While one commit is on its way to the disk the next group gathers by itself; `wait_max` additionally
+// holds a group open for company, which pays only where fsync is cheap and events are many.
+//
+// Threading: submit() from any thread. Callbacks run on the writer thread, in the order of submission, after the fsync.
+// Where a merged group is refused, its batches are committed one by one, so that only the one at fault fails.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "common/base/result.h"
+#include "service/store/store.h"
+
+namespace weft::store {
+
+class GroupCommit {
+ public:
+  using Done = std::move_only_function<void(Result<>)>;
+  struct Options {
+    std::chrono::microseconds wait_max{0};  // At most 2 ms.
+    std::size_t queue_max = 16384;          // Batches that wait; --commit-queue-max.
+    std::size_t group_max = 1024;           // Batches in one commit.
+  };
+
+  // `store` outlives it. The writer thread starts here.
+  GroupCommit(Store& store, Options options);
+  GroupCommit(const GroupCommit&) = delete;
+  // Commits what waits, calls every callback, then joins the thread.
+  ~GroupCommit();
+
+  // resource_exhausted where queue_max batches wait already, and then `done` is never called.
+  [[nodiscard]] Result<> submit(Batch batch, Done done);
+  // The same and waits for it. Not from a callback.
+  [[nodiscard]] Result<> commit(Batch batch);
+
+  struct Counts {
+    std::uint64_t batches = 0;
+    std::uint64_t commits = 0;
+  };
+  [[nodiscard]] Counts counts() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace weft::store

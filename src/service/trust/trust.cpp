@@ -1,0 +1,245 @@
+#include "service/trust/trust.h"
+
+#include <algorithm>
+#include <format>
+
+#include "common/base/check.h"
+
+namespace weft::trust {
+namespace {
+
+std::uint32_t replicas_max(const Policy& policy) {
+  return policy.replicas_max == 0 ? 2 * policy.replicas - 1 : std::max(policy.replicas_max, policy.replicas);
+}
+
+}  // namespace
+
+void Trust::add_job(const JobId& job, Policy policy, std::uint32_t tasks) {
+  check(policy.replicas > 0, "a quorum has at least one replica");
+  const auto [place, is_new] = jobs_.try_emplace(job);
+  check(is_new, "a job is added once");
+  place->second.policy = std::move(policy);
+  place->second.accepted.resize(tasks);
+}
+
+void Trust::restore_accepted(const TaskId& task) {
+  Job* job = job_with(task);
+  check(job != nullptr && !job->accepted[task.index], "an accepted task is restored once, into its job");
+  job->accepted[task.index] = true;
+  ++job->accepted_count;
+}
+
+void Trust::restore_counted(const Replica& replica) {
+  Job* job = job_with(replica.task);
+  check(job != nullptr, "a replica is restored into its job");
+  if (job->accepted[replica.task.index]) return;
+  Task& state = job->open[replica.task.index];
+  state.wanted = std::max(state.wanted, job->policy.replicas);
+  state.replicas.push_back({.worker = replica.worker, .attempt = replica.attempt, .root = replica.root, .covered = true});
+}
+
+std::vector<Decision> Trust::restored(const JobId& id) {
+  std::vector<Decision> out;
+  const auto found = jobs_.find(id);
+  check(found != jobs_.end(), "a job is restored after it is added");
+  std::vector<std::uint32_t> open;
+  for (const auto& [index, task] : found->second.open) open.push_back(index);
+  std::ranges::sort(open);
+  for (const std::uint32_t index : open) {
+    if (!jobs_.contains(id)) break;  // It has failed.
+    judge({.job = id, .index = index}, found->second, out);
+  }
+  return out;
+}
+
+void Trust::remove_job(const JobId& job) { jobs_.erase(job); }
+
+std::vector<Decision> Trust::add_result(const Replica& replica) {
+  std::vector<Decision> out;
+  const auto refuse = [&](std::string reason) {
+    out.push_back(Refused{replica.task, replica.worker, replica.attempt, std::move(reason)});
+    return std::move(out);
+  };
+  Job* job = job_with(replica.task);
+  if (job == nullptr) return refuse("There is no such task.");
+  if (job->accepted[replica.task.index]) return refuse("The task is settled already.");
+  Task& state = job->open[replica.task.index];
+  state.wanted = std::max(state.wanted, job->policy.replicas);
+  const auto earlier = std::ranges::find(state.replicas, replica.worker, &Held::worker);
+  if (earlier != state.replicas.end()) {
+    if (earlier->covered) return refuse("This worker has delivered this task already.");
+    state.replicas.erase(earlier);
+  }
+  state.replicas.push_back({.worker = replica.worker, .attempt = replica.attempt, .root = replica.root});
+  if (const auto claimed = take_claim(replica.worker, {replica.task, replica.attempt})) cover(replica.task, *job, replica.worker, *claimed, out);
+  return out;
+}
+
+std::vector<Decision> Trust::add_receipt(const PublicKey& worker, std::span<const Claim> claims) {
+  std::vector<Decision> out;
+  for (const Claim& claim : claims) {
+    Job* job = job_with(claim.task);
+    if (job == nullptr || job->accepted[claim.task.index]) continue;  // Nothing hangs on it any more.
+    const auto open = job->open.find(claim.task.index);
+    const bool here = open != job->open.end() && std::ranges::any_of(open->second.replicas, [&](const Held& held) {
+                        return held.worker == worker && held.attempt == claim.attempt && !held.covered;
+                      });
+    if (here) {
+      cover(claim.task, *job, worker, claim.root, out);
+    } else {
+      keep_claim(worker, claim);
+    }
+  }
+  return out;
+}
+
+void Trust::withdraw(const TaskId& task, const PublicKey& worker) {
+  Job* job = job_with(task);
+  if (job == nullptr) return;
+  const auto open = job->open.find(task.index);
+  if (open == job->open.end()) return;
+  std::erase_if(open->second.replicas, [&](const Held& held) { return held.worker == worker && !held.covered; });
+}
+
+std::vector<Decision> Trust::give_up(const TaskId& task) {
+  std::vector<Decision> out;
+  Job* job = job_with(task);
+  if (job == nullptr) return out;
+  const auto open = job->open.find(task.index);
+  if (open == job->open.end()) return out;
+  const auto counted = std::ranges::count_if(open->second.replicas, &Held::covered);
+  if (static_cast<std::uint32_t>(counted) < job->policy.replicas) return out;  // They do not differ: there are too few.
+  out.push_back(
+      JobFailed{task.job, std::format("replicas differ: task {} has {} results of which no {} agree, and no further worker is there to ask.",
+                                      task.index, counted, job->policy.replicas)});
+  jobs_.erase(task.job);
+  return out;
+}
+
+bool Trust::is_accepted(const TaskId& task) const {
+  const auto found = jobs_.find(task.job);
+  return found != jobs_.end() && task.index < found->second.accepted.size() && found->second.accepted[task.index];
+}
+
+std::uint32_t Trust::accepted_count(const JobId& job) const {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? 0 : found->second.accepted_count;
+}
+
+Reputation Trust::reputation(const PublicKey& worker) const {
+  const auto found = reputation_.find(worker);
+  return found == reputation_.end() ? Reputation{} : found->second;
+}
+
+void Trust::restore_reputation(const PublicKey& worker, Reputation reputation) { reputation_[worker] = reputation; }
+
+Trust::Job* Trust::job_with(const TaskId& task) {
+  const auto found = jobs_.find(task.job);
+  return found == jobs_.end() || task.index >= found->second.accepted.size() ? nullptr : &found->second;
+}
+
+void Trust::keep_claim(const PublicKey& worker, const Claim& claim) {
+  Waiting& waiting = waiting_[worker];
+  const AttemptId id{claim.task, claim.attempt};
+  if (const auto known = waiting.rows.find(id); known != waiting.rows.end()) waiting.by_age.erase(known->second.age);
+  const std::uint64_t age = waiting.next_age++;
+  waiting.rows[id] = {.root = claim.root, .age = age};
+  waiting.by_age[age] = id;
+  if (waiting.rows.size() > claims_waiting_max) {
+    const auto oldest = waiting.by_age.begin();
+    waiting.rows.erase(oldest->second);
+    waiting.by_age.erase(oldest);
+  }
+}
+
+std::optional<Hash> Trust::take_claim(const PublicKey& worker, const AttemptId& id) {
+  const auto waiting = waiting_.find(worker);
+  if (waiting == waiting_.end()) return {};
+  const auto row = waiting->second.rows.find(id);
+  if (row == waiting->second.rows.end()) return {};
+  const Hash root = row->second.root;
+  waiting->second.by_age.erase(row->second.age);
+  waiting->second.rows.erase(row);
+  if (waiting->second.rows.empty()) waiting_.erase(waiting);
+  return root;
+}
+
+void Trust::cover(const TaskId& task, Job& job, const PublicKey& worker, const Hash& claimed, std::vector<Decision>& out) {
+  Task& state = job.open.at(task.index);
+  const auto held = std::ranges::find(state.replicas, worker, &Held::worker);
+  if (held->root != claimed) {
+    out.push_back(Refused{task, worker, held->attempt, "The receipt names another root than the result."});
+    state.replicas.erase(held);
+    return;
+  }
+  held->covered = true;
+  out.push_back(Counted{task, worker, held->attempt});
+  judge(task, job, out);
+}
+
+// Looks for a replica that agrees with enough others to make a quorum with it. Within a tolerance agreement is not
+// transitive, which is why a quorum has a centre: the replica whose bytes are taken.
+void Trust::judge(const TaskId& task, Job& job, std::vector<Decision>& out) {
+  Task& state = job.open.at(task.index);
+  const Policy& policy = job.policy;
+  const auto agree = [&](const Hash& a, const Hash& b) { return a == b || (policy.agree && policy.agree(task, a, b)); };
+
+  std::vector<std::size_t> counted;
+  for (std::size_t i = 0; i < state.replicas.size(); ++i) {
+    if (state.replicas[i].covered) counted.push_back(i);
+  }
+  std::vector<std::size_t> best;  // The centre first, then the others in the order of arrival.
+  for (const std::size_t centre : counted) {
+    const Hash& root = state.replicas[centre].root;
+    std::vector<std::size_t> group = {centre};
+    for (const std::size_t other : counted) {
+      if (other != centre && group.size() < policy.replicas && agree(root, state.replicas[other].root)) group.push_back(other);
+    }
+    if (group.size() > best.size() || (group.size() == best.size() && root < state.replicas[best.front()].root)) best = std::move(group);
+  }
+
+  if (best.size() == policy.replicas) return accept(task, job, std::move(best), out);
+  const auto count = static_cast<std::uint32_t>(counted.size());
+  if (count < state.wanted) return;
+  const auto missing = policy.replicas - static_cast<std::uint32_t>(best.size());
+  if (count + missing > replicas_max(policy)) {
+    out.push_back(
+        JobFailed{task.job, std::format("replicas differ: task {} has {} results of which no {} agree.", task.index, count, policy.replicas)});
+    jobs_.erase(task.job);
+    return;
+  }
+  state.wanted = count + missing;
+  out.push_back(NeedReplicas{task, state.wanted});
+}
+
+void Trust::accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum, std::vector<Decision>& out) {
+  const Task state = std::move(job.open.at(task.index));
+  job.open.erase(task.index);
+  job.accepted[task.index] = true;
+  ++job.accepted_count;
+
+  const Held& centre = state.replicas[quorum.front()];
+  Accepted accepted{.task = task, .root = centre.root, .worker = centre.worker, .agreeing = {}};
+  for (const std::size_t member : quorum) {
+    accepted.agreeing.push_back(state.replicas[member].worker);
+    ++reputation_[state.replicas[member].worker].accepted;
+  }
+  std::ranges::sort(accepted.agreeing);
+  out.push_back(std::move(accepted));
+
+  const auto agrees = [&](const Hash& root) { return root == centre.root || (job.policy.agree && job.policy.agree(task, centre.root, root)); };
+  for (std::size_t i = 0; i < state.replicas.size(); ++i) {
+    const Held& held = state.replicas[i];
+    if (std::ranges::contains(quorum, i)) continue;
+    if (!held.covered) {
+      out.push_back(Refused{task, held.worker, held.attempt, "The task was settled before the receipt came."});
+    } else if (agrees(held.root)) {
+      out.push_back(Refused{task, held.worker, held.attempt, "The quorum was complete without it."});
+    } else {
+      ++reputation_[held.worker].refused;
+      out.push_back(Refused{task, held.worker, held.attempt, "The result differs from the accepted one."});
+    }
+  }
+}
+
+}  // namespace weft::trust

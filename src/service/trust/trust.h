@@ -1,0 +1,170 @@
+// What is accepted. A task needs a quorum: `replicas` results from different workers that agree, each covered by a valid
+// receipt. Where they disagree, further replicas are asked for up to a bound, and the largest group that agrees wins.
+//
+// Pure: the wiring checks signatures and that the bytes have the root they claim, tells Trust, and does what comes back.
+// A result and its receipt may come in either order. Once a task is accepted nothing changes it.
+//
+//   trust.add_job(job, {.replicas = 2}, 64);
+//   trust.add_result({task, worker, attempt, root});        -> nothing yet: no receipt
+//   trust.add_receipt(worker, {{task, attempt, root}});     -> Counted, and perhaps Accepted, NeedReplicas or JobFailed
+//
+// Memory: a bit for each task of a job, and what there is of its results until it is accepted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace weft::trust {
+
+// Whether two different roots of one task agree within the job's tolerance. Not asked for equal roots.
+using Agree = std::function<bool(const TaskId& task, const Hash& a, const Hash& b)>;
+
+struct Policy {
+  std::uint32_t replicas = 1;      // Size of the quorum.
+  std::uint32_t replicas_max = 0;  // How many in all where they disagree; 0: 2 * replicas - 1, so that a majority decides.
+  Agree agree;                     // Empty: exact roots.
+};
+
+struct Replica {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  Hash root;
+};
+
+// What a receipt whose signature is valid says of one task.
+struct Claim {
+  TaskId task;
+  std::uint32_t attempt = 0;
+  Hash root;
+};
+
+// --- Decisions ---------------------------------------------------------------------------------------------------------
+
+// The replica is there and covered: the worker has done its part (scheduler: counted()).
+struct Counted {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+};
+// The task is decided. `root` is the accepted bytes' (the replica within tolerance of all others of the quorum; among
+// several the smallest root) and `worker` delivered them. `agreeing` are paid, exactly Policy::replicas of them.
+struct Accepted {
+  TaskId task;
+  Hash root;
+  PublicKey worker;
+  std::vector<PublicKey> agreeing;  // In the order of their keys.
+};
+// This replica is not accepted and not paid; its lease, where there is one still, has failed (scheduler: failed() with
+// data_loss, whose not_found may be ignored).
+struct Refused {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  std::string reason;
+};
+// The task wants `replicas` in all (scheduler: want_replicas()).
+struct NeedReplicas {
+  TaskId task;
+  std::uint32_t replicas = 0;
+};
+struct JobFailed {
+  JobId job;
+  std::string reason;  // "replicas differ: ...". The job is forgotten here already.
+};
+using Decision = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed>;
+
+struct Reputation {
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;  // In the minority of a quorum.
+  friend bool operator==(const Reputation&, const Reputation&) = default;
+};
+
+class Trust {
+ public:
+  // `tasks` of them. The job's id is new.
+  void add_job(const JobId& job, Policy policy, std::uint32_t tasks);
+  // After a restart, between add_job() and the first event: a task that was accepted, or a counted replica of one that was not.
+  void restore_accepted(const TaskId& task);
+  void restore_counted(const Replica& replica);
+  // After the last of them: what had been decided about the job's open tasks and was not stored (NeedReplicas).
+  [[nodiscard]] std::vector<Decision> restored(const JobId& job);
+  // The job ended; everything about it is forgotten. Unknown jobs are nothing.
+  void remove_job(const JobId& job);
+
+  // Refused where the job is unknown, the task does not exist or is settled, or the worker has delivered this task before.
+  // A repetition of an uncovered result replaces it.
+  [[nodiscard]] std::vector<Decision> add_result(const Replica& replica);
+  // `claims` of one receipt by `worker`. A claim that meets no result yet is kept until the result comes (at most
+  // claims_waiting_max a worker, the oldest dropped); one whose root differs from the result refuses the result.
+  [[nodiscard]] std::vector<Decision> add_receipt(const PublicKey& worker, std::span<const Claim> claims);
+  // The lease of an uncovered result was lost: forgets it. Counted ones stay.
+  void withdraw(const TaskId& task, const PublicKey& worker);
+  // No further worker can be asked (scheduler: NoWorkerLeft). Fails the job where the task's replicas differ; nothing where
+  // there are merely too few of them.
+  [[nodiscard]] std::vector<Decision> give_up(const TaskId& task);
+
+  [[nodiscard]] bool is_accepted(const TaskId& task) const;
+  [[nodiscard]] std::uint32_t accepted_count(const JobId& job) const;
+  [[nodiscard]] Reputation reputation(const PublicKey& worker) const;
+  void restore_reputation(const PublicKey& worker, Reputation reputation);
+
+  static constexpr std::size_t claims_waiting_max = 4096;
+
+ private:
+  struct Held {
+    PublicKey worker;
+    std::uint32_t attempt = 0;
+    Hash root;
+    bool covered = false;
+  };
+  struct Task {
+    std::vector<Held> replicas;  // In the order of arrival.
+    std::uint32_t wanted = 0;
+  };
+  struct Job {
+    Policy policy;
+    std::uint32_t accepted_count = 0;
+    std::vector<bool> accepted;                    // By index.
+    std::unordered_map<std::uint32_t, Task> open;  // By index; looked up only.
+  };
+  struct AttemptId {
+    TaskId task;
+    std::uint32_t attempt = 0;
+    friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
+  };
+  // Claims of one worker that came before their results.
+  struct Waiting {
+    struct Row {
+      Hash root;
+      std::uint64_t age = 0;
+    };
+    std::map<AttemptId, Row> rows;
+    std::map<std::uint64_t, AttemptId> by_age;
+    std::uint64_t next_age = 0;
+  };
+
+  // Nothing where the job is unknown or has no such task.
+  Job* job_with(const TaskId& task);
+  void keep_claim(const PublicKey& worker, const Claim& claim);
+  std::optional<Hash> take_claim(const PublicKey& worker, const AttemptId& id);
+  void cover(const TaskId& task, Job& job, const PublicKey& worker, const Hash& claimed, std::vector<Decision>& out);
+  void judge(const TaskId& task, Job& job, std::vector<Decision>& out);
+  void accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum, std::vector<Decision>& out);
+
+  std::unordered_map<JobId, Job> jobs_;             // Looked up only.
+  std::unordered_map<PublicKey, Waiting> waiting_;  // Looked up only.
+  std::unordered_map<PublicKey, Reputation> reputation_;
+};
+
+}  // namespace weft::trust

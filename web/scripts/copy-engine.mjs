@@ -1,0 +1,18 @@
+// The engine is built by CMake's preset `web`, the page by Vite; the coordinator serves both from web/dist. Without a built
+// engine the page still works as far as it can, and says what is missing.
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const from = path.resolve(process.env.WEFT_ENGINE_DIR ?? path.join(here, '../../build/web/engine'));
+const to = path.resolve(here, '../dist/engine');
+const files = ['weft_engine.mjs', 'weft_engine.wasm'];
+
+const missing = files.filter((name) => !fs.existsSync(path.join(from, name)));
+if (missing.length > 0) {
+  console.warn(`The page is built without its engine: ${path.join(from, missing[0])} does not exist (cmake --preset web, then ninja -C build/web).`);
+} else {
+  fs.mkdirSync(to, { recursive: true });
+  for (const name of files) fs.copyFileSync(path.join(from, name), path.join(to, name));
+}

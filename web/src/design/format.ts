@@ -1,0 +1,43 @@
+// Numbers as the page writes them.
+
+/** Amounts travel as micro-credits. */
+export function formatCredits(micro: number): string {
+  const credits = micro / 1e6;
+  const digits = credits === 0 || Math.abs(credits) >= 1000 ? 0 : Math.abs(credits) >= 10 ? 2 : 4;
+  return credits.toLocaleString('en', { minimumFractionDigits: Math.min(2, digits), maximumFractionDigits: digits });
+}
+
+export function formatRate(value: number): string {
+  if (value === 0) return '0';
+  if (value >= 100) return Math.round(value).toLocaleString('en');
+  return value.toLocaleString('en', { maximumSignificantDigits: value < 1 ? 2 : 3 });
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value.toLocaleString('en', { maximumFractionDigits: value < 10 && unit > 0 ? 1 : 0 })} ${units[unit]}`;
+}
+
+export function formatSeconds(seconds: number): string {
+  if (seconds > 0 && seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`;
+  if (seconds < 1) return `${(seconds * 1000).toLocaleString('en', { maximumSignificantDigits: 3 })} ms`;
+  if (seconds < 100) return `${seconds.toLocaleString('en', { maximumSignificantDigits: 3 })} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Both ends of an id or an address; the whole of it stands in a title or behind a copy button. */
+export function shorten(text: string, head = 6, tail = 4): string {
+  return text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}

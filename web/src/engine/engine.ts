@@ -1,0 +1,146 @@
+// The engine as the page sees it: a store with a snapshot and a few verbs, around one dedicated Worker. The Worker is made at
+// the first verb that needs it, and the WebAssembly inside it only at start(), so that looking at the page costs nothing.
+import type { DeviceKind, FromWorker, ToWorker } from './messages';
+import { emptySession, isActive, reduce, started, type Session } from './session';
+
+/** The part of a Worker that is used here. */
+export type Port = {
+  postMessage(message: ToWorker): void;
+  terminate(): void;
+  onmessage: ((event: MessageEvent<FromWorker>) => void) | null;
+  onerror: ((event: ErrorEvent) => void) | null;
+};
+
+export type EngineOptions = {
+  readonly createPort: () => Port;
+  readonly now?: () => number;
+  /** How long stop() waits for a task under way before it ends the Worker, whose leases then go elsewhere. */
+  readonly stopMsMax?: number;
+};
+
+export type StartOptions = { readonly coordinator: string; readonly device: DeviceKind };
+
+const tellMs = 100;
+
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #now: () => number;
+  readonly #listeners = new Set<() => void>();
+  #session: Session = emptySession;
+  #port: Port | null = null;
+  #stopTimer: ReturnType<typeof setTimeout> | undefined;
+  #tellTimer: ReturnType<typeof setTimeout> | undefined;
+  #exports: PromiseWithResolvers<readonly number[]>[] = [];
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  readonly snapshot = (): Session => this.#session;
+
+  start(options: StartOptions): void {
+    if (isActive(this.#session.phase)) return;
+    this.#set(started(this.#session, this.#now()));
+    this.#post({ type: 'start', ...options });
+  }
+
+  stop(): void {
+    if (!isActive(this.#session.phase) || this.#session.phase === 'stopping') return;
+    this.#set({ ...this.#session, phase: 'stopping' });
+    this.#post({ type: 'stop' });
+    this.#stopTimer = setTimeout(() => this.#end({ type: 'stopped' }), this.#options.stopMsMax ?? 15_000);
+  }
+
+  wake(): void {
+    if (isActive(this.#session.phase)) this.#post({ type: 'wake' });
+  }
+
+  showWallet(): void {
+    this.#post({ type: 'wallet-show' });
+  }
+
+  /** The wallet as 64 numbers, the form that `weft wallet` and Solana's tools read. Rejects with one sentence. */
+  exportWallet(): Promise<readonly number[]> {
+    const waiting = withResolvers<readonly number[]>();
+    this.#exports.push(waiting);
+    this.#post({ type: 'wallet-export' });
+    return waiting.promise;
+  }
+
+  importWallet(numbers: readonly number[]): void {
+    this.#post({ type: 'wallet-import', numbers });
+  }
+
+  #post(message: ToWorker): void {
+    if (this.#port === null) {
+      const port = this.#options.createPort();
+      port.onmessage = (event) => this.#receive(event.data);
+      port.onerror = (event) => {
+        this.#end({ type: 'failed', code: 'worker', message: event.message || "The engine's Worker could not be started." });
+      };
+      this.#port = port;
+    }
+    this.#port.postMessage(message);
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.type === 'wallet-file') {
+      for (const { resolve } of this.#exports.splice(0)) resolve(message.numbers);
+      return;
+    }
+    if (message.type === 'wallet-refused') this.#refuseExports(message.message);
+    if (message.type === 'stopped' || message.type === 'failed') {
+      this.#end(message);
+      return;
+    }
+    this.#set(reduce(this.#session, message, this.#now()));
+  }
+
+  /** Nothing of a stopped engine stays: its memory and its device go with the Worker. */
+  #end(message: FromWorker): void {
+    clearTimeout(this.#stopTimer);
+    this.#refuseExports(message.type === 'failed' ? message.message : 'The engine was stopped.');
+    if (this.#port !== null) {
+      this.#port.onmessage = null;
+      this.#port.onerror = null;
+      this.#port.terminate();
+      this.#port = null;
+    }
+    this.#set(reduce(this.#session, message, this.#now()));
+  }
+
+  #refuseExports(why: string): void {
+    for (const { reject } of this.#exports.splice(0)) reject(new Error(why));
+  }
+
+  /** A fast machine does hundreds of tasks a second; the page is told at once of a new phase, of the rest ten times a second. */
+  #set(session: Session): void {
+    const urgent = session.phase !== this.#session.phase;
+    this.#session = session;
+    if (urgent) this.#tell();
+    else this.#tellTimer ??= setTimeout(() => this.#tell(), tellMs);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#tellTimer);
+    this.#tellTimer = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+// Promise.withResolvers is younger than some of the browsers that can join.
+type PromiseWithResolvers<Value> = { readonly promise: Promise<Value>; readonly resolve: (value: Value) => void; readonly reject: (reason: Error) => void };
+function withResolvers<Value>(): PromiseWithResolvers<Value> {
+  let resolve: (value: Value) => void = () => {};
+  let reject: (reason: Error) => void = () => {};
+  const promise = new Promise<Value>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,43 @@
+// The address of the wallet that the engine keeps in IndexedDB (database weft, store keys, record worker), read without
+// loading the engine. Null where none was made yet. The engine makes and changes it; this only looks.
+
+const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+export function base58(bytes: Uint8Array): string {
+  let zeros = 0;
+  while (zeros < bytes.length && bytes[zeros] === 0) zeros += 1;
+  let value = 0n;
+  for (const byte of bytes) value = value * 256n + BigInt(byte);
+  let text = '';
+  for (; value > 0n; value /= 58n) text = (alphabet[Number(value % 58n)] ?? '') + text;
+  return '1'.repeat(zeros) + text;
+}
+
+export async function keptAddress(): Promise<string | null> {
+  // Opening a database makes it, and an empty one would keep the engine from making its store: look whether it is there.
+  const databases = await indexedDB.databases();
+  if (!databases.some(({ name }) => name === 'weft')) return null;
+  const record = await new Promise<unknown>((resolve, reject) => {
+    const opening = indexedDB.open('weft');
+    opening.onerror = () => reject(opening.error ?? new Error('IndexedDB does not open.'));
+    opening.onsuccess = () => {
+      const database = opening.result;
+      if (!database.objectStoreNames.contains('keys')) {
+        database.close();
+        resolve(null);
+        return;
+      }
+      const asking = database.transaction('keys', 'readonly').objectStore('keys').get('worker');
+      asking.onsuccess = () => {
+        database.close();
+        resolve(asking.result);
+      };
+      asking.onerror = () => {
+        database.close();
+        reject(asking.error ?? new Error('IndexedDB does not answer.'));
+      };
+    };
+  });
+  const key = (record as { publicKey?: unknown } | null | undefined)?.publicKey;
+  return key instanceof Uint8Array && key.length === 32 ? base58(key) : null;
+}

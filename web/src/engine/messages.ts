@@ -1,0 +1,57 @@
+// What the page and the engine's Worker say to each other. Plain data, so that structured clone carries it.
+
+export type DeviceKind = 'gpu' | 'cpu';
+
+/** What this machine offers, as the engine measured it. Rates are 0 until they are measured. */
+export type DeviceReport = {
+  readonly kind: DeviceKind;
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly description: string;
+  readonly backend: string;
+  readonly features: readonly string[];
+  readonly memoryBytes: number;
+  readonly copyGbPerS: number;
+  readonly f32GflopPerS: number;
+};
+
+export type TaskName = { readonly job: string; readonly index: number; readonly attempt: number };
+
+export type ToWorker =
+  | { readonly type: 'start'; readonly coordinator: string; readonly device: DeviceKind }
+  /** Leave: what runs is finished or given back, then the Worker says `stopped`. */
+  | { readonly type: 'stop' }
+  /** The machine woke up or the network came back: do not wait out the backoff. */
+  | { readonly type: 'wake' }
+  | { readonly type: 'wallet-show' }
+  | { readonly type: 'wallet-export' }
+  | { readonly type: 'wallet-import'; readonly numbers: readonly number[] };
+
+export type FailureCode = 'engine-missing' | 'engine-broken' | 'wallet' | 'refused' | 'device' | 'worker';
+
+export type FromWorker =
+  | { readonly type: 'loading' }
+  | { readonly type: 'measuring' }
+  | { readonly type: 'wallet'; readonly address: string }
+  | { readonly type: 'wallet-file'; readonly numbers: readonly number[] }
+  | { readonly type: 'wallet-refused'; readonly message: string }
+  | { readonly type: 'device'; readonly device: DeviceReport }
+  | { readonly type: 'device-lost'; readonly message: string }
+  | { readonly type: 'connecting' }
+  | { readonly type: 'connected'; readonly balance: number }
+  | { readonly type: 'disconnected'; readonly reason: string; readonly retryMs: number }
+  | { readonly type: 'task-started'; readonly task: TaskName }
+  | { readonly type: 'task-done'; readonly task: TaskName; readonly wallSeconds: number; readonly gpuSeconds: number }
+  | { readonly type: 'task-failed'; readonly task: TaskName; readonly message: string }
+  /** Taken back by the coordinator, or given back by stop. */
+  | { readonly type: 'task-cancelled'; readonly task: TaskName; readonly reason: string }
+  | {
+      readonly type: 'verdict';
+      readonly task: TaskName;
+      readonly accepted: boolean;
+      readonly paid: number;
+      readonly balance: number;
+      readonly reason: string;
+    }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'failed'; readonly code: FailureCode; readonly message: string };

@@ -1,0 +1,10 @@
+// The engine's own interface, as src/apps/worker/web/README.md gives it. Its events are FromWorker messages.
+import type { DeviceKind } from './messages';
+
+export type EngineModule = {
+  start(options: { coordinator: string; device: DeviceKind; slots?: number }): void;
+  stop(): void;
+  wake(): void;
+  exportWallet(): Promise<readonly number[]>;
+  importWallet(numbers: readonly number[]): Promise<string>;
+};

@@ -1,0 +1,164 @@
+// What the page knows of the engine: one immutable value, and a pure function that moves it on with every message. All
+// numbers that the page shows are derived here, so that they can be tested without a Worker.
+import type { DeviceReport, FailureCode, FromWorker, TaskName } from './messages';
+
+export type Phase = 'idle' | 'loading' | 'measuring' | 'joined' | 'stopping' | 'stopped' | 'failed';
+
+export type Connection =
+  | { readonly state: 'closed' }
+  | { readonly state: 'connecting' }
+  | { readonly state: 'open'; readonly since: number }
+  | { readonly state: 'waiting'; readonly reason: string; readonly retryMs: number; readonly retryAt: number };
+
+export type TaskState = 'running' | 'checking' | 'accepted' | 'refused' | 'failed';
+
+export type TaskRecord = TaskName & {
+  readonly state: TaskState;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly gpuSeconds: number;
+  readonly paid: number;
+  readonly note: string;
+};
+
+export type Session = {
+  readonly phase: Phase;
+  readonly connection: Connection;
+  readonly address: string | null;
+  readonly device: DeviceReport | null;
+  /** Said once when the GPU went away; cleared by the next device report. */
+  readonly deviceLost: string | null;
+  readonly balance: number | null;
+  readonly startedAt: number | null;
+  readonly done: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly earned: number;
+  /** Newest first, at most `recordsMax`. */
+  readonly tasks: readonly TaskRecord[];
+  readonly failure: { readonly code: FailureCode; readonly message: string } | null;
+  readonly walletNote: string | null;
+};
+
+/** Enough for the rate of the last minute and a list that one can read. */
+export const recordsMax = 400;
+
+export const emptySession: Session = {
+  phase: 'idle',
+  connection: { state: 'closed' },
+  address: null,
+  device: null,
+  deviceLost: null,
+  balance: null,
+  startedAt: null,
+  done: 0,
+  accepted: 0,
+  refused: 0,
+  failed: 0,
+  earned: 0,
+  tasks: [],
+  failure: null,
+  walletNote: null,
+};
+
+const same = (a: TaskName, b: TaskName): boolean => a.job === b.job && a.index === b.index && a.attempt === b.attempt;
+
+function change(tasks: readonly TaskRecord[], name: TaskName, changes: Partial<TaskRecord>): readonly TaskRecord[] {
+  return tasks.map((task) => (same(task, name) ? { ...task, ...changes } : task));
+}
+
+/** A click on Start: counters begin anew, the wallet stays. */
+export function started(session: Session, now: number): Session {
+  return { ...emptySession, address: session.address, balance: session.balance, phase: 'loading', startedAt: now };
+}
+
+export function reduce(session: Session, message: FromWorker, now: number): Session {
+  switch (message.type) {
+    case 'loading':
+      return { ...session, phase: 'loading' };
+    case 'measuring':
+      return { ...session, phase: 'measuring' };
+    case 'wallet':
+      return { ...session, address: message.address, walletNote: null };
+    case 'wallet-file':
+      return session;
+    case 'wallet-refused':
+      return { ...session, walletNote: message.message };
+    case 'device':
+      return { ...session, device: message.device, deviceLost: null };
+    case 'device-lost':
+      return { ...session, deviceLost: message.message, tasks: session.tasks.filter((task) => task.state !== 'running') };
+    case 'connecting':
+      return { ...session, phase: session.phase === 'stopping' ? 'stopping' : 'joined', connection: { state: 'connecting' } };
+    case 'connected':
+      return { ...session, balance: message.balance, connection: { state: 'open', since: now } };
+    case 'disconnected':
+      return {
+        ...session,
+        connection: { state: 'waiting', reason: message.reason, retryMs: message.retryMs, retryAt: now + message.retryMs },
+      };
+    case 'task-started': {
+      const record: TaskRecord = { ...message.task, state: 'running', startedAt: now, gpuSeconds: 0, paid: 0, note: '' };
+      const others = session.tasks.filter((task) => !same(task, message.task));
+      return { ...session, tasks: [record, ...others].slice(0, recordsMax) };
+    }
+    case 'task-done':
+      return {
+        ...session,
+        done: session.done + 1,
+        tasks: change(session.tasks, message.task, { state: 'checking', endedAt: now, gpuSeconds: message.gpuSeconds }),
+      };
+    case 'task-failed':
+      return {
+        ...session,
+        failed: session.failed + 1,
+        tasks: change(session.tasks, message.task, { state: 'failed', endedAt: now, note: message.message }),
+      };
+    case 'task-cancelled':
+      return { ...session, tasks: session.tasks.filter((task) => !(task.state === 'running' && same(task, message.task))) };
+    case 'verdict':
+      return {
+        ...session,
+        accepted: session.accepted + (message.accepted ? 1 : 0),
+        refused: session.refused + (message.accepted ? 0 : 1),
+        earned: session.earned + message.paid,
+        balance: message.balance,
+        tasks: change(session.tasks, message.task, {
+          state: message.accepted ? 'accepted' : 'refused',
+          paid: message.paid,
+          note: message.reason,
+        }),
+      };
+    case 'stopped':
+      return { ...session, phase: 'stopped', connection: { state: 'closed' }, tasks: session.tasks.filter((task) => task.state !== 'running') };
+    case 'failed':
+      return {
+        ...session,
+        phase: 'failed',
+        connection: { state: 'closed' },
+        failure: { code: message.code, message: message.message },
+        tasks: session.tasks.filter((task) => task.state !== 'running'),
+      };
+  }
+}
+
+export type Rates = { readonly tasksPerMinute: number; readonly busyShare: number };
+
+/** Over the last minute, or since the start where that is less. */
+export function rates(session: Session, now: number): Rates {
+  if (session.startedAt === null) return { tasksPerMinute: 0, busyShare: 0 };
+  const window = Math.max(1000, Math.min(60_000, now - session.startedAt));
+  const from = now - window;
+  let ended = 0;
+  let busy = 0;
+  for (const task of session.tasks) {
+    const end = task.endedAt ?? now;
+    if (end < from) continue;
+    if (task.endedAt !== undefined && task.state !== 'failed') ended += 1;
+    busy += end - Math.max(from, task.startedAt);
+  }
+  return { tasksPerMinute: (ended * 60_000) / window, busyShare: Math.min(1, busy / window) };
+}
+
+export const isActive = (phase: Phase): boolean => phase !== 'idle' && phase !== 'stopped' && phase !== 'failed';

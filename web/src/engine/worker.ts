@@ -1,0 +1,79 @@
+// The dedicated Worker in which the engine lives. It holds no WebAssembly until somebody starts the engine or asks for the
+// wallet's key; the address of a wallet that is already there is read without it.
+import type { EngineModule } from './module';
+import type { FromWorker, ToWorker } from './messages';
+import { keptAddress } from './keptAddress';
+
+const engineAt = new URL('/engine/weft_engine.mjs', self.location.href).href;
+
+function say(message: FromWorker): void {
+  self.postMessage(message);
+}
+const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+class EngineMissing extends Error {}
+
+async function load(): Promise<EngineModule> {
+  // A HEAD first, since a failed import() does not say whether the file is missing or broken.
+  const there = await fetch(engineAt, { method: 'HEAD' });
+  if (!there.ok || !(there.headers.get('content-type') ?? '').includes('javascript')) {
+    throw new EngineMissing(`${new URL(engineAt).pathname} answered ${there.status}.`);
+  }
+  const { default: create } = (await import(/* @vite-ignore */ engineAt)) as { default: (options: { onEvent: (event: FromWorker) => void }) => Promise<EngineModule> };
+  return create({ onEvent: say });
+}
+
+let loading: Promise<EngineModule> | null = null;
+function engine(): Promise<EngineModule> {
+  loading ??= load().catch((error: unknown) => {
+    loading = null;
+    throw error;
+  });
+  return loading;
+}
+
+/** A wallet that cannot be read or taken is no reason to end the work. */
+async function orRefuse(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    say({ type: 'wallet-refused', message: sentence(error) });
+  }
+}
+
+async function handle(message: ToWorker): Promise<void> {
+  switch (message.type) {
+    case 'start':
+      say({ type: 'loading' });
+      (await engine()).start({ coordinator: message.coordinator, device: message.device });
+      return;
+    case 'stop':
+      if (loading === null) say({ type: 'stopped' });
+      else (await loading).stop();
+      return;
+    case 'wake':
+      if (loading !== null) (await loading).wake();
+      return;
+    case 'wallet-show': {
+      const address = await keptAddress();
+      if (address !== null) say({ type: 'wallet', address });
+      return;
+    }
+    case 'wallet-export': {
+      const module = await engine();
+      await orRefuse(async () => say({ type: 'wallet-file', numbers: await module.exportWallet() }));
+      return;
+    }
+    case 'wallet-import': {
+      const module = await engine();
+      await orRefuse(async () => say({ type: 'wallet', address: await module.importWallet([...message.numbers]) }));
+      return;
+    }
+  }
+}
+
+self.onmessage = (event: MessageEvent<ToWorker>) => {
+  handle(event.data).catch((error: unknown) => {
+    say({ type: 'failed', code: error instanceof EngineMissing ? 'engine-missing' : 'engine-broken', message: sentence(error) });
+  });
+};

@@ -1,0 +1,169 @@
+// The contribute page as somebody uses it, with a fake Worker behind the real engine wrapper.
+import { act, render, screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { FakePort } from '../../../test/FakePort';
+import { job } from '../../../test/samples';
+import { Engine } from '../../engine/engine';
+import type { Preflight } from '../../engine/preflight';
+import { ContributePage } from './ContributePage';
+
+const ready: Preflight = { missing: [], insecure: false, gpu: { state: 'ready', name: 'nvidia ada', software: false } };
+const base = 'http://localhost:3000/';
+const task = { job: 'aa', index: 4, attempt: 0 };
+
+beforeEach(() => {
+  const answers: Record<string, unknown> = {
+    '/v1/jobs': { jobs: [job] },
+    '/v1/workers': { workers: [] },
+    '/v1/ledger': { sum: 0 },
+  };
+  vi.stubGlobal('fetch', async (path: string) => new Response(JSON.stringify(answers[new URL(path, base).pathname])));
+});
+
+async function open(found: Preflight = ready) {
+  const ports: FakePort[] = [];
+  const engine = new Engine({
+    createPort: () => {
+      const port = new FakePort();
+      ports.push(port);
+      return port;
+    },
+  });
+  const look = async () => found;
+  render(<ContributePage engine={engine} base={base} look={look} />);
+  await screen.findByText('On the loom');
+  await act(async () => {});
+  const port = () => {
+    const last = ports.at(-1);
+    if (last === undefined) throw new Error('The page has made no Worker.');
+    return last;
+  };
+  // What the engine says in quick succession reaches the page in one go.
+  const say = async (...messages: Parameters<FakePort['say']>) => {
+    vi.useFakeTimers();
+    act(() => {
+      port().say(...messages);
+      vi.advanceTimersByTime(100);
+    });
+    vi.useRealTimers();
+  };
+  return { engine, ports, say, port };
+}
+const press = (name: string | RegExp) => userEvent.click(screen.getByRole('button', { name }));
+
+describe('the contribute page', () => {
+  it('names the adapter and starts the engine on the GPU at one click', async () => {
+    const { port } = await open();
+    expect(screen.getByTestId('offer').textContent).toContain('nvidia ada');
+
+    await press('Start contributing');
+
+    expect(port().received.at(-1)).toEqual({ type: 'start', coordinator: 'http://localhost:3000', device: 'gpu' });
+    expect(screen.getByTestId('headline').textContent).toBe('Loading the engine');
+  });
+
+  it('joins with the CPU kernels where there is no WebGPU, and says so', async () => {
+    const { port } = await open({ ...ready, gpu: { state: 'none', why: 'This browser has no WebGPU.' } });
+    expect(screen.getByTestId('offer').textContent).toMatch(/joins with the CPU kernels.*This browser has no WebGPU\./);
+
+    await press('Start contributing');
+
+    expect(port().received.at(-1)).toMatchObject({ device: 'cpu' });
+  });
+
+  it('says what is missing over plain http and how to get it, and offers no button that cannot work', async () => {
+    const { ports } = await open({ missing: ["WebCrypto, which makes and keeps this worker's key", 'WebGPU, which runs the work'], insecure: true, gpu: { state: 'none', why: '' } });
+
+    const alert = screen.getByRole('alert').textContent;
+    expect(alert).toContain('WebCrypto');
+    expect(alert).toContain('WebGPU');
+    expect(screen.getByTestId('insecure').textContent).toContain('--tls-self-signed');
+    expect(screen.getByRole('link', { name: /^https:/ }).getAttribute('href')).toBe(`https://${window.location.host}/`);
+    expect(screen.queryByRole('button', { name: 'Start contributing' })).toBeNull();
+    expect(ports).toHaveLength(0);
+  });
+
+  it('shows what runs by its name, what was done and what it earned', async () => {
+    const { say } = await open();
+    await press('Start contributing');
+
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 }, { type: 'task-started', task });
+    expect(screen.getByTestId('headline').textContent).toBe('Weaving');
+    expect(screen.getByTestId('now').textContent).toContain('mandelbrot, task 5');
+    expect(screen.getByTestId('connection').dataset['state']).toBe('open');
+
+    await say({ type: 'task-done', task, wallSeconds: 0.2, gpuSeconds: 0.1 }, { type: 'verdict', task, accepted: true, paid: 2_500_000, balance: 2_500_000, reason: '' });
+    expect(screen.getByTestId('done').textContent).toBe('1');
+    expect(screen.getByTestId('earned').textContent).toBe('2.50');
+    const row = within(screen.getByRole('table')).getAllByRole('row')[1];
+    expect(row?.textContent).toContain('accepted');
+  });
+
+  it('stops when told to and sums up what it did', async () => {
+    const { say, port } = await open();
+    await press('Start contributing');
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 }, { type: 'task-started', task }, { type: 'task-done', task, wallSeconds: 1, gpuSeconds: 1 });
+
+    await press('Stop contributing');
+    expect(port().received.at(-1)).toEqual({ type: 'stop' });
+    expect(screen.getByRole('button', { name: 'Stopping…' })).toHaveProperty('disabled', true);
+    await say({ type: 'stopped' });
+
+    expect(screen.getByTestId('summary').textContent).toContain('This tab did 1 task');
+    expect(screen.getByRole('button', { name: 'Start contributing' })).toBeTruthy();
+  });
+
+  it('shows a lost connection with its reason, and that it tries again', async () => {
+    const { say } = await open();
+    await press('Start contributing');
+
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 }, { type: 'disconnected', reason: 'The coordinator closed the connection.', retryMs: 4000 });
+
+    expect(screen.getByTestId('headline').textContent).toBe('Connection lost');
+    expect(screen.getByTestId('connection').textContent).toMatch(/The coordinator closed the connection\. Trying again in [34] seconds\./);
+  });
+
+  it('does not wait out a backoff once the network is back', async () => {
+    const { port } = await open();
+    await press('Start contributing');
+
+    window.dispatchEvent(new Event('online'));
+
+    expect(port().received.at(-1)).toEqual({ type: 'wake' });
+  });
+
+  it('shows a lost GPU until it is back', async () => {
+    const { say } = await open();
+    await press('Start contributing');
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 }, { type: 'device-lost', message: 'The driver was reset.' });
+    expect(screen.getByRole('alert').textContent).toContain('The driver was reset.');
+
+    await say({ type: 'device', device: { kind: 'gpu', vendor: 'nvidia', architecture: 'ada', description: '', backend: 'webgpu', features: [], memoryBytes: 2 ** 30, copyGbPerS: 412, f32GflopPerS: 21_400 } });
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(screen.getByTestId('device').textContent).toBe('nvidia ada through WebGPU');
+    expect(screen.getByText('21,400')).toBeTruthy();
+  });
+
+  it('says when the server has no engine, and what builds it', async () => {
+    const { say } = await open();
+    await press('Start contributing');
+
+    await say({ type: 'failed', code: 'engine-missing', message: '/engine/weft_engine.mjs answered 404.' });
+
+    expect(screen.getByRole('alert').textContent).toMatch(/answered 404.*weft build/);
+  });
+
+  it('shows the wallet before the start and takes another one from a file', async () => {
+    const { say, port } = await open();
+    await say({ type: 'wallet', address: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin' });
+    expect(screen.getByTestId('address').dataset['address']).toBe('9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin');
+
+    const numbers = Array.from({ length: 64 }, (_, i) => i);
+    await userEvent.upload(screen.getByLabelText('Wallet file'), new File([JSON.stringify(numbers)], 'id.json', { type: 'application/json' }));
+    expect(port().received.at(-1)).toEqual({ type: 'wallet-import', numbers });
+
+    await userEvent.upload(screen.getByLabelText('Wallet file'), new File(['[1,2]'], 'id.json', { type: 'application/json' }));
+    expect(screen.getByText(/This is no wallet file/)).toBeTruthy();
+  });
+});

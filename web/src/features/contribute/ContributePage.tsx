@@ -1,0 +1,65 @@
+// The first page: one button, what this machine offers, and while it works, what it does and earns.
+import { useEffect } from 'react';
+import type { Engine } from '../../engine/engine';
+import type { Preflight } from '../../engine/preflight';
+import { isActive } from '../../engine/session';
+import { Cloth } from '../../weave/Cloth';
+import { NetworkPanel } from '../network/NetworkPanel';
+import { useNetwork } from '../network/useNetwork';
+import { HowItWorks } from './HowItWorks';
+import { MachineCard } from './MachineCard';
+import { RecentTasks } from './RecentTasks';
+import { RunningPanel } from './RunningPanel';
+import { useNow, usePreflight, useSession, useWakeUps } from './useContribution';
+import { WalletCard } from './WalletCard';
+import { startOptions, WelcomePanel } from './WelcomePanel';
+
+/** `?start=1` starts a browser that a program drives (`weft demo` does). A person's browser starts by a click alone. */
+function startsByItself(): boolean {
+  return navigator.webdriver && new URLSearchParams(window.location.search).get('start') === '1';
+}
+
+export function ContributePage({ engine, base, look }: { engine: Engine; base: string; look?: () => Promise<Preflight> }) {
+  const session = useSession(engine);
+  const found = usePreflight(look);
+  const active = isActive(session.phase);
+  const now = useNow(active);
+  const network = useNetwork(base);
+  useWakeUps(engine);
+  useEffect(() => {
+    if (found === null || found.missing.length > 0) return;
+    engine.showWallet();
+    if (startsByItself()) engine.start(startOptions(base, found));
+  }, [engine, found, base]);
+
+  const weaving = active && session.tasks.some((task) => task.state === 'running');
+  const jobName = (id: string) => network.network?.jobs.find((job) => job.id === id)?.name;
+
+  return (
+    <main>
+      <div className="lg:grid lg:min-h-[36rem] lg:grid-cols-[minmax(0,1fr)_minmax(0,27rem)] lg:gap-x-14">
+        {/* The loom: threads from above the page, cloth wound onto a beam, out to the window's edge where there is room. */}
+        <div className="relative -mx-5 h-48 sm:-mx-8 lg:order-2 lg:-mt-24 lg:mr-[calc(min(0px,76rem-100vw)/2-2rem)] lg:ml-0 lg:h-auto">
+          <div className="absolute inset-0 overflow-hidden">
+            <Cloth className="block size-full" seed={session.address ?? 'weft'} picks={session.done} weaving={weaving} />
+          </div>
+          <div className="absolute inset-x-0 bottom-0 h-2.5 bg-beam lg:-left-3 lg:rounded-l-full" />
+        </div>
+        <div className="pt-8 lg:pt-16 lg:pb-10">
+          {session.phase === 'idle' || session.phase === 'stopped' || session.phase === 'failed' ? (
+            <WelcomePanel engine={engine} base={base} session={session} found={found} />
+          ) : (
+            <RunningPanel engine={engine} session={session} now={now} jobName={jobName} />
+          )}
+        </div>
+      </div>
+
+      <div className="mt-14 grid gap-x-12 gap-y-12 lg:grid-cols-[3fr_2fr]">
+        {session.device === null ? <HowItWorks /> : <MachineCard device={session.device} />}
+        <WalletCard engine={engine} session={session} />
+      </div>
+      {session.tasks.length > 0 ? <RecentTasks tasks={session.tasks} now={now} jobName={jobName} /> : null}
+      <NetworkPanel state={network} ownAddress={session.address} />
+    </main>
+  );
+}

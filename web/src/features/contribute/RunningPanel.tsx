@@ -1,0 +1,105 @@
+// While this tab contributes: how it stands, what it earned, what it does right now, and the way out.
+import { Button } from '../../design/Button';
+import { formatCredits, formatRate, formatSeconds, plural } from '../../design/format';
+import { Notice } from '../../design/Notice';
+import { Stat } from '../../design/Stat';
+import type { Engine } from '../../engine/engine';
+import { rates, type Session } from '../../engine/session';
+
+type Props = { engine: Engine; session: Session; now: number; jobName: (id: string) => string | undefined };
+
+export function RunningPanel({ engine, session, now, jobName }: Props) {
+  const { tasksPerMinute, busyShare } = rates(session, now);
+  const headline = headlineOf(session);
+  const checking = session.done - session.accepted - session.refused;
+  return (
+    <>
+      <h1 className="text-[2.75rem] leading-[1.04] font-semibold tracking-[-0.03em] sm:text-6xl" aria-live="polite" data-testid="headline">
+        {headline}
+      </h1>
+      <ConnectionLine session={session} now={now} />
+      <dl className="mt-9 grid max-w-[36rem] grid-cols-2 gap-x-8 gap-y-7 sm:grid-cols-4">
+        <Stat label="Credits earned" value={formatCredits(session.earned)} testId="earned" />
+        <Stat label="Tasks done" value={session.done.toLocaleString('en')} testId="done" {...(checking > 0 ? { hint: `${checking} being checked` } : {})} />
+        <Stat label="Rate" value={formatRate(tasksPerMinute)} unit="/min" testId="rate" />
+        <Stat label={session.device?.kind === 'cpu' ? 'CPU busy' : 'GPU busy'} value={String(Math.round(busyShare * 100))} unit="%" testId="busy" />
+      </dl>
+      <NowLine session={session} now={now} jobName={jobName} />
+      {session.deviceLost ? (
+        <Notice tone="warn" className="mt-6 max-w-[34rem]" title="The GPU went away; the engine is getting it back">
+          <p>{session.deviceLost} What was running goes to another worker; nothing that was done is lost.</p>
+        </Notice>
+      ) : null}
+      <div className="mt-8 flex flex-wrap items-center gap-x-6 gap-y-3">
+        <Button look="quiet" onClick={() => engine.stop()} disabled={session.phase === 'stopping'}>
+          {session.phase === 'stopping' ? 'Stopping…' : 'Stop contributing'}
+        </Button>
+        <p className="text-sm text-soft">
+          {session.phase === 'stopping' ? 'The task under way is finished or given back.' : 'Finishes or gives back what runs.'}
+        </p>
+      </div>
+    </>
+  );
+}
+
+function headlineOf(session: Session): string {
+  if (session.phase === 'stopping') return 'Coming to a stop';
+  if (session.phase === 'loading') return 'Loading the engine';
+  if (session.phase === 'measuring') return 'Measuring this machine';
+  if (session.connection.state === 'waiting') return 'Connection lost';
+  if (session.connection.state !== 'open') return 'Joining';
+  return session.tasks.some((task) => task.state === 'running') ? 'Weaving' : 'On the loom, waiting for work';
+}
+
+const dots: Record<Session['connection']['state'], string> = {
+  open: 'bg-leaf',
+  connecting: 'bg-weld-deep animate-[breathe_1.2s_infinite]',
+  waiting: 'bg-madder animate-[breathe_1.2s_infinite]',
+  closed: 'bg-line',
+};
+
+function ConnectionLine({ session, now }: { session: Session; now: number }) {
+  const { connection } = session;
+  let words: string;
+  switch (connection.state) {
+    case 'open':
+      words = `Connected for ${formatSeconds(Math.max(1, Math.round((now - connection.since) / 1000)))}`;
+      break;
+    case 'connecting':
+      words = 'Connecting to the coordinator…';
+      break;
+    case 'waiting': {
+      // The page's clock moves once a second and may stand a little before the moment of the loss.
+      const left = Math.max(0, Math.ceil(Math.min(connection.retryMs, connection.retryAt - now) / 1000));
+      words = `${connection.reason} ${left > 0 ? `Trying again in ${plural(left, 'second')}.` : 'Trying again now.'}`;
+      break;
+    }
+    case 'closed':
+      words = 'Not connected yet';
+      break;
+  }
+  return (
+    <p className="mt-4 flex items-center gap-2.5 text-soft" data-testid="connection" data-state={connection.state}>
+      <span className={`size-2.5 shrink-0 rounded-full ${dots[connection.state]}`} aria-hidden="true" />
+      {words}
+    </p>
+  );
+}
+
+function NowLine({ session, now, jobName }: Omit<Props, 'engine'>) {
+  const running = session.tasks.filter((task) => task.state === 'running');
+  const [first] = running;
+  return (
+    <p className="mt-7 min-h-12 max-w-[36rem] border-t border-line pt-3" data-testid="now">
+      {first ? (
+        <>
+          <span className="font-medium">{jobName(first.job) ?? 'A job'}</span>, task {first.index + 1}
+          {running.length > 1 ? <span className="text-soft"> and {plural(running.length - 1, 'more', 'more')}</span> : null}
+          <span className="text-soft">, for {formatSeconds(Math.max(0, now - first.startedAt) / 1000)}</span>
+        </>
+      ) : (
+        <span className="text-soft">Nothing runs right now.</span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,16 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app/App';
+import './design/base.css';
+import { createEngineWorker } from './engine/createEngineWorker';
+import { Engine } from './engine/engine';
+
+const base = new URL('/', window.location.href).href;
+const engine = new Engine({ createPort: createEngineWorker });
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no #root.');
+createRoot(root).render(
+  <StrictMode>
+    <App engine={engine} base={base} />
+  </StrictMode>,
+);

@@ -1,0 +1,12 @@
+// Whole documents of the HTTP interface, so that a test names only what it is about.
+import type { Job, Worker } from '../src/features/network/api';
+
+export const job: Job = {
+  id: 'aa', name: 'mandelbrot', kind: 'wgsl', client: 'C', state: 'running', reason: '', tasks: 64, accepted: 16, leased: 4, replicas: 2,
+  budget: 1000, price: 0, root: '', outputs: [], created: 0, ended: 0,
+};
+
+export const worker: Worker = {
+  key: 'Own111', kind: 'browser', device: 'gpu', description: 'RTX', connected: true, slots: 1, held: 1, accepted: 3, refused: 0,
+  balance: 1_500_000, f32_gflop_per_s: 0, copy_gb_per_s: 0, since: 0,
+};

@@ -1,0 +1,28 @@
+import tailwindcss from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vitest/config';
+
+// `npm run dev` serves the page alone and passes the coordinator's routes through to this address.
+const coordinator = process.env['WEFT_COORDINATOR'] ?? 'http://127.0.0.1:7300';
+
+export default defineConfig({
+  plugins: [react(), tailwindcss()],
+  build: {
+    target: 'es2023',
+    // No data: addresses and no inline script: the page lives under `default-src 'self'`.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    license: { fileName: 'licenses.md' },
+  },
+  worker: { format: 'es' },
+  server: {
+    proxy: { '/v1': { target: coordinator, ws: true, changeOrigin: true }, '/healthz': coordinator },
+  },
+  test: {
+    environment: 'happy-dom',
+    setupFiles: ['./test/setup.ts'],
+    include: ['src/**/*.test.{ts,tsx}'],
+    restoreMocks: true,
+  },
+});
