@@ -93,6 +93,7 @@ Result<Job> job_of(const Statement& row) {
   job.reason = row.text(13);
   WEFT_ASSIGN(job.root, row.fixed<Hash>(14));
   job.ended = row.integer(15);
+  WEFT_ASSIGN(job.outputs, unpack_outputs(row.blob(16)));
   return job;
 }
 
