@@ -5,6 +5,7 @@
 #   SQLite      libsqlite3-dev       durable state                        service/store
 #   OpenSSL     libssl-dev           SHA-256, Ed25519                     common/crypto
 #   glaze       libglaze-dev         JSON (header only)                   common/json
+#   libpng      libpng-dev           pictures of outputs                  apps/cli
 #   CLI11       libcli11-dev         command line (header only)           apps/cli
 #   spdlog      libspdlog-dev        log                                  common/base, native only
 #   GoogleTest  libgtest-dev         tests
@@ -28,6 +29,7 @@ else()
   find_package(GTest REQUIRED)
   find_package(Drogon REQUIRED)
   find_package(ZLIB REQUIRED)
+  find_package(PNG REQUIRED)
   if(WEFT_DAWN)
     find_package(Dawn REQUIRED)
   endif()

@@ -3,7 +3,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
 // `npm run dev` serves the page alone and passes the coordinator's routes through to this address.
-const coordinator = process.env['WEFT_COORDINATOR'] ?? 'http://127.0.0.1:8780';
+const coordinator = process.env['WEFT_COORDINATOR'] ?? 'http://127.0.0.1:7300';
 
 export default defineConfig({
   plugins: [react(), tailwindcss()],

@@ -14,6 +14,21 @@ void add_tls(CLI::App& command, net::TlsOptions& tls) {
   command.add_flag("--tls-insecure", tls.insecure, "Accept any certificate");
 }
 
+void add_run(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<RunCommand>();
+  CLI::App* command = app.add_subcommand("run",
+                                         "Runs a job on this machine, without a coordinator\n\n"
+                                         "  weft run job.json --out results --png picture.png\n"
+                                         "  weft run job.json --tasks 0..3       only some of its tasks");
+  command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")->required();
+  command->add_option("--out", options->out, "Folder for the outputs");
+  command->add_option("--png", options->png, "Draw the first two-dimensional output into this file");
+  command->add_option("--device", options->device, "gpu, or cpu for the built-in kernels")->check(CLI::IsMember({"gpu", "cpu"}));
+  command->add_option("--tasks", options->tasks, "Only these tasks: I or I..J, both included");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([options, &chosen] { chosen = [options] { return run_command(*options); }; });
+}
+
 void add_submit(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<SubmitOptions>();
   CLI::App* command = app.add_subcommand("submit",

@@ -1,16 +1,24 @@
 // The one program. Every command is a struct of options and a function in a file of its own; this file is the command
 // line that fills them. Nothing depends on it.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <span>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/completion.h"
 #include "apps/cli/exit_code.h"
+#include "apps/worker/sandbox_child.h"
 #include "common/base/log.h"
 
 int main(int argc, char** argv) {
+  // Started by Sandbox, never by a person; before anything here makes a thread.
+  if (argc > 1 && std::string_view(argv[1]) == "sandbox-child") {
+    return weft::worker::sandbox_child_main(std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
+  }
   CLI::App app(
       "Weft weaves the GPUs of browsers and machines into one computer.\n\n"
       "  weft serve                                            a coordinator on http://127.0.0.1:7300\n"

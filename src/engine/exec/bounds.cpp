@@ -103,8 +103,9 @@ Result<> check_dispatches(const Job& job, const gpu::Device& device, const Bound
   if (manifest.kind == manifest::Kind::wgsl) {
     for (const manifest::Step& step : manifest.steps) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        const bool split = axis == static_cast<std::size_t>(manifest.split.axis);
-        const std::uint32_t length = split ? (cut ? 1 : options.range.count) : step.dispatch[axis];
+        // Along the split axis a job that can be cut is, and one that cannot may still be one of several tasks.
+        const bool split = axis == static_cast<std::size_t>(manifest.split.axis) && (cut || manifest.split.tasks > 1);
+        const std::uint32_t length = !split ? step.dispatch[axis] : cut ? 1 : options.range.count;
         if (length > most) {
           return fail(ErrorCode::resource_exhausted, "Step \"{}\" dispatches {} workgroups along {}; this device takes {}.", step.entry, length,
                       manifest::to_string(static_cast<manifest::Axis>(axis)), most);

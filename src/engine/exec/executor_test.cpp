@@ -1,0 +1,238 @@
+// A job gives the same bytes however it is cut, and uses what the manifest promises: roles, steps, constants, the weft uniform.
+#include "engine/exec/executor.h"
+
+#include <algorithm>
+
+#include "engine/exec/test_device.h"
+
+namespace weft::exec {
+namespace {
+
+using Executing = DeviceTest;
+
+// Row y, column x of a 12 x 8 grid gets 1000 * y + x + bias; workgroups of 8 x 1, so a task is a run of rows.
+constexpr std::string_view grid = R"({"weft":1,"kind":"wgsl","name":"grid","shader":{"inline":"
+struct Weft { origin: vec3u, extent: vec3u }
+@group(1) @binding(0) var<uniform> weft: Weft;
+@group(0) @binding(3) var<uniform> bias: vec2u;
+@group(0) @binding(5) var<storage, read_write> out: array<u32>;
+override scale: u32 = 1;
+@compute @workgroup_size(8, 1)
+fn main(@builtin(global_invocation_id) local: vec3u) {
+  let id = local + weft.origin;
+  out[local.y * 8 + local.x] = scale * (1000 * id.y + id.x) + bias.y;
+}"},
+"entry":"main","constants":{"scale":2},"dispatch":[1,12],
+"bindings":[{"binding":5,"role":"output","type":"u32","shape":[12,8],"split_dim":0},
+            {"binding":3,"role":"uniform","type":"u32","shape":[2],"value":[0,7]}],
+"split":{"axis":"y","tasks":5}})";
+
+std::string one_line(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace(out, '\n', ' ');
+  return out;
+}
+
+std::vector<std::uint32_t> expected_grid() {
+  std::vector<std::uint32_t> values;
+  for (std::uint32_t y = 0; y < 12; ++y) {
+    for (std::uint32_t x = 0; x < 8; ++x) values.push_back(2 * (1000 * y + x) + 7);
+  }
+  return values;
+}
+
+TEST_F(Executing, GivesTheSameBytesWholeInTasksAndInPieces) {
+  const auto grid_job = job(one_line(grid));
+
+  const auto whole = run_whole(grid_job);
+  ASSERT_TRUE(whole.has_value()) << whole.error().message;
+  EXPECT_EQ(elements<std::uint32_t>(whole->outputs.at(0)), expected_grid());
+  EXPECT_EQ(whole->dispatches, 1U);
+  EXPECT_GT(whole->gpu_seconds, 0);
+  for (const std::uint32_t piece : {0U, 1U, 2U, 5U}) {
+    const auto joined = run_tasks(grid_job, piece);
+    ASSERT_TRUE(joined.has_value()) << joined.error().message;
+    EXPECT_EQ(elements<std::uint32_t>(joined->at(0)), expected_grid()) << piece;
+  }
+  EXPECT_EQ(run_whole(grid_job, 1)->dispatches, 12U);
+  EXPECT_TRUE(device->uncaptured_errors().empty());
+}
+
+TEST_F(Executing, RunsASubRangeAsAnAuditDoes) {
+  const auto part = run_range(job(one_line(grid)), {.range = {.first = 7, .count = 2}});
+
+  ASSERT_TRUE(part.has_value()) << part.error().message;
+  const auto all = expected_grid();
+  EXPECT_EQ(elements<std::uint32_t>(part->outputs.at(0)), std::vector(all.begin() + 7 * 8, all.begin() + 9 * 8));
+}
+
+TEST_F(Executing, TellsTheShaderItsExtentAndCutsWhatItStartsFrom) {
+  // Every invocation adds its origin and extent to what its row holds; the last binding joins whole outputs.
+  const auto split = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
+struct Weft { origin: vec3u, extent: vec3u }
+@group(1) @binding(0) var<uniform> weft: Weft;
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@group(0) @binding(1) var<storage, read_write> seen: array<u32>;
+@compute @workgroup_size(2)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  data[id.x] += 100 * weft.origin.x + 10 * weft.extent.x;
+  seen[0] = arrayLength(&data);
+}"},
+"entry":"main","dispatch":[3],
+"bindings":[{"binding":0,"role":"inout","type":"u32","shape":[6],"value":[1,2,3,4,5,6],"split_dim":0},
+            {"binding":1,"role":"output","type":"u32","shape":[2],"combine":"concat"}],
+"split":{"axis":"x","tasks":2}})"));
+
+  const auto joined = run_tasks(split);
+
+  ASSERT_TRUE(joined.has_value()) << joined.error().message;
+  // Task 0 has two workgroups of two from 0, task 1 one from invocation 4.
+  EXPECT_EQ(elements<std::uint32_t>(joined->at(0)), (std::vector<std::uint32_t>{21, 22, 23, 24, 415, 416}));
+  EXPECT_EQ(elements<std::uint32_t>(joined->at(1)), (std::vector<std::uint32_t>{4, 0, 2, 0}));
+}
+
+TEST_F(Executing, RunsStepsInOrderEachSeeingTheOneBefore) {
+  const auto steps = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
+@group(0) @binding(0) var<storage, read> source: array<f32>;
+@group(0) @binding(1) var<storage, read_write> half: array<f32>;
+@group(0) @binding(2) var<storage, read_write> total: array<f32>;
+@compute @workgroup_size(1) fn halve(@builtin(global_invocation_id) id: vec3u) { half[id.x] = source[id.x] / 2; }
+@compute @workgroup_size(1) fn add() { for (var i = 0u; i < arrayLength(&half); i++) { total[0] += half[i]; } }"},
+"steps":[{"entry":"halve","dispatch":[4]},{"entry":"add","dispatch":[1]},{"entry":"add","dispatch":[1]}],
+"bindings":[{"binding":0,"role":"input","type":"f32","shape":[4],"value":[1,2,3,4]},
+            {"binding":1,"role":"output","type":"f32","shape":[4]},{"binding":2,"role":"output","type":"f32","shape":[1]}],
+"verify":{"compare":"exact"}})"));
+
+  const auto output = run_whole(steps);
+
+  ASSERT_TRUE(output.has_value()) << output.error().message;
+  EXPECT_EQ(elements<float>(output->outputs.at(0)), (std::vector<float>{0.5F, 1, 1.5F, 2}));
+  EXPECT_EQ(elements<float>(output->outputs.at(1)), (std::vector<float>{10}));
+  EXPECT_EQ(output->dispatches, 3U);
+}
+
+TEST_F(Executing, StartsOutputsFromZeroInEveryRunAndPiece) {
+  const auto counting = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) { out[id.x] += 1; }"},
+"entry":"main","dispatch":[4],"bindings":[{"binding":0,"role":"output","type":"u32","shape":[16],"split_dim":0}],"split":{"axis":"x","tasks":1}})"));
+  const std::vector<std::uint32_t> ones(16, 1);
+
+  for (int run = 0; run < 2; ++run) {
+    const auto output = run_whole(counting, 1);
+    ASSERT_TRUE(output.has_value()) << output.error().message;
+    EXPECT_EQ(elements<std::uint32_t>(output->outputs.at(0)), ones);
+  }
+}
+
+TEST_F(Executing, JoinsHalvesOfWhichAPieceFillsNoWord) {
+  if (!device->has("shader-f16")) GTEST_SKIP() << "this device has no shader-f16";
+  const auto halves = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"enable f16;
+@group(0) @binding(0) var<storage, read_write> out: array<f16>;
+@group(0) @binding(1) var<storage, read> source: array<f16>;
+@compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) { out[id.x] = out[id.x] * source[0]; }"},
+"entry":"main","dispatch":[5],
+"bindings":[{"binding":0,"role":"inout","type":"f16","shape":[5],"value":[1,2,3,4,5],"split_dim":0},{"binding":1,"role":"input","type":"f16","shape":[1],"value":[2]}],
+"split":{"axis":"x","tasks":2},"verify":{"compare":"exact"},"requires":{"features":["shader-f16"]}})"));
+
+  for (const std::uint32_t piece : {0U, 1U}) {
+    const auto joined = run_tasks(halves, piece);
+    ASSERT_TRUE(joined.has_value()) << joined.error().message;
+    // 2, 4, 6, 8, 10 as halves.
+    EXPECT_EQ(elements<std::uint16_t>(joined->at(0)), (std::vector<std::uint16_t>{0x4000, 0x4400, 0x4600, 0x4800, 0x4900}));
+  }
+}
+
+constexpr std::string_view tuned = R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
+override wg: u32 = 1;
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(wg)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  for (var i = id.x; i < arrayLength(&out); i += groups.x * wg) { out[i] = i RESULT; }
+}"},
+"entry":"main","dispatch":[4],"tune":{"wg":[32,64,1000000]},"bindings":[{"binding":0,"role":"output","type":"u32","shape":[1000]}]})";
+
+TEST_F(Executing, ChoosesAmongTunedOverridesThoseThatTheDeviceTakes) {
+  std::string text = one_line(tuned);
+  text.replace(text.find("RESULT"), 6, "* 3");
+
+  const auto output = run_whole(job(text));
+
+  ASSERT_TRUE(output.has_value()) << output.error().message;
+  std::vector<std::uint32_t> expected(1000);
+  for (std::uint32_t i = 0; i < 1000; ++i) expected[i] = 3 * i;
+  EXPECT_EQ(elements<std::uint32_t>(output->outputs.at(0)), expected);
+}
+
+TEST_F(Executing, RefusesATunedOverrideThatChangesTheResult) {
+  std::string text = one_line(tuned);
+  text.replace(text.find("RESULT"), 6, "* wg");
+
+  const auto output = run_whole(job(text));
+
+  ASSERT_FALSE(output.has_value());
+  EXPECT_EQ(output.error().message, "The job's \"tune\" changes its results: wg=64 gives other bytes than the first combination.");
+}
+
+TEST_F(Executing, RefusesATunedOverrideThatTheShaderDoesNotHave) {
+  std::string text = one_line(tuned);
+  text.replace(text.find("RESULT"), 6, "");
+  text.replace(text.find("\"tune\":{\"wg\""), 12, "\"tune\":{\"gw\"");
+
+  const auto output = run_whole(job(text));
+
+  ASSERT_FALSE(output.has_value());
+  EXPECT_EQ(output.error().code, ErrorCode::invalid_argument);
+}
+
+std::string matmul_text(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::uint32_t tasks) {
+  const auto matrix = [](std::size_t size, std::uint32_t seed) {
+    ByteVector bytes(size);
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>((seed = seed * 1664525 + 1013904223) >> 24U);
+    return to_base64(bytes);
+  };
+  return std::format(
+      R"({{"weft":1,"kind":"kernel","kernel":"matmul_i8","name":"m","m":{},"n":{},"k":{},"a":{{"base64":"{}"}},"b":{{"base64":"{}"}},"split":{{"tasks":{}}}}})",
+      m, n, k, matrix(m * k, 1), matrix(k * n, 2), tasks);
+}
+
+TEST_F(Executing, GivesTheSameMatrixProductOnDeviceAndCpuHoweverItIsCut) {
+  const auto product = job(matmul_text(37, 21, 50, 3));
+  const auto cpu = create_cpu_executor(bounds);
+  const auto expected = gpu::run(*instance, cpu->run(product, {.range = {.first = 0, .count = 37}}));
+  ASSERT_TRUE(expected.has_value()) << expected.error().message;
+
+  for (const std::uint32_t piece : {0U, 1U, 5U}) {
+    const auto joined = run_tasks(product, piece);
+    ASSERT_TRUE(joined.has_value()) << joined.error().message;
+    EXPECT_EQ(joined->at(0), expected->outputs.at(0)) << piece;
+  }
+}
+
+TEST_F(Executing, RunsKernelsOnlyOnTheCpu) {
+  const auto refused = gpu::run(*instance, create_cpu_executor(bounds)->prepare(job(one_line(grid))));
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+}
+
+TEST_F(Executing, LeavesNothingOnTheDevice) {
+  ASSERT_TRUE(run_whole(job(one_line(grid)), 2).has_value());
+  ASSERT_TRUE(run_whole(job(matmul_text(5, 6, 7, 1))).has_value());
+
+  EXPECT_EQ(device->buffer_bytes(), 0U);
+}
+
+TEST_F(Executing, SaysThatTheDeviceIsLost) {
+  const auto grid_job = job(one_line(grid));
+  ASSERT_TRUE(run_whole(grid_job).has_value());
+
+  device->destroy();
+  const auto lost = run_whole(grid_job);
+
+  ASSERT_FALSE(lost.has_value());
+  EXPECT_EQ(lost.error().code, ErrorCode::device_lost);
+}
+
+}  // namespace
+}  // namespace weft::exec

@@ -40,6 +40,13 @@ std::uint64_t piece_bytes(const manifest::Manifest& manifest, std::size_t index,
   return manifest::output_extent(manifest, static_cast<std::size_t>(output), piece).size;
 }
 
+// The workgroups of a step for a piece. A job without a split runs whole, and then its steps may have any lengths.
+std::array<std::uint32_t, 3> step_dispatch(const manifest::Manifest& manifest, std::size_t step, Range piece) {
+  std::array<std::uint32_t, 3> dispatch = manifest.steps[step].dispatch;
+  if (piece.count != manifest::axis_length(manifest)) dispatch[static_cast<std::size_t>(manifest.split.axis)] = piece.count;
+  return dispatch;
+}
+
 // What one run of a range holds on the device, and how each piece is recorded.
 class WgslRun {
  public:
@@ -77,8 +84,7 @@ Result<> WgslRun::make_weft_uniform() {
   for (const Range& piece : pieces_) {
     for (std::size_t step = 0; step < manifest().steps.size(); ++step) {
       std::array<std::uint32_t, 3> origin{};
-      std::array<std::uint32_t, 3> extent = manifest().steps[step].dispatch;
-      extent[axis] = piece.count;
+      const std::array<std::uint32_t, 3> extent = step_dispatch(manifest(), step, piece);
       if (piece.first > 0) {
         const auto& size = pipelines_.workgroup_sizes[pipelines_.pipeline_of_step[step]];
         if (!size) return std::unexpected(size.error());
@@ -156,8 +162,7 @@ void WgslRun::submit_piece(std::size_t index) {
       const gpu::Pipeline& pipeline = pipelines_.pipelines[pipelines_.pipeline_of_step[step]];
       const std::uint64_t offset = weft_stride_ * (index * steps + step);
       const gpu::BindGroup weft = device_.create_bind_group(pipelines_.pipelines.front(), 1, {{0, weft_, offset, weft_bytes}});
-      std::array<std::uint32_t, 3> dispatch = manifest().steps[step].dispatch;
-      dispatch[static_cast<std::size_t>(manifest().split.axis)] = piece.count;
+      const auto dispatch = step_dispatch(manifest(), step, piece);
       pass.run(pipeline, {&group, &weft}, {.x = dispatch[0], .y = dispatch[1], .z = dispatch[2]});
     }
   }

@@ -51,7 +51,8 @@ class Backend {
     AdapterInfo adapter;
     Limits limits;                      // Of the device.
     std::vector<std::string> features;  // Enabled on it.
-    bool debug = false;                 // DeviceOptions::debug.
+    bool debug = false;                 // DeviceOptions::debug and
+    bool trusted_shaders = false;       // DeviceOptions::trusted_shaders.
   };
 
   Backend(Description description, std::shared_ptr<ReadyQueue> ready, SharedHealth health = std::make_shared<Guarded<Health>>())

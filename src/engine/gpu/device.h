@@ -148,10 +148,12 @@ struct DeviceOptions {
   std::string label = "weft";
   // Features to ask for where the adapter has them; the default asks for every one the adapter offers that Weft knows.
   std::optional<std::vector<std::string>> features = {};
-  // Natively: turns validation and robustness off. For our own kernels only, never for strangers' shaders.
+  // Natively: turns validation and robustness off, and features on that Dawn holds to be experimental. For our own kernels
+  // only, never for strangers' shaders: a mistake may end the process. Compile errors are still reported.
   bool trusted_shaders = false;
   // Natively: where Dawn keeps compiled pipelines between runs; empty for memory only.
   std::string cache_directory = {};
+  std::uint64_t cache_bytes_max = std::uint64_t{256} << 20;
   // Catches each submit's errors in a scope of its own and reports them with the encoder's label at uncaptured_errors()
   // (and not at outer scopes).
   bool debug = false;

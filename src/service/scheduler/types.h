@@ -28,6 +28,8 @@ struct Settings {
   std::uint32_t failed_attempts_max = 6;            // Or so often in all.
   std::uint32_t timeouts_max = 2;                   // Tasks of one job out of time on so many workers (or so often on the only one) end it.
   std::uint32_t browsers_lost_max = 2;              // Browsers that vanish while running a canary, or the same task.
+  std::chrono::milliseconds starved_after{10'000};  // NoWorkerLeft for a further replica that nobody can compute.
+  std::uint32_t expiries_max = 3;                   // Leases in a row that a worker lets expire before it counts as lost.
   std::uint32_t refusals_max = 2;                   // Workers that call the shader or its size wrong; one is enough in the canary.
   Pricing pricing;
 };
@@ -101,6 +103,11 @@ struct JobFailed {
   JobId job;
   Error reason;
 };
-using Decision = std::variant<Lease, Cancel, LeaseLost, WorkerLost, Estimated, JobFailed>;
+// A further replica of this task was wanted (want_replicas()), and for Settings::starved_after every connected worker that
+// could compute it has had its turn: trust.give_up(task).
+struct NoWorkerLeft {
+  TaskId task;
+};
+using Decision = std::variant<Lease, Cancel, LeaseLost, WorkerLost, Estimated, JobFailed, NoWorkerLeft>;
 
 }  // namespace weft::scheduler

@@ -58,6 +58,13 @@ class Blobs {
   [[nodiscard]] Result<ByteVector> read(const Hash& hash) const;
   // A part, unchecked: [offset, offset + size) must lie within (invalid_argument).
   [[nodiscard]] Result<ByteVector> read(const Hash& hash, std::uint64_t offset, std::uint64_t size) const;
+  // Where the plaintext lies in a file, for sending it without reading it. not_found where there is none.
+  struct Location {
+    std::filesystem::path path;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+  };
+  [[nodiscard]] Result<Location> location(const Hash& hash) const;
   [[nodiscard]] Result<> remove(const Hash& hash);
 
   // Plaintext bytes of all blobs, and how many there are.

@@ -38,6 +38,20 @@ void Trust::restore_counted(const Replica& replica) {
   state.replicas.push_back({.worker = replica.worker, .attempt = replica.attempt, .root = replica.root, .covered = true});
 }
 
+std::vector<Decision> Trust::restored(const JobId& id) {
+  std::vector<Decision> out;
+  const auto found = jobs_.find(id);
+  check(found != jobs_.end(), "a job is restored after it is added");
+  std::vector<std::uint32_t> open;
+  for (const auto& [index, task] : found->second.open) open.push_back(index);
+  std::ranges::sort(open);
+  for (const std::uint32_t index : open) {
+    if (!jobs_.contains(id)) break;  // It has failed.
+    judge({.job = id, .index = index}, found->second, out);
+  }
+  return out;
+}
+
 void Trust::remove_job(const JobId& job) { jobs_.erase(job); }
 
 std::vector<Decision> Trust::add_result(const Replica& replica) {

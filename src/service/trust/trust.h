@@ -97,6 +97,8 @@ class Trust {
   // After a restart, between add_job() and the first event: a task that was accepted, or a counted replica of one that was not.
   void restore_accepted(const TaskId& task);
   void restore_counted(const Replica& replica);
+  // After the last of them: what had been decided about the job's open tasks and was not stored (NeedReplicas).
+  [[nodiscard]] std::vector<Decision> restored(const JobId& job);
   // The job ended; everything about it is forgotten. Unknown jobs are nothing.
   void remove_job(const JobId& job);
 

@@ -213,6 +213,18 @@ TEST(Trust, GoesOnFromWhatWasStored) {
   EXPECT_NE(find<Accepted>(deliver(trust, 2, 5)), nullptr);
 }
 
+TEST(Trust, AsksAgainAfterARestartForTheReplicaThatWasWanted) {
+  Trust trust;
+  trust.add_job(job, {.replicas = 2, .agree = {}}, 1);
+  trust.restore_counted({.task = task, .worker = worker(1), .attempt = 1, .root = root(5)});
+  trust.restore_counted({.task = task, .worker = worker(2), .attempt = 1, .root = root(6)});
+
+  const auto decisions = trust.restored(job);
+
+  ASSERT_NE(find<NeedReplicas>(decisions), nullptr);
+  EXPECT_EQ(find<NeedReplicas>(decisions)->replicas, 3U);
+}
+
 TEST(Trust, KeepsABoundOnClaimsWithoutResults) {
   Trust trust;
   trust.add_job(job, {.replicas = 1, .agree = {}}, 10'000);

@@ -83,17 +83,22 @@ describe('Engine', () => {
     expect(engine.snapshot()).toMatchObject({ phase: 'failed', failure: { code: 'worker', message: 'out of memory' } });
   });
 
-  it('tells its listeners of every change until they leave', () => {
+  it('tells its listeners at once of a new phase, and of many messages in one go, until they leave', () => {
     const { engine, ports } = setUp();
     const seen = vi.fn();
     const leave = engine.subscribe(seen);
     engine.start(options);
-    ports[0]?.say({ type: 'wallet', address: 'A' });
-    leave();
-    ports[0]?.say({ type: 'wallet', address: 'B' });
+    expect(seen).toHaveBeenCalledTimes(1);
 
+    for (let index = 0; index < 50; index += 1) ports[0]?.say({ type: 'task-started', task: { job: 'j', index, attempt: 0 } });
+    expect(seen).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(100);
     expect(seen).toHaveBeenCalledTimes(2);
-    expect(engine.snapshot().address).toBe('B');
+
+    leave();
+    ports[0]?.say({ type: 'connecting' });
+    expect(seen).toHaveBeenCalledTimes(2);
+    expect(engine.snapshot().tasks).toHaveLength(50);
   });
 
   it('hands out the wallet when the Worker has read it', async () => {

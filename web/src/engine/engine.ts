@@ -20,6 +20,8 @@ export type EngineOptions = {
 
 export type StartOptions = { readonly coordinator: string; readonly device: DeviceKind };
 
+const tellMs = 100;
+
 export class Engine {
   readonly #options: EngineOptions;
   readonly #now: () => number;
@@ -27,6 +29,7 @@ export class Engine {
   #session: Session = emptySession;
   #port: Port | null = null;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
+  #tellTimer: ReturnType<typeof setTimeout> | undefined;
   #exports: PromiseWithResolvers<readonly number[]>[] = [];
 
   constructor(options: EngineOptions) {
@@ -115,8 +118,17 @@ export class Engine {
     for (const { reject } of this.#exports.splice(0)) reject(new Error(why));
   }
 
+  /** A fast machine does hundreds of tasks a second; the page is told at once of a new phase, of the rest ten times a second. */
   #set(session: Session): void {
+    const urgent = session.phase !== this.#session.phase;
     this.#session = session;
+    if (urgent) this.#tell();
+    else this.#tellTimer ??= setTimeout(() => this.#tell(), tellMs);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#tellTimer);
+    this.#tellTimer = undefined;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -11,31 +11,33 @@ type ClothProps = {
   picks: number;
   /** The shuttle is under way. */
   weaving: boolean;
-  /** Threads across; as many rows are drawn as the place is high. */
-  ends?: number;
   className?: string;
 };
 
 const cell = 10;  // User units between two threads.
 const undyedShare = 0.3;
-const rowsAtFirst = 72;
+const threadPixels = 8;
+const sizeAtFirst = { ends: 60, rows: 80 };
 
-/** Rows of square cells that fit where the drawing is shown. */
-function useRows(svg: RefObject<SVGSVGElement | null>, ends: number): number {
-  const [rows, setRows] = useState(rowsAtFirst);
+/** As many threads across and picks down as the place has room for: a thread is as thick on a phone as on a wall. */
+function useSize(svg: RefObject<SVGSVGElement | null>): { ends: number; rows: number } {
+  const [size, setSize] = useState(sizeAtFirst);
   useLayoutEffect(() => {
     const element = svg.current;
     if (element === null) return undefined;
     const measure = () => {
       const { width, height } = element.getBoundingClientRect();
-      if (width > 0 && height > 0) setRows(Math.max(12, Math.ceil((ends * height) / width)));
+      if (width === 0 || height === 0) return;
+      const ends = Math.min(160, Math.max(40, Math.round(width / threadPixels)));
+      const rows = Math.max(12, Math.ceil((ends * height) / width));
+      setSize((before) => (before.ends === ends && before.rows === rows ? before : { ends, rows }));
     };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
-  }, [svg, ends]);
-  return rows;
+  }, [svg]);
+  return size;
 }
 
 /** Vertical runs of warp on top, over the rows that are woven. */
@@ -69,10 +71,10 @@ const Pick = memo(function Pick({ draft, ends, pick, y, dye, fresh }: {
   );
 });
 
-export function Cloth({ seed, picks, weaving, ends = 60, className }: ClothProps) {
+export function Cloth({ seed, picks, weaving, className }: ClothProps) {
   const draft = useMemo(() => draftFor(seed), [seed]);
   const svg = useRef<SVGSVGElement>(null);
-  const rows = useRows(svg, ends);
+  const { ends, rows } = useSize(svg);
   const base = Math.round(rows * undyedShare);
 
   // The newest pick is the topmost; once the cloth reaches two thirds up, it winds on and old picks leave at the bottom.

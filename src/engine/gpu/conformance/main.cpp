@@ -4,6 +4,7 @@
 #include <print>
 
 #include "engine/gpu/conformance/conformance.h"
+#include "engine/gpu/report.h"
 #ifdef __EMSCRIPTEN__
 #include <emscripten/emscripten.h>
 
@@ -36,6 +37,15 @@ Async<int> run_all(gpu::Instance* instance) {
       ++(result ? passed : missing ? skipped : failed);
       std::println("{} {}{}{}", result ? "ok" : missing ? "skipped" : "FAILED", check.name, result ? "" : ": ", result ? "" : result.error().message);
       std::fflush(stdout);
+    }
+  }
+  if (const auto device = co_await instance->create_device({}); device) {
+    if (const auto report = co_await gpu::measure(**device); report) {
+      std::println("copies {:.2f} GB/s, computes {:.1f} GFLOP/s in f32, {:.1f} GOP/s in int8", report->copy_bytes_per_second * 1e-9,
+                   report->f32_operations_per_second * 1e-9, report->int8_operations_per_second.value_or(0) * 1e-9);
+    } else {
+      ++failed;
+      std::println("FAILED measure: {}", report.error().message);
     }
   }
   std::println("{} passed, {} skipped, {} failed", passed, skipped, failed);

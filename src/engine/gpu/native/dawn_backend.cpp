@@ -105,6 +105,60 @@ struct PipelineBuild {
   }
 };
 
+wgpu::ShaderModule create_shader(const wgpu::Device& device, const std::string& wgsl, const std::string& label) {
+  wgpu::ShaderSourceWGSL source;
+  source.code = wgpu::StringView(wgsl);
+  wgpu::ShaderModuleDescriptor descriptor;
+  descriptor.nextInChain = &source;
+  descriptor.label = wgpu::StringView(label);
+  return device.CreateShaderModule(&descriptor);
+}
+
+// Layouts and the pipeline itself, in the error scope that the caller has pushed and this pops.
+void start_pipeline(const wgpu::Device& device, Loop& loop, const std::shared_ptr<PipelineBuild>& build, const PipelineOptions& options,
+                    const wgpu::ShaderModule& shader) {
+  build->made->groups = create_layouts(device, options);
+  wgpu::PipelineLayoutDescriptor layout;
+  layout.label = wgpu::StringView(options.label);
+  layout.bindGroupLayoutCount = build->made->groups.size();
+  layout.bindGroupLayouts = build->made->groups.data();
+  layout.immediateSize = options.immediate_bytes;
+
+  std::vector<wgpu::ConstantEntry> constants;
+  for (const auto& [name, value] : options.constants) {
+    wgpu::ConstantEntry entry;
+    entry.key = wgpu::StringView(name);
+    entry.value = value;
+    constants.push_back(entry);
+  }
+  wgpu::ComputePipelineDescriptor descriptor;
+  descriptor.label = wgpu::StringView(options.label);
+  descriptor.layout = device.CreatePipelineLayout(&layout);
+  descriptor.compute.module = shader;
+  descriptor.compute.entryPoint = wgpu::StringView(options.entry);
+  descriptor.compute.constantCount = constants.size();
+  descriptor.compute.constants = constants.data();
+  loop.add(
+      device.CreateComputePipelineAsync(&descriptor, callback_mode,
+                                        [build](wgpu::CreatePipelineAsyncStatus status, wgpu::ComputePipeline pipeline, wgpu::StringView message) {
+                                          if (status == wgpu::CreatePipelineAsyncStatus::Success) {
+                                            build->made->pipeline = std::move(pipeline);
+                                          } else {
+                                            const bool invalid = status == wgpu::CreatePipelineAsyncStatus::ValidationError;
+                                            build->pipeline_error = Error{invalid ? ErrorCode::invalid_argument : ErrorCode::internal, text(message)};
+                                          }
+                                          build->arrived();
+                                        }),
+      device.Get());
+  loop.add(device.PopErrorScope(callback_mode,
+                                [build](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
+                                  if (status == wgpu::PopErrorScopeStatus::Success && type != wgpu::ErrorType::NoError)
+                                    build->scope_error = Error{to_code(type), text(message)};
+                                  build->arrived();
+                                }),
+           device.Get());
+}
+
 }  // namespace
 
 DawnBackend::DawnBackend(Description description, std::shared_ptr<Loop> loop, wgpu::Device device, SharedHealth health)
@@ -149,66 +203,47 @@ Handle DawnBackend::create_timestamps(std::uint32_t count) {
   return give(device_.CreateQuerySet(&descriptor));
 }
 
-wgpu::ShaderModule DawnBackend::create_shader(const std::string& wgsl, const std::string& label) {
-  wgpu::ShaderSourceWGSL source;
-  source.code = wgpu::StringView(wgsl);
-  wgpu::ShaderModuleDescriptor descriptor;
-  descriptor.nextInChain = &source;
-  descriptor.label = wgpu::StringView(label);
-  return device_.CreateShaderModule(&descriptor);
-}
-
 void DawnBackend::create_pipeline(const PipelineOptions& options, Completion<Handle> done) {
   const auto build = std::make_shared<PipelineBuild>(std::move(done));
   device_.PushErrorScope(wgpu::ErrorFilter::Validation);
-  const wgpu::ShaderModule shader = create_shader(options.wgsl, options.label);
-  build->made->groups = create_layouts(device_, options);
-  wgpu::PipelineLayoutDescriptor layout;
-  layout.label = wgpu::StringView(options.label);
-  layout.bindGroupLayoutCount = build->made->groups.size();
-  layout.bindGroupLayouts = build->made->groups.data();
-  layout.immediateSize = options.immediate_bytes;
-
-  std::vector<wgpu::ConstantEntry> constants;
-  for (const auto& [name, value] : options.constants) {
-    wgpu::ConstantEntry entry;
-    entry.key = wgpu::StringView(name);
-    entry.value = value;
-    constants.push_back(entry);
+  const wgpu::ShaderModule shader = create_shader(device_, options.wgsl, options.label);
+  if (!description().trusted_shaders) {
+    start_pipeline(device_, *loop_, build, options, shader);
+    loop_->add(shader.GetCompilationInfo(callback_mode,
+                                         [build](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) {
+                                           build->messages = to_messages(info);
+                                           build->arrived();
+                                         }),
+               device_.Get());
+    return;
   }
-  wgpu::ComputePipelineDescriptor descriptor;
-  descriptor.label = wgpu::StringView(options.label);
-  descriptor.layout = device_.CreatePipelineLayout(&layout);
-  descriptor.compute.module = shader;
-  descriptor.compute.entryPoint = wgpu::StringView(options.entry);
-  descriptor.compute.constantCount = constants.size();
-  descriptor.compute.constants = constants.data();
-  loop_->add(device_.CreateComputePipelineAsync(
-      &descriptor, callback_mode, [build](wgpu::CreatePipelineAsyncStatus status, wgpu::ComputePipeline pipeline, wgpu::StringView message) {
-        if (status == wgpu::CreatePipelineAsyncStatus::Success) {
-          build->made->pipeline = std::move(pipeline);
-        } else {
-          const bool invalid = status == wgpu::CreatePipelineAsyncStatus::ValidationError;
-          build->pipeline_error = Error{invalid ? ErrorCode::invalid_argument : ErrorCode::internal, text(message)};
-        }
-        build->arrived();
-      }));
-  loop_->add(device_.PopErrorScope(callback_mode, [build](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
-    if (status == wgpu::PopErrorScopeStatus::Success && type != wgpu::ErrorType::NoError) build->scope_error = Error{to_code(type), text(message)};
-    build->arrived();
-  }));
-  loop_->add(shader.GetCompilationInfo(callback_mode, [build](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) {
-    build->messages = to_messages(info);
-    build->arrived();
-  }));
+  // Without validation Dawn does not survive a pipeline of a shader that did not compile: ask first.
+  loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType, wgpu::StringView) {}), device_.Get());
+  loop_->add(shader.GetCompilationInfo(
+                 callback_mode,
+                 [build, options, shader, device = device_, loop = loop_](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) {
+                   build->messages = to_messages(info);
+                   if (!first_error(build->messages) && !options.wgsl.contains("fn " + options.entry)) {
+                     build->scope_error = Error{ErrorCode::invalid_argument, std::format("The shader has no entry point \"{}\".", options.entry)};
+                   }
+                   if (first_error(build->messages) || build->scope_error) {
+                     build->missing = 1;
+                   } else {
+                     device.PushErrorScope(wgpu::ErrorFilter::Validation);
+                     start_pipeline(device, *loop, build, options, shader);
+                   }
+                   build->arrived();
+                 }),
+             device_.Get());
 }
 
 void DawnBackend::compile_messages(const std::string& wgsl, Completion<std::vector<CompileMessage>> done) {
   device_.PushErrorScope(wgpu::ErrorFilter::Validation);
-  const wgpu::ShaderModule shader = create_shader(wgsl, "");
-  loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType, wgpu::StringView) {}));
+  const wgpu::ShaderModule shader = create_shader(device_, wgsl, "");
+  loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType, wgpu::StringView) {}), device_.Get());
   loop_->add(shader.GetCompilationInfo(callback_mode,
-                                       [done](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) { done(to_messages(info)); }));
+                                       [done](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) { done(to_messages(info)); }),
+             device_.Get());
 }
 
 void DawnBackend::release(Handle handle, ObjectKind kind) {
@@ -297,19 +332,25 @@ void DawnBackend::write(Handle buffer, std::uint64_t offset, ByteSpan bytes) {
 
 void DawnBackend::read(Handle handle, std::uint64_t offset, std::span<std::uint8_t> out, Completion<> done) {
   const wgpu::Buffer buffer(as<WGPUBuffer>(handle));
-  loop_->add(buffer.MapAsync(wgpu::MapMode::Read, offset, out.size(), callback_mode, [=](wgpu::MapAsyncStatus status, wgpu::StringView message) {
-    if (status != wgpu::MapAsyncStatus::Success) return done(fail(ErrorCode::invalid_argument, "A buffer cannot be read: {}", text(message)));
-    if (done.wanted() && !out.empty()) std::memcpy(out.data(), buffer.GetConstMappedRange(offset, out.size()), out.size());
-    buffer.Unmap();
-    done({});
-  }));
+  loop_->add(buffer.MapAsync(wgpu::MapMode::Read, offset, out.size(), callback_mode,
+                             [=](wgpu::MapAsyncStatus status, wgpu::StringView message) {
+                               if (status != wgpu::MapAsyncStatus::Success)
+                                 return done(fail(ErrorCode::invalid_argument, "A buffer cannot be read: {}", text(message)));
+                               if (done.wanted() && !out.empty()) std::memcpy(out.data(), buffer.GetConstMappedRange(offset, out.size()), out.size());
+                               buffer.Unmap();
+                               done({});
+                             }),
+             device_.Get());
 }
 
 void DawnBackend::idle(Completion<> done) {
-  loop_->add(queue_.OnSubmittedWorkDone(callback_mode, [done](wgpu::QueueWorkDoneStatus status, wgpu::StringView message) {
-    if (status != wgpu::QueueWorkDoneStatus::Success) return done(fail(ErrorCode::internal, "The GPU queue fails: {}", text(message)));
-    done({});
-  }));
+  loop_->add(queue_.OnSubmittedWorkDone(callback_mode,
+                                        [done](wgpu::QueueWorkDoneStatus status, wgpu::StringView message) {
+                                          if (status != wgpu::QueueWorkDoneStatus::Success)
+                                            return done(fail(ErrorCode::internal, "The GPU queue fails: {}", text(message)));
+                                          done({});
+                                        }),
+             device_.Get());
 }
 
 void DawnBackend::push_error_scope(Device::ErrorFilter filter) {
@@ -324,11 +365,14 @@ void DawnBackend::push_error_scope(Device::ErrorFilter filter) {
 }
 
 void DawnBackend::pop_error_scope(Completion<> done) {
-  loop_->add(device_.PopErrorScope(callback_mode, [done](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
-    if (status != wgpu::PopErrorScopeStatus::Success) return done(fail(ErrorCode::internal, "An error scope cannot be popped: {}", text(message)));
-    if (type != wgpu::ErrorType::NoError) return done(std::unexpected(Error{to_code(type), text(message)}));
-    done({});
-  }));
+  loop_->add(device_.PopErrorScope(callback_mode,
+                                   [done](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
+                                     if (status != wgpu::PopErrorScopeStatus::Success)
+                                       return done(fail(ErrorCode::internal, "An error scope cannot be popped: {}", text(message)));
+                                     if (type != wgpu::ErrorType::NoError) return done(std::unexpected(Error{to_code(type), text(message)}));
+                                     done({});
+                                   }),
+             device_.Get());
 }
 
 void DawnBackend::destroy() { device_.Destroy(); }

@@ -47,8 +47,6 @@ class DawnBackend final : public Backend {
   [[nodiscard]] const wgpu::Device& device() const { return device_; }
 
  private:
-  wgpu::ShaderModule create_shader(const std::string& wgsl, const std::string& label);
-
   const std::shared_ptr<Loop> loop_;
   const wgpu::Device device_;
   const wgpu::Queue queue_;

@@ -5,6 +5,7 @@
 
 #include "common/base/log.h"
 #include "engine/gpu/native/adapters.h"
+#include "engine/gpu/native/blob_cache.h"
 #include "engine/gpu/native/dawn_backend.h"
 #include "engine/gpu/native/loop.h"
 
@@ -23,6 +24,14 @@ void report_error(const wgpu::Device&, wgpu::ErrorType, wgpu::StringView message
   text.erase(text.find_last_not_of('\n') + 1);
   log_warning("gpu: {}", text);
   (*health)->with([&](Health& state) { state.add_error(text); });
+}
+
+// Dawn compiles on threads of its own and calls these from there.
+std::size_t load_blob(std::size_t key_size, const std::uint8_t* key, std::size_t size, std::uint8_t* out, void* cache, void*) {
+  return static_cast<BlobCache*>(cache)->load({key, key_size}, {out, out == nullptr ? 0 : size});
+}
+void store_blob(std::size_t key_size, const std::uint8_t* key, std::size_t size, const std::uint8_t* blob, void* cache, void*) {
+  static_cast<BlobCache*>(cache)->store({key, key_size}, {blob, size});
 }
 
 class DawnInstance final : public PumpedInstance {
@@ -48,6 +57,7 @@ class DawnInstance final : public PumpedInstance {
     description.adapter = std::move(found[*index].info);
     description.features = wanted_features(description.adapter, options);
     description.debug = options.debug;
+    description.trusted_shaders = options.trusted_shaders;
     Wait<wgpu::Device> wait(loop_->ready());
     const SharedHealth health = request(adapter, options, description.features, wait.completion());
     WEFT_CO_ASSIGN(wgpu::Device device, co_await wait);
@@ -69,7 +79,16 @@ class DawnInstance final : public PumpedInstance {
     for (const std::string& name : names) features.push_back(to_feature(name));
     wgpu::Limits limits;
     adapter.GetLimits(&limits);
-    const wgpu::DawnTogglesDescriptor chained = toggles(options.trusted_shaders);
+    wgpu::DawnTogglesDescriptor chained = toggles(options.trusted_shaders);
+    WGPUDawnCacheDeviceDescriptor cache = WGPU_DAWN_CACHE_DEVICE_DESCRIPTOR_INIT;
+    if (!options.cache_directory.empty()) {
+      blobs_.push_back(std::make_unique<BlobCache>(BlobCache::Options{options.cache_directory, options.cache_bytes_max}));
+      cache.dawnLoadCacheDataCallbackInfo.callback = load_blob;
+      cache.dawnLoadCacheDataCallbackInfo.userdata1 = blobs_.back().get();
+      cache.dawnStoreCacheDataCallbackInfo.callback = store_blob;
+      cache.dawnStoreCacheDataCallbackInfo.userdata1 = blobs_.back().get();
+      chained.nextInChain = reinterpret_cast<const wgpu::ChainedStruct*>(&cache);
+    }
 
     wgpu::DeviceDescriptor descriptor;
     descriptor.nextInChain = &chained;
@@ -83,11 +102,13 @@ class DawnInstance final : public PumpedInstance {
                                      [done](wgpu::RequestDeviceStatus status, wgpu::Device device, wgpu::StringView message) {
                                        if (status == wgpu::RequestDeviceStatus::Success) return done(std::move(device));
                                        done(fail(ErrorCode::unavailable, "The GPU gives no device: {}", std::string(std::string_view(message))));
-                                     }));
+                                     }),
+               nullptr);
     return health;
   }
 
   std::vector<std::unique_ptr<SharedHealth>> healths_;
+  std::vector<std::unique_ptr<BlobCache>> blobs_;
   std::shared_ptr<Loop> loop_ = std::make_shared<Loop>();
 };
 

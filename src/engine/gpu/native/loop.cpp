@@ -22,26 +22,34 @@ Loop::Loop() {
   instance_ = wgpu::Instance(dawn_->Get());
 }
 
-void Loop::add(wgpu::Future future) {
-  wgpu::FutureWaitInfo info;
-  info.future = future;
-  pending_.push_back(info);
-}
+void Loop::add(wgpu::Future future, const void* source) { pending_.push_back({future, source}); }
 
 bool Loop::collect(std::chrono::nanoseconds timeout) {
-  auto waiting = std::exchange(pending_, {});
-  const auto nanoseconds = static_cast<std::uint64_t>(std::max<std::int64_t>(0, timeout.count()));
-  // With a timeout, the oldest ones; they end first. Dawn refuses to wait for several devices or kinds at once, then
-  // the oldest alone is waited for.
-  wgpu::WaitStatus status = wgpu::WaitStatus::Success;
-  if (nanoseconds == 0) {
-    status = instance_.WaitAny(waiting.size(), waiting.data(), 0);
-  } else {
-    status = instance_.WaitAny(std::min(waiting.size(), timed_wait_max), waiting.data(), nanoseconds);
-    if (status == wgpu::WaitStatus::Error) instance_.WaitAny(1, waiting.data(), std::min<std::uint64_t>(nanoseconds, 1'000'000));
+  const std::vector<Pending> pending = std::exchange(pending_, {});
+  const bool timed = timeout > std::chrono::nanoseconds(0);
+  // Dawn waits for several devices at once only without a timeout. With one, the oldest operation's device is waited
+  // for, briefly if there are others.
+  std::vector<wgpu::FutureWaitInfo> infos;
+  std::vector<std::size_t> indices;
+  bool others = false;
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    const bool other = timed && pending[i].source != pending.front().source;
+    others = others || other;
+    if (other || (timed && infos.size() == timed_wait_max)) continue;
+    infos.emplace_back().future = pending[i].future;
+    indices.push_back(i);
   }
-  const bool any = std::erase_if(waiting, [](const wgpu::FutureWaitInfo& info) { return static_cast<bool>(info.completed); }) > 0;
-  pending_.insert(pending_.begin(), waiting.begin(), waiting.end());
+  if (others) timeout = std::min<std::chrono::nanoseconds>(timeout, std::chrono::milliseconds(1));
+  instance_.WaitAny(infos.size(), infos.data(), timed ? static_cast<std::uint64_t>(timeout.count()) : 0);
+
+  std::vector<bool> completed(pending.size());
+  for (std::size_t i = 0; i < infos.size(); ++i) completed[indices[i]] = static_cast<bool>(infos[i].completed);
+  std::vector<Pending> left;
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    if (!completed[i]) left.push_back(pending[i]);
+  }
+  const bool any = left.size() < pending.size();
+  pending_.insert(pending_.begin(), left.begin(), left.end());
   return any;
 }
 

@@ -25,7 +25,8 @@ class Loop {
   [[nodiscard]] const wgpu::Instance& instance() const { return instance_; }
   [[nodiscard]] const std::shared_ptr<ReadyQueue>& ready() const { return ready_; }
 
-  void add(wgpu::Future future);
+  // `source` names the device that it belongs to.
+  void add(wgpu::Future future, const void* source);
   // A device whose loss poll() announces.
   void watch(const SharedHealth& health) { watched_.push_back(health); }
   bool poll(std::chrono::nanoseconds timeout);
@@ -35,7 +36,11 @@ class Loop {
 
   std::unique_ptr<dawn::native::Instance> dawn_;
   wgpu::Instance instance_;
-  std::vector<wgpu::FutureWaitInfo> pending_;
+  struct Pending {
+    wgpu::Future future;
+    const void* source;
+  };
+  std::vector<Pending> pending_;  // Oldest first.
   std::vector<std::weak_ptr<Guarded<Health>>> watched_;
   std::shared_ptr<ReadyQueue> ready_ = std::make_shared<ReadyQueue>();
 };

@@ -1,9 +1,17 @@
 // The gpu layer on whatever device this machine has (lavapipe without a GPU): the same checks that run in the browser,
 // then what only Dawn has.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
+
+#include <sys/stat.h>
+
 #include "engine/gpu/conformance/conformance.h"
+#include "engine/gpu/native/dawn_backend.h"
 #include "engine/gpu/native/instance.h"
+#include "engine/gpu/report.h"
 
 namespace weft::gpu {
 namespace {
@@ -23,6 +31,127 @@ const auto name_of = [](const testing::TestParamInfo<conformance::Check>& info) 
 INSTANTIATE_TEST_SUITE_P(Computes, Conformance, testing::ValuesIn(conformance::compute_checks().begin(), conformance::compute_checks().end()),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Fails, Conformance, testing::ValuesIn(conformance::error_checks().begin(), conformance::error_checks().end()), name_of);
+
+constexpr std::string_view double_it = R"(
+@group(0) @binding(0) var<storage, read_write> values: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { values[id.x] *= 2; }
+)";
+const PipelineOptions doubling = {.wgsl = std::string(double_it), .groups = {{{0, BindingKind::storage}}}};
+
+TEST(Native, ADeviceForTrustedShadersComputesAndStillReportsCompileErrors) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({.trusted_shaders = true})).value();
+
+  EXPECT_TRUE(run(*instance, device->create_pipeline(doubling)).has_value());
+  const auto broken = run(*instance, device->create_pipeline({.wgsl = "@compute @workgroup_size(1)\nfn main() {\n  let q: i32 = 1.5;\n}"}));
+  ASSERT_FALSE(broken.has_value());
+  EXPECT_TRUE(broken.error().message.starts_with("3:16: ")) << broken.error().message;
+  const auto no_entry = run(*instance, device->create_pipeline({.wgsl = std::string(double_it), .entry = "other"}));
+  ASSERT_FALSE(no_entry.has_value());
+  EXPECT_EQ(no_entry.error().code, ErrorCode::invalid_argument);
+}
+
+// The driver's own loss, as far as Dawn lets a test have it: not destroy(), and noticed while operations are under way.
+TEST(Native, ALossWithWorkUnderWayEndsItAndTheProcessGoesOn) {
+  const auto instance = native::create_instance();
+  auto device = run(*instance, instance->create_device({})).value();
+  const Pipeline pipeline = run(*instance, device->create_pipeline(doubling)).value();
+  const Buffer buffer = device->create_buffer({.size = 1 << 20, .usage = BufferUsage::storage | BufferUsage::copy_source});
+  const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
+  std::string told;
+  device->on_lost([&](std::string reason) { told = std::move(reason); });
+  Encoder encoder = device->create_encoder();
+  {
+    Pass pass = encoder.begin_pass();
+    for (int i = 0; i < 1000; ++i) pass.run(pipeline, {&group}, {4096});
+  }
+  device->submit(std::move(encoder));
+  std::optional<Result<>> idle;
+  start<Result<>>(device->idle(), [&](Result<> result) { idle = std::move(result); });
+
+  static_cast<native::DawnBackend&>(device->backend()).device().ForceLoss(wgpu::DeviceLostReason::Unknown, "pulled out");
+  for (int i = 0; i < 1000 && !(idle && !told.empty()); ++i) instance->poll(std::chrono::milliseconds(100));
+
+  ASSERT_TRUE(idle.has_value());
+  EXPECT_EQ(idle->error().code, ErrorCode::device_lost);
+  EXPECT_NE(told.find("pulled out"), std::string::npos) << told;
+  const auto next = run(*instance, instance->create_device({})).value();
+  EXPECT_TRUE(run(*instance, next->create_pipeline(doubling)).has_value());
+}
+
+TEST(Native, CompiledPipelinesComeFromTheCacheDirectoryInTheNextRun) {
+  const auto directory = std::filesystem::path(testing::TempDir()) / "weft_native_cache_test";
+  std::filesystem::remove_all(directory);
+  // A blob that is stored again is another file of the same name, one that is only loaded stays.
+  const auto files = [&] {
+    std::map<std::string, ino_t> found;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+      struct stat status{};
+      ::stat(entry.path().c_str(), &status);
+      found[entry.path().filename()] = status.st_ino;
+    }
+    return found;
+  };
+  const auto compile = [&] {
+    const auto instance = native::create_instance();
+    const auto device = run(*instance, instance->create_device({.cache_directory = directory})).value();
+    ASSERT_TRUE(run(*instance, device->create_pipeline(doubling)).has_value());
+  };
+
+  compile();
+  const auto first = files();
+  compile();
+
+  EXPECT_FALSE(first.empty());
+  EXPECT_EQ(files(), first);
+  std::filesystem::remove_all(directory);
+}
+
+TEST(Native, AReportHoldsRatesThatWereMeasured) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({})).value();
+
+  const auto report = run(*instance, measure(*device));
+
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_GT(report->copy_bytes_per_second, 0);
+  EXPECT_GT(report->f32_operations_per_second, 0);
+  EXPECT_EQ(report->int8_operations_per_second.has_value(), device->has("packed_4x8_integer_dot_product"));
+  EXPECT_TRUE(device->uncaptured_errors().empty());
+}
+
+TEST(Native, ANumberBeyondTheAdaptersIsNotFound) {
+  const auto instance = native::create_instance();
+
+  const auto refused = run(*instance, instance->create_device({}, 99));
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::not_found);
+}
+
+// Dawn waits for several devices at once only without a timeout; the pump has to notice.
+TEST(Native, TwoDevicesOfOneInstanceWaitSideBySide) {
+  const auto instance = native::create_instance();
+  const auto a = run(*instance, instance->create_device({})).value();
+  const auto b = run(*instance, instance->create_device({})).value();
+  const Pipeline on_a = run(*instance, a->create_pipeline(doubling)).value();
+  const Buffer buffer = a->create_buffer({.size = 1 << 22, .usage = BufferUsage::storage});
+  const BindGroup group = a->create_bind_group(on_a, 0, {{0, buffer}});
+  Encoder encoder = a->create_encoder();
+  {
+    Pass pass = encoder.begin_pass();
+    for (int i = 0; i < 20; ++i) pass.run(on_a, {&group}, {16384});
+  }
+  a->submit(std::move(encoder));
+  std::vector<int> ended;
+  start<Result<>>(a->idle(), [&](const Result<>&) { ended.push_back(1); });
+  start<Result<>>(b->idle(), [&](const Result<>&) { ended.push_back(2); });
+  start<Result<Pipeline>>(b->create_pipeline(doubling), [&](const Result<Pipeline>&) { ended.push_back(3); });
+
+  for (int i = 0; i < 1000 && ended.size() < 3; ++i) instance->poll(std::chrono::milliseconds(100));
+
+  EXPECT_THAT(ended, testing::UnorderedElementsAre(1, 2, 3));
+}
 
 }  // namespace
 }  // namespace weft::gpu

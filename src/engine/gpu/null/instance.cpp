@@ -54,7 +54,7 @@ Async<Result<std::unique_ptr<Device>>> NullInstance::create_device(DeviceOptions
   co_await wait;
   if (state_->failures.no_device) co_return fail(ErrorCode::unavailable, "The GPU gives no device.");
   const AdapterInfo& adapter = state_->adapters[*index];
-  Backend::Description description{adapter, adapter.limits, wanted_features(adapter, options), options.debug};
+  Backend::Description description{adapter, adapter.limits, wanted_features(adapter, options), options.debug, options.trusted_shaders};
   auto backend = std::make_unique<NullBackend>(std::move(description), state_);
   state_->devices.push_back(backend->health());
   co_return std::make_unique<Device>(std::move(backend));

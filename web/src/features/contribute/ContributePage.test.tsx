@@ -39,7 +39,16 @@ async function open(found: Preflight = ready) {
     if (last === undefined) throw new Error('The page has made no Worker.');
     return last;
   };
-  return { engine, ports, say: (...messages: Parameters<FakePort['say']>) => act(() => port().say(...messages)), port };
+  // What the engine says in quick succession reaches the page in one go.
+  const say = async (...messages: Parameters<FakePort['say']>) => {
+    vi.useFakeTimers();
+    act(() => {
+      port().say(...messages);
+      vi.advanceTimersByTime(100);
+    });
+    vi.useRealTimers();
+  };
+  return { engine, ports, say, port };
 }
 const press = (name: string | RegExp) => userEvent.click(screen.getByRole('button', { name }));
 

@@ -20,32 +20,30 @@ export function RecentTasks({ tasks, now, jobName }: Props) {
       <h2 id="tasks-title" className="text-xl font-semibold tracking-tight">
         Last tasks
       </h2>
-      <div className="mt-3 overflow-x-auto" role="region" aria-labelledby="tasks-title" tabIndex={0}>
-        <table className="w-full text-left">
-          <thead className="text-sm text-soft">
-            <tr className="border-b border-line">
-              <th className="py-2 pr-4 font-medium">Job</th>
-              <th className="py-2 pr-4 font-medium">Task</th>
-              <th className="hidden py-2 pr-4 font-medium sm:table-cell">Time</th>
-              <th className="py-2 pr-4 font-medium">State</th>
-              <th className="py-2 text-right font-medium">Credits</th>
+      <table className="mt-3 w-full text-left">
+        <thead className="text-sm text-soft">
+          <tr className="border-b border-line">
+            <th className="py-2 pr-4 font-medium">Job</th>
+            <th className="py-2 pr-4 font-medium">Task</th>
+            <th className="hidden py-2 pr-4 font-medium sm:table-cell">Time</th>
+            <th className="py-2 pr-4 font-medium">State</th>
+            <th className="py-2 text-right font-medium">Credits</th>
+          </tr>
+        </thead>
+        <tbody>
+          {tasks.slice(0, shown).map((task) => (
+            <tr key={`${task.job}/${task.index}/${task.attempt}`} className="border-b border-line">
+              <td className="max-w-36 truncate sm:max-w-56 py-2 pr-4">{jobName(task.job) ?? task.job.slice(0, 8)}</td>
+              <td className="py-2 pr-4 font-mono text-sm tabular-nums">{task.index + 1}</td>
+              <td className="hidden py-2 pr-4 font-mono text-sm tabular-nums sm:table-cell">{formatSeconds(Math.max(0, (task.endedAt ?? now) - task.startedAt) / 1000)}</td>
+              <td className={`py-2 pr-4 ${colours[task.state]}`} title={task.note || undefined}>
+                {words[task.state]}
+              </td>
+              <td className="py-2 text-right font-mono text-sm tabular-nums">{task.paid > 0 ? formatCredits(task.paid) : ''}</td>
             </tr>
-          </thead>
-          <tbody>
-            {tasks.slice(0, shown).map((task) => (
-              <tr key={`${task.job}/${task.index}/${task.attempt}`} className="border-b border-line">
-                <td className="max-w-36 truncate sm:max-w-56 py-2 pr-4">{jobName(task.job) ?? task.job.slice(0, 8)}</td>
-                <td className="py-2 pr-4 font-mono text-sm tabular-nums">{task.index + 1}</td>
-                <td className="hidden py-2 pr-4 font-mono text-sm tabular-nums sm:table-cell">{formatSeconds(Math.max(0, (task.endedAt ?? now) - task.startedAt) / 1000)}</td>
-                <td className={`py-2 pr-4 ${colours[task.state]}`} title={task.note || undefined}>
-                  {words[task.state]}
-                </td>
-                <td className="py-2 text-right font-mono text-sm tabular-nums">{task.paid > 0 ? formatCredits(task.paid) : ''}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </table>
     </section>
   );
 }

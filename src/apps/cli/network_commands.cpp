@@ -1,0 +1,78 @@
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/serve.h"
+#include "apps/cli/shader_check.h"
+#include "apps/worker/native/work_command.h"
+#include "common/protocol/schema.h"
+
+namespace weft::cli {
+namespace {
+
+void add_serve(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = app.add_subcommand("serve",
+                                         "Runs a coordinator, with its page\n\n"
+                                         "  weft serve                                              on http://127.0.0.1:7300, for this machine\n"
+                                         "  weft serve --listen 0.0.0.0:7300 --tls-self-signed      for the network around you");
+  command->add_option("--listen", options->listen, "ADDRESS:PORT; port 0 takes a free one");
+  command->add_option("--data", options->data, "Folder of its state (default: ~/.local/share/weft)");
+  command->add_option("--store", options->store, "sqlite:, sqlite:FILE, or memory: (forgets everything)");
+  command->add_option("--grant", options->grant, "Credits given to a new client (default: 1000 on loopback, 0 elsewhere)");
+  command->add_option("--tls-cert", options->tls_cert, "Certificate chain, PEM")->check(CLI::ExistingFile);
+  command->add_option("--tls-key", options->tls_key, "Its private key, PEM")->check(CLI::ExistingFile);
+  command->add_flag("--tls-self-signed", options->tls_self_signed, "Make a certificate for this machine's addresses and use it");
+  command->add_flag("--insecure", options->insecure, "Listen beyond loopback without TLS; browsers there then lack WebGPU");
+  command->add_option("--web", options->web, "Folder of the page (default: web/dist beside the build)");
+  command->add_option("--task-wall-ms", options->task_wall_ms, "Longest time of one task");
+  command->add_option("--blob-bytes-max", options->blob_bytes_max, "Largest blob");
+  command->add_option("--blobs-bytes-max", options->blobs_bytes_max, "All blobs together");
+  command->add_option("--job-input-bytes-max", options->job_input_bytes_max, "Inputs of one job");
+  command->add_option("--job-output-bytes-max", options->job_output_bytes_max, "Outputs of one job");
+  command->add_option("--jobs-max", options->jobs_max, "Running jobs");
+  command->add_option("--tasks-max", options->tasks_max, "Tasks of running jobs");
+  command->add_option("--workers-max", options->workers_max, "Connected workers");
+  command->add_option("--rate-limit", options->rate_limit, "Expensive requests a second from one address; 0 for no limit");
+  command->callback([options, &chosen] { chosen = [options] { return serve_command(*options, make_shader_checker); }; });
+}
+
+void add_work(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<worker::WorkOptions>();
+  CLI::App* command = app.add_subcommand("work",
+                                         "This machine joins a coordinator and works until Ctrl-C\n\n"
+                                         "  weft work --coordinator http://127.0.0.1:7300\n"
+                                         "  weft work --coordinator https://weft.example --device cpu");
+  command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
+  command->add_option("--device", options->device, "gpu, or cpu for the built-in kernels only")->check(CLI::IsMember({"gpu", "cpu"}));
+  command->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
+  command->add_option("--slots", options->slots, "Tasks to hold at a time")->check(CLI::Range(1, 64));
+  command->add_option("--wall-ms-max", options->wall_ms_max, "Longest time of one task, whatever the coordinator allows")
+      ->check(CLI::Range(10, 3'600'000));
+  command->add_option("--memory-mb", options->memory_mb, "Memory that one task may use")->check(CLI::Range(16, 1 << 20));
+  command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
+  command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
+  command->callback([options, &chosen] { chosen = [options] { return worker::work_command(*options); }; });
+}
+
+// What the build of the page asks of the program.
+void add_hidden(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* schema = app.add_subcommand("schema", "Prints the JSON schema of the worker protocol")->group("");
+  schema->callback([&chosen] {
+    chosen = [] {
+      std::printf("%s\n", protocol::json_schema().c_str());
+      return 0;
+    };
+  });
+}
+
+}  // namespace
+
+void add_network_commands(CLI::App& app, std::function<int()>& chosen) {
+  add_serve(app, chosen);
+  add_work(app, chosen);
+  add_hidden(app, chosen);
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,107 @@
+#include "apps/cli/serve.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include <sys/resource.h>
+
+#include "apps/cli/exit_code.h"
+#include "apps/cli/installation.h"
+#include "apps/coordinator/coordinator.h"
+
+namespace weft::cli {
+namespace {
+
+Result<> split_address(const std::string& listen, coordinator::Options& options) {
+  const auto colon = listen.rfind(':');
+  const auto malformed = [&] {
+    return fail(ErrorCode::invalid_argument, "--listen {} is no ADDRESS:PORT such as 127.0.0.1:7300 or [::1]:7300.", listen);
+  };
+  if (colon == std::string::npos || colon == 0) return malformed();
+  std::string address = listen.substr(0, colon);
+  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  if (address == "localhost") address = "127.0.0.1";
+  const char* first = listen.data() + colon + 1;
+  const char* last = listen.data() + listen.size();
+  const auto [end, error] = std::from_chars(first, last, options.port);
+  if (error != std::errc() || end != last || first == last) return malformed();
+  options.listen = std::move(address);
+  return {};
+}
+
+Result<std::filesystem::path> default_data_folder() {
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data != '\0') return std::filesystem::path(data) / "weft";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') return std::filesystem::path(home) / ".local/share/weft";
+  return fail(ErrorCode::invalid_argument, "There is no home folder to keep data in: name one with --data.");
+}
+
+Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
+  coordinator::Options out;
+  WEFT_OK(split_address(options.listen, out));
+  out.data = options.data;
+  if (out.data.empty()) {
+    WEFT_ASSIGN(out.data, default_data_folder());
+  }
+  out.store = options.store;
+  if (options.grant) {
+    if (!(*options.grant >= 0 && *options.grant <= 1e12))
+      return fail(ErrorCode::invalid_argument, "--grant {} is no amount of credits from 0 to 10^12.", *options.grant);
+    out.grant = std::llround(*options.grant * 1e6);
+  }
+  out.tls_cert = options.tls_cert;
+  out.tls_key = options.tls_key;
+  out.tls_self_signed = options.tls_self_signed;
+  out.insecure = options.insecure;
+  out.web = options.web.empty() ? installation_folder() / "web/dist" : options.web;
+  out.blob_bytes_max = options.blob_bytes_max;
+  out.blobs_bytes_max = options.blobs_bytes_max;
+  out.rate_limit = options.rate_limit;
+  out.submission = {.input_bytes_max = options.job_input_bytes_max, .output_bytes_max = options.job_output_bytes_max};
+  out.core.jobs_running_max = options.jobs_max;
+  out.core.tasks_open_max = options.tasks_max;
+  out.core.workers_max = options.workers_max;
+  out.core.scheduler.wall_max = std::chrono::milliseconds(options.task_wall_ms);
+  return out;
+}
+
+// A connection is a descriptor: as many as we may have.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Result<int> serve(const ServeOptions& options, const ShaderCheckerFactory& make_checker) {
+  // Blocked before any thread starts, so that all inherit it and sigwait() alone takes them.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
+
+  WEFT_ASSIGN(auto coordinator_options, to_coordinator(options));
+  WEFT_ASSIGN(const auto coordinator,
+              coordinator::Coordinator::start(std::move(coordinator_options), make_checker ? make_checker() : coordinator::ShaderChecker{}));
+  std::printf("Weft is ready at %s\n", coordinator->url().c_str());
+  std::fflush(stdout);
+  int signal = 0;
+  sigwait(&signals, &signal);
+  coordinator->stop();
+  return 0;
+}
+
+}  // namespace
+
+int serve_command(const ServeOptions& options, const ShaderCheckerFactory& make_checker) {
+  const Result<int> code = serve(options, make_checker);
+  return code ? *code : report("serve", code.error());
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,41 @@
+// `weft serve`: a coordinator until Ctrl-C.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "apps/coordinator/submission.h"
+
+namespace weft::cli {
+
+struct ServeOptions {
+  std::string listen = "127.0.0.1:7300";  // ADDRESS:PORT; IPv6 in brackets; port 0 takes a free one.
+  std::filesystem::path data;             // Empty: $XDG_DATA_HOME/weft, else ~/.local/share/weft.
+  std::string store = "sqlite:";
+  std::optional<double> grant;  // Credits to a new client; default 1,000 on loopback, 0 elsewhere.
+  std::filesystem::path tls_cert;
+  std::filesystem::path tls_key;
+  bool tls_self_signed = false;
+  bool insecure = false;
+  std::filesystem::path web;                                // Empty: web/dist of the installation.
+  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // One blob.
+  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // All blobs.
+  std::uint64_t job_input_bytes_max = std::uint64_t{4} << 30;
+  std::uint64_t job_output_bytes_max = std::uint64_t{1} << 30;
+  std::uint64_t jobs_max = 10'000;
+  std::uint64_t tasks_max = 2'000'000;
+  std::uint64_t workers_max = 20'000;
+  std::uint64_t task_wall_ms = 30'000;  // For one task.
+  double rate_limit = 50;               // Dear requests a second from one address; 0: no limit.
+};
+
+// Makes the shader checker once the data folder is known to be ours; an empty one checks nothing.
+using ShaderCheckerFactory = std::function<coordinator::ShaderChecker()>;
+
+// Prints one line with the URL to standard output when it is ready. SIGINT and SIGTERM end it in order.
+[[nodiscard]] int serve_command(const ServeOptions& options, const ShaderCheckerFactory& make_checker);
+
+}  // namespace weft::cli

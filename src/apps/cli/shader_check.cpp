@@ -1,0 +1,103 @@
+#include "apps/cli/shader_check.h"
+
+#include <charconv>
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "apps/worker/sandbox.h"
+#include "common/base/log.h"
+
+namespace weft::cli {
+namespace {
+
+// "LINE:COLUMN: what the compiler says", as gpu::Device::create_pipeline gives it, taken apart.
+coordinator::ShaderComplaint complaint_from(const std::string& message) {
+  coordinator::ShaderComplaint complaint{.message = message};
+  const char* const end = message.data() + message.size();
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  const auto [after_line, line_error] = std::from_chars(message.data(), end, line);
+  if (line_error != std::errc() || after_line == end || *after_line != ':') return complaint;
+  const auto [after_column, column_error] = std::from_chars(after_line + 1, end, column);
+  if (column_error != std::errc()) return complaint;
+  std::string_view rest(after_column, end);
+  rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(": ")));
+  return {.line = line, .column = column, .message = std::string(rest)};
+}
+
+// One sandboxed child and the thread that owns it, since the kernel ends a child with the thread that started it.
+class CheckThread {
+ public:
+  CheckThread() : thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+
+  Result<> check(exec::Job job) {
+    Order order{.job = std::move(job), .result = {}};
+    std::future<Result<>> result = order.result.get_future();
+    {
+      const std::lock_guard lock(mutex_);
+      if (orders_.size() >= orders_max) return fail(ErrorCode::resource_exhausted, "{} shaders wait to be checked already.", orders_max);
+      orders_.push_back(std::move(order));
+    }
+    changed_.notify_one();
+    return result.get();
+  }
+
+ private:
+  struct Order {
+    exec::Job job;
+    std::promise<Result<>> result;
+  };
+  static constexpr std::size_t orders_max = 256;
+
+  void serve(const std::stop_token& stop) {
+    std::unique_ptr<worker::Sandbox> sandbox;
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [this] { return !orders_.empty(); })) return;
+      Order order = std::move(orders_.front());
+      orders_.pop_front();
+      lock.unlock();
+      order.result.set_value(check_in(sandbox, order.job));
+    }
+  }
+
+  // A child that was lost is replaced at the next check; where there never is one, that is said once.
+  Result<> check_in(std::unique_ptr<worker::Sandbox>& sandbox, const exec::Job& job) {
+    if (!sandbox || !sandbox->alive()) {
+      WEFT_ASSIGN(sandbox, worker::Sandbox::start({}));
+      if (Result<std::vector<std::string>> ready = sandbox->wait_ready(); !ready) {
+        if (!std::exchange(said_, true)) log_warning("Shaders are not checked at submission: {}", ready.error().message);
+        return pass(std::move(ready));
+      }
+    }
+    return sandbox->check(job);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Order> orders_;
+  bool said_ = false;    // The thread's own.
+  std::jthread thread_;  // Last: starts when everything above is there.
+};
+
+}  // namespace
+
+coordinator::ShaderChecker make_shader_checker() {
+  auto thread = std::make_shared<CheckThread>();
+  return [thread](const manifest::Manifest& manifest, std::string_view shader) -> Result<std::vector<coordinator::ShaderComplaint>> {
+    exec::Job job;
+    job.manifest = manifest;
+    job.shader = shader;
+    job.data.resize(manifest.bindings.size());
+    const Result<> checked = thread->check(std::move(job));
+    if (checked) return std::vector<coordinator::ShaderComplaint>{};
+    if (checked.error().code != ErrorCode::invalid_argument) return std::unexpected(checked.error());
+    return std::vector{complaint_from(checked.error().message)};
+  };
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,65 @@
+// What the core lets other threads know: the manifests of running jobs, the tokens of connected workers, and which clients
+// hold credits. The core writes; whoever checks messages and uploads reads.
+//
+// Threading: any.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "apps/coordinator/events.h"
+#include "common/base/guarded.h"
+
+namespace weft::coordinator {
+
+class Book {
+ public:
+  using Manifest = std::shared_ptr<const manifest::Manifest>;
+
+  void add_job(const JobId& job, Manifest manifest) {
+    jobs_.with([&](auto& jobs) { jobs[job] = std::move(manifest); });
+  }
+  void remove_job(const JobId& job) {
+    jobs_.with([&](auto& jobs) { jobs.erase(job); });
+  }
+  // Null for a job that does not run.
+  [[nodiscard]] Manifest manifest(const JobId& job) const {
+    return jobs_.with([&](const auto& jobs) {
+      const auto found = jobs.find(job);
+      return found == jobs.end() ? nullptr : found->second;
+    });
+  }
+
+  void add_token(std::string token) {
+    tokens_.with([&](auto& tokens) { tokens.insert(std::move(token)); });
+  }
+  void remove_token(const std::string& token) {
+    tokens_.with([&](auto& tokens) { tokens.erase(token); });
+  }
+  [[nodiscard]] bool knows_token(std::string_view token) const {
+    return !token.empty() && tokens_.with([&](const auto& tokens) { return tokens.contains(std::string(token)); });
+  }
+
+  void set_funded(const PublicKey& client, bool funded) {
+    funded_.with([&](auto& clients) {
+      if (funded) {
+        clients.insert(client);
+      } else {
+        clients.erase(client);
+      }
+    });
+  }
+  [[nodiscard]] bool is_funded(const PublicKey& client) const {
+    return funded_.with([&](const auto& clients) { return clients.contains(client); });
+  }
+
+ private:
+  Guarded<std::unordered_map<JobId, Manifest>> jobs_;
+  Guarded<std::unordered_set<std::string>> tokens_;
+  Guarded<std::unordered_set<PublicKey>> funded_;
+};
+
+}  // namespace weft::coordinator

@@ -1,0 +1,294 @@
+#include "apps/coordinator/coordinator.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fcntl.h>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+#include <sys/file.h>
+
+#include "apps/coordinator/http.h"
+#include "apps/coordinator/intake.h"
+#include "apps/coordinator/session.h"
+#include "common/base/log.h"
+#include "common/crypto/wallet.h"
+#include "service/net/tls.h"
+#include "service/store/memory/memory_store.h"
+#include "service/store/sqlite/sqlite_store.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+constexpr MicroCredits loopback_grant = 1'000'000'000;  // 1,000 credits.
+
+constexpr std::string_view no_web_page = R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Weft</title>
+<style>body{font:16px/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>
+<h1>This Weft coordinator is running.</h1>
+<p>Its web page has not been built here. Build it with <code>./weft build</code>, or name its folder with <code>weft serve --web DIR</code>.</p>
+<p>Native workers join with <code>weft work --coordinator URL</code>. See <a href="/v1/info">/v1/info</a>, <a href="/v1/jobs">/v1/jobs</a>, <a href="/v1/workers">/v1/workers</a>.</p>)";
+
+// Holds the data folder for one coordinator; the kernel lets go of it when the process ends, however it ends.
+class FolderLock {
+ public:
+  static Result<FolderLock> take(const std::filesystem::path& folder) {
+    const auto path = folder / "lock";
+    const int descriptor = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor < 0) return fail(ErrorCode::unavailable, "The data folder {} cannot be written.", folder.string());
+    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      close(descriptor);
+      return fail(ErrorCode::unavailable, "Another coordinator is running on the data folder {}; stop it, or choose another folder with --data.",
+                  folder.string());
+    }
+    return FolderLock(descriptor);
+  }
+  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FolderLock& operator=(FolderLock&&) = delete;
+  ~FolderLock() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+ private:
+  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
+class PeerLine final : public Line {
+ public:
+  explicit PeerLine(std::shared_ptr<net::Peer> peer) : peer_(std::move(peer)) {}
+  void send_text(std::string text) override { peer_->send_text(std::move(text)); }
+  void close(std::string reason) override { peer_->close(std::move(reason)); }
+
+ private:
+  const std::shared_ptr<net::Peer> peer_;
+};
+
+Result<std::unique_ptr<store::Store>> open_store(const Options& options) {
+  if (options.store == "memory:") return store::memory::create();
+  constexpr std::string_view sqlite = "sqlite:";
+  if (options.store.starts_with(sqlite)) {
+    const auto path = options.store.substr(sqlite.size());
+    return store::sqlite::open(path.empty() ? options.data / "weft.db" : std::filesystem::path(path));
+  }
+  return fail(ErrorCode::invalid_argument, "--store {} is none that this build knows: it takes sqlite:, sqlite:PATH or memory:.", options.store);
+}
+
+Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
+  if (options.tls_self_signed && !options.tls_cert.empty())
+    return fail(ErrorCode::invalid_argument, "Either --tls-self-signed or --tls-cert, not both.");
+  if (options.tls_cert.empty() != options.tls_key.empty()) return fail(ErrorCode::invalid_argument, "--tls-cert and --tls-key go together.");
+  if (!options.tls_cert.empty()) return net::TlsFiles{.certificate = options.tls_cert, .key = options.tls_key};
+  if (options.tls_self_signed) {
+    auto names = net::local_names();
+    if (options.listen != "0.0.0.0" && options.listen != "::" && !std::ranges::contains(names, options.listen)) names.push_back(options.listen);
+    WEFT_ASSIGN(auto files, net::self_signed(options.data / "tls", names, unix_now()));
+    return files;
+  }
+  if (!options.insecure && !net::is_loopback(options.listen)) {
+    return fail(ErrorCode::invalid_argument,
+                "{} is reached by other machines, so the connection must be encrypted: add --tls-self-signed (or --tls-cert FILE --tls-key FILE), or "
+                "--insecure to do "
+                "without. Over plain http:// browsers on other machines have no WebGPU and cannot work.",
+                options.listen);
+  }
+  return std::nullopt;
+}
+
+class LiveCoordinator final : public Coordinator, private World {
+ public:
+  LiveCoordinator(Options options, ShaderChecker checker, FolderLock lock, crypto::KeyPair identity, std::unique_ptr<store::Store> store,
+                  std::unique_ptr<store::Blobs> blobs, std::unique_ptr<net::Server> server)
+      : options_(std::move(options)),
+        checker_(std::move(checker)),
+        lock_(std::move(lock)),
+        identity_(std::move(identity)),
+        store_(std::move(store)),
+        blobs_(std::move(blobs)),
+        intake_(*blobs_),
+        server_(std::move(server)),
+        commits_(std::make_unique<store::GroupCommit>(*store_, store::GroupCommit::Options{})) {}
+  ~LiveCoordinator() override { stop(); }
+
+  Result<> run() {
+    WEFT_ASSIGN(auto loaded, store_->load());
+    core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
+    WEFT_OK(core_->restore(std::move(loaded), {.at = now(), .unix = unix_now()}));
+    const auto cores = std::max(2U, std::thread::hardware_concurrency());
+    checks_ = std::make_unique<Pool>(Pool::Options{.threads = cores});
+    readers_ = std::make_unique<Pool>(Pool::Options{.threads = 2});
+    submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
+    loop_.start(*core_);
+    add_routes();
+    return server_->start();
+  }
+
+  std::string url() const override { return server_->url(); }
+  const PublicKey& key() const override { return identity_.public_key(); }
+
+  void stop() override {
+    if (!core_) return;
+    server_->stop();
+    // Each hands on to those below it.
+    submitters_.reset();
+    checks_.reset();
+    loop_.stop();
+    readers_.reset();
+    commits_.reset();
+    core_.reset();
+  }
+
+ private:
+  void add_routes() {
+    const HttpParts parts{.server = *server_,
+                          .loop = loop_,
+                          .readers = *readers_,
+                          .submitters = *submitters_,
+                          .store = *store_,
+                          .blobs = *blobs_,
+                          .book = book_,
+                          .checker = checker_,
+                          .bounds = options_.submission,
+                          .blob_bytes_max = options_.blob_bytes_max,
+                          .info = {.software = "weft/" WEFT_VERSION,
+                                   .protocol = protocol::version,
+                                   .coordinator = key().text(),
+                                   .tls = server_->url().starts_with("https"),
+                                   .grant = options_.core.grant,
+                                   .blob_bytes_max = options_.blob_bytes_max}};
+    add_job_routes(parts);
+    add_blob_routes(parts);
+    add_view_routes(parts);
+    server_->socket({.path = "/v1/worker",
+                     .message_bytes_max = protocol::frame_bytes_max,
+                     .opened = [this](std::shared_ptr<net::Peer> peer) { open(std::move(peer)); },
+                     .text =
+                         [this](const std::shared_ptr<net::Peer>& peer, std::string text) {
+                           if (auto session = find(peer->id())) session->on_text(std::move(text));
+                         },
+                     .binary =
+                         [this](const std::shared_ptr<net::Peer>& peer, std::string bytes) {
+                           if (auto session = find(peer->id())) session->on_binary(std::move(bytes));
+                         },
+                     .oversized =
+                         [this](const std::shared_ptr<net::Peer>& peer, std::size_t bytes) {
+                           if (auto session = find(peer->id())) session->on_oversized(bytes);
+                         },
+                     .closed =
+                         [this](const std::shared_ptr<net::Peer>& peer) {
+                           auto session = sessions_.with([&](auto& sessions) {
+                             auto node = sessions.extract(peer->id());
+                             return node.empty() ? nullptr : node.mapped();
+                           });
+                           if (session) session->on_closed();
+                         },
+                     .cost = 1});
+  }
+
+  void open(std::shared_ptr<net::Peer> peer) {
+    const SessionId id = peer->id();
+    auto session =
+        std::make_shared<Session>(Session::Parts{.id = id,
+                                                 .coordinator = key(),
+                                                 .book = book_,
+                                                 .intake = intake_,
+                                                 .line = std::make_shared<PeerLine>(std::move(peer)),
+                                                 .core = [this](Loop::Event event) { return loop_.post(std::move(event)); },
+                                                 .work = [this, id](std::function<void()> work) { return checks_->post(id, std::move(work)); }});
+    sessions_.with([&](auto& sessions) { sessions.emplace(id, std::move(session)); });
+  }
+
+  std::shared_ptr<Session> find(SessionId id) {
+    return sessions_.with([&](const auto& sessions) {
+      const auto found = sessions.find(id);
+      return found == sessions.end() ? nullptr : found->second;
+    });
+  }
+
+  // --- World, called on the loop's thread.
+  void send(SessionId id, protocol::CoordinatorMessage message) override {
+    if (auto session = find(id)) session->send(message);
+  }
+  void close(SessionId id, protocol::ErrorMessage why) override {
+    if (auto session = find(id)) session->end(why);
+  }
+  void commit(store::Batch batch, std::function<void(Result<>)> done) override {
+    const auto back = [this, done](Result<> result) { loop_.post_always([done, result](Core&, Moment) { done(result); }); };
+    // The core keeps few commits in flight, so the queue never fills.
+    if (auto queued = commits_->submit(std::move(batch), back); !queued) back(queued);
+  }
+  void join(JoinOrder order) override {
+    auto shared = std::make_shared<const JoinOrder>(std::move(order));
+    const auto work = [this, shared] {
+      auto outputs = intake_.join(*shared->manifest, shared->parts);
+      loop_.post_always([id = shared->job, outputs = std::move(outputs)](Core& core, Moment moment) { core.joined(id, outputs, moment); });
+    };
+    if (!readers_->post(std::hash<JobId>()(shared->job), work)) {
+      // Too busy now; the job waits, and its tasks are safe.
+      loop_.post_always([this, shared](Core&, Moment) { join(*shared); });
+    }
+  }
+  void fatal(const Error& error) override {
+    log_error(
+        "The store refuses a commit, so what is in memory is not what is stored: {} Start the coordinator again; it goes on from what is stored.",
+        error.message);
+    std::_Exit(1);
+  }
+  JobId new_job_id() override {
+    JobId id;
+    crypto::random_bytes(id.bytes);
+    return id;
+  }
+
+  // In the order in which they are needed; destroyed the other way round.
+  Options options_;
+  ShaderChecker checker_;
+  FolderLock lock_;
+  crypto::KeyPair identity_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::Blobs> blobs_;
+  Book book_;
+  Intake intake_;
+  std::unique_ptr<net::Server> server_;
+  Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
+  std::unique_ptr<Core> core_;
+  Loop loop_;
+  std::unique_ptr<store::GroupCommit> commits_;
+  std::unique_ptr<Pool> checks_;
+  std::unique_ptr<Pool> readers_;
+  std::unique_ptr<Pool> submitters_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderChecker checker) {
+  std::error_code error;
+  std::filesystem::create_directories(options.data, error);
+  if (error) return fail(ErrorCode::unavailable, "The data folder {} cannot be made: {}.", options.data.string(), error.message());
+  WEFT_ASSIGN(auto lock, FolderLock::take(options.data));
+  WEFT_ASSIGN(auto tls, tls_of(options));
+  options.core.grant = options.grant.value_or(net::is_loopback(options.listen) ? loopback_grant : 0);
+  WEFT_ASSIGN(auto identity, crypto::load_or_create_wallet(options.data / "coordinator.json"));
+  WEFT_ASSIGN(auto store, open_store(options));
+  WEFT_ASSIGN(auto blobs, store::Blobs::open(options.data / "blobs", {.bytes_max = options.blobs_bytes_max}));
+  net::Server::Options serving{.address = options.listen,
+                               .port = options.port,
+                               .tls = std::move(tls),
+                               .scratch = options.data / "incoming",
+                               .web = options.web,
+                               .no_web_page = std::string(no_web_page)};
+  serving.upload_bytes_max = options.blob_bytes_max;
+  if (options.rate_limit <= 0) {
+    serving.rate_limit.reset();
+  } else {
+    serving.rate_limit = net::RateLimit::Options{.per_second = options.rate_limit, .burst = 4 * options.rate_limit};
+  }
+  WEFT_ASSIGN(auto server, net::Server::create(std::move(serving)));
+  auto coordinator = std::make_unique<LiveCoordinator>(std::move(options), std::move(checker), std::move(lock), std::move(identity), std::move(store),
+                                                       std::move(blobs), std::move(server));
+  WEFT_OK(coordinator->run());
+  return coordinator;
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,52 @@
+// The running coordinator: a store, a core on its own thread, and a server in front.
+//
+//   auto coordinator = Coordinator::start({.listen = "127.0.0.1", .port = 7300, .data = "..."});
+//   print(coordinator->url()); ...wait for a signal...; coordinator->stop();
+//
+// One a process (net::Server is). Everything is in `data`: the store, blobs/, the coordinator's key, tls/, incoming/.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/coordinator/core.h"
+#include "apps/coordinator/submission.h"
+#include "common/base/result.h"
+
+namespace weft::coordinator {
+
+struct Options {
+  std::string listen = "127.0.0.1";
+  std::uint16_t port = 7300;  // 0: a free one.
+  std::filesystem::path data;
+  std::string store = "sqlite:";        // "sqlite:" in the data folder, "sqlite:PATH", or "memory:".
+  std::optional<MicroCredits> grant{};  // To new clients; default: 1,000 credits on loopback, nothing elsewhere.
+  std::filesystem::path tls_cert{};
+  std::filesystem::path tls_key{};
+  bool tls_self_signed = false;
+  bool insecure = false;  // Listen beyond loopback without TLS.
+  std::filesystem::path web{};
+  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Of one blob.
+  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Of all.
+  double rate_limit = 50;                                   // Dear requests a second and address; 0: none.
+  SubmissionBounds submission{};
+  CoreSettings core{};
+};
+
+class Coordinator {
+ public:
+  // Locks the data folder, recovers, and listens. invalid_argument for options that do not go together (and for a public
+  // address without TLS: the sentence says what to do), unavailable where the folder or the port is taken.
+  [[nodiscard]] static Result<std::unique_ptr<Coordinator>> start(Options options, ShaderChecker checker = {});
+  virtual ~Coordinator() = default;
+
+  [[nodiscard]] virtual std::string url() const = 0;
+  [[nodiscard]] virtual const PublicKey& key() const = 0;
+  // Listens no more, stores what is decided, and lets go of the folder.
+  virtual void stop() = 0;
+};
+
+}  // namespace weft::coordinator

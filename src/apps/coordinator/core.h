@@ -1,0 +1,99 @@
+// The coordinator's state and its rules: scheduler, trust and ledger composed, with the store behind. One thread owns it.
+// Events come in, decisions are made, one group commit holds what the events of a batch decided, and only when that is
+// durable do its effects go out: leases, verdicts, answers. Nothing is acknowledged before.
+//
+//   core.submit(...); core.deliver(...); core.receipt(...);     any number of events
+//   core.flush(now);                                            decides, commits, and lets the effects follow
+//
+// It has no sockets, no threads and no clock: see World, and Moment with each event. The whole network is tested with
+// simulated time and a store in memory.
+//
+// Threading: one thread. Bounds: Settings. Invariant: after every event the ledger sums to zero; a task is paid at most once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/coordinator/book.h"
+#include "apps/coordinator/events.h"
+#include "apps/coordinator/world.h"
+#include "common/protocol/api.h"
+#include "service/scheduler/types.h"
+#include "service/store/blobs.h"
+#include "service/store/store.h"
+
+namespace weft::coordinator {
+
+struct CoreSettings {
+  scheduler::Settings scheduler;
+  MicroCredits grant = 0;                  // To a new client, at its first job.
+  std::size_t jobs_running_max = 10'000;   // --jobs-max
+  std::size_t tasks_open_max = 2'000'000;  // Of all running jobs; --tasks-max.
+  std::size_t workers_max = 20'000;
+  std::size_t commits_in_flight_max = 32;  // Beyond that events gather.
+  std::size_t departed_max = 1'000;        // Workers that left and are still listed.
+};
+
+class Core {
+ public:
+  struct Parts {
+    World& world;
+    store::Store& store;
+    store::Blobs& blobs;
+    Book& book;
+  };
+  Core(Parts parts, CoreSettings settings);
+  Core(const Core&) = delete;
+  ~Core();
+
+  // First of all: takes up what was stored. data_loss where it contradicts itself.
+  [[nodiscard]] Result<> restore(store::Loaded loaded, Moment now);
+
+  // --- Clients (core_jobs.cpp). The same nonce of the same client gives the same job again; with another manifest it is
+  // already_exists. insufficient_funds where the client does not hold the budget.
+  void submit(Submission submission, Moment now, Answer<protocol::api::Submitted> answer);
+  // permission_denied for other clients than the job's. Ended jobs stay as they are.
+  void cancel(const JobId& job, const PublicKey& client, Moment now, Answer<protocol::api::Submitted> answer);
+  void joined(const JobId& job, Result<std::vector<store::OutputBlob>> outputs, Moment now);
+
+  // --- Workers (core_workers.cpp). A second connection of one key replaces the first.
+  void arrive(Arrival arrival, Moment now);
+  void resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now);
+  void beat(SessionId session, Moment now);
+  void slots(SessionId session, std::uint32_t slots, Moment now);
+  // The connection ended, on purpose (Bye) or not.
+  void left(SessionId session, bool on_purpose, Moment now);
+
+  // --- Results (core_results.cpp).
+  void deliver(Delivery delivery, Moment now);
+  void receipt(CoveringReceipt receipt, Moment now);
+  void failed(SessionId session, const protocol::TaskFailed& failure, Moment now);
+  // A result that did not stand the checks: no such bytes, another root, a wrong product. Counts as the worker's failure.
+  void refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now);
+
+  // --- Decides, commits, acts. Call it after each batch of events and at next_deadline().
+  void flush(Moment now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  // --- Views (core_views.cpp). Answers go out after everything that they may show is durable.
+  // Fills in what only the running state knows (leases, progress) of jobs that were read from the store.
+  void live(std::vector<protocol::api::Job> jobs, Answer<std::vector<protocol::api::Job>> answer);
+  void live_tasks(const JobId& job, std::vector<protocol::api::Task> tasks, Answer<std::vector<protocol::api::Task>> answer);
+  void workers(Answer<protocol::api::Workers> answer);
+  void ledger(Answer<protocol::api::Ledger> answer);
+  void balance(const ledger::Account& account, Answer<MicroCredits> answer);
+  void metrics(Answer<std::string> answer);  // Prometheus text.
+
+  // For tests: computed from all balances.
+  [[nodiscard]] MicroCredits ledger_sum() const;
+  [[nodiscard]] MicroCredits balance_now(const ledger::Account& account) const;
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace weft::coordinator

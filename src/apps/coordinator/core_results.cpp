@@ -1,0 +1,171 @@
+// What workers hand in, and what trust makes of it.
+#include "apps/coordinator/core_state.h"
+#include "common/base/log.h"
+
+namespace weft::coordinator {
+
+void Core::deliver(Delivery delivery, Moment now) {
+  State& state = *state_;
+  auto* worker = state.worker_of(delivery.session);
+  if (worker == nullptr) return;
+  const auto& result = delivery.result;
+  const PublicKey key = worker->hello.key;
+  state.scheduler.heard(key, now.at);
+  const auto taken =
+      state.scheduler.result({.task = result.task, .worker = key, .attempt = result.attempt, .gpu_seconds = result.gpu_seconds}, now.at);
+  const auto job = state.jobs.find(result.task.job);
+  if (!taken || job == state.jobs.end()) {
+    ++state.counters.results_refused;
+    return state.verdict(result.task, result.attempt, key, std::nullopt, taken ? "The job has ended." : taken.error().message);
+  }
+  job->second.leased[result.task.index].erase(key);
+  const trust::Replica replica{.task = result.task, .worker = key, .attempt = result.attempt, .root = result.root};
+  job->second.delivered[result.task.index].insert_or_assign(key, Delivered{.result = result, .arrived = now.unix});
+  for (const auto& decision : state.trust.add_result(replica)) state.act(decision, now);
+}
+
+void Core::receipt(CoveringReceipt receipt, Moment now) {
+  State& state = *state_;
+  auto* worker = state.worker_of(receipt.session);
+  if (worker == nullptr) return;
+  const PublicKey key = worker->hello.key;
+  state.scheduler.heard(key, now.at);
+  receipt.receipt.arrived = now.unix;
+  const auto covering = std::make_shared<Covering>(Covering{.receipt = receipt.receipt});
+  std::vector<trust::Claim> claims;
+  for (const auto& item : receipt.items) {
+    claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
+    const ConnectedWorker::Attempt attempt(item.task, item.attempt);
+    if (worker->covering.insert_or_assign(attempt, covering).second) worker->covering_order.push_back(attempt);
+    if (worker->covering_order.size() > trust::Trust::claims_waiting_max) {
+      worker->covering.erase(worker->covering_order.front());
+      worker->covering_order.pop_front();
+    }
+  }
+  for (const auto& decision : state.trust.add_receipt(key, claims)) state.act(decision, now);
+}
+
+void Core::failed(SessionId session, const protocol::TaskFailed& failure, Moment now) {
+  State& state = *state_;
+  auto* worker = state.worker_of(session);
+  if (worker == nullptr) return;
+  const PublicKey key = worker->hello.key;
+  state.scheduler.heard(key, now.at);
+  log_info("Task {} fails on {}: {}", failure.task.text(), key.text(), failure.message);
+  const auto taken = state.scheduler.failed(failure.task, key, failure.attempt, {error_code_from(failure.code), failure.message}, now.at);
+  if (!taken) log_debug("{}", taken.error().message);
+  const auto job = state.jobs.find(failure.task.job);
+  if (taken && job != state.jobs.end()) job->second.leased[failure.task.index].erase(key);
+}
+
+void Core::refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now) {
+  State& state = *state_;
+  auto* worker = state.worker_of(session);
+  if (worker == nullptr) return;
+  const PublicKey key = worker->hello.key;
+  state.scheduler.heard(key, now.at);
+  ++state.counters.results_refused;
+  log_warning("The result of {} for {} is refused: {}", key.text(), task.task.text(), why.message);
+  const auto held = state.scheduler.failed(task.task, key, task.attempt, {ErrorCode::data_loss, why.message}, now.at);
+  state.verdict(task.task, task.attempt, key, std::nullopt, held || why.code != ErrorCode::not_found ? why.message : held.error().message);
+}
+
+void Core::State::verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker, std::optional<MicroCredits> paid, std::string reason) {
+  send(worker, protocol::Verdict{.task = task,
+                                 .attempt = attempt,
+                                 .accepted = paid.has_value(),
+                                 .paid = paid.value_or(0),
+                                 .balance = ledger.balance(ledger::Account::worker(worker)),
+                                 .reason = std::move(reason)});
+}
+
+void Core::State::store_reputation(const PublicKey& worker) {
+  const auto reputation = trust.reputation(worker);
+  batch.reputations.push_back({.worker = worker, .accepted = reputation.accepted, .refused = reputation.refused});
+}
+
+namespace {
+
+std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result) {
+  std::vector<store::OutputBlob> blobs;
+  for (const auto& output : result.outputs) blobs.push_back({.hash = output.hash, .bytes = output.bytes});
+  return blobs;
+}
+
+template <class... Cases>
+struct Match : Cases... {
+  using Cases::operator()...;
+};
+
+}  // namespace
+
+void Core::State::act(const trust::Decision& decision, Moment now) {
+  std::visit(Match{[&](const trust::Counted& counted) {
+                     const auto job = jobs.find(counted.task.job);
+                     if (job == jobs.end()) return;
+                     auto& delivered = job->second.delivered[counted.task.index].at(counted.worker);
+                     delivered.counted = true;
+                     store::Replica row{.task = counted.task,
+                                        .worker = counted.worker,
+                                        .attempt = counted.attempt,
+                                        .root = delivered.result.root,
+                                        .outputs = blobs_of(delivered.result),
+                                        .receipt = {},
+                                        .gpu_seconds = delivered.result.gpu_seconds,
+                                        .wall_seconds = delivered.result.wall_seconds,
+                                        .arrived = delivered.arrived};
+                     if (const auto worker = workers.find(counted.worker); worker != workers.end()) {
+                       const auto covering = worker->second.covering.find({counted.task, counted.attempt});
+                       if (covering != worker->second.covering.end()) {
+                         row.receipt = covering->second->receipt.digest;
+                         if (!std::exchange(covering->second->stored, true)) batch.receipts.push_back(covering->second->receipt);
+                       }
+                     }
+                     batch.replicas.push_back(std::move(row));
+                     ++counters.replicas_counted;
+                     scheduler.counted(counted.task, counted.worker);
+                   },
+                   [&](const trust::Accepted& accepted) {
+                     const auto found = jobs.find(accepted.task.job);
+                     if (found == jobs.end()) return;
+                     RunningJob& job = found->second;
+                     const std::uint32_t index = accepted.task.index;
+                     const auto delivered = job.delivered[index];
+                     store::Task row{.id = accepted.task,
+                                     .root = accepted.root,
+                                     .outputs = blobs_of(delivered.at(accepted.worker).result),
+                                     .worker = accepted.worker,
+                                     .agreeing = accepted.agreeing,
+                                     .accepted = now.unix};
+                     batch.tasks.push_back(row);
+                     job.accepted[index] = std::move(row);
+                     ++job.accepted_count;
+                     --tasks_open;
+                     ++counters.tasks_accepted;
+                     const MicroCredits paid = pay(job, index, accepted.agreeing, now);
+                     for (const auto& worker : accepted.agreeing) {
+                       store_reputation(worker);
+                       verdict(accepted.task, delivered.at(worker).result.attempt, worker, paid, {});
+                     }
+                     job.delivered.erase(index);
+                     job.leased.erase(index);
+                     scheduler.settled(accepted.task);
+                     if (job.accepted_count == job.row.tasks) start_join(job);
+                   },
+                   [&](const trust::Refused& refused) {
+                     ++counters.results_refused;
+                     log_warning("The result of {} for {} is refused: {}", refused.worker.text(), refused.task.text(), refused.reason);
+                     // Its lease, if it still has one, ends without a result. (One that was counted has none.)
+                     (void)scheduler.failed(refused.task, refused.worker, refused.attempt, {ErrorCode::data_loss, refused.reason}, now.at);
+                     store_reputation(refused.worker);
+                     verdict(refused.task, refused.attempt, refused.worker, std::nullopt, refused.reason);
+                   },
+                   [&](const trust::NeedReplicas& need) { scheduler.want_replicas(need.task, need.replicas); },
+                   [&](const trust::JobFailed& ended) {
+                     end_job(ended.job, {.state = store::JobState::failed, .reason = ended.reason, .root = {}, .outputs = {}, .ended = now.unix},
+                             now);
+                   }},
+             decision);
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,125 @@
+// What pages and commands are shown.
+#include <format>
+
+#include "apps/coordinator/core_state.h"
+
+namespace weft::coordinator {
+
+namespace {
+namespace api = protocol::api;
+}
+
+api::Worker Core::State::view_of(const PublicKey& key, const ConnectedWorker& worker) const {
+  const auto load = scheduler.load(key);
+  const auto reputation = trust.reputation(key);
+  const auto& hello = worker.hello;
+  return {.key = key.text(),
+          .kind = hello.kind == protocol::WorkerKind::browser ? "browser" : "native",
+          .device = hello.capabilities.device == protocol::DeviceKind::cpu ? "cpu" : "gpu",
+          .description = hello.capabilities.description,
+          .connected = true,
+          .slots = hello.slots,
+          .held = load ? load->held : 0,
+          .accepted = reputation.accepted,
+          .refused = reputation.refused,
+          .balance = ledger.balance(ledger::Account::worker(key)),
+          .f32_gflop_per_s = hello.capabilities.f32_gflop_per_s,
+          .copy_gb_per_s = hello.capabilities.copy_gb_per_s,
+          .since = worker.since};
+}
+
+void Core::live(std::vector<api::Job> jobs, Answer<std::vector<api::Job>> answer) {
+  State& state = *state_;
+  for (auto& view : jobs) {
+    const auto id = JobId::parse(view.id);
+    const auto job = id ? state.jobs.find(*id) : state.jobs.end();
+    if (job == state.jobs.end()) continue;
+    const auto progress = state.scheduler.progress(*id);
+    view.accepted = job->second.accepted_count;
+    view.price = job->second.row.price;
+    view.leased = progress ? progress->leased : 0;
+  }
+  state.effect([answer = std::move(answer), jobs = std::move(jobs)] { answer(jobs); });
+}
+
+void Core::live_tasks(const JobId& id, std::vector<api::Task> tasks, Answer<std::vector<api::Task>> answer) {
+  State& state = *state_;
+  if (const auto job = state.jobs.find(id); job != state.jobs.end()) {
+    for (auto& view : tasks) {
+      if (view.state == "accepted") continue;
+      const auto delivered = job->second.delivered.find(view.index);
+      const auto leased = job->second.leased.find(view.index);
+      if (delivered != job->second.delivered.end() && !delivered->second.empty()) {
+        view.state = "checking";
+      } else if (leased != job->second.leased.end() && !leased->second.empty()) {
+        view.state = "leased";
+      }
+    }
+  }
+  state.effect([answer = std::move(answer), tasks = std::move(tasks)] { answer(tasks); });
+}
+
+void Core::workers(Answer<api::Workers> answer) {
+  State& state = *state_;
+  api::Workers view;
+  for (const auto& [key, worker] : state.workers) view.workers.push_back(state.view_of(key, worker));
+  for (auto departed : state.departed) {
+    if (const auto key = PublicKey::parse(departed.key)) {
+      const auto reputation = state.trust.reputation(*key);
+      departed.accepted = reputation.accepted;
+      departed.refused = reputation.refused;
+      departed.balance = state.ledger.balance(ledger::Account::worker(*key));
+    }
+    view.workers.push_back(std::move(departed));
+  }
+  state.effect([answer = std::move(answer), view = std::move(view)] { answer(view); });
+}
+
+void Core::ledger(Answer<api::Ledger> answer) {
+  State& state = *state_;
+  api::Ledger view{.sum = state.ledger.sum(), .balances = {}};
+  for (const auto& [account, amount] : state.ledger.balances()) view.balances.push_back({.account = account.text(), .amount = amount});
+  state.effect([answer = std::move(answer), view = std::move(view)] { answer(view); });
+}
+
+void Core::balance(const ledger::Account& account, Answer<MicroCredits> answer) {
+  state_->effect([answer = std::move(answer), amount = state_->ledger.balance(account)] { answer(amount); });
+}
+
+void Core::metrics(Answer<std::string> answer) {
+  State& state = *state_;
+  std::string text;
+  const auto add = [&](std::string_view name, std::string_view type, std::string_view help, std::uint64_t value) {
+    text += std::format("# HELP {0} {1}\n# TYPE {0} {2}\n{0} {3}\n", name, help, type, value);
+  };
+  const auto& counters = state.counters;
+  add("weft_jobs_running", "gauge", "Jobs that have not ended.", state.jobs.size());
+  add("weft_tasks_open", "gauge", "Tasks of running jobs that are not accepted.", state.tasks_open);
+  add("weft_workers_connected", "gauge", "Workers connected now.", state.workers.size());
+  std::uint64_t held = 0;
+  for (const auto& [key, worker] : state.workers) {
+    if (const auto load = state.scheduler.load(key)) held += load->held;
+  }
+  add("weft_leases_held", "gauge", "Leases held now.", held);
+  add("weft_jobs_submitted_total", "counter", "Jobs taken since the start.", counters.jobs_submitted);
+  add("weft_jobs_done_total", "counter", "Jobs that were done since the start.", counters.jobs_done);
+  add("weft_jobs_failed_total", "counter", "Jobs that failed since the start.", counters.jobs_failed);
+  add("weft_jobs_cancelled_total", "counter", "Jobs that were cancelled since the start.", counters.jobs_cancelled);
+  add("weft_tasks_accepted_total", "counter", "Tasks accepted and paid since the start.", counters.tasks_accepted);
+  add("weft_replicas_counted_total", "counter", "Results covered by a receipt since the start.", counters.replicas_counted);
+  add("weft_results_refused_total", "counter", "Results refused since the start.", counters.results_refused);
+  add("weft_leases_granted_total", "counter", "Leases granted since the start.", counters.leases_granted);
+  add("weft_leases_lost_total", "counter", "Leases that ended without a result since the start.", counters.leases_lost);
+  add("weft_workers_arrived_total", "counter", "Connections of workers since the start.", counters.workers_arrived);
+  add("weft_commits_total", "counter", "Batches handed to the store since the start.", counters.commits);
+  add("weft_blob_bytes", "gauge", "Bytes of all blobs.", state.parts.blobs.bytes_total());
+  add("weft_blobs", "gauge", "Blobs stored.", state.parts.blobs.count());
+  text += std::format("# HELP weft_ledger_sum Sum of all balances in micro-credits: zero.\n# TYPE weft_ledger_sum gauge\nweft_ledger_sum {}\n",
+                      state.ledger.sum());
+  state.effect([answer = std::move(answer), text = std::move(text)] { answer(text); });
+}
+
+MicroCredits Core::ledger_sum() const { return state_->ledger.sum(); }
+MicroCredits Core::balance_now(const ledger::Account& account) const { return state_->ledger.balance(account); }
+
+}  // namespace weft::coordinator

@@ -1,0 +1,100 @@
+// Workers as they come and go.
+#include "apps/coordinator/core_state.h"
+#include "common/base/log.h"
+
+namespace weft::coordinator {
+
+ConnectedWorker* Core::State::worker_of(SessionId session) {
+  const auto key = keys.find(session);
+  return key == keys.end() ? nullptr : &workers.at(key->second);
+}
+
+// Forgets the connection; the scheduler has been told already.
+void Core::State::disconnect(const PublicKey& key, Moment) {
+  const auto found = workers.find(key);
+  if (found == workers.end()) return;
+  auto view = view_of(key, found->second);
+  view.connected = false;
+  view.held = 0;
+  std::erase_if(departed, [&](const auto& other) { return other.key == view.key; });
+  departed.push_back(std::move(view));
+  if (departed.size() > settings.departed_max) departed.pop_front();
+  parts.book.remove_token(found->second.blob_token);
+  keys.erase(found->second.session);
+  workers.erase(found);
+}
+
+void Core::arrive(Arrival arrival, Moment now) {
+  State& state = *state_;
+  const PublicKey key = arrival.hello.key;
+  const auto close = [&state](SessionId session, ErrorCode code, std::string message) {
+    state.effect([&state, session, code, message = std::move(message)] {
+      state.parts.world.close(session, {.code = std::string(to_string(code)), .message = message});
+    });
+  };
+  if (const auto old = state.workers.find(key); old != state.workers.end()) {
+    close(old->second.session, ErrorCode::cancelled, "Another connection with the same key replaces this one.");
+    state.scheduler.remove_worker(key, scheduler::Departure::left, now.at);
+    state.disconnect(key, now);
+  }
+  if (state.workers.size() >= state.settings.workers_max) {
+    return close(arrival.session, ErrorCode::resource_exhausted,
+                 std::format("{} workers are connected already (--workers-max raises the bound).", state.workers.size()));
+  }
+  const auto added = state.scheduler.add_worker(
+      {.key = key, .kind = arrival.hello.kind, .slots = arrival.hello.slots, .capabilities = arrival.hello.capabilities}, now.at);
+  if (!added) return close(arrival.session, added.error().code, added.error().message);
+  ++state.counters.workers_arrived;
+  const MicroCredits balance = state.ledger.balance(ledger::Account::worker(key));
+  protocol::Welcome welcome{.session = std::format("s-{}", arrival.session),
+                            .beat_ms = static_cast<std::uint32_t>(state.settings.scheduler.beat.count()),
+                            .blob_token = arrival.blob_token,
+                            .balance = balance};
+  state.parts.book.add_token(arrival.blob_token);
+  std::erase_if(state.departed, [&](const auto& other) { return other.key == key.text(); });
+  log_info("Worker {} joins: {}.", key.text(), arrival.hello.capabilities.description);
+  ConnectedWorker worker;
+  worker.session = arrival.session;
+  worker.hello = std::move(arrival.hello);
+  worker.blob_token = std::move(arrival.blob_token);
+  worker.since = now.unix;
+  state.keys.emplace(worker.session, key);
+  state.workers.emplace(key, std::move(worker));
+  state.send(key, std::move(welcome));
+}
+
+void Core::resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now) {
+  State& state = *state_;
+  auto* worker = state.worker_of(session);
+  if (worker == nullptr) return;
+  const PublicKey key = worker->hello.key;
+  state.scheduler.heard(key, now.at);
+  for (const auto& task : held) {
+    const auto job = state.jobs.find(task.task.job);
+    if (job != state.jobs.end() && task.task.index < job->second.row.tasks) job->second.leased[task.task.index].insert(key);
+  }
+  state.scheduler.resume(key, held, now.at);
+}
+
+void Core::beat(SessionId session, Moment now) {
+  if (auto* worker = state_->worker_of(session)) state_->scheduler.heard(worker->hello.key, now.at);
+}
+
+void Core::slots(SessionId session, std::uint32_t slots, Moment now) {
+  auto* worker = state_->worker_of(session);
+  if (worker == nullptr) return;
+  worker->hello.slots = slots;
+  state_->scheduler.heard(worker->hello.key, now.at);
+  state_->scheduler.set_slots(worker->hello.key, slots);
+}
+
+void Core::left(SessionId session, bool on_purpose, Moment now) {
+  auto* worker = state_->worker_of(session);
+  if (worker == nullptr) return;
+  const PublicKey key = worker->hello.key;
+  log_info("Worker {} {}.", key.text(), on_purpose ? "leaves" : "is gone");
+  state_->scheduler.remove_worker(key, on_purpose ? scheduler::Departure::left : scheduler::Departure::lost, now.at);
+  state_->disconnect(key, now);
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,45 @@
+// The coordinator's HTTP interface, as routes of a net::Server. DESIGN.md names them, protocol::api gives their documents.
+//
+// Threading: handlers run on the server's threads and post; nothing blocks there.
+#pragma once
+
+#include <functional>
+
+#include "apps/coordinator/book.h"
+#include "apps/coordinator/loop.h"
+#include "apps/coordinator/pool.h"
+#include "apps/coordinator/submission.h"
+#include "common/protocol/api.h"
+#include "service/net/server.h"
+#include "service/store/blobs.h"
+#include "service/store/group_commit.h"
+#include "service/store/store.h"
+
+namespace weft::coordinator {
+
+// What handlers work with; all outlive the server.
+struct HttpParts {
+  net::Server& server;
+  Loop& loop;
+  Pool& readers;     // Reads of the store.
+  Pool& submitters;  // Submissions: seconds each, with the shader checker.
+  store::Store& store;
+  store::Blobs& blobs;
+  Book& book;
+  ShaderChecker checker;
+  SubmissionBounds bounds;
+  std::uint64_t blob_bytes_max = 0;
+  protocol::api::Info info;
+};
+
+void add_job_routes(const HttpParts& parts);   // http_jobs.cpp: /v1/jobs, /v1/tasks
+void add_blob_routes(const HttpParts& parts);  // http_blobs.cpp: /v1/blobs/{}
+void add_view_routes(const HttpParts& parts);  // http_views.cpp: /v1/workers, /v1/ledger, /v1/info, /metrics, /healthz, /readyz
+
+// Helpers of these files.
+[[nodiscard]] net::Reply busy();
+// Runs `work` on a pool, or answers 503 where it is full.
+void post_or_refuse(Pool& pool, const net::Respond& respond, std::function<void()> work);
+void post_or_refuse(Loop& loop, const net::Respond& respond, Loop::Event event);
+
+}  // namespace weft::coordinator

@@ -1,0 +1,86 @@
+#include <format>
+
+#include "apps/coordinator/http.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+// One blob on its way in; the store checks its hash and length.
+class BlobUpload final : public net::Upload {
+ public:
+  BlobUpload(store::Blobs::Writer writer, Hash hash, Pool& pool)
+      : writer_(std::make_shared<store::Blobs::Writer>(std::move(writer))), hash_(hash), pool_(pool) {}
+
+  Result<> write(std::string_view bytes) override { return writer_->write(as_bytes(bytes)); }
+  void finish(net::Respond respond) override {
+    // Makes it durable, which waits for the disk.
+    post_or_refuse(pool_, respond, [writer = writer_, hash = hash_, respond] {
+      if (const auto stored = writer->finish(); !stored) return respond(net::problem(stored.error()));
+      respond({.status = 201, .headers = {{"etag", std::format("\"{}\"", hash.text())}}});
+    });
+  }
+  void abandon() override { writer_.reset(); }
+
+ private:
+  std::shared_ptr<store::Blobs::Writer> writer_;
+  const Hash hash_;
+  Pool& pool_;
+};
+
+// The blob is there already: takes the body and forgets it.
+class KnownUpload final : public net::Upload {
+ public:
+  explicit KnownUpload(Hash hash) : hash_(hash) {}
+  Result<> write(std::string_view) override { return {}; }
+  void finish(net::Respond respond) override { respond({.status = 200, .headers = {{"etag", std::format("\"{}\"", hash_.text())}}}); }
+  void abandon() override {}
+
+ private:
+  const Hash hash_;
+};
+
+// Connected workers by their session's token; clients by signature, if they hold credits or would be given some.
+Result<> may_upload(const HttpParts& parts, const net::IncomingRequest& request, const Hash& hash) {
+  if (const auto token = request.bearer(); !token.empty()) {
+    if (parts.book.knows_token(token)) return {};
+    return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
+  }
+  WEFT_ASSIGN(const auto who, verify_signed(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"), hash));
+  if (parts.info.grant > 0 || parts.book.is_funded(who.client)) return {};
+  return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.", who.client.text());
+}
+
+Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts, const net::IncomingRequest& request) {
+  WEFT_ASSIGN(const auto hash, Hash::parse(request.parameters.at(0)));
+  WEFT_OK(may_upload(parts, request, hash));
+  if (parts.blobs.has(hash)) return std::make_unique<KnownUpload>(hash);
+  const std::uint64_t length = std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
+  if (length > parts.blob_bytes_max) {
+    return fail(ErrorCode::resource_exhausted, "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", length, parts.blob_bytes_max);
+  }
+  WEFT_ASSIGN(auto writer, parts.blobs.begin(hash, parts.blob_bytes_max));
+  return std::make_unique<BlobUpload>(std::move(writer), hash, parts.readers);
+}
+
+void get_blob(const HttpParts& parts, const net::IncomingRequest& request, const net::Respond& respond) {
+  const auto hash = Hash::parse(request.parameters.at(0));
+  if (!hash) return respond(net::problem(hash.error()));
+  const auto file = parts.blobs.location(*hash);
+  if (!file) return respond(net::problem(file.error()));
+  auto reply = net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size}, hash->text(), "application/octet-stream");
+  reply.headers["cache-control"] = "public, max-age=31536000, immutable";
+  respond(std::move(reply));
+}
+
+}  // namespace
+
+void add_blob_routes(const HttpParts& parts) {
+  parts.server.route({.method = "GET",
+                      .pattern = "/v1/blobs/{}",
+                      .handle = [parts](const net::IncomingRequest& request, const net::Respond& respond) { get_blob(parts, request, respond); }});
+  parts.server.upload(
+      {.pattern = "/v1/blobs/{}", .begin = [parts](const net::IncomingRequest& request) { return begin_upload(parts, request); }, .cost = 0.1});
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,81 @@
+#include <charconv>
+
+#include "apps/coordinator/http.h"
+
+namespace weft::coordinator {
+
+namespace {
+namespace api = protocol::api;
+}
+
+net::Reply busy() { return net::problem({ErrorCode::unavailable, "The coordinator has too much to do; try again in a moment."}); }
+
+void post_or_refuse(Pool& pool, const net::Respond& respond, std::function<void()> work) {
+  static std::atomic<std::uint64_t> next = 0;
+  if (!pool.post(next.fetch_add(1), std::move(work))) respond(busy());
+}
+
+void post_or_refuse(Loop& loop, const net::Respond& respond, Loop::Event event) {
+  if (!loop.post(std::move(event))) respond(busy());
+}
+
+void add_view_routes(const HttpParts& parts) {
+  auto& server = parts.server;
+  auto& loop = parts.loop;
+  server.route({.method = "GET", .pattern = "/healthz", .handle = [](const net::IncomingRequest&, const net::Respond& respond) {
+                  respond(net::text_reply(200, "ok\n"));
+                }});
+  // Ready when the core answers: it has recovered, and commits go through.
+  server.route({.method = "GET", .pattern = "/readyz", .handle = [&loop](const net::IncomingRequest&, const net::Respond& respond) {
+                  post_or_refuse(loop, respond, [respond](Core& core, Moment) {
+                    core.balance(ledger::Account::mint(), [respond](const Result<MicroCredits>&) { respond(net::text_reply(200, "ready\n")); });
+                  });
+                }});
+  server.route(
+      {.method = "GET", .pattern = "/v1/info", .handle = [text = api::to_json(parts.info)](const net::IncomingRequest&, const net::Respond& respond) {
+         respond(net::json_reply(200, text));
+       }});
+  server.route({.method = "GET", .pattern = "/v1/workers", .handle = [&loop](const net::IncomingRequest&, const net::Respond& respond) {
+                  post_or_refuse(loop, respond, [respond](Core& core, Moment) {
+                    core.workers([respond](const Result<api::Workers>& workers) { respond(net::json_reply(200, api::to_json(*workers))); });
+                  });
+                }});
+  server.route({.method = "GET", .pattern = "/metrics", .handle = [&loop](const net::IncomingRequest&, const net::Respond& respond) {
+                  post_or_refuse(loop, respond, [respond](Core& core, Moment) {
+                    core.metrics([respond](const Result<std::string>& text) { respond(net::text_reply(200, *text, "text/plain; version=0.0.4")); });
+                  });
+                }});
+  server.route({.method = "GET",
+                .pattern = "/v1/ledger",
+                .handle = [&loop, &readers = parts.readers, &store = parts.store](net::IncomingRequest request, const net::Respond& respond) {
+                  const auto wanted = request.query.find("account");
+                  if (wanted == request.query.end()) {
+                    return post_or_refuse(loop, respond, [respond](Core& core, Moment) {
+                      core.ledger([respond](const Result<api::Ledger>& view) { respond(net::json_reply(200, api::to_json(*view))); });
+                    });
+                  }
+                  const auto account = ledger::Account::parse(wanted->second);
+                  if (!account) return respond(net::problem(account.error()));
+                  post_or_refuse(readers, respond, [&loop, &store, respond, account = *account] {
+                    constexpr std::uint32_t entries_max = 100;
+                    auto rows = store.transactions(account, entries_max);
+                    if (!rows) return respond(net::problem(rows.error()));
+                    api::LedgerAccount view{.account = account.text(), .amount = 0, .entries = {}};
+                    for (const auto& row : *rows) {
+                      MicroCredits amount = 0;
+                      for (const auto& entry : row.transaction.entries) {
+                        if (entry.account == account) amount += entry.amount;
+                      }
+                      view.entries.push_back({.key = row.transaction.key, .what = row.transaction.what, .amount = amount, .time = row.time});
+                    }
+                    post_or_refuse(loop, respond, [respond, account, view](Core& core, Moment) {
+                      core.balance(account, [respond, view](const Result<MicroCredits>& amount) mutable {
+                        view.amount = *amount;
+                        respond(net::json_reply(200, api::to_json(view)));
+                      });
+                    });
+                  });
+                }});
+}
+
+}  // namespace weft::coordinator

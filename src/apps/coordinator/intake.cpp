@@ -1,0 +1,121 @@
+#include "apps/coordinator/intake.h"
+
+#include <array>
+#include <cstring>
+
+#include "common/crypto/keys.h"
+#include "common/crypto/sha256.h"
+#include "common/manifest/split.h"
+#include "common/proof/freivalds.h"
+#include "common/proof/merkle.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+std::vector<std::int32_t> as_integers(ByteSpan bytes) {
+  std::vector<std::int32_t> values(bytes.size() / sizeof(std::int32_t));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(std::int32_t));
+  return values;
+}
+
+std::span<const std::int8_t> as_signed(ByteSpan bytes) { return {reinterpret_cast<const std::int8_t*>(bytes.data()), bytes.size()}; }
+
+}  // namespace
+
+Result<> Intake::take(const manifest::Manifest& manifest, const protocol::ResultFrame& frame) {
+  const auto& result = frame.result;
+  const auto index = result.task.index;
+  if (index >= manifest.split.tasks) return fail(ErrorCode::data_loss, "The job has {} tasks and none of index {}.", manifest.split.tasks, index);
+  const std::size_t outputs = manifest.output_bytes().size();
+  if (result.outputs.size() != outputs)
+    return fail(ErrorCode::data_loss, "The job has {} outputs; the result has {}.", outputs, result.outputs.size());
+
+  const auto range = manifest::task_range(manifest, index);
+  std::vector<Hash> roots;
+  std::vector<ByteVector> fetched(outputs);
+  std::vector<ByteSpan> contents(outputs);
+  std::vector<ByteSpan> to_store;
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < outputs; ++i) {
+    const auto& part = result.outputs[i];
+    const auto wanted = manifest::output_extent(manifest, i, range).size;
+    if (part.bytes != wanted) return fail(ErrorCode::data_loss, "Output {} has {} bytes; the manifest says {}.", i, part.bytes, wanted);
+    if (part.in_frame) {
+      // decode_frame() has seen to it that the payload is as long as its parts.
+      contents[i] = ByteSpan(frame.payload).subspan(offset, part.bytes);
+      offset += part.bytes;
+      if (crypto::sha256(contents[i]) != part.hash)
+        return fail(ErrorCode::data_loss, "The bytes of output {} do not have the hash that the result names.", i);
+      to_store.push_back(contents[i]);
+    } else {
+      auto read = blobs_.read(part.hash);
+      if (!read) return fail(ErrorCode::data_loss, "Output {} is not stored under its hash: {}", i, read.error().message);
+      if (read->size() != part.bytes) return fail(ErrorCode::data_loss, "The blob of output {} has {} bytes, not {}.", i, read->size(), part.bytes);
+      fetched[i] = std::move(*read);
+      contents[i] = fetched[i];
+    }
+    roots.push_back(proof::output_root(contents[i]));
+  }
+  if (proof::root_of_roots(roots) != result.root) return fail(ErrorCode::data_loss, "The root is not that of the outputs.");
+  if (manifest.kind == manifest::Kind::kernel) WEFT_OK(check_product(manifest, manifest.kernel, index, contents.front()));
+  if (auto stored = blobs_.put_all(to_store); !stored) return pass(std::move(stored), "while storing a result");
+  return {};
+}
+
+Result<> Intake::check_product(const manifest::Manifest& manifest, const manifest::Kernel& kernel, std::uint32_t index, ByteSpan product) {
+  const auto* a = std::get_if<manifest::Blob>(&kernel.a);
+  const auto* b = std::get_if<manifest::Blob>(&kernel.b);
+  if (kernel.name != "matmul_i8" || a == nullptr || b == nullptr) return {};
+  const auto rows = manifest::task_range(manifest, index);
+  WEFT_ASSIGN(const auto left, blobs_.read(a->hash, std::uint64_t{rows.first} * kernel.k, std::uint64_t{rows.count} * kernel.k));
+  WEFT_ASSIGN(const auto right, operand(b->hash));
+  const auto integers = as_integers(product);
+  std::array<std::uint8_t, 8> random{};
+  crypto::random_bytes(random);
+  std::uint64_t seed = 0;
+  std::memcpy(&seed, random.data(), sizeof seed);
+  const bool right_product =
+      proof::freivalds_accepts({.m = rows.count, .n = kernel.n, .k = kernel.k, .a = as_signed(left), .b = as_signed(*right), .c = integers}, seed);
+  if (!right_product) return fail(ErrorCode::data_loss, "The matrix is not the product of its operands.");
+  return {};
+}
+
+Result<Intake::Bytes> Intake::operand(const Hash& hash) {
+  Bytes known = operands_.with([&](const auto& operands) -> Bytes {
+    for (const auto& [name, bytes] : operands) {
+      if (name == hash) return bytes;
+    }
+    return nullptr;
+  });
+  if (known) return known;
+  WEFT_ASSIGN(auto read, blobs_.read(hash));
+  auto bytes = std::make_shared<const ByteVector>(std::move(read));
+  operands_.with([&](auto& operands) {
+    operands.emplace_back(hash, bytes);
+    if (operands.size() > operands_max) operands.pop_front();
+  });
+  return bytes;
+}
+
+Result<std::vector<store::OutputBlob>> Intake::join(const manifest::Manifest& manifest, const std::vector<std::vector<store::OutputBlob>>& parts) {
+  std::vector<std::vector<ByteVector>> bytes;
+  bytes.reserve(parts.size());
+  for (const auto& task : parts) {
+    auto& outputs = bytes.emplace_back();
+    for (const auto& output : task) {
+      auto read = blobs_.read(output.hash);
+      if (!read) return pass(std::move(read), "while joining the outputs");
+      outputs.push_back(std::move(*read));
+    }
+  }
+  const auto joined = manifest::join(manifest, bytes);
+  bytes.clear();
+  std::vector<ByteSpan> spans(joined.begin(), joined.end());
+  WEFT_ASSIGN(const auto hashes, blobs_.put_all(spans));
+  std::vector<store::OutputBlob> outputs;
+  for (std::size_t i = 0; i < joined.size(); ++i) outputs.push_back({.hash = hashes[i], .bytes = joined[i].size()});
+  return outputs;
+}
+
+}  // namespace weft::coordinator

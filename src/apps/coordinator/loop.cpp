@@ -1,0 +1,58 @@
+#include "apps/coordinator/loop.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace weft::coordinator {
+
+void Loop::start(Core& core) {
+  thread_ = std::thread([this, &core] { run(core); });
+}
+
+bool Loop::post(Event event) {
+  const std::lock_guard lock(mutex_);
+  if (ending_ || queue_.size() >= events_max) return false;
+  queue_.push_back(std::move(event));
+  more_.notify_one();
+  return true;
+}
+
+void Loop::post_always(Event event) {
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(event));
+  more_.notify_one();
+}
+
+void Loop::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    more_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Loop::run(Core& core) {
+  // Nothing is due within this, whatever the core says: a bound on how late a mistake could make us.
+  constexpr auto sleep_max = std::chrono::seconds(1);
+  std::vector<Event> events;
+  for (;;) {
+    bool ending = false;
+    {
+      std::unique_lock lock(mutex_);
+      const Instant wake = std::min(core.next_deadline().value_or(Instant::max()), now() + sleep_max);
+      more_.wait_until(lock, wake, [&] { return ending_ || !queue_.empty(); });
+      const std::size_t count = std::min(queue_.size(), batch_max);
+      events.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.begin() + static_cast<std::ptrdiff_t>(count)));
+      queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
+      ending = ending_ && queue_.empty();
+    }
+    const Moment moment{.at = now(), .unix = unix_now()};
+    for (auto& event : events) event(core, moment);
+    events.clear();
+    core.flush(moment);
+    if (ending) return;
+  }
+}
+
+}  // namespace weft::coordinator

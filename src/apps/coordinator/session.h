@@ -1,0 +1,84 @@
+// One worker's connection, from Hello to its end: the protocol's order, the proof of the key, the signatures of receipts, and
+// the checks of results. Whatever is malformed, out of order, of another version or too large is answered with one
+// ErrorMessage, and the connection closes; nobody else notices.
+//
+// Threading: frames of one session are handled one at a time (a Pool's key); send() comes from the core's thread.
+// Bounds: bytes of frames that wait for their turn.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "apps/coordinator/book.h"
+#include "apps/coordinator/intake.h"
+#include "common/base/guarded.h"
+#include "common/protocol/codec.h"
+
+namespace weft::coordinator {
+
+class Core;
+
+// The two ends that a session speaks with.
+class Line {
+ public:
+  virtual ~Line() = default;
+  virtual void send_text(std::string text) = 0;
+  virtual void close(std::string reason) = 0;
+};
+using PostEvent = std::function<bool(std::function<void(Core&, Moment)>)>;
+using PostWork = std::function<bool(std::function<void()>)>;
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  struct Parts {
+    SessionId id = 0;
+    PublicKey coordinator;
+    Book& book;
+    Intake& intake;
+    std::shared_ptr<Line> line;
+    PostEvent core;  // Events for the core.
+    PostWork work;   // Runs in order, off the network's thread.
+  };
+  explicit Session(Parts parts);
+  Session(const Session&) = delete;
+
+  // From the network.
+  void on_text(std::string text);
+  void on_binary(std::string bytes);
+  void on_oversized(std::size_t bytes);
+  void on_closed();
+
+  // From the core.
+  void send(const protocol::CoordinatorMessage& message);
+  void end(const protocol::ErrorMessage& why);
+
+ private:
+  enum class Stage : std::uint8_t { hello, proof, welcome, ended };
+  static constexpr std::size_t waiting_bytes_max = std::size_t{32} << 20;
+
+  void take(std::size_t bytes, std::function<void(Session&)> handle);
+  void handle(const protocol::WorkerMessage& message);
+  void hello(const protocol::Hello& hello);
+  void prove(const protocol::Prove& prove);
+  void result(protocol::ResultFrame frame);
+  void receipt(const protocol::Receipt& receipt);
+  void refuse(ErrorCode code, std::string message);
+  void tell(std::function<void(Core&, Moment)> event);
+  [[nodiscard]] bool advance(Stage from, Stage to);
+  [[nodiscard]] bool may_hold(const TaskId& task, std::uint32_t attempt);
+
+  const Parts parts_;
+  std::atomic<Stage> stage_ = Stage::hello;
+  std::atomic<std::size_t> waiting_bytes_ = 0;
+  std::atomic<bool> on_purpose_ = false;
+  protocol::Hello hello_;
+  Hash nonce_;
+  bool resumed_ = false;
+  // Tasks that the worker was given, or says that it holds: nothing else of it is looked at, let alone stored.
+  Guarded<std::set<std::pair<TaskId, std::uint32_t>>> held_;
+};
+
+}  // namespace weft::coordinator

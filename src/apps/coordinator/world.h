@@ -1,0 +1,43 @@
+// What the core wants done and cannot do itself: it has no sockets, no threads and no disk. The wiring implements it with
+// Drogon and SQLite, the tests with vectors.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "apps/coordinator/events.h"
+#include "common/protocol/messages.h"
+#include "service/store/records.h"
+
+namespace weft::coordinator {
+
+// The outputs of all tasks of a job, to be joined into the job's. parts[task][output].
+struct JoinOrder {
+  JobId job;
+  std::shared_ptr<const manifest::Manifest> manifest;
+  std::vector<std::vector<store::OutputBlob>> parts;
+};
+
+class World {
+ public:
+  virtual ~World() = default;
+
+  // To a worker; nothing where the session is gone.
+  virtual void send(SessionId session, protocol::CoordinatorMessage message) = 0;
+  // Sends the error and closes. Core::left() need not follow.
+  virtual void close(SessionId session, protocol::ErrorMessage why) = 0;
+
+  // Makes the batch durable. `done` comes back on the core's thread, in the order of the calls, never from inside commit().
+  virtual void commit(store::Batch batch, std::function<void(Result<>)> done) = 0;
+
+  // Comes back as Core::joined().
+  virtual void join(JoinOrder order) = 0;
+
+  // What is in memory is no longer what is stored: the process must end, and recover when it starts again.
+  virtual void fatal(const Error& error) = 0;
+
+  [[nodiscard]] virtual JobId new_job_id() = 0;
+};
+
+}  // namespace weft::coordinator

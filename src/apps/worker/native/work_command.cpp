@@ -1,0 +1,215 @@
+#include "apps/worker/native/work_command.h"
+
+#include <condition_variable>
+#include <cstdio>
+#include <format>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <signal.h>
+
+#include "apps/worker/native/cpu_runner.h"
+#include "apps/worker/native/native_host.h"
+#include "apps/worker/native/thread_runner.h"
+#include "apps/worker/sandbox_runner.h"
+#include "apps/worker/session.h"
+#include "common/base/log.h"
+#include "common/crypto/wallet.h"
+
+namespace weft::worker {
+namespace {
+
+constexpr auto report_every = std::chrono::seconds(10);
+constexpr auto stop_max = std::chrono::seconds(10);
+
+double credits(MicroCredits amount) { return static_cast<double>(amount) * 1e-6; }
+
+Result<crypto::KeyPair> wallet_of(const WorkOptions& options) {
+  if (!options.wallet.empty()) return crypto::load_or_create_wallet(options.wallet);
+  WEFT_ASSIGN(const std::filesystem::path path, crypto::default_wallet_path());
+  return crypto::load_or_create_wallet(path);
+}
+
+// What runs the tasks, and what it says of itself.
+struct Device {
+  std::unique_ptr<BlockingRunner> kernels;  // cpu: outlives its runner.
+  std::unique_ptr<TaskRunner> runner;
+  protocol::Capabilities capabilities;
+};
+
+Result<Device> make_device(const WorkOptions& options, net::Client& client) {
+  const std::uint64_t memory_bytes = std::uint64_t{options.memory_mb} << 20;
+  const auto post = [&client](std::function<void()> work) { client.post(std::move(work)); };
+  Device device;
+  if (options.device == "cpu") {
+    exec::Bounds bounds;
+    bounds.bytes_max = memory_bytes;
+    device.kernels = std::make_unique<CpuRunner>(bounds);
+    device.runner = std::make_unique<ThreadRunner>(*device.kernels, post);
+    device.capabilities = measure_cpu(memory_bytes);
+    return device;
+  }
+  Sandbox::Options sandbox;
+  sandbox.memory_bytes = memory_bytes;
+  auto runner = std::make_unique<SandboxRunner>(std::move(sandbox), post);
+  WEFT_ASSIGN(device.capabilities, runner->describe());
+  device.runner = std::move(runner);
+  return device;
+}
+
+// The end of the session, awaited by the main thread.
+class Ending {
+ public:
+  void reach(std::optional<Error> error) {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    ended_ = true;
+    error_ = std::move(error);
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool reached_within(Duration wait) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, wait, [this] { return ended_; });
+  }
+  [[nodiscard]] std::optional<Error> error() {
+    const std::lock_guard lock(mutex_);
+    return error_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  std::optional<Error> error_;
+};
+
+// One line for what a person wants to know; the rest at debug level.
+struct Teller {
+  std::string coordinator;
+  std::string key;
+  std::string device;
+  Ending& ending;
+
+  void operator()(const Event& event) const {
+    std::visit([this](const auto& what) { tell(what); }, event);
+  }
+  void tell(const event::Connecting&) const { log_debug("connecting to {}", coordinator); }
+  void tell(const event::Connected& what) const {
+    log_info("joined {} as {} with {}; {:.6f} credits so far", coordinator, key, device, credits(what.balance));
+  }
+  void tell(const event::Disconnected& what) const { log_warning("lost {}: {}; again in {:.1f} s", coordinator, what.reason, seconds(what.retry)); }
+  void tell(const event::TaskStarted& what) const { log_debug("task {} starts", what.key.task.text()); }
+  void tell(const event::TaskDone& what) const { log_debug("task {} done in {:.3f} s", what.key.task.text(), what.wall_seconds); }
+  void tell(const event::TaskFailed& what) const { log_warning("task {} failed: {}", what.key.task.text(), what.error.message); }
+  void tell(const event::TaskCancelled& what) const { log_debug("task {} cancelled: {}", what.key.task.text(), what.reason); }
+  void tell(const event::Verdict& what) const {
+    if (what.accepted) {
+      log_debug("task {} accepted: {:.6f} credits", what.key.task.text(), credits(what.paid));
+    } else {
+      log_warning("task {} refused: {}", what.key.task.text(), what.reason);
+    }
+  }
+  void tell(const event::Refused& what) const {
+    log_error("{} refuses this worker: {}", coordinator, what.error.message);
+    ending.reach(what.error);
+  }
+  void tell(const event::Stopped&) const { ending.reach({}); }
+};
+
+// What was done since the last time, when anything was.
+void tell_progress(const Session::Stats& stats, Counters& last) {
+  if (stats.counters.tasks_done == last.tasks_done && stats.counters.accepted == last.accepted) return;
+  last = stats.counters;
+  log_info("{} tasks done, {} accepted, {:.6f} credits earned here", last.tasks_done, last.accepted, credits(last.paid));
+}
+
+// On the client's thread, waited for.
+template <class Function>
+auto on_thread(net::Client& client, Function function) {
+  using Value = decltype(function());
+  std::promise<Value> promise;
+  client.post([&] {
+    if constexpr (std::is_void_v<Value>) {
+      function();
+      promise.set_value();
+    } else {
+      promise.set_value(function());
+    }
+  });
+  return promise.get_future().get();
+}
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+// Waits a little for a signal; true when one came.
+bool signalled(const sigset_t& signals, Duration wait) {
+  const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(std::chrono::duration_cast<std::chrono::nanoseconds>(wait).count())};
+  return ::sigtimedwait(&signals, nullptr, &time) > 0;
+}
+
+Result<> work(const WorkOptions& options) {
+  // Blocked before any thread starts, so that only the loop below takes them.
+  const sigset_t signals = stop_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  WEFT_ASSIGN(crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const auto client, net::Client::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(Device device, make_device(options, *client));
+
+  Ending ending;
+  NativeHost host(*client);
+  Session::Options session_options;
+  session_options.connection.capabilities = device.capabilities;
+  session_options.connection.slots = options.slots;
+  session_options.work.wall_max = std::chrono::milliseconds(options.wall_ms_max);
+  std::unique_ptr<Session> session;
+  on_thread(*client, [&] {
+    session = std::make_unique<Session>(
+        host, *device.runner, wallet, session_options,
+        Teller{.coordinator = options.coordinator, .key = wallet.public_key().text(), .device = device.capabilities.description, .ending = ending});
+    session->start();
+  });
+
+  Counters told;
+  Instant tell_at = now() + report_every;
+  bool ended = false;
+  while (!(ended = ending.reached_within(std::chrono::milliseconds(0))) && !signalled(signals, std::chrono::milliseconds(200))) {
+    if (now() < tell_at) continue;
+    tell_at += report_every;
+    tell_progress(on_thread(*client, [&] { return session->stats(); }), told);
+  }
+  if (!ended) {
+    log_info("stopping; Ctrl-C again to stop at once");
+    client->post([&] { session->stop("stopped by its owner"); });
+    const Instant give_up = now() + stop_max;
+    while (now() < give_up && !ending.reached_within(std::chrono::milliseconds(50)) && !signalled(signals, std::chrono::milliseconds(50))) {
+    }
+  }
+  const Session::Stats stats = on_thread(*client, [&] {
+    Session::Stats last = session->stats();
+    session.reset();
+    return last;
+  });
+  device.runner.reset();
+  std::fprintf(stderr, "%llu tasks done, %llu accepted, %.6f credits earned\n", static_cast<unsigned long long>(stats.counters.tasks_done),
+               static_cast<unsigned long long>(stats.counters.accepted), credits(stats.counters.paid));
+  if (const std::optional<Error> error = ending.error()) return std::unexpected(*error);
+  return {};
+}
+
+}  // namespace
+
+int work_command(const WorkOptions& options) {
+  const Result<> result = work(options);
+  if (result) return 0;
+  std::fprintf(stderr, "weft work: %s\n", result.error().message.c_str());
+  return result.error().code == ErrorCode::unavailable ? 3 : 2;
+}
+
+}  // namespace weft::worker

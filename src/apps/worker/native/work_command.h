@@ -1,0 +1,26 @@
+// `weft work`: this machine joins a coordinator and works until it is told to stop.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "service/net/client.h"
+
+namespace weft::worker {
+
+struct WorkOptions {
+  std::string coordinator;
+  net::TlsOptions tls;
+  std::string device = "gpu";    // "gpu" or "cpu".
+  std::filesystem::path wallet;  // Empty: the default one, made when missing.
+  std::uint32_t slots = 2;       // Tasks to hold at a time: one runs, the next one's data is fetched.
+  std::uint32_t wall_ms_max = 30'000;
+  std::uint32_t memory_mb = 1024;
+};
+
+// Runs until SIGINT or SIGTERM, or until the coordinator refuses this worker. Exit code: 0 after a stop, 3 where there is
+// no GPU, 2 after a refusal.
+[[nodiscard]] int work_command(const WorkOptions& options);
+
+}  // namespace weft::worker

@@ -1,0 +1,510 @@
+// A worker's whole life against a simulated network: every task is paid exactly once whatever is lost, and nothing that a
+// coordinator says can do more than end the connection.
+#include "apps/worker/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/worker/test_coordinator.h"
+
+namespace weft::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string manifest_text =
+    R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"x"},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[64],"split_dim":0}],)"
+    R"("dispatch":[64],"split":{"tasks":64,"axis":"x"}})";
+
+struct World {
+  FakeHost host;
+  FakeRunner runner{host};
+  FakeCoordinator coordinator{host};
+  crypto::KeyPair key = crypto::KeyPair::generate().value();
+  Hash manifest = host.add_blob({manifest_text.begin(), manifest_text.end()});
+  std::vector<Event> events;
+  Session session{host, runner, key, {}, [this](const Event& event) { events.push_back(event); }};
+
+  template <class T>
+  [[nodiscard]] std::vector<T> seen() const {
+    std::vector<T> found;
+    for (const Event& event : events) {
+      if (const auto* one = std::get_if<T>(&event)) found.push_back(*one);
+    }
+    return found;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> heard() const {
+    std::vector<T> found;
+    for (const auto& message : coordinator.heard) {
+      if (const auto* one = std::get_if<T>(&message)) found.push_back(*one);
+    }
+    return found;
+  }
+  void join() {
+    session.start();
+    ASSERT_TRUE(host.run_until([&] { return coordinator.welcomed() && session.state() == SessionState::idle; }));
+  }
+  void lease(std::vector<std::uint32_t> indices) {
+    protocol::Lease lease{.manifest = manifest, .wall_ms_max = 1000};
+    for (const std::uint32_t index : indices) lease.tasks.push_back({.index = index, .attempt = 1, .first = index, .count = 1});
+    coordinator.send(lease);
+  }
+};
+
+TEST(Session, JoinsRunsItsTasksAndIsPaidForEach) {
+  World world;
+  world.session.start();
+  world.coordinator.add_job(world.manifest, 40);
+
+  ASSERT_TRUE(world.host.run_until([&] { return world.seen<event::Verdict>().size() == 40; }));
+
+  EXPECT_TRUE(world.coordinator.done());
+  EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty());
+  EXPECT_EQ(world.runner.runs.size(), 40U);
+  const Session::Stats stats = world.session.stats();
+  EXPECT_EQ(stats.counters.tasks_done, 40U);
+  EXPECT_EQ(stats.counters.accepted, 40U);
+  EXPECT_EQ(stats.counters.paid, 400);
+  EXPECT_EQ(stats.held, 0U);
+  EXPECT_EQ(stats.unanswered, 0U);
+  EXPECT_EQ(stats.state, SessionState::idle);
+  EXPECT_EQ(world.host.fetches[world.manifest], 1);  // Once for all tasks.
+  EXPECT_LT(world.coordinator.receipts, 20);         // Batched: a task takes 10 ms, a receipt covers 50 ms.
+}
+
+TEST(Session, GathersManyQuickResultsIntoReceiptsOfSixteen) {
+  World world;
+  world.runner.takes = 0ms;
+  world.session.start();
+  world.coordinator.add_job(world.manifest, 64);
+
+  ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.done(); }));
+
+  EXPECT_LE(world.coordinator.receipts, 64 / 16 + 3);
+  for (const auto& receipt : world.heard<protocol::Receipt>()) EXPECT_LE(receipt.items.size(), 16U);
+}
+
+// The socket is lost at the n-th message of either side, for every n there is.
+TEST(Session, LosesNothingWhereverTheSocketIsLost) {
+  for (int lost_at = 1; lost_at < 60; ++lost_at) {
+    World world;
+    int messages = 0;
+    world.coordinator.on_traffic = [&] {
+      if (++messages == lost_at) world.host.drop("lost");
+    };
+    world.session.start();
+    world.coordinator.add_job(world.manifest, 12);
+
+    ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.done(); })) << "lost at message " << lost_at;
+    world.host.run_for(5s);
+
+    EXPECT_EQ(world.coordinator.paid.size(), 12U) << "lost at message " << lost_at;
+    for (const auto& [index, times] : world.coordinator.paid) EXPECT_EQ(times, 1) << index << ", lost at message " << lost_at;
+    EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty()) << "lost at message " << lost_at;
+    EXPECT_EQ(world.session.stats().held, 0U) << "lost at message " << lost_at;
+    EXPECT_EQ(world.session.stats().unanswered, 0U) << "lost at message " << lost_at;
+  }
+}
+
+TEST(Session, LosesNothingOverManyRandomLosses) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    World world;
+    world.runner.large_bytes = 70'000;  // By PUT.
+    std::mt19937 random(seed);
+    int losses = 0;
+    world.coordinator.on_traffic = [&] {
+      if (losses < 30 && random() % 8 == 0) {
+        ++losses;
+        world.host.blobs_reachable = random() % 2 == 0;
+        world.host.after(std::chrono::milliseconds(random() % 3000), [&] { world.host.blobs_reachable = true; });
+        world.host.drop("lost");
+      }
+    };
+    world.session.start();
+    world.coordinator.add_job(world.manifest, 20);
+
+    ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.done(); })) << "seed " << seed;
+    world.host.run_for(5s);
+
+    for (const auto& [index, times] : world.coordinator.paid) EXPECT_EQ(times, 1) << index << ", seed " << seed;
+    EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty()) << "seed " << seed;
+    EXPECT_EQ(world.session.stats().held, 0U) << "seed " << seed;
+  }
+}
+
+TEST(Session, ShowsWhatItHoldsAfterAReconnectAndRunsNothingTwice) {
+  World world;
+  world.coordinator.answer_verdicts = false;
+  world.join();
+  world.runner.takes = 100ms;
+  world.lease({0, 1, 2});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 2; }));  // 0 is done, 1 runs, 2 waits.
+
+  world.host.drop("lost");
+  world.host.run_for(5s);
+
+  const auto resumes = world.heard<protocol::Resume>();
+  ASSERT_EQ(resumes.size(), 1U);
+  EXPECT_EQ(resumes[0].held.size(), 3U);
+  EXPECT_EQ(world.runner.runs.size(), 3U);
+}
+
+TEST(Session, RunsATaskThatIsLeasedTwiceOnce) {
+  World world;
+  world.join();
+  world.lease({5, 5});
+  world.lease({5, 6});
+  world.host.run_for(1s);
+
+  EXPECT_EQ(world.runner.runs.size(), 2U);
+}
+
+TEST(Session, SendsAResultAgainWhenItsTaskIsLeasedAgainBeforeTheVerdict) {
+  World world;
+  world.coordinator.answer_verdicts = false;
+  world.join();
+  world.lease({5});
+  world.host.run_for(1s);
+  world.lease({5});
+  world.host.run_for(1s);
+
+  EXPECT_EQ(world.runner.runs.size(), 1U);
+  EXPECT_EQ(world.coordinator.results, 2);
+  EXPECT_EQ(world.coordinator.receipts, 2);
+}
+
+TEST(Session, EndsACancelledTaskAndGoesOnWithTheNext) {
+  World world;
+  world.join();
+  world.runner.takes = 10s;
+  world.lease({1, 2, 3});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
+
+  world.runner.takes = 10ms;
+  world.coordinator.send(protocol::Cancel{.tasks = {{.task = {.job = {}, .index = 1}, .attempt = 1}, {.task = {.job = {}, .index = 2}, .attempt = 1}},
+                                          .reason = "done elsewhere"});
+  world.host.run_for(1s);
+
+  EXPECT_EQ(world.runner.cancels, 1);
+  ASSERT_EQ(world.runner.runs.size(), 2U);
+  EXPECT_EQ(world.runner.runs[1].options.range.first, 3U);
+  EXPECT_EQ(world.coordinator.results, 1);
+  EXPECT_TRUE(world.heard<protocol::TaskFailed>().empty());
+  EXPECT_EQ(world.seen<event::TaskCancelled>().size(), 2U);
+}
+
+TEST(Session, IgnoresACancelOfAnotherAttempt) {
+  World world;
+  world.join();
+  world.runner.takes = 1s;
+  world.lease({1});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
+  world.coordinator.send(protocol::Cancel{.tasks = {{.task = {.job = {}, .index = 1}, .attempt = 2}}, .reason = "another"});
+  world.host.run_for(3s);
+
+  EXPECT_EQ(world.runner.cancels, 0);
+  EXPECT_EQ(world.coordinator.results, 1);
+}
+
+TEST(Session, ReportsAFailedTaskWithItsReasonAndGoesOn) {
+  World world;
+  world.join();
+  world.runner.error = Error{ErrorCode::invalid_argument, "3:17: cannot convert value."};
+  world.lease({1});
+  world.host.run_for(1s);
+  world.runner.error.reset();
+  world.lease({2});
+  world.host.run_for(1s);
+
+  const auto failed = world.heard<protocol::TaskFailed>();
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_EQ(failed[0].code, "invalid_argument");
+  EXPECT_EQ(failed[0].message, "3:17: cannot convert value.");
+  EXPECT_EQ(world.coordinator.results, 1);
+}
+
+TEST(Session, RefusesALeaseThatDoesNotFitItsJob) {
+  World world;
+  world.join();
+  protocol::Lease lease{.manifest = world.manifest, .wall_ms_max = 1000};
+  lease.tasks = {{.index = 0, .attempt = 1, .first = 64, .count = 1},
+                 {.index = 1, .attempt = 1, .first = 63, .count = 2},
+                 {.index = 2, .attempt = 1, .first = 0, .count = 0},
+                 {.index = 3, .attempt = 1, .first = 1, .count = 4294967295U}};
+  world.coordinator.send(lease);
+  world.coordinator.send(protocol::Lease{.job = {}, .manifest = Hash{}, .tasks = {{.index = 9, .attempt = 1, .first = 0, .count = 1}}});
+  world.host.run_for(30s);
+
+  const auto failed = world.heard<protocol::TaskFailed>();
+  ASSERT_EQ(failed.size(), 5U);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(failed[static_cast<std::size_t>(i)].code, "invalid_argument");
+  EXPECT_EQ(failed[4].code, "not_found");
+  EXPECT_TRUE(world.runner.runs.empty());
+}
+
+TEST(Session, UploadsLargeOutputsAndTriesAgainWhileTheyDoNotGetThrough) {
+  World world;
+  world.runner.large_bytes = 1'000'000;
+  world.join();
+  world.host.blobs_reachable = false;
+  world.host.after(3s, [&] { world.host.blobs_reachable = true; });
+  world.host.later([&] {
+    world.host.blobs_reachable = true;
+    world.lease({7});
+  });
+  world.host.run_for(20ms);
+  world.host.blobs_reachable = false;
+  world.host.run_for(10s);
+
+  EXPECT_EQ(world.coordinator.results, 1);
+  EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty());
+  EXPECT_TRUE(world.host.blobs.contains(crypto::sha256(ByteVector(1'000'000, 8))));
+}
+
+TEST(Session, BeatsOnlyWhileItHoldsSomething) {
+  World world;
+  world.join();
+  world.host.run_for(60s);
+  EXPECT_TRUE(world.heard<protocol::Beat>().empty());
+
+  world.runner.takes = 5500ms;
+  world.lease({1});
+  world.host.run_for(60s);
+  EXPECT_EQ(world.heard<protocol::Beat>().size(), 5U);
+}
+
+TEST(Session, StaysRefusedWhereTryingAgainChangesNothing) {
+  for (const ErrorCode code : {ErrorCode::unsupported, ErrorCode::unauthenticated, ErrorCode::permission_denied}) {
+    World world;
+    world.coordinator.refusal = protocol::ErrorMessage{.code = std::string(to_string(code)), .message = "No."};
+    world.session.start();
+    world.host.run_for(600s);
+
+    EXPECT_EQ(world.host.connections, 1);
+    ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
+    EXPECT_EQ(world.seen<event::Refused>()[0].error, (Error{code, "No."}));
+    EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
+    EXPECT_EQ(world.session.state(), SessionState::stopped);
+  }
+}
+
+TEST(Session, ComesBackWhereItWasRefusedForNow) {
+  World world;
+  world.coordinator.refusal = protocol::ErrorMessage{.code = "resource_exhausted", .message = "Full."};
+  world.session.start();
+  world.host.run_for(1s);
+  world.coordinator.refusal.reset();
+
+  EXPECT_TRUE(world.host.run_until([&] { return world.coordinator.welcomed(); }));
+  EXPECT_TRUE(world.seen<event::Refused>().empty());
+}
+
+TEST(Session, RefusesAnotherVersionOfTheProtocol) {
+  World world;
+  world.coordinator.version = 2;
+  world.session.start();
+  world.host.run_for(600s);
+
+  ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
+  EXPECT_EQ(world.seen<event::Refused>()[0].error.message, "The coordinator chose protocol version 2; this worker speaks version 1.");
+  EXPECT_EQ(world.heard<protocol::ErrorMessage>().size(), 1U);
+  EXPECT_EQ(world.host.connections, 1);
+}
+
+TEST(Session, EndsTheConnectionAtNonsenseAndComesBackEverMoreRarely) {
+  const protocol::CoordinatorMessage challenge = protocol::Challenge{};
+  const protocol::CoordinatorMessage welcome = protocol::Welcome{};
+  const std::vector<std::string> nonsense = {"",
+                                             "{}",
+                                             "hello",
+                                             R"({"type":"dance","v":1})",
+                                             R"({"type":"cancel","v":2,"tasks":[],"reason":""})",
+                                             R"({"type":"cancel","v":1,"tasks":[],"reason":"","more":1})",
+                                             std::string(2'000'000, ' '),
+                                             protocol::encode(challenge),
+                                             protocol::encode(welcome),
+                                             std::string(100, '[')};
+  for (const std::string& text : nonsense) {
+    World world;
+    world.join();
+    world.host.on_text = [&, usual = world.host.on_text](const std::string& frame) { usual(frame); };
+    int joins = 0;
+    // As soon as it has joined it hears nonsense, for ten minutes.
+    std::function<void()> pester = [&] {
+      if (world.session.state() == SessionState::idle) {
+        ++joins;
+        world.host.deliver_text(text);
+      }
+      world.host.after(100ms, pester);
+    };
+    pester();
+    world.host.run_for(600s);
+
+    EXPECT_GE(world.heard<protocol::ErrorMessage>().size(), 1U) << text.substr(0, 40);
+    EXPECT_GE(joins, 5) << text.substr(0, 40);
+    EXPECT_LE(joins, 50) << text.substr(0, 40);  // Not every quarter of a second.
+  }
+}
+
+TEST(Session, TakesNoWorkBeforeTheWelcomeAndNoBinaryFrames) {
+  World early;
+  early.host.on_text = [&](const std::string&) { early.host.deliver_text(protocol::encode(protocol::CoordinatorMessage(protocol::Lease{}))); };
+  early.session.start();
+  early.host.run_for(1s);
+  EXPECT_GE(early.seen<event::Disconnected>().size(), 1U);
+  EXPECT_TRUE(early.runner.runs.empty());
+
+  World binary;
+  binary.join();
+  binary.host.deliver_binary({1, 2, 3});
+  binary.host.run_for(10ms);
+  EXPECT_EQ(binary.seen<event::Disconnected>().size(), 1U);
+  EXPECT_EQ(binary.heard<protocol::ErrorMessage>().size(), 1U);
+}
+
+TEST(Session, GivesUpAGreetingThatTakesTooLong) {
+  World world;
+  world.host.on_text = [](const std::string&) {};  // Silence.
+  world.session.start();
+  world.host.run_for(9s);
+  EXPECT_TRUE(world.seen<event::Disconnected>().empty());
+  world.host.run_for(2s);
+  EXPECT_EQ(world.seen<event::Disconnected>().size(), 1U);
+}
+
+TEST(Session, WaitsLongerAfterEveryFailureUpToThirtySeconds) {
+  World world;
+  world.host.reachable = false;
+  world.session.start();
+  world.host.run_for(1200s);
+
+  const auto losses = world.seen<event::Disconnected>();
+  ASSERT_GE(losses.size(), 40U);
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const Duration whole = std::min<Duration>(250ms * (1 << std::min<std::size_t>(i, 10)), 30s);
+    EXPECT_LE(losses[i].retry, whole) << i;
+    EXPECT_GE(losses[i].retry, whole / 2) << i;
+  }
+  EXPECT_NE(losses[20].retry, losses[21].retry);  // Jitter.
+}
+
+TEST(Session, WakesFromItsBackoffWhenAsked) {
+  World world;
+  world.host.reachable = false;
+  world.session.start();
+  world.host.run_for(300s);
+  const int before = world.host.connections;
+  world.host.reachable = true;
+
+  world.session.wake();
+  world.host.run_for(100ms);
+
+  EXPECT_EQ(world.host.connections, before + 1);
+  EXPECT_TRUE(world.coordinator.welcomed());
+}
+
+TEST(Session, PausesAndResumesWithoutLeaving) {
+  World world;
+  world.join();
+  world.lease({1, 2});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
+  world.session.pause();
+  world.host.run_for(1s);
+  EXPECT_EQ(world.session.state(), SessionState::paused);
+  EXPECT_EQ(world.coordinator.results, 2);  // What it held is finished.
+  world.session.resume();
+  world.host.run_for(1s);
+
+  const auto slots = world.heard<protocol::Slots>();
+  ASSERT_EQ(slots.size(), 2U);
+  EXPECT_EQ(slots[0].slots, 0U);
+  EXPECT_EQ(slots[1].slots, 2U);
+  EXPECT_EQ(world.host.connections, 1);
+}
+
+TEST(Session, FinishesWhatRunsBeforeItLeaves) {
+  World world;
+  world.join();
+  world.runner.takes = 2s;
+  world.lease({1, 2, 3});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
+  world.session.stop("Stopped by its owner.");
+  world.host.run_for(10s);
+
+  EXPECT_EQ(world.runner.runs.size(), 1U);
+  EXPECT_EQ(world.coordinator.paid.size(), 0U);  // Leased by hand: nothing was open.
+  EXPECT_EQ(world.coordinator.results, 1);
+  EXPECT_EQ(world.coordinator.receipts, 1);
+  ASSERT_EQ(world.heard<protocol::Bye>().size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<protocol::Bye>(world.coordinator.heard.back()));
+  EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
+  EXPECT_TRUE(world.host.closed_by_worker);
+  EXPECT_EQ(world.host.connections, 1);
+}
+
+TEST(Session, GivesBackWhatTakesTooLongWhenItLeaves) {
+  World world;
+  world.join();
+  world.runner.takes = 1h;
+  world.lease({1, 2});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
+  world.session.stop("Stopped by its owner.");
+  world.host.run_for(2900ms);
+  EXPECT_TRUE(world.seen<event::Stopped>().empty());
+  world.host.run_for(200ms);
+
+  EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
+  EXPECT_EQ(world.heard<protocol::Bye>().size(), 1U);
+  EXPECT_EQ(world.coordinator.results, 0);
+  EXPECT_EQ(world.seen<event::TaskCancelled>().size(), 2U);
+}
+
+TEST(Session, StopsAtOnceWithoutAConnection) {
+  World never;
+  never.session.stop("x");
+  EXPECT_EQ(never.seen<event::Stopped>().size(), 1U);
+
+  World offline;
+  offline.join();
+  offline.runner.takes = 1h;
+  offline.lease({1});
+  ASSERT_TRUE(offline.host.run_until([&] { return offline.runner.runs.size() == 1; }));
+  offline.host.reachable = false;
+  offline.host.drop("lost");
+  offline.host.run_for(1s);
+  offline.session.stop("x");
+  offline.host.run_for(10ms);
+  EXPECT_EQ(offline.seen<event::Stopped>().size(), 1U);
+  const int connections = offline.host.connections;
+  offline.host.run_for(600s);
+  EXPECT_EQ(offline.host.connections, connections);
+}
+
+TEST(Session, RestsBetweenTasksWhenThrottled) {
+  World world;
+  world.join();
+  world.session.throttle(0.25);
+  world.runner.takes = 100ms;
+  world.lease({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  world.host.run_for(2s);
+
+  EXPECT_GE(world.runner.runs.size(), 4U);
+  EXPECT_LE(world.runner.runs.size(), 6U);
+}
+
+TEST(Session, MayBeDestroyedWithEverythingUnderWay) {
+  World world;
+  auto session = std::make_unique<Session>(world.host, world.runner, world.key, Session::Options{}, [](const Event&) {});
+  session->start();
+  world.coordinator.add_job(world.manifest, 30);
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 3; }));
+
+  session.reset();
+  world.host.run_for(60s);
+
+  EXPECT_LE(world.runner.runs.size(), 3U);
+}
+
+}  // namespace
+}  // namespace weft::worker

@@ -1,0 +1,287 @@
+#include "apps/worker/work.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/crypto/sha256.h"
+#include "common/proof/merkle.h"
+
+namespace weft::worker {
+namespace {
+
+constexpr int upload_attempts_max = 6;
+constexpr Duration upload_retry = std::chrono::milliseconds(500);
+// Of a frame: the header of a result with 64 outputs takes under 16 KiB.
+constexpr std::size_t payload_bytes_max = protocol::frame_bytes_max - (std::size_t{64} << 10);
+
+TaskKey key_of(const protocol::HeldTask& held) { return {.task = held.task, .attempt = held.attempt}; }
+
+}  // namespace
+
+Work::Work(Host& host, TaskRunner& runner, Connection& connection, Options options, EventSink emit)
+    : host_(host),
+      runner_(runner),
+      connection_(connection),
+      options_(options),
+      emit_(std::move(emit)),
+      blobs_(host, options.blobs),
+      loader_(host, blobs_),
+      outbox_(options.outbox) {}
+
+bool Work::holds(const TaskKey& key) const {
+  return (running_ && running_->key == key) || deliveries_.contains(key) || std::ranges::contains(queue_, key, &Queued::key);
+}
+
+void Work::on_ready(const protocol::Welcome& welcome) {
+  token_ = welcome.blob_token;
+  blobs_.set_token(token_);
+  counters_.balance = welcome.balance;
+  beat_every_ = std::chrono::milliseconds(std::max(welcome.beat_ms, 50U));
+  protocol::Resume resume;
+  const auto add = [&](const TaskKey& key) { resume.held.push_back({.task = key.task, .attempt = key.attempt}); };
+  if (running_) add(running_->key);
+  for (const auto& [key, delivery] : deliveries_) add(key);
+  std::ranges::for_each(queue_, add, &Queued::key);
+  std::ranges::for_each(outbox_.keys(), add);
+  if (!resume.held.empty()) connection_.send(std::move(resume));
+  outbox_.send_all_again();
+  send_results();
+  run_next();
+  beat();
+}
+
+void Work::on_lease(const protocol::Lease& lease) {
+  auto terms = std::make_shared<LeaseTerms>();
+  terms->manifest = lease.manifest;
+  terms->piece_workgroups_max = lease.piece_workgroups_max;
+  terms->wall_max = std::min<Duration>(std::chrono::milliseconds(lease.wall_ms_max), options_.wall_max);
+  for (const protocol::LeasedTask& leased : lease.tasks) {
+    const TaskKey key{.task = {.job = lease.job, .index = leased.index}, .attempt = leased.attempt};
+    if (holds(key) || outbox_.send_again(key)) continue;
+    if (finishing_) continue;  // The Bye that follows gives it back.
+    if (queue_.size() >= options_.queue_max) {
+      fail_task(key, {ErrorCode::resource_exhausted, std::format("This worker holds {} tasks already.", queue_.size())});
+      continue;
+    }
+    queue_.push_back({.key = key, .range = {.first = leased.first, .count = leased.count}, .terms = terms});
+  }
+  send_results();
+  run_next();
+  beat();
+}
+
+void Work::on_verdict(const protocol::Verdict& verdict) {
+  const TaskKey key{.task = verdict.task, .attempt = verdict.attempt};
+  counters_.balance = verdict.balance;
+  if (!outbox_.remove(key)) return;  // Answered before.
+  ++(verdict.accepted ? counters_.accepted : counters_.refused);
+  counters_.paid += verdict.paid;
+  emit_(event::Verdict{.key = key, .accepted = verdict.accepted, .paid = verdict.paid, .balance = verdict.balance, .reason = verdict.reason});
+  run_next();  // The outbox may have been full.
+}
+
+void Work::on_cancel(const protocol::Cancel& cancel) {
+  for (const protocol::HeldTask& task : cancel.tasks) {
+    const TaskKey key = key_of(task);
+    const bool dropped = std::erase_if(queue_, [&](const Queued& queued) { return queued.key == key; }) + deliveries_.erase(key) > 0;
+    if (dropped) emit_(event::TaskCancelled{.key = key, .reason = cancel.reason});
+    outbox_.remove(key);
+    if (running_ && running_->key == key && !running_->cancelled) {
+      running_->cancelled = cancel.reason;
+      // While its job is being loaded there is nothing to end; the load is then looked at by nobody.
+      running_->on_runner ? runner_.cancel() : end_running(Duration::zero());
+    }
+  }
+  run_next();
+  check_finished();
+}
+
+void Work::run_next() {
+  if (running_ || resting_ || finishing_ || queue_.empty() || deliveries_.size() >= options_.deliveries_max) return;
+  if (outbox_.full() && !connection_.ready()) return;
+  const Queued task = std::move(queue_.front());
+  queue_.pop_front();
+  running_ = Running{.key = task.key, .serial = ++serial_, .on_runner = false, .cancelled = {}, .began = host_.now()};
+  emit_(event::TaskStarted{.key = task.key});
+  loader_.load(task.terms->manifest, alive_.guard([this, task, serial = serial_](const Result<std::shared_ptr<const exec::Job>>& job) {
+    if (!running_ || running_->serial != serial) return;
+    if (job) return run(task, *job);
+    fail_task(task.key, job.error());
+    end_running(Duration::zero());
+  }));
+  // The next job's bytes come while this one runs. Its errors are met when it is its turn.
+  if (!queue_.empty()) loader_.load(queue_.front().terms->manifest, [](const auto&) {});
+}
+
+void Work::run(const Queued& task, const std::shared_ptr<const exec::Job>& job) {
+  const std::uint32_t length = manifest::axis_length(job->manifest);
+  if (task.range.count == 0 || task.range.first > length || task.range.count > length - task.range.first) {
+    fail_task(task.key, {ErrorCode::invalid_argument,
+                         std::format("The lease asks for {} workgroups from {}; the job has {}.", task.range.count, task.range.first, length)});
+    return end_running(Duration::zero());
+  }
+  running_->on_runner = true;
+  TaskRun request{
+      .job = job, .options = {.range = task.range, .piece_workgroups_max = task.terms->piece_workgroups_max}, .wall_max = task.terms->wall_max};
+  runner_.run(std::move(request), alive_.guard([this, key = task.key](Result<exec::Output> output) {
+    const Duration took = host_.now() - running_->began;
+    if (!running_->cancelled) output ? succeed(key, std::move(*output)) : fail_task(key, std::move(output.error()));
+    end_running(std::chrono::duration_cast<Duration>(took * ((1 - share_) / share_)));
+  }));
+}
+
+void Work::end_running(Duration rest) {
+  const Running ended = *std::exchange(running_, std::nullopt);
+  if (ended.cancelled) emit_(event::TaskCancelled{.key = ended.key, .reason = *ended.cancelled});
+  if (rest > Duration::zero() && !finishing_) {
+    resting_ = true;
+    host_.after(rest, alive_.guard([this] {
+      resting_ = false;
+      run_next();
+    }));
+  }
+  run_next();
+  send_results();  // The last of a batch does not wait for its receipt.
+  check_finished();
+}
+
+void Work::succeed(const TaskKey& key, exec::Output output) {
+  ++counters_.tasks_done;
+  counters_.gpu_seconds += output.gpu_seconds;
+  counters_.wall_seconds += output.wall_seconds;
+  emit_(event::TaskDone{.key = key, .wall_seconds = output.wall_seconds, .gpu_seconds = output.gpu_seconds});
+  Delivery& delivery = deliveries_[key];
+  protocol::TaskResult& result = delivery.frame.result;
+  result = {.task = key.task,
+            .attempt = key.attempt,
+            .root = proof::task_root(output.outputs),
+            .outputs = {},
+            .gpu_seconds = output.gpu_seconds,
+            .wall_seconds = output.wall_seconds};
+  delivery.serial = ++serial_;
+  std::vector<Upload> uploads;
+  for (ByteVector& bytes : output.outputs) {
+    counters_.bytes_sent += bytes.size();
+    const bool in_frame = bytes.size() <= protocol::inline_output_bytes_max && delivery.frame.payload.size() + bytes.size() <= payload_bytes_max;
+    const Hash hash = crypto::sha256(bytes);
+    result.outputs.push_back({.hash = hash, .bytes = bytes.size(), .in_frame = in_frame});
+    if (in_frame) {
+      append(delivery.frame.payload, bytes);
+    } else {
+      uploads.push_back(
+          {.key = key, .delivery = delivery.serial, .hash = hash, .bytes = std::make_shared<const ByteVector>(std::move(bytes)), .attempt = 1});
+    }
+  }
+  delivery.uploads = uploads.size() + 1;  // One for here, so that it is not over before all have begun.
+  for (Upload& one : uploads) upload(std::move(one));
+  uploaded(key, {});
+}
+
+bool Work::is_wanted(const Upload& upload) const {
+  const auto delivery = deliveries_.find(upload.key);
+  return delivery != deliveries_.end() && delivery->second.serial == upload.delivery;
+}
+
+void Work::upload(Upload one) {
+  host_.put_blob(one.hash, *one.bytes, token_, alive_.guard([this, one](Result<> result) mutable {
+    if (!is_wanted(one)) return;  // Taken back meanwhile.
+    const bool passing = !result && (result.error().code == ErrorCode::unavailable || result.error().code == ErrorCode::deadline_exceeded ||
+                                     result.error().code == ErrorCode::unauthenticated);  // The token was of the last session.
+    if (!passing || one.attempt >= upload_attempts_max) return uploaded(one.key, std::move(result));
+    host_.after(upload_retry * one.attempt, alive_.guard([this, one]() mutable {
+      if (!is_wanted(one)) return;
+      // Without a connection it is tried for as long as it takes.
+      if (connection_.ready()) ++one.attempt;
+      upload(std::move(one));
+    }));
+  }));
+}
+
+void Work::uploaded(const TaskKey& key, Result<> result) {
+  Delivery& delivery = deliveries_.at(key);
+  if (!result && !delivery.error) delivery.error = result.error();
+  if (--delivery.uploads > 0) return;
+  const Delivery done = std::move(delivery);
+  deliveries_.erase(key);
+  if (done.error) {
+    --counters_.tasks_done;
+    fail_task(key, *done.error);
+  } else {
+    outbox_.add(done.frame);
+    send_results();
+  }
+  run_next();
+  check_finished();
+}
+
+void Work::fail_task(const TaskKey& key, Error error) {
+  ++counters_.tasks_failed;
+  counters_.last_error = error.message;
+  connection_.send(
+      protocol::TaskFailed{.task = key.task, .attempt = key.attempt, .code = std::string(to_string(error.code)), .message = error.message});
+  emit_(event::TaskFailed{.key = key, .error = std::move(error)});
+}
+
+void Work::send_results() {
+  if (!connection_.ready()) return;
+  while (const protocol::ResultFrame* frame = outbox_.send_next()) {
+    check(connection_.send(*frame), "a result fits into a frame");
+    if (outbox_.unreceipted() >= options_.receipt_items_max) send_receipt();
+  }
+  if (outbox_.unreceipted() == 0) return;
+  if (held() == 0) return send_receipt();
+  if (std::exchange(receipt_due_, true)) return;
+  host_.after(options_.receipt_delay, alive_.guard([this] {
+    receipt_due_ = false;
+    send_receipt();
+  }));
+}
+
+void Work::send_receipt() {
+  if (outbox_.unreceipted() == 0 || !connection_.ready()) return;
+  ++receipts_signing_;
+  connection_.send_receipt(outbox_.take_unreceipted(), alive_.guard([this] {
+    --receipts_signing_;
+    check_finished();
+  }));
+}
+
+void Work::beat() {
+  if (beating_ || held() == 0) return;
+  beating_ = true;
+  host_.after(beat_every_, alive_.guard([this] {
+    beating_ = false;
+    if (held() == 0) return;
+    connection_.send(protocol::Beat{.running = running_ ? 1U : 0U});
+    beat();
+  }));
+}
+
+void Work::finish(Duration grace, std::function<void()> done) {
+  if (finishing_) return;
+  finishing_ = true;
+  finished_ = std::move(done);
+  for (const Queued& task : std::exchange(queue_, {})) emit_(event::TaskCancelled{.key = task.key, .reason = "Given back."});
+  host_.after(grace, alive_.guard([this] {
+    if (!finished_) return;
+    for (const auto& [key, delivery] : std::exchange(deliveries_, {})) emit_(event::TaskCancelled{.key = key, .reason = "Given back."});
+    if (running_ && !running_->cancelled) {
+      running_->cancelled = "Given back.";
+      if (running_->on_runner) return runner_.cancel();
+      emit_(event::TaskCancelled{.key = running_->key, .reason = *running_->cancelled});
+      running_.reset();
+    }
+    if (auto finished = std::exchange(finished_, {})) finished();
+  }));
+  check_finished();
+}
+
+void Work::check_finished() {
+  if (!finishing_ || !finished_ || running_ || !deliveries_.empty()) return;
+  if (connection_.ready() && (outbox_.unreceipted() > 0 || receipts_signing_ > 0)) return send_receipt();
+  std::exchange(finished_, {})();
+}
+
+}  // namespace weft::worker

@@ -1,0 +1,70 @@
+// How fast this GPU is, measured with small kernels: what the capability report and `weft bench gpu` stand on.
+//
+// Times are the GPU's own (timestamps) where it has them, else the wall clock around submit and wait.
+// Threading: the device's thread. Lifetime: the device outlives a Meter.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/device.h"
+#include "engine/gpu/timer.h"
+
+namespace weft::gpu {
+
+struct Timing {
+  double gpu_seconds = 0;
+  double record_seconds = 0;  // CPU: recording the pass.
+  double submit_seconds = 0;  // CPU: finishing the commands and submitting them.
+  double wall_seconds = 0;    // From the first recorded command to the answer.
+};
+
+class Meter {
+ public:
+  struct Options {
+    double busy_seconds = 0.01;  // The work is repeated until it keeps the GPU busy for this long.
+    std::uint32_t rounds = 3;    // The median of so many is given.
+    std::uint32_t repetitions_max = 1 << 16;
+  };
+  explicit Meter(Device& device) : device_(device), timer_(device) {}
+
+  [[nodiscard]] bool by_timestamps() const { return timer_.available(); }
+  // Records `work` into one pass of one submit and waits for it.
+  [[nodiscard]] Async<Result<Timing>> time(std::function<void(Pass&)> work);
+  // GPU seconds that one `work` takes when it is repeated.
+  [[nodiscard]] Async<Result<double>> seconds_each(std::function<void(Pass&)> work, Options options);
+
+ private:
+  Device& device_;
+  PassTimer timer_;
+};
+
+// A pipeline with buffers of its own, ready to be run, and what one run moves and computes.
+struct Workload {
+  Pipeline pipeline;
+  std::vector<Buffer> buffers;
+  std::vector<BindGroup> groups;  // Several: used in turn, so that caches do not hold the data.
+  Workgroups workgroups;
+  double bytes = 0;       // Read and written by one run.
+  double operations = 0;  // Multiplications and additions of one run.
+
+  // Runs once, with the next group.
+  void run(Pass& pass);
+
+ private:
+  std::size_t next_group_ = 0;
+};
+
+enum class Arithmetic : std::uint8_t { f32, f16, int8_dot };
+[[nodiscard]] std::string_view to_string(Arithmetic arithmetic);
+// Whether a device computes in it.
+[[nodiscard]] bool has(const Device& device, Arithmetic arithmetic);
+
+// Copies `bytes` from one buffer to another with a kernel.
+[[nodiscard]] Async<Result<Workload>> create_copy(Device& device, std::uint64_t bytes);
+// Independent multiply-adds in registers, as many as the GPU can keep going.
+[[nodiscard]] Async<Result<Workload>> create_peak(Device& device, Arithmetic arithmetic);
+
+}  // namespace weft::gpu

@@ -1,0 +1,74 @@
+// Small reads that stay in flight while the GPU goes on: each copies into a slot of its own and is awaited later, so that
+// nobody waits for a round trip per token.
+//
+//   ReadbackRing ring(device, {.slots = 4, .slot_bytes = 256});
+//   WEFT_CO_ASSIGN(Readback read, ring.record(encoder, tokens, 0, 64));
+//   device.submit(std::move(encoder));
+//   read.begin();                                     // under way from here on
+//   ...                                               // further submits
+//   WEFT_CO_ASSIGN(ByteSpan bytes, co_await read.bytes());
+//
+// Threading: the device's thread. Lifetime: the device outlives the ring, the ring its Readbacks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/gpu/backend.h"
+
+namespace weft::gpu {
+
+class ReadbackRing;
+
+// One read, from record() to its destruction, which frees the slot (after its answer came).
+class Readback {
+ public:
+  Readback(Readback&& other) noexcept;
+  Readback& operator=(Readback&&) = delete;
+  ~Readback();
+
+  // Asks for the bytes; once, after the submit.
+  void begin();
+  // Waits for them; once. Valid as long as this object.
+  [[nodiscard]] Async<Result<ByteSpan>> bytes();
+
+ private:
+  friend class ReadbackRing;
+  Readback(ReadbackRing& ring, std::size_t slot, std::size_t size) : ring_(&ring), slot_(slot), size_(size) {}
+  ReadbackRing* ring_;
+  std::size_t slot_;
+  std::size_t size_;
+};
+
+class ReadbackRing {
+ public:
+  struct Options {
+    std::size_t slots = 4;
+    std::uint64_t slot_bytes = 4096;
+  };
+  ReadbackRing(Device& device, Options options);
+  ReadbackRing(const ReadbackRing&) = delete;
+  ~ReadbackRing();
+
+  // Records the copy. Fails with resource_exhausted when all slots are in use or the size is over slot_bytes, and with
+  // invalid_argument when offset or size is not a multiple of 4.
+  [[nodiscard]] Result<Readback> record(Encoder& encoder, const Buffer& source, std::uint64_t offset, std::uint64_t size);
+  [[nodiscard]] std::size_t free_slots() const;
+
+ private:
+  friend class Readback;
+  struct Slot {
+    Buffer buffer;
+    ByteVector bytes;
+    std::optional<Wait<>> wait;  // From begin() until its answer was seen.
+    bool taken = false;
+    [[nodiscard]] bool free() const { return !taken && (!wait || wait->done()); }
+  };
+  Device& device_;
+  const Options options_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace weft::gpu

@@ -1,0 +1,119 @@
+// The indexes that make matching cheap: classes, their free workers and their jobs with something to give, deadlines.
+#include <algorithm>
+#include <cmath>
+
+#include "service/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+// Classes without jobs are kept for the next job of their kind, up to this many classes.
+constexpr std::size_t classes_kept_max = 64;
+
+// More than any rate makes of it: a worker that let a lease expire comes last until it delivers again.
+constexpr std::int32_t slowness_after_expiry = 1000;
+
+FreeKey free_key_of(const WorkerState& worker) {
+  const auto slowness = static_cast<std::int32_t>(std::lround(-4 * std::log2(worker.rate)));
+  return {.held = static_cast<std::uint32_t>(worker.running.size()),
+          .slowness = slowness + (worker.expiries > 0 ? slowness_after_expiry : 0),
+          .sequence = worker.sequence};
+}
+
+}  // namespace
+
+RequirementClass& Scheduler::State::class_of(const Job& job) {
+  ClassKey key = ClassKey::of(job);
+  if (const auto found = classes.find(key); found != classes.end()) return *found->second;
+  if (classes.size() >= classes_kept_max) {
+    for (auto each = classes.begin(); each != classes.end();) {
+      if (each->second->jobs > 0) {
+        ++each;
+        continue;
+      }
+      for (auto& [sequence, worker] : workers_in_order) std::erase(worker->classes, each->second.get());
+      each = classes.erase(each);
+    }
+  }
+  auto made = std::make_unique<RequirementClass>();
+  made->key = key;
+  for (auto& [sequence, worker] : workers_in_order) {
+    if (!fits(worker->info, key)) continue;
+    worker->classes.push_back(made.get());
+    if (worker->info.slots > 0) ++made->members[worker->side()];
+    if (worker->free_key) made->free[worker->side()][*worker->free_key] = worker;
+  }
+  return *classes.emplace(std::move(key), std::move(made)).first->second;
+}
+
+void Scheduler::State::list_job(JobState& job) {
+  auto phase = RequirementClass::phases;
+  if (job.canary != CanaryState::leased && (!job.open.empty() || job.has_fresh())) {
+    phase = job.canary == CanaryState::waiting ? RequirementClass::canary : RequirementClass::open;
+  }
+  if (phase == job.listed_phase) return;
+  if (job.listed_phase != RequirementClass::phases) job.requirements->needing[job.listed_phase].erase(job.rank);
+  if (phase != RequirementClass::phases) job.requirements->needing[phase][job.rank] = &job;
+  job.listed_phase = phase;
+}
+
+void Scheduler::State::list_worker(WorkerState& worker) {
+  std::optional<FreeKey> key;
+  const bool room = worker.running.size() < worker.info.slots && (worker.running.empty() || worker.load_seconds < seconds(settings.hold_max));
+  if (room && !worker.gone) key = free_key_of(worker);
+  if (key != worker.free_key) {
+    for (RequirementClass* each : worker.classes) {
+      auto& free = each->free[worker.side()];
+      if (worker.free_key) free.erase(*worker.free_key);
+      if (key) free[*key] = &worker;
+    }
+    worker.free_key = key;
+  }
+
+  std::optional<Instant> deadline;
+  const auto at_most = [&](Instant instant) { deadline = deadline ? std::min(*deadline, instant) : instant; };
+  if (!worker.gone) {
+    if (!worker.running.empty()) at_most(worker.head_since + settings.wall_max + settings.grace);
+    if (!worker.reported.empty()) at_most(worker.reported.front().since + settings.grace);
+    if (deadline) at_most(worker.heard + settings.beat * settings.beats_missed_max);
+  }
+  if (deadline == worker.deadline) return;
+  if (worker.deadline) worker_deadlines.erase({*worker.deadline, worker.sequence});
+  if (deadline) worker_deadlines.insert({*deadline, worker.sequence});
+  worker.deadline = deadline;
+}
+
+void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
+  const int change = static_cast<int>(slots > 0) - static_cast<int>(worker.info.slots > 0);
+  for (RequirementClass* each : worker.classes) each->members[worker.side()] += static_cast<std::size_t>(change);
+  worker.info.slots = slots;
+  list_worker(worker);
+  mark(worker);
+  if (change >= 0) return;
+  // Where the last native worker of a class is gone, a canary may go to a browser.
+  for (RequirementClass* each : worker.classes) {
+    if (each->members[worker.side()] > 0) continue;
+    for (auto& [rank, job] : each->needing[RequirementClass::canary]) mark(*job);
+  }
+}
+
+void Scheduler::State::mark(JobState& job) { changed_jobs[job.rank] = &job; }
+void Scheduler::State::mark(WorkerState& worker) { changed_workers[worker.sequence] = &worker; }
+
+void Scheduler::State::erase_job(JobState& job) {
+  if (job.listed_phase != RequirementClass::phases) job.requirements->needing[job.listed_phase].erase(job.rank);
+  --job.requirements->jobs;
+  changed_jobs.erase(job.rank);
+  if (job.spec.deadline) job_deadlines.erase({*job.spec.deadline, job.spec.id});
+  jobs.erase(JobId(job.spec.id));
+}
+
+void Scheduler::State::erase_worker(WorkerState& worker) {
+  worker.gone = true;
+  list_worker(worker);
+  changed_workers.erase(worker.sequence);
+  workers_in_order.erase(worker.sequence);
+  workers.erase(PublicKey(worker.info.key));
+}
+
+}  // namespace weft::scheduler

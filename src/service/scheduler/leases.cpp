@@ -1,0 +1,153 @@
+// What a worker holds, and how that ends.
+#include <algorithm>
+#include <cmath>
+#include <format>
+
+#include "common/base/check.h"
+#include "service/scheduler/state.h"
+
+namespace weft::scheduler {
+
+void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt, Instant now) {
+  TaskState& task = job.touch(index);
+  task.replicas.push_back({.worker = worker.info.key, .attempt = attempt, .state = ReplicaState::leased});
+  task.next_attempt = std::max(task.next_attempt, attempt + 1);
+  if (!task.missing()) {
+    job.close(task);
+  } else if (task.open_sequence == 0) {
+    job.reopen(index, task);
+  }
+  ++job.leases;
+  if (job.canary == CanaryState::waiting) {
+    job.canary = CanaryState::leased;
+    job.canary_index = index;
+  }
+  const double predicted = job.pace * job.range_count(index) / worker.rate;
+  if (worker.running.empty()) {
+    worker.head_since = now;
+    worker.heard = std::max(worker.heard, now);  // It is asked to beat from here on.
+  }
+  worker.running.push_back({.job = &job, .index = index, .attempt = attempt, .seconds = predicted, .since = now});
+  worker.load_seconds += predicted;
+  list_job(job);
+  list_worker(worker);
+}
+
+void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t index, Instant now) {
+  const auto is_it = [&](const Holding& holding) { return holding.job == &job && holding.index == index; };
+  if (const auto running = std::ranges::find_if(worker.running, is_it); running != worker.running.end()) {
+    worker.load_seconds -= running->seconds;
+    if (running == worker.running.begin()) worker.head_since = now;
+    worker.running.erase(running);
+    if (worker.running.empty()) worker.load_seconds = 0;  // No rounding is carried on.
+  } else {
+    const auto reported = std::ranges::find_if(worker.reported, is_it);
+    check(reported != worker.reported.end(), "a lease is held by its worker");
+    worker.reported.erase(reported);
+  }
+  --job.leases;
+  list_worker(worker);
+  mark(worker);
+}
+
+bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind, const Error& why, Instant now) {
+  TaskState& task = job.tasks.at(index);
+  const ReplicaOf replica = *task.replica_of(worker.info.key);
+  const bool canary = job.canary == CanaryState::leased && job.canary_index == index;
+  unhold(worker, job, index, now);
+  std::erase_if(task.replicas, [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
+  if (canary) job.canary = CanaryState::waiting;
+  out.push_back(LeaseLost{.task = job.task_id(index), .worker = worker.info.key, .attempt = replica.attempt, .reason = why.message});
+
+  // `canary` also where it is waiting now: nothing else of the job has been leased.
+  if (auto reason = blame(job, task, index, worker, kind, why, job.canary != CanaryState::passed)) {
+    end_job(job, std::move(*reason), now);
+    return false;
+  }
+  if (kind != Blame::none) {
+    const Instant retry_at = now + settings.retry_same_after;
+    std::erase_if(task.failures, [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
+    task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
+    retries.insert({retry_at, job.task_id(index)});
+  }
+  job.reopen(index, task);
+  list_job(job);
+  mark(job);
+  return true;
+}
+
+void Scheduler::State::lose_all(WorkerState& worker, Blame head, const Error& why, Instant now) {
+  while (!worker.running.empty()) {
+    const Holding holding = worker.running.front();
+    lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
+  }
+  while (!worker.reported.empty()) {
+    const Holding holding = worker.reported.front();
+    lose(worker, *holding.job, holding.index, Blame::none, why, now);
+  }
+}
+
+void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Instant now) {
+  std::map<std::uint64_t, Cancel> cancels;  // By the workers' order of arrival.
+  for (auto& [index, task] : job.tasks) {
+    for (const ReplicaOf& replica : task.replicas) {
+      if (replica.state == ReplicaState::counted) continue;
+      WorkerState& worker = *workers.at(replica.worker);
+      unhold(worker, job, index, now);
+      if (worker.gone || replica.state == ReplicaState::reported) continue;
+      Cancel& cancel = cancels[worker.sequence];
+      cancel.worker = replica.worker;
+      cancel.tasks.push_back({.task = job.task_id(index), .attempt = replica.attempt});
+    }
+  }
+  for (auto& [sequence, cancel] : cancels) {
+    cancel.reason = reason;
+    out.push_back(std::move(cancel));
+  }
+}
+
+void Scheduler::State::disconnect(WorkerState& worker, Blame head, const Error& why, Instant now) {
+  worker.gone = true;
+  set_slots(worker, 0);
+  lose_all(worker, head, why, now);
+  erase_worker(worker);
+}
+
+void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
+  const JobId id = job.spec.id;
+  cancel_leases(job, reason.message, now);
+  erase_job(job);
+  out.push_back(JobFailed{.job = id, .reason = std::move(reason)});
+}
+
+bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement, Instant now) {
+  const double pace = reference_seconds_per_workgroup(measurement);
+  const Estimate made = estimate({.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas}, pace, settings.pricing);
+  job.canary = CanaryState::passed;
+  job.pace = pace;
+  job.spec.estimate = made;
+  if (made.price > job.spec.budget) {
+    end_job(
+        job,
+        {ErrorCode::insufficient_funds, std::format("The job is estimated at {:.6f} credits ({:.6f} compute units); its budget is {:.6f}.",
+                                                    static_cast<double>(made.price) / 1e6, made.units, static_cast<double>(job.spec.budget) / 1e6)},
+        now);
+    return false;
+  }
+  out.push_back(Estimated{.job = job.spec.id, .estimate = made});
+  list_job(job);
+  mark(job);
+  return true;
+}
+
+void Scheduler::State::measured(WorkerState& worker, JobState& job, const Measurement& measurement) {
+  const double pace = reference_seconds_per_workgroup(measurement);
+  if (pace > 0 && job.pace > 0) {
+    // Halfway in five results, in the logarithm, so that one wild value moves it by no more than another.
+    const double factor = std::clamp(job.pace / pace, 0.1, 10.0);
+    worker.rate = std::clamp(worker.rate * std::pow(factor, 0.13), 1e-4, 1000.0);
+  }
+  job.pace = std::max(job.pace, pace);
+}
+
+}  // namespace weft::scheduler

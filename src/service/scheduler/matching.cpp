@@ -1,0 +1,197 @@
+// decide(): what has expired, and who gets what.
+#include <algorithm>
+#include <cmath>
+#include <format>
+
+#include "service/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
+constexpr auto browser = static_cast<std::size_t>(protocol::WorkerKind::browser);
+
+// A stranger's shader is tried natively first, where a native worker that fits is connected.
+bool waits_for_native(const JobState& job) {
+  return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl && job.requirements->members[native] > 0;
+}
+
+}  // namespace
+
+void Scheduler::State::expire(Instant now) {
+  while (!job_deadlines.empty() && job_deadlines.begin()->first <= now) {
+    JobState& job = *jobs.at(job_deadlines.begin()->second);
+    end_job(job,
+            {ErrorCode::deadline_exceeded, std::format("The job's deadline passed with {} of {} tasks accepted.", job.settled_count, job.spec.tasks)},
+            now);
+  }
+  while (!worker_deadlines.empty() && worker_deadlines.begin()->first <= now) {
+    expire_worker(*workers_in_order.at(worker_deadlines.begin()->second), now);
+  }
+  while (!retries.empty() && retries.begin()->first <= now) {
+    const TaskId id = retries.begin()->second;
+    retries.erase(retries.begin());
+    TaskState* task = find_task(id);
+    if (task == nullptr || !task->missing()) continue;
+    JobState& job = *find_job(id.job);
+    job.reopen(id.index, *task);  // Those who passed over it look again.
+    list_job(job);
+    mark(job);
+  }
+  while (!starving.empty() && starving.begin()->first <= now) {
+    const TaskId id = starving.begin()->second;
+    starving.erase(starving.begin());
+    const TaskState* task = find_task(id);
+    if (task == nullptr || !task->missing()) continue;
+    std::vector<PublicKey> had;
+    for (const ReplicaOf& replica : task->replicas) {
+      if (replica.state == ReplicaState::counted) had.push_back(replica.worker);
+    }
+    if (had.size() == task->replicas.size() && nobody_else(*find_job(id.job), had)) out.push_back(NoWorkerLeft{id});
+    starving.insert({now + settings.starved_after, id});
+  }
+}
+
+void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
+  if (worker.heard + settings.beat * settings.beats_missed_max <= now) {
+    const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(now - worker.heard);
+    const Error why{ErrorCode::unavailable, std::format("The worker has said nothing for {} ms.", silent.count())};
+    out.push_back(WorkerLost{.worker = worker.info.key, .reason = why.message});
+    disconnect(worker, Blame::gone, why, now);
+    return;
+  }
+  if (!worker.running.empty() && worker.head_since + settings.wall_max + settings.grace <= now) {
+    const Error why{ErrorCode::deadline_exceeded, "The lease expired."};
+    if (++worker.expiries >= settings.expiries_max) {
+      out.push_back(WorkerLost{.worker = worker.info.key, .reason = std::format("The worker let {} leases expire.", worker.expiries)});
+      disconnect(worker, Blame::timeout, why, now);
+      return;
+    }
+    Cancel cancel{.worker = worker.info.key, .tasks = {}, .reason = why.message};
+    for (const Holding& holding : worker.running) cancel.tasks.push_back({.task = holding.job->task_id(holding.index), .attempt = holding.attempt});
+    out.push_back(std::move(cancel));
+    Blame head = Blame::timeout;
+    while (!worker.running.empty()) {
+      const Holding holding = worker.running.front();
+      lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
+    }
+  }
+  while (!worker.reported.empty() && worker.reported.front().since + settings.grace <= now) {
+    const Holding holding = worker.reported.front();
+    lose(worker, *holding.job, holding.index, Blame::failure, {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
+  }
+  list_worker(worker);
+}
+
+// Jobs in the order of their rank; for each, its best free workers one by one. Only jobs that have changed, and those that
+// a changed worker might take something of, are looked at: everything else was matched before.
+void Scheduler::State::match(Instant now) {
+  std::map<Rank, JobState*> jobs_at_hand = std::exchange(changed_jobs, {});
+  std::map<Rank, std::vector<WorkerState*>> hopes;  // Changed workers at the first job that has something for them.
+  const auto look = [&](WorkerState* worker, std::optional<Rank> after) {
+    if (!worker->free_key) return;
+    if (JobState* job = next_job_for(*worker, after, now)) {
+      jobs_at_hand[job->rank] = job;
+      hopes[job->rank].push_back(worker);
+    }
+  };
+  for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) look(worker, {});
+  while (!jobs_at_hand.empty()) {
+    const auto [rank, job] = *jobs_at_hand.begin();
+    jobs_at_hand.erase(jobs_at_hand.begin());
+    while (give(*job, now)) {
+    }
+    const auto hoping = hopes.extract(rank);
+    if (hoping.empty()) continue;
+    for (WorkerState* worker : hoping.mapped()) look(worker, rank);
+  }
+}
+
+JobState* Scheduler::State::next_job_for(const WorkerState& worker, std::optional<Rank> after, Instant now) {
+  JobState* best = nullptr;
+  for (RequirementClass* each : worker.classes) {
+    for (const auto& needing : each->needing) {
+      for (auto next = after ? needing.upper_bound(*after) : needing.begin(); next != needing.end(); ++next) {
+        JobState& job = *next->second;
+        if (best != nullptr && best->rank < job.rank) break;
+        if (!worker.native() && waits_for_native(job)) break;  // So do all canaries of the class.
+        if (task_for(worker, job, now)) {
+          best = &job;
+          break;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job, Instant now) {
+  const PublicKey& key = worker.info.key;
+  const auto may_take = [&](const TaskState& task) {
+    const auto failure = std::ranges::find(task.failures, key, &FailureOn::worker);
+    return std::ranges::find(task.replicas, key, &ReplicaOf::worker) == task.replicas.end() &&
+           (failure == task.failures.end() || failure->retry_at <= now);
+  };
+  if (job.canary != CanaryState::passed && job.canary_index) {
+    const auto canary = job.tasks.find(*job.canary_index);  // Tried before: it stays the canary.
+    return canary != job.tasks.end() && canary->second.missing() && may_take(canary->second) ? job.canary_index : std::nullopt;
+  }
+  const auto before = job.passed.find(key);
+  const std::uint64_t from = before == job.passed.end() ? 0 : before->second;
+  const auto start = job.open.lower_bound(from);
+  auto at = start;
+  for (; at != job.open.end(); ++at) {
+    if (may_take(job.tasks.at(at->second))) break;
+  }
+  if (at != start) job.passed[key] = at == job.open.end() ? job.next_sequence : at->first;
+  if (at != job.open.end()) return at->second;
+  if (job.has_fresh()) return job.fresh;
+  return {};
+}
+
+bool Scheduler::State::give(JobState& job, Instant now) {
+  if (job.listed_phase == RequirementClass::phases) return false;
+  const auto& natives = job.requirements->free[native];
+  const auto& browsers = job.requirements->free[browser];
+  auto next_native = natives.begin();
+  auto next_browser = waits_for_native(job) ? browsers.end() : browsers.begin();
+  const auto grant = [&](WorkerState& worker, std::uint32_t index, std::uint32_t attempt) {
+    announce(worker, job, index, attempt);
+    lease(worker, job, index, attempt, now);
+    return true;
+  };
+  WorkerState* failed_before = nullptr;  // Takes a task again that it failed, where nobody else is free.
+  while (next_native != natives.end() || next_browser != browsers.end()) {
+    const bool take_native = next_browser == browsers.end() || (next_native != natives.end() && next_native->first < next_browser->first);
+    WorkerState& worker = take_native ? *(next_native++)->second : *(next_browser++)->second;
+    const auto index = task_for(worker, job, now);
+    if (!index) continue;
+    const TaskState* task = find_task(job.task_id(*index));
+    if (task == nullptr) return grant(worker, *index, 1);
+    if (!std::ranges::contains(task->failures, worker.info.key, &FailureOn::worker)) return grant(worker, *index, task->next_attempt);
+    if (failed_before == nullptr) failed_before = &worker;
+  }
+  if (failed_before == nullptr) return false;
+  const std::uint32_t index = *task_for(*failed_before, job, now);
+  return grant(*failed_before, index, job.tasks.at(index).next_attempt);
+}
+
+void Scheduler::State::announce(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt) {
+  const auto [place, is_new] = lease_in_out.try_emplace({worker.sequence, job.spec.id}, out.size());
+  if (is_new) {
+    Lease made{.worker = worker.info.key, .job = job.spec.id, .wall_ms_max = static_cast<std::uint32_t>(settings.wall_max.count()), .tasks = {}};
+    made.canary = job.canary != CanaryState::passed;
+    if (made.canary) {
+      // A browser cannot be stopped, so that it starts with the least there is; a native worker's child can.
+      made.piece_workgroups_max = !worker.native() && job.spec.kind == manifest::Kind::wgsl ? 1 : 0;
+    } else {
+      const double fitting = seconds(settings.dispatch_max) * worker.rate / job.pace;  // Infinite for a pace of 0.
+      if (fitting < job.range_count(0)) made.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
+    }
+    out.push_back(std::move(made));
+  }
+  std::get<Lease>(out[place->second])
+      .tasks.push_back({.index = index, .attempt = attempt, .first = job.range_first(index), .count = job.range_count(index)});
+}
+
+}  // namespace weft::scheduler

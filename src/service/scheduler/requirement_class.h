@@ -1,0 +1,59 @@
+// Jobs that ask for the same of a worker share a class, and matching is by class: a class knows which connected workers fit
+// it, which of them are free, and which of its jobs have tasks to give.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "service/scheduler/types.h"
+
+namespace weft::scheduler {
+
+struct JobState;
+struct WorkerState;
+
+// What a job asks for, in a form that compares.
+struct ClassKey {
+  manifest::Kind kind = manifest::Kind::wgsl;
+  std::vector<std::string> features;  // Sorted, each once.
+  std::map<std::string, std::uint64_t> limits;
+  std::uint64_t memory_bytes = 0;
+
+  [[nodiscard]] static ClassKey of(const Job& job);
+  friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
+};
+
+[[nodiscard]] bool fits(const Worker& worker, const ClassKey& key);
+
+// Who comes first: who holds least, then who is fastest, then who came first.
+struct FreeKey {
+  std::uint32_t held = 0;
+  std::int32_t slowness = 0;  // Of the rate, in quarters of a power of two: small changes do not reorder.
+  std::uint64_t sequence = 0;
+  friend auto operator<=>(const FreeKey&, const FreeKey&) = default;
+};
+
+// Jobs in the order in which they are served.
+struct Rank {
+  std::uint32_t inverse_priority = 0;
+  std::uint64_t sequence = 0;
+  friend auto operator<=>(const Rank&, const Rank&) = default;
+};
+
+struct RequirementClass {
+  // Where a job stands that has something to lease.
+  enum Phase : std::uint8_t { canary, open, phases };
+
+  ClassKey key;
+  std::size_t jobs = 0;  // All of the class.
+  std::map<Rank, JobState*> needing[phases];
+  std::size_t members[2] = {0, 0};          // Connected workers that fit and are not paused, by protocol::WorkerKind.
+  std::map<FreeKey, WorkerState*> free[2];  // Those with room, by protocol::WorkerKind.
+};
+
+}  // namespace weft::scheduler

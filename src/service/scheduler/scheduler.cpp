@@ -1,0 +1,307 @@
+#include "service/scheduler/scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <format>
+
+#include "common/base/check.h"
+#include "service/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+constexpr std::uint32_t slots_max = 1024;  // Of one worker: bounds a Lease message.
+
+// Where a worker has measured nothing itself: a small part of the reference, so that it proves itself on small shares.
+double first_rate(const protocol::Capabilities& capabilities) {
+  if (std::isfinite(capabilities.f32_gflop_per_s) && capabilities.f32_gflop_per_s > 0)
+    return std::clamp(capabilities.f32_gflop_per_s / 1000, 1e-4, 1000.0);
+  return capabilities.device == protocol::DeviceKind::gpu ? 0.1 : 0.02;
+}
+
+Blame blame_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::resource_exhausted:
+      return Blame::refusal;
+    case ErrorCode::deadline_exceeded:
+      return Blame::timeout;
+    case ErrorCode::cancelled:
+      return Blame::busy;
+    default:
+      return Blame::failure;
+  }
+}
+
+}  // namespace
+
+Scheduler::Scheduler(Settings settings) : state_(std::make_unique<State>(settings)) {}
+Scheduler::~Scheduler() = default;
+
+Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  if (state.workers.contains(worker.key)) return fail(ErrorCode::already_exists, "The worker {} is connected already.", worker.key.text());
+  auto made = std::make_unique<WorkerState>();
+  made->info = worker;
+  made->info.slots = std::min(worker.slots, slots_max);
+  made->sequence = state.next_worker++;
+  made->rate = first_rate(worker.capabilities);
+  made->heard = now;
+  WorkerState& added = *made;
+  state.workers[worker.key] = std::move(made);
+  state.workers_in_order[added.sequence] = &added;
+  for (auto& [key, each] : state.classes) {
+    if (!fits(added.info, key)) continue;
+    added.classes.push_back(each.get());
+    if (added.info.slots > 0) ++each->members[added.side()];
+  }
+  state.list_worker(added);
+  state.mark(added);
+  return {};
+}
+
+void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  WorkerState* found = state_->find_worker(worker);
+  if (found == nullptr) return;
+  const bool left = departure == Departure::left;
+  state_->disconnect(*found, left ? Blame::none : Blame::gone,
+                     {ErrorCode::unavailable, left ? "The worker left." : "The connection to the worker broke."}, now);
+}
+
+void Scheduler::set_slots(const PublicKey& worker, std::uint32_t slots) {
+  if (WorkerState* found = state_->find_worker(worker)) state_->set_slots(*found, std::min(slots, slots_max));
+}
+
+void Scheduler::heard(const PublicKey& worker, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  WorkerState* found = state_->find_worker(worker);
+  if (found != nullptr) found->heard = std::max(found->heard, now);  // Its deadline is looked at anew when it comes.
+}
+
+void Scheduler::resume(const PublicKey& worker, std::span<const protocol::HeldTask> held, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  WorkerState* found = state.find_worker(worker);
+  if (found == nullptr) return;
+  found->heard = std::max(found->heard, now);
+  Cancel cancel{.worker = worker, .tasks = {}, .reason = "The task is settled or runs elsewhere."};
+  for (const protocol::HeldTask& each : held) {
+    JobState* job = state.find_job(each.task.job);
+    const auto wanted_again = [&] {
+      if (job == nullptr || each.task.index >= job->spec.tasks || job->settled[each.task.index] || found->running.size() >= found->info.slots)
+        return false;
+      if (!std::ranges::contains(found->classes, job->requirements) || job->canary == CanaryState::leased) return false;
+      if (job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl && !found->native())
+        return false;  // It goes through the queue.
+      TaskState* task = state.find_task(each.task);
+      return task == nullptr || (task->missing() && task->replica_of(worker) == nullptr);
+    };
+    TaskState* task = state.find_task(each.task);
+    const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(worker);
+    if (replica != nullptr && replica->attempt == each.attempt && replica->state == ReplicaState::leased) continue;  // It is its already.
+    if (wanted_again()) {
+      state.lease(*found, *job, each.task.index, each.attempt, now);
+    } else {
+      cancel.tasks.push_back(each);
+    }
+  }
+  if (!cancel.tasks.empty()) state.out.push_back(std::move(cancel));
+}
+
+Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskProgress> progress) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  if (state.jobs.contains(job.id)) return fail(ErrorCode::already_exists, "The job {} is known already.", job.id.text());
+  if (job.tasks == 0 || job.replicas == 0 || job.workgroups < job.tasks) {
+    return fail(ErrorCode::invalid_argument, "A job has at least one task, one replica and one workgroup for each task; this one has {}, {} and {}.",
+                job.tasks, job.replicas, job.workgroups);
+  }
+  auto made = std::make_unique<JobState>();
+  JobState& added = *made;
+  added.spec = job;
+  added.rank = {.inverse_priority = ~job.priority, .sequence = state.next_job++};
+  added.settled.resize(job.tasks);
+  if (job.estimate) {
+    added.canary = CanaryState::passed;
+    added.pace = job.estimate->reference_seconds_per_workgroup;
+  }
+  for (const TaskProgress& each : progress) {
+    if (each.index >= job.tasks)
+      return fail(ErrorCode::invalid_argument, "The job {} has {} tasks; there is no task {}.", job.id.text(), job.tasks, each.index);
+    if (each.settled) {
+      added.settled_count += added.settled[each.index] ? 0 : 1;
+      added.settled[each.index] = true;
+      continue;
+    }
+    TaskState& task = added.touch(each.index);
+    task.wanted = std::max(job.replicas, each.replicas_wanted);
+    for (const PublicKey& worker : each.delivered) task.replicas.push_back({.worker = worker, .attempt = 0, .state = ReplicaState::counted});
+    added.reopen(each.index, task);
+  }
+  added.requirements = &state.class_of(job);
+  ++added.requirements->jobs;
+  if (job.deadline) state.job_deadlines.insert({std::max(*job.deadline, now), job.id});
+  if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
+  state.jobs[job.id] = std::move(made);
+  state.list_job(added);
+  state.mark(added);
+  return {};
+}
+
+void Scheduler::remove_job(const JobId& job, std::string_view reason) {
+  JobState* found = state_->find_job(job);
+  if (found == nullptr) return;
+  state_->cancel_leases(*found, reason, state_->latest);
+  state_->erase_job(*found);
+}
+
+Result<> Scheduler::result(const TaskResult& result, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  WorkerState* worker = state.find_worker(result.worker);
+  TaskState* task = state.find_task(result.task);
+  ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(result.worker);
+  if (worker == nullptr || replica == nullptr || replica->attempt != result.attempt || replica->state != ReplicaState::leased) {
+    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.", result.attempt, result.task.text());
+  }
+  JobState& job = *state.find_job(result.task.job);
+  const auto holding =
+      std::ranges::find_if(worker->running, [&](const Holding& each) { return each.job == &job && each.index == result.task.index; });
+  check(holding != worker->running.end(), "a leased replica is held by its worker");
+  const Instant began = holding == worker->running.begin() ? worker->head_since : holding->since;
+  const Measurement measurement{.workgroups = job.range_count(result.task.index),
+                                .gpu_seconds = result.gpu_seconds,
+                                .elapsed_seconds = seconds(now - began),
+                                .rate = worker->rate};
+
+  replica->state = ReplicaState::reported;
+  Holding reported = *holding;
+  reported.since = now;
+  worker->load_seconds -= holding->seconds;
+  worker->running.erase(holding);
+  if (worker->running.empty()) worker->load_seconds = 0;
+  worker->head_since = now;  // Whatever is first now runs from here on at the latest.
+  worker->reported.push_back(reported);
+  worker->heard = std::max(worker->heard, now);
+  worker->expiries = 0;
+
+  if (job.canary == CanaryState::leased && job.canary_index == result.task.index) {
+    if (!state.pass_canary(job, measurement, now)) return {};
+  } else {
+    state.measured(*worker, job, measurement);
+  }
+  state.list_worker(*worker);
+  state.mark(*worker);
+  return {};
+}
+
+void Scheduler::counted(const TaskId& id, const PublicKey& key) {
+  State& state = *state_;
+  JobState* job = state.find_job(id.job);
+  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
+  TaskState& task = job->touch(id.index);
+  ReplicaOf* replica = task.replica_of(key);
+  if (replica != nullptr && replica->state == ReplicaState::counted) return;
+  if (replica == nullptr) {
+    task.replicas.push_back({.worker = key, .attempt = 0, .state = ReplicaState::counted});
+    job->reopen(id.index, task);
+  } else {
+    replica->state = ReplicaState::counted;
+    state.unhold(*state.workers.at(key), *job, id.index, state.latest);
+  }
+  state.list_job(*job);
+}
+
+Result<> Scheduler::failed(const TaskId& id, const PublicKey& key, std::uint32_t attempt, const Error& error, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  WorkerState* worker = state.find_worker(key);
+  TaskState* task = state.find_task(id);
+  const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(key);
+  if (worker == nullptr || replica == nullptr || replica->attempt != attempt || replica->state == ReplicaState::counted) {
+    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.", attempt, id.text());
+  }
+  worker->heard = std::max(worker->heard, now);
+  worker->expiries = 0;
+  state.lose(*worker, *state.find_job(id.job), id.index, blame_for(error.code), error, now);
+  return {};
+}
+
+void Scheduler::settled(const TaskId& id) {
+  State& state = *state_;
+  JobState* job = state.find_job(id.job);
+  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
+  job->settled[id.index] = true;
+  ++job->settled_count;
+  if (const auto found = job->tasks.find(id.index); found != job->tasks.end()) {
+    for (const ReplicaOf& replica : found->second.replicas) {
+      if (replica.state == ReplicaState::counted) continue;
+      state.unhold(*state.workers.at(replica.worker), *job, id.index, state.latest);
+      if (replica.state == ReplicaState::reported) continue;
+      state.out.push_back(Cancel{.worker = replica.worker, .tasks = {{.task = id, .attempt = replica.attempt}}, .reason = "The task is settled."});
+    }
+    job->close(found->second);
+    job->tasks.erase(found);
+  }
+  if (job->canary != CanaryState::passed && job->canary_index == id.index) {
+    job->canary = CanaryState::waiting;
+    job->canary_index.reset();
+  }
+  state.list_job(*job);
+  state.mark(*job);
+}
+
+void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
+  State& state = *state_;
+  JobState* job = state.find_job(id.job);
+  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
+  TaskState& task = job->touch(id.index);
+  if (task.wanted >= replicas) return;
+  task.wanted = replicas;
+  job->reopen(id.index, task);
+  state.starving.insert({state.latest + state.settings.starved_after, id});
+  state.list_job(*job);
+  state.mark(*job);
+}
+
+std::vector<Decision> Scheduler::decide(Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  state_->expire(now);
+  state_->match(now);
+  state_->lease_in_out.clear();
+  return std::exchange(state_->out, {});
+}
+
+std::optional<Instant> Scheduler::next_deadline() const {
+  std::optional<Instant> next;
+  const auto at_most = [&](const auto& set) {
+    if (!set.empty()) next = next ? std::min(*next, set.begin()->first) : set.begin()->first;
+  };
+  at_most(state_->job_deadlines);
+  at_most(state_->worker_deadlines);
+  at_most(state_->retries);
+  at_most(state_->starving);
+  return next;
+}
+
+std::optional<JobProgress> Scheduler::progress(const JobId& job) const {
+  const JobState* found = state_->find_job(job);
+  if (found == nullptr) return {};
+  return JobProgress{.settled = found->settled_count,
+                     .leased = found->leases,
+                     .canary_passed = found->canary == CanaryState::passed,
+                     .estimate = found->spec.estimate};
+}
+
+std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {
+  const WorkerState* found = state_->find_worker(worker);
+  if (found == nullptr) return {};
+  return WorkerLoad{.held = static_cast<std::uint32_t>(found->running.size()), .slots = found->info.slots, .rate = found->rate};
+}
+
+std::size_t Scheduler::workers() const { return state_->workers.size(); }
+std::size_t Scheduler::jobs() const { return state_->jobs.size(); }
+
+}  // namespace weft::scheduler

@@ -1,0 +1,190 @@
+// The scheduler's inside: jobs, their tasks, workers and what they hold. Methods are in leases.cpp (what a worker holds and
+// how that ends), matching.cpp (who gets what) and scheduler.cpp (events).
+//
+// Invariant between calls of decide(): no worker that has room could take a task of any job, except for those that are
+// marked as changed (changed_jobs, changed_workers).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "service/scheduler/requirement_class.h"
+#include "service/scheduler/scheduler.h"
+
+namespace weft::scheduler {
+
+enum class ReplicaState : std::uint8_t { leased, reported, counted };
+
+struct ReplicaOf {
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  ReplicaState state = ReplicaState::leased;
+};
+
+struct FailureOn {
+  PublicKey worker;
+  Instant retry_at;  // Not before that on the same worker.
+};
+
+// A task that something has happened to and that is not settled. The others are known by their index alone.
+struct TaskState {
+  std::uint32_t wanted = 0;  // Replicas in all.
+  std::uint32_t next_attempt = 1;
+  std::uint64_t open_sequence = 0;  // Its place in JobState::open; 0: not there.
+  std::vector<ReplicaOf> replicas;
+  std::vector<FailureOn> failures;  // The latest of each worker.
+  std::vector<PublicKey> failed;    // Different workers that count towards failed_workers_max.
+  std::uint32_t failed_attempts = 0;
+  std::vector<PublicKey> timeouts;
+  std::vector<PublicKey> browsers_lost;
+
+  [[nodiscard]] bool missing() const { return replicas.size() < wanted; }
+  [[nodiscard]] ReplicaOf* replica_of(const PublicKey& worker);
+};
+
+enum class CanaryState : std::uint8_t { waiting, leased, passed };
+
+struct JobState {
+  Job spec;
+  Rank rank;
+  RequirementClass* requirements = nullptr;
+  CanaryState canary = CanaryState::waiting;
+  std::optional<std::uint32_t> canary_index;  // Once it was leased.
+  double pace = 0;                            // The slowest reference seconds a workgroup seen so far.
+  std::uint32_t leases = 0;
+  std::vector<bool> settled;
+  std::uint32_t settled_count = 0;
+  std::map<std::uint32_t, TaskState> tasks;  // By index.
+  std::uint32_t fresh = 0;                   // Tasks from here on that are neither settled nor in `tasks` are untouched.
+  // Touched tasks that miss a replica, oldest first. A task that can be taken by somebody anew gets a new sequence, so
+  // that whoever has passed over everything up to a sequence need not look there again (passed).
+  std::map<std::uint64_t, std::uint32_t> open;
+  std::uint64_t next_sequence = 1;
+  std::unordered_map<PublicKey, std::uint64_t> passed;  // Looked up only.
+  std::vector<PublicKey> timeouts;                      // Before the canary has passed.
+  std::vector<PublicKey> browsers_lost;                 // Before the canary has passed.
+  std::vector<PublicKey> refusals;
+  RequirementClass::Phase listed_phase = RequirementClass::phases;  // Where it stands in the class; phases: nowhere.
+
+  [[nodiscard]] std::uint32_t range_first(std::uint32_t index) const;
+  [[nodiscard]] std::uint32_t range_count(std::uint32_t index) const;
+  [[nodiscard]] TaskId task_id(std::uint32_t index) const { return {.job = spec.id, .index = index}; }
+  // Moves `fresh` to the next untouched task; false where there is none.
+  [[nodiscard]] bool has_fresh();
+  TaskState& touch(std::uint32_t index);
+  // Puts a task that misses a replica at the end of `open`, takes any other out.
+  void reopen(std::uint32_t index, TaskState& task);
+  void close(TaskState& task);
+};
+
+struct Holding {
+  JobState* job = nullptr;
+  std::uint32_t index = 0;
+  std::uint32_t attempt = 0;
+  double seconds = 0;  // Predicted.
+  Instant since;       // Leased, later reported.
+};
+
+struct WorkerState {
+  Worker info;
+  std::uint64_t sequence = 0;  // Order of arrival.
+  double rate = 1;
+  std::vector<Holding> running;   // In the order in which it runs them.
+  std::vector<Holding> reported;  // Waiting for their receipts.
+  Instant head_since;             // When it began with running.front().
+  Instant heard;
+  double load_seconds = 0;
+  std::uint32_t expiries = 0;  // In a row.
+  std::optional<Instant> deadline;
+  std::vector<RequirementClass*> classes;  // That it fits.
+  std::optional<FreeKey> free_key;         // Under which it stands in their `free`.
+  bool gone = false;                       // Being removed: nothing is sent to it.
+
+  [[nodiscard]] bool native() const { return info.kind == protocol::WorkerKind::native; }
+  [[nodiscard]] std::size_t side() const { return static_cast<std::size_t>(info.kind); }
+};
+
+enum class Blame : std::uint8_t {
+  none,     // It goes elsewhere at once.
+  busy,     // The worker gave it back: not to the same one for a while.
+  failure,  // It failed there.
+  timeout,
+  refusal,  // The worker says that the job is wrong.
+  gone,     // The worker vanished while running it.
+};
+
+struct Scheduler::State {
+  explicit State(Settings chosen) : settings(chosen) {}
+
+  const Settings settings;
+  std::unordered_map<JobId, std::unique_ptr<JobState>> jobs;            // Looked up only.
+  std::unordered_map<PublicKey, std::unique_ptr<WorkerState>> workers;  // Looked up only.
+  std::map<std::uint64_t, WorkerState*> workers_in_order;
+  std::map<ClassKey, std::unique_ptr<RequirementClass>> classes;
+  std::uint64_t next_job = 1;
+  std::uint64_t next_worker = 1;
+  Instant latest{};  // The last time that came in.
+
+  std::set<std::pair<Instant, std::uint64_t>> worker_deadlines;  // WorkerState::sequence.
+  std::set<std::pair<Instant, JobId>> job_deadlines;
+  std::set<std::pair<Instant, TaskId>> retries;   // A failed task may go to the same worker again.
+  std::set<std::pair<Instant, TaskId>> starving;  // See NoWorkerLeft.
+  std::map<Rank, JobState*> changed_jobs;
+  std::map<std::uint64_t, WorkerState*> changed_workers;  // By WorkerState::sequence.
+  std::vector<Decision> out;
+  std::map<std::pair<std::uint64_t, JobId>, std::size_t> lease_in_out;  // Leases of this decide() that take further tasks.
+
+  // Nothing where it is unknown.
+  JobState* find_job(const JobId& id);
+  WorkerState* find_worker(const PublicKey& key);
+  TaskState* find_task(const TaskId& id);
+
+  // indexes.cpp: classes, lists and deadlines follow the state.
+  RequirementClass& class_of(const Job& job);
+  void list_job(JobState& job);           // Its place in its class.
+  void list_worker(WorkerState& worker);  // Its place among the free, and its deadline.
+  void set_slots(WorkerState& worker, std::uint32_t slots);
+  void mark(JobState& job);  // It may have something new to give.
+  void mark(WorkerState& worker);
+  void erase_job(JobState& job);
+  void erase_worker(WorkerState& worker);
+
+  // leases.cpp: what a worker holds, and how that ends.
+  void lease(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt, Instant now);
+  // Takes a lease from its worker; the replica stays with the task.
+  void unhold(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
+  // The lease is over without a result. False where that ended the job, which is gone then.
+  bool lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame blame, const Error& why, Instant now);
+  // Everything that the worker holds; only what it was running is blamed.
+  void lose_all(WorkerState& worker, Blame head, const Error& why, Instant now);
+  void cancel_leases(JobState& job, std::string_view reason, Instant now);
+  void disconnect(WorkerState& worker, Blame head, const Error& why, Instant now);
+  void end_job(JobState& job, Error reason, Instant now);
+  // The first result of the canary: false where the price ended the job.
+  bool pass_canary(JobState& job, const Measurement& measurement, Instant now);
+
+  // How fast the worker is, and the slowest pace of the job, learn from each result.
+  void measured(WorkerState& worker, JobState& job, const Measurement& measurement);
+
+  // blame.cpp: what a loss means for the task and its job. An error ends the job.
+  std::optional<Error> blame(JobState& job, TaskState& task, std::uint32_t index, const WorkerState& worker, Blame kind, const Error& why,
+                             bool canary) const;
+  [[nodiscard]] bool nobody_else(const JobState& job, const std::vector<PublicKey>& keys) const;
+
+  // matching.cpp
+  void expire(Instant now);
+  void expire_worker(WorkerState& worker, Instant now);
+  void match(Instant now);
+  // The task that the worker would get of the job now.
+  std::optional<std::uint32_t> task_for(const WorkerState& worker, JobState& job, Instant now);
+  // The first job behind `after` of which the worker could take something.
+  JobState* next_job_for(const WorkerState& worker, std::optional<Rank> after, Instant now);
+  bool give(JobState& job, Instant now);
+  void announce(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt);
+};
+
+}  // namespace weft::scheduler

@@ -1,0 +1,20 @@
+#include "service/scheduler/types.h"
+
+#include "common/manifest/split.h"
+
+namespace weft::scheduler {
+
+Job job_from(const JobId& id, const manifest::Manifest& manifest) {
+  return {.id = id,
+          .kind = manifest.kind,
+          .requirements = manifest.requirements,
+          .priority = manifest.priority,
+          .tasks = manifest.split.tasks,
+          .workgroups = manifest::axis_length(manifest),
+          .replicas = manifest.verify.replicas,
+          .budget = manifest.budget,
+          .deadline = {},
+          .estimate = {}};
+}
+
+}  // namespace weft::scheduler

@@ -1,0 +1,56 @@
+// A real Chromium for the end-to-end tests: its own profile folder, WebGPU on the software adapter, ended for certain.
+import fs from 'node:fs';
+import path from 'node:path';
+import { chromiumFlags, findChromium, loadPlaywright } from '../web/run.mjs';
+import { root, scratch, until } from './lib.mjs';
+
+/** Where the pictures of the pages go, to be looked at. */
+export const pictures = path.join(root, 'build/test-results/screenshots');
+
+/**
+ * A browser with one profile. `webgpu: false` is a browser that has none; `profile` takes up an earlier one. What its pages
+ * complain of is kept in `complaints`.
+ */
+export async function browse(t, { webgpu = true, profile = scratch(t), args = [], ...options } = {}) {
+  const playwright = loadPlaywright();
+  if (!playwright) throw new Error('playwright-core is missing: run npm ci in web/.');
+  const flags = webgpu ? chromiumFlags : [...chromiumFlags.filter((flag) => !/webgpu/.test(flag)), '--disable-features=WebGPU,WebGPUService'];
+  const context = await playwright.chromium.launchPersistentContext(profile, {
+    executablePath: findChromium(),
+    headless: true,
+    args: [...flags, '--disable-dev-shm-usage', ...args],
+    viewport: { width: 1280, height: 800 },
+    ...options,
+  });
+  t.after(() => context.close());
+  const complaints = [];
+  context.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(String(error.error())));
+  return { context, complaints, page: context.pages()[0] ?? (await context.newPage()) };
+}
+
+export const byId = (page, id) => page.locator(`[data-testid="${id}"]`);
+export const startButton = (page) => page.getByRole('button', { name: 'Start contributing' });
+export const stopButton = (page) => page.getByRole('button', { name: 'Stop contributing' });
+
+/** Presses the button and waits until the coordinator has let this tab in. */
+export async function contribute(page, url) {
+  await page.goto(url);
+  await startButton(page).click();
+  await page.locator('[data-testid="connection"][data-state="open"]').waitFor({ timeout: 60_000 });
+}
+
+/** The number that a counter on the page shows reaches `least`. */
+export async function counts(page, id, least) {
+  return until(async () => {
+    const shown = Number((await byId(page, id).first().textContent()).replaceAll(',', ''));
+    return shown >= least ? shown : null;
+  }, `${id} is at least ${least}`, 90);
+}
+
+export async function picture(page, name, options = {}) {
+  fs.mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: path.join(pictures, `${name}.png`), ...options });
+}

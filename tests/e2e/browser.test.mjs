@@ -1,0 +1,150 @@
+// A tab of a real Chromium as a worker: it joins at one click, does the work alone, is paid, and leaves cleanly.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+import { browse, byId, contribute, counts, picture, startButton, stopButton } from './browser.mjs';
+import { hashJob, matrixJob, outputs, writeJob } from './jobs.mjs';
+import { getJson, run, scratch, serve, until } from './lib.mjs';
+
+/** Submits, waits, and gives { job, outputs }; fails with what the program said. */
+async function submit(t, url, manifest) {
+  const folder = scratch(t);
+  const out = path.join(folder, 'out');
+  const answer = await run(['submit', writeJob(folder, manifest), '--coordinator', url, '--wallet', path.join(folder, 'client.json'), '--out', out, '--json']);
+  assert.equal(answer.code, 0, `weft submit: ${answer.stderr}\n${answer.stdout}`);
+  return { job: JSON.parse(answer.stdout), outputs: outputs(out) };
+}
+
+async function runHere(t, manifest, args = []) {
+  const folder = scratch(t);
+  const out = path.join(folder, 'out');
+  const answer = await run(['run', writeJob(folder, manifest), '--out', out, ...args]);
+  assert.equal(answer.code, 0, `weft run: ${answer.stderr}`);
+  return outputs(out);
+}
+
+const ownWorker = async (page, url) => {
+  const address = await byId(page, 'address').getAttribute('data-address');
+  const { workers } = await getJson(`${url}/v1/workers`);
+  return workers.find((worker) => worker.key === address);
+};
+
+test('a tab that joined by one click does a whole job, and its bytes are those of weft run', async (t) => {
+  const { url } = await serve(t);
+  const { page, complaints } = await browse(t);
+  await contribute(page, url);
+
+  const manifest = hashJob();
+  const { outputs: fromTab } = await submit(t, url, manifest);
+
+  assert.deepEqual(fromTab, await runHere(t, manifest));
+  assert.equal(await counts(page, 'done', 8), 8);
+  await until(async () => Number(await byId(page, 'earned').textContent()) > 0, 'the page shows what was earned');
+  const worker = await ownWorker(page, url);
+  assert.equal(worker.kind, 'browser');
+  assert.equal(worker.accepted, 8);
+  assert.ok(worker.balance > 0);
+  assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
+  assert.match(await byId(page, 'device').textContent(), /through WebGPU/);
+  await picture(page, 'contribute-running');
+  assert.deepEqual(complaints, []);
+});
+
+test('stopping gives back what runs and closes the connection; the job goes on with the next start', async (t) => {
+  const { url } = await serve(t);
+  const { page } = await browse(t);
+  await contribute(page, url);
+  const folder = scratch(t);
+  const manifest = hashJob({ tasks: 16, rounds: 200_000, name: 'long' });
+  const submitted = run(['submit', writeJob(folder, manifest), '--coordinator', url, '--wallet', path.join(folder, 'client.json'), '--out', path.join(folder, 'out')]);
+  await counts(page, 'done', 1);
+
+  await stopButton(page).click();
+  await byId(page, 'summary').waitFor({ timeout: 20_000 });
+  await until(async () => !(await ownWorker(page, url)).connected, 'the coordinator knows that the tab has left');
+
+  await startButton(page).click();
+  const { code, stderr } = await submitted;
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(outputs(path.join(folder, 'out')), await runHere(t, manifest));
+});
+
+test('without WebGPU the tab says so and joins with the CPU kernels', async (t) => {
+  const { url } = await serve(t);
+  const { page } = await browse(t, { webgpu: false });
+  await page.goto(url);
+  assert.match(await byId(page, 'offer').textContent(), /No WebGPU here, so this tab joins with the CPU kernels/);
+  await contribute(page, url);
+  await picture(page, 'contribute-cpu');
+
+  const manifest = matrixJob();
+  const { outputs: fromTab } = await submit(t, url, manifest);
+
+  assert.deepEqual(fromTab, await runHere(t, manifest));
+  assert.equal((await ownWorker(page, url)).device, 'cpu');
+});
+
+test('the wallet stays over a reload and a new browser, can be saved, and another can be used', async (t) => {
+  const { url } = await serve(t);
+  const profile = scratch(t);
+  const first = await browse(t, { profile });
+  await contribute(first.page, url);
+  const address = await byId(first.page, 'address').getAttribute('data-address');
+  assert.match(address, /^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
+
+  await first.page.reload();
+  await byId(first.page, 'address').waitFor();
+  assert.equal(await byId(first.page, 'address').getAttribute('data-address'), address);
+
+  const [download] = await Promise.all([first.page.waitForEvent('download'), first.page.getByRole('button', { name: 'Save wallet file' }).click()]);
+  const file = path.join(scratch(t), 'saved.json');
+  await download.saveAs(file);
+  const shown = await run(['wallet', 'show', '--file', file, '--json']);
+  // A saved file is as its folder makes it; the program insists on 0600 and says so.
+  if (shown.code === 0) assert.ok(shown.stdout.includes(address));
+  await first.context.close();
+
+  const again = await browse(t, { profile });
+  await again.page.goto(url);
+  await byId(again.page, 'address').waitFor();
+  assert.equal(await byId(again.page, 'address').getAttribute('data-address'), address);
+
+  const other = path.join(scratch(t), 'other.json');
+  assert.equal((await run(['wallet', 'new', '--file', other])).code, 0);
+  await again.page.getByLabel('Wallet file').setInputFiles(other);
+  await until(async () => (await byId(again.page, 'address').getAttribute('data-address')) !== address, 'the other wallet is used');
+});
+
+test('a coordinator that goes away and comes back is shown and survived', async (t) => {
+  const data = scratch(t);
+  const before = await serve(t, { data });
+  const { page } = await browse(t);
+  await contribute(page, before.url);
+
+  await before.program.kill();
+  await page.locator('[data-testid="connection"][data-state="waiting"]').waitFor({ timeout: 30_000 });
+  assert.equal(await byId(page, 'headline').textContent(), 'Connection lost');
+  await picture(page, 'contribute-lost');
+  await serve(t, { data, listen: new URL(before.url).host });
+
+  await page.locator('[data-testid="connection"][data-state="open"]').waitFor({ timeout: 60_000 });
+  const { job } = await submit(t, before.url, hashJob({ tasks: 2 }));
+  assert.equal(job.state, 'done');
+});
+
+test('from another address: plain http says what is missing, TLS lets the tab join', async (t) => {
+  const lan = { args: ['--host-resolver-rules=MAP lan.test 127.0.0.1'], ignoreHTTPSErrors: true };
+  const plain = await serve(t);
+  const { page } = await browse(t, lan);
+  await page.goto(plain.url.replace(/\/\/[^:/]+/, '//lan.test'));
+  const text = await byId(page, 'insecure').textContent();
+  assert.match(text, /without TLS/);
+  for (const missing of ['WebGPU', 'WebCrypto', '--tls-self-signed', '--tls-cert']) assert.ok(text.includes(missing), missing);
+  assert.equal(await startButton(page).count(), 0);
+  await picture(page, 'contribute-insecure');
+  await plain.program.stop();
+
+  const secure = await serve(t, { args: ['--tls-self-signed'] });
+  assert.match(secure.url, /^https:/);
+  await contribute(page, secure.url.replace(/\/\/[^:/]+/, '//lan.test'));
+});
