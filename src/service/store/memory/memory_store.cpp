@@ -118,6 +118,7 @@ Result<> MemoryStore::write(const Batch& batch) {
       row->job.state = update.end->state;
       row->job.reason = update.end->reason;
       row->job.root = update.end->root;
+      row->job.outputs = update.end->outputs;
       row->job.ended = update.end->ended;
     }
   }

@@ -38,7 +38,8 @@ inline Job job_row(unsigned number) {
           .budget = 1'000'000,
           .created = 1'700'000'000'000 + number,
           .reason = "",
-          .root = {}};
+          .root = {},
+          .outputs = {}};
 }
 inline Replica replica_row(const Job& job, std::uint32_t index, unsigned worker) {
   return {.task = {job.id, index},
