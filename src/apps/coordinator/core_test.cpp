@@ -28,7 +28,7 @@ class CoreTest : public testing::Test {
 
   JobId submit(std::uint32_t tasks, std::uint32_t replicas, std::string_view more = "") {
     nonce_[0]++;
-    const auto submitted = network.submit(client, TestNetwork::manifest(tasks, replicas, more), nonce_);
+    const auto submitted = network.submit(client, count_manifest(tasks, replicas, more), nonce_);
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return submitted ? JobId::parse(submitted->id).value() : JobId{};
   }
@@ -241,7 +241,7 @@ TEST_F(CoreTest, NothingIsSaidBeforeItIsDurable) {
   network.hold_commits = true;
   bool answered = false;
 
-  network.post_submission(client, TestNetwork::manifest(1, 1), {1}, [&](const Result<protocol::api::Submitted>&) { answered = true; });
+  network.post_submission(client, count_manifest(1, 1), {1}, [&](const Result<protocol::api::Submitted>&) { answered = true; });
   network.run();
   EXPECT_FALSE(answered);
   EXPECT_THAT(worker.leases, IsEmpty());
@@ -269,7 +269,7 @@ TEST_F(CoreTest, VerdictsWaitForTheirCommit) {
 }
 
 TEST_F(CoreTest, TheSameNonceGivesTheSameJobAndIsPaidOnce) {
-  const auto text = TestNetwork::manifest(2, 1);
+  const auto text = count_manifest(2, 1);
 
   const auto first = network.submit(client, text, {7});
   const auto again = network.submit(client, text, {7});
@@ -283,16 +283,16 @@ TEST_F(CoreTest, TheSameNonceGivesTheSameJobAndIsPaidOnce) {
 }
 
 TEST_F(CoreTest, ANonceForAnotherManifestIsRefused) {
-  ASSERT_TRUE(network.submit(client, TestNetwork::manifest(2, 1), {7}).has_value());
+  ASSERT_TRUE(network.submit(client, count_manifest(2, 1), {7}).has_value());
 
-  const auto other = network.submit(client, TestNetwork::manifest(3, 1), {7});
+  const auto other = network.submit(client, count_manifest(3, 1), {7});
 
   ASSERT_FALSE(other.has_value());
   EXPECT_EQ(other.error().code, ErrorCode::already_exists);
 }
 
 TEST_F(CoreTest, ABudgetThatTheClientDoesNotHoldIsRefusedAndLeavesNoTrace) {
-  const auto text = TestNetwork::manifest(1, 1, "");
+  const auto text = count_manifest(1, 1, "");
   for (std::uint8_t i = 1; i <= 10; ++i) ASSERT_TRUE(network.submit(client, text, {i}).has_value());
 
   const auto refused = network.submit(client, text, {99});

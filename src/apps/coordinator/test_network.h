@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -19,11 +18,8 @@
 #include "apps/coordinator/intake.h"
 #include "apps/coordinator/session.h"
 #include "apps/coordinator/submission.h"
+#include "apps/coordinator/test_work.h"
 #include "common/crypto/keys.h"
-#include "common/crypto/sha256.h"
-#include "common/manifest/split.h"
-#include "common/proof/merkle.h"
-#include "common/proof/receipt.h"
 #include "common/protocol/codec.h"
 #include "service/store/memory/memory_store.h"
 
@@ -43,19 +39,6 @@ class TestFolder {
 
  private:
   std::filesystem::path path_;
-};
-
-// What a worker does with a task that it is leased. Each switches one thing off that an honest one does.
-struct Behaviour {
-  bool wrong_byte = false;     // Other bytes, honestly hashed and signed.
-  bool wrong_root = false;     // A root that is not the bytes'.
-  bool wrong_hash = false;     // Names another hash for its bytes.
-  bool wrong_size = false;     // One element too many.
-  bool bad_signature = false;  // Signs something else.
-  bool doubled = false;        // Delivers twice, with two receipts.
-  bool receipt_first = false;  // Claims before it delivers.
-  bool silent = false;         // Takes leases and never answers.
-  bool fails = false;          // TaskFailed.
 };
 
 class TestNetwork;
@@ -134,13 +117,6 @@ class TestNetwork : public World {
                                                                   return true;
                                                                 }});
     return *workers_.emplace(id, std::move(worker)).first->second;
-  }
-
-  static std::string manifest(std::uint32_t tasks, std::uint32_t replicas, std::string_view more = "") {
-    return std::format(R"({{"weft":1,"kind":"wgsl","name":"count","shader":{{"inline":"fn main() {{}}"}},"entry":"main",
-      "bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{0}],"split_dim":0}}],"dispatch":[{0},1,1],
-      "split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{2}}},"budget":100{3}}})",
-                       tasks * 4, tasks, replicas, more);
   }
 
   // Submits and returns the answer, once it is out.
@@ -311,33 +287,17 @@ inline void TestWorker::hear(const std::string& text) {
 }
 
 inline void TestWorker::deliver(const protocol::Lease& lease, const protocol::LeasedTask& task) {
-  const TaskId id{.job = lease.job, .index = task.index};
-  if (behaviour.fails) return say(protocol::TaskFailed{.task = id, .attempt = task.attempt, .code = "internal", .message = "It does not want to."});
-  ByteVector bytes;
-  for (std::uint32_t i = task.first; i < task.first + task.count + (behaviour.wrong_size ? 1 : 0); ++i) append_le(bytes, i);
-  if (behaviour.wrong_byte) bytes[0] ^= 0x80;
-  protocol::ResultFrame frame;
-  frame.result = {
-      .task = id, .attempt = task.attempt, .root = proof::task_root(std::array{bytes}), .outputs = {}, .gpu_seconds = 0.001, .wall_seconds = 0.001};
-  frame.result.outputs.push_back({.hash = crypto::sha256(bytes), .bytes = bytes.size(), .in_frame = true});
-  if (behaviour.wrong_hash) frame.result.outputs[0].hash.bytes[0] ^= 1;
-  if (behaviour.wrong_root) frame.result.root.bytes[0] ^= 1;
-  frame.payload = bytes;
-
-  const auto encoded = protocol::encode_frame(frame).value();
-  proof::Claim claim{.task = id, .attempt = task.attempt, .root = frame.result.root};
-  protocol::Receipt receipt;
-  receipt.items.push_back({.task = id, .attempt = task.attempt, .root = claim.root});
-  auto digest = proof::receipt_digest(challenge.coordinator, challenge.nonce, std::vector{claim});
-  if (behaviour.bad_signature) digest.bytes[0] ^= 1;
-  receipt.signature = key.sign_now(digest.span());
-
-  if (behaviour.receipt_first) say(receipt);
-  line->on_binary(std::string(as_text(encoded)));
-  if (!behaviour.receipt_first) say(receipt);
+  if (behaviour.fails) {
+    return say(protocol::TaskFailed{
+        .task = {.job = lease.job, .index = task.index}, .attempt = task.attempt, .code = "internal", .message = "It does not want to."});
+  }
+  const Handed handed = hand_in(behaviour, key, challenge, lease.job, task);
+  if (behaviour.receipt_first) say(handed.receipt);
+  line->on_binary(handed.frame);
+  if (!behaviour.receipt_first) say(handed.receipt);
   if (behaviour.doubled) {
-    line->on_binary(std::string(as_text(encoded)));
-    say(receipt);
+    line->on_binary(handed.frame);
+    say(handed.receipt);
   }
 }
 

@@ -266,6 +266,12 @@ Result<std::unique_ptr<Blobs>> Blobs::open(const fs::path& directory, Options op
 Blobs::Blobs(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Blobs::~Blobs() = default;
 
+Result<Blobs::Location> Blobs::location(const Hash& hash) const {
+  const fs::path path = state_->path_of(hash);
+  WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
+  return Location{.path = path, .offset = 1, .size = blob.size};  // Behind the version.
+}
+
 bool Blobs::has(const Hash& hash) const { return ::access(state_->path_of(hash).c_str(), F_OK) == 0; }
 
 Result<std::uint64_t> Blobs::size(const Hash& hash) const {

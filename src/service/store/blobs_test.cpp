@@ -65,6 +65,20 @@ TEST_F(BlobsTest, BeginsEveryFileWithItsVersion) {
             "abc");
 }
 
+TEST_F(BlobsTest, SaysWhereItsBytesLie) {
+  const auto blobs = open();
+  const Hash hash = blobs->put(as_bytes(std::string_view("abc"))).value();
+
+  const auto location = blobs->location(hash).value();
+
+  std::ifstream file(location.path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(location.offset));
+  std::string bytes(location.size, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  EXPECT_EQ(bytes, "abc");
+  EXPECT_EQ(blobs->location(Hash{}).error().code, ErrorCode::not_found);
+}
+
 TEST_F(BlobsTest, KeepsTheEmptyBlobToo) {
   const auto blobs = open();
   const Hash hash = blobs->put({}).value();

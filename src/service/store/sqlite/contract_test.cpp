@@ -92,8 +92,7 @@ TEST_P(StoreContract, LeavesEndedJobsOutOfWhatIsLoaded) {
   end.job_updates.push_back(
       {.id = job.id,
        .price = {},
-       .end =
-           JobUpdate::End{.state = JobState::failed, .reason = "replicas differ", .root = hash_of(4), .outputs = {{hash_of(8), 12}}, .ended = 99}});
+       .end = JobUpdate::End{.state = JobState::failed, .reason = "replicas differ", .root = hash_of(4), .outputs = {{hash_of(5), 7}}, .ended = 99}});
   end.transactions.push_back({.transaction = ledger::close_escrow(job.id, job.client, job.budget), .time = 99});
   commit(end);
 
@@ -109,7 +108,7 @@ TEST_P(StoreContract, LeavesEndedJobsOutOfWhatIsLoaded) {
   EXPECT_DOUBLE_EQ(ended.units, 1.5);
   EXPECT_DOUBLE_EQ(ended.reference_seconds_per_workgroup, 0.25);
   EXPECT_EQ(ended.root, hash_of(4));
-  EXPECT_EQ(ended.outputs, (std::vector<OutputBlob>{{hash_of(8), 12}}));
+  EXPECT_EQ(ended.outputs, (std::vector<OutputBlob>{{hash_of(5), 7}}));
   EXPECT_EQ(ended.ended, 99);
   EXPECT_EQ(store->tasks(job.id).value().size(), 1U);
 }

@@ -92,8 +92,8 @@ Result<Job> job_of(const Statement& row) {
   job.reference_seconds_per_workgroup = row.real(12);
   job.reason = row.text(13);
   WEFT_ASSIGN(job.root, row.fixed<Hash>(14));
-  WEFT_ASSIGN(job.outputs, unpack_outputs(row.blob(15)));
-  job.ended = row.integer(16);
+  job.ended = row.integer(15);
+  WEFT_ASSIGN(job.outputs, unpack_outputs(row.blob(16)));
   return job;
 }
 

@@ -29,7 +29,7 @@ struct StoredEntry {
 
 // Columns of a job in the order in which every SELECT here names them.
 inline constexpr std::string_view job_columns =
-    "id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, units, pace, reason, root, outputs, ended";
+    "id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, units, pace, reason, root, ended, joined";
 [[nodiscard]] Result<Job> job_of(const Statement& row);
 
 // For the job whose rows are asked for.

@@ -19,7 +19,7 @@ constexpr std::array steps = {
       id BLOB NOT NULL UNIQUE, client BLOB NOT NULL, name TEXT NOT NULL, manifest TEXT NOT NULL, manifest_hash BLOB NOT NULL,
       tasks INTEGER NOT NULL, budget INTEGER NOT NULL, created INTEGER NOT NULL,
       state INTEGER NOT NULL, accepted INTEGER NOT NULL, price INTEGER NOT NULL, units REAL NOT NULL, pace REAL NOT NULL,
-      reason TEXT NOT NULL, root BLOB NOT NULL, outputs BLOB NOT NULL, ended INTEGER NOT NULL);
+      reason TEXT NOT NULL, root BLOB NOT NULL, ended INTEGER NOT NULL, joined BLOB NOT NULL);
     CREATE INDEX jobs_running ON jobs (seq) WHERE state = 0;
     CREATE INDEX jobs_created ON jobs (created);
     CREATE INDEX jobs_client ON jobs (client, created);

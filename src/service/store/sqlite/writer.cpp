@@ -29,8 +29,8 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "COMMIT",
     "ROLLBACK",
     "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-    "INSERT INTO jobs (id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, units, pace, reason, root, "
-    "outputs, ended) "
+    "INSERT INTO jobs (id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, units, pace, reason, root, ended, "
+    "joined) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "SELECT seq FROM jobs WHERE id = ?",
     "INSERT INTO nonces VALUES (?, ?, ?)",
@@ -39,7 +39,7 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)",
     "UPDATE jobs SET accepted = accepted + 1 WHERE seq = ?",
     "UPDATE jobs SET price = ?, units = ?, pace = ? WHERE seq = ?",
-    "UPDATE jobs SET state = ?, reason = ?, root = ?, outputs = ?, ended = ? WHERE seq = ?",
+    "UPDATE jobs SET state = ?, reason = ?, root = ?, ended = ?, joined = ? WHERE seq = ?",
     "SELECT id FROM accounts WHERE kind = ? AND key = ?",
     "INSERT INTO accounts (kind, key, balance) VALUES (?, ?, 0)",
     "UPDATE accounts SET balance = balance + ? WHERE id = ?",
@@ -90,7 +90,7 @@ Result<> Writer::write(const Batch& batch) {
 Result<> Writer::write(const Job& job) {
   WEFT_OK(naming(statements_[insert_job].run(job.id, job.client, job.name, job.manifest, job.manifest_hash, job.tasks, job.budget, job.created,
                                              static_cast<int>(job.state), job.accepted, job.price, job.units, job.reference_seconds_per_workgroup,
-                                             job.reason, job.root, pack(job.outputs), job.ended),
+                                             job.reason, job.root, job.ended, pack(job.outputs)),
                  "The job {} is stored already.", job.id.text()));
   job_rows_[job.id] = connection_.last_row();
   return {};
@@ -124,8 +124,8 @@ Result<> Writer::write(const JobUpdate& update) {
   WEFT_ASSIGN(const std::int64_t row, job_row(update.id));
   if (update.price) WEFT_OK(statements_[set_price].run(update.price->price, update.price->units, update.price->reference_seconds_per_workgroup, row));
   if (update.end)
-    WEFT_OK(statements_[set_end].run(static_cast<int>(update.end->state), update.end->reason, update.end->root, pack(update.end->outputs),
-                                     update.end->ended, row));
+    WEFT_OK(statements_[set_end].run(static_cast<int>(update.end->state), update.end->reason, update.end->root, update.end->ended,
+                                     pack(update.end->outputs), row));
   return {};
 }
 
