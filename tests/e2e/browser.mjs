@@ -11,24 +11,26 @@ export const pictures = path.join(root, 'build/test-results/screenshots');
  * A browser with one profile. `webgpu: false` is a browser that has none; `profile` takes up an earlier one. What its pages
  * complain of is kept in `complaints`.
  */
-export async function browse(t, { webgpu = true, profile = scratch(t), args = [], ...options } = {}) {
+export async function browse(t, { webgpu = true, profile, args = [], ...options } = {}) {
   const playwright = loadPlaywright();
   if (!playwright) throw new Error('playwright-core is missing: run npm ci in web/.');
   const flags = webgpu ? chromiumFlags : [...chromiumFlags.filter((flag) => !/webgpu/.test(flag)), '--disable-features=WebGPU,WebGPUService'];
-  const context = await playwright.chromium.launchPersistentContext(profile, {
+  let context = null;
+  t.after(() => context?.close());  // Before the profile's folder goes, which is why it is said first.
+  const folder = profile ?? scratch(t);
+  context = await playwright.chromium.launchPersistentContext(folder, {
     executablePath: findChromium(),
     headless: true,
     args: [...flags, '--disable-dev-shm-usage', ...args],
     viewport: { width: 1280, height: 800 },
     ...options,
   });
-  t.after(() => context.close());
   const complaints = [];
   context.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
   context.on('weberror', (error) => complaints.push(String(error.error())));
-  return { context, complaints, page: context.pages()[0] ?? (await context.newPage()) };
+  return { context, complaints, profile: folder, page: context.pages()[0] ?? (await context.newPage()) };
 }
 
 export const byId = (page, id) => page.locator(`[data-testid="${id}"]`);

@@ -55,7 +55,7 @@ test('stopping gives back what runs and closes the connection; the job goes on w
   const { page } = await browse(t);
   await contribute(page, url);
   const folder = scratch(t);
-  const manifest = hashJob({ tasks: 16, rounds: 200_000, name: 'long' });
+  const manifest = hashJob({ tasks: 16, rounds: 60_000, name: 'long' });
   const submitted = run(['submit', writeJob(folder, manifest), '--coordinator', url, '--wallet', path.join(folder, 'client.json'), '--out', path.join(folder, 'out')]);
   await counts(page, 'done', 1);
 
@@ -86,8 +86,7 @@ test('without WebGPU the tab says so and joins with the CPU kernels', async (t) 
 
 test('the wallet stays over a reload and a new browser, can be saved, and another can be used', async (t) => {
   const { url } = await serve(t);
-  const profile = scratch(t);
-  const first = await browse(t, { profile });
+  const first = await browse(t);
   await contribute(first.page, url);
   const address = await byId(first.page, 'address').getAttribute('data-address');
   assert.match(address, /^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
@@ -104,7 +103,7 @@ test('the wallet stays over a reload and a new browser, can be saved, and anothe
   if (shown.code === 0) assert.ok(shown.stdout.includes(address));
   await first.context.close();
 
-  const again = await browse(t, { profile });
+  const again = await browse(t, { profile: first.profile });
   await again.page.goto(url);
   await byId(again.page, 'address').waitFor();
   assert.equal(await byId(again.page, 'address').getAttribute('data-address'), address);

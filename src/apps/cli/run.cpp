@@ -48,6 +48,11 @@ namespace {
 
 using run_report::Report;
 
+// glaze's default writes control characters as they are, which is no JSON.
+struct WriteOptions : glz::opts {
+  bool escape_control_characters = true;
+};
+
 Result<std::optional<TaskSpan>> parse_tasks(std::string_view text) {
   if (text.empty()) return std::nullopt;
   TaskSpan span;
@@ -139,7 +144,7 @@ int run_command(const RunCommand& options) {
     return 0;
   }
   std::string json;
-  const auto error = glz::write_json(*done, json);
+  const auto error = glz::write<WriteOptions{}>(*done, json);
   check(!error, "glaze writes a report");
   std::printf("%s\n", json.c_str());
   return 0;

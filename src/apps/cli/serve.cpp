@@ -43,7 +43,9 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   coordinator::Options out;
   WEFT_OK(split_address(options.listen, out));
   out.data = options.data;
-  if (out.data.empty()) WEFT_ASSIGN(out.data, default_data_folder());
+  if (out.data.empty()) {
+    WEFT_ASSIGN(out.data, default_data_folder());
+  }
   out.store = options.store;
   if (options.grant) {
     if (!(*options.grant >= 0 && *options.grant <= 1e12))

@@ -66,7 +66,7 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts, const 
 void get_blob(const HttpParts& parts, const net::IncomingRequest& request, const net::Respond& respond) {
   const auto hash = Hash::parse(request.parameters.at(0));
   if (!hash) return respond(net::problem(hash.error()));
-  const auto file = parts.blobs.file(*hash);
+  const auto file = parts.blobs.location(*hash);
   if (!file) return respond(net::problem(file.error()));
   auto reply = net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size}, hash->text(), "application/octet-stream");
   reply.headers["cache-control"] = "public, max-age=31536000, immutable";

@@ -137,7 +137,7 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request, co
           {ErrorCode::not_found, std::format("Job {} has {} outputs and none of number {}.", row.id.text(), row.outputs.size(), index)}));
     }
     const auto& output = row.outputs[index];
-    auto file = blobs.file(output.hash);
+    auto file = blobs.location(output.hash);
     if (!file) return respond(net::problem(file.error()));
     auto reply =
         net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size}, output.hash.text(), "application/octet-stream");

@@ -7,7 +7,7 @@
 //   WEFT_ASSIGN(const json::Value name, job.get("name"));                  a missing key is an error
 //   WEFT_ASSIGN(std::string text, name.string({.bytes_max = 64}));
 //
-// Writing is glaze's own (glz::write_json of plain structs).
+// Writing is glaze's own, of plain structs; its option escape_control_characters must be set, or it writes no JSON.
 // Lifetime: every Value and Object refers to the text that was parsed, which outlives them.
 // Errors: always invalid_argument.
 #pragma once

@@ -80,6 +80,7 @@ TEST(Manifest, WritesWhatItReads) {
   const std::string hash(64, 'a');
   for (const std::string& text :
        {mandelbrot, small, kernel, steps, floats, replaced(small, R"("inline":"x")", R"("path":"a b.wgsl")"),
+        replaced(small, R"("inline":"x")", R"("inline":"\u0001\t\"\\\u007f\ud83d\ude00")"),
         replaced(small, R"("inline":"x")", R"("blob":")" + hash + R"(")"), replaced(kernel, R"("value":[1,2,3,-128])", R"("path":"a.bin")")}) {
     const auto first = parse(text);
     ASSERT_TRUE(first.has_value()) << text << "\n" << first.error().message;

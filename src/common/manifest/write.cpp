@@ -89,6 +89,11 @@ void write_data(const Data& data, Target& target) {
   if (const auto* blob = std::get_if<Blob>(&data)) target.blob = blob->hash.text();
 }
 
+// glaze's default writes control characters as they are, which is no JSON.
+struct WriteOptions : glz::opts {
+  bool escape_control_characters = true;
+};
+
 text::Data write_operand(const Data& data) {
   text::Data out;
   write_data(data, out);
@@ -158,7 +163,7 @@ std::string to_json(const Manifest& manifest) {
   out.budget = std::format("{}.{:06}", manifest.budget / 1'000'000, manifest.budget % 1'000'000);
   std::string json;
   // Only a writer without room fails, and a string has it.
-  const auto error = glz::write_json(out, json);
+  const auto error = glz::write<WriteOptions{}>(out, json);
   check(!error, "glaze writes a manifest");
   return json;
 }

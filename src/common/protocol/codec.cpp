@@ -77,6 +77,17 @@ Result<WorkerMessage> decode_worker_message(std::string_view text) {
 
 Result<CoordinatorMessage> decode_coordinator_message(std::string_view text) { return decode_any<CoordinatorMessage>(text); }
 
+std::string encode(const Capabilities& capabilities) {
+  std::string out;
+  write_value(out, capabilities, {});
+  return out;
+}
+
+Result<Capabilities> decode_capabilities(std::string_view text) {
+  WEFT_ASSIGN(const json::Value root, json::parse(text, {.bytes_max = frame_bytes_max, .depth_max = depth_max}));
+  return read_fields<Capabilities>(root);
+}
+
 Result<ByteVector> encode_frame(const ResultFrame& frame) {
   const std::string header = encode_message(frame.result);
   const std::size_t size = header_length_bytes + header.size() + frame.payload.size();

@@ -17,6 +17,10 @@ namespace weft::protocol {
 [[nodiscard]] Result<WorkerMessage> decode_worker_message(std::string_view text);
 [[nodiscard]] Result<CoordinatorMessage> decode_coordinator_message(std::string_view text);
 
+// Capabilities alone, as they stand in a hello.
+[[nodiscard]] std::string encode(const Capabilities& capabilities);
+[[nodiscard]] Result<Capabilities> decode_capabilities(std::string_view text);
+
 // A result with the bytes of its in-frame outputs, in order.
 struct ResultFrame {
   TaskResult result;

@@ -65,7 +65,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
     return false;
   }
   if (kind != Blame::none) {
-    const Instant retry_at = now + settings.retry_same_after;
+    const Instant retry_at = now + (kind == Blame::forgery ? settings.retry_forger_after : settings.retry_same_after);
     std::erase_if(task.failures, [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
     task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
     retries.insert({retry_at, job.task_id(index)});

@@ -28,6 +28,8 @@ Blame blame_for(ErrorCode code) {
       return Blame::timeout;
     case ErrorCode::cancelled:
       return Blame::busy;
+    case ErrorCode::data_loss:
+      return Blame::forgery;
     default:
       return Blame::failure;
   }

@@ -84,7 +84,8 @@ class Scheduler {
   [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
   // The worker's replica counts. Nothing where the lease is gone.
   void counted(const TaskId& task, const PublicKey& worker);
-  // The lease ended without a result: the worker's own TaskFailed, or bytes that do not have their root (data_loss).
+  // The lease ended without a result: the worker's own TaskFailed, or bytes that do not have their root (data_loss:
+  // the worker is at fault, which never ends a job).
   // not_found as for result(), except that a reported task may fail too.
   [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt, const Error& error, Instant now);
   // The task is accepted. Its other leases are cancelled.

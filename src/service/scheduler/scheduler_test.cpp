@@ -540,6 +540,26 @@ TEST(Failure, DoesNotCountATaskThatAWorkerGivesBack) {
   EXPECT_EQ(rig.scheduler.jobs(), 1U);
 }
 
+TEST(Failure, DoesNotLetForgersEndAJob) {
+  Rig rig;
+  for (std::uint64_t i = 1; i <= 10; ++i) rig.add(native_worker(i));
+  rig.add(known_job(1, 1));
+  std::set<PublicKey> workers;
+  for (int round = 0; round < 10; ++round) {
+    const auto leases = rig.decide(round);
+    ASSERT_EQ(leases.size(), 1U);
+    EXPECT_TRUE(workers.insert(leases[0].worker).second) << "not the same one again";
+    ASSERT_TRUE(
+        rig.scheduler.failed({leases[0].job, 0}, leases[0].worker, leases[0].tasks[0].attempt, {data_loss, "Another root."}, at(round)).has_value());
+  }
+  rig.add(native_worker(11), 10);
+
+  const auto leases = rig.decide(10);
+
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].worker, key_of(11));
+}
+
 TEST(Failure, RefusesAnswersForTasksThatAreNotHeld) {
   Rig rig;
   rig.add(native_worker(1));

@@ -111,6 +111,7 @@ struct WorkerState {
 enum class Blame : std::uint8_t {
   none,     // It goes elsewhere at once.
   busy,     // The worker gave it back: not to the same one for a while.
+  forgery,  // The worker's answer was wrong: says nothing about the task, and the worker does not get it again soon.
   failure,  // It failed there.
   timeout,
   refusal,  // The worker says that the job is wrong.

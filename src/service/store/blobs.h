@@ -59,12 +59,12 @@ class Blobs {
   // A part, unchecked: [offset, offset + size) must lie within (invalid_argument).
   [[nodiscard]] Result<ByteVector> read(const Hash& hash, std::uint64_t offset, std::uint64_t size) const;
   // Where the plaintext lies in a file, for sending it without reading it. not_found where there is none.
-  struct File {
+  struct Location {
     std::filesystem::path path;
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
   };
-  [[nodiscard]] Result<File> file(const Hash& hash) const;
+  [[nodiscard]] Result<Location> location(const Hash& hash) const;
   [[nodiscard]] Result<> remove(const Hash& hash);
 
   // Plaintext bytes of all blobs, and how many there are.

@@ -21,7 +21,7 @@ struct Loaded {
   std::vector<Setting> settings;
   std::vector<Job> jobs;          // Running ones, in the order in which they were committed.
   std::vector<Task> tasks;        // Accepted tasks of running jobs, ordered by job as above, then index.
-  std::vector<Replica> replicas;  // Counted replicas of running jobs, accepted tasks' too; ordered likewise, then as committed.
+  std::vector<Replica> replicas;  // Counted replicas of their open tasks; ordered likewise, then as they arrived.
   std::vector<ledger::Entry> balances;
   std::vector<ledger::Ledger::AppliedKey> keys;  // Transactions of running jobs, and those without a job.
   std::vector<Reputation> reputations;
@@ -38,7 +38,7 @@ class Store {
   // Reads; safe from any thread, beside a commit. not_found where there is none.
   [[nodiscard]] virtual Result<Job> job(const JobId& id) = 0;
   [[nodiscard]] virtual Result<std::vector<Task>> tasks(const JobId& id) = 0;        // Accepted ones, by index.
-  [[nodiscard]] virtual Result<std::vector<Replica>> replicas(const JobId& id) = 0;  // By index, then as committed.
+  [[nodiscard]] virtual Result<std::vector<Replica>> replicas(const JobId& id) = 0;  // By index, then as they arrived.
   // Newest first, running and ended; at most `count` of those created before `before` (0: now).
   struct JobPage {
     std::optional<PublicKey> client;

@@ -2,6 +2,7 @@
 // statements kept. The schema has a version; an older file is brought up step by step, a newer one refused.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,6 +17,8 @@ struct Options {
   bool synchronous = true;
   // Name of a registered SQLite VFS; empty for the default.
   std::string vfs;
+  // Of 4 KiB; 0: as many as the disk holds.
+  std::uint32_t pages_max = 0;
 };
 
 // Makes the file where there is none. unavailable where another process has it open for writing.

@@ -1,0 +1,420 @@
+// The central promise: whatever single workers do, an accepted job has the right bytes, every task is paid exactly once, the
+// ledger sums to zero, and nothing is said before it is durable. In simulated time, with the real sessions and checks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/coordinator/test_network.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class CoreTest : public testing::Test {
+ protected:
+  // Done, with the bytes that honest workers compute, and nothing left in escrow.
+  void expect_right(const store::Job& job, std::uint32_t tasks) {
+    ASSERT_EQ(job.state, store::JobState::done) << job.reason;
+    ByteVector expected;
+    for (std::uint32_t i = 0; i < tasks * 4; ++i) append_le(expected, i);
+    EXPECT_EQ(network.output(job), expected);
+    EXPECT_EQ(network.balance(ledger::Account::escrow(job.id)), 0);
+    EXPECT_EQ(job.accepted, tasks);
+    EXPECT_TRUE(network.store().audit().has_value());
+  }
+  MicroCredits earned(const crypto::KeyPair& worker) { return network.balance(ledger::Account::worker(worker.public_key())); }
+
+  JobId submit(std::uint32_t tasks, std::uint32_t replicas, std::string_view more = "") {
+    nonce_[0]++;
+    const auto submitted = network.submit(client, count_manifest(tasks, replicas, more), nonce_);
+    EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
+    return submitted ? JobId::parse(submitted->id).value() : JobId{};
+  }
+
+  TestNetwork network;
+  crypto::KeyPair client = crypto::KeyPair::generate().value();
+  crypto::KeyPair a = crypto::KeyPair::generate().value();
+  crypto::KeyPair b = crypto::KeyPair::generate().value();
+  crypto::KeyPair c = crypto::KeyPair::generate().value();
+  store::SubmitNonce nonce_{};
+};
+
+TEST_F(CoreTest, AJobIsSplitComputedTwiceJoinedAndPaidFromEscrow) {
+  auto& first = network.join(a);
+  network.join(b);
+
+  const auto job = network.finish(submit(8, 2));
+
+  expect_right(job, 8);
+  EXPECT_GT(earned(a), 0);
+  EXPECT_EQ(earned(a), earned(b));
+  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant - earned(a) - earned(b));
+  ASSERT_THAT(first.verdicts, SizeIs(8));
+  for (const auto& verdict : first.verdicts) EXPECT_TRUE(verdict.accepted) << verdict.reason;
+  EXPECT_EQ(first.verdicts.back().balance, earned(a));
+  EXPECT_EQ(network.store().replicas(job.id)->size(), 16U);
+}
+
+TEST_F(CoreTest, TheRootIsTheTreeOverTheTasks) {
+  network.join(a);
+
+  const auto job = network.finish(submit(3, 1));
+
+  std::vector<Hash> roots;
+  for (std::uint32_t task = 0; task < 3; ++task) {
+    ByteVector bytes;
+    for (std::uint32_t i = task * 4; i < task * 4 + 4; ++i) append_le(bytes, i);
+    roots.push_back(proof::task_root(std::array{bytes}));
+  }
+  EXPECT_EQ(job.root, proof::root_of_roots(roots));
+}
+
+TEST_F(CoreTest, AReceiptMayComeBeforeItsResult) {
+  network.join(a, {.receipt_first = true});
+
+  expect_right(network.finish(submit(4, 1)), 4);
+}
+
+TEST_F(CoreTest, AWorkerWithAWrongByteIsOutvotedAndNotPaid) {
+  network.join(a);
+  network.join(b);
+  auto& liar = network.join(c, {.wrong_byte = true});
+
+  expect_right(network.finish(submit(12, 2)), 12);
+
+  EXPECT_EQ(earned(c), 0);
+  for (const auto& verdict : liar.verdicts) EXPECT_FALSE(verdict.accepted);
+}
+
+// Each row: a worker that does one thing wrong, beside two honest ones.
+struct Cheat {
+  const char* name;
+  Behaviour behaviour;
+};
+class Cheats : public CoreTest, public testing::WithParamInterface<Cheat> {};
+
+TEST_P(Cheats, AreRefusedAndNotPaidAndTheJobIsStillRight) {
+  auto& cheat = network.join(c, GetParam().behaviour);
+  network.join(a);
+  network.join(b);
+
+  expect_right(network.finish(submit(12, 2)), 12);
+
+  EXPECT_EQ(earned(c), 0);
+  for (const auto& verdict : cheat.verdicts) EXPECT_FALSE(verdict.accepted);
+  EXPECT_FALSE(cheat.verdicts.empty() && cheat.errors.empty()) << "it is told";
+}
+INSTANTIATE_TEST_SUITE_P(Rows, Cheats,
+                         testing::Values(Cheat{"WrongByte", {.wrong_byte = true}}, Cheat{"WrongRoot", {.wrong_root = true}},
+                                         Cheat{"WrongHash", {.wrong_hash = true}}, Cheat{"WrongSize", {.wrong_size = true}},
+                                         Cheat{"BadSignature", {.bad_signature = true}}),
+                         [](const auto& row) { return row.param.name; });
+
+TEST_F(CoreTest, ADoubledResultIsPaidOnce) {
+  auto& doubling = network.join(a, {.doubled = true});
+  network.join(b);
+
+  expect_right(network.finish(submit(4, 2)), 4);
+
+  EXPECT_EQ(earned(a), earned(b));
+  const auto refused = std::ranges::count_if(doubling.verdicts, [](const auto& verdict) { return !verdict.accepted; });
+  EXPECT_EQ(refused, 4);
+}
+
+TEST_F(CoreTest, AResultForATaskThatItDoesNotHoldIsRefused) {
+  network.join(a, {.silent = true});
+  const auto id = submit(2, 1);
+  auto& thief = network.join(b, {.silent = true});
+  protocol::Lease made_up{.job = id, .manifest = {}, .tasks = {}};
+
+  thief.deliver(made_up, {.index = 0, .attempt = 0, .first = 0, .count = 4});
+  network.run();
+
+  ASSERT_THAT(thief.verdicts, SizeIs(1));
+  EXPECT_FALSE(thief.verdicts[0].accepted);
+  EXPECT_THAT(thief.verdicts[0].reason, HasSubstr("does not hold"));
+  EXPECT_EQ(earned(b), 0);
+}
+
+TEST_F(CoreTest, ABadSignatureEndsTheConnectionOnly) {
+  auto& forger = network.join(a, {.bad_signature = true});
+  auto& other = network.join(b);
+
+  expect_right(network.finish(submit(4, 1)), 4);
+
+  EXPECT_TRUE(forger.closed);
+  ASSERT_THAT(forger.errors, SizeIs(1));
+  EXPECT_EQ(forger.errors[0].code, "unauthenticated");
+  EXPECT_FALSE(other.closed);
+}
+
+// Each row: what a connection says, and the code of the one error that it hears.
+struct Nonsense {
+  const char* name;
+  std::function<void(TestWorker&)> say;
+  const char* code;
+};
+class Nonsenses : public CoreTest, public testing::WithParamInterface<Nonsense> {};
+
+TEST_P(Nonsenses, IsAnsweredWithOneErrorAndTheConnectionCloses) {
+  auto& honest = network.join(a);
+  auto& stranger = network.connect(b);
+
+  GetParam().say(stranger);
+  network.run();
+  stranger.say(protocol::Beat{});
+  network.run();
+
+  EXPECT_TRUE(stranger.closed);
+  ASSERT_THAT(stranger.errors, SizeIs(1));
+  EXPECT_EQ(stranger.errors[0].code, GetParam().code) << stranger.errors[0].message;
+  EXPECT_FALSE(honest.closed);
+  expect_right(network.finish(submit(2, 1)), 2);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Rows, Nonsenses,
+    testing::Values(Nonsense{"NoJson", [](TestWorker& worker) { worker.line->on_text("hello"); }, "invalid_argument"},
+                    Nonsense{"UnknownType", [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":1})"); }, "invalid_argument"},
+                    Nonsense{"UnknownField", [](TestWorker& worker) { worker.line->on_text(R"({"type":"beat","v":1,"running":0,"more":1})"); },
+                             "invalid_argument"},
+                    Nonsense{"NoFrame", [](TestWorker& worker) { worker.line->on_binary("x"); }, "unauthenticated"},
+                    Nonsense{"BeatFirst", [](TestWorker& worker) { worker.say(protocol::Beat{}); }, "unauthenticated"},
+                    Nonsense{"Oversized", [](TestWorker& worker) { worker.line->on_oversized(2'000'000); }, "resource_exhausted"},
+                    Nonsense{"OtherVersion",
+                             [](TestWorker& worker) {
+                               protocol::Hello hello;
+                               hello.versions = {7, 9};
+                               hello.key = worker.key.public_key();
+                               worker.say(hello);
+                             },
+                             "unsupported"},
+                    Nonsense{"ForeignKey",
+                             [](TestWorker& worker) {
+                               protocol::Hello hello;
+                               hello.versions = {protocol::version};
+                               hello.key.bytes[5] = 7;  // Not the key that answers the challenge.
+                               worker.say(hello);
+                             },
+                             "unauthenticated"},
+                    Nonsense{"HelloTwice",
+                             [](TestWorker& worker) {
+                               worker.connect();
+                               worker.connect();
+                             },
+                             "invalid_argument"},
+                    Nonsense{"BrokenFrameAfterWelcome",
+                             [](TestWorker& worker) {
+                               worker.connect();
+                               worker.network.run();
+                               worker.line->on_binary(std::string("\xff\xff\xff\xff{}", 6));
+                             },
+                             "invalid_argument"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST_F(CoreTest, ASilentWorkerLosesItsTasksToAnother) {
+  auto& silent = network.join(a, {.silent = true});
+  const auto id = submit(2, 1);
+  ASSERT_THAT(silent.leases, testing::Not(IsEmpty()));
+
+  network.join(b);
+  expect_right(network.finish(id), 2);
+
+  EXPECT_TRUE(silent.closed);
+  EXPECT_EQ(earned(a), 0);
+}
+
+TEST_F(CoreTest, ASecondConnectionWithTheSameKeyReplacesTheFirst) {
+  auto& first = network.join(a, {.silent = true});
+  auto& second = network.join(a);
+
+  expect_right(network.finish(submit(2, 1)), 2);
+
+  EXPECT_TRUE(first.closed);
+  EXPECT_FALSE(second.closed);
+  EXPECT_THAT(first.errors.at(0).message, HasSubstr("replaces"));
+}
+
+TEST_F(CoreTest, NothingIsSaidBeforeItIsDurable) {
+  auto& worker = network.join(a);
+  network.hold_commits = true;
+  bool answered = false;
+
+  network.post_submission(client, count_manifest(1, 1), {1}, [&](const Result<protocol::api::Submitted>&) { answered = true; });
+  network.run();
+  EXPECT_FALSE(answered);
+  EXPECT_THAT(worker.leases, IsEmpty());
+
+  network.hold_commits = false;
+  network.run();
+  EXPECT_TRUE(answered);
+  EXPECT_THAT(worker.leases, SizeIs(1));
+}
+
+TEST_F(CoreTest, VerdictsWaitForTheirCommit) {
+  auto& worker = network.join(a, {.silent = true});
+  submit(1, 1);
+  ASSERT_THAT(worker.leases, SizeIs(1));
+  network.hold_commits = true;
+
+  worker.deliver(worker.leases[0], worker.leases[0].tasks[0]);
+  network.run();
+  EXPECT_THAT(worker.verdicts, IsEmpty());
+
+  network.hold_commits = false;
+  network.run();
+  ASSERT_THAT(worker.verdicts, SizeIs(1));
+  EXPECT_TRUE(worker.verdicts[0].accepted);
+}
+
+TEST_F(CoreTest, TheSameNonceGivesTheSameJobAndIsPaidOnce) {
+  const auto text = count_manifest(2, 1);
+
+  const auto first = network.submit(client, text, {7});
+  const auto again = network.submit(client, text, {7});
+  network.restart();
+  const auto later = network.submit(client, text, {7});
+
+  ASSERT_TRUE(first && again && later);
+  EXPECT_EQ(first->id, again->id);
+  EXPECT_EQ(first->id, later->id);
+  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant - 100'000'000);
+}
+
+TEST_F(CoreTest, ANonceForAnotherManifestIsRefused) {
+  ASSERT_TRUE(network.submit(client, count_manifest(2, 1), {7}).has_value());
+
+  const auto other = network.submit(client, count_manifest(3, 1), {7});
+
+  ASSERT_FALSE(other.has_value());
+  EXPECT_EQ(other.error().code, ErrorCode::already_exists);
+}
+
+TEST_F(CoreTest, ABudgetThatTheClientDoesNotHoldIsRefusedAndLeavesNoTrace) {
+  const auto text = count_manifest(1, 1, "");
+  for (std::uint8_t i = 1; i <= 10; ++i) ASSERT_TRUE(network.submit(client, text, {i}).has_value());
+
+  const auto refused = network.submit(client, text, {99});
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::insufficient_funds);
+  EXPECT_THAT(refused.error().message, HasSubstr("0.000000 credits"));
+  EXPECT_EQ(network.store().jobs({})->size(), 10U);
+}
+
+TEST_F(CoreTest, ACancelledJobIsRefundedAndItsWorkersAreTold) {
+  auto& worker = network.join(a, {.silent = true});
+  const auto id = submit(4, 1);
+  std::optional<Result<protocol::api::Submitted>> other;
+  std::optional<Result<protocol::api::Submitted>> own;
+
+  network.post([&](Core& core, Moment now) { core.cancel(id, b.public_key(), now, [&](auto result) { other = result; }); });
+  network.post([&](Core& core, Moment now) { core.cancel(id, client.public_key(), now, [&](auto result) { own = result; }); });
+  network.run();
+
+  EXPECT_EQ(other->error().code, ErrorCode::permission_denied);
+  EXPECT_EQ((*own)->state, "cancelled");
+  EXPECT_THAT(worker.cancels, SizeIs(1));
+  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant);
+  EXPECT_EQ(network.store().job(id)->state, store::JobState::cancelled);
+}
+
+TEST_F(CoreTest, AJobThatNobodyCanDoFailsAndIsRefunded) {
+  for (const auto* key : {&a, &b, &c}) network.join(*key, {.fails = true});
+
+  const auto job = network.finish(submit(1, 1));
+
+  EXPECT_EQ(job.state, store::JobState::failed);
+  EXPECT_THAT(job.reason, HasSubstr("It does not want to"));
+  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant);
+}
+
+TEST_F(CoreTest, AJobPastItsDeadlineFails) {
+  network.join(a, {.silent = true});
+
+  const auto job = network.finish(submit(1, 1, R"(,"deadline_s":5)"));
+
+  EXPECT_EQ(job.state, store::JobState::failed);
+  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant);
+}
+
+TEST_F(CoreTest, ARestartGoesOnWhereItWasAndPaysNothingTwice) {
+  network.join(a);
+  auto& slow = network.join(b, {.silent = true});
+  const auto id = submit(6, 2);
+  network.run();
+  const auto before = network.store().replicas(id)->size();
+  ASSERT_GT(before, 0U);
+  ASSERT_FALSE(slow.leases.empty());
+
+  network.restart();
+  network.join(a);
+  network.join(b);
+  expect_right(network.finish(id), 6);
+
+  EXPECT_EQ(earned(a), earned(b));
+  EXPECT_EQ(network.store().replicas(id)->size(), 12U);
+}
+
+TEST_F(CoreTest, AResultThatWasComputedBeforeTheCrashIsWelcomeAfterIt) {
+  auto& before = network.join(a, {.silent = true});
+  const auto id = submit(1, 1);
+  ASSERT_THAT(before.leases, SizeIs(1));
+  const auto lease = before.leases[0];
+
+  network.restart();
+  auto& after = network.join(a, {.silent = true});
+  after.say(protocol::Resume{.held = {{.task = {.job = id, .index = 0}, .attempt = lease.tasks[0].attempt}}});
+  network.run();
+  after.deliver(lease, lease.tasks[0]);
+  network.run();
+
+  ASSERT_THAT(after.verdicts, SizeIs(1));
+  EXPECT_TRUE(after.verdicts[0].accepted) << after.verdicts[0].reason;
+  expect_right(network.finish(id), 1);
+}
+
+TEST_F(CoreTest, AResultOfASettledTaskIsRefusedAfterARestart) {
+  auto& before = network.join(a);
+  const auto id = submit(2, 1);
+  expect_right(network.finish(id), 2);
+  const auto lease = before.leases[0];
+  const auto paid = earned(a);
+
+  network.restart();
+  auto& after = network.join(a, {.silent = true});
+  after.say(protocol::Resume{.held = {{.task = {.job = id, .index = 0}, .attempt = lease.tasks[0].attempt}}});
+  network.run();
+  after.deliver(lease, lease.tasks[0]);
+  network.run();
+
+  for (const auto& verdict : after.verdicts) EXPECT_FALSE(verdict.accepted);
+  EXPECT_EQ(earned(a), paid);
+}
+
+TEST_F(CoreTest, ReplicasThatDifferForGoodFailTheJobAndRefundIt) {
+  network.join(a);
+  network.join(b, {.wrong_byte = true});
+
+  const auto job = network.finish(submit(1, 2));
+
+  EXPECT_EQ(job.state, store::JobState::failed);
+  EXPECT_THAT(job.reason, HasSubstr("differ"));
+  EXPECT_EQ(earned(a) + earned(b), 0);
+  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant);
+}
+
+TEST_F(CoreTest, ManyEventsShareOneCommit) {
+  std::vector<crypto::KeyPair> keys;
+  for (int i = 0; i < 8; ++i) keys.push_back(crypto::KeyPair::generate().value());
+  for (const auto& key : keys) network.join(key);
+
+  const auto job = network.finish(submit(64, 1));
+
+  expect_right(job, 64);
+  EXPECT_LT(network.commits, 64U);
+}
+
+}  // namespace
+}  // namespace weft::coordinator

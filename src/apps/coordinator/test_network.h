@@ -1,0 +1,304 @@
+// A whole network in one thread and simulated time: the real core, sessions, intake and blobs, the store in memory, and
+// workers that compute y[i] = i or misbehave on demand. Everything that travels is encoded and decoded.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <format>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/coordinator/core.h"
+#include "apps/coordinator/intake.h"
+#include "apps/coordinator/session.h"
+#include "apps/coordinator/submission.h"
+#include "apps/coordinator/test_work.h"
+#include "common/crypto/keys.h"
+#include "common/protocol/codec.h"
+#include "service/store/memory/memory_store.h"
+
+namespace weft::coordinator {
+
+class TestFolder {
+ public:
+  TestFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "weft-coordinator-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~TestFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class TestNetwork;
+
+// One simulated worker; keeps what it was told.
+class TestWorker {
+ public:
+  TestWorker(TestNetwork& its_network, SessionId its_session, const crypto::KeyPair& its_key, Behaviour its_behaviour)
+      : network(its_network), session(its_session), key(its_key), behaviour(its_behaviour) {}
+
+  void connect(protocol::WorkerKind kind = protocol::WorkerKind::native);
+  void say(const protocol::WorkerMessage& message);
+  void deliver(const protocol::Lease& lease, const protocol::LeasedTask& task);
+  void hear(const std::string& text);
+
+  TestNetwork& network;
+  const SessionId session;
+  const crypto::KeyPair& key;
+  Behaviour behaviour;
+  std::shared_ptr<Session> line;
+  protocol::Challenge challenge;
+  std::vector<protocol::Verdict> verdicts;
+  std::vector<protocol::Lease> leases;
+  std::vector<protocol::Cancel> cancels;
+  std::vector<protocol::ErrorMessage> errors;
+  bool welcomed = false;
+  bool closed = false;
+};
+
+class TestNetwork : public World {
+ public:
+  static constexpr MicroCredits grant = 1'000'000'000;
+
+  TestNetwork()
+      : identity_(crypto::KeyPair::generate().value()),
+        store_(store::memory::create()),
+        blobs_(store::Blobs::open(folder_.path(), {}).value()),
+        intake_(*blobs_) {
+    start();
+  }
+
+  // A new process over the same store: connections are gone.
+  void restart() {
+    workers_.clear();
+    events_.clear();
+    landed_.clear();
+    held_commits_.clear();
+    core_.reset();
+    book_ = std::make_unique<Book>();
+    start();
+  }
+
+  TestWorker& join(const crypto::KeyPair& key, Behaviour behaviour = {}, protocol::WorkerKind kind = protocol::WorkerKind::native) {
+    auto& worker = connect(key, behaviour);
+    worker.connect(kind);
+    run();
+    return worker;
+  }
+  // Opened, nothing said yet.
+  TestWorker& connect(const crypto::KeyPair& key, Behaviour behaviour = {}) {
+    const SessionId id = ++sessions_;
+    auto worker = std::make_unique<TestWorker>(*this, id, key, behaviour);
+    worker->line = std::make_shared<Session>(Session::Parts{.id = id,
+                                                            .coordinator = identity_.public_key(),
+                                                            .book = *book_,
+                                                            .intake = intake_,
+                                                            .line = std::make_shared<WorkerLine>(*worker),
+                                                            .core =
+                                                                [this](std::function<void(Core&, Moment)> event) {
+                                                                  events_.push_back(std::move(event));
+                                                                  return true;
+                                                                },
+                                                            .work =
+                                                                [](const std::function<void()>& work) {
+                                                                  work();
+                                                                  return true;
+                                                                }});
+    return *workers_.emplace(id, std::move(worker)).first->second;
+  }
+
+  // Submits and returns the answer, once it is out.
+  Result<protocol::api::Submitted> submit(const crypto::KeyPair& client, const std::string& text, store::SubmitNonce nonce = {}) {
+    std::optional<Result<protocol::api::Submitted>> answer;
+    post_submission(client, text, nonce, [&](Result<protocol::api::Submitted> result) { answer = std::move(result); });
+    run();
+    return answer.value_or(fail(ErrorCode::unavailable, "No answer."));
+  }
+  void post_submission(const crypto::KeyPair& client, const std::string& text, store::SubmitNonce nonce, Answer<protocol::api::Submitted> answer) {
+    auto submission = read_submission({.client = client.public_key(), .nonce = nonce}, text, *blobs_, {}, {});
+    ASSERT_TRUE(submission.has_value()) << submission.error().error.message;
+    events_.push_back(
+        [submission = std::move(*submission), answer = std::move(answer)](Core& core, Moment now) { core.submit(submission, now, answer); });
+  }
+
+  // Handles everything that there is to handle at this moment of the simulated time.
+  void run() {
+    for (;;) {
+      while (!events_.empty()) {
+        auto event = std::move(events_.front());
+        events_.pop_front();
+        event(*core_, now_);
+      }
+      core_->flush(now_);
+      EXPECT_EQ(core_->ledger_sum(), 0) << "the ledger sums to zero after every event";
+      if (!hold_commits) {
+        for (auto& held : std::exchange(held_commits_, {})) apply(std::move(held));
+      }
+      while (!landed_.empty()) {
+        auto done = std::move(landed_.front());
+        landed_.pop_front();
+        done();
+      }
+      if (events_.empty() && (hold_commits || held_commits_.empty()) && landed_.empty()) return;
+    }
+  }
+  void pass(std::chrono::milliseconds time) {
+    now_.at += time;
+    now_.unix += time.count();
+    run();
+  }
+  // Lets time go by in steps, workers beating, until the job has ended or `limit` is over.
+  store::Job finish(const JobId& job, std::chrono::seconds limit = std::chrono::seconds(120)) {
+    for (std::chrono::milliseconds passed{0}; passed < limit; passed += std::chrono::milliseconds(500)) {
+      const auto row = store_->job(job);
+      if (row && store::is_terminal(row->state)) break;
+      for (auto& [id, worker] : workers_) {
+        if (!worker->closed && worker->welcomed && !worker->behaviour.silent) worker->say(protocol::Beat{});
+      }
+      pass(std::chrono::milliseconds(500));
+    }
+    return store_->job(job).value();
+  }
+
+  MicroCredits balance(const ledger::Account& account) const { return core_->balance_now(account); }
+  ByteVector output(const store::Job& job) const { return blobs_->read(job.outputs.at(0).hash).value(); }
+  void post(std::function<void(Core&, Moment)> event) { events_.push_back(std::move(event)); }
+  store::Store& store() { return *store_; }
+  store::Blobs& blobs() { return *blobs_; }
+  Core& core() { return *core_; }
+  const PublicKey& coordinator() const { return identity_.public_key(); }
+
+  bool hold_commits = false;  // Batches wait on their way to the disk.
+  std::size_t commits = 0;
+
+  // --- World
+  void send(SessionId session, protocol::CoordinatorMessage message) override {
+    if (const auto found = workers_.find(session); found != workers_.end()) found->second->line->send(message);
+  }
+  void close(SessionId session, protocol::ErrorMessage why) override {
+    if (const auto found = workers_.find(session); found != workers_.end()) found->second->line->end(why);
+  }
+  void commit(store::Batch batch, std::function<void(Result<>)> done) override {
+    ++commits;
+    held_commits_.push_back({std::move(batch), std::move(done)});
+  }
+  void join(JoinOrder order) override {
+    auto outputs = intake_.join(*order.manifest, order.parts);
+    events_.push_back([id = order.job, outputs = std::move(outputs)](Core& core, Moment now) { core.joined(id, outputs, now); });
+  }
+  void fatal(const Error& error) override { ADD_FAILURE() << "The store refused a batch: " << error.message; }
+  JobId new_job_id() override {
+    JobId id;
+    id.bytes[0] = static_cast<std::uint8_t>(++jobs_);
+    return id;
+  }
+
+ private:
+  struct Held {
+    store::Batch batch;
+    std::function<void(Result<>)> done;
+  };
+  class WorkerLine final : public Line {
+   public:
+    explicit WorkerLine(TestWorker& worker) : worker_(worker) {}
+    void send_text(std::string text) override { worker_.hear(text); }
+    void close(std::string) override { worker_.closed = true; }
+
+   private:
+    TestWorker& worker_;
+  };
+
+  void start() {
+    CoreSettings settings;
+    settings.grant = grant;
+    core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = *book_}, settings);
+    ASSERT_TRUE(core_->restore(store_->load().value(), now_).has_value());
+    run();
+  }
+  void apply(Held held) {
+    auto done = store_->commit(held.batch);
+    landed_.push_back([call = std::move(held.done), done] { call(done); });
+  }
+
+  TestFolder folder_;
+  crypto::KeyPair identity_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::Blobs> blobs_;
+  std::unique_ptr<Book> book_ = std::make_unique<Book>();
+  Intake intake_;
+  std::unique_ptr<Core> core_;
+  std::deque<std::function<void(Core&, Moment)>> events_;
+  std::deque<std::function<void()>> landed_;
+  std::vector<Held> held_commits_;
+  std::map<SessionId, std::unique_ptr<TestWorker>> workers_;
+  SessionId sessions_ = 0;
+  std::uint32_t jobs_ = 0;
+  Moment now_{.at = Instant{} + std::chrono::hours(1), .unix = 1'000'000'000'000};
+};
+
+inline void TestWorker::connect(protocol::WorkerKind kind) {
+  protocol::Hello hello;
+  hello.versions = {protocol::version};
+  hello.key = key.public_key();
+  hello.kind = kind;
+  hello.software = "test";
+  hello.slots = 4;
+  hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
+  hello.capabilities.f32_gflop_per_s = 1000;
+  say(hello);
+}
+
+inline void TestWorker::say(const protocol::WorkerMessage& message) { line->on_text(protocol::encode(message)); }
+
+inline void TestWorker::hear(const std::string& text) {
+  const auto message = protocol::decode_coordinator_message(text);
+  ASSERT_TRUE(message.has_value()) << message.error().message;
+  if (const auto* asked = std::get_if<protocol::Challenge>(&*message)) {
+    challenge = *asked;
+    say(protocol::Prove{.signature = key.sign_now(protocol::hello_digest(asked->coordinator, asked->nonce, key.public_key()))});
+  } else if (std::holds_alternative<protocol::Welcome>(*message)) {
+    welcomed = true;
+  } else if (const auto* verdict = std::get_if<protocol::Verdict>(&*message)) {
+    verdicts.push_back(*verdict);
+  } else if (const auto* cancel = std::get_if<protocol::Cancel>(&*message)) {
+    cancels.push_back(*cancel);
+  } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {
+    errors.push_back(*error);
+  } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {
+    leases.push_back(*lease);
+    if (behaviour.silent) return;
+    // Later: a worker does not answer from inside of being told.
+    network.post([this, given = *lease](Core&, Moment) {
+      for (const auto& task : given.tasks) deliver(given, task);
+    });
+  }
+}
+
+inline void TestWorker::deliver(const protocol::Lease& lease, const protocol::LeasedTask& task) {
+  if (behaviour.fails) {
+    return say(protocol::TaskFailed{
+        .task = {.job = lease.job, .index = task.index}, .attempt = task.attempt, .code = "internal", .message = "It does not want to."});
+  }
+  const Handed handed = hand_in(behaviour, key, challenge, lease.job, task);
+  if (behaviour.receipt_first) say(handed.receipt);
+  line->on_binary(handed.frame);
+  if (!behaviour.receipt_first) say(handed.receipt);
+  if (behaviour.doubled) {
+    line->on_binary(handed.frame);
+    say(handed.receipt);
+  }
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,15 @@
+// The methods of the module, README.md's table: linked into the factory behind what Emscripten writes (--post-js).
+const weftWithText = (text, use) => weftInto(weftUtf8(text), use);
+
+Module['start'] = ({ coordinator, device = 'gpu', slots = 2 }) =>
+  weftWithText(String(coordinator), (url, size) => _weft_engine_start(url, size, device === 'cpu' ? 1 : 0, slots));
+Module['stop'] = () => _weft_engine_stop();
+Module['pause'] = () => _weft_engine_pause();
+Module['resume'] = () => _weft_engine_resume();
+Module['throttle'] = (share) => _weft_engine_throttle(share);
+Module['wake'] = () => _weft_engine_wake();
+Module['stats'] = () => JSON.parse(UTF8ToString(_weft_engine_stats()));
+Module['wallet'] = () => weftCall((call) => _weft_engine_wallet(call));
+Module['exportWallet'] = async () => JSON.parse(await weftCall((call) => _weft_engine_export_wallet(call)));
+Module['importWallet'] = (numbers) =>
+  weftCall((call) => weftWithText(JSON.stringify(numbers), (text, size) => _weft_engine_import_wallet(call, text, size)));

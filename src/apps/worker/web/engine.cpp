@@ -1,0 +1,151 @@
+#include "apps/worker/web/engine.h"
+
+#include <chrono>
+#include <utility>
+
+#include "apps/worker/web/events_web.h"
+#include "apps/worker/web/imports.h"
+
+namespace weft::worker::web {
+namespace {
+
+// A tab shares its machine with whoever sits before it.
+constexpr exec::Bounds bounds = {.binding_bytes_max = std::uint64_t{128} << 20, .bytes_max = std::uint64_t{512} << 20};
+
+void later(std::function<void()> work) { weft_timer(new TimerCallback{std::move(work)}, 0); }
+
+}  // namespace
+
+void Engine::start(Start start) {
+  if (run_) return;
+  run_ = std::make_unique<Run>();
+  stop_wanted_ = false;
+  weft::start(open(std::move(start)));
+}
+
+Async<> Engine::open(Start start) {
+  emit_(measuring_json());
+  run_->runner = std::make_unique<WebRunner>(bounds);
+  Result<protocol::Capabilities> capabilities = co_await run_->runner->open(start.device);
+  if (!capabilities) {
+    fail_start("device", capabilities.error().message);
+    co_return;
+  }
+  emit_(device_json(*capabilities));
+  auto key = co_await crypto::BrowserKey::load_or_create();
+  if (!key) {
+    fail_start("wallet", key.error().message);
+    co_return;
+  }
+  run_->key = std::move(*key);
+  emit_(wallet_json(run_->key->public_key().text()));
+  begin(start, std::move(*capabilities));
+}
+
+void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
+  if (stop_wanted_) {
+    emit_(event_json(event::Stopped{}));
+    return end_run();
+  }
+  run_->runner->on_news({.lost = [this](const std::string& reason) { emit_(device_lost_json(reason)); },
+                         .back = [this](const protocol::Capabilities& device) { emit_(device_json(device)); },
+                         .gone =
+                             [this](const Error& error) {
+                               emit_(failed_json("device", error.message));
+                               end_run();
+                             }});
+  run_->host = std::make_unique<WebHost>(start.coordinator);
+  Session::Options options;
+  options.connection.kind = protocol::WorkerKind::browser;
+  options.connection.capabilities = std::move(capabilities);
+  options.connection.slots = start.slots;
+  options.work.blobs.cache_bytes_max = std::uint64_t{128} << 20;
+  run_->session = std::make_unique<Session>(*run_->host, *run_->runner, *run_->key, options, [this](const Event& event) { on_event(event); });
+  run_->session->throttle(share_);
+  if (paused_) run_->session->pause();
+  run_->session->start();
+}
+
+void Engine::on_event(const Event& event) {
+  if (!run_ || ending_) return;
+  if (const auto* refused = std::get_if<event::Refused>(&event)) {
+    emit_(failed_json("refused", refused->error.message));
+    return end_run();
+  }
+  emit_(event_json(event));
+  if (std::holds_alternative<event::Stopped>(event)) end_run();
+}
+
+void Engine::fail_start(std::string_view code, const std::string& message) {
+  emit_(failed_json(code, message));
+  end_run();
+}
+
+// The session may be in the middle of an event, and a task may still run on the device: the first ends later, the second
+// when the task has ended.
+void Engine::end_run() {
+  ending_ = true;
+  later([this] { finish_ending(); });
+}
+
+void Engine::finish_ending() {
+  if (!run_) return;
+  run_->session.reset();
+  run_->host.reset();
+  if (run_->runner && !run_->runner->idle()) {
+    weft_timer(new TimerCallback{[this] { finish_ending(); }}, 20);
+    return;
+  }
+  run_.reset();
+  ending_ = false;
+}
+
+void Engine::stop() {
+  if (!run_ || ending_) {
+    if (!run_) emit_(event_json(event::Stopped{}));
+    return;
+  }
+  stop_wanted_ = true;
+  if (run_->session) run_->session->stop("The tab stops contributing.");
+}
+
+void Engine::pause() {
+  paused_ = true;
+  if (run_ && run_->session) run_->session->pause();
+}
+
+void Engine::resume() {
+  paused_ = false;
+  if (run_ && run_->session) run_->session->resume();
+}
+
+void Engine::throttle(double share) {
+  share_ = share;
+  if (run_ && run_->session) run_->session->throttle(share);
+}
+
+void Engine::wake() {
+  if (run_ && run_->session) run_->session->wake();
+}
+
+std::string Engine::stats() {
+  if (run_ && run_->session) return stats_json(run_->session->stats());
+  return stats_json({});
+}
+
+Async<Result<std::string>> Engine::wallet() {
+  WEFT_CO_ASSIGN(const auto key, co_await crypto::BrowserKey::load_or_create());
+  co_return key->public_key().text();
+}
+
+Async<Result<std::string>> Engine::export_wallet() {
+  WEFT_CO_ASSIGN(const auto key, co_await crypto::BrowserKey::load_or_create());
+  co_return co_await key->export_wallet();
+}
+
+Async<Result<std::string>> Engine::import_wallet(std::string text) {
+  WEFT_CO_ASSIGN(const auto key, co_await crypto::BrowserKey::import_wallet(std::move(text)));
+  co_return key->public_key().text();
+}
+
+}  // namespace weft::worker::web

@@ -1,0 +1,66 @@
+// The browser's worker as the page drives it: opens a device, loads the key, and runs one session at a time.
+//
+//   idle -> opening (device, key) -> running (a session) -> idle
+//
+// Threading: the Worker's one thread. Lifetime: the module's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "apps/worker/session.h"
+#include "apps/worker/web/web_host.h"
+#include "apps/worker/web/web_runner.h"
+#include "common/crypto/keys.h"
+
+namespace weft::worker::web {
+
+class Engine {
+ public:
+  struct Start {
+    std::string coordinator;  // Its origin.
+    protocol::DeviceKind device = protocol::DeviceKind::gpu;
+    std::uint32_t slots = 2;
+  };
+
+  explicit Engine(std::function<void(const std::string& json)> emit) : emit_(std::move(emit)) {}
+
+  // Ignored while started.
+  void start(Start start);
+  void stop();
+  void pause();
+  void resume();
+  void throttle(double share);
+  void wake();
+  [[nodiscard]] std::string stats();
+
+  [[nodiscard]] Async<Result<std::string>> wallet();  // The address.
+  [[nodiscard]] Async<Result<std::string>> export_wallet();
+  [[nodiscard]] Async<Result<std::string>> import_wallet(std::string text);  // The new address.
+
+ private:
+  // What one start has made. It ends outside of its own events.
+  struct Run {
+    std::unique_ptr<WebHost> host;
+    std::unique_ptr<WebRunner> runner;
+    std::unique_ptr<crypto::BrowserKey> key;
+    std::unique_ptr<Session> session;
+  };
+  [[nodiscard]] Async<> open(Start start);
+  void begin(const Start& start, protocol::Capabilities capabilities);
+  void on_event(const Event& event);
+  void fail_start(std::string_view code, const std::string& message);
+  void end_run();
+  void finish_ending();
+
+  std::function<void(const std::string&)> emit_;
+  std::unique_ptr<Run> run_;  // Also while it opens.
+  bool stop_wanted_ = false;
+  bool ending_ = false;
+  bool paused_ = false;
+  double share_ = 1;
+};
+
+}  // namespace weft::worker::web

@@ -1,0 +1,24 @@
+// What the page is told, as the JSON that README.md lists.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apps/worker/events.h"
+#include "apps/worker/session.h"
+#include "common/protocol/messages.h"
+
+namespace weft::worker::web {
+
+// Empty for event::Refused, which the page hears as `failed`.
+[[nodiscard]] std::string event_json(const Event& event);
+
+[[nodiscard]] std::string measuring_json();
+[[nodiscard]] std::string wallet_json(std::string_view address);
+[[nodiscard]] std::string device_json(const protocol::Capabilities& capabilities);
+[[nodiscard]] std::string device_lost_json(std::string_view message);
+// `code`: "wallet", "refused" or "device".
+[[nodiscard]] std::string failed_json(std::string_view code, std::string_view message);
+[[nodiscard]] std::string stats_json(const Session::Stats& stats);
+
+}  // namespace weft::worker::web

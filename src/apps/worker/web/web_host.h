@@ -1,0 +1,40 @@
+// The session's Host in a browser: WebSocket, fetch and setTimeout of the Worker it runs in.
+//
+// Threading: the Worker's one thread. Lifetime: what still comes after its end is dropped.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "apps/worker/alive.h"
+#include "apps/worker/host.h"
+
+namespace weft::worker::web {
+
+class WebHost final : public Host {
+ public:
+  // `origin`: "https://host:7300".
+  explicit WebHost(std::string origin) : origin_(std::move(origin)) {}
+  ~WebHost() override { close(); }
+
+  void connect(SocketEvents events) override;
+  void send_text(std::string text) override;
+  void send_binary(ByteVector bytes) override;
+  void close() override;
+  void fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token, std::function<void(Result<ByteVector>)> done) override;
+  void put_blob(const Hash& hash, ByteVector bytes, std::string token, std::function<void(Result<>)> done) override;
+  void after(Duration delay, std::function<void()> work) override;
+  [[nodiscard]] Instant now() override { return weft::now(); }
+  [[nodiscard]] double random() override;
+
+ private:
+  [[nodiscard]] std::string blob_url(const Hash& hash) const { return origin_ + "/v1/blobs/" + hash.text(); }
+
+  const std::string origin_;
+  std::uint32_t socket_ = 0;              // 0: none.
+  std::shared_ptr<SocketEvents> events_;  // Of the current socket; emptied when it is dropped, so that nothing follows.
+};
+
+}  // namespace weft::worker::web

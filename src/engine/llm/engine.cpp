@@ -1,0 +1,23 @@
+#include "engine/llm/engine.h"
+
+#include <algorithm>
+
+namespace weft::llm {
+
+Result<EngineOptions> complete(EngineOptions options, const Config& config) {
+  if (options.layers.end == 0) options.layers.end = config.layers;
+  if (options.layers.begin >= options.layers.end || options.layers.end > config.layers)
+    return fail(ErrorCode::invalid_argument, "Layers {} to {} are not a range of the model's {}.", options.layers.begin, options.layers.end,
+                config.layers);
+  constexpr std::uint32_t context_default_max = 4096;
+  constexpr std::uint32_t context_max = 1u << 20;
+  if (options.context == 0) options.context = std::min(config.context, context_default_max);
+  if (options.context > context_max)
+    return fail(ErrorCode::invalid_argument, "A context of {} positions is more than the {} that are possible.", options.context, context_max);
+  constexpr std::uint32_t sequences_max = 256;
+  if (options.sequences == 0 || options.sequences > sequences_max)
+    return fail(ErrorCode::invalid_argument, "{} sequences; from 1 to {} are possible.", options.sequences, sequences_max);
+  return options;
+}
+
+}  // namespace weft::llm

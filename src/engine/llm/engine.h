@@ -1,0 +1,83 @@
+// Runs a model: tokens in, logits or drawn tokens out, for several sequences side by side. Implemented on the CPU (cpu/) and
+// on a GPU (gpu/) with the same meaning.
+//
+//   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
+//   WEFT_CO_OK(co_await engine.append(sequence, prompt));
+//   for (...) { WEFT_CO_ASSIGN(const auto drawn, co_await engine.draw({sequence}, left)); ... }
+//   engine.rewind(sequence, length);      keeps what the next turn begins with
+//
+// An engine may hold only layers [a, b) of its model: without the first it takes hidden states instead of tokens, without the
+// last it gives them; see forward().
+// Threading: one thread; one call at a time. Lifetime: what an engine was made from outlives it (see its create()).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/async.h"
+#include "common/base/result.h"
+#include "engine/llm/models/model.h"
+#include "engine/llm/types.h"
+
+namespace weft::llm {
+
+enum class SequenceId : std::uint32_t {};
+
+struct EngineOptions {
+  LayerRange layers{};          // end = 0: to the last.
+  std::uint32_t context = 0;    // Positions that a sequence can hold; 0: as many as the model was trained for, at most 4096.
+  std::uint32_t sequences = 1;  // Open at a time.
+  KvFormat kv = KvFormat::f16;
+  Activations activations = Activations::f32;
+};
+// The same with defaults filled in; invalid_argument for a range or a context that cannot be.
+[[nodiscard]] Result<EngineOptions> complete(EngineOptions options, const Config& config);
+
+// Counted since the engine was made.
+struct EngineCounters {
+  std::uint64_t dispatches = 0;
+  std::uint64_t submits = 0;
+  std::uint64_t decode_dispatches = 0;  // Of those, for drawn tokens.
+  std::uint64_t decode_submits = 0;
+  std::uint64_t decode_steps = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  [[nodiscard]] virtual const Config& config() const = 0;
+  [[nodiscard]] virtual const EngineOptions& options() const = 0;  // Completed.
+  [[nodiscard]] virtual std::string device() const = 0;            // "cpu", "NVIDIA H200 (vulkan)".
+  [[nodiscard]] virtual EngineCounters counters() const = 0;
+
+  // An empty sequence; resource_exhausted when options().sequences are open.
+  [[nodiscard]] virtual Result<SequenceId> open() = 0;
+  virtual void close(SequenceId sequence) = 0;
+  // Positions so far: appended and drawn tokens.
+  [[nodiscard]] virtual std::uint32_t length(SequenceId sequence) const = 0;
+  // Keeps at most the first `length` positions and says how many are kept: all that were asked for, or none where the model
+  // has a recurrent state, which cannot go back.
+  virtual std::uint32_t rewind(SequenceId sequence, std::uint32_t length) = 0;
+
+  // Appends tokens. resource_exhausted (and nothing changed) where they do not fit into the context, invalid_argument for a
+  // number that is no token.
+  [[nodiscard]] virtual Async<Result<>> append(SequenceId sequence, std::vector<Token> tokens) = 0;
+  // The raw logits behind the last position; the engine has the last layer.
+  [[nodiscard]] virtual Async<Result<std::vector<float>>> logits(SequenceId sequence) = 0;
+
+  // Draws the next token of each sequence, which counts as appended. `more` is how many draws of the same sequences are
+  // likely to follow this one, so that an engine can work ahead; rewind() takes back what it did too much.
+  [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) = 0;
+  // For the draws that follow. At the start: the best token.
+  virtual void set_sampling(SequenceId sequence, const Sampling& sampling) = 0;
+
+  // What one range of layers takes and gives: hidden states [position][embedding]. Appends as many positions.
+  [[nodiscard]] virtual Async<Result<std::vector<float>>> forward(SequenceId sequence, std::vector<float> hidden) = 0;
+  // The first range: hidden states of tokens.
+  [[nodiscard]] virtual Async<Result<std::vector<float>>> forward_tokens(SequenceId sequence, std::vector<Token> tokens) = 0;
+};
+
+}  // namespace weft::llm

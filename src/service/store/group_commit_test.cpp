@@ -1,0 +1,138 @@
+// Everybody hears of his own batch, in order and once; one bad batch spoils no other.
+#include "service/store/group_commit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "service/store/memory/memory_store.h"
+
+namespace weft::store {
+namespace {
+
+// Holds every commit until it is let go, so that a group gathers behind the first.
+class GatedStore final : public Store {
+ public:
+  Result<Loaded> load() override { return inner_->load(); }
+  Result<> commit(const Batch& batch) override {
+    if (!entered.try_wait()) entered.count_down();
+    gate.wait();
+    return inner_->commit(batch);
+  }
+  Result<Job> job(const JobId& id) override { return inner_->job(id); }
+  Result<std::vector<Task>> tasks(const JobId& id) override { return inner_->tasks(id); }
+  Result<std::vector<Replica>> replicas(const JobId& id) override { return inner_->replicas(id); }
+  Result<std::vector<Job>> jobs(const JobPage& page) override { return inner_->jobs(page); }
+  Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override {
+    return inner_->job_of_nonce(client, nonce);
+  }
+  Result<std::vector<Transaction>> transactions(const ledger::Account& account, std::uint32_t count) override {
+    return inner_->transactions(account, count);
+  }
+  Result<> audit() override { return inner_->audit(); }
+
+  std::latch gate{1};
+  std::latch entered{1};  // The first commit is under way.
+
+ private:
+  std::unique_ptr<Store> inner_ = memory::create();
+};
+
+Batch grant_batch(std::uint8_t number) {
+  PublicKey key;
+  key.bytes[0] = number;
+  Batch batch;
+  batch.transactions.push_back({.transaction = ledger::grant(key, 10), .time = 1});
+  return batch;
+}
+
+TEST(GroupCommit, CommitsAndAnswers) {
+  const auto store = memory::create();
+  GroupCommit commits(*store, {});
+
+  EXPECT_TRUE(commits.commit(grant_batch(1)).has_value());
+  EXPECT_EQ(commits.commit(grant_batch(1)).error().code, ErrorCode::already_exists);
+
+  EXPECT_EQ(store->load()->keys.size(), 1U);
+}
+
+TEST(GroupCommit, GathersWhatComesWhileACommitIsUnderWay) {
+  GatedStore store;
+  std::vector<int> order;
+  GroupCommit::Counts counts;
+  {
+    GroupCommit commits(store, {});
+    ASSERT_TRUE(commits.submit(grant_batch(0), [&](Result<>) { order.push_back(0); }).has_value());
+    store.entered.wait();
+    for (std::uint8_t i = 1; i <= 50; ++i) {
+      ASSERT_TRUE(commits
+                      .submit(grant_batch(i),
+                              [&order, i](const Result<>& result) {
+                                EXPECT_TRUE(result.has_value());
+                                order.push_back(i);
+                              })
+                      .has_value());
+    }
+    store.gate.count_down();
+    ASSERT_TRUE(commits.commit(grant_batch(200)).has_value());
+    counts = commits.counts();
+  }
+  EXPECT_EQ(order.size(), 51U);
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+  EXPECT_LT(counts.commits, counts.batches);
+}
+
+TEST(GroupCommit, LetsOneBadBatchFailAlone) {
+  GatedStore store;
+  std::vector<bool> fine;
+  {
+    GroupCommit commits(store, {});
+    for (const std::uint8_t number : std::initializer_list<std::uint8_t>{1, 2, 3, 2, 4}) {
+      ASSERT_TRUE(commits.submit(grant_batch(number), [&fine](const Result<>& result) { fine.push_back(result.has_value()); }).has_value());
+    }
+    store.gate.count_down();
+  }
+  EXPECT_EQ(fine, (std::vector<bool>{true, true, true, false, true}));
+}
+
+TEST(GroupCommit, NamesTheOptionAtItsBound) {
+  GatedStore store;
+  GroupCommit commits(store, {.queue_max = 4});
+  Result<> refused;
+  int taken = 0;
+  for (std::uint8_t i = 0; i < 20 && refused; ++i) {
+    refused = commits.submit(grant_batch(i), [](const Result<>&) {});
+    taken += refused ? 1 : 0;
+  }
+  store.gate.count_down();
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "4 commits wait for the disk already; --commit-queue-max raises the bound.");
+  EXPECT_LE(taken, 4 + 4) << "those that wait and those that are being written";
+}
+
+TEST(GroupCommit, FinishesEverythingBeforeItIsGone) {
+  const auto store = memory::create();
+  std::atomic<int> answered = 0;
+  {
+    GroupCommit commits(*store, {.wait_max = std::chrono::microseconds(2000)});
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 50; ++i) {
+          ASSERT_TRUE(commits.submit(grant_batch(static_cast<std::uint8_t>(t * 50 + i)), [&](const Result<>& result) { answered += result ? 1 : 0; })
+                          .has_value());
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(answered, 200);
+}
+
+}  // namespace
+}  // namespace weft::store

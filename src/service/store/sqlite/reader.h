@@ -1,0 +1,36 @@
+// Everything that is read: on a connection of its own, so that pages do not wait for commits.
+#pragma once
+
+#include "common/base/result.h"
+#include "service/store/sqlite/connection.h"
+#include "service/store/store.h"
+
+namespace weft::store::sqlite {
+
+class Reader {
+ public:
+  explicit Reader(Connection connection) : connection_(std::move(connection)) {}
+
+  [[nodiscard]] Result<Loaded> load();
+  [[nodiscard]] Result<Job> job(const JobId& id);
+  [[nodiscard]] Result<std::vector<Task>> tasks(const JobId& id);
+  [[nodiscard]] Result<std::vector<Replica>> replicas(const JobId& id);
+  [[nodiscard]] Result<std::vector<Job>> jobs(const Store::JobPage& page);
+  [[nodiscard]] Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce);
+  [[nodiscard]] Result<std::vector<Transaction>> transactions(const ledger::Account& account, std::uint32_t count);
+  [[nodiscard]] Result<> audit();
+
+ private:
+  // Runs `use` on one state of the database.
+  template <class Use>
+  auto snapshot(Use use) -> decltype(use());
+  Result<Loaded> load_all();
+  Result<> load_running(Loaded& loaded);
+  Result<> load_money(Loaded& loaded);
+  Result<> audit_all();
+  Result<std::int64_t> job_row(const JobId& id);
+
+  Connection connection_;
+};
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,44 @@
+// Lists inside a row as bytes: little-endian, one fixed size an element.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+#include "service/store/records.h"
+#include "service/store/sqlite/connection.h"
+
+namespace weft::store::sqlite {
+
+// 40 bytes each: hash, u64 size.
+[[nodiscard]] ByteVector pack(std::span<const OutputBlob> outputs);
+[[nodiscard]] Result<std::vector<OutputBlob>> unpack_outputs(ByteSpan bytes);
+
+// 32 bytes each.
+[[nodiscard]] ByteVector pack(std::span<const PublicKey> keys);
+[[nodiscard]] Result<std::vector<PublicKey>> unpack_keys(ByteSpan bytes);
+
+// 16 bytes each: i64 row of the account, i64 amount.
+struct StoredEntry {
+  std::int64_t account = 0;
+  MicroCredits amount = 0;
+};
+[[nodiscard]] ByteVector pack(std::span<const StoredEntry> entries);
+[[nodiscard]] Result<std::vector<StoredEntry>> unpack_entries(ByteSpan bytes);
+
+// Columns of a job in the order in which every SELECT here names them.
+inline constexpr std::string_view job_columns =
+    "id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, units, pace, reason, root, ended, joined";
+[[nodiscard]] Result<Job> job_of(const Statement& row);
+
+// For the job whose rows are asked for.
+inline constexpr std::string_view task_columns = "task, root, outputs, worker, agreeing, accepted";
+[[nodiscard]] Result<Task> task_of(const Statement& row, const JobId& job);
+inline constexpr std::string_view replica_columns = "task, worker, attempt, root, outputs, receipt, gpu_seconds, wall_seconds, arrived";
+[[nodiscard]] Result<Replica> replica_of(const Statement& row, const JobId& job);
+
+// An account from its columns kind and key.
+[[nodiscard]] Result<ledger::Account> account_of(const Statement& row, int kind_column);
+
+}  // namespace weft::store::sqlite

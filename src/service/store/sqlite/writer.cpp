@@ -1,0 +1,201 @@
+#include "service/store/sqlite/writer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "service/store/sqlite/rows.h"
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr std::size_t rows_cached_max = 100'000;
+
+// Says what was there already; SQLite knows only the names of columns.
+template <class... Args>
+Result<> naming(Result<> result, std::format_string<Args...> format, Args&&... args) {
+  if (result || result.error().code != ErrorCode::already_exists) return result;
+  return fail(ErrorCode::already_exists, "{}", std::format(format, std::forward<Args>(args)...));
+}
+
+// After these, memory and disk may differ.
+bool breaks(ErrorCode code) {
+  return code == ErrorCode::data_loss || code == ErrorCode::resource_exhausted || code == ErrorCode::internal || code == ErrorCode::permission_denied;
+}
+
+}  // namespace
+
+const std::array<const char*, Writer::sql_count> Writer::texts = {
+    "BEGIN IMMEDIATE",
+    "COMMIT",
+    "ROLLBACK",
+    "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    "INSERT INTO jobs (id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, units, pace, reason, root, ended, "
+    "joined) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "SELECT seq FROM jobs WHERE id = ?",
+    "INSERT INTO nonces VALUES (?, ?, ?)",
+    "INSERT INTO receipts VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
+    "INSERT INTO replicas VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "UPDATE jobs SET accepted = accepted + 1 WHERE seq = ?",
+    "UPDATE jobs SET price = ?, units = ?, pace = ? WHERE seq = ?",
+    "UPDATE jobs SET state = ?, reason = ?, root = ?, ended = ?, joined = ? WHERE seq = ?",
+    "SELECT id FROM accounts WHERE kind = ? AND key = ?",
+    "INSERT INTO accounts (kind, key, balance) VALUES (?, ?, 0)",
+    "UPDATE accounts SET balance = balance + ? WHERE id = ?",
+    "INSERT INTO transactions (key, job, entries, what, time) VALUES (?, ?, ?, ?, ?)",
+    "INSERT INTO account_transactions VALUES (?, ?)",
+    "INSERT INTO reputations VALUES (?, ?, ?) ON CONFLICT (worker) DO UPDATE SET accepted = excluded.accepted, refused = excluded.refused",
+};
+
+Result<Writer> Writer::create(Connection connection) {
+  Writer writer(std::move(connection));
+  for (std::size_t i = 0; i < sql_count; ++i) {
+    WEFT_ASSIGN(writer.statements_[i], writer.connection_.prepare(texts[i]));
+  }
+  return writer;
+}
+
+Result<> Writer::commit(const Batch& batch) {
+  if (broken_) return std::unexpected(*broken_);
+  if (batch.empty()) return {};
+  WEFT_OK(statements_[begin_work].run());
+  Result<> result = write(batch);
+  if (result) result = statements_[commit_work].run();
+  if (result) return result;
+
+  (void)statements_[rollback_work].run();  // SQLite may have rolled back itself; then this says so.
+  job_rows_.clear();
+  account_rows_.clear();
+  if (breaks(result.error().code)) {
+    broken_ = result.error();
+    broken_->message += " Nothing more is written until the coordinator is started anew.";
+  }
+  return result;
+}
+
+Result<> Writer::write(const Batch& batch) {
+  for (const Setting& setting : batch.settings) WEFT_OK(statements_[put_setting].run(setting.name, setting.value));
+  for (const Job& job : batch.jobs) WEFT_OK(write(job));
+  for (const Nonce& nonce : batch.nonces) WEFT_OK(write(nonce));
+  for (const Receipt& receipt : batch.receipts) WEFT_OK(write(receipt));
+  for (const Replica& replica : batch.replicas) WEFT_OK(write(replica));
+  for (const Task& task : batch.tasks) WEFT_OK(write(task));
+  for (const JobUpdate& update : batch.job_updates) WEFT_OK(write(update));
+  for (const Transaction& transaction : batch.transactions) WEFT_OK(write(transaction));
+  for (const Reputation& reputation : batch.reputations) WEFT_OK(write(reputation));
+  return {};
+}
+
+Result<> Writer::write(const Job& job) {
+  WEFT_OK(naming(statements_[insert_job].run(job.id, job.client, job.name, job.manifest, job.manifest_hash, job.tasks, job.budget, job.created,
+                                             static_cast<int>(job.state), job.accepted, job.price, job.units, job.reference_seconds_per_workgroup,
+                                             job.reason, job.root, job.ended, pack(job.outputs)),
+                 "The job {} is stored already.", job.id.text()));
+  job_rows_[job.id] = connection_.last_row();
+  return {};
+}
+
+Result<> Writer::write(const Nonce& nonce) {
+  WEFT_ASSIGN(const std::int64_t row, job_row(nonce.job));
+  return naming(statements_[insert_nonce].run(nonce.client, ByteSpan(nonce.nonce), row), "The client {} has used this nonce already.",
+                nonce.client.text());
+}
+
+Result<> Writer::write(const Receipt& receipt) {
+  return statements_[insert_receipt].run(receipt.digest, receipt.worker, receipt.session_nonce, receipt.signature, receipt.arrived);
+}
+
+Result<> Writer::write(const Replica& replica) {
+  WEFT_ASSIGN(const std::int64_t row, job_row(replica.task.job));
+  return naming(statements_[insert_replica].run(row, replica.task.index, replica.worker, replica.attempt, replica.root, pack(replica.outputs),
+                                                replica.receipt, replica.gpu_seconds, replica.wall_seconds, replica.arrived),
+                "A replica of {} by {} is stored already.", replica.task.text(), replica.worker.text());
+}
+
+Result<> Writer::write(const Task& task) {
+  WEFT_ASSIGN(const std::int64_t row, job_row(task.id.job));
+  WEFT_OK(naming(statements_[insert_task].run(row, task.id.index, task.root, pack(task.outputs), task.worker, pack(task.agreeing), task.accepted),
+                 "The task {} is accepted already.", task.id.text()));
+  return statements_[count_accepted].run(row);
+}
+
+Result<> Writer::write(const JobUpdate& update) {
+  WEFT_ASSIGN(const std::int64_t row, job_row(update.id));
+  if (update.price) WEFT_OK(statements_[set_price].run(update.price->price, update.price->units, update.price->reference_seconds_per_workgroup, row));
+  if (update.end)
+    WEFT_OK(statements_[set_end].run(static_cast<int>(update.end->state), update.end->reason, update.end->root, update.end->ended,
+                                     pack(update.end->outputs), row));
+  return {};
+}
+
+Result<> Writer::write(const Transaction& transaction) {
+  const ledger::Transaction& what = transaction.transaction;
+  std::vector<StoredEntry> entries;
+  std::map<std::int64_t, std::pair<MicroCredits, const ledger::Account*>> net;  // By the accounts' rows.
+  MicroCredits total = 0;
+  for (const ledger::Entry& entry : what.entries) {
+    WEFT_ASSIGN(const std::int64_t account, account_row(entry.account));
+    entries.push_back({.account = account, .amount = entry.amount});
+    auto& [amount, name] = net[account];
+    amount += entry.amount;
+    name = &entry.account;
+    total += entry.amount;
+  }
+  if (total != 0) return fail(ErrorCode::invalid_argument, "The entries of the transaction {} sum to {}, not to 0.", what.key, total);
+
+  if (what.job) {
+    WEFT_ASSIGN(const std::int64_t job, job_row(*what.job));
+    WEFT_OK(naming(statements_[insert_transaction].run(what.key, job, pack(entries), what.what, transaction.time),
+                   "The transaction {} is stored already.", what.key));
+  } else {
+    WEFT_OK(naming(statements_[insert_transaction].run(what.key, nullptr, pack(entries), what.what, transaction.time),
+                   "The transaction {} is stored already.", what.key));
+  }
+  const std::int64_t row = connection_.last_row();
+  for (const auto& [account, change] : net) {
+    WEFT_OK(statements_[insert_account_transaction].run(account, row));
+    const Result<> moved = statements_[add_to_balance].run(change.first, account);
+    if (!moved && moved.error().code == ErrorCode::already_exists) {  // The table's CHECK.
+      return fail(ErrorCode::insufficient_funds, "The account {} holds less than the {} micro-credits that {} takes.", change.second->text(),
+                  -change.first, what.key);
+    }
+    WEFT_OK(moved);
+  }
+  return {};
+}
+
+Result<> Writer::write(const Reputation& reputation) {
+  return statements_[put_reputation].run(reputation.worker, reputation.accepted, reputation.refused);
+}
+
+Result<std::int64_t> Writer::job_row(const JobId& job) {
+  if (const auto known = job_rows_.find(job); known != job_rows_.end()) return known->second;
+  Statement& find = statements_[find_job];
+  find.start(job);
+  WEFT_ASSIGN(const bool found, find.next());
+  const std::int64_t row = found ? find.integer(0) : 0;
+  find.finish();
+  if (!found) return fail(ErrorCode::not_found, "The job {} is not stored.", job.text());
+  if (job_rows_.size() >= rows_cached_max) job_rows_.clear();
+  job_rows_[job] = row;
+  return row;
+}
+
+Result<std::int64_t> Writer::account_row(const ledger::Account& account) {
+  if (const auto known = account_rows_.find(account); known != account_rows_.end()) return known->second;
+  Statement& find = statements_[find_account];
+  find.start(static_cast<int>(account.kind), ByteSpan(account.id));
+  WEFT_ASSIGN(const bool found, find.next());
+  std::int64_t row = found ? find.integer(0) : 0;
+  find.finish();
+  if (!found) {
+    WEFT_OK(statements_[insert_account].run(static_cast<int>(account.kind), ByteSpan(account.id)));
+    row = connection_.last_row();
+  }
+  if (account_rows_.size() >= rows_cached_max) account_rows_.clear();
+  account_rows_[account] = row;
+  return row;
+}
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,68 @@
+// Commits batches: the one connection that writes, with its prepared statements.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <unordered_map>
+
+#include "common/base/result.h"
+#include "service/store/records.h"
+#include "service/store/sqlite/connection.h"
+
+namespace weft::store::sqlite {
+
+class Writer {
+ public:
+  // The connection is migrated already.
+  [[nodiscard]] static Result<Writer> create(Connection connection);
+
+  [[nodiscard]] Result<> commit(const Batch& batch);
+
+ private:
+  enum Sql : std::size_t {
+    begin_work,
+    commit_work,
+    rollback_work,
+    put_setting,
+    insert_job,
+    find_job,
+    insert_nonce,
+    insert_receipt,
+    insert_replica,
+    insert_task,
+    count_accepted,
+    set_price,
+    set_end,
+    find_account,
+    insert_account,
+    add_to_balance,
+    insert_transaction,
+    insert_account_transaction,
+    put_reputation,
+    sql_count,
+  };
+  static const std::array<const char*, sql_count> texts;
+
+  explicit Writer(Connection connection) : connection_(std::move(connection)) {}
+
+  Result<> write(const Batch& batch);
+  Result<> write(const Job& job);
+  Result<> write(const Nonce& nonce);
+  Result<> write(const Receipt& receipt);
+  Result<> write(const Replica& replica);
+  Result<> write(const Task& task);
+  Result<> write(const JobUpdate& update);
+  Result<> write(const Transaction& transaction);
+  Result<> write(const Reputation& reputation);
+  Result<std::int64_t> job_row(const JobId& job);
+  Result<std::int64_t> account_row(const ledger::Account& account);
+
+  Connection connection_;
+  std::array<Statement, sql_count> statements_;
+  // What was looked up lately; dropped whenever a batch is rolled back, since it may hold rows of that batch.
+  std::unordered_map<JobId, std::int64_t> job_rows_;
+  std::unordered_map<ledger::Account, std::int64_t> account_rows_;
+  std::optional<Error> broken_;
+};
+
+}  // namespace weft::store::sqlite
