@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/protocol/codec.h"
 #include "engine/gpu/native/instance.h"
+#include "engine/gpu/report.h"
 
 namespace weft::worker {
 namespace {
@@ -84,7 +85,11 @@ class Child {
   }
 
   Result<ByteVector> describe() {
-    const std::string text = protocol::encode(capabilities_of(*device_, bounds_.bytes_max));
+    WEFT_ASSIGN(const gpu::Report report, gpu::run<Result<gpu::Report>>(*instance_, gpu::measure(*device_)));
+    protocol::Capabilities capabilities = capabilities_of(*device_, bounds_.bytes_max);
+    capabilities.copy_gb_per_s = report.copy_bytes_per_second * 1e-9;
+    capabilities.f32_gflop_per_s = report.f32_operations_per_second * 1e-9;
+    const std::string text = protocol::encode(capabilities);
     const ByteSpan bytes = as_bytes(text);
     return ByteVector(bytes.begin(), bytes.end());
   }
