@@ -124,7 +124,12 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   auto made = std::make_unique<JobState>();
   JobState& added = *made;
   added.spec = job;
-  added.rank = {.inverse_priority = ~job.priority, .sequence = state.next_job++};
+  const Worth worth{.stake = job.stake,
+                    .priority = job.priority,
+                    .deadline_s = job.deadline ? std::max(seconds(*job.deadline - now + job.waited), 1.0) : 0,
+                    .workgroups = job.workgroups,
+                    .replicas = job.replicas};
+  added.rank = rank_of(worth, now - job.waited, state.next_job++);
   added.settled.resize(job.tasks);
   if (job.estimate) {
     added.canary = CanaryState::passed;

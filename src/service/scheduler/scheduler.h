@@ -12,10 +12,11 @@
 //   scheduler.counted(task, worker);                          trust: the replica counts
 //   scheduler.settled(task);                                  trust: the task is accepted; other leases on it are cancelled
 //
-// Rules. Jobs by priority (higher first), then by the order in which they came. The replicas of a task go to different
-// workers. Until a job's canary (its first open task, leased alone) has passed, nothing else of it is leased; a shader's
-// canary goes to a native worker where one is connected that could run it, otherwise to one browser in dispatches of one
-// workgroup. Every worker gets work before one gets two tasks, faster workers first. Leases are not durable.
+// Rules. Jobs by score and age (score.h: stake, priority, deadline, size), then by the order in which they came. The
+// replicas of a task go to different workers. Until a job's canary (its first open task, leased alone) has passed, nothing
+// else of it is leased; a shader's canary goes to a native worker where one is connected that could run it, otherwise to one
+// browser in dispatches of one workgroup. Every worker gets work before one gets two tasks, faster workers first. Leases are
+// not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.
 #pragma once

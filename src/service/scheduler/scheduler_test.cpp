@@ -109,7 +109,9 @@ TEST(Canary, GoesToABrowserWhenTheLastNativeWorkerLeaves) {
   native.slots = 1;
   rig.add(native);
   rig.add(browser_worker(2));
-  rig.add(known_job(1, 1, 1, 1e-6));
+  Job busy = known_job(1, 1, 1, 1e-6);
+  busy.priority = 90;
+  rig.add(busy);
   rig.add(small_job(2));
   rig.decide(0);
 

@@ -51,6 +51,8 @@ struct Job {
   std::uint32_t workgroups = 1;  // manifest::axis_length().
   std::uint32_t replicas = 1;
   MicroCredits budget = 0;
+  MicroCredits stake = 0;            // The client's; see score.h.
+  Duration waited{};                 // Since its submission, where it comes from before a restart.
   std::optional<Instant> deadline;   // The job ends with deadline_exceeded then.
   std::optional<Estimate> estimate;  // Known from before a restart: the canary has passed.
 };
