@@ -74,6 +74,17 @@ TEST_F(InterfaceTest, AManifestThatBreaksARuleIsRefusedWithThePlace) {
   EXPECT_THAT(net::error_of(answer).message, HasSubstr("line 2"));
 }
 
+TEST_F(InterfaceTest, AJobThatAsksForTooMuchIsRefusedForGood) {
+  const std::string large = R"({"weft":1,"kind":"wgsl","name":"large","shader":{"inline":"fn main() {}"},"entry":"main",
+    "bindings":[{"binding":0,"role":"output","type":"u32","shape":[536870912],"split_dim":0}],"dispatch":[4,1,1],"split":{"axis":"x","tasks":2},
+    "verify":{"compare":"exact","replicas":1},"budget":1})";
+
+  const auto answer = ask(signed_by(wallet_, net::post("/v1/jobs", large), digest_of(large)));
+
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_THAT(net::error_of(answer).message, HasSubstr("2147483648 bytes"));
+}
+
 TEST_F(InterfaceTest, OnlyItsClientCancelsAJobAndIsRefunded) {
   const auto id = submitted(count_manifest(4, 1), 1);
   net::Request request;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "service/scheduler/score.h"
 #include "service/scheduler/types.h"
 
 namespace weft::scheduler {
@@ -36,13 +37,6 @@ struct FreeKey {
   std::int32_t slowness = 0;  // Of the rate, in quarters of a power of two: small changes do not reorder.
   std::uint64_t sequence = 0;
   friend auto operator<=>(const FreeKey&, const FreeKey&) = default;
-};
-
-// Jobs in the order in which they are served.
-struct Rank {
-  std::uint32_t inverse_priority = 0;
-  std::uint64_t sequence = 0;
-  friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 
 struct RequirementClass {

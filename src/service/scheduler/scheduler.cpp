@@ -28,6 +28,8 @@ Blame blame_for(ErrorCode code) {
       return Blame::timeout;
     case ErrorCode::cancelled:
       return Blame::busy;
+    case ErrorCode::data_loss:
+      return Blame::forgery;
     default:
       return Blame::failure;
   }
@@ -46,7 +48,8 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   made->info = worker;
   made->info.slots = std::min(worker.slots, slots_max);
   made->sequence = state.next_worker++;
-  made->rate = first_rate(worker.capabilities);
+  made->rate_said = first_rate(worker.capabilities);
+  made->rate = made->rate_said;
   made->heard = now;
   WorkerState& added = *made;
   state.workers[worker.key] = std::move(made);
@@ -121,7 +124,12 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   auto made = std::make_unique<JobState>();
   JobState& added = *made;
   added.spec = job;
-  added.rank = {.inverse_priority = ~job.priority, .sequence = state.next_job++};
+  const Worth worth{.stake = job.stake,
+                    .priority = job.priority,
+                    .deadline_s = job.deadline ? std::max(seconds(*job.deadline - now + job.waited), 1.0) : 0,
+                    .workgroups = job.workgroups,
+                    .replicas = job.replicas};
+  added.rank = rank_of(worth, now - job.waited, state.next_job++);
   added.settled.resize(job.tasks);
   if (job.estimate) {
     added.canary = CanaryState::passed;
@@ -174,7 +182,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   const Measurement measurement{.workgroups = job.range_count(result.task.index),
                                 .gpu_seconds = result.gpu_seconds,
                                 .elapsed_seconds = seconds(now - began),
-                                .rate = worker->rate};
+                                .rate = worker->rate_said};
 
   replica->state = ReplicaState::reported;
   Holding reported = *holding;

@@ -12,10 +12,11 @@
 //   scheduler.counted(task, worker);                          trust: the replica counts
 //   scheduler.settled(task);                                  trust: the task is accepted; other leases on it are cancelled
 //
-// Rules. Jobs by priority (higher first), then by the order in which they came. The replicas of a task go to different
-// workers. Until a job's canary (its first open task, leased alone) has passed, nothing else of it is leased; a shader's
-// canary goes to a native worker where one is connected that could run it, otherwise to one browser in dispatches of one
-// workgroup. Every worker gets work before one gets two tasks, faster workers first. Leases are not durable.
+// Rules. Jobs by score and age (score.h: stake, priority, deadline, size), then by the order in which they came. The
+// replicas of a task go to different workers. Until a job's canary (its first open task, leased alone) has passed, nothing
+// else of it is leased; a shader's canary goes to a native worker where one is connected that could run it, otherwise to one
+// browser in dispatches of one workgroup. Every worker gets work before one gets two tasks, faster workers first. Leases are
+// not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.
 #pragma once
@@ -84,7 +85,8 @@ class Scheduler {
   [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
   // The worker's replica counts. Nothing where the lease is gone.
   void counted(const TaskId& task, const PublicKey& worker);
-  // The lease ended without a result: the worker's own TaskFailed, or bytes that do not have their root (data_loss).
+  // The lease ended without a result: the worker's own TaskFailed, or bytes that do not have their root (data_loss:
+  // the worker is at fault, which never ends a job).
   // not_found as for result(), except that a reported task may fail too.
   [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt, const Error& error, Instant now);
   // The task is accepted. Its other leases are cancelled.

@@ -13,6 +13,8 @@ Job job_from(const JobId& id, const manifest::Manifest& manifest) {
           .workgroups = manifest::axis_length(manifest),
           .replicas = manifest.verify.replicas,
           .budget = manifest.budget,
+          .stake = 0,
+          .waited = {},
           .deadline = {},
           .estimate = {}};
 }

@@ -180,6 +180,20 @@ TEST(Native, AReportHoldsRatesThatWereMeasured) {
   EXPECT_TRUE(device->uncaptured_errors().empty());
 }
 
+TEST(Native, ADeviceMayOutliveItsInstance) {
+  auto instance = native::create_instance();
+  auto device = run(*instance, instance->create_device({})).value();
+  bool told = false;
+  device->on_lost([&](const std::string&) { told = true; });
+
+  instance.reset();
+  const Buffer buffer = device->create_buffer({.size = 16});
+  device->destroy();
+
+  EXPECT_TRUE(device->lost().has_value());
+  EXPECT_FALSE(told) << "nobody pumps any more";
+}
+
 TEST(Native, ANumberBeyondTheAdaptersIsNotFound) {
   const auto instance = native::create_instance();
 
