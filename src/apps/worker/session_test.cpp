@@ -274,6 +274,16 @@ TEST(Session, BeatsOnlyWhileItHoldsSomething) {
   EXPECT_EQ(world.heard<protocol::Beat>().size(), 5U);
 }
 
+TEST(Session, SaysSomethingWhenTheMachineWakesSoThatADeadConnectionShows) {
+  World world;
+  world.join();
+
+  world.session.wake();
+  world.host.run_for(1s);
+
+  EXPECT_EQ(world.heard<protocol::Beat>().size(), 1U);
+}
+
 TEST(Session, StaysRefusedWhereTryingAgainChangesNothing) {
   for (const ErrorCode code : {ErrorCode::unsupported, ErrorCode::unauthenticated, ErrorCode::permission_denied}) {
     World world;
