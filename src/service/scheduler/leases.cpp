@@ -122,9 +122,12 @@ void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
 
 bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement, Instant now) {
   const double pace = reference_seconds_per_workgroup(measurement);
-  const Estimate made = estimate({.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas}, pace, settings.pricing);
+  Pricing pricing = settings.pricing;
+  if (job.spec.per_unit > 0) pricing.per_unit = job.spec.per_unit;
+  const Estimate made = estimate({.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas}, pace, pricing);
   job.canary = CanaryState::passed;
   job.pace = pace;
+  count_queued(job);
   job.spec.estimate = made;
   if (made.price > job.spec.budget) {
     end_job(
@@ -145,9 +148,10 @@ void Scheduler::State::measured(WorkerState& worker, JobState& job, const Measur
   if (pace > 0 && job.pace > 0) {
     // Halfway in five results, in the logarithm, so that one wild value moves it by no more than another.
     const double factor = std::clamp(job.pace / pace, 0.1, 10.0);
-    worker.rate = std::clamp(worker.rate * std::pow(factor, 0.13), 1e-4, 1000.0);
+    set_rate(worker, std::clamp(worker.rate * std::pow(factor, 0.13), 1e-4, 1000.0));
   }
   job.pace = std::max(job.pace, pace);
+  count_queued(job);
 }
 
 }  // namespace weft::scheduler
