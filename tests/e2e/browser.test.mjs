@@ -58,7 +58,7 @@ test('stopping gives back what runs and closes the connection; the job goes on w
   const { page } = await browse(t);
   await contribute(page, url);
   const folder = scratch(t);
-  const manifest = hashJob({ tasks: 16, rounds: 60_000, name: 'long' });
+  const manifest = hashJob({ tasks: 16, rounds: 30_000, name: 'long' });
   const submitted = run(['submit', writeJob(folder, manifest), '--coordinator', url, '--wallet', path.join(folder, 'client.json'), '--out', path.join(folder, 'out')]);
   await counts(page, 'done', 1);
 
