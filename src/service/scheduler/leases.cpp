@@ -122,9 +122,12 @@ void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
 
 bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement, Instant now) {
   const double pace = reference_seconds_per_workgroup(measurement);
-  const Estimate made = estimate({.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas}, pace, settings.pricing);
+  Pricing pricing = settings.pricing;
+  if (job.spec.per_unit > 0) pricing.per_unit = job.spec.per_unit;
+  const Estimate made = estimate({.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas}, pace, pricing);
   job.canary = CanaryState::passed;
   job.pace = pace;
+  count_queued(job);
   job.spec.estimate = made;
   if (made.price > job.spec.budget) {
     end_job(
@@ -148,9 +151,10 @@ void Scheduler::State::measured(WorkerState& worker, JobState& job, const Measur
     // value moves it by no more than another. Measured with the rate that it said, or each value would feed the next.
     const double shown = std::clamp(canary / pace, 1 / rate_correction_max, rate_correction_max);
     const double now_at = worker.rate / worker.rate_said;
-    worker.rate = worker.rate_said * now_at * std::pow(shown / now_at, 0.13);
+    set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
   }
   job.pace = std::max(job.pace, pace);
+  count_queued(job);
 }
 
 }  // namespace weft::scheduler

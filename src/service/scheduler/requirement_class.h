@@ -46,6 +46,7 @@ struct RequirementClass {
   ClassKey key;
   std::size_t jobs = 0;  // All of the class.
   std::map<Rank, JobState*> needing[phases];
+  double rates = 0;                         // Of the members, summed.
   std::size_t members[2] = {0, 0};          // Connected workers that fit and are not paused, by protocol::WorkerKind.
   std::map<FreeKey, WorkerState*> free[2];  // Those with room, by protocol::WorkerKind.
 };

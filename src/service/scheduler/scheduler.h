@@ -26,6 +26,7 @@
 #include <span>
 #include <vector>
 
+#include "service/scheduler/quote.h"
 #include "service/scheduler/types.h"
 
 namespace weft::scheduler {
@@ -97,6 +98,9 @@ class Scheduler {
   [[nodiscard]] std::vector<Decision> decide(Instant now);
   // When decide() has something to expire, at the earliest.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  // What a job like this would meet: feed it to quote().
+  [[nodiscard]] Market market(const Job& job) const;
 
   // --- For pages and tests.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;

@@ -54,6 +54,7 @@ struct JobState {
   RequirementClass* requirements = nullptr;
   CanaryState canary = CanaryState::waiting;
   std::optional<std::uint32_t> canary_index;  // Once it was leased.
+  double queued_seconds = 0;                  // Its part in State::queued_seconds.
   double pace = 0;                            // The slowest reference seconds a workgroup seen so far.
   std::uint32_t leases = 0;
   std::vector<bool> settled;
@@ -132,7 +133,8 @@ struct Scheduler::State {
   std::map<ClassKey, std::unique_ptr<RequirementClass>> classes;
   std::uint64_t next_job = 1;
   std::uint64_t next_worker = 1;
-  Instant latest{};  // The last time that came in.
+  double queued_seconds = 0;  // At the reference rate, of all open tasks.
+  Instant latest{};           // The last time that came in.
 
   std::set<std::pair<Instant, std::uint64_t>> worker_deadlines;  // WorkerState::sequence.
   std::set<std::pair<Instant, JobId>> job_deadlines;
@@ -153,6 +155,8 @@ struct Scheduler::State {
   void list_job(JobState& job);           // Its place in its class.
   void list_worker(WorkerState& worker);  // Its place among the free, and its deadline.
   void set_slots(WorkerState& worker, std::uint32_t slots);
+  void count_queued(JobState& job);
+  void set_rate(WorkerState& worker, double rate);
   void mark(JobState& job);  // It may have something new to give.
   void mark(WorkerState& worker);
   void erase_job(JobState& job);

@@ -51,6 +51,7 @@ struct Job {
   std::uint32_t workgroups = 1;  // manifest::axis_length().
   std::uint32_t replicas = 1;
   MicroCredits budget = 0;
+  MicroCredits per_unit = 0;         // As quoted (quote.h); 0: Pricing::per_unit.
   MicroCredits stake = 0;            // The client's; see score.h.
   Duration waited{};                 // Since its submission, where it comes from before a restart.
   std::optional<Instant> deadline;   // The job ends with deadline_exceeded then.

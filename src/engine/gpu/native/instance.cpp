@@ -111,6 +111,15 @@ class DawnInstance final : public PumpedInstance {
 
 }  // namespace
 
-std::unique_ptr<PumpedInstance> create_instance() { return std::make_unique<DawnInstance>(); }
+#ifdef WEFT_KEEP_DRIVERS_LOADED
+void keep_drivers_loaded();  // keep_drivers.cpp
+#endif
+
+std::unique_ptr<PumpedInstance> create_instance() {
+#ifdef WEFT_KEEP_DRIVERS_LOADED
+  keep_drivers_loaded();
+#endif
+  return std::make_unique<DawnInstance>();
+}
 
 }  // namespace weft::gpu::native
