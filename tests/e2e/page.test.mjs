@@ -75,7 +75,7 @@ test('everything can be done from the keyboard', async (t) => {
   assert.equal(await focused(), 'Start contributing');
   await page.keyboard.press('Enter');
 
-  await page.locator('[data-testid="connection"][data-state="open"]').waitFor({ timeout: 60_000 });
+  await page.locator('[data-testid="connection"][data-state="open"]').waitFor();
 });
 
 test('the chosen theme is kept', async (t) => {
