@@ -7,6 +7,9 @@ import { root, scratch, until } from './lib.mjs';
 /** Where the pictures of the pages go, to be looked at. */
 export const pictures = path.join(root, 'build/test-results/screenshots');
 
+// A machine that builds at the same time is slow; nothing here is timed.
+const patienceMs = 120_000;
+
 /**
  * A browser with one profile. `webgpu: false` is a browser that has none; `profile` takes up an earlier one. What its pages
  * complain of is kept in `complaints`.
@@ -21,10 +24,12 @@ export async function browse(t, { webgpu = true, profile, args = [], ...options 
   context = await playwright.chromium.launchPersistentContext(folder, {
     executablePath: findChromium(),
     headless: true,
+    timeout: patienceMs,
     args: [...flags, '--disable-dev-shm-usage', ...args],
     viewport: { width: 1280, height: 800 },
     ...options,
   });
+  context.setDefaultTimeout(patienceMs);
   const complaints = [];
   context.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
@@ -41,7 +46,7 @@ export const stopButton = (page) => page.getByRole('button', { name: 'Stop contr
 export async function contribute(page, url) {
   await page.goto(url);
   await startButton(page).click();
-  await page.locator('[data-testid="connection"][data-state="open"]').waitFor({ timeout: 60_000 });
+  await page.locator('[data-testid="connection"][data-state="open"]').waitFor();
 }
 
 /** The number that a counter on the page shows reaches `least`. */
@@ -49,7 +54,7 @@ export async function counts(page, id, least) {
   return until(async () => {
     const shown = Number((await byId(page, id).first().textContent()).replaceAll(',', ''));
     return shown >= least ? shown : null;
-  }, `${id} is at least ${least}`, 90);
+  }, `${id} is at least ${least}`, 120);
 }
 
 export async function picture(page, name, options = {}) {
