@@ -106,13 +106,13 @@ TEST(Sandbox, SaysHowItsProcessEnded) {
   const auto sandbox = Sandbox::start(options).value();
   ASSERT_TRUE(sandbox->wait_ready().has_value());
   auto running = std::async(std::launch::async, [&] { return sandbox->run(task_of(job_of(endless), 60s)); });
-  ::kill(sandbox->pid(), SIGSEGV);
+  ::kill(sandbox->pid(), SIGABRT);  // As a driver that gives up; sanitizers leave this one alone.
 
   const auto output = running.get();
 
   ASSERT_FALSE(output.has_value());
   EXPECT_EQ(output.error().code, ErrorCode::internal);
-  EXPECT_THAT(output.error().message, testing::HasSubstr("signal 11"));
+  EXPECT_THAT(output.error().message, testing::HasSubstr("signal 6"));
   EXPECT_FALSE(sandbox->run(task_of(job_of(count_up))).has_value());
 }
 
