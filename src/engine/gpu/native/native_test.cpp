@@ -18,6 +18,16 @@
 namespace weft::gpu {
 namespace {
 
+// Keeps the drivers loaded while tests make instances of their own: see create_instance().
+class KeepDrivers : public testing::Environment {
+ public:
+  void SetUp() override { (void)run(*instance_, instance_->adapters()); }
+
+ private:
+  std::unique_ptr<PumpedInstance> instance_ = native::create_instance();
+};
+const auto* const keep_drivers = testing::AddGlobalTestEnvironment(new KeepDrivers);
+
 class Conformance : public testing::TestWithParam<conformance::Check> {};
 
 TEST_P(Conformance, Holds) {
