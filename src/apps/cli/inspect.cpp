@@ -15,7 +15,7 @@ namespace {
 using gguf::Array;
 using gguf::ValueType;
 
-std::string quoted(std::string_view text) { return glz::write_json(text).value_or("\"\""); }
+std::string json_string(std::string_view text) { return glz::write_json(text).value_or("\"\""); }
 
 // A number as JSON; what JSON has no word for, in quotes.
 template <class Number>
@@ -38,7 +38,7 @@ std::string array_text(const Array& array, std::size_t count_max) {
 std::string element_text(const Array& array, std::size_t i) {
   switch (array.element_type) {
     case ValueType::string:
-      return quoted(array.strings[i]);
+      return json_string(array.strings[i]);
     case ValueType::array:
       return array_text(array.arrays[i], array.arrays[i].count);
     case ValueType::boolean:
@@ -59,7 +59,7 @@ std::string value_text(const gguf::Value& value, std::size_t count_max) {
       [&](const auto& held) -> std::string {
         using Held = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<Held, std::string>) {
-          return quoted(held);
+          return json_string(held);
         } else if constexpr (std::is_same_v<Held, Array>) {
           return array_text(held, count_max);
         } else if constexpr (std::is_same_v<Held, bool>) {
@@ -84,16 +84,16 @@ std::string shape_text(const gguf::Tensor& tensor) {
 
 std::string as_json(const std::string& path, const gguf::File& file) {
   std::string out = std::format(R"({{"file":{},"format":"gguf","version":{},"alignment":{},"data_offset":{},"file_bytes":{},"metadata":{{)",
-                                quoted(path), file.version, file.alignment, file.data_offset, file.file_bytes);
+                                json_string(path), file.version, file.alignment, file.data_offset, file.file_bytes);
   bool first = true;
   for (const auto& [key, value] : file.metadata.entries()) {
-    out += std::format("{}{}:{}", first ? "" : ",", quoted(key), value_text(value, ~std::size_t{0}));
+    out += std::format("{}{}:{}", first ? "" : ",", json_string(key), value_text(value, ~std::size_t{0}));
     first = false;
   }
   out += R"(},"tensors":[)";
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {
     const gguf::Tensor& tensor = file.tensors[i];
-    out += std::format(R"({}{{"name":{},"type":"{}","shape":{},"offset":{},"bytes":{}}})", i == 0 ? "" : ",", quoted(tensor.name),
+    out += std::format(R"({}{{"name":{},"type":"{}","shape":{},"offset":{},"bytes":{}}})", i == 0 ? "" : ",", json_string(tensor.name),
                        to_string(tensor.type), shape_text(tensor), tensor.offset, tensor.bytes);
   }
   return out + "]}\n";
