@@ -34,7 +34,7 @@ bool Scheduler::State::nobody_else(const JobState& job, const std::vector<Public
 std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std::uint32_t index, const WorkerState& worker, Blame kind,
                                              const Error& why, bool canary) const {
   const PublicKey& key = worker.info.key;
-  if (kind == Blame::none || kind == Blame::busy) return {};
+  if (kind == Blame::none || kind == Blame::busy || kind == Blame::forgery) return {};
 
   if (kind == Blame::refusal) {
     add_once(job.refusals, key);

@@ -40,7 +40,10 @@ RequirementClass& Scheduler::State::class_of(const Job& job) {
   for (auto& [sequence, worker] : workers_in_order) {
     if (!fits(worker->info, key)) continue;
     worker->classes.push_back(made.get());
-    if (worker->info.slots > 0) ++made->members[worker->side()];
+    if (worker->info.slots > 0) {
+      ++made->members[worker->side()];
+      made->rates += worker->rate;
+    }
     if (worker->free_key) made->free[worker->side()][*worker->free_key] = worker;
   }
   return *classes.emplace(std::move(key), std::move(made)).first->second;
@@ -85,7 +88,10 @@ void Scheduler::State::list_worker(WorkerState& worker) {
 
 void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   const int change = static_cast<int>(slots > 0) - static_cast<int>(worker.info.slots > 0);
-  for (RequirementClass* each : worker.classes) each->members[worker.side()] += static_cast<std::size_t>(change);
+  for (RequirementClass* each : worker.classes) {
+    each->members[worker.side()] += static_cast<std::size_t>(change);
+    each->rates = each->members[0] + each->members[1] == 0 ? 0 : each->rates + change * worker.rate;  // No rounding is left behind.
+  }
   worker.info.slots = slots;
   list_worker(worker);
   mark(worker);
@@ -97,12 +103,27 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   }
 }
 
+void Scheduler::State::count_queued(JobState& job) {
+  const double share = static_cast<double>(job.spec.tasks - job.settled_count) / job.spec.tasks;
+  const double queued = job.pace * job.spec.workgroups * job.spec.replicas * share;
+  queued_seconds += queued - job.queued_seconds;
+  job.queued_seconds = queued;
+}
+
+void Scheduler::State::set_rate(WorkerState& worker, double rate) {
+  if (worker.info.slots > 0) {
+    for (RequirementClass* each : worker.classes) each->rates += rate - worker.rate;
+  }
+  worker.rate = rate;
+}
+
 void Scheduler::State::mark(JobState& job) { changed_jobs[job.rank] = &job; }
 void Scheduler::State::mark(WorkerState& worker) { changed_workers[worker.sequence] = &worker; }
 
 void Scheduler::State::erase_job(JobState& job) {
   if (job.listed_phase != RequirementClass::phases) job.requirements->needing[job.listed_phase].erase(job.rank);
   --job.requirements->jobs;
+  queued_seconds = jobs.size() == 1 ? 0 : queued_seconds - job.queued_seconds;
   changed_jobs.erase(job.rank);
   if (job.spec.deadline) job_deadlines.erase({*job.spec.deadline, job.spec.id});
   jobs.erase(JobId(job.spec.id));

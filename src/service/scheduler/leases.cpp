@@ -65,7 +65,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
     return false;
   }
   if (kind != Blame::none) {
-    const Instant retry_at = now + settings.retry_same_after;
+    const Instant retry_at = now + (kind == Blame::forgery ? settings.retry_forger_after : settings.retry_same_after);
     std::erase_if(task.failures, [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
     task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
     retries.insert({retry_at, job.task_id(index)});
@@ -122,9 +122,12 @@ void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
 
 bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement, Instant now) {
   const double pace = reference_seconds_per_workgroup(measurement);
-  const Estimate made = estimate({.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas}, pace, settings.pricing);
+  Pricing pricing = settings.pricing;
+  if (job.spec.per_unit > 0) pricing.per_unit = job.spec.per_unit;
+  const Estimate made = estimate({.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas}, pace, pricing);
   job.canary = CanaryState::passed;
   job.pace = pace;
+  count_queued(job);
   job.spec.estimate = made;
   if (made.price > job.spec.budget) {
     end_job(
@@ -142,12 +145,16 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
 
 void Scheduler::State::measured(WorkerState& worker, JobState& job, const Measurement& measurement) {
   const double pace = reference_seconds_per_workgroup(measurement);
-  if (pace > 0 && job.pace > 0) {
-    // Halfway in five results, in the logarithm, so that one wild value moves it by no more than another.
-    const double factor = std::clamp(job.pace / pace, 0.1, 10.0);
-    worker.rate = std::clamp(worker.rate * std::pow(factor, 0.13), 1e-4, 1000.0);
+  const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
+  if (pace > 0 && canary > 0) {
+    // How much faster it is than it said, against the canary: halfway in five results, in the logarithm, so that one wild
+    // value moves it by no more than another. Measured with the rate that it said, or each value would feed the next.
+    const double shown = std::clamp(canary / pace, 1 / rate_correction_max, rate_correction_max);
+    const double now_at = worker.rate / worker.rate_said;
+    set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
   }
   job.pace = std::max(job.pace, pace);
+  count_queued(job);
 }
 
 }  // namespace weft::scheduler

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "service/scheduler/score.h"
 #include "service/scheduler/types.h"
 
 namespace weft::scheduler {
@@ -38,13 +39,6 @@ struct FreeKey {
   friend auto operator<=>(const FreeKey&, const FreeKey&) = default;
 };
 
-// Jobs in the order in which they are served.
-struct Rank {
-  std::uint32_t inverse_priority = 0;
-  std::uint64_t sequence = 0;
-  friend auto operator<=>(const Rank&, const Rank&) = default;
-};
-
 struct RequirementClass {
   // Where a job stands that has something to lease.
   enum Phase : std::uint8_t { canary, open, phases };
@@ -52,6 +46,7 @@ struct RequirementClass {
   ClassKey key;
   std::size_t jobs = 0;  // All of the class.
   std::map<Rank, JobState*> needing[phases];
+  double rates = 0;                         // Of the members, summed.
   std::size_t members[2] = {0, 0};          // Connected workers that fit and are not paused, by protocol::WorkerKind.
   std::map<FreeKey, WorkerState*> free[2];  // Those with room, by protocol::WorkerKind.
 };

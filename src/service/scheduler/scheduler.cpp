@@ -28,6 +28,8 @@ Blame blame_for(ErrorCode code) {
       return Blame::timeout;
     case ErrorCode::cancelled:
       return Blame::busy;
+    case ErrorCode::data_loss:
+      return Blame::forgery;
     default:
       return Blame::failure;
   }
@@ -46,7 +48,8 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   made->info = worker;
   made->info.slots = std::min(worker.slots, slots_max);
   made->sequence = state.next_worker++;
-  made->rate = first_rate(worker.capabilities);
+  made->rate_said = first_rate(worker.capabilities);
+  made->rate = made->rate_said;
   made->heard = now;
   WorkerState& added = *made;
   state.workers[worker.key] = std::move(made);
@@ -54,7 +57,10 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   for (auto& [key, each] : state.classes) {
     if (!fits(added.info, key)) continue;
     added.classes.push_back(each.get());
-    if (added.info.slots > 0) ++each->members[added.side()];
+    if (added.info.slots > 0) {
+      ++each->members[added.side()];
+      each->rates += added.rate;
+    }
   }
   state.list_worker(added);
   state.mark(added);
@@ -121,7 +127,12 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   auto made = std::make_unique<JobState>();
   JobState& added = *made;
   added.spec = job;
-  added.rank = {.inverse_priority = ~job.priority, .sequence = state.next_job++};
+  const Worth worth{.stake = job.stake,
+                    .priority = job.priority,
+                    .deadline_s = job.deadline ? std::max(seconds(*job.deadline - now + job.waited), 1.0) : 0,
+                    .workgroups = job.workgroups,
+                    .replicas = job.replicas};
+  added.rank = rank_of(worth, now - job.waited, state.next_job++);
   added.settled.resize(job.tasks);
   if (job.estimate) {
     added.canary = CanaryState::passed;
@@ -142,6 +153,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   }
   added.requirements = &state.class_of(job);
   ++added.requirements->jobs;
+  state.count_queued(added);
   if (job.deadline) state.job_deadlines.insert({std::max(*job.deadline, now), job.id});
   if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
   state.jobs[job.id] = std::move(made);
@@ -174,7 +186,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   const Measurement measurement{.workgroups = job.range_count(result.task.index),
                                 .gpu_seconds = result.gpu_seconds,
                                 .elapsed_seconds = seconds(now - began),
-                                .rate = worker->rate};
+                                .rate = worker->rate_said};
 
   replica->state = ReplicaState::reported;
   Holding reported = *holding;
@@ -235,6 +247,7 @@ void Scheduler::settled(const TaskId& id) {
   if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
   job->settled[id.index] = true;
   ++job->settled_count;
+  state.count_queued(*job);
   if (const auto found = job->tasks.find(id.index); found != job->tasks.end()) {
     for (const ReplicaOf& replica : found->second.replicas) {
       if (replica.state == ReplicaState::counted) continue;
@@ -299,6 +312,13 @@ std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {
   const WorkerState* found = state_->find_worker(worker);
   if (found == nullptr) return {};
   return WorkerLoad{.held = static_cast<std::uint32_t>(found->running.size()), .slots = found->info.slots, .rate = found->rate};
+}
+
+Market Scheduler::market(const Job& job) const {
+  const RequirementClass& asked = state_->class_of(job);
+  return {.queued_seconds = std::max(state_->queued_seconds, 0.0),
+          .seconds_per_second = std::max(asked.rates, 0.0),
+          .workers = asked.members[0] + asked.members[1]};
 }
 
 std::size_t Scheduler::workers() const { return state_->workers.size(); }

@@ -12,10 +12,11 @@
 //   scheduler.counted(task, worker);                          trust: the replica counts
 //   scheduler.settled(task);                                  trust: the task is accepted; other leases on it are cancelled
 //
-// Rules. Jobs by priority (higher first), then by the order in which they came. The replicas of a task go to different
-// workers. Until a job's canary (its first open task, leased alone) has passed, nothing else of it is leased; a shader's
-// canary goes to a native worker where one is connected that could run it, otherwise to one browser in dispatches of one
-// workgroup. Every worker gets work before one gets two tasks, faster workers first. Leases are not durable.
+// Rules. Jobs by score and age (score.h: stake, priority, deadline, size), then by the order in which they came. The
+// replicas of a task go to different workers. Until a job's canary (its first open task, leased alone) has passed, nothing
+// else of it is leased; a shader's canary goes to a native worker where one is connected that could run it, otherwise to one
+// browser in dispatches of one workgroup. Every worker gets work before one gets two tasks, faster workers first. Leases are
+// not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.
 #pragma once
@@ -25,6 +26,7 @@
 #include <span>
 #include <vector>
 
+#include "service/scheduler/quote.h"
 #include "service/scheduler/types.h"
 
 namespace weft::scheduler {
@@ -84,7 +86,8 @@ class Scheduler {
   [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
   // The worker's replica counts. Nothing where the lease is gone.
   void counted(const TaskId& task, const PublicKey& worker);
-  // The lease ended without a result: the worker's own TaskFailed, or bytes that do not have their root (data_loss).
+  // The lease ended without a result: the worker's own TaskFailed, or bytes that do not have their root (data_loss:
+  // the worker is at fault, which never ends a job).
   // not_found as for result(), except that a reported task may fail too.
   [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt, const Error& error, Instant now);
   // The task is accepted. Its other leases are cancelled.
@@ -95,6 +98,9 @@ class Scheduler {
   [[nodiscard]] std::vector<Decision> decide(Instant now);
   // When decide() has something to expire, at the earliest.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  // What a job like this would meet: feed it to quote().
+  [[nodiscard]] Market market(const Job& job) const;
 
   // --- For pages and tests.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;

@@ -109,7 +109,9 @@ TEST(Canary, GoesToABrowserWhenTheLastNativeWorkerLeaves) {
   native.slots = 1;
   rig.add(native);
   rig.add(browser_worker(2));
-  rig.add(known_job(1, 1, 1, 1e-6));
+  Job busy = known_job(1, 1, 1, 1e-6);
+  busy.priority = 90;
+  rig.add(busy);
   rig.add(small_job(2));
   rig.decide(0);
 
@@ -135,6 +137,27 @@ TEST(Canary, PricesTheJobAndLetsTheRestGo) {
   EXPECT_DOUBLE_EQ(estimated[0].estimate.units, 80 * 0.2);
   EXPECT_EQ(estimated[0].estimate.price, 16'000'000);
   EXPECT_EQ(leases.size(), 2U) << "both workers have work now";
+}
+
+TEST(Canary, PricesAJobAlikeWhateverTheWorkerDidBefore) {
+  Rig rig;
+  rig.add(native_worker(1, 0.5));
+  double time = 0;
+  for (std::uint64_t job = 1; job <= 4; ++job) {
+    rig.add(small_job(job, 8), time);
+    for (std::uint32_t index = 0; index < 8; ++index) {
+      rig.decide(time);
+      if (index == 1) {
+        const auto estimated = all<Estimated>(rig.last);
+        ASSERT_EQ(estimated.size(), 1U);
+        EXPECT_DOUBLE_EQ(estimated[0].estimate.units, 80 * 0.2) << "job " << job;
+      }
+      time += 5;
+      rig.scheduler.heard(key_of(1), at(time));
+      rig.finish(job, index, 1, time, index % 2 == 0 ? 4 : 1);  // Rows are unlike.
+    }
+    rig.decide(time);
+  }
 }
 
 TEST(Canary, CutsDispatchesToWhatFitsIntoATenthOfASecondOnTheWorker) {
@@ -538,6 +561,26 @@ TEST(Failure, DoesNotCountATaskThatAWorkerGivesBack) {
     ASSERT_TRUE(rig.fail_task(1, 0, 1, second, cancelled).has_value());
   }
   EXPECT_EQ(rig.scheduler.jobs(), 1U);
+}
+
+TEST(Failure, DoesNotLetForgersEndAJob) {
+  Rig rig;
+  for (std::uint64_t i = 1; i <= 10; ++i) rig.add(native_worker(i));
+  rig.add(known_job(1, 1));
+  std::set<PublicKey> workers;
+  for (int round = 0; round < 10; ++round) {
+    const auto leases = rig.decide(round);
+    ASSERT_EQ(leases.size(), 1U);
+    EXPECT_TRUE(workers.insert(leases[0].worker).second) << "not the same one again";
+    ASSERT_TRUE(
+        rig.scheduler.failed({leases[0].job, 0}, leases[0].worker, leases[0].tasks[0].attempt, {data_loss, "Another root."}, at(round)).has_value());
+  }
+  rig.add(native_worker(11), 10);
+
+  const auto leases = rig.decide(10);
+
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].worker, key_of(11));
 }
 
 TEST(Failure, RefusesAnswersForTasksThatAreNotHeld) {

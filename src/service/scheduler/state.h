@@ -54,6 +54,7 @@ struct JobState {
   RequirementClass* requirements = nullptr;
   CanaryState canary = CanaryState::waiting;
   std::optional<std::uint32_t> canary_index;  // Once it was leased.
+  double queued_seconds = 0;                  // Its part in State::queued_seconds.
   double pace = 0;                            // The slowest reference seconds a workgroup seen so far.
   std::uint32_t leases = 0;
   std::vector<bool> settled;
@@ -89,10 +90,14 @@ struct Holding {
   Instant since;       // Leased, later reported.
 };
 
+// Results correct what a worker says of its speed by at most this, either way.
+inline constexpr double rate_correction_max = 10;
+
 struct WorkerState {
   Worker info;
-  std::uint64_t sequence = 0;  // Order of arrival.
-  double rate = 1;
+  std::uint64_t sequence = 0;     // Order of arrival.
+  double rate_said = 1;           // Relative to the reference, as it measured itself: what prices are made with.
+  double rate = 1;                // Corrected by what its results show: what its work is predicted with.
   std::vector<Holding> running;   // In the order in which it runs them.
   std::vector<Holding> reported;  // Waiting for their receipts.
   Instant head_since;             // When it began with running.front().
@@ -111,6 +116,7 @@ struct WorkerState {
 enum class Blame : std::uint8_t {
   none,     // It goes elsewhere at once.
   busy,     // The worker gave it back: not to the same one for a while.
+  forgery,  // The worker's answer was wrong: says nothing about the task, and the worker does not get it again soon.
   failure,  // It failed there.
   timeout,
   refusal,  // The worker says that the job is wrong.
@@ -127,7 +133,8 @@ struct Scheduler::State {
   std::map<ClassKey, std::unique_ptr<RequirementClass>> classes;
   std::uint64_t next_job = 1;
   std::uint64_t next_worker = 1;
-  Instant latest{};  // The last time that came in.
+  double queued_seconds = 0;  // At the reference rate, of all open tasks.
+  Instant latest{};           // The last time that came in.
 
   std::set<std::pair<Instant, std::uint64_t>> worker_deadlines;  // WorkerState::sequence.
   std::set<std::pair<Instant, JobId>> job_deadlines;
@@ -148,6 +155,8 @@ struct Scheduler::State {
   void list_job(JobState& job);           // Its place in its class.
   void list_worker(WorkerState& worker);  // Its place among the free, and its deadline.
   void set_slots(WorkerState& worker, std::uint32_t slots);
+  void count_queued(JobState& job);
+  void set_rate(WorkerState& worker, double rate);
   void mark(JobState& job);  // It may have something new to give.
   void mark(WorkerState& worker);
   void erase_job(JobState& job);

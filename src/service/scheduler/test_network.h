@@ -41,6 +41,9 @@ inline Job small_job(std::uint64_t number, std::uint32_t tasks = 4, std::uint32_
           .workgroups = tasks * 10,
           .replicas = replicas,
           .budget = 1'000'000'000,
+          .per_unit = 0,
+          .stake = 0,
+          .waited = {},
           .deadline = {},
           .estimate = {}};
 }

@@ -13,6 +13,9 @@ Job job_from(const JobId& id, const manifest::Manifest& manifest) {
           .workgroups = manifest::axis_length(manifest),
           .replicas = manifest.verify.replicas,
           .budget = manifest.budget,
+          .per_unit = 0,
+          .stake = 0,
+          .waited = {},
           .deadline = {},
           .estimate = {}};
 }

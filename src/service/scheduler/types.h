@@ -21,16 +21,17 @@ struct Settings {
   std::chrono::milliseconds grace{5'000};      // On top, for fetching and sending, before a lease expires.
   std::chrono::milliseconds beat{1'000};       // A worker with leases that says nothing for beats_missed_max of these is lost.
   std::uint32_t beats_missed_max = 3;
-  std::chrono::milliseconds dispatch_max{100};      // One dispatch is cut so that it is predicted to take at most this.
-  std::chrono::milliseconds hold_max{500};          // A worker holds more than one task while they are predicted to take less in all.
-  std::chrono::milliseconds retry_same_after{500};  // A task goes back to a worker that failed it only after this.
-  std::uint32_t failed_workers_max = 3;             // A task that failed on so many different workers ends its job.
-  std::uint32_t failed_attempts_max = 6;            // Or so often in all.
-  std::uint32_t timeouts_max = 2;                   // Tasks of one job out of time on so many workers (or so often on the only one) end it.
-  std::uint32_t browsers_lost_max = 2;              // Browsers that vanish while running a canary, or the same task.
-  std::chrono::milliseconds starved_after{10'000};  // NoWorkerLeft for a further replica that nobody can compute.
-  std::uint32_t expiries_max = 3;                   // Leases in a row that a worker lets expire before it counts as lost.
-  std::uint32_t refusals_max = 2;                   // Workers that call the shader or its size wrong; one is enough in the canary.
+  std::chrono::milliseconds dispatch_max{100};           // One dispatch is cut so that it is predicted to take at most this.
+  std::chrono::milliseconds hold_max{500};               // A worker holds more than one task while they are predicted to take less in all.
+  std::chrono::milliseconds retry_same_after{500};       // A task goes back to a worker that failed it only after this.
+  std::chrono::milliseconds retry_forger_after{30'000};  // The same where its answer was wrong (data_loss).
+  std::uint32_t failed_workers_max = 3;                  // A task that failed on so many different workers ends its job.
+  std::uint32_t failed_attempts_max = 6;                 // Or so often in all.
+  std::uint32_t timeouts_max = 2;                        // Tasks of one job out of time on so many workers (or so often on the only one) end it.
+  std::uint32_t browsers_lost_max = 2;                   // Browsers that vanish while running a canary, or the same task.
+  std::chrono::milliseconds starved_after{10'000};       // NoWorkerLeft for a further replica that nobody can compute.
+  std::uint32_t expiries_max = 3;                        // Leases in a row that a worker lets expire before it counts as lost.
+  std::uint32_t refusals_max = 2;                        // Workers that call the shader or its size wrong; one is enough in the canary.
   Pricing pricing;
 };
 
@@ -50,6 +51,9 @@ struct Job {
   std::uint32_t workgroups = 1;  // manifest::axis_length().
   std::uint32_t replicas = 1;
   MicroCredits budget = 0;
+  MicroCredits per_unit = 0;         // As quoted (quote.h); 0: Pricing::per_unit.
+  MicroCredits stake = 0;            // The client's; see score.h.
+  Duration waited{};                 // Since its submission, where it comes from before a restart.
   std::optional<Instant> deadline;   // The job ends with deadline_exceeded then.
   std::optional<Estimate> estimate;  // Known from before a restart: the canary has passed.
 };
