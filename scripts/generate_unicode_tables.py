@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes src/engine/unicode/tables.cpp from Python's unicodedata: categories as ranges, case mappings as ranges with a
-step. Run it with the newest Python there is; the Unicode version stands in the table.
+step. The Unicode version stands in the table. It is 15.1 (Python 3.13), as in llama.cpp, so that new letters are cut the same.
 
 usage: generate_unicode_tables.py > src/engine/unicode/tables.cpp
 """

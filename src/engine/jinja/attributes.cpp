@@ -105,8 +105,7 @@ Result<Value> Interpreter::subscript(const Value& object, const Value& index) {
 Result<Value> Interpreter::slice(const Value& object, const Value& start, const Value& stop, const Value& step) {
   if (object.is(Kind::undefined)) return undefined_fault(object);
   const bool is_text = object.is(Kind::string);
-  if (!is_text && !object.is(Kind::list) && !object.is(Kind::tuple))
-    return heap_.undefined(std::format("'{} object' cannot be sliced", type_name(object)));
+  if (!is_text && !object.is(Kind::list) && !object.is(Kind::tuple)) return fault("a {} cannot be sliced", type_name(object));
   std::vector<std::size_t> offsets;
   if (is_text) {
     WEFT_OK(charge(object.as_text().size()));

@@ -131,20 +131,21 @@ Result<> Interpreter::run_loop(const ForNode& node, Scope& around, const Value& 
     }
     items = std::move(kept);
   }
-  if (items.empty()) {
-    WEFT_ASSIGN(Scope * scope, new_scope(&around));
-    WEFT_OK(execute(node.otherwise, *scope));
-    return {};
-  }
   WEFT_OK(charge(items.size() * sizeof(Value)));
   auto* loop = heap_.make<LoopObject>(items.size() * sizeof(Value), node, around, std::move(items), depth0);
   WEFT_ASSIGN(Scope * scope, new_scope(&around));
+  bool completed = false;
   for (loop->index0 = 0; loop->index0 < loop->items.size(); ++loop->index0) {
     scope->names.clear();
     scope->set("loop", Value(Kind::callable, loop));
     WEFT_OK(assign(node.target, loop->items[loop->index0], *scope));
     WEFT_ASSIGN(const Flow flow, execute(node.body, *scope));
     if (flow == Flow::leave_loop) break;
+    completed = completed || flow == Flow::on;
+  }
+  if (!completed) {  // As in jinja2, `else` also runs when every round was left by break or continue.
+    WEFT_ASSIGN(Scope * other, new_scope(&around));
+    WEFT_OK(execute(node.otherwise, *other));
   }
   return {};
 }

@@ -400,9 +400,18 @@ Result<ExpressionRef> ExpressionParser::parse_filters_and_tests(ExpressionRef va
   }
 }
 
+Result<std::string> ExpressionParser::parse_dotted_name() {
+  WEFT_ASSIGN(std::string name, expect_any_name());
+  while (skip_symbol(".")) {
+    WEFT_ASSIGN(const std::string part, expect_any_name());
+    name += "." + part;
+  }
+  return name;
+}
+
 Result<ExpressionRef> ExpressionParser::parse_filter(ExpressionRef input) {
   FilterNode node{.input = input, .name = {}, .arguments = {}};
-  WEFT_ASSIGN(node.name, expect_any_name());
+  WEFT_ASSIGN(node.name, parse_dotted_name());
   if (current().is_symbol("(")) {
     WEFT_ASSIGN(node.arguments, parse_arguments());
   }
@@ -420,7 +429,7 @@ Result<ExpressionRef> ExpressionParser::parse_filter_chain() {
 Result<ExpressionRef> ExpressionParser::parse_test(ExpressionRef input) {
   const bool negated = skip_name("not");
   TestNode node{.input = input, .name = {}, .arguments = {}};
-  WEFT_ASSIGN(node.name, expect_any_name());
+  WEFT_ASSIGN(node.name, parse_dotted_name());
   const Lexeme& next = current();
   const bool value_follows = next.is(Lexeme::Kind::name) || next.is(Lexeme::Kind::string) || next.is(Lexeme::Kind::integer) ||
                              next.is(Lexeme::Kind::floating) || next.is_symbol("[") || next.is_symbol("{");

@@ -79,6 +79,7 @@ class ExpressionParser {
   Result<ExpressionRef> parse_product();
   Result<ExpressionRef> parse_power();
   Result<ExpressionRef> parse_filters_and_tests(ExpressionRef value);
+  Result<std::string> parse_dotted_name();  // Of a filter or a test.
   Result<ExpressionRef> parse_filter(ExpressionRef input);
   Result<ExpressionRef> parse_test(ExpressionRef input);
   Result<ExpressionRef> parse_subscript(ExpressionRef object);

@@ -29,16 +29,22 @@ Result<Value> key_of(Interpreter& interpreter, const Value& element, const KeyRu
     return value.is(Kind::string) && !rule.case_sensitive ? interpreter.text(to_lower(value.as_text())) : value;
   };
   if (!rule.attribute || rule.attribute->is(Kind::none)) return folded(element);
-  const std::string paths = to_str(*rule.attribute);
-  const bool several = rule.attribute->is(Kind::string) && paths.find(',') != std::string::npos;
-  if (!several) {
-    WEFT_ASSIGN(const Value value, attribute_path(interpreter, element, *rule.attribute, rule.otherwise));
-    return folded(value);
-  }
+  WEFT_ASSIGN(const Value value, attribute_path(interpreter, element, *rule.attribute, rule.otherwise));
+  return folded(value);
+}
+
+Result<Value> keys_of(Interpreter& interpreter, const Value& element, const KeyRule& rule) {
   std::vector<Value> keys;
-  for (const std::string_view path : split_at(paths, ",", -1)) {
-    WEFT_ASSIGN(const Value value, attribute_path(interpreter, element, interpreter.text(std::string(path))));
-    keys.push_back(folded(value));
+  if (rule.attribute && rule.attribute->is(Kind::string)) {
+    for (const std::string_view path : split_at(rule.attribute->as_text(), ",", -1)) {
+      WEFT_ASSIGN(
+          const Value key,
+          key_of(interpreter, element, {.attribute = interpreter.text(std::string(path)), .case_sensitive = rule.case_sensitive, .otherwise = {}}));
+      keys.push_back(key);
+    }
+  } else {
+    WEFT_ASSIGN(const Value key, key_of(interpreter, element, rule));
+    keys.push_back(key);
   }
   return interpreter.heap().list(std::move(keys));
 }
@@ -49,11 +55,11 @@ struct Keyed {
   Value key, value;
 };
 
-Result<std::vector<Keyed>> with_keys(Interpreter& interpreter, const Value& input, const KeyRule& rule) {
+Result<std::vector<Keyed>> with_keys(Interpreter& interpreter, const Value& input, const KeyRule& rule, decltype(&key_of) make_key = key_of) {
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::vector<Keyed> keyed;
   for (const Value& item : items) {
-    WEFT_ASSIGN(const Value key, key_of(interpreter, item, rule));
+    WEFT_ASSIGN(const Value key, make_key(interpreter, item, rule));
     keyed.push_back({key, item});
   }
   return keyed;
@@ -82,8 +88,8 @@ std::vector<Value> values_of(const std::vector<Keyed>& keyed) {
 
 Result<Value> sort(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"reverse", "case_sensitive", "attribute"}));
-  WEFT_ASSIGN(std::vector<Keyed> keyed,
-              with_keys(interpreter, input, {.attribute = given[2], .case_sensitive = given.is_true_or(1, false), .otherwise = {}}));
+  const KeyRule rule{.attribute = given[2], .case_sensitive = given.is_true_or(1, false), .otherwise = {}};
+  WEFT_ASSIGN(std::vector<Keyed> keyed, with_keys(interpreter, input, rule, keys_of));
   WEFT_OK(sort_by_key(keyed, given.is_true_or(0, false)));
   return interpreter.heap().list(values_of(keyed));
 }
@@ -158,6 +164,7 @@ Result<Value> groupby(Interpreter& interpreter, const Value& input, const Argume
 
 // map('upper'), map('replace', 'a', 'b'), map(attribute='name', default='x')
 Result<Value> map(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
+  if (!is_true(input)) return interpreter.heap().iterator({});  // Also for what could not be walked over.
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::vector<Value> mapped;
   if (arguments.positional.empty()) {
@@ -185,6 +192,7 @@ struct Choice {
 };
 template <Choice choice>
 Result<Value> choose(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
+  if (!is_true(input)) return interpreter.heap().iterator({});  // Also for what could not be walked over.
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::size_t used = choice.by_attribute ? 1 : 0;
   if (arguments.positional.size() < used) return fault("the attribute's name is missing");

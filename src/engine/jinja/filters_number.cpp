@@ -102,6 +102,7 @@ Result<Value> to_int(Interpreter&, const Value& input, const Arguments& argument
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"default", "base"}));
   WEFT_ASSIGN(const Integer base, given.integer_or(1, 10));
   const Value otherwise = given.value_or(0, Value::integer(0));
+  if (input.is(Kind::undefined)) return undefined_fault(input);
   if (input.is_integral()) return Value::integer(input.as_integer());
   std::optional<Integer> value;
   if (input.is(Kind::floating)) value = truncated(input.as_floating());
@@ -116,6 +117,7 @@ Result<Value> to_int(Interpreter&, const Value& input, const Arguments& argument
 
 Result<Value> to_float(Interpreter&, const Value& input, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"default"}));
+  if (input.is(Kind::undefined)) return undefined_fault(input);
   if (input.is_number()) return Value::floating(input.as_number());
   if (input.is(Kind::string)) {
     if (const auto value = parse_floating(input.as_text())) return Value::floating(*value);
@@ -141,7 +143,8 @@ Result<Value> attribute(Interpreter& interpreter, const Value& input, const Argu
 
 Result<Value> file_size(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"binary"}));
-  WEFT_ASSIGN(const Value number, to_float(interpreter, input, {}));
+  WEFT_ASSIGN(const Value number, to_float(interpreter, input, {.positional = {Value::none()}, .named = {}}));
+  if (!number.is(Kind::floating)) return fault("a {} is no size", type_name(input));
   const double bytes = number.as_floating(), base = given.is_true_or(0, false) ? 1024 : 1000;
   static constexpr std::string_view decimal[] = {"kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"};
   static constexpr std::string_view binary[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"};

@@ -97,6 +97,11 @@ Result<Value> truncate(Interpreter& interpreter, const Value& input, const Argum
   const auto end_length = static_cast<Integer>(length_of(end));
   if (length < end_length) return fault("truncate's length ({}) is smaller than that of its end", integer_text(length));
   if (leeway < 0) return fault("truncate's leeway is negative");
+  if (!input.is(Kind::string)) {  // What is short enough passes, whatever it is.
+    WEFT_ASSIGN(const Value size, find_sequence_filter("length")(interpreter, input, {}));
+    if (size.as_integer() <= length + leeway) return input;
+    return fault("truncate takes a str, not a {}", type_name(input));
+  }
   const std::string text = text_of(input);
   WEFT_OK(interpreter.charge(text.size()));
   const auto offsets = code_point_offsets(text);
@@ -118,6 +123,7 @@ Result<Value> center(Interpreter& interpreter, const Value& input, const Argumen
 }
 
 Result<Value> indent(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
+  if (!input.is(Kind::string)) return input.is(Kind::undefined) ? undefined_fault(input) : fault("indent takes a str, not a {}", type_name(input));
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"width", "first", "blank"}));
   std::string step = "    ";
   if (given.has(0) && given[0]->is(Kind::string)) {

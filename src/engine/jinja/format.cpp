@@ -187,7 +187,7 @@ class PercentValues {
     return *value;
   }
   [[nodiscard]] bool all_taken() const {
-    if (by_name_ || values_.is(Kind::dict)) return true;
+    if (by_name_ || values_.is(Kind::dict) || values_.is(Kind::list)) return true;
     return taken_ == (is_tuple_ ? values_.items().size() : 1);
   }
 

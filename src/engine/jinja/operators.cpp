@@ -100,6 +100,7 @@ Result<Value> floating_operation(BinaryOperator op, double a, double b) {
     case BinaryOperator::power:
       if (a == 0 && b < 0) return fault("0 has no negative power");
       if (a < 0 && std::isfinite(b) && b != std::floor(b)) return fault("a negative number has no such power");
+      if (std::isfinite(a) && std::isfinite(b) && !std::isfinite(std::pow(a, b))) return fault("a power becomes too large");
       return Value::floating(std::pow(a, b));
     default:
       break;

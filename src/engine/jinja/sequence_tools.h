@@ -15,10 +15,12 @@ namespace weft::jinja {
 
 // What elements are sorted and compared by: themselves or an attribute, texts in lower case unless the case counts.
 struct KeyRule {
-  std::optional<Value> attribute;  // One, or several with commas between.
+  std::optional<Value> attribute;  // For keys_of one, or several with commas between.
   bool case_sensitive = false;
   std::optional<Value> otherwise;
 };
 [[nodiscard]] Result<Value> key_of(Interpreter& interpreter, const Value& element, const KeyRule& rule);
+// The same as a list, of one key for each of several attributes; lists whose elements are equal need no order of them.
+[[nodiscard]] Result<Value> keys_of(Interpreter& interpreter, const Value& element, const KeyRule& rule);
 
 }  // namespace weft::jinja

@@ -1,5 +1,6 @@
 // Tests: `value is name`.
 #include "engine/jinja/interpreter.h"
+#include "engine/jinja/print.h"
 #include "engine/jinja/tables.h"
 #include "engine/jinja/text_tools.h"
 
@@ -12,7 +13,7 @@ Result<bool> is_kind(Interpreter&, const Value& value, const Arguments&) {
 }
 Result<bool> is_defined(Interpreter&, const Value& value, const Arguments&) { return !value.is(Kind::undefined); }
 Result<bool> is_number(Interpreter&, const Value& value, const Arguments&) { return value.is_number(); }
-Result<bool> is_callable(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::callable); }
+Result<bool> is_callable(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::callable) || value.is(Kind::undefined); }
 Result<bool> is_mapping(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::dict); }
 Result<bool> is_escaped(Interpreter&, const Value& value, const Arguments&) { return value.is_markup(); }
 Result<bool> is_true_itself(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::boolean) && value.as_boolean(); }
@@ -39,10 +40,12 @@ Result<bool> is_sequence(Interpreter&, const Value& value, const Arguments&) {
 }
 
 Result<bool> is_lower(Interpreter&, const Value& value, const Arguments&) {
-  return value.is(Kind::string) && to_lower(value.as_text()) == value.as_text() && to_upper(value.as_text()) != value.as_text();
+  const std::string text = to_str(value);
+  return to_lower(text) == text && to_upper(text) != text;
 }
 Result<bool> is_upper(Interpreter&, const Value& value, const Arguments&) {
-  return value.is(Kind::string) && to_upper(value.as_text()) == value.as_text() && to_lower(value.as_text()) != value.as_text();
+  const std::string text = to_str(value);
+  return to_upper(text) == text && to_lower(text) != text;
 }
 
 Result<bool> remainder_is(Interpreter& interpreter, const Value& value, const Value& divisor, Integer wanted) {
@@ -101,9 +104,13 @@ Result<bool> is_same(Interpreter&, const Value& value, const Arguments& argument
 }
 
 Result<bool> is_filter(Interpreter&, const Value& value, const Arguments&) {
+  if (!is_hashable(value)) return fault("a {} is no name", type_name(value));
   return value.is(Kind::string) && find_filter(value.as_text()) != nullptr;
 }
-Result<bool> is_test(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::string) && find_test(value.as_text()) != nullptr; }
+Result<bool> is_test(Interpreter&, const Value& value, const Arguments&) {
+  if (!is_hashable(value)) return fault("a {} is no name", type_name(value));
+  return value.is(Kind::string) && find_test(value.as_text()) != nullptr;
+}
 
 constexpr Row<Test> rows[] = {{"defined", is_defined},
                               {"undefined", is_kind<Kind::undefined>},
