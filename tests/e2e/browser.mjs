@@ -7,28 +7,35 @@ import { root, scratch, until } from './lib.mjs';
 /** Where the pictures of the pages go, to be looked at. */
 export const pictures = path.join(root, 'build/test-results/screenshots');
 
+// A machine that builds at the same time is slow; nothing here is timed.
+const patienceMs = 120_000;
+
 /**
  * A browser with one profile. `webgpu: false` is a browser that has none; `profile` takes up an earlier one. What its pages
  * complain of is kept in `complaints`.
  */
-export async function browse(t, { webgpu = true, profile = scratch(t), args = [], ...options } = {}) {
+export async function browse(t, { webgpu = true, profile, args = [], ...options } = {}) {
   const playwright = loadPlaywright();
   if (!playwright) throw new Error('playwright-core is missing: run npm ci in web/.');
   const flags = webgpu ? chromiumFlags : [...chromiumFlags.filter((flag) => !/webgpu/.test(flag)), '--disable-features=WebGPU,WebGPUService'];
-  const context = await playwright.chromium.launchPersistentContext(profile, {
+  let context = null;
+  t.after(() => context?.close());  // Before the profile's folder goes, which is why it is said first.
+  const folder = profile ?? scratch(t);
+  context = await playwright.chromium.launchPersistentContext(folder, {
     executablePath: findChromium(),
     headless: true,
+    timeout: patienceMs,
     args: [...flags, '--disable-dev-shm-usage', ...args],
     viewport: { width: 1280, height: 800 },
     ...options,
   });
-  t.after(() => context.close());
+  context.setDefaultTimeout(patienceMs);
   const complaints = [];
   context.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
   context.on('weberror', (error) => complaints.push(String(error.error())));
-  return { context, complaints, page: context.pages()[0] ?? (await context.newPage()) };
+  return { context, complaints, profile: folder, page: context.pages()[0] ?? (await context.newPage()) };
 }
 
 export const byId = (page, id) => page.locator(`[data-testid="${id}"]`);
@@ -39,7 +46,7 @@ export const stopButton = (page) => page.getByRole('button', { name: 'Stop contr
 export async function contribute(page, url) {
   await page.goto(url);
   await startButton(page).click();
-  await page.locator('[data-testid="connection"][data-state="open"]').waitFor({ timeout: 60_000 });
+  await page.locator('[data-testid="connection"][data-state="open"]').waitFor();
 }
 
 /** The number that a counter on the page shows reaches `least`. */
@@ -47,7 +54,7 @@ export async function counts(page, id, least) {
   return until(async () => {
     const shown = Number((await byId(page, id).first().textContent()).replaceAll(',', ''));
     return shown >= least ? shown : null;
-  }, `${id} is at least ${least}`, 90);
+  }, `${id} is at least ${least}`, 120);
 }
 
 export async function picture(page, name, options = {}) {

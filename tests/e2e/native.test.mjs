@@ -40,7 +40,7 @@ test('every example through two native workers gives the bytes of weft run', { t
     const local = await run(['run', manifest, '--out', here, '--json']);
     assert.equal(local.code, 0, local.stderr);
     const { code, job, stderr } = await submit(url, manifest, { out: there, wallet });
-    assert.equal(code, 0, stderr);
+    assert.equal(code, 0, `${name}: ${stderr} ${job?.reason}`);
 
     assert.equal(job.state, 'done');
     assert.equal(job.accepted, job.tasks);
@@ -107,8 +107,9 @@ test("strangers' shaders are refused or ended with a reason, and the worker live
   });
   await t.test('one that writes out of bounds touches nothing but its own output', async () => {
     const wild = harmless.replace('y[id.x] = id.x;', 'y[id.x * 1000003u] = 7u; y[id.x] = id.x;');
-    const { job } = await attempt(wild, { split: undefined, verify: { compare: 'exact', replicas: 1 } });
-    assert.ok(['done', 'failed'].includes(job.state));
+    const { code, job, stderr } = await attempt(wild);
+    assert.equal(code, 0, `${stderr} ${job?.reason}`);
+    assert.equal(job.state, 'done');
   });
   await t.test('after all of them the same worker still computes', async () => {
     const { code, job, stderr } = await attempt(harmless);

@@ -18,9 +18,6 @@ net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, cons
   return request;
 }
 
-// What is signed where there is no body: the request itself.
-Hash request_digest(const std::string& method_and_path) { return crypto::sha256(as_bytes(method_and_path)); }
-
 ByteVector fresh_nonce() {
   ByteVector nonce(nonce_bytes);
   crypto::random_bytes(nonce);
@@ -65,8 +62,7 @@ Result<Hash> ApiClient::put_blob(ByteSpan bytes, const crypto::KeyPair& wallet) 
   const Hash hash = crypto::sha256(bytes);
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(bytes)));
   request.timeout = std::chrono::minutes(10);
-  const Hash digest = request_digest("PUT " + request.path);
-  WEFT_OK(send(signed_by(std::move(request), wallet, digest, fresh_nonce())));
+  WEFT_OK(send(signed_by(std::move(request), wallet, hash, fresh_nonce())));
   return hash;
 }
 
@@ -92,7 +88,7 @@ Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name)
 
 Result<protocol::api::Job> ApiClient::cancel(const std::string& job, const crypto::KeyPair& wallet) {
   net::Request request{.method = "DELETE", .path = "/v1/jobs/" + job, .headers = {}, .body = {}};
-  const Hash digest = request_digest("DELETE " + request.path);
+  const Hash digest = crypto::sha256(as_bytes("cancel " + job));
   WEFT_ASSIGN(const net::Response answer, send(signed_by(std::move(request), wallet, digest, fresh_nonce())));
   return protocol::api::from_json<protocol::api::Job>(answer.body);
 }

@@ -72,8 +72,8 @@ Result<std::filesystem::path> draw(DemoNetwork& network, const api::Job& job, co
 
 Result<int> demo(const DemoOptions& options) {
   const std::filesystem::path examples = options.examples.empty() ? installation_folder() / "examples" : options.examples;
-  say("starting a coordinator, two native workers and a headless Chromium tab");
-  WEFT_ASSIGN(const auto network, DemoNetwork::start({.listen = options.listen, .native_workers = 2, .browser = options.browser}));
+  say(options.browser ? "starting a coordinator, two native workers and a headless Chromium tab" : "starting a coordinator and three native workers");
+  WEFT_ASSIGN(const auto network, DemoNetwork::start({.listen = options.listen, .native_workers = options.browser ? 2U : 3U, .browser = options.browser}));
   say(std::format("{} is up and all workers have joined", network->url()));
 
   WEFT_ASSIGN(const crypto::KeyPair client, crypto::KeyPair::generate());

@@ -79,7 +79,7 @@ void add_demo(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--examples", options->examples, "Folder with mandelbrot.json and matmul.json");
   command->add_flag("--stay", options->stay, "Keep the network up until Ctrl-C");
   command->add_flag("--json", options->json, "End with one line of JSON");
-  command->add_flag("!--no-browser", options->browser, "Native workers only");
+  command->add_flag("!--no-browser", options->browser, "Three native workers instead of two and a tab");
   command->callback([options, &chosen] { chosen = [options] { return demo_command(*options); }; });
 }
 

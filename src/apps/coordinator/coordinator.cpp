@@ -124,7 +124,16 @@ class LiveCoordinator final : public Coordinator, private World {
     return server_->start();
   }
 
-  std::string url() const override { return server_->url(); }
+  // As other machines reach it, where it listens on all addresses.
+  std::string url() const override {
+    if (options_.listen != "0.0.0.0" && options_.listen != "::") return server_->url();
+    std::string host = "127.0.0.1";
+    for (const auto& name : net::local_names()) {
+      const bool is_v4 = name.find_first_not_of("0123456789.") == std::string::npos;
+      if (is_v4 && !net::is_loopback(name)) host = name;
+    }
+    return std::format("{}://{}:{}", server_->url().starts_with("https") ? "https" : "http", host, server_->port());
+  }
   const PublicKey& key() const override { return identity_.public_key(); }
 
   void stop() override {

@@ -1,5 +1,6 @@
 // What workers hand in, and what trust makes of it.
 #include "apps/coordinator/core_state.h"
+#include "common/base/check.h"
 #include "common/base/log.h"
 
 namespace weft::coordinator {
@@ -100,72 +101,85 @@ struct Match : Cases... {
 }  // namespace
 
 void Core::State::act(const trust::Decision& decision, Moment now) {
-  std::visit(Match{[&](const trust::Counted& counted) {
-                     const auto job = jobs.find(counted.task.job);
-                     if (job == jobs.end()) return;
-                     auto& delivered = job->second.delivered[counted.task.index].at(counted.worker);
-                     delivered.counted = true;
-                     store::Replica row{.task = counted.task,
-                                        .worker = counted.worker,
-                                        .attempt = counted.attempt,
-                                        .root = delivered.result.root,
-                                        .outputs = blobs_of(delivered.result),
-                                        .receipt = {},
-                                        .gpu_seconds = delivered.result.gpu_seconds,
-                                        .wall_seconds = delivered.result.wall_seconds,
-                                        .arrived = delivered.arrived};
-                     if (const auto worker = workers.find(counted.worker); worker != workers.end()) {
-                       const auto covering = worker->second.covering.find({counted.task, counted.attempt});
-                       if (covering != worker->second.covering.end()) {
-                         row.receipt = covering->second->receipt.digest;
-                         if (!std::exchange(covering->second->stored, true)) batch.receipts.push_back(covering->second->receipt);
-                       }
-                     }
-                     batch.replicas.push_back(std::move(row));
-                     ++counters.replicas_counted;
-                     scheduler.counted(counted.task, counted.worker);
-                   },
-                   [&](const trust::Accepted& accepted) {
-                     const auto found = jobs.find(accepted.task.job);
-                     if (found == jobs.end()) return;
-                     RunningJob& job = found->second;
-                     const std::uint32_t index = accepted.task.index;
-                     const auto delivered = job.delivered[index];
-                     store::Task row{.id = accepted.task,
-                                     .root = accepted.root,
-                                     .outputs = blobs_of(delivered.at(accepted.worker).result),
-                                     .worker = accepted.worker,
-                                     .agreeing = accepted.agreeing,
-                                     .accepted = now.unix};
-                     batch.tasks.push_back(row);
-                     job.accepted[index] = std::move(row);
-                     ++job.accepted_count;
-                     --tasks_open;
-                     ++counters.tasks_accepted;
-                     const MicroCredits paid = pay(job, index, accepted.agreeing, now);
-                     for (const auto& worker : accepted.agreeing) {
-                       store_reputation(worker);
-                       verdict(accepted.task, delivered.at(worker).result.attempt, worker, paid, {});
-                     }
-                     job.delivered.erase(index);
-                     job.leased.erase(index);
-                     scheduler.settled(accepted.task);
-                     if (job.accepted_count == job.row.tasks) start_join(job);
-                   },
-                   [&](const trust::Refused& refused) {
-                     ++counters.results_refused;
-                     log_warning("The result of {} for {} is refused: {}", refused.worker.text(), refused.task.text(), refused.reason);
-                     // Its lease, if it still has one, ends without a result. (One that was counted has none.)
-                     (void)scheduler.failed(refused.task, refused.worker, refused.attempt, {ErrorCode::data_loss, refused.reason}, now.at);
-                     store_reputation(refused.worker);
-                     verdict(refused.task, refused.attempt, refused.worker, std::nullopt, refused.reason);
-                   },
+  std::visit(Match{[&](const trust::Counted& counted) { count(counted); }, [&](const trust::Accepted& accepted) { accept(accepted, now); },
+                   [&](const trust::Refused& refused) { turn_down(refused, now); },
                    [&](const trust::NeedReplicas& need) { scheduler.want_replicas(need.task, need.replicas); },
-                   [&](const trust::JobFailed& ended) {
-                     end_job(ended.job, {.state = store::JobState::failed, .reason = ended.reason, .root = {}, .outputs = {}, .ended = now.unix},
+                   [&](const trust::JobFailed& failure) {
+                     end_job(failure.job, {.state = store::JobState::failed, .reason = failure.reason, .root = {}, .outputs = {}, .ended = now.unix},
                              now);
                    }},
              decision);
+}
+
+void Core::State::count(const trust::Counted& counted) {
+  const auto job = jobs.find(counted.task.job);
+  if (job == jobs.end()) return;
+  auto& of_task = job->second.delivered[counted.task.index];
+  const auto found = of_task.find(counted.worker);
+  check(found != of_task.end(), "what counts was delivered");
+  Delivered& delivered = found->second;
+  delivered.counted = true;
+  store::Replica row{.task = counted.task,
+                     .worker = counted.worker,
+                     .attempt = counted.attempt,
+                     .root = delivered.result.root,
+                     .outputs = blobs_of(delivered.result),
+                     .receipt = {},
+                     .gpu_seconds = delivered.result.gpu_seconds,
+                     .wall_seconds = delivered.result.wall_seconds,
+                     .arrived = delivered.arrived};
+  if (const auto worker = workers.find(counted.worker); worker != workers.end()) {
+    const auto covering = worker->second.covering.find({counted.task, counted.attempt});
+    if (covering != worker->second.covering.end()) {
+      row.receipt = covering->second->receipt.digest;
+      if (!std::exchange(covering->second->stored, true)) batch.receipts.push_back(covering->second->receipt);
+    }
+  }
+  batch.replicas.push_back(std::move(row));
+  ++counters.replicas_counted;
+  scheduler.counted(counted.task, counted.worker);
+}
+
+void Core::State::accept(const trust::Accepted& accepted, Moment now) {
+  const auto found = jobs.find(accepted.task.job);
+  if (found == jobs.end()) return;
+  RunningJob& job = found->second;
+  const std::uint32_t index = accepted.task.index;
+  const auto delivered = std::move(job.delivered[index]);
+  const auto delivery_of = [&](const PublicKey& worker) -> const protocol::TaskResult& {
+    const auto theirs = delivered.find(worker);
+    check(theirs != delivered.end(), "who agrees has delivered");
+    return theirs->second.result;
+  };
+  store::Task row{.id = accepted.task,
+                  .root = accepted.root,
+                  .outputs = blobs_of(delivery_of(accepted.worker)),
+                  .worker = accepted.worker,
+                  .agreeing = accepted.agreeing,
+                  .accepted = now.unix};
+  batch.tasks.push_back(row);
+  job.accepted[index] = std::move(row);
+  ++job.accepted_count;
+  --tasks_open;
+  ++counters.tasks_accepted;
+  const MicroCredits paid = pay(job, index, accepted.agreeing, now);
+  for (const auto& worker : accepted.agreeing) {
+    store_reputation(worker);
+    verdict(accepted.task, delivery_of(worker).attempt, worker, paid, {});
+  }
+  job.delivered.erase(index);
+  job.leased.erase(index);
+  scheduler.settled(accepted.task);
+  if (job.accepted_count == job.row.tasks) start_join(job);
+}
+
+void Core::State::turn_down(const trust::Refused& refused, Moment now) {
+  ++counters.results_refused;
+  log_warning("The result of {} for {} is refused: {}", refused.worker.text(), refused.task.text(), refused.reason);
+  // Its lease, if it still has one, ends without a result. (One that was counted has none.)
+  (void)scheduler.failed(refused.task, refused.worker, refused.attempt, {ErrorCode::data_loss, refused.reason}, now.at);
+  store_reputation(refused.worker);
+  verdict(refused.task, refused.attempt, refused.worker, std::nullopt, refused.reason);
 }
 
 }  // namespace weft::coordinator

@@ -116,6 +116,9 @@ struct Core::State {
 
   // core_results.cpp
   void act(const trust::Decision& decision, Moment now);
+  void count(const trust::Counted& counted);
+  void accept(const trust::Accepted& accepted, Moment now);
+  void turn_down(const trust::Refused& refused, Moment now);
   void verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker, std::optional<MicroCredits> paid, std::string reason);
   void store_reputation(const PublicKey& worker);
 

@@ -71,7 +71,9 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
       std::map<std::string, std::string> members;
       if (const auto& shader = submission.error().shader)
         members = {{"line", std::to_string(shader->line)}, {"column", std::to_string(shader->column)}};
-      return respond(net::problem(submission.error().error, members));
+      // Over a bound of the format: trying again does not help.
+      const Error& error = submission.error().error;
+      return respond(net::problem(error, error.code == ErrorCode::resource_exhausted ? 413 : net::http_status(error.code), members));
     }
     post_or_refuse(parts.loop, respond, [respond, submission = std::move(*submission)](Core& core, Moment now) {
       core.submit(submission, now, [respond](const Result<api::Submitted>& result) { respond_submitted(respond, result); });

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <format>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ struct Behaviour {
   bool receipt_first = false;  // Claims before it delivers.
   bool silent = false;         // Takes leases and never answers.
   bool fails = false;          // TaskFailed.
+  // Other work than counting: the bytes of the one output of a task.
+  std::function<ByteVector(const protocol::LeasedTask&)> compute = {};
+  // Where outputs go that do not travel in the frame; empty: they do.
+  std::function<void(ByteSpan)> put = {};
 };
 
 struct Handed {
@@ -44,15 +49,23 @@ inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key, co
                       const protocol::LeasedTask& task) {
   const TaskId id{.job = job, .index = task.index};
   ByteVector bytes;
-  for (std::uint32_t i = task.first; i < task.first + task.count + (behaviour.wrong_size ? 1 : 0); ++i) append_le(bytes, i);
+  if (behaviour.compute) {
+    bytes = behaviour.compute(task);
+  } else {
+    for (std::uint32_t i = task.first; i < task.first + task.count + (behaviour.wrong_size ? 1 : 0); ++i) append_le(bytes, i);
+  }
   if (behaviour.wrong_byte) bytes[0] ^= 0x80;
   protocol::ResultFrame frame;
   frame.result = {
       .task = id, .attempt = task.attempt, .root = proof::task_root(std::array{bytes}), .outputs = {}, .gpu_seconds = 0.001, .wall_seconds = 0.001};
-  frame.result.outputs.push_back({.hash = crypto::sha256(bytes), .bytes = bytes.size(), .in_frame = true});
+  frame.result.outputs.push_back({.hash = crypto::sha256(bytes), .bytes = bytes.size(), .in_frame = !behaviour.put});
   if (behaviour.wrong_hash) frame.result.outputs[0].hash.bytes[0] ^= 1;
   if (behaviour.wrong_root) frame.result.root.bytes[0] ^= 1;
-  frame.payload = bytes;
+  if (behaviour.put) {
+    behaviour.put(bytes);
+  } else {
+    frame.payload = bytes;
+  }
 
   Handed handed{.frame = std::string(as_text(protocol::encode_frame(frame).value())), .receipt = {}};
   const proof::Claim claim{.task = id, .attempt = task.attempt, .root = frame.result.root};

@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace weft::worker {
+namespace {
+
+// Browsers keep most of it to themselves; the vendor and family are always there.
+std::string description_of(const gpu::AdapterInfo& adapter) {
+  if (!adapter.description.empty()) return adapter.description;
+  if (!adapter.device.empty()) return adapter.device;
+  return adapter.vendor + (adapter.architecture.empty() ? "" : " " + adapter.architecture);
+}
+
+}  // namespace
 
 protocol::Capabilities capabilities_of(const gpu::Device& device, std::uint64_t memory_bytes) {
   const gpu::AdapterInfo& adapter = device.adapter();
@@ -10,7 +20,7 @@ protocol::Capabilities capabilities_of(const gpu::Device& device, std::uint64_t 
   protocol::Capabilities capabilities{.device = protocol::DeviceKind::gpu,
                                       .vendor = adapter.vendor,
                                       .architecture = adapter.architecture,
-                                      .description = adapter.description.empty() ? adapter.device : adapter.description,
+                                      .description = description_of(adapter),
                                       .backend = adapter.backend,
                                       .features = {},
                                       .limits = {{"maxBufferSize", limits.buffer_bytes_max},

@@ -52,6 +52,8 @@ void Connection::close() {
 
 void Connection::wake() {
   if (state_ == State::waiting) open();
+  // A machine that slept holds sockets whose other end is long gone: saying something brings that to light.
+  if (state_ == State::ready) send(protocol::Beat{});
 }
 
 void Connection::send(const protocol::WorkerMessage& message) {

@@ -45,7 +45,7 @@ class Connection {
   void open();
   // Ends it for good; what was sent before still goes out.
   void close();
-  // Cuts a backoff short.
+  // The machine woke up or the network came back: cuts a backoff short, and tries a connection that may be dead.
   void wake();
 
   [[nodiscard]] State state() const { return state_; }

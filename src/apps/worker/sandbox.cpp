@@ -58,7 +58,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::start(const Options& options) {
   }
   ::fcntl(errors[0], F_SETFL, O_NONBLOCK);
 
-  std::vector<std::string> arguments = {options.program.string()};
+  std::vector<std::string> arguments = {"weft"};  // What the list of processes shows.
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   arguments.insert(arguments.end(), {std::to_string(child_socket), std::to_string(options.memory_bytes), std::to_string(::getpid())});
   std::vector<std::string> variables = environment();

@@ -1,56 +1,12 @@
-// A worker's whole life against a simulated network: every task is paid exactly once whatever is lost, and nothing that a
-// coordinator says can do more than end the connection.
+// A worker's tasks against a simulated network: every one is paid exactly once whatever is lost.
 #include "apps/worker/session.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "apps/worker/test_coordinator.h"
+#include "apps/worker/test_world.h"
 
 namespace weft::worker {
 namespace {
 
 using namespace std::chrono_literals;
-
-const std::string manifest_text =
-    R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"x"},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[64],"split_dim":0}],)"
-    R"("dispatch":[64],"split":{"tasks":64,"axis":"x"}})";
-
-struct World {
-  FakeHost host;
-  FakeRunner runner{host};
-  FakeCoordinator coordinator{host};
-  crypto::KeyPair key = crypto::KeyPair::generate().value();
-  Hash manifest = host.add_blob({manifest_text.begin(), manifest_text.end()});
-  std::vector<Event> events;
-  Session session{host, runner, key, {}, [this](const Event& event) { events.push_back(event); }};
-
-  template <class T>
-  [[nodiscard]] std::vector<T> seen() const {
-    std::vector<T> found;
-    for (const Event& event : events) {
-      if (const auto* one = std::get_if<T>(&event)) found.push_back(*one);
-    }
-    return found;
-  }
-  template <class T>
-  [[nodiscard]] std::vector<T> heard() const {
-    std::vector<T> found;
-    for (const auto& message : coordinator.heard) {
-      if (const auto* one = std::get_if<T>(&message)) found.push_back(*one);
-    }
-    return found;
-  }
-  void join() {
-    session.start();
-    ASSERT_TRUE(host.run_until([&] { return coordinator.welcomed() && session.state() == SessionState::idle; }));
-  }
-  void lease(std::vector<std::uint32_t> indices) {
-    protocol::Lease lease{.manifest = manifest, .wall_ms_max = 1000};
-    for (const std::uint32_t index : indices) lease.tasks.push_back({.index = index, .attempt = 1, .first = index, .count = 1});
-    coordinator.send(lease);
-  }
-};
 
 TEST(Session, JoinsRunsItsTasksAndIsPaidForEach) {
   World world;
@@ -247,14 +203,10 @@ TEST(Session, UploadsLargeOutputsAndTriesAgainWhileTheyDoNotGetThrough) {
   World world;
   world.runner.large_bytes = 1'000'000;
   world.join();
+  world.lease({7});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
   world.host.blobs_reachable = false;
   world.host.after(3s, [&] { world.host.blobs_reachable = true; });
-  world.host.later([&] {
-    world.host.blobs_reachable = true;
-    world.lease({7});
-  });
-  world.host.run_for(20ms);
-  world.host.blobs_reachable = false;
   world.host.run_for(10s);
 
   EXPECT_EQ(world.coordinator.results, 1);
@@ -272,213 +224,6 @@ TEST(Session, BeatsOnlyWhileItHoldsSomething) {
   world.lease({1});
   world.host.run_for(60s);
   EXPECT_EQ(world.heard<protocol::Beat>().size(), 5U);
-}
-
-TEST(Session, StaysRefusedWhereTryingAgainChangesNothing) {
-  for (const ErrorCode code : {ErrorCode::unsupported, ErrorCode::unauthenticated, ErrorCode::permission_denied}) {
-    World world;
-    world.coordinator.refusal = protocol::ErrorMessage{.code = std::string(to_string(code)), .message = "No."};
-    world.session.start();
-    world.host.run_for(600s);
-
-    EXPECT_EQ(world.host.connections, 1);
-    ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
-    EXPECT_EQ(world.seen<event::Refused>()[0].error, (Error{code, "No."}));
-    EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
-    EXPECT_EQ(world.session.state(), SessionState::stopped);
-  }
-}
-
-TEST(Session, ComesBackWhereItWasRefusedForNow) {
-  World world;
-  world.coordinator.refusal = protocol::ErrorMessage{.code = "resource_exhausted", .message = "Full."};
-  world.session.start();
-  world.host.run_for(1s);
-  world.coordinator.refusal.reset();
-
-  EXPECT_TRUE(world.host.run_until([&] { return world.coordinator.welcomed(); }));
-  EXPECT_TRUE(world.seen<event::Refused>().empty());
-}
-
-TEST(Session, RefusesAnotherVersionOfTheProtocol) {
-  World world;
-  world.coordinator.version = 2;
-  world.session.start();
-  world.host.run_for(600s);
-
-  ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
-  EXPECT_EQ(world.seen<event::Refused>()[0].error.message, "The coordinator chose protocol version 2; this worker speaks version 1.");
-  EXPECT_EQ(world.heard<protocol::ErrorMessage>().size(), 1U);
-  EXPECT_EQ(world.host.connections, 1);
-}
-
-TEST(Session, EndsTheConnectionAtNonsenseAndComesBackEverMoreRarely) {
-  const protocol::CoordinatorMessage challenge = protocol::Challenge{};
-  const protocol::CoordinatorMessage welcome = protocol::Welcome{};
-  const std::vector<std::string> nonsense = {"",
-                                             "{}",
-                                             "hello",
-                                             R"({"type":"dance","v":1})",
-                                             R"({"type":"cancel","v":2,"tasks":[],"reason":""})",
-                                             R"({"type":"cancel","v":1,"tasks":[],"reason":"","more":1})",
-                                             std::string(2'000'000, ' '),
-                                             protocol::encode(challenge),
-                                             protocol::encode(welcome),
-                                             std::string(100, '[')};
-  for (const std::string& text : nonsense) {
-    World world;
-    world.join();
-    world.host.on_text = [&, usual = world.host.on_text](const std::string& frame) { usual(frame); };
-    int joins = 0;
-    // As soon as it has joined it hears nonsense, for ten minutes.
-    std::function<void()> pester = [&] {
-      if (world.session.state() == SessionState::idle) {
-        ++joins;
-        world.host.deliver_text(text);
-      }
-      world.host.after(100ms, pester);
-    };
-    pester();
-    world.host.run_for(600s);
-
-    EXPECT_GE(world.heard<protocol::ErrorMessage>().size(), 1U) << text.substr(0, 40);
-    EXPECT_GE(joins, 5) << text.substr(0, 40);
-    EXPECT_LE(joins, 50) << text.substr(0, 40);  // Not every quarter of a second.
-  }
-}
-
-TEST(Session, TakesNoWorkBeforeTheWelcomeAndNoBinaryFrames) {
-  World early;
-  early.host.on_text = [&](const std::string&) { early.host.deliver_text(protocol::encode(protocol::CoordinatorMessage(protocol::Lease{}))); };
-  early.session.start();
-  early.host.run_for(1s);
-  EXPECT_GE(early.seen<event::Disconnected>().size(), 1U);
-  EXPECT_TRUE(early.runner.runs.empty());
-
-  World binary;
-  binary.join();
-  binary.host.deliver_binary({1, 2, 3});
-  binary.host.run_for(10ms);
-  EXPECT_EQ(binary.seen<event::Disconnected>().size(), 1U);
-  EXPECT_EQ(binary.heard<protocol::ErrorMessage>().size(), 1U);
-}
-
-TEST(Session, GivesUpAGreetingThatTakesTooLong) {
-  World world;
-  world.host.on_text = [](const std::string&) {};  // Silence.
-  world.session.start();
-  world.host.run_for(9s);
-  EXPECT_TRUE(world.seen<event::Disconnected>().empty());
-  world.host.run_for(2s);
-  EXPECT_EQ(world.seen<event::Disconnected>().size(), 1U);
-}
-
-TEST(Session, WaitsLongerAfterEveryFailureUpToThirtySeconds) {
-  World world;
-  world.host.reachable = false;
-  world.session.start();
-  world.host.run_for(1200s);
-
-  const auto losses = world.seen<event::Disconnected>();
-  ASSERT_GE(losses.size(), 40U);
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    const Duration whole = std::min<Duration>(250ms * (1 << std::min<std::size_t>(i, 10)), 30s);
-    EXPECT_LE(losses[i].retry, whole) << i;
-    EXPECT_GE(losses[i].retry, whole / 2) << i;
-  }
-  EXPECT_NE(losses[20].retry, losses[21].retry);  // Jitter.
-}
-
-TEST(Session, WakesFromItsBackoffWhenAsked) {
-  World world;
-  world.host.reachable = false;
-  world.session.start();
-  world.host.run_for(300s);
-  const int before = world.host.connections;
-  world.host.reachable = true;
-
-  world.session.wake();
-  world.host.run_for(100ms);
-
-  EXPECT_EQ(world.host.connections, before + 1);
-  EXPECT_TRUE(world.coordinator.welcomed());
-}
-
-TEST(Session, PausesAndResumesWithoutLeaving) {
-  World world;
-  world.join();
-  world.lease({1, 2});
-  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
-  world.session.pause();
-  world.host.run_for(1s);
-  EXPECT_EQ(world.session.state(), SessionState::paused);
-  EXPECT_EQ(world.coordinator.results, 2);  // What it held is finished.
-  world.session.resume();
-  world.host.run_for(1s);
-
-  const auto slots = world.heard<protocol::Slots>();
-  ASSERT_EQ(slots.size(), 2U);
-  EXPECT_EQ(slots[0].slots, 0U);
-  EXPECT_EQ(slots[1].slots, 2U);
-  EXPECT_EQ(world.host.connections, 1);
-}
-
-TEST(Session, FinishesWhatRunsBeforeItLeaves) {
-  World world;
-  world.join();
-  world.runner.takes = 2s;
-  world.lease({1, 2, 3});
-  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
-  world.session.stop("Stopped by its owner.");
-  world.host.run_for(10s);
-
-  EXPECT_EQ(world.runner.runs.size(), 1U);
-  EXPECT_EQ(world.coordinator.paid.size(), 0U);  // Leased by hand: nothing was open.
-  EXPECT_EQ(world.coordinator.results, 1);
-  EXPECT_EQ(world.coordinator.receipts, 1);
-  ASSERT_EQ(world.heard<protocol::Bye>().size(), 1U);
-  EXPECT_TRUE(std::holds_alternative<protocol::Bye>(world.coordinator.heard.back()));
-  EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
-  EXPECT_TRUE(world.host.closed_by_worker);
-  EXPECT_EQ(world.host.connections, 1);
-}
-
-TEST(Session, GivesBackWhatTakesTooLongWhenItLeaves) {
-  World world;
-  world.join();
-  world.runner.takes = 1h;
-  world.lease({1, 2});
-  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
-  world.session.stop("Stopped by its owner.");
-  world.host.run_for(2900ms);
-  EXPECT_TRUE(world.seen<event::Stopped>().empty());
-  world.host.run_for(200ms);
-
-  EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
-  EXPECT_EQ(world.heard<protocol::Bye>().size(), 1U);
-  EXPECT_EQ(world.coordinator.results, 0);
-  EXPECT_EQ(world.seen<event::TaskCancelled>().size(), 2U);
-}
-
-TEST(Session, StopsAtOnceWithoutAConnection) {
-  World never;
-  never.session.stop("x");
-  EXPECT_EQ(never.seen<event::Stopped>().size(), 1U);
-
-  World offline;
-  offline.join();
-  offline.runner.takes = 1h;
-  offline.lease({1});
-  ASSERT_TRUE(offline.host.run_until([&] { return offline.runner.runs.size() == 1; }));
-  offline.host.reachable = false;
-  offline.host.drop("lost");
-  offline.host.run_for(1s);
-  offline.session.stop("x");
-  offline.host.run_for(10ms);
-  EXPECT_EQ(offline.seen<event::Stopped>().size(), 1U);
-  const int connections = offline.host.connections;
-  offline.host.run_for(600s);
-  EXPECT_EQ(offline.host.connections, connections);
 }
 
 TEST(Session, RestsBetweenTasksWhenThrottled) {

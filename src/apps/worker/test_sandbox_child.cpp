@@ -19,6 +19,13 @@
 
 namespace {
 
+// The address sanitizer maps terabytes of shadow, which count as data.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool memory_is_bounded = false;
+#else
+constexpr bool memory_is_bounded = true;
+#endif
+
 void report(const char* what, bool possible) { std::printf("%s: %s\n", what, possible ? "possible" : std::strerror(errno)); }
 
 bool can_open(const char* path, int flags) {
@@ -27,8 +34,8 @@ bool can_open(const char* path, int flags) {
   return file >= 0;
 }
 
-void probe(const char* secret) {
-  for (const auto& note : weft::worker::confine({.data_bytes_max = 256 << 20})) std::printf("missing: %s\n", note.c_str());
+[[noreturn]] void probe(const char* secret) {
+  for (const auto& note : weft::worker::confine({.data_bytes_max = memory_is_bounded ? 256 << 20 : 0})) std::printf("missing: %s\n", note.c_str());
   report("read a file", can_open(secret, O_RDONLY));
   report("read /etc/passwd", can_open("/etc/passwd", O_RDONLY));
   report("make a file", can_open("/tmp/weft-sandbox-probe", O_WRONLY | O_CREAT));
@@ -49,9 +56,9 @@ void probe(const char* secret) {
   std::thread([&] { in_thread = 1; }).join();
   std::printf("start a thread: %s\n", in_thread == 1 ? "possible" : "no");
   report("become root", ::setuid(0) == 0 && ::geteuid() == 0 && can_open("/etc/shadow", O_RDONLY));
-  void* memory = ::malloc(std::size_t{512} << 20);
-  report("take more memory", memory != nullptr);
+  if (memory_is_bounded) report("take more memory", ::malloc(std::size_t{512} << 20) != nullptr);
   std::fflush(stdout);
+  ::_exit(0);
 }
 
 }  // namespace
@@ -59,7 +66,6 @@ void probe(const char* secret) {
 int main(int count, char** arguments) {
   if (count > 2 && std::string_view(arguments[1]) == "probe") {
     probe(arguments[2]);
-    return 0;
   }
   return weft::worker::sandbox_child_main({arguments + 1, static_cast<std::size_t>(count - 1)});
 }

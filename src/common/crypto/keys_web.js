@@ -8,7 +8,13 @@ addToLibrary({
   $weftCryptoDo: (token, work) => {
     const answer = (value, message) => {
       const text = message === undefined ? 0 : stringToNewUTF8(message);
-      try { _weft_crypto_done(token, value, text); } catch (error) { console.error(error); } finally { if (text) _free(text); }
+      try {
+        _weft_crypto_done(token, value, text);
+      } catch (error) {  // A trap in C++ surfaces instead of vanishing in the promise; the program's own end is none.
+        if (error !== 'unwind' && error?.name !== 'ExitStatus') queueMicrotask(() => { throw error; });
+      } finally {
+        if (text) _free(text);
+      }
     };
     (async () => {
       if (!globalThis.crypto?.subtle) throw new Error('WebCrypto is missing; a page needs https or localhost');

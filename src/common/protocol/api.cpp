@@ -8,6 +8,11 @@ namespace {
 
 constexpr glz::opts lenient{.error_on_unknown_keys = false};
 
+// A name with a control character in it must not become text that is no JSON.
+struct Escaping : glz::opts {
+  bool escape_control_characters = true;
+};
+
 template <class View>
 void add_schema(std::string& out, std::string_view name) {
   const auto schema = glz::write_json_schema<View>();
@@ -20,7 +25,7 @@ void add_schema(std::string& out, std::string_view name) {
 template <class View>
 std::string to_json(const View& view) {
   std::string text;
-  (void)glz::write_json(view, text);  // Writing plain structs of numbers and strings cannot fail.
+  (void)glz::write<Escaping{}>(view, text);  // Writing plain structs of numbers and strings cannot fail.
   return text;
 }
 

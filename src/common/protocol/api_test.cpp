@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -20,6 +21,16 @@ TEST(ApiSchema, IsTheOneThatThePageIsGeneratedFrom) {
   golden << std::ifstream(golden_path, std::ios::binary).rdbuf();
 
   EXPECT_EQ(schema, golden.str()) << "WEFT_UPDATE_GOLDEN=1 rewrites the file; then run npm run wire-types in web/.";
+}
+
+TEST(Api, EscapesControlCharactersThatStrangersPutIntoTheirNames) {
+  Worker worker;
+  worker.description = std::string("a\x01\n\"b");
+
+  const std::string text = to_json(Workers{.workers = {worker}});
+
+  EXPECT_TRUE(std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) << text;
+  EXPECT_EQ(from_json<Workers>(text).value().workers.at(0).description, worker.description);
 }
 
 TEST(Api, ReadsWhatItWritesAndPassesOverKeysOfNewerCoordinators) {

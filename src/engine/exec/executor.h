@@ -1,8 +1,8 @@
 // Runs one range of a job on a GPU (or a kernel on the CPU) and gives back its outputs. The same code in `weft run`, in the
 // native worker's sandboxed child and in the browser.
 //
-// Threading: as the device. Errors: invalid_argument for what the manifest got wrong (a shader that does not compile, with
-// line and column), resource_exhausted for what is over the bounds, out_of_memory, device_lost.
+// Threading: as the device. Errors: invalid_argument for what the manifest got wrong (a shader that does not compile:
+// "LINE:COLUMN: what the compiler says - while ..."), resource_exhausted for what is over the bounds, out_of_memory, device_lost.
 #pragma once
 
 #include <chrono>

@@ -32,7 +32,7 @@ Async<Result<Output>> run_matmul(gpu::Device& device, const MatmulI8& matmul, st
   const std::uint64_t uniform_stride = round_up(16, device.limits().uniform_offset_alignment);
 
   ErrorScopes scopes(device);
-  std::optional<PassTimer> timer(std::in_place, device, static_cast<std::uint32_t>(pieces.size()));
+  TaskTimer timer(device, pieces.size());
   const gpu::Buffer a =
       device.create_buffer({.size = MatmulI8::a_bytes(longest), .usage = BufferUsage::storage | BufferUsage::copy_destination, .label = "a"});
   const gpu::Buffer b =
@@ -50,11 +50,11 @@ Async<Result<Output>> run_matmul(gpu::Device& device, const MatmulI8& matmul, st
     device.write(a, 0, MatmulI8::pack_a(shape, rows_of_a(*job, pieces[i])));
     gpu::Encoder encoder = device.create_encoder("matmul_i8");
     {
-      gpu::Pass pass = encoder.begin_pass("matmul_i8", timer->of_pass(static_cast<std::uint32_t>(i)));
+      gpu::Pass pass = encoder.begin_pass("matmul_i8", timer.next_pass());
       matmul.run(pass, group, shape);
     }
     readback.copy(encoder, c, MatmulI8::c_bytes(shape));
-    if (i + 1 == pieces.size()) timer->resolve(encoder);
+    if (i + 1 == pieces.size()) timer.record(encoder);
     device.submit(std::move(encoder));
   }
   ErrorScopes::Caught caught = scopes.end();
@@ -64,7 +64,7 @@ Async<Result<Output>> run_matmul(gpu::Device& device, const MatmulI8& matmul, st
   WEFT_CO_ASSIGN(ByteVector bytes, co_await readback.join());
   output.outputs.push_back(std::move(bytes));
   output.wall_seconds = watch.seconds();
-  WEFT_CO_ASSIGN(output.gpu_seconds, co_await timer->seconds());
+  WEFT_CO_ASSIGN(output.gpu_seconds, co_await timer.seconds());
   if (output.gpu_seconds == 0) output.gpu_seconds = output.wall_seconds;
   output.dispatches = static_cast<std::uint32_t>(pieces.size());
   co_return output;

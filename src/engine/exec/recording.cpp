@@ -33,37 +33,22 @@ Async<Result<>> ErrorScopes::Caught::result() {
   co_return memory ? validation : memory;
 }
 
-PassTimer::PassTimer(gpu::Device& device, std::uint32_t passes) : device_(device) {
-  if (!device.has("timestamp-query") || passes > passes_max) return;
-  using gpu::BufferUsage;
-  passes_ = passes;
-  const std::uint64_t bytes = std::uint64_t{16} * passes;
-  queries_ = device.create_timestamps(2 * passes);
-  resolved_ = device.create_buffer({.size = bytes, .usage = BufferUsage::query_resolve | BufferUsage::copy_source, .label = "timestamps"});
-  readback_ = device.create_buffer({.size = bytes, .usage = BufferUsage::map_read | BufferUsage::copy_destination, .label = "timestamps read back"});
+TaskTimer::TaskTimer(gpu::Device& device, std::size_t passes) {
+  if (passes <= passes_max) timer_.emplace(device, gpu::PassTimer::Options{.passes_max = static_cast<std::uint32_t>(passes)});
 }
 
-gpu::TimestampWrites PassTimer::of_pass(std::uint32_t pass) const {
-  if (!queries_) return {};
-  return {.query_set = &*queries_, .begin_index = 2 * pass, .end_index = 2 * pass + 1};
+gpu::TimestampWrites TaskTimer::next_pass() { return timer_ ? timer_->next("task") : gpu::TimestampWrites(); }
+
+void TaskTimer::record(gpu::Encoder& encoder) {
+  if (timer_) timer_->record(encoder);
 }
 
-void PassTimer::resolve(gpu::Encoder& encoder) const {
-  if (!queries_) return;
-  encoder.resolve(*queries_, 0, 2 * passes_, resolved_, 0);
-  encoder.copy(resolved_, 0, readback_, 0, resolved_.size());
-}
-
-Async<Result<double>> PassTimer::seconds() {
-  if (!queries_) co_return 0.0;
-  std::vector<std::uint64_t> stamps(std::size_t{2} * passes_);
-  WEFT_CO_OK(co_await device_.read(readback_, 0, {reinterpret_cast<std::uint8_t*>(stamps.data()), stamps.size() * sizeof(std::uint64_t)}));
-  std::uint64_t nanoseconds = 0;
-  for (std::size_t pass = 0; pass < passes_; ++pass) {
-    // A clock that runs backwards is a driver's mistake; it counts as nothing.
-    if (stamps[2 * pass + 1] > stamps[2 * pass]) nanoseconds += stamps[2 * pass + 1] - stamps[2 * pass];
-  }
-  co_return static_cast<double>(nanoseconds) * 1e-9;
+Async<Result<double>> TaskTimer::seconds() {
+  if (!timer_) co_return 0.0;
+  WEFT_CO_ASSIGN(const std::vector<gpu::PassTime> times, co_await timer_->times());
+  double seconds = 0;
+  for (const gpu::PassTime& time : times) seconds += time.seconds();
+  co_return seconds;
 }
 
 Readback::Readback(gpu::Device& device, std::uint64_t slot_bytes_max, std::size_t slots)

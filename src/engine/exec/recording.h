@@ -11,6 +11,7 @@
 #include "common/base/bytes.h"
 #include "engine/gpu/completion.h"
 #include "engine/gpu/device.h"
+#include "engine/gpu/timer.h"
 
 namespace weft::exec {
 
@@ -38,23 +39,19 @@ class ErrorScopes {
   bool open_ = true;
 };
 
-// Seconds that passes took on the GPU: timestamps where the device has them and there are not too many passes, else nothing.
-class PassTimer {
+// Seconds that `passes` passes took on the GPU: timestamps where the device has them and there are not too many passes.
+class TaskTimer {
  public:
-  PassTimer(gpu::Device& device, std::uint32_t passes);
-  [[nodiscard]] gpu::TimestampWrites of_pass(std::uint32_t pass) const;
-  // After the last pass, in the same encoder or a later one.
-  void resolve(gpu::Encoder& encoder) const;
-  // Zero where there are no timestamps.
+  TaskTimer(gpu::Device& device, std::size_t passes);
+  [[nodiscard]] gpu::TimestampWrites next_pass();
+  // After the last pass, in its encoder.
+  void record(gpu::Encoder& encoder);
+  // Zero where nothing was measured, or too coarsely to see it.
   [[nodiscard]] Async<Result<double>> seconds();
 
  private:
-  static constexpr std::uint32_t passes_max = 2048;  // A query set has at most 4096 entries.
-  gpu::Device& device_;
-  std::uint32_t passes_ = 0;
-  std::optional<gpu::QuerySet> queries_;
-  gpu::Buffer resolved_;
-  gpu::Buffer readback_;
+  static constexpr std::size_t passes_max = 2048;  // gpu::PassTimer's bound.
+  std::optional<gpu::PassTimer> timer_;
 };
 
 // One output of several pieces: each piece's bytes go into a slot of one read-back buffer, and come out joined. Slots are padded, since

@@ -70,7 +70,7 @@ class WgslRun {
   const Job& job_;
   const WgslPipelines& pipelines_;
   const std::vector<Range> pieces_;
-  std::optional<PassTimer> timer_;
+  std::optional<TaskTimer> timer_;
   ByteVector weft_numbers_;
   std::uint64_t weft_stride_ = 0;
   gpu::Buffer weft_;
@@ -106,7 +106,7 @@ Result<> WgslRun::make_weft_uniform() {
 }
 
 void WgslRun::make_buffers() {
-  timer_.emplace(device_, static_cast<std::uint32_t>(pieces_.size()));
+  timer_.emplace(device_, pieces_.size());
   weft_ = device_.create_buffer({.size = weft_numbers_.size(), .usage = BufferUsage::uniform | BufferUsage::copy_destination, .label = "weft"});
   device_.write(weft_, 0, weft_numbers_);
   for (std::size_t i = 0; i < manifest().bindings.size(); ++i) {
@@ -156,7 +156,7 @@ void WgslRun::submit_piece(std::size_t index) {
   }
   const gpu::BindGroup group = device_.create_bind_group(pipelines_.pipelines.front(), 0, bound);
   {
-    gpu::Pass pass = encoder.begin_pass("task", timer_->of_pass(static_cast<std::uint32_t>(index)));
+    gpu::Pass pass = encoder.begin_pass("task", timer_->next_pass());
     const std::size_t steps = manifest().steps.size();
     for (std::size_t step = 0; step < steps; ++step) {
       const gpu::Pipeline& pipeline = pipelines_.pipelines[pipelines_.pipeline_of_step[step]];
@@ -171,7 +171,7 @@ void WgslRun::submit_piece(std::size_t index) {
     if (!manifest().bindings[i].is_output()) continue;
     readbacks_[output++].copy(encoder, buffers_[i], piece_bytes(manifest(), i, piece));
   }
-  if (index + 1 == pieces_.size()) timer_->resolve(encoder);
+  if (index + 1 == pieces_.size()) timer_->record(encoder);
   device_.submit(std::move(encoder));
 }
 
@@ -219,9 +219,8 @@ Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(gpu::Device& de
     auto pipeline = co_await device.create_pipeline(
         {.wgsl = job->shader, .entry = step.entry, .label = manifest.name, .groups = layouts(manifest), .constants = constants});
     if (!pipeline) {
-      // The compiler's own messages begin with LINE:COLUMN.
-      if (pipeline.error().code == ErrorCode::invalid_argument) pipeline.error().message = "The shader does not compile: " + pipeline.error().message;
-      co_return pass(std::move(pipeline));
+      // The compiler's own messages begin with LINE:COLUMN, and still do.
+      co_return pass(std::move(pipeline), "while compiling the shader's entry point \"{}\"", step.entry);
     }
     made->pipelines.push_back(std::move(*pipeline));
     made->workgroup_sizes.push_back(scan.workgroup_size(step.entry, constants));

@@ -44,6 +44,16 @@ struct Limits {
 enum class AdapterKind { discrete, integrated, cpu, unknown };
 [[nodiscard]] std::string_view to_string(AdapterKind kind);
 
+// One size of matrix product that a subgroup does at once (feature chromium-experimental-subgroup-matrix): m x k times
+// k x n of `component` gives m x n of `result`. Names are WGSL's: "f16", "f32", "i8", "u8", "i32", "u32".
+struct SubgroupMatrix {
+  std::string component;
+  std::string result;
+  std::uint32_t m = 0;
+  std::uint32_t n = 0;
+  std::uint32_t k = 0;
+};
+
 struct AdapterInfo {
   std::string vendor;
   std::string architecture;
@@ -56,6 +66,7 @@ struct AdapterInfo {
   std::uint32_t subgroup_size_max = 0;
   std::vector<std::string> features;       // WebGPU's feature names, sorted.
   std::vector<std::string> wgsl_features;  // WGSL language features, sorted.
+  std::vector<SubgroupMatrix> subgroup_matrices;
   Limits limits;
 
   [[nodiscard]] bool has(std::string_view feature) const;

@@ -1,5 +1,6 @@
 #include "service/net/drogon_setup.h"
 
+#include <atomic>
 #include <mutex>
 #include <string_view>
 
@@ -10,6 +11,12 @@
 
 namespace weft::net {
 
+namespace {
+std::atomic<bool> loud = false;
+}
+
+void let_drogon_complain(bool on) { loud = on; }
+
 void set_up_drogon_once() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -19,7 +26,7 @@ void set_up_drogon_once() {
         [](const char* text, std::uint64_t size) {
           std::string_view line(text, size);
           while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
-          if (line.contains("FATAL") || !drogon::app().isRunning()) {
+          if (loud) {
             log_error("{}", line);
           } else {
             log_debug("{}", line);

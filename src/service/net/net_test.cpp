@@ -7,6 +7,9 @@
 #include <fstream>
 #include <future>
 
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+
 #include "common/base/guarded.h"
 #include "service/net/client.h"
 #include "service/net/server.h"
@@ -180,6 +183,23 @@ TEST_F(Net, ACertificateOfAnUnknownAuthorityIsNotTrusted) {
 
   auto bold = Client::create({.url = server->url(), .tls = {.insecure = true}}).value();
   EXPECT_EQ(bold->send_now(get("/v1/blob"))->status, 200);
+}
+
+// Shakes hands with the server with at most this version of TLS.
+bool handshake(std::uint16_t port, int version_max) {
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  SSL_CTX_set_max_proto_version(context, version_max);
+  BIO* connection = BIO_new_ssl_connect(context);
+  BIO_set_conn_hostname(connection, ("127.0.0.1:" + std::to_string(port)).c_str());
+  const bool done = BIO_do_connect(connection) == 1 && BIO_do_handshake(connection) == 1;
+  BIO_free_all(connection);
+  SSL_CTX_free(context);
+  return done;
+}
+
+TEST_F(Net, OnlyTls13IsSpoken) {
+  EXPECT_TRUE(handshake(server->port(), TLS1_3_VERSION));
+  EXPECT_FALSE(handshake(server->port(), TLS1_2_VERSION));
 }
 
 TEST_F(Net, NobodyThereIsAnErrorThatNamesTheAddress) {

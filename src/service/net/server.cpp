@@ -71,6 +71,9 @@ drogon::HttpResponsePtr to_drogon(Reply reply) {
   return response;
 }
 
+// (As protocols that are off: a least version would be overwritten by trantor, which sets TLS 1.2.)
+const std::vector<std::pair<std::string, std::string>> only_tls_1_3 = {{"Protocol", "-ALL,TLSv1.3"}};
+
 drogon::HttpResponsePtr refusal(const Error& error, int status) {
   auto response = to_drogon(problem(error, status));
   response->setCloseConnection(true);  // The rest of the body may still be on its way.
@@ -204,8 +207,7 @@ class DrogonServer final : public Server {
     app.enableRequestStream(true);
     app.enableReusePort(true);  // One listener a thread; that the port is free was tried before.
     if (options_.tls) {
-      app.addListener(options_.address, port_, true, options_.tls->certificate.string(), options_.tls->key.string(), false,
-                      {{"MinProtocol", "TLSv1.3"}});
+      app.addListener(options_.address, port_, true, options_.tls->certificate.string(), options_.tls->key.string(), false, only_tls_1_3);
     } else {
       app.addListener(options_.address, port_);
     }
@@ -220,6 +222,7 @@ class DrogonServer final : public Server {
     });
     thread_ = std::thread([] { drogon::app().run(); });
     running.get_future().wait();
+    let_drogon_complain(false);
     return {};
   }
 
@@ -358,6 +361,7 @@ Result<std::unique_ptr<Server>> Server::create(Options options) {
   if (options.tls) WEFT_OK(check_certificate(*options.tls));
   if (made.exchange(true)) return fail(ErrorCode::resource_exhausted, "This process has a server already.");
   set_up_drogon_once();
+  let_drogon_complain(true);  // Until it has started.
   return std::make_unique<DrogonServer>(std::move(options), port);
 }
 

@@ -145,10 +145,13 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
 
 void Scheduler::State::measured(WorkerState& worker, JobState& job, const Measurement& measurement) {
   const double pace = reference_seconds_per_workgroup(measurement);
-  if (pace > 0 && job.pace > 0) {
-    // Halfway in five results, in the logarithm, so that one wild value moves it by no more than another.
-    const double factor = std::clamp(job.pace / pace, 0.1, 10.0);
-    set_rate(worker, std::clamp(worker.rate * std::pow(factor, 0.13), 1e-4, 1000.0));
+  const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
+  if (pace > 0 && canary > 0) {
+    // How much faster it is than it said, against the canary: halfway in five results, in the logarithm, so that one wild
+    // value moves it by no more than another. Measured with the rate that it said, or each value would feed the next.
+    const double shown = std::clamp(canary / pace, 1 / rate_correction_max, rate_correction_max);
+    const double now_at = worker.rate / worker.rate_said;
+    set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
   }
   job.pace = std::max(job.pace, pace);
   count_queued(job);

@@ -48,7 +48,8 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   made->info = worker;
   made->info.slots = std::min(worker.slots, slots_max);
   made->sequence = state.next_worker++;
-  made->rate = first_rate(worker.capabilities);
+  made->rate_said = first_rate(worker.capabilities);
+  made->rate = made->rate_said;
   made->heard = now;
   WorkerState& added = *made;
   state.workers[worker.key] = std::move(made);
@@ -185,7 +186,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   const Measurement measurement{.workgroups = job.range_count(result.task.index),
                                 .gpu_seconds = result.gpu_seconds,
                                 .elapsed_seconds = seconds(now - began),
-                                .rate = worker->rate};
+                                .rate = worker->rate_said};
 
   replica->state = ReplicaState::reported;
   Holding reported = *holding;

@@ -139,6 +139,27 @@ TEST(Canary, PricesTheJobAndLetsTheRestGo) {
   EXPECT_EQ(leases.size(), 2U) << "both workers have work now";
 }
 
+TEST(Canary, PricesAJobAlikeWhateverTheWorkerDidBefore) {
+  Rig rig;
+  rig.add(native_worker(1, 0.5));
+  double time = 0;
+  for (std::uint64_t job = 1; job <= 4; ++job) {
+    rig.add(small_job(job, 8), time);
+    for (std::uint32_t index = 0; index < 8; ++index) {
+      rig.decide(time);
+      if (index == 1) {
+        const auto estimated = all<Estimated>(rig.last);
+        ASSERT_EQ(estimated.size(), 1U);
+        EXPECT_DOUBLE_EQ(estimated[0].estimate.units, 80 * 0.2) << "job " << job;
+      }
+      time += 5;
+      rig.scheduler.heard(key_of(1), at(time));
+      rig.finish(job, index, 1, time, index % 2 == 0 ? 4 : 1);  // Rows are unlike.
+    }
+    rig.decide(time);
+  }
+}
+
 TEST(Canary, CutsDispatchesToWhatFitsIntoATenthOfASecondOnTheWorker) {
   Rig rig;
   rig.add(native_worker(1, 1));

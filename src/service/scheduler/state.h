@@ -90,10 +90,14 @@ struct Holding {
   Instant since;       // Leased, later reported.
 };
 
+// Results correct what a worker says of its speed by at most this, either way.
+inline constexpr double rate_correction_max = 10;
+
 struct WorkerState {
   Worker info;
-  std::uint64_t sequence = 0;  // Order of arrival.
-  double rate = 1;
+  std::uint64_t sequence = 0;     // Order of arrival.
+  double rate_said = 1;           // Relative to the reference, as it measured itself: what prices are made with.
+  double rate = 1;                // Corrected by what its results show: what its work is predicted with.
   std::vector<Holding> running;   // In the order in which it runs them.
   std::vector<Holding> reported;  // Waiting for their receipts.
   Instant head_since;             // When it began with running.front().

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatBytes, formatCredits, formatRate, formatSeconds, plural, shorten } from './format';
 
 describe('numbers as the page writes them', () => {
-  it.each([[0, '0'], [1, '0.00'], [100, '0.0001'], [100_400, '0.1004'], [2_500_000, '2.50'], [12_345_678, '12.35'], [1_234_567_890, '1,235']])(
+  it.each([[0, '0'], [1, '0.000001'], [100, '0.0001'], [117_000, '0.1170'], [100_400, '0.1004'], [2_500_000, '2.50'], [12_345_678, '12.35'], [1_234_567_890, '1,235']])(
     'writes %d micro-credits as %s',
     (micro, text) => expect(formatCredits(micro)).toBe(text),
   );

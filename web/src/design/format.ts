@@ -3,7 +3,11 @@
 /** Amounts travel as micro-credits. */
 export function formatCredits(micro: number): string {
   const credits = micro / 1e6;
-  const digits = credits === 0 || Math.abs(credits) >= 1000 ? 0 : Math.abs(credits) >= 10 ? 2 : 4;
+  const size = Math.abs(credits);
+  if (size === 0) return '0';
+  if (size < 0.0001) return credits.toLocaleString('en', { maximumFractionDigits: 6 });
+  if (size < 1) return credits.toFixed(4);
+  const digits = size < 10 ? 4 : size < 1000 ? 2 : 0;
   return credits.toLocaleString('en', { minimumFractionDigits: Math.min(2, digits), maximumFractionDigits: digits });
 }
 

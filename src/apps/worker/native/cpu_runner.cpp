@@ -11,6 +11,8 @@
 namespace weft::worker {
 namespace {
 
+constexpr std::uint64_t products_per_piece = std::uint64_t{1} << 28;
+
 // The CPU executor never waits for anything, so its coroutine ends inside start().
 Result<exec::Output> run_to_end(exec::Executor& executor, std::shared_ptr<const exec::Job> job, exec::RunOptions options) {
   std::optional<Result<exec::Output>> result;
@@ -49,7 +51,29 @@ double measured_gop_per_s() {
 
 CpuRunner::CpuRunner(exec::Bounds bounds) : executor_(exec::create_cpu_executor(bounds)) {}
 
-Result<exec::Output> CpuRunner::run(const TaskRun& task) { return run_to_end(*executor_, task.job, task.options); }
+Result<exec::Output> CpuRunner::run(const TaskRun& task) {
+  interrupted_ = false;
+  const Instant deadline = now() + task.wall_max;
+  const manifest::Manifest& manifest = task.job->manifest;
+  const std::uint64_t products_per_row = std::max<std::uint64_t>(1, std::uint64_t{manifest.kernel.n} * manifest.kernel.k);
+  const auto rows = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(products_per_piece / products_per_row, 1, ~std::uint32_t{0}));
+  exec::Output whole;
+  for (const manifest::Range& piece : manifest::pieces(manifest, task.options.range, rows)) {
+    if (interrupted_) return fail(ErrorCode::cancelled, "The task was cancelled.");
+    if (now() > deadline) {
+      return fail(ErrorCode::deadline_exceeded, "It took longer than {} ms and was ended.",
+                  std::chrono::duration_cast<std::chrono::milliseconds>(task.wall_max).count());
+    }
+    WEFT_ASSIGN(const exec::Output part, run_to_end(*executor_, task.job, {.range = piece}));
+    // Rows of the result, in order.
+    whole.outputs.resize(part.outputs.size());
+    for (std::size_t i = 0; i < part.outputs.size(); ++i) append(whole.outputs[i], part.outputs[i]);
+    whole.gpu_seconds += part.gpu_seconds;
+    whole.wall_seconds += part.wall_seconds;
+    whole.dispatches += part.dispatches;
+  }
+  return whole;
+}
 
 protocol::Capabilities measure_cpu(std::uint64_t memory_bytes) {
   protocol::Capabilities capabilities;

@@ -1,5 +1,8 @@
-// Kernel jobs on this machine's processor, in this process: built-in code only, never a stranger's.
+// Kernel jobs on this machine's processor, in this process: built-in code only, never a stranger's. In pieces of a tenth of a
+// second or so, between which an interrupt and the task's wall time are heeded.
 #pragma once
+
+#include <atomic>
 
 #include "apps/worker/native/thread_runner.h"
 #include "common/protocol/messages.h"
@@ -10,9 +13,10 @@ class CpuRunner final : public BlockingRunner {
  public:
   explicit CpuRunner(exec::Bounds bounds);
   [[nodiscard]] Result<exec::Output> run(const TaskRun& task) override;
-  void interrupt() override {}  // A kernel's range ends by itself, within its bounds.
+  void interrupt() override { interrupted_ = true; }
 
  private:
+  std::atomic<bool> interrupted_ = false;
   std::unique_ptr<exec::Executor> executor_;
 };
 

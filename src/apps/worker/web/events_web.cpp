@@ -6,13 +6,21 @@
 #pragma clang diagnostic ignored "-Wmissing-braces"
 
 namespace weft::worker::web {
+
+// How the page names a task. Not in the unnamed namespace: glaze reads its members' names.
+struct TaskView {
+  std::string job;
+  std::uint32_t index = 0;
+  std::uint32_t attempt = 0;
+};
+
 namespace {
 
 struct ControlCharacters : glz::opts {
   bool escape_control_characters = true;
 };
 
-// Keys and values in turn. Writing numbers and strings to a growing buffer has no way to fail.
+// Keys and values in turn; glz::obj refers to them, so that it is never kept. Writing numbers and strings to a growing buffer has no way to fail.
 template <class... Parts>
 std::string write_object(Parts&&... parts) {
   std::string json;
@@ -20,7 +28,7 @@ std::string write_object(Parts&&... parts) {
   return json;
 }
 
-auto task(const TaskKey& key) { return glz::obj{"job", key.task.job.text(), "index", key.task.index, "attempt", key.attempt}; }
+TaskView task(const TaskKey& key) { return {.job = key.task.job.text(), .index = key.task.index, .attempt = key.attempt}; }
 
 struct ToJson {
   std::string operator()(const event::Connecting&) const { return write_object("type", "connecting"); }

@@ -53,6 +53,8 @@ Async<Result<protocol::Capabilities>> WebRunner::open_gpu() {
   WEFT_CO_ASSIGN(auto device, co_await instance_->create_device({.label = "weft worker"}));
   WEFT_CO_ASSIGN(const gpu::Report report, co_await gpu::measure(*device));
   protocol::Capabilities capabilities = capabilities_of(*device, bounds_.bytes_max);
+  // Most browsers give away no more than this.
+  if (capabilities.description.empty()) capabilities.description = capabilities.vendor + " " + capabilities.architecture;
   capabilities.copy_gb_per_s = report.copy_bytes_per_second * 1e-9;
   capabilities.f32_gflop_per_s = report.f32_operations_per_second * 1e-9;
   device_ = std::move(device);

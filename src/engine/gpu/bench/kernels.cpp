@@ -83,15 +83,19 @@ std::string matmul_shader(Arithmetic arithmetic, std::uint32_t n, std::uint32_t 
   switch (arithmetic) {
     case Arithmetic::f32:
       text +=
-          "alias Word = f32;\nfn word(u: u32) -> f32 { return bitcast<f32>(u); }\nfn add(p: f32, q: f32, s: f32) -> f32 { return fma(p, q, s); }\n";
+          "alias Word = f32;\nalias Part = f32;\nfn word(u: u32) -> f32 { return bitcast<f32>(u); }\n"
+          "fn add(p: f32, q: f32, s: f32) -> f32 { return fma(p, q, s); }\nfn whole(p: f32) -> f32 { return p; }\n";
       break;
     case Arithmetic::f16:
       text +=
-          "alias Word = vec2<f16>;\nfn word(u: u32) -> Word { return bitcast<Word>(u); }\n"
-          "fn add(p: Word, q: Word, s: f32) -> f32 { return s + f32(dot(p, q)); }\n";
+          // The products of a step are summed in f16, the steps in f32.
+          "alias Word = vec2<f16>;\nalias Part = vec2<f16>;\nfn word(u: u32) -> Word { return bitcast<Word>(u); }\n"
+          "fn add(p: Word, q: Word, s: Part) -> Part { return fma(p, q, s); }\nfn whole(p: Part) -> f32 { return f32(p.x) + f32(p.y); }\n";
       break;
     case Arithmetic::int8_dot:
-      text += "alias Word = u32;\nfn word(u: u32) -> u32 { return u; }\nfn add(p: u32, q: u32, s: i32) -> i32 { return s + dot4I8Packed(p, q); }\n";
+      text +=
+          "alias Word = u32;\nalias Part = i32;\nfn word(u: u32) -> u32 { return u; }\n"
+          "fn add(p: u32, q: u32, s: i32) -> i32 { return s + dot4I8Packed(p, q); }\nfn whole(p: i32) -> i32 { return p; }\n";
       break;
   }
   text += std::format(R"(
@@ -112,6 +116,7 @@ var<workgroup> tile_b: array<array<Word, 68>, 16>;
       tile_b[load_column * 4u + i][load_row] = word(wb[i]);
     }}
     workgroupBarrier();
+    var parts = array<array<Part, 4>, 4>();
     for (var k = 0u; k < 16u; k++) {{
       var pa: array<Word, 4>;
       var pb: array<Word, 4>;
@@ -120,8 +125,11 @@ var<workgroup> tile_b: array<array<Word, 68>, 16>;
         pb[i] = tile_b[k][local.x * 4u + i];
       }}
       for (var i = 0u; i < 4u; i++) {{
-        for (var j = 0u; j < 4u; j++) {{ sums[i][j] = add(pa[i], pb[j], sums[i][j]); }}
+        for (var j = 0u; j < 4u; j++) {{ parts[i][j] = add(pa[i], pb[j], parts[i][j]); }}
       }}
+    }}
+    for (var i = 0u; i < 4u; i++) {{
+      for (var j = 0u; j < 4u; j++) {{ sums[i][j] += whole(parts[i][j]); }}
     }}
     workgroupBarrier();
   }}

@@ -1,7 +1,7 @@
 // Plain matrix kernels for the bench: good WGSL without tuning, so that the numbers say what a device gives a kernel that
 // knows little about it. (Those that a model runs on are in engine/kernels.)
 //
-// Weights are row-major. f16 and int8 accumulate in f32 and i32.
+// Weights are row-major. f16 and int8 accumulate in f32 and i32 (the matrix product first 32 terms at a time in f16).
 #pragma once
 
 #include <cstdint>

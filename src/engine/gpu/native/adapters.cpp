@@ -66,6 +66,39 @@ AdapterKind adapter_kind(wgpu::AdapterType type) {
 
 std::string text(wgpu::StringView view) { return std::string(std::string_view(view)); }
 
+std::string component_name(wgpu::SubgroupMatrixComponentType type) {
+  switch (type) {
+    case wgpu::SubgroupMatrixComponentType::F32:
+      return "f32";
+    case wgpu::SubgroupMatrixComponentType::F16:
+      return "f16";
+    case wgpu::SubgroupMatrixComponentType::U32:
+      return "u32";
+    case wgpu::SubgroupMatrixComponentType::I32:
+      return "i32";
+    case wgpu::SubgroupMatrixComponentType::U8:
+      return "u8";
+    case wgpu::SubgroupMatrixComponentType::I8:
+      break;
+  }
+  return "i8";
+}
+
+std::vector<SubgroupMatrix> subgroup_matrices(const wgpu::Adapter& adapter) {
+  std::vector<SubgroupMatrix> matrices;
+  if (!adapter.HasFeature(wgpu::FeatureName::ChromiumExperimentalSubgroupMatrix)) return matrices;
+  wgpu::AdapterPropertiesSubgroupMatrixConfigs configs;
+  wgpu::AdapterInfo native;
+  native.nextInChain = &configs;
+  adapter.GetInfo(&native);
+  for (std::size_t i = 0; i < configs.configCount; ++i) {
+    const wgpu::SubgroupMatrixConfig& config = configs.configs[i];
+    matrices.push_back({component_name(config.componentType), component_name(config.resultComponentType), config.M, config.N, config.K});
+  }
+  native.nextInChain = nullptr;
+  return matrices;
+}
+
 AdapterInfo describe(const wgpu::Adapter& adapter, const wgpu::Instance& instance) {
   wgpu::AdapterPropertiesVk vulkan;
   wgpu::AdapterInfo native;
@@ -91,6 +124,7 @@ AdapterInfo describe(const wgpu::Adapter& adapter, const wgpu::Instance& instanc
   for (const auto& row : language_rows) {
     if (instance.HasWGSLLanguageFeature(row.feature)) info.wgsl_features.emplace_back(row.name);
   }
+  info.subgroup_matrices = subgroup_matrices(adapter);
   wgpu::Limits limits;
   adapter.GetLimits(&limits);
   info.limits = to_limits(limits);

@@ -73,8 +73,7 @@ class DawnInstance final : public PumpedInstance {
  private:
   SharedHealth request(const wgpu::Adapter& adapter, const DeviceOptions& options, const std::vector<std::string>& names,
                        Completion<wgpu::Device> done) {
-    // Never freed before the instance: Dawn may call back until then.
-    const SharedHealth& health = *healths_.emplace_back(std::make_unique<SharedHealth>(std::make_shared<Guarded<Health>>()));
+    SharedHealth& health = loop_->keep(std::make_shared<SharedHealth>(std::make_shared<Guarded<Health>>()));
     std::vector<wgpu::FeatureName> features;
     for (const std::string& name : names) features.push_back(to_feature(name));
     wgpu::Limits limits;
@@ -82,11 +81,11 @@ class DawnInstance final : public PumpedInstance {
     wgpu::DawnTogglesDescriptor chained = toggles(options.trusted_shaders);
     WGPUDawnCacheDeviceDescriptor cache = WGPU_DAWN_CACHE_DEVICE_DESCRIPTOR_INIT;
     if (!options.cache_directory.empty()) {
-      blobs_.push_back(std::make_unique<BlobCache>(BlobCache::Options{options.cache_directory, options.cache_bytes_max}));
+      BlobCache& blobs = loop_->keep(std::make_shared<BlobCache>(BlobCache::Options{options.cache_directory, options.cache_bytes_max}));
       cache.dawnLoadCacheDataCallbackInfo.callback = load_blob;
-      cache.dawnLoadCacheDataCallbackInfo.userdata1 = blobs_.back().get();
+      cache.dawnLoadCacheDataCallbackInfo.userdata1 = &blobs;
       cache.dawnStoreCacheDataCallbackInfo.callback = store_blob;
-      cache.dawnStoreCacheDataCallbackInfo.userdata1 = blobs_.back().get();
+      cache.dawnStoreCacheDataCallbackInfo.userdata1 = &blobs;
       chained.nextInChain = reinterpret_cast<const wgpu::ChainedStruct*>(&cache);
     }
 
@@ -96,8 +95,8 @@ class DawnInstance final : public PumpedInstance {
     descriptor.requiredFeatureCount = features.size();
     descriptor.requiredFeatures = features.data();
     descriptor.requiredLimits = &limits;
-    descriptor.SetDeviceLostCallback(wgpu::CallbackMode::AllowSpontaneous, report_loss, healths_.back().get());
-    descriptor.SetUncapturedErrorCallback(report_error, healths_.back().get());
+    descriptor.SetDeviceLostCallback(wgpu::CallbackMode::AllowSpontaneous, report_loss, &health);
+    descriptor.SetUncapturedErrorCallback(report_error, &health);
     loop_->add(adapter.RequestDevice(&descriptor, wgpu::CallbackMode::WaitAnyOnly,
                                      [done](wgpu::RequestDeviceStatus status, wgpu::Device device, wgpu::StringView message) {
                                        if (status == wgpu::RequestDeviceStatus::Success) return done(std::move(device));
@@ -107,13 +106,20 @@ class DawnInstance final : public PumpedInstance {
     return health;
   }
 
-  std::vector<std::unique_ptr<SharedHealth>> healths_;
-  std::vector<std::unique_ptr<BlobCache>> blobs_;
   std::shared_ptr<Loop> loop_ = std::make_shared<Loop>();
 };
 
 }  // namespace
 
-std::unique_ptr<PumpedInstance> create_instance() { return std::make_unique<DawnInstance>(); }
+#ifdef WEFT_KEEP_DRIVERS_LOADED
+void keep_drivers_loaded();  // keep_drivers.cpp
+#endif
+
+std::unique_ptr<PumpedInstance> create_instance() {
+#ifdef WEFT_KEEP_DRIVERS_LOADED
+  keep_drivers_loaded();
+#endif
+  return std::make_unique<DawnInstance>();
+}
 
 }  // namespace weft::gpu::native

@@ -30,10 +30,17 @@ class Loop {
   // A device whose loss poll() announces.
   void watch(const SharedHealth& health) { watched_.push_back(health); }
   bool poll(std::chrono::nanoseconds timeout);
+  // Keeps what Dawn's callbacks point to until Dawn itself is gone.
+  template <class T>
+  T& keep(std::shared_ptr<T> object) {
+    kept_.push_back(object);
+    return *object;
+  }
 
  private:
   bool collect(std::chrono::nanoseconds timeout);
 
+  std::vector<std::shared_ptr<void>> kept_;  // First, so that it goes last.
   std::unique_ptr<dawn::native::Instance> dawn_;
   wgpu::Instance instance_;
   struct Pending {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <format>
 #include <map>
 
 #include <sys/stat.h>
@@ -107,6 +109,64 @@ TEST(Native, CompiledPipelinesComeFromTheCacheDirectoryInTheNextRun) {
   std::filesystem::remove_all(directory);
 }
 
+// Tensor cores where there are any, and the register tiles of lavapipe: the adapter names the sizes, WGSL takes them.
+TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({.trusted_shaders = true})).value();
+  const auto& sizes = device->adapter().subgroup_matrices;
+  const auto size = std::ranges::find_if(sizes, [](const SubgroupMatrix& each) { return each.component == "f16" && each.result == "f32"; });
+  if (!device->has("chromium-experimental-subgroup-matrix") || size == sizes.end()) GTEST_SKIP() << "no f16 subgroup matrices";
+  const std::string shader = std::format(R"(enable f16; enable chromium_experimental_subgroup_matrix;
+@group(0) @binding(0) var<storage, read> a: array<f16>;
+@group(0) @binding(1) var<storage, read> b: array<f16>;
+@group(0) @binding(2) var<storage, read_write> c: array<f32>;
+@compute @workgroup_size({3}) fn main() {{
+  let left = subgroupMatrixLoad<subgroup_matrix_left<f16, {2}, {0}>>(&a, 0u, false, {2}u);
+  let right = subgroupMatrixLoad<subgroup_matrix_right<f16, {1}, {2}>>(&b, 0u, true, {2}u);
+  let sum = subgroupMatrixMultiplyAccumulate(left, right, subgroup_matrix_result<f32, {1}, {0}>());
+  subgroupMatrixStore(&c, 0u, sum, false, {1}u);
+}})",
+                                         size->m, size->n, size->k, device->adapter().subgroup_size_max);
+  const auto pipeline =
+      run(*instance, device->create_pipeline(
+                         {.wgsl = shader, .groups = {{{0, BindingKind::storage_read}, {1, BindingKind::storage_read}, {2, BindingKind::storage}}}}));
+  ASSERT_TRUE(pipeline.has_value()) << pipeline.error().message;
+  constexpr auto usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination;
+  const Buffer a = device->create_buffer({.size = std::uint64_t{2} * size->m * size->k, .usage = usage});
+  const Buffer b = device->create_buffer({.size = std::uint64_t{2} * size->n * size->k, .usage = usage});
+  const Buffer c = device->create_buffer({.size = std::uint64_t{4} * size->m * size->n, .usage = usage});
+  const Buffer staging = device->create_buffer({.size = c.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
+  device->write(a, 0, as_bytes(std::span<const std::uint16_t>(std::vector<std::uint16_t>(size->m * size->k, 0x3c00))));  // 1
+  device->write(b, 0, as_bytes(std::span<const std::uint16_t>(std::vector<std::uint16_t>(size->n * size->k, 0x4000))));  // 2
+  const BindGroup group = device->create_bind_group(*pipeline, 0, {{0, a}, {1, b}, {2, c}});
+
+  Encoder encoder = device->create_encoder();
+  encoder.begin_pass().run(*pipeline, {&group}, {1});
+  encoder.copy(c, 0, staging, 0, c.size());
+  device->submit(std::move(encoder));
+  std::vector<float> sums(size->m * size->n);
+  ASSERT_TRUE(run(*instance, device->read(staging, 0, {reinterpret_cast<std::uint8_t*>(sums.data()), c.size()})).has_value());
+
+  for (const float sum : sums) ASSERT_EQ(sum, 2.0F * static_cast<float>(size->k));
+}
+
+TEST(Native, RunningOutOfGpuMemoryIsAnErrorAndNoLoss) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({})).value();
+  if (device->adapter().kind != AdapterKind::discrete) GTEST_SKIP() << "only a GPU with memory of its own has a bound that may be met";
+  std::vector<Buffer> buffers;
+  device->push_error_scope(Device::ErrorFilter::out_of_memory);
+  for (int i = 0; i < 1024; ++i) buffers.push_back(device->create_buffer({.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));  // 2 TiB
+
+  const Result<> result = run(*instance, device->pop_error_scope());
+  buffers.clear();
+
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::out_of_memory);
+  EXPECT_TRUE(run(*instance, device->create_pipeline(doubling)).has_value());
+  EXPECT_FALSE(device->lost().has_value());
+}
+
 TEST(Native, AReportHoldsRatesThatWereMeasured) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({})).value();
@@ -118,6 +178,20 @@ TEST(Native, AReportHoldsRatesThatWereMeasured) {
   EXPECT_GT(report->f32_operations_per_second, 0);
   EXPECT_EQ(report->int8_operations_per_second.has_value(), device->has("packed_4x8_integer_dot_product"));
   EXPECT_TRUE(device->uncaptured_errors().empty());
+}
+
+TEST(Native, ADeviceMayOutliveItsInstance) {
+  auto instance = native::create_instance();
+  auto device = run(*instance, instance->create_device({})).value();
+  bool told = false;
+  device->on_lost([&](const std::string&) { told = true; });
+
+  instance.reset();
+  const Buffer buffer = device->create_buffer({.size = 16});
+  device->destroy();
+
+  EXPECT_TRUE(device->lost().has_value());
+  EXPECT_FALSE(told) << "nobody pumps any more";
 }
 
 TEST(Native, ANumberBeyondTheAdaptersIsNotFound) {

@@ -30,15 +30,17 @@ Fields parse_fields(std::string_view text) {
   return fields;
 }
 
-std::vector<std::string> words(std::string_view text) {
+std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> list;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = std::min(text.find(separator), text.size());
     if (end > 0) list.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return list;
 }
+
+std::vector<std::string> words(std::string_view text) { return split(text, ' '); }
 
 std::string field(const Fields& fields, std::string_view name) {
   const auto found = fields.find(name);
@@ -74,6 +76,18 @@ Limits to_limits(const Fields& fields, const std::string& whose) {
   };
 }
 
+// "COMPONENT:RESULT:M:N:K"; nothing for what is written otherwise.
+std::optional<SubgroupMatrix> to_subgroup_matrix(std::string_view text) {
+  std::vector<std::string> parts = split(text, ':');
+  if (parts.size() != 5) return std::nullopt;
+  SubgroupMatrix matrix{.component = parts[0], .result = parts[1]};
+  const auto read = [](const std::string& part, std::uint32_t& out) {
+    return std::from_chars(part.data(), part.data() + part.size(), out).ec == std::errc();
+  };
+  if (!read(parts[2], matrix.m) || !read(parts[3], matrix.n) || !read(parts[4], matrix.k)) return std::nullopt;
+  return matrix;
+}
+
 AdapterInfo to_adapter(const Fields& fields) {
   AdapterInfo info;
   info.vendor = field(fields, "vendor");
@@ -88,6 +102,9 @@ AdapterInfo to_adapter(const Fields& fields) {
   if (info.has("subgroups")) {
     info.subgroup_size_min = static_cast<std::uint32_t>(number(fields, "subgroup_min"));
     info.subgroup_size_max = static_cast<std::uint32_t>(number(fields, "subgroup_max"));
+  }
+  for (const std::string& word : words(field(fields, "subgroup_matrices"))) {
+    if (auto matrix = to_subgroup_matrix(word)) info.subgroup_matrices.push_back(std::move(*matrix));
   }
   info.limits = to_limits(fields, "adapter.");
   return info;

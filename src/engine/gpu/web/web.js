@@ -73,6 +73,8 @@ addToLibrary({
       `description=${clean(info.description)}`, `fallback=${+Boolean(info.isFallbackAdapter)}`, `subgroup_min=${info.subgroupMinSize ?? 0}`,
       `subgroup_max=${info.subgroupMaxSize ?? 0}`, `features=${[...adapter.features].sort().join(' ')}`,
       `wgsl=${[...navigator.gpu.wgslLanguageFeatures].sort().join(' ')}`];
+    const matrices = [...(info.subgroupMatrixConfigs ?? [])].map((c) => `${c.componentType}:${c.resultComponentType}:${c.M}:${c.N}:${c.K}`);
+    lines.push(`subgroup_matrices=${matrices.join(' ')}`);
     if (device) lines.push(`enabled=${[...device.features].sort().join(' ')}`);
     for (const name in adapter.limits) {
       lines.push(`adapter.${name}=${adapter.limits[name]}`);

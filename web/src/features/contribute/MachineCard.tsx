@@ -2,7 +2,11 @@
 import { formatBytes, formatRate } from '../../design/format';
 import type { DeviceReport } from '../../engine/messages';
 
+// Every device says this one.
+const selfEvident = 'core-features-and-limits';
+
 export function MachineCard({ device }: { device: DeviceReport }) {
+  const features = device.features.filter((feature) => feature !== selfEvident);
   return (
     <section aria-labelledby="machine-title">
       <h2 id="machine-title" className="text-xl font-semibold tracking-tight">
@@ -17,9 +21,9 @@ export function MachineCard({ device }: { device: DeviceReport }) {
             {device.copyGbPerS > 0 ? <Fact label="Memory, copied" value={formatRate(device.copyGbPerS)} unit="GB/s" /> : null}
             {device.memoryBytes > 0 ? <Fact label="For one task" value={formatBytes(device.memoryBytes)} unit="" /> : null}
           </dl>
-          {device.features.length > 0 ? (
+          {features.length > 0 ? (
             <p className="mt-4 max-w-[34rem] text-sm text-soft">
-              Also offers <span className="font-mono text-[0.85rem]">{device.features.join(', ')}</span>
+              Also offers <span className="font-mono text-[0.85rem]">{features.join(', ')}</span>
             </p>
           ) : null}
     </section>

@@ -10,7 +10,7 @@ type Props = { engine: Engine; session: Session; now: number; jobName: (id: stri
 
 export function RunningPanel({ engine, session, now, jobName }: Props) {
   const { tasksPerMinute, busyShare } = rates(session, now);
-  const headline = headlineOf(session);
+  const headline = headlineOf(session, now);
   const checking = session.done - session.accepted - session.refused;
   return (
     <>
@@ -42,13 +42,17 @@ export function RunningPanel({ engine, session, now, jobName }: Props) {
   );
 }
 
-function headlineOf(session: Session): string {
+// Short tasks leave gaps between them, in which the headline should not flicker.
+const restMs = 3000;
+
+function headlineOf(session: Session, now: number): string {
   if (session.phase === 'stopping') return 'Coming to a stop';
   if (session.phase === 'loading') return 'Loading the engine';
   if (session.phase === 'measuring') return 'Measuring this machine';
   if (session.connection.state === 'waiting') return 'Connection lost';
   if (session.connection.state !== 'open') return 'Joining';
-  return session.tasks.some((task) => task.state === 'running') ? 'Weaving' : 'On the loom, waiting for work';
+  const busy = session.tasks.some((task) => task.state === 'running' || now - (task.endedAt ?? 0) < restMs);
+  return busy ? 'Weaving' : 'Waiting for work';
 }
 
 const dots: Record<Session['connection']['state'], string> = {
@@ -95,7 +99,7 @@ function NowLine({ session, now, jobName }: Omit<Props, 'engine'>) {
         <>
           <span className="font-medium">{jobName(first.job) ?? 'A job'}</span>, task {first.index + 1}
           {running.length > 1 ? <span className="text-soft"> and {plural(running.length - 1, 'more', 'more')}</span> : null}
-          <span className="text-soft">, for {formatSeconds(Math.max(0, now - first.startedAt) / 1000)}</span>
+          {now - first.startedAt >= 1000 ? <span className="text-soft">, for {formatSeconds(Math.round((now - first.startedAt) / 1000))}</span> : null}
         </>
       ) : (
         <span className="text-soft">Nothing runs right now.</span>

@@ -1,18 +1,21 @@
-// The coordinator as a real process with a real disk and real sockets, killed with SIGKILL at random points of running jobs:
-// after it starts again every job that was taken finishes with the right bytes, no task is paid twice, and the ledger sums to
-// zero. WEFT_LONG=1 kills it 100 times instead of 10. The workers are scripted, reconnect, and one of them cheats.
-#include <gmock/gmock.h>
+// A coordinator as a process of its own (this test program, started again), scripted workers over real sockets, and what a
+// client does. Used by the tests whose subject is the process: crashes, and the interface as strangers meet it.
+#pragma once
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <future>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <signal.h>
+#include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -25,29 +28,33 @@
 #include "common/base/log.h"
 #include "common/protocol/api.h"
 #include "service/net/client.h"
-#include "service/store/sqlite/sqlite_store.h"
 
 namespace weft::coordinator {
-namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 namespace api = protocol::api;
 
-// What the program does when it is started as a coordinator by a test: PORT DATA.
-int serve(const char* port, const char* data) {
+// What the test program does when it is started as a coordinator: --coordinator PORT DATA.
+inline int serve_for_test(const char* port, const char* data) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // Does not outlive its test.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   set_log_level(LogLevel::error);
   auto coordinator = Coordinator::start({.port = static_cast<std::uint16_t>(std::atoi(port)), .data = data, .rate_limit = 0});
   if (!coordinator) {
     log_error("{}", coordinator.error().message);
     return 1;
   }
-  pause();
+  int signal = 0;
+  sigwait(&signals, &signal);
+  (*coordinator)->stop();
   return 0;
 }
 
-std::uint16_t free_port() {
+inline std::uint16_t free_port() {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -71,6 +78,13 @@ class Process {
       execl(self.c_str(), self.c_str(), "--coordinator", port_.c_str(), data_.c_str(), nullptr);
       _exit(127);
     }
+  }
+  // Its exit status; -1 where a signal ended it.
+  int stop() {
+    ::kill(pid_, SIGTERM);
+    int status = 0;
+    waitpid(std::exchange(pid_, 0), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
   void kill() {
     if (pid_ <= 0) return;
@@ -210,14 +224,16 @@ class ProcessTest : public testing::Test {
     return api::from_json<View>(answer.body).value();
   }
 
+  [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request, const Hash& digest, std::uint8_t nonce = 1) const {
+    const store::SubmitNonce bytes{nonce};
+    request.headers["weft-client"] = wallet.public_key().text();
+    request.headers["weft-nonce"] = to_hex(bytes);
+    request.headers["weft-signature"] = wallet.sign_now(protocol::submit_digest(digest, bytes)).text();
+    return request;
+  }
   // As a client does: the same nonce until it is answered.
   net::Response submit(const std::string& manifest, std::uint8_t nonce) {
-    store::SubmitNonce bytes{nonce};
-    auto request = net::post("/v1/jobs", manifest);
-    request.headers["weft-client"] = wallet_.public_key().text();
-    request.headers["weft-nonce"] = to_hex(bytes);
-    request.headers["weft-signature"] = wallet_.sign_now(protocol::submit_digest(crypto::sha256(as_bytes(manifest)), bytes)).text();
-    return ask(request);
+    return ask(signed_by(wallet_, net::post("/v1/jobs", manifest), crypto::sha256(as_bytes(manifest)), nonce));
   }
   std::string submitted(const std::string& manifest, std::uint8_t nonce) {
     const auto answer = submit(manifest, nonce);
@@ -258,47 +274,4 @@ class ProcessTest : public testing::Test {
   const crypto::KeyPair wallet_ = crypto::KeyPair::generate().value();
 };
 
-TEST_F(ProcessTest, KilledAtRandomPointsItLosesNoJobAndPaysNoTaskTwice) {
-  const bool longer = std::getenv("WEFT_LONG") != nullptr && std::string_view(std::getenv("WEFT_LONG")) == "1";
-  const int kills = longer ? 100 : 10;
-  const std::uint32_t seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::minstd_rand random(seed);
-  constexpr std::uint32_t tasks = 40;
-  std::vector<std::unique_ptr<ScriptedWorker>> workers;
-  for (const Behaviour& behaviour : {Behaviour{}, Behaviour{.doubled = true}, Behaviour{.receipt_first = true}, Behaviour{.wrong_byte = true}}) {
-    workers.push_back(std::make_unique<ScriptedWorker>(process_->url(), behaviour, static_cast<std::uint32_t>(random())));
-  }
-  std::vector<std::string> jobs;
-  std::uint8_t nonce = 0;
-  int killed_running = 0;
-
-  for (int killed = 0; killed < kills; ++killed) {
-    if (jobs.empty() || finished_already(jobs.back())) jobs.push_back(submitted(count_manifest(tasks, 2, "", 9), ++nonce));
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 300));
-    killed_running += finished_already(jobs.back()) ? 0 : 1;
-    process_->kill();
-    process_->start();
-  }
-
-  for (const auto& job : jobs) expect_settled(job, tasks);
-  EXPECT_GT(killed_running, 0) << "some of the kills must meet a running job";
-  const auto ledger = view<api::Ledger>("/v1/ledger");
-  EXPECT_EQ(ledger.sum, 0);
-  MicroCredits sum = 0;
-  for (const auto& balance : ledger.balances) sum += balance.amount;
-  EXPECT_EQ(sum, 0);
-  EXPECT_EQ(std::ranges::count(ledger.balances, workers.back()->account(), &api::Balance::account), 0) << "the cheat has earned nothing";
-  workers.clear();
-  process_->kill();
-  EXPECT_TRUE(store::sqlite::open(folder_ / "weft.db").value()->audit().has_value());
-}
-
-}  // namespace
 }  // namespace weft::coordinator
-
-int main(int argc, char** argv) {
-  if (argc == 4 && std::string_view(argv[1]) == "--coordinator") return weft::coordinator::serve(argv[2], argv[3]);
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

@@ -1,0 +1,22 @@
+// `weft chat`: a conversation with a language model on this machine, a line at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "apps/cli/language_model.h"
+#include "engine/llm/types.h"
+
+namespace weft::cli {
+
+struct ChatOptions {
+  LanguageModelOptions model;
+  std::string system;  // What the model is told before anything else; may be empty.
+  std::uint32_t tokens_max = 1024;
+  llm::Sampling sampling;
+};
+
+// Reads lines from standard input until its end; empty ones are passed over.
+[[nodiscard]] int chat_command(const ChatOptions& options);
+
+}  // namespace weft::cli

@@ -1,0 +1,16 @@
+// `weft inspect`: what is in a model's file.
+#pragma once
+
+#include <string>
+
+namespace weft::cli {
+
+struct InspectOptions {
+  std::string file;
+  bool json = false;
+};
+
+// Prints metadata and tensors to standard output and gives the exit code.
+int inspect_command(const InspectOptions& options);
+
+}  // namespace weft::cli

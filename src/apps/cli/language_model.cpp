@@ -1,0 +1,39 @@
+#include "apps/cli/language_model.h"
+
+#include <chrono>
+
+#include "engine/llm/cpu/cpu_engine.h"
+
+namespace weft::cli {
+
+Result<std::unique_ptr<LanguageModel>> LanguageModel::open(const LanguageModelOptions& options) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::unique_ptr<LanguageModel> out(new LanguageModel);
+  llm::EngineOptions engine_options{.context = options.context, .sequences = options.sequences};
+  WEFT_ASSIGN(engine_options.activations, llm::activations_from(options.activations));
+  WEFT_ASSIGN(engine_options.kv, llm::kv_format_from(options.kv));
+
+  WEFT_ASSIGN(out->source_, gguf::MappedFile::open(options.model));
+  auto file = gguf::read_file(*out->source_);
+  if (!file) return pass(std::move(file), "while reading {}", options.model);
+  out->file_ = std::move(*file);
+  auto model = llm::read_model(out->file_);
+  if (!model) return pass(std::move(model), "while reading {}", options.model);
+  out->model_ = std::move(*model);
+  // Files for speed measurements have no vocabulary.
+  if (out->file_.metadata.has("tokenizer.ggml.tokens")) {
+    auto tokenizer = tokenizer::Tokenizer::create(out->file_.metadata);
+    if (!tokenizer) return pass(std::move(tokenizer), "while reading {}", options.model);
+    out->tokenizer_ = std::move(*tokenizer);
+  }
+
+  if (options.device == "cpu") {
+    WEFT_ASSIGN(out->engine_, llm::create_cpu_engine(out->model_, *out->source_, engine_options, options.threads));
+  } else {
+    return fail(ErrorCode::invalid_argument, "The device '{}' is none of gpu and cpu.", options.device);
+  }
+  out->load_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  return out;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,23 @@
+// A GGUF file opened for the commands that read it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/result.h"
+#include "engine/gguf/file.h"
+#include "engine/gguf/mapped_file.h"
+
+namespace weft::cli {
+
+struct ModelFile {
+  std::unique_ptr<gguf::MappedFile> source;
+  gguf::File header;
+};
+// Errors name the file.
+[[nodiscard]] Result<ModelFile> open_model(const std::string& path);
+
+// A whole file, or standard input for "-".
+[[nodiscard]] Result<std::string> read_input(const std::string& path);
+
+}  // namespace weft::cli

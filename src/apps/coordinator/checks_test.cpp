@@ -1,0 +1,125 @@
+// What is accepted of jobs that are not compared byte for byte: matrix products are checked by Freivalds whoever returns them,
+// floats agree within the job's tolerance, and large outputs come as blobs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "apps/coordinator/test_network.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::HasSubstr;
+
+class ChecksTest : public testing::Test {
+ protected:
+  store::Job run(const std::string& manifest) {
+    const auto submitted = network.submit(client, manifest, {1});
+    EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
+    return network.finish(JobId::parse(submitted->id).value());
+  }
+  MicroCredits earned(const crypto::KeyPair& worker) { return network.balance(ledger::Account::worker(worker.public_key())); }
+
+  TestNetwork network;
+  crypto::KeyPair client = crypto::KeyPair::generate().value();
+  crypto::KeyPair a = crypto::KeyPair::generate().value();
+  crypto::KeyPair b = crypto::KeyPair::generate().value();
+  crypto::KeyPair c = crypto::KeyPair::generate().value();
+};
+
+// [1 2 3; 4 5 6; 7 8 9; -1 -2 -3] * [1 0; 0 1; 2 -1], in two tasks of two rows.
+constexpr std::string_view product =
+    R"({"weft":1,"kind":"kernel","name":"product","kernel":"matmul_i8","m":4,"n":2,"k":3,"a":{"value":[1,2,3,4,5,6,7,8,9,-1,-2,-3]},
+       "b":{"value":[1,0,0,1,2,-1]},"split":{"tasks":2},"verify":{"compare":"exact","replicas":1},"budget":10})";
+constexpr std::array<std::int32_t, 8> product_values{7, -1, 16, -1, 25, -1, -7, 1};
+
+ByteVector rows_of_product(const protocol::LeasedTask& task) {
+  ByteVector bytes;
+  for (std::size_t i = std::size_t{task.first} * 2; i < std::size_t{task.first + task.count} * 2; ++i)
+    append_le(bytes, static_cast<std::uint32_t>(product_values[i]));
+  return bytes;
+}
+
+TEST_F(ChecksTest, AMatrixProductIsAccepted) {
+  network.join(a, {.compute = rows_of_product});
+
+  const auto job = run(std::string(product));
+
+  ASSERT_EQ(job.state, store::JobState::done) << job.reason;
+  EXPECT_EQ(network.output(job), rows_of_product({.first = 0, .count = 4}));
+  EXPECT_GT(earned(a), 0);
+}
+
+TEST_F(ChecksTest, AMatrixThatIsNotTheProductIsRefusedWithoutASecondReplica) {
+  auto& liar = network.join(b, {.compute = [](const protocol::LeasedTask& task) {
+                              auto bytes = rows_of_product(task);
+                              bytes[0] ^= 1;
+                              return bytes;
+                            }});
+  network.join(a, {.compute = rows_of_product});
+
+  const auto job = run(std::string(product));
+
+  ASSERT_EQ(job.state, store::JobState::done) << job.reason;
+  EXPECT_EQ(network.output(job), rows_of_product({.first = 0, .count = 4}));
+  EXPECT_EQ(earned(b), 0);
+  ASSERT_FALSE(liar.verdicts.empty());
+  EXPECT_THAT(liar.verdicts[0].reason, HasSubstr("not the product"));
+}
+
+constexpr std::string_view floats =
+    R"({"weft":1,"kind":"wgsl","name":"floats","shader":{"inline":"fn main() {}"},"entry":"main",
+       "bindings":[{"binding":0,"role":"output","type":"f32","shape":[4],"split_dim":0}],"dispatch":[4,1,1],"split":{"axis":"x","tasks":2},
+       "verify":{"compare":{"absolute":0.1,"relative":0},"replicas":2},"budget":10})";
+
+Behaviour off_by(float difference) {
+  return {.compute = [difference](const protocol::LeasedTask& task) {
+    ByteVector bytes;
+    for (std::uint32_t i = task.first; i < task.first + task.count; ++i)
+      append_le(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(i) + difference));
+    return bytes;
+  }};
+}
+
+TEST_F(ChecksTest, FloatsThatLieWithinTheToleranceAgreeAndBothArePaid) {
+  network.join(a, off_by(0));
+  network.join(b, off_by(0.05F));
+
+  const auto job = run(std::string(floats));
+
+  ASSERT_EQ(job.state, store::JobState::done) << job.reason;
+  EXPECT_GT(earned(a), 0);
+  EXPECT_EQ(earned(a), earned(b));
+}
+
+TEST_F(ChecksTest, FloatsOutsideTheToleranceAreOutvoted) {
+  network.join(a, off_by(0));
+  network.join(c, off_by(7));
+  network.join(b, off_by(0.05F));
+
+  const auto job = run(std::string(floats));
+
+  ASSERT_EQ(job.state, store::JobState::done) << job.reason;
+  EXPECT_EQ(earned(c), 0);
+}
+
+TEST_F(ChecksTest, OutputsThatWerePutAsBlobsAreTaken) {
+  network.join(a, {.put = [this](ByteSpan bytes) { ASSERT_TRUE(network.blobs().put(bytes).has_value()); }});
+
+  EXPECT_EQ(run(count_manifest(3, 1)).state, store::JobState::done);
+}
+
+TEST_F(ChecksTest, OutputsThatWereNeverPutAreRefused) {
+  auto& liar = network.join(b, {.put = [](ByteSpan) {}});
+  network.join(a);
+
+  EXPECT_EQ(run(count_manifest(3, 1)).state, store::JobState::done);
+
+  EXPECT_EQ(earned(b), 0);
+  ASSERT_FALSE(liar.verdicts.empty());
+  EXPECT_THAT(liar.verdicts[0].reason, HasSubstr("not stored"));
+}
+
+}  // namespace
+}  // namespace weft::coordinator

@@ -1,0 +1,313 @@
+// The coordinator's interface as strangers meet it, over real sockets: what is malformed, unsigned, too large or not theirs is
+// refused with a clear error, and nothing else is disturbed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include <sys/time.h>
+
+#include "apps/coordinator/test_process.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class InterfaceTest : public ProcessTest {
+ protected:
+  Hash digest_of(std::string_view text) { return crypto::sha256(as_bytes(text)); }
+  const crypto::KeyPair stranger_ = crypto::KeyPair::generate().value();
+};
+
+TEST_F(InterfaceTest, AJobIsTakenShownListedAndItsOutputsAreServedInRanges) {
+  ScriptedWorker worker(process_->url(), {}, 1);
+  const auto id = submitted(count_manifest(4, 1), 1);
+
+  expect_settled(id, 4);
+
+  const auto job = view<api::Job>("/v1/jobs/" + id);
+  EXPECT_EQ(job.kind, "wgsl");
+  EXPECT_EQ(job.client, wallet_.public_key().text());
+  ASSERT_EQ(job.outputs.size(), 1U);
+  EXPECT_THAT(job.outputs[0].shape, ElementsAre(16));
+  EXPECT_EQ(view<api::Jobs>("/v1/jobs").jobs.at(0).id, id);
+  const auto part = ask(net::get_range("/v1/jobs/" + id + "/outputs/0", 4, 4));
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body, std::string("\x01\x00\x00\x00", 4));
+  EXPECT_EQ(ask(net::get("/v1/blobs/" + job.outputs[0].hash)).body.size(), 64U);
+  const auto tasks = view<api::Tasks>("/v1/tasks?job=" + id);
+  ASSERT_EQ(tasks.tasks.size(), 4U);
+  EXPECT_EQ(tasks.tasks[2].state, "accepted");
+  EXPECT_TRUE(tasks.tasks[2].replicas.at(0).agreed);
+  const auto workers = view<api::Workers>("/v1/workers").workers;
+  ASSERT_EQ(workers.size(), 1U);
+  EXPECT_TRUE(workers[0].connected);
+  EXPECT_EQ(workers[0].accepted, 4U);
+  EXPECT_GT(workers[0].balance, 0);
+}
+
+TEST_F(InterfaceTest, RequestsThatAreNotSignedOrWronglySignedAreRefused) {
+  const auto text = count_manifest(1, 1);
+
+  const auto unsigned_request = ask(net::post("/v1/jobs", text));
+  const auto other_body = ask(signed_by(wallet_, net::post("/v1/jobs", text), digest_of("something else")));
+  auto other_key = signed_by(wallet_, net::post("/v1/jobs", text), digest_of(text));
+  other_key.headers["weft-client"] = stranger_.public_key().text();
+
+  EXPECT_EQ(unsigned_request.status, 401);
+  EXPECT_EQ(unsigned_request.headers.at("content-type"), "application/problem+json");
+  EXPECT_THAT(net::error_of(unsigned_request).message, HasSubstr("Weft-Signature"));
+  EXPECT_EQ(other_body.status, 401);
+  EXPECT_EQ(ask(other_key).status, 401);
+  EXPECT_TRUE(view<api::Jobs>("/v1/jobs").jobs.empty());
+}
+
+TEST_F(InterfaceTest, AManifestThatBreaksARuleIsRefusedWithThePlace) {
+  const std::string text = R"({"weft":1,
+    "kind":"dance"})";
+
+  const auto answer = ask(signed_by(wallet_, net::post("/v1/jobs", text), digest_of(text)));
+
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(net::error_of(answer).message, HasSubstr("line 2"));
+}
+
+TEST_F(InterfaceTest, AJobThatAsksForTooMuchIsRefusedForGood) {
+  const std::string large = R"({"weft":1,"kind":"wgsl","name":"large","shader":{"inline":"fn main() {}"},"entry":"main",
+    "bindings":[{"binding":0,"role":"output","type":"u32","shape":[536870912],"split_dim":0}],"dispatch":[4,1,1],"split":{"axis":"x","tasks":2},
+    "verify":{"compare":"exact","replicas":1},"budget":1})";
+
+  const auto answer = ask(signed_by(wallet_, net::post("/v1/jobs", large), digest_of(large)));
+
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_THAT(net::error_of(answer).message, HasSubstr("2147483648 bytes"));
+}
+
+TEST_F(InterfaceTest, OnlyItsClientCancelsAJobAndIsRefunded) {
+  const auto id = submitted(count_manifest(4, 1), 1);
+  net::Request request;
+  request.method = "DELETE";
+  request.path = "/v1/jobs/" + id;
+
+  const auto foreign = ask(signed_by(stranger_, request, cancel_digest(JobId::parse(id).value())));
+  const auto own = ask(signed_by(wallet_, request, cancel_digest(JobId::parse(id).value())));
+
+  EXPECT_EQ(foreign.status, 403);
+  EXPECT_EQ(own.status, 200);
+  EXPECT_EQ(api::from_json<api::Job>(own.body)->state, "cancelled");
+  const auto account = view<api::LedgerAccount>("/v1/ledger?account=client:" + wallet_.public_key().text());
+  EXPECT_EQ(account.amount, 1'000'000'000);
+  EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/outputs/0")).status, 409);
+}
+
+TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
+  const std::string bytes(300'000, 'b');
+  const Hash hash = digest_of(bytes);
+  const std::string path = "/v1/blobs/" + hash.text();
+
+  const auto unsigned_put = ask(net::put(path, bytes));
+  const auto bad_token = ask(net::with_bearer(net::put(path, bytes), "made up"));
+  const auto other_bytes = ask(signed_by(wallet_, net::put(path, "other"), hash));
+  const auto missing = ask(net::get(path));
+  const auto taken = ask(signed_by(wallet_, net::put(path, bytes), hash));
+  const auto again = ask(signed_by(wallet_, net::put(path, bytes), hash));
+  auto unchanged = net::get(path);
+  unchanged.headers["if-none-match"] = '"' + hash.text() + '"';
+
+  EXPECT_EQ(unsigned_put.status, 401);
+  EXPECT_EQ(bad_token.status, 401);
+  EXPECT_EQ(other_bytes.status, 400);
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_EQ(taken.status, 201) << taken.body;
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(ask(net::get_range(path, 299'999, 10)).body, "b");
+  EXPECT_EQ(ask(net::get(path)).body, bytes);
+  EXPECT_EQ(ask(unchanged).status, 304);
+}
+
+TEST_F(InterfaceTest, DataThatAJobNamesMustBeThere) {
+  const std::string missing = digest_of("nothing").text();
+  const std::string text = R"({"weft":1,"kind":"kernel","name":"product","kernel":"matmul_i8","m":4,"n":4,"k":4,"a":{"blob":")" + missing +
+                           R"("},"b":{"blob":")" + missing + R"("},"verify":{"compare":"exact","replicas":1},"budget":1})";
+
+  const auto answer = ask(signed_by(wallet_, net::post("/v1/jobs", text), digest_of(text)));
+
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(net::error_of(answer).message, HasSubstr("PUT /v1/blobs/"));
+}
+
+TEST_F(InterfaceTest, UnknownThingsAreProblemsAndTheRestIsAnswered) {
+  EXPECT_EQ(ask(net::get("/v1/jobs/00000000000000000000000000000000")).status, 404);
+  EXPECT_EQ(ask(net::get("/v1/jobs/x")).status, 404);
+  EXPECT_EQ(ask(net::get("/v1/blobs/x")).status, 400);
+  EXPECT_EQ(ask(net::get("/v1/tasks")).status, 400);
+  EXPECT_EQ(ask(net::get("/v1/ledger?account=pirate:x")).status, 400);
+  EXPECT_EQ(ask(net::post("/v1/workers", "")).status, 405);
+  EXPECT_EQ(ask(net::get("/healthz")).body, "ok\n");
+  EXPECT_THAT(ask(net::get("/metrics")).body, HasSubstr("\nweft_ledger_sum 0\n"));
+  EXPECT_THAT(ask(net::get("/")).body, HasSubstr("coordinator is running"));
+  const auto info = view<api::Info>("/v1/info");
+  EXPECT_FALSE(info.tls);
+  EXPECT_EQ(info.grant, 1'000'000'000);
+}
+
+// What a socket heard until it was closed by the other side.
+struct Heard {
+  std::vector<std::string> codes;
+  bool closed = false;
+};
+Heard converse(net::Client& client, const std::function<void(net::Socket&)>& talk) {
+  auto heard = std::make_shared<Heard>();
+  auto ended = std::make_shared<std::promise<void>>();
+  auto opened = std::make_shared<std::promise<void>>();
+  auto socket = client.connect("/v1/worker", {.open = [opened] { opened->set_value(); },
+                                              .text =
+                                                  [heard](const std::string& text) {
+                                                    const auto message = protocol::decode_coordinator_message(text);
+                                                    if (!message) return;
+                                                    if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message))
+                                                      heard->codes.push_back(error->code);
+                                                  },
+                                              .closed =
+                                                  [heard, ended](const Error&) {
+                                                    heard->closed = true;
+                                                    ended->set_value();
+                                                  }});
+  opened->get_future().wait();
+  talk(*socket);
+  if (ended->get_future().wait_for(20s) == std::future_status::ready) return *heard;
+  socket->close();
+  return {};
+}
+
+TEST_F(InterfaceTest, MalformedAndOversizedFramesAreAnsweredWithOneErrorAndOthersWorkOn) {
+  ScriptedWorker honest(process_->url(), {}, 1);
+  const std::vector<std::pair<std::function<void(net::Socket&)>, std::string>> rows = {
+      {[](net::Socket& socket) { socket.send_text("{"); }, "invalid_argument"},
+      {[](net::Socket& socket) { socket.send_text(R"({"type":"hello","v":1})"); }, "invalid_argument"},
+      {[](net::Socket& socket) { socket.send_text(R"({"type":"beat","v":9,"running":0})"); }, "unsupported"},
+      {[](net::Socket& socket) { socket.send_binary(ByteVector(100, 0xff)); }, "unauthenticated"},
+      {[](net::Socket& socket) { socket.send_binary(ByteVector(2'000'000, 1)); }, "resource_exhausted"},
+      {[](net::Socket& socket) { socket.send_text(std::string(1'500'000, '[')); }, "resource_exhausted"},
+  };
+
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Heard heard = converse(*client_, rows[i].first);
+    EXPECT_TRUE(heard.closed) << "row " << i;
+    EXPECT_THAT(heard.codes, ElementsAre(rows[i].second)) << "row " << i;
+  }
+
+  expect_settled(submitted(count_manifest(4, 1), 1), 4);
+  EXPECT_EQ(honest.errors(), 0U);
+}
+
+// A WebSocket without a library: what none would send.
+class RawSocket {
+ public:
+  explicit RawSocket(const std::string& url) {
+    descriptor_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(net::Url::parse(url)->port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const timeval patience{.tv_sec = 20, .tv_usec = 0};
+    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    send(
+        "GET /v1/worker HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        "AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n");
+    char answer[512];
+    EXPECT_GT(recv(descriptor_, answer, sizeof answer, 0), 0);
+  }
+  ~RawSocket() { close(descriptor_); }
+
+  // False once the other side has gone.
+  bool send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
+  }
+
+ private:
+  int descriptor_;
+};
+
+// How much of `piece`, repeated, is taken before the connection ends; at most `bytes_max`.
+std::size_t bytes_taken(RawSocket& socket, const std::string& piece, std::size_t bytes_max) {
+  std::size_t sent = 0;
+  while (sent < bytes_max && socket.send(piece)) sent += piece.size();
+  return sent;
+}
+
+TEST_F(InterfaceTest, AMessageInEndlessFragmentsIsNotKept) {
+  RawSocket socket(process_->url());
+  // The first fragment of a masked text message, then continuations that never end it.
+  std::string fragment = std::string("\x00\xff\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00\x00\x00", 14) + std::string(0xffff, 'a');
+  ASSERT_TRUE(socket.send(std::string("\x01\x80\x00\x00\x00\x00", 6)));
+
+  EXPECT_LT(bytes_taken(socket, fragment, 64'000'000), 32'000'000U);
+
+  EXPECT_EQ(ask(net::get("/healthz")).status, 200);
+}
+
+TEST_F(InterfaceTest, AnUnmaskedFrameOfAnyLengthIsNotKept) {
+  RawSocket socket(process_->url());
+  ASSERT_TRUE(socket.send(std::string("\x82\x7f\x00\x00\x00\x10\x00\x00\x00\x00", 10)));  // Announces 64 GiB.
+
+  EXPECT_LT(bytes_taken(socket, std::string(65536, 'a'), 64'000'000), 32'000'000U);
+
+  EXPECT_EQ(ask(net::get("/healthz")).status, 200);
+}
+
+TEST_F(InterfaceTest, ItStopsInOrderAndGoesOnLater) {
+  ScriptedWorker worker(process_->url(), {}, 1);
+  const auto id = submitted(count_manifest(30, 1), 1);
+
+  EXPECT_EQ(process_->stop(), 0);
+  process_->start();
+
+  expect_settled(id, 30);
+}
+
+TEST_F(InterfaceTest, OneFolderServesOneCoordinator) {
+  const auto second = Coordinator::start({.port = 0, .data = folder_});
+
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(second.error().message, HasSubstr("Another coordinator"));
+}
+
+// Each row: options that do not go together, and what the sentence must name.
+struct Refusal {
+  Options options;
+  const char* names;
+};
+class Refusals : public testing::TestWithParam<Refusal> {};
+
+TEST_P(Refusals, NameWhatToDo) {
+  Options options = GetParam().options;
+  std::string pattern = (fs::temp_directory_path() / "weft-options-XXXXXX").string();
+  options.data = mkdtemp(pattern.data());
+
+  const auto refused = Coordinator::start(options);
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(refused.error().message, HasSubstr(GetParam().names));
+  fs::remove_all(options.data);
+}
+INSTANTIATE_TEST_SUITE_P(Rows, Refusals,
+                         testing::Values(Refusal{{.listen = "0.0.0.0", .data = {}}, "--tls-self-signed"},
+                                         Refusal{{.listen = "everywhere", .data = {}, .insecure = true}, "IP address"},
+                                         Refusal{{.data = {}, .tls_cert = "cert.pem"}, "--tls-key"},
+                                         Refusal{{.data = {}, .tls_cert = "cert.pem", .tls_key = "key.pem", .tls_self_signed = true}, "not both"},
+                                         Refusal{{.data = {}, .store = "oracle:"}, "sqlite:"}));
+
+}  // namespace
+}  // namespace weft::coordinator

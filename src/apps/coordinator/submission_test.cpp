@@ -1,0 +1,95 @@
+// What becomes of a manifest before the core sees it: its data are blobs, its shader compiles, and what does not is refused
+// with the place.
+#include "apps/coordinator/submission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/coordinator/test_network.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::HasSubstr;
+
+class SubmissionTest : public testing::Test {
+ protected:
+  std::expected<Submission, Complaint> read(std::string_view text, const ShaderChecker& checker = {}, const SubmissionBounds& bounds = {}) {
+    return read_submission({.client = {}, .nonce = {}}, text, *blobs_, checker, bounds);
+  }
+
+  static constexpr std::string_view with_input =
+      R"({"weft":1,"kind":"wgsl","name":"sum","shader":{"inline":"fn main() {}"},"entry":"main","bindings":[
+         {"binding":0,"role":"input","type":"u32","shape":[3],"value":[1,2,3]},{"binding":1,"role":"output","type":"u32","shape":[3]}],
+         "dispatch":[1,1,1],"verify":{"compare":"exact","replicas":1},"budget":1})";
+
+  TestFolder folder_;
+  std::unique_ptr<store::Blobs> blobs_ = store::Blobs::open(folder_.path(), {}).value();
+};
+
+TEST_F(SubmissionTest, InlineDataBecomeBlobsAndTheManifestIsOneItself) {
+  const auto submission = read(with_input);
+
+  ASSERT_TRUE(submission.has_value()) << submission.error().error.message;
+  const auto* input = std::get_if<manifest::Blob>(&submission->manifest->bindings.at(0).data);
+  ASSERT_NE(input, nullptr);
+  ByteVector expected;
+  for (const std::uint32_t value : {1U, 2U, 3U}) append_le(expected, value);
+  EXPECT_EQ(blobs_->read(input->hash).value(), expected);
+  EXPECT_EQ(as_text(blobs_->read(submission->manifest_hash).value()), submission->manifest_text);
+  EXPECT_EQ(manifest::parse(submission->manifest_text).value(), *submission->manifest);
+}
+
+TEST_F(SubmissionTest, AShaderThatDoesNotCompileIsRefusedWithLineAndColumn) {
+  std::string checked;
+  const auto refused = read(with_input, [&](const manifest::Manifest&, std::string_view shader) -> Result<std::vector<ShaderComplaint>> {
+    checked = shader;
+    return std::vector<ShaderComplaint>{{.line = 3, .column = 16, .message = "cannot convert value"}};
+  });
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(checked, "fn main() {}");
+  EXPECT_EQ(refused.error().error.message, "shader:3:16: cannot convert value");
+  EXPECT_EQ(refused.error().shader->line, 3U);
+}
+
+TEST_F(SubmissionTest, AShaderThatCannotBeCheckedIsTaken) {
+  const auto taken = read(with_input, [](const manifest::Manifest&, std::string_view) -> Result<std::vector<ShaderComplaint>> {
+    return fail(ErrorCode::unavailable, "There is no GPU here.");
+  });
+
+  EXPECT_TRUE(taken.has_value());
+}
+
+TEST_F(SubmissionTest, FilesOfTheClientsMachineAreNotRead) {
+  std::string text(with_input);
+  text.replace(text.find(R"("value":[1,2,3])"), 15, R"("path":"/etc/passwd")");
+
+  const auto refused = read(text);
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().error.message, HasSubstr("bindings[0].path"));
+}
+
+TEST_F(SubmissionTest, ABlobOfAnotherLengthIsRefused) {
+  const Hash hash = blobs_->put(as_bytes("too short")).value();
+  std::string text(with_input);
+  text.replace(text.find(R"("value":[1,2,3])"), 15, R"("blob":")" + hash.text() + '"');
+
+  const auto refused = read(text);
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().error.message, HasSubstr("has 9 bytes; the shape asks for 12"));
+}
+
+TEST_F(SubmissionTest, BoundsNameTheOptionThatRaisesThem) {
+  const auto inputs = read(with_input, {}, {.input_bytes_max = 8});
+  const auto outputs = read(with_input, {}, {.output_bytes_max = 8});
+
+  ASSERT_FALSE(inputs.has_value() || outputs.has_value());
+  EXPECT_THAT(inputs.error().error.message, HasSubstr("--job-input-bytes-max"));
+  EXPECT_THAT(outputs.error().error.message, HasSubstr("--job-output-bytes-max"));
+}
+
+}  // namespace
+}  // namespace weft::coordinator

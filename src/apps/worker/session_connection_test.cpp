@@ -1,0 +1,228 @@
+// Joining, losing and leaving: nothing that a coordinator says can do more than end the connection, and a worker comes back
+// politely or not at all.
+#include "apps/worker/session.h"
+#include "apps/worker/test_world.h"
+
+namespace weft::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Session, SaysSomethingWhenTheMachineWakesSoThatADeadConnectionShows) {
+  World world;
+  world.join();
+
+  world.session.wake();
+  world.host.run_for(1s);
+
+  EXPECT_EQ(world.heard<protocol::Beat>().size(), 1U);
+}
+
+TEST(SessionConnection, StaysRefusedWhereTryingAgainChangesNothing) {
+  for (const ErrorCode code : {ErrorCode::unsupported, ErrorCode::unauthenticated, ErrorCode::permission_denied}) {
+    World world;
+    world.coordinator.refusal = protocol::ErrorMessage{.code = std::string(to_string(code)), .message = "No."};
+    world.session.start();
+    world.host.run_for(600s);
+
+    EXPECT_EQ(world.host.connections, 1);
+    ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
+    EXPECT_EQ(world.seen<event::Refused>()[0].error, (Error{code, "No."}));
+    EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
+    EXPECT_EQ(world.session.state(), SessionState::stopped);
+  }
+}
+
+TEST(SessionConnection, ComesBackWhereItWasRefusedForNow) {
+  World world;
+  world.coordinator.refusal = protocol::ErrorMessage{.code = "resource_exhausted", .message = "Full."};
+  world.session.start();
+  world.host.run_for(1s);
+  world.coordinator.refusal.reset();
+
+  EXPECT_TRUE(world.host.run_until([&] { return world.coordinator.welcomed(); }));
+  EXPECT_TRUE(world.seen<event::Refused>().empty());
+}
+
+TEST(SessionConnection, RefusesAnotherVersionOfTheProtocol) {
+  World world;
+  world.coordinator.version = 2;
+  world.session.start();
+  world.host.run_for(600s);
+
+  ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
+  EXPECT_EQ(world.seen<event::Refused>()[0].error.message, "The coordinator chose protocol version 2; this worker speaks version 1.");
+  EXPECT_EQ(world.heard<protocol::ErrorMessage>().size(), 1U);
+  EXPECT_EQ(world.host.connections, 1);
+}
+
+TEST(SessionConnection, EndsTheConnectionAtNonsenseAndComesBackEverMoreRarely) {
+  const protocol::CoordinatorMessage challenge = protocol::Challenge{};
+  const protocol::CoordinatorMessage welcome = protocol::Welcome{};
+  const std::vector<std::string> nonsense = {"",
+                                             "{}",
+                                             "hello",
+                                             R"({"type":"dance","v":1})",
+                                             R"({"type":"cancel","v":2,"tasks":[],"reason":""})",
+                                             R"({"type":"cancel","v":1,"tasks":[],"reason":"","more":1})",
+                                             std::string(2'000'000, ' '),
+                                             protocol::encode(challenge),
+                                             protocol::encode(welcome),
+                                             std::string(100, '[')};
+  for (const std::string& text : nonsense) {
+    World world;
+    world.join();
+    int joins = 0;
+    // As soon as it has joined it hears nonsense, for ten minutes.
+    std::function<void()> pester = [&] {
+      if (world.session.state() == SessionState::idle) {
+        ++joins;
+        world.host.deliver_text(text);
+      }
+      world.host.after(100ms, pester);
+    };
+    pester();
+    world.host.run_for(600s);
+
+    EXPECT_GE(world.heard<protocol::ErrorMessage>().size(), 1U) << text.substr(0, 40);
+    EXPECT_GE(joins, 5) << text.substr(0, 40);
+    EXPECT_LE(joins, 50) << text.substr(0, 40);  // Not every quarter of a second.
+  }
+}
+
+TEST(SessionConnection, TakesNoWorkBeforeTheWelcomeAndNoBinaryFrames) {
+  World early;
+  early.host.on_text = [&](const std::string&) { early.host.deliver_text(protocol::encode(protocol::CoordinatorMessage(protocol::Lease{}))); };
+  early.session.start();
+  early.host.run_for(1s);
+  EXPECT_GE(early.seen<event::Disconnected>().size(), 1U);
+  EXPECT_TRUE(early.runner.runs.empty());
+
+  World binary;
+  binary.join();
+  binary.host.deliver_binary({1, 2, 3});
+  binary.host.run_for(10ms);
+  EXPECT_EQ(binary.seen<event::Disconnected>().size(), 1U);
+  EXPECT_EQ(binary.heard<protocol::ErrorMessage>().size(), 1U);
+}
+
+TEST(SessionConnection, GivesUpAGreetingThatTakesTooLong) {
+  World world;
+  world.host.on_text = [](const std::string&) {};  // Silence.
+  world.session.start();
+  world.host.run_for(9s);
+  EXPECT_TRUE(world.seen<event::Disconnected>().empty());
+  world.host.run_for(2s);
+  EXPECT_EQ(world.seen<event::Disconnected>().size(), 1U);
+}
+
+TEST(SessionConnection, WaitsLongerAfterEveryFailureUpToThirtySeconds) {
+  World world;
+  world.host.reachable = false;
+  world.session.start();
+  world.host.run_for(1200s);
+
+  const auto losses = world.seen<event::Disconnected>();
+  ASSERT_GE(losses.size(), 40U);
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const Duration whole = std::min<Duration>(250ms * (1 << std::min<std::size_t>(i, 10)), 30s);
+    EXPECT_LE(losses[i].retry, whole) << i;
+    EXPECT_GE(losses[i].retry, whole / 2) << i;
+  }
+  EXPECT_NE(losses[20].retry, losses[21].retry);  // Jitter.
+}
+
+TEST(SessionConnection, WakesFromItsBackoffWhenAsked) {
+  World world;
+  world.host.reachable = false;
+  world.session.start();
+  world.host.run_for(300s);
+  const int before = world.host.connections;
+  world.host.reachable = true;
+
+  world.session.wake();
+  world.host.run_for(100ms);
+
+  EXPECT_EQ(world.host.connections, before + 1);
+  EXPECT_TRUE(world.coordinator.welcomed());
+}
+
+TEST(SessionConnection, PausesAndResumesWithoutLeaving) {
+  World world;
+  world.join();
+  world.lease({1, 2});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
+  world.session.pause();
+  world.host.run_for(1s);
+  EXPECT_EQ(world.session.state(), SessionState::paused);
+  EXPECT_EQ(world.coordinator.results, 2);  // What it held is finished.
+  world.session.resume();
+  world.host.run_for(1s);
+
+  const auto slots = world.heard<protocol::Slots>();
+  ASSERT_EQ(slots.size(), 2U);
+  EXPECT_EQ(slots[0].slots, 0U);
+  EXPECT_EQ(slots[1].slots, 2U);
+  EXPECT_EQ(world.host.connections, 1);
+}
+
+TEST(SessionConnection, FinishesWhatRunsBeforeItLeaves) {
+  World world;
+  world.join();
+  world.runner.takes = 2s;
+  world.lease({1, 2, 3});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
+  world.session.stop("Stopped by its owner.");
+  world.host.run_for(10s);
+
+  EXPECT_EQ(world.runner.runs.size(), 1U);
+  EXPECT_EQ(world.coordinator.paid.size(), 0U);  // Leased by hand: nothing was open.
+  EXPECT_EQ(world.coordinator.results, 1);
+  EXPECT_EQ(world.coordinator.receipts, 1);
+  ASSERT_EQ(world.heard<protocol::Bye>().size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<protocol::Bye>(world.coordinator.heard.back()));
+  EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
+  EXPECT_TRUE(world.host.closed_by_worker);
+  EXPECT_EQ(world.host.connections, 1);
+}
+
+TEST(SessionConnection, GivesBackWhatTakesTooLongWhenItLeaves) {
+  World world;
+  world.join();
+  world.runner.takes = 1h;
+  world.lease({1, 2});
+  ASSERT_TRUE(world.host.run_until([&] { return world.runner.runs.size() == 1; }));
+  world.session.stop("Stopped by its owner.");
+  world.host.run_for(2900ms);
+  EXPECT_TRUE(world.seen<event::Stopped>().empty());
+  world.host.run_for(200ms);
+
+  EXPECT_EQ(world.seen<event::Stopped>().size(), 1U);
+  EXPECT_EQ(world.heard<protocol::Bye>().size(), 1U);
+  EXPECT_EQ(world.coordinator.results, 0);
+  EXPECT_EQ(world.seen<event::TaskCancelled>().size(), 2U);
+}
+
+TEST(SessionConnection, StopsAtOnceWithoutAConnection) {
+  World never;
+  never.session.stop("x");
+  EXPECT_EQ(never.seen<event::Stopped>().size(), 1U);
+
+  World offline;
+  offline.join();
+  offline.runner.takes = 1h;
+  offline.lease({1});
+  ASSERT_TRUE(offline.host.run_until([&] { return offline.runner.runs.size() == 1; }));
+  offline.host.reachable = false;
+  offline.host.drop("lost");
+  offline.host.run_for(1s);
+  offline.session.stop("x");
+  offline.host.run_for(10ms);
+  EXPECT_EQ(offline.seen<event::Stopped>().size(), 1U);
+  const int connections = offline.host.connections;
+  offline.host.run_for(600s);
+  EXPECT_EQ(offline.host.connections, connections);
+}
+
+}  // namespace
+}  // namespace weft::worker

@@ -1,0 +1,183 @@
+// object.name, object[index], object[a:b:c], and walking over things.
+#include <algorithm>
+
+#include "engine/jinja/interpreter.h"
+#include "engine/jinja/tables.h"
+#include "engine/jinja/text_tools.h"
+#include "engine/unicode/utf8.h"
+
+namespace weft::jinja {
+namespace {
+
+// Python's rule for one bound of a slice, brought into 0 to size (or -1 to size - 1 where the step is negative).
+Integer slice_bound(const Value& given, Integer size, Integer step, bool is_start) {
+  const Integer low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
+  if (given.is(Kind::none)) return (step < 0) == is_start ? high : low;
+  Integer bound = given.as_integer();
+  if (bound < 0) bound += size;
+  return std::clamp(bound, low, high);
+}
+
+}  // namespace
+
+Result<std::vector<Value>> Interpreter::elements_of(const Value& value) {
+  switch (value.kind()) {
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::view:
+      WEFT_OK(charge(value.items().size()));
+      return std::vector<Value>(value.items().begin(), value.items().end());
+    case Kind::dict: {
+      WEFT_OK(charge(value.as_dict().items.size()));
+      std::vector<Value> keys;
+      for (const auto& [key, item] : value.as_dict().items) keys.push_back(key);
+      return keys;
+    }
+    case Kind::string: {
+      const std::string_view all = value.as_text();
+      WEFT_OK(charge(all.size() * (sizeof(Value) + sizeof(String))));
+      std::vector<Value> characters;
+      for (std::size_t at = 0; at < all.size();) {
+        const std::size_t bytes = unicode::decode(all, at).bytes;
+        characters.push_back(text(std::string(all.substr(at, bytes))));
+        at += bytes;
+      }
+      return characters;
+    }
+    case Kind::iterator: {
+      Iterator& iterator = value.as_iterator();
+      std::vector<Value> rest(iterator.items.begin() + static_cast<std::ptrdiff_t>(iterator.next), iterator.items.end());
+      iterator.next = iterator.items.size();
+      WEFT_OK(charge(rest.size()));
+      return rest;
+    }
+    case Kind::undefined:
+      return std::vector<Value>();
+    default:
+      return fault("a {} cannot be walked over", type_name(value));
+  }
+}
+
+Result<Value> Interpreter::attribute(const Value& object, std::string_view name) {
+  if (object.is(Kind::undefined)) return undefined_fault(object);
+  if (const MethodRow* row = find_method(object, name)) {
+    const auto what = row->method == nullptr ? Callable::What::refused : Callable::What::method;
+    return Value(Kind::callable, heap_.make<MethodObject>(0, what, object, row->name, row->method));
+  }
+  if (object.is(Kind::dict)) {
+    if (const Value* value = object.as_dict().find(name)) return *value;
+  } else if (object.is(Kind::name_space)) {
+    if (const Value* value = object.as_namespace().find(name)) return *value;
+  } else if (object.is(Kind::tuple) && static_cast<const Sequence*>(object.object())->form == Sequence::Form::group) {
+    if (name == "grouper") return object.items()[0];
+    if (name == "list") return object.items()[1];
+  } else if (object.is(Kind::callable)) {
+    Callable& callable = object.as_callable();
+    if (callable.what == Callable::What::loop) return loop_attribute(static_cast<LoopObject&>(callable), name);
+    if (callable.what == Callable::What::macro && name == "name") return text(static_cast<MacroObject&>(callable).node.name);
+    if (callable.what == Callable::What::cycler && name == "current") {
+      const auto& cycler = static_cast<CyclerObject&>(callable);
+      return cycler.items[cycler.position];
+    }
+  }
+  return heap_.undefined(std::format("'{} object' has no attribute '{}'", type_name(object), name));
+}
+
+Result<Value> Interpreter::subscript(const Value& object, const Value& index) {
+  if (object.is(Kind::undefined)) return undefined_fault(object);
+  if (object.is(Kind::dict) && is_hashable(index)) {
+    WEFT_OK(charge(object.as_dict().items.size()));
+    if (const Value* value = object.as_dict().find(index)) return *value;
+  }
+  if (index.is_integral() && (object.is(Kind::list) || object.is(Kind::tuple))) {
+    const auto items = object.items();
+    Integer at = index.as_integer();
+    if (at < 0) at += static_cast<Integer>(items.size());
+    if (at >= 0 && at < static_cast<Integer>(items.size())) return items[static_cast<std::size_t>(at)];
+  }
+  if (index.is_integral() && object.is(Kind::string)) return slice(object, index, Value::none(), Value());
+  if (index.is(Kind::string)) return attribute(object, index.as_text());
+  std::string shown(type_name(object));
+  return heap_.undefined(std::format("'{} object' has no such element", shown));
+}
+
+// With `step` undefined, the one element at `start`.
+Result<Value> Interpreter::slice(const Value& object, const Value& start, const Value& stop, const Value& step) {
+  if (object.is(Kind::undefined)) return undefined_fault(object);
+  const bool is_text = object.is(Kind::string);
+  if (!is_text && !object.is(Kind::list) && !object.is(Kind::tuple))
+    return heap_.undefined(std::format("'{} object' cannot be sliced", type_name(object)));
+  std::vector<std::size_t> offsets;
+  if (is_text) {
+    WEFT_OK(charge(object.as_text().size()));
+    offsets = code_point_offsets(object.as_text());
+  }
+  const auto size = static_cast<Integer>(is_text ? offsets.size() - 1 : object.items().size());
+  const auto character = [&](Integer i) {
+    const auto at = static_cast<std::size_t>(i);
+    return object.as_text().substr(offsets[at], offsets[at + 1] - offsets[at]);
+  };
+  if (step.is(Kind::undefined)) {
+    const Integer at = start.as_integer() < 0 ? start.as_integer() + size : start.as_integer();
+    if (at < 0 || at >= size) return heap_.undefined("'str object' has no such element");
+    return text(std::string(character(at)));
+  }
+  for (const Value* part : {&start, &stop, &step})
+    if (!part->is_integral() && !part->is(Kind::none))
+      return part->is(Kind::undefined) ? undefined_fault(*part) : fault("a slice's bounds are integers, not a {}", type_name(*part));
+  const Integer stride = step.is(Kind::none) ? 1 : step.as_integer();
+  if (stride == 0) return fault("a slice's step is 0");
+  const Integer first = slice_bound(start, size, stride, true), end = slice_bound(stop, size, stride, false);
+  // A step beyond the size takes one element, like a step of the size.
+  const Integer pace = std::clamp(stride, -(size + 1), size + 1);
+  if (is_text) {
+    std::string part;
+    if (pace == 1 && first < end)
+      part = object.as_text().substr(offsets[static_cast<std::size_t>(first)],
+                                     offsets[static_cast<std::size_t>(end)] - offsets[static_cast<std::size_t>(first)]);
+    if (pace != 1)
+      for (Integer i = first; pace > 0 ? i < end : i > end; i += pace) part += character(i);
+    return heap_.string(std::move(part), object.is_markup());
+  }
+  std::vector<Value> items;
+  for (Integer i = first; pace > 0 ? i < end : i > end; i += pace) items.push_back(object.items()[static_cast<std::size_t>(i)]);
+  WEFT_OK(charge(items.size() * sizeof(Value)));
+  return object.is(Kind::tuple) ? heap_.tuple(std::move(items)) : heap_.list(std::move(items));
+}
+
+Result<Value> Interpreter::loop_attribute(LoopObject& loop, std::string_view name) {
+  const auto number = [](Integer value) { return Value::integer(value); };
+  const auto at = static_cast<Integer>(loop.index0), count = static_cast<Integer>(loop.items.size());
+  if (name == "index") return number(at + 1);
+  if (name == "index0") return number(at);
+  if (name == "revindex") return number(count - at);
+  if (name == "revindex0") return number(count - at - 1);
+  if (name == "first") return Value::boolean(at == 0);
+  if (name == "last") return Value::boolean(at + 1 == count);
+  if (name == "length") return number(count);
+  if (name == "depth") return number(loop.depth0 + 1);
+  if (name == "depth0") return number(loop.depth0);
+  if (name == "previtem") return at == 0 ? heap_.undefined("there is no previous item") : loop.items[loop.index0 - 1];
+  if (name == "nextitem") return at + 1 == count ? heap_.undefined("there is no next item") : loop.items[loop.index0 + 1];
+  const auto method = [&](Method code) {
+    return Value(Kind::callable, heap_.make<MethodObject>(0, Callable::What::method, Value(Kind::callable, &loop), "loop", code));
+  };
+  if (name == "cycle") {
+    return method([](Interpreter&, const Value& self, const Arguments& arguments) -> Result<Value> {
+      if (arguments.positional.empty()) return fault("no items for cycling given");
+      return arguments.positional[static_cast<LoopObject&>(self.as_callable()).index0 % arguments.positional.size()];
+    });
+  }
+  if (name == "changed") {
+    return method([](Interpreter&, const Value& self, const Arguments& arguments) -> Result<Value> {
+      auto& own = static_cast<LoopObject&>(self.as_callable());
+      const bool same = own.has_changed && std::ranges::equal(own.last_changed, arguments.positional, are_equal);
+      own.has_changed = true;
+      own.last_changed = arguments.positional;
+      return Value::boolean(!same);
+    });
+  }
+  return heap_.undefined(std::format("'loop' has no attribute '{}'", name));
+}
+
+}  // namespace weft::jinja

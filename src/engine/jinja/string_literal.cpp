@@ -1,0 +1,94 @@
+#include "engine/jinja/string_literal.h"
+
+#include <charconv>
+
+#include "engine/unicode/utf8.h"
+
+namespace weft::jinja {
+namespace {
+
+struct Number {
+  char32_t code;
+  std::size_t bytes;
+};
+
+Result<Number> hexadecimal(std::string_view text, std::size_t digits) {
+  std::uint32_t code = 0;
+  const std::string_view number = text.substr(0, digits);
+  if (number.size() < digits || std::from_chars(number.data(), number.data() + digits, code, 16).ptr != number.data() + digits)
+    return fail(ErrorCode::invalid_argument, "an escape in a string has fewer than {} hexadecimal digits", digits);
+  if (code > 0x10FFFF) return fail(ErrorCode::invalid_argument, "an escape in a string names no character");
+  return Number{code, digits};
+}
+
+Number octal(std::string_view text) {
+  char32_t code = 0;
+  std::size_t bytes = 0;
+  while (bytes < 3 && bytes < text.size() && text[bytes] >= '0' && text[bytes] <= '7') code = code * 8 + static_cast<char32_t>(text[bytes++] - '0');
+  return {code, bytes};
+}
+
+}  // namespace
+
+Result<std::string> unescape_string(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      out.push_back(text[at]);
+      continue;
+    }
+    const char letter = text[++at];
+    const std::string_view behind = text.substr(at + 1);
+    switch (letter) {
+      case '\n':
+        break;  // A line goes on.
+      case 'n':
+        out.push_back('\n');
+        break;
+      case 't':
+        out.push_back('\t');
+        break;
+      case 'r':
+        out.push_back('\r');
+        break;
+      case 'a':
+        out.push_back('\a');
+        break;
+      case 'b':
+        out.push_back('\b');
+        break;
+      case 'f':
+        out.push_back('\f');
+        break;
+      case 'v':
+        out.push_back('\v');
+        break;
+      case '\\':
+      case '\'':
+      case '"':
+        out.push_back(letter);
+        break;
+      case 'x':
+      case 'u':
+      case 'U': {
+        WEFT_ASSIGN(const Number number, hexadecimal(behind, letter == 'x' ? 2 : letter == 'u' ? 4 : 8));
+        // Half of a surrogate pair cannot be written as UTF-8.
+        unicode::append_utf8(out, number.code >= 0xD800 && number.code <= 0xDFFF ? 0xFFFD : number.code);
+        at += number.bytes;
+        break;
+      }
+      default:
+        if (letter >= '0' && letter <= '7') {
+          const Number number = octal(text.substr(at));
+          unicode::append_utf8(out, number.code);
+          at += number.bytes - 1;
+        } else {
+          out.push_back('\\');
+          out.push_back(letter);
+        }
+    }
+  }
+  return out;
+}
+
+}  // namespace weft::jinja

@@ -1,0 +1,37 @@
+#include "engine/kernels/attention.h"
+
+#include <cmath>
+
+#include "engine/kernels/attention.wgsl.h"
+#include "engine/kernels/shader.h"
+#include "engine/kernels/workgroup_sum.wgsl.h"
+
+namespace weft::kernels {
+
+gpu::PipelineOptions attention_pipeline(const AttentionSpec& spec) {
+  // A thread gathers four elements of the output, so a head needs head_dim / 4 of them.
+  const std::uint32_t workgroup = spec.cache.head_dim > 256 ? 256 : 64;
+  ShaderText text;
+  text.constant("WORKGROUP", workgroup)
+      .constant("HEADS", spec.heads)
+      .constant("Q_STRIDE", spec.q_stride)
+      .constant("PITCH", spec.pitch)
+      .constant("SCALE", 1 / std::sqrt(static_cast<float>(spec.cache.head_dim)))
+      .flag("GATED", spec.gated)
+      .part(wgsl::workgroup_sum_wgsl);
+  spec.cache.describe(text, false);
+  text.part(wgsl::attention_wgsl);
+  gpu::PipelineOptions options;
+  options.wgsl = text.build();
+  options.label = "attention";
+  options.groups = {{{0, gpu::BindingKind::storage_read},
+                     {1, gpu::BindingKind::storage_read},
+                     {2, gpu::BindingKind::storage_read},
+                     {3, gpu::BindingKind::storage_read},
+                     {4, gpu::BindingKind::storage}}};
+  return options;
+}
+
+gpu::Workgroups attention_workgroups(const AttentionSpec& spec, std::uint32_t rows) { return {.x = spec.heads, .y = rows, .z = 1}; }
+
+}  // namespace weft::kernels

@@ -1,0 +1,24 @@
+// Softmax attention of every row and query head over the positions up to its own.
+//
+// Group 0: 0 queries (read, turned already: rows of `pitch`, heads `q_stride` apart, each followed by its gate where `gated`),
+// 1 RowPlace for each row (read), 2 keys (read), 3 values (read), 4 out (rows of heads * head_dim).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/gpu/device.h"
+#include "engine/kernels/kv_cache.h"
+
+namespace weft::kernels {
+
+struct AttentionSpec {
+  KvCacheSpec cache;
+  std::uint32_t heads = 1;  // A multiple of cache.kv_heads.
+  std::uint32_t q_stride = 0;
+  std::uint32_t pitch = 0;
+  bool gated = false;
+};
+[[nodiscard]] gpu::PipelineOptions attention_pipeline(const AttentionSpec& spec);
+[[nodiscard]] gpu::Workgroups attention_workgroups(const AttentionSpec& spec, std::uint32_t rows);
+
+}  // namespace weft::kernels

@@ -1,0 +1,96 @@
+// Answers requests with an engine: many at once (their tokens are drawn together), each with its own sampling, stop texts and
+// bounds. A sequence stays with what it has read, and the next request that begins the same way goes on from there, so that a
+// conversation is not read anew every turn.
+//
+//   Generator generator(engine, tokenizer);
+//   WEFT_CO_ASSIGN(const Generation answer, co_await generator.generate({.prompt = tokens, .tokens_max = 64}, on_text));
+//
+// Threading: the engine's thread. Lifetime: engine and tokenizer outlive the generator.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/async.h"
+#include "common/base/result.h"
+#include "engine/llm/engine.h"
+#include "engine/tokenizer/tokenizer.h"
+
+namespace weft::llm {
+
+struct Request {
+  std::vector<Token> prompt;
+  std::uint32_t tokens_max = 128;
+  Sampling sampling{};
+  std::vector<std::string> stop{};  // The answer ends before the first of these.
+  std::uint32_t top = 0;            // Best candidates to report for every token.
+};
+
+enum class StopReason : std::uint8_t {
+  eos,        // The model ended the text.
+  length,     // tokens_max, or the context is full.
+  stop,       // A stop text.
+  cancelled,  // on_text said so.
+};
+[[nodiscard]] std::string_view to_string(StopReason reason);
+
+struct GeneratedToken {
+  Token id = 0;
+  std::string text;  // The characters that it completes; none for one that ends the text.
+  float logprob = 0;
+  std::vector<Drawn> top{};  // Best first.
+};
+
+struct Generation {
+  std::vector<GeneratedToken> tokens;  // The one that ended the text included.
+  std::string text;                    // Without the stop text.
+  StopReason stop = StopReason::length;
+  std::uint32_t reused_tokens = 0;   // Of the prompt, from an earlier request.
+  std::uint32_t prefill_tokens = 0;  // Of the prompt, read now.
+  double prefill_s = 0;              // Until the first token was drawn.
+  double decode_s = 0;               // From there to the last.
+};
+
+class Generator {
+ public:
+  // Gets the text of the answer as it becomes certain; false ends the answer.
+  using OnText = std::function<bool(std::string_view text)>;
+  using OnDone = std::function<void(Result<Generation> generation)>;
+
+  Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer);
+  Generator(const Generator&) = delete;
+  ~Generator();
+
+  // Queues a request; run() answers it. Fails at once where it never can: an empty prompt, one beyond the context, bad numbers.
+  [[nodiscard]] Result<> add(Request request, OnText on_text, OnDone on_done);
+  // Answers everything that is queued, also what is added meanwhile. One at a time.
+  [[nodiscard]] Async<Result<>> run();
+  // add() and run().
+  [[nodiscard]] Async<Result<Generation>> generate(Request request, OnText on_text = {});
+
+ private:
+  struct Answer;
+  struct Slot;
+
+  [[nodiscard]] Result<> check_request(const Request& request) const;
+  [[nodiscard]] Slot* free_slot_for(const std::vector<Token>& prompt);
+  [[nodiscard]] Async<Result<>> admit();
+  [[nodiscard]] Async<Result<>> begin(Slot& slot, std::unique_ptr<Answer> answer);
+  [[nodiscard]] Async<Result<>> step();
+  void take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top);
+  void end(Slot& slot, StopReason reason);
+  void fail_all(const Error& error);
+
+  Engine& engine_;
+  const tokenizer::Tokenizer& tokenizer_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::deque<std::unique_ptr<Answer>> waiting_;
+  bool running_ = false;
+};
+
+}  // namespace weft::llm
