@@ -25,7 +25,7 @@ class Market {
 
  private:
   Transaction fresh() {
-    switch (pick(6)) {
+    switch (pick(9)) {
       case 0:
         return grant(key(pick(200)), amount());
       case 1:
@@ -35,12 +35,26 @@ class Market {
         const auto replicas = static_cast<std::uint32_t>(1 + pick(5));
         std::vector<PublicKey> agreeing;
         for (std::uint32_t i = 0; i < replicas - pick(replicas); ++i) agreeing.push_back(key(100 + i));
-        return pay_task(
-            {.task = {job(pick(500)), static_cast<std::uint32_t>(pick(64))}, .client = key(pick(20)), .price = amount(), .replicas = replicas},
-            agreeing);
+        return pay_task({.task = {job(pick(500)), static_cast<std::uint32_t>(pick(64))},
+                         .client = key(pick(20)),
+                         .price = amount(),
+                         .replicas = replicas,
+                         .fee_permille = static_cast<std::uint32_t>(pick(100))},
+                        agreeing);
       }
       case 4:
         return refund(job(pick(500)), key(pick(20)), amount(), std::to_string(pick(1000)));
+      case 5:
+        return deposit_stake(Account::client(key(pick(20))), key(pick(20)), amount(), pick(1000));
+      case 6:
+        return withdraw_stake(key(pick(20)), Account::worker(key(pick(20))), amount(), pick(1000));
+      case 7:
+        return slash({.task = {job(pick(500)), static_cast<std::uint32_t>(pick(64))},
+                      .worker = key(pick(20)),
+                      .client = key(pick(20)),
+                      .penalty = amount(),
+                      .damage = amount(),
+                      .stake = amount()});
       default:
         return close_escrow(job(pick(500)), key(pick(20)), amount());
     }

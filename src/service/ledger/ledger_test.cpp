@@ -68,6 +68,53 @@ TEST(Ledger, AppliesEachKeyOnceWhateverTheReplaySays) {
   EXPECT_EQ(ledger.balance(Account::client(client)), 600);
 }
 
+TEST(Ledger, TakesThePlatformsFeeOutOfTheWorkersShares) {
+  Ledger ledger = funded(1000);
+  ASSERT_EQ(ledger.apply(open_escrow(job, client, 1000)), Applied::now);
+  const TaskPay pay{.task = {job, 0}, .client = client, .price = 1000, .replicas = 2, .fee_permille = 25};
+
+  ASSERT_EQ(ledger.apply(pay_task(pay, std::vector{worker_a, worker_b})), Applied::now);
+
+  EXPECT_EQ(share(pay), 488) << "500 less a fee of 12.5, which is rounded down";
+  EXPECT_EQ(ledger.balance(Account::worker(worker_a)), 488);
+  EXPECT_EQ(ledger.balance(Account::platform()), 24);
+  EXPECT_EQ(ledger.sum(), 0);
+}
+
+TEST(Ledger, SlashesAStakeOnceForATask) {
+  Ledger ledger = funded(1000);
+  ASSERT_EQ(ledger.apply(deposit_stake(Account::client(client), worker_a, 300, 1)), Applied::now);
+  const auto slashed = [&](MicroCredits penalty, MicroCredits damage, std::uint32_t index) {
+    return ledger.apply(slash({.task = {job, index},
+                               .worker = worker_a,
+                               .client = client,
+                               .penalty = penalty,
+                               .damage = damage,
+                               .stake = ledger.balance(Account::stake(worker_a))}));
+  };
+
+  EXPECT_EQ(slashed(200, 50, 0), Applied::now);
+  EXPECT_EQ(slashed(200, 50, 0), Applied::before);
+
+  EXPECT_EQ(ledger.balance(Account::stake(worker_a)), 100);
+  EXPECT_EQ(ledger.balance(Account::client(client)), 750);
+  EXPECT_EQ(ledger.balance(Account::platform()), 150);
+
+  EXPECT_EQ(slashed(200, 150, 1), Applied::now) << "no more than there is";
+  EXPECT_EQ(ledger.balance(Account::stake(worker_a)), 0);
+  EXPECT_EQ(ledger.balance(Account::client(client)), 850);
+  EXPECT_EQ(slashed(200, 150, 2), Applied::now) << "nothing is left, and the key is spent";
+  EXPECT_EQ(ledger.sum(), 0);
+}
+
+TEST(Ledger, GivesAStakeBackAndNoMore) {
+  Ledger ledger = funded(1000);
+  ASSERT_EQ(ledger.apply(deposit_stake(Account::client(client), client, 300, 1)), Applied::now);
+  EXPECT_EQ(ledger.apply(withdraw_stake(client, Account::client(client), 301, 1)).error().code, ErrorCode::insufficient_funds);
+  EXPECT_EQ(ledger.apply(withdraw_stake(client, Account::client(client), 300, 1)), Applied::now);
+  EXPECT_EQ(ledger.balance(Account::client(client)), 1000);
+}
+
 TEST(Ledger, PaysNothingFromAnEscrowThatIsClosed) {
   Ledger ledger = funded(1000);
   const TaskPay pay{.task = {job, 0}, .client = client, .price = 100, .replicas = 1};

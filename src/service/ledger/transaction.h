@@ -40,10 +40,30 @@ struct TaskPay {
   PublicKey client;
   MicroCredits price = 0;
   std::uint32_t replicas = 1;
+  std::uint32_t fee_permille = 0;  // Of each worker's share, to the platform (rounded down); below 1000.
 };
 [[nodiscard]] Transaction pay_task(const TaskPay& pay, std::span<const PublicKey> agreeing);
-// What each agreeing worker gets of it.
+// What each agreeing worker gets of it, the fee taken off.
 [[nodiscard]] MicroCredits share(const TaskPay& pay);
+
+// Moves money between an account of the key's (client:KEY or worker:KEY) and its stake. `number` tells those of one key
+// apart. Keys "stake:KEY:NUMBER" and "unstake:KEY:NUMBER". What is at risk for open tasks is trust's to know: it says how
+// much may be taken out.
+[[nodiscard]] Transaction deposit_stake(const Account& from, const PublicKey& key, MicroCredits amount, std::uint64_t number);
+[[nodiscard]] Transaction withdraw_stake(const PublicKey& key, const Account& to, MicroCredits amount, std::uint64_t number);
+
+// A wrong result costs: out of the worker's stake (at most what it holds: `stake`), first the client's damage, the rest to
+// the platform. Key "slash:JOB/INDEX:KEY": one task slashes a worker once. Nothing to take gives no entries; apply() takes
+// that too, so that the key is spent.
+struct Slash {
+  TaskId task;
+  PublicKey worker;
+  PublicKey client;
+  MicroCredits penalty = 0;
+  MicroCredits damage = 0;
+  MicroCredits stake = 0;
+};
+[[nodiscard]] Transaction slash(const Slash& slash);
 
 // `amount` of the escrow back to the client before the job's end. `key_suffix` tells refunds of one job apart. Key "refund:JOB:SUFFIX".
 [[nodiscard]] Transaction refund(const JobId& job, const PublicKey& client, MicroCredits amount, std::string_view key_suffix);

@@ -1,0 +1,106 @@
+// The load under which the store is crashed: jobs, each with its tasks accepted and paid, one batch each; and the judgement
+// of what is there afterwards.
+#pragma once
+
+#include <cstdlib>
+#include <format>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/base/check.h"
+#include "service/store/sqlite/test_rows.h"
+
+namespace weft::store {
+
+// What has been reported as durable: this job, or this task of it.
+struct Acknowledged {
+  std::uint32_t job = 0;
+  std::int32_t task = -1;  // -1: the job itself.
+};
+using AcknowledgedSet = std::map<std::uint32_t, std::set<std::int32_t>>;  // By job.
+
+// Makes batch after batch; keeps the ledger beside it, as the coordinator does.
+class CrashLoad {
+ public:
+  static constexpr MicroCredits price = 1000;
+  static constexpr std::uint32_t tasks = 4;
+
+  // Jobs are numbered from `first`; lower numbers are there from before.
+  CrashLoad(std::uint32_t first, const Loaded& loaded) : job_(first) {
+    check(ledger_.restore(loaded.balances, loaded.keys).has_value(), "the ledger is restored");
+  }
+
+  Batch next(Acknowledged& what) {
+    const Job job = row(job_);
+    what = {.job = job_, .task = task_};
+    Batch batch;
+    if (task_ < 0) {
+      batch.jobs.push_back(job);
+      batch.nonces.push_back({.client = job.client, .nonce = nonce_of(job_), .job = job.id});
+      apply(batch, ledger::grant(job.client, MicroCredits{1} << 50));
+      apply(batch, ledger::open_escrow(job.id, job.client, job.budget));
+    } else {
+      const auto index = static_cast<std::uint32_t>(task_);
+      batch.replicas = {replica_row(job, index, 7), replica_row(job, index, 8)};
+      batch.tasks = {task_row(job, index)};
+      apply(batch,
+            ledger::pay_task({.task = {job.id, index}, .client = job.client, .price = price, .replicas = 2}, std::vector{key_of(7), key_of(8)}));
+    }
+    if (++task_ == static_cast<std::int32_t>(tasks)) {
+      task_ = -1;
+      ++job_;
+    }
+    return batch;
+  }
+
+  // What is wrong with the store: empty where everything acknowledged is there, every accepted task is paid once, and the
+  // money adds up. `next_job` becomes the first number that is not used.
+  static std::string judge(Store& store, const AcknowledgedSet& acknowledged, std::uint32_t& next_job) {
+    if (const Result<> audit = store.audit(); !audit) return audit.error().message;
+    const Result<Loaded> loaded = store.load();
+    if (!loaded) return loaded.error().message;
+    ledger::Ledger ledger;
+    if (const Result<> restored = ledger.restore(loaded->balances, loaded->keys); !restored) return restored.error().message;
+    std::map<JobId, std::set<std::int32_t>> stored;
+    for (const Job& job : loaded->jobs) stored[job.id].insert(-1);
+    for (const Task& task : loaded->tasks) stored[task.id.job].insert(static_cast<std::int32_t>(task.id.index));
+    for (const auto& [job, parts] : acknowledged) {
+      for (const std::int32_t part : parts) {
+        if (!stored[job_id_of(job)].contains(part)) return std::format("Job {}, task {} was acknowledged and is lost.", job, part);
+      }
+    }
+    const auto earned = static_cast<MicroCredits>(loaded->tasks.size()) * price / 2;
+    for (const unsigned worker : {7U, 8U}) {
+      const MicroCredits has = ledger.balance(ledger::Account::worker(key_of(worker)));
+      if (has != earned) return std::format("Worker {} has {} for {} accepted tasks.", worker, has, loaded->tasks.size());
+    }
+    for (const Job& job : loaded->jobs) {
+      if (ledger.balance(ledger::Account::escrow(job.id)) != job.budget - price * job.accepted)
+        return std::format("The escrow of {} is wrong.", job.id.text());
+      const auto number = static_cast<std::uint32_t>(job.id.bytes[0] | job.id.bytes[1] << 8 | job.id.bytes[2] << 16);
+      next_job = std::max(next_job, number + 1);
+    }
+    return ledger.sum() == 0 ? "" : "The balances do not sum to zero.";
+  }
+
+ private:
+  static Job row(std::uint32_t number) {
+    Job job = job_row(number);
+    job.client = key_of(1);
+    job.tasks = tasks;
+    job.budget = price * tasks;
+    return job;
+  }
+  void apply(Batch& batch, ledger::Transaction transaction) {
+    const auto applied = ledger_.apply(transaction);
+    check(applied.has_value(), "the load's money suffices");
+    if (*applied == ledger::Applied::now) batch.transactions.push_back({.transaction = std::move(transaction), .time = 1});
+  }
+
+  ledger::Ledger ledger_;
+  std::uint32_t job_;
+  std::int32_t task_ = -1;
+};
+
+}  // namespace weft::store
