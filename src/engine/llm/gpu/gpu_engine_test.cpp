@@ -1,44 +1,15 @@
 // The GPU says what llama.cpp says, format by format, and keeps what an engine promises: however prompts are cut, tokens drawn
 // ahead, sequences drawn together, rewound or split into ranges of layers.
-#include "engine/llm/gpu/gpu_engine.h"
-
-#include "engine/gpu/native/instance.h"
-#include "engine/gpu/run.h"
 #include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/gpu/test_gpu.h"
 #include "engine/llm/run_now.h"
 #include "engine/llm/test_stories.h"
 
 namespace weft::llm {
 namespace {
 
-// This machine's best device, shared by the tests of the program.
-struct Machine {
-  std::unique_ptr<gpu::PumpedInstance> instance = gpu::native::create_instance();
-  std::unique_ptr<gpu::Device> device;
-  Machine() {
-    if (auto made = gpu::run(*instance, instance->create_device({.label = "llm", .trusted_shaders = true}))) device = std::move(*made);
-  }
-};
-Machine& machine() {
-  static Machine shared;
-  return shared;
-}
-template <class T>
-T run(Async<T> work) {
-  return gpu::run(*machine().instance, std::move(work));
-}
-
-class GpuEngineTest : public testing::Test {
- protected:
-  void SetUp() override { ASSERT_NE(machine().device, nullptr) << "no GPU, not even a software one"; }
-  void TearDown() override { EXPECT_TRUE(machine().device->uncaptured_errors().empty()); }
-
-  static std::unique_ptr<Engine> engine_of(const test::OpenModel& model, EngineOptions options) {
-    auto engine = run(create_gpu_engine(*machine().device, model.model, *model.source, options));
-    EXPECT_TRUE(engine.has_value()) << engine.error().message;
-    return std::move(*engine);
-  }
-};
+using test::GpuEngineTest;
+using test::run;
 
 class GpuExpected : public GpuEngineTest, public testing::WithParamInterface<const char*> {};
 
@@ -66,12 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Models, GpuExpected,
                                          "tiny-llama-chat-q5_0", "tiny-llama-chat-q5_1", "tiny-llama-chat-q4_k_m", "tiny-llama-chat-q5_k_m",
                                          "tiny-llama-chat-q6_k", "tiny-qwen2-chat-f16", "tiny-qwen2-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
                                          "tiny-qwen35-chat-f16", "tiny-qwen35-chat-q8_0", "tiny-qwen35-chat-q4_k_m"),
-                         [](const auto& row) {
-                           std::string name = row.param;
-                           for (char& c : name)
-                             if (c == '-') c = '_';
-                           return name;
-                         });
+                         test::test_name);
 
 TEST_F(GpuEngineTest, TellsStoriesAsLlamaCpp) {
   const auto stories = test::read_stories();
@@ -110,12 +76,7 @@ class GpuPromises : public GpuEngineTest, public testing::WithParamInterface<con
   std::unique_ptr<test::OpenModel> model_;
 };
 INSTANTIATE_TEST_SUITE_P(Models, GpuPromises, testing::Values("tiny-llama-chat-q8_0", "tiny-qwen2-chat-q4_k_m", "tiny-qwen35-chat-q8_0"),
-                         [](const auto& row) {
-                           std::string name = row.param;
-                           for (char& c : name)
-                             if (c == '-') c = '_';
-                           return name;
-                         });
+                         test::test_name);
 
 TEST_P(GpuPromises, GivesTheLogitsOfTheCpuHoweverAPromptIsCut) {
   const auto engine = engine_of(*model_, {.sequences = 3, .kv = KvFormat::f32});
