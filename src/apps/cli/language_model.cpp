@@ -2,7 +2,9 @@
 
 #include <chrono>
 
+#include "engine/gpu/native/instance.h"
 #include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/gpu/gpu_engine.h"
 
 namespace weft::cli {
 
@@ -29,6 +31,10 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::open(const LanguageModelOp
 
   if (options.device == "cpu") {
     WEFT_ASSIGN(out->engine_, llm::create_cpu_engine(out->model_, *out->source_, engine_options, options.threads));
+  } else if (options.device == "gpu") {
+    out->instance_ = gpu::native::create_instance();
+    WEFT_ASSIGN(out->device_, out->run(out->instance_->create_device({.label = "llm", .trusted_shaders = true}, options.adapter)));
+    WEFT_ASSIGN(out->engine_, out->run(llm::create_gpu_engine(*out->device_, out->model_, *out->source_, engine_options)));
   } else {
     return fail(ErrorCode::invalid_argument, "The device '{}' is none of gpu and cpu.", options.device);
   }

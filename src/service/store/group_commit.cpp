@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
-#include <latch>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -96,14 +96,10 @@ Result<> GroupCommit::submit(Batch batch, Done done) {
 }
 
 Result<> GroupCommit::commit(Batch batch) {
-  Result<> result;
-  std::latch finished(1);
-  WEFT_OK(submit(std::move(batch), [&](Result<> outcome) {
-    result = std::move(outcome);
-    finished.count_down();
-  }));
-  finished.wait();
-  return result;
+  std::promise<Result<>> outcome;
+  auto future = outcome.get_future();
+  WEFT_OK(submit(std::move(batch), [&outcome](Result<> result) { outcome.set_value(std::move(result)); }));
+  return future.get();
 }
 
 GroupCommit::Counts GroupCommit::counts() const {
