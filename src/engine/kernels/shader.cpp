@@ -34,6 +34,10 @@ ShaderText& ShaderText::enable(std::string_view extension) {
   enables_ += std::format("enable {};\n", extension);
   return *this;
 }
+ShaderText& ShaderText::require(std::string_view language_feature) {
+  enables_ += std::format("requires {};\n", language_feature);
+  return *this;
+}
 ShaderText& ShaderText::part(std::string_view wgsl) {
   parts_ += wgsl;
   parts_ += '\n';

@@ -31,6 +31,7 @@ class ShaderText {
   ShaderText& constant(std::string_view name, float value);
   ShaderText& flag(std::string_view name, bool value);
   ShaderText& enable(std::string_view extension);
+  ShaderText& require(std::string_view language_feature);
   ShaderText& part(std::string_view wgsl);
   // Constants TEAM, TEAMS and WORKGROUP, and the entry point.
   ShaderText& team(const Team& team, std::uint32_t workgroup);

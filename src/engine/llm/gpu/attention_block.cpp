@@ -1,6 +1,7 @@
 #include "engine/kernels/attention.h"
 #include "engine/kernels/rotary.h"
 #include "engine/llm/gpu/blocks.h"
+#include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
 namespace {
@@ -34,25 +35,35 @@ Async<Result<std::vector<float>>> biases(const gguf::Source& source, const Atten
   co_return out;
 }
 
+Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program, const kernels::RotarySpec& rotary,
+                                        const kernels::AttentionSpec& spec, GpuLayer& part) {
+  const RowBuffers& to = context.buffers;
+  const gpu::Buffer& q_norm = rotary.norm ? part.q_norm : to.none;
+  const gpu::Buffer& k_norm = rotary.norm ? part.k_norm : to.none;
+  std::vector<Bindings> turn_groups;
+  turn_groups.push_back({{0, to.projected}, {1, to.places}, {2, *context.turns}, {3, q_norm}, {4, k_norm}, {5, part.cache[0]}, {6, part.cache[1]}});
+  Dispatch turn{.workgroups = [rotary](const RowCount& count) { return kernels::rotary_workgroups(rotary, count.rows); }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::rotary_pipeline(rotary), std::move(turn_groups), std::move(turn)));
+  std::vector<Bindings> attention_groups;
+  attention_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}});
+  Dispatch attend{.workgroups = [spec](const RowCount& count) { return kernels::attention_workgroups(spec, count.rows); }};
+  co_return co_await context.builder.add(program, kernels::attention_pipeline(spec), std::move(attention_groups), std::move(attend));
+}
+
 }  // namespace
 
-Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source, Program& program, const Attention& weights, GpuLayer& part) {
+Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source, Programs programs, const Attention& weights, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   const AttentionShape& shape = context.config.attention;
-  const std::uint32_t embedding = context.config.embedding, pitch = to.shape.projected;
+  const std::uint32_t pitch = to.shape.projected;
+  Program& program = programs.rows;
 
   // Queries, keys and values.
-  WEFT_CO_ASSIGN(const std::vector<float> bias, co_await biases(source, weights));
-  std::vector<Weight> tensors{weights.q, weights.k, weights.v};
-  WEFT_CO_ASSIGN(std::vector<GpuMatrix> matrices, co_await context.loader.matrices(std::move(tensors)));
-  std::uint32_t offset = 0;
-  for (GpuMatrix& matrix : matrices) {
-    Product product{.x = to.normed, .x_pitch = embedding, .y = to.projected, .y_pitch = pitch, .y_offset = offset};
-    if (!bias.empty()) product.bias.assign(bias.begin() + offset, bias.begin() + offset + matrix.rows);
-    WEFT_CO_OK(co_await add_product(context, program, matrix, std::move(product), part.vectors));
-    offset += matrix.rows;
-    part.matrices.push_back(std::move(matrix));
-  }
+  WEFT_CO_ASSIGN(part.projection_bias, co_await biases(source, weights));
+  std::vector<Weight> tensors{weights.q, weights.k, weights.v}, output{weights.output};
+  WEFT_CO_ASSIGN(part.projections, co_await context.loader.matrices(std::move(tensors)));
+  WEFT_CO_ASSIGN(part.output, co_await context.loader.matrix(std::move(output)));
+  WEFT_CO_OK(co_await add_projections(context, program, part));
 
   // The cache.
   const kernels::KvCacheSpec cache{.format = cache_format(context.options.kv),
@@ -72,17 +83,14 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
 
   // Norms of heads, rotation, and into the cache.
   const bool norm = weights.q_norm != nullptr;
-  std::size_t norms = part.vectors.size();
   if (norm) {
-    for (const Weight weight : {weights.q_norm, weights.k_norm}) {
-      std::vector<WeightLoader::Vector> one(1);
-      one[0].weight = weight;
-      WEFT_CO_ASSIGN(gpu::Buffer buffer, co_await context.loader.vectors(std::move(one)));
-      part.vectors.push_back(std::move(buffer));
-    }
+    WEFT_CO_ASSIGN(part.q_norm, co_await context.loader.vector(*weights.q_norm));
+    WEFT_CO_ASSIGN(part.k_norm, co_await context.loader.vector(*weights.k_norm));
+    WEFT_CO_ASSIGN(std::vector<float> both, read_floats(source, *weights.q_norm));
+    WEFT_CO_ASSIGN(const std::vector<float> keys, read_floats(source, *weights.k_norm));
+    both.insert(both.end(), keys.begin(), keys.end());
+    WEFT_CO_ASSIGN(part.qk_norms, co_await context.loader.vector(std::move(both)));
   }
-  const gpu::Buffer& q_norm = norm ? part.vectors[norms] : to.none;
-  const gpu::Buffer& k_norm = norm ? part.vectors[norms + 1] : to.none;
   const std::uint32_t q_stride = shape.head_dim * (shape.gated ? 2 : 1);
   const kernels::RotarySpec rotary{.cache = cache,
                                    .heads = shape.heads,
@@ -94,23 +102,20 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
                                    .halves = context.config.rope.pairs == Rope::Pairs::halves,
                                    .norm = norm,
                                    .epsilon = context.config.norm_epsilon};
-  std::vector<Bindings> groups;
-  groups.push_back({{0, to.projected}, {1, to.places}, {2, *context.turns}, {3, q_norm}, {4, k_norm}, {5, part.cache[0]}, {6, part.cache[1]}});
-  Dispatch turn{.workgroups = [rotary](const RowCount& count) { return kernels::rotary_workgroups(rotary, count.rows); }};
-  WEFT_CO_OK(co_await context.builder.add(program, kernels::rotary_pipeline(rotary), std::move(groups), std::move(turn)));
-
   const kernels::AttentionSpec spec{.cache = cache, .heads = shape.heads, .q_stride = q_stride, .pitch = pitch, .gated = shape.gated};
-  std::vector<Bindings> attention_groups;
-  attention_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}});
-  Dispatch attend{.workgroups = [spec](const RowCount& count) { return kernels::attention_workgroups(spec, count.rows); }};
-  WEFT_CO_OK(co_await context.builder.add(program, kernels::attention_pipeline(spec), std::move(attention_groups), std::move(attend)));
+  WEFT_CO_OK(co_await add_turns_and_attention(context, program, rotary, spec, part));
+  WEFT_CO_OK(co_await add_output(context, program, part));
 
-  std::vector<Weight> output{weights.output};
-  WEFT_CO_ASSIGN(GpuMatrix matrix, co_await context.loader.matrix(std::move(output)));
-  WEFT_CO_OK(co_await add_product(
-      context, program, matrix,
-      Product{.x = to.mixed, .x_pitch = shape.heads * shape.head_dim, .y = to.hidden, .y_pitch = embedding, .accumulate = true}, part.vectors));
-  part.matrices.push_back(std::move(matrix));
+  if (programs.single != nullptr) {
+    const kernels::DecodeAttentionSpec single{.rotary = rotary, .gated = shape.gated, .splits = context.decode.splits};
+    WEFT_CO_OK(co_await add_single_projections(context, *programs.single, part));
+    if (single_attention_possible(context, single, part)) {
+      WEFT_CO_OK(co_await add_single_attention(context, *programs.single, single, part));
+    } else {
+      WEFT_CO_OK(co_await add_turns_and_attention(context, *programs.single, rotary, spec, part));
+      WEFT_CO_OK(co_await add_output(context, *programs.single, part));
+    }
+  }
   co_return Result<>();
 }
 

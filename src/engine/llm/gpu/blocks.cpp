@@ -5,6 +5,7 @@
 #include "engine/kernels/matvec.h"
 #include "engine/kernels/rms_norm.h"
 #include "engine/kernels/swiglu.h"
+#include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
 
@@ -55,55 +56,78 @@ Async<Result<>> add_norm(BuildContext& context, Program& program, const gpu::Buf
   co_return co_await context.builder.add(program, kernels::rms_norm_pipeline(spec), std::move(groups), std::move(dispatch));
 }
 
+Async<Result<>> add_projections(BuildContext& context, Program& program, GpuLayer& part) {
+  const RowBuffers& to = context.buffers;
+  std::uint32_t offset = 0;
+  for (const GpuMatrix& matrix : part.projections) {
+    Product product{.x = to.normed, .x_pitch = context.config.embedding, .y = to.projected, .y_pitch = to.shape.projected, .y_offset = offset};
+    if (!part.projection_bias.empty())
+      product.bias.assign(part.projection_bias.begin() + offset, part.projection_bias.begin() + offset + matrix.rows);
+    WEFT_CO_OK(co_await add_product(context, program, matrix, std::move(product), part.vectors));
+    offset += matrix.rows;
+  }
+  co_return Result<>();
+}
+
+Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part) {
+  const RowBuffers& to = context.buffers;
+  co_return co_await add_product(
+      context, program, part.output,
+      Product{.x = to.mixed, .x_pitch = part.output.columns, .y = to.hidden, .y_pitch = context.config.embedding, .accumulate = true}, part.vectors);
+}
+
 namespace {
 
-Async<Result<>> add_feed_forward(BuildContext& context, Program& program, const FeedForward& weights, GpuLayer& part) {
+Async<Result<>> load_feed_forward(BuildContext& context, const FeedForward& weights, GpuLayer& part) {
+  std::vector<Weight> gate_and_up{weights.gate, weights.up}, down{weights.down};
+  WEFT_CO_ASSIGN(part.gates, co_await context.loader.matrices(std::move(gate_and_up)));
+  WEFT_CO_ASSIGN(part.down, co_await context.loader.matrix(std::move(down)));
+  co_return Result<>();
+}
+
+Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
-  const std::uint32_t width = context.config.feed_forward;
-  std::vector<Weight> gate_and_up{weights.gate, weights.up};
-  WEFT_CO_ASSIGN(std::vector<GpuMatrix> gates, co_await context.loader.matrices(std::move(gate_and_up)));
+  const std::uint32_t width = context.config.feed_forward, embedding = context.config.embedding;
+  WEFT_CO_OK(co_await add_norm(context, program, to.hidden, part.feed_forward_norm, to.normed));
   std::uint32_t offset = 0;
-  for (GpuMatrix& matrix : gates) {
-    WEFT_CO_OK(co_await add_product(
-        context, program, matrix,
-        Product{.x = to.normed, .x_pitch = context.config.embedding, .y = to.gates, .y_pitch = 2 * width, .y_offset = offset}, part.vectors));
+  for (const GpuMatrix& matrix : part.gates) {
+    WEFT_CO_OK(co_await add_product(context, program, matrix,
+                                    Product{.x = to.normed, .x_pitch = embedding, .y = to.gates, .y_pitch = 2 * width, .y_offset = offset},
+                                    part.vectors));
     offset += matrix.rows;
-    part.matrices.push_back(std::move(matrix));
   }
   const kernels::SwigluSpec spec{.width = width};
   std::vector<Bindings> groups;
   groups.push_back({{0, to.gates}, {1, to.gated}, {2, to.batch}});
   Dispatch dispatch{.workgroups = [spec](const RowCount& count) { return kernels::swiglu_workgroups(spec, count.rows); }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::swiglu_pipeline(spec), std::move(groups), std::move(dispatch)));
-
-  std::vector<Weight> down{weights.down};
-  WEFT_CO_ASSIGN(GpuMatrix matrix, co_await context.loader.matrix(std::move(down)));
-  WEFT_CO_OK(co_await add_product(context, program, matrix,
-                                  Product{.x = to.gated, .x_pitch = width, .y = to.hidden, .y_pitch = context.config.embedding, .accumulate = true},
-                                  part.vectors));
-  part.matrices.push_back(std::move(matrix));
-  co_return Result<>();
+  co_return co_await add_product(context, program, part.down,
+                                 Product{.x = to.gated, .x_pitch = width, .y = to.hidden, .y_pitch = embedding, .accumulate = true}, part.vectors);
 }
 
 }  // namespace
 
-Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Program& program, const Layer& layer, GpuLayer& part) {
+Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Programs programs, const Layer& layer, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
-  part.vectors.reserve(32);  // Bindings point at them while the layer is added.
-  for (const Weight norm : {layer.norm, layer.feed_forward_norm}) {
-    std::vector<WeightLoader::Vector> one(1);
-    one[0].weight = norm;
-    WEFT_CO_ASSIGN(gpu::Buffer buffer, co_await context.loader.vectors(std::move(one)));
-    part.vectors.push_back(std::move(buffer));
-  }
-  WEFT_CO_OK(co_await add_norm(context, program, to.hidden, part.vectors[0], to.normed));
+  WEFT_CO_ASSIGN(part.norm, co_await context.loader.vector(*layer.norm));
+  WEFT_CO_ASSIGN(part.feed_forward_norm, co_await context.loader.vector(*layer.feed_forward_norm));
+  WEFT_CO_OK(co_await load_feed_forward(context, layer.feed_forward, part));
+  WEFT_CO_OK(co_await add_norm(context, programs.rows, to.hidden, part.norm, to.normed));
   if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
-    WEFT_CO_OK(co_await add_attention(context, source, program, *attention, part));
+    WEFT_CO_OK(co_await add_attention(context, source, programs, *attention, part));
   } else {
-    WEFT_CO_OK(co_await add_delta_net(context, program, std::get<DeltaNet>(layer.mixer), part));
+    WEFT_CO_OK(co_await add_delta_net(context, programs, std::get<DeltaNet>(layer.mixer), part));
   }
-  WEFT_CO_OK(co_await add_norm(context, program, to.hidden, part.vectors[1], to.normed));
-  co_return co_await add_feed_forward(context, program, layer.feed_forward, part);
+  WEFT_CO_OK(co_await add_feed_forward(context, programs.rows, part));
+  if (programs.single != nullptr) {
+    const bool possible = single_feed_forward_possible(context, part);
+    if (possible) {
+      WEFT_CO_OK(co_await add_single_feed_forward(context, *programs.single, part));
+    } else {
+      WEFT_CO_OK(co_await add_feed_forward(context, *programs.single, part));
+    }
+  }
+  co_return Result<>();
 }
 
 }  // namespace weft::llm

@@ -22,10 +22,19 @@ struct Product {
 [[nodiscard]] Async<Result<>> add_norm(BuildContext& context, Program& program, const gpu::Buffer& x, const gpu::Buffer& weight,
                                        const gpu::Buffer& y);
 
+// Where a layer's dispatches go: for any rows, and for one row of each sequence with int8 activations (null without).
+struct Programs {
+  Program& rows;
+  Program* single;
+};
 // Loads a layer and adds it; hidden becomes what the layer makes of it.
-[[nodiscard]] Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Program& program, const Layer& layer, GpuLayer& part);
-[[nodiscard]] Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source, Program& program, const Attention& weights,
+[[nodiscard]] Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Programs programs, const Layer& layer, GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source, Programs programs, const Attention& weights,
                                             GpuLayer& part);
-[[nodiscard]] Async<Result<>> add_delta_net(BuildContext& context, Program& program, const DeltaNet& weights, GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_delta_net(BuildContext& context, Programs programs, const DeltaNet& weights, GpuLayer& part);
+// The mixer's output matrix: mixed, onto hidden.
+[[nodiscard]] Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part);
+// Behind the first norm.
+[[nodiscard]] Async<Result<>> add_projections(BuildContext& context, Program& program, GpuLayer& part);
 
 }  // namespace weft::llm

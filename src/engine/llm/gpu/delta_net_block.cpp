@@ -1,5 +1,6 @@
 #include "engine/kernels/delta_net.h"
 #include "engine/llm/gpu/blocks.h"
+#include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
 namespace {
@@ -11,37 +12,12 @@ gpu::Buffer create_memory(gpu::Device& device, std::uint64_t bytes, const char* 
       {.size = bytes, .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination, .label = label});
 }
 
-}  // namespace
-
-Async<Result<>> add_delta_net(BuildContext& context, Program& program, const DeltaNet& weights, GpuLayer& part) {
+// From projected to mixed.
+Async<Result<>> add_recurrence(BuildContext& context, Program& program, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   const DeltaNetShape& shape = *context.config.delta_net;
-  const std::uint32_t embedding = context.config.embedding, pitch = to.shape.projected, slots = context.options.sequences;
-
-  // Queries, keys and values to be convolved, gates, betas, alphas.
-  std::vector<Weight> tensors{weights.qkv, weights.gate, weights.beta, weights.alpha};
-  WEFT_CO_ASSIGN(std::vector<GpuMatrix> matrices, co_await context.loader.matrices(std::move(tensors)));
-  std::uint32_t offset = 0;
-  for (GpuMatrix& matrix : matrices) {
-    WEFT_CO_OK(co_await add_product(context, program, matrix,
-                                    Product{.x = to.normed, .x_pitch = embedding, .y = to.projected, .y_pitch = pitch, .y_offset = offset},
-                                    part.vectors));
-    offset += matrix.rows;
-    part.matrices.push_back(std::move(matrix));
-  }
-
-  const std::size_t first = part.vectors.size();
-  for (const Weight weight : {weights.conv, weights.dt_bias, weights.a, weights.norm}) {
-    std::vector<WeightLoader::Vector> one(1);
-    one[0].weight = weight;
-    WEFT_CO_ASSIGN(gpu::Buffer buffer, co_await context.loader.vectors(std::move(one)));
-    part.vectors.push_back(std::move(buffer));
-  }
-  const gpu::Buffer &conv = part.vectors[first], &dt_bias = part.vectors[first + 1], &a = part.vectors[first + 2], &norm = part.vectors[first + 3];
-  const std::uint64_t history_bytes = std::uint64_t{shape.conv_rows()} * (shape.conv_taps - 1) * 4;
-  const std::uint64_t state_bytes = std::uint64_t{shape.value_heads} * shape.key_dim * shape.value_dim * 4;
-  part.recurrent.push_back({.buffer = create_memory(context.device, slots * history_bytes, "history"), .slot_bytes = history_bytes});
-  part.recurrent.push_back({.buffer = create_memory(context.device, slots * state_bytes, "state"), .slot_bytes = state_bytes});
+  const std::uint32_t pitch = to.shape.projected;
+  const gpu::Buffer &conv = part.vectors[0], &dt_bias = part.vectors[1], &a = part.vectors[2], &norm = part.vectors[3];
   const gpu::Buffer &history = part.recurrent[0].buffer, &state = part.recurrent[1].buffer;
 
   const kernels::ConvolveSpec convolve{.channels = shape.conv_rows(), .taps = shape.conv_taps, .pitch = pitch};
@@ -77,13 +53,38 @@ Async<Result<>> add_delta_net(BuildContext& context, Program& program, const Del
   gated_groups.push_back({{0, to.core}, {1, to.projected}, {2, norm}, {3, to.mixed}});
   Dispatch gating{.workgroups = [gated](const RowCount& count) { return kernels::gated_norm_workgroups(gated, count.rows); }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::gated_norm_pipeline(gated), std::move(gated_groups), std::move(gating)));
+  co_return Result<>();
+}
 
-  std::vector<Weight> output{weights.output};
-  WEFT_CO_ASSIGN(GpuMatrix matrix, co_await context.loader.matrix(std::move(output)));
-  WEFT_CO_OK(co_await add_product(context, program, matrix,
-                                  Product{.x = to.mixed, .x_pitch = shape.value_rows(), .y = to.hidden, .y_pitch = embedding, .accumulate = true},
-                                  part.vectors));
-  part.matrices.push_back(std::move(matrix));
+}  // namespace
+
+Async<Result<>> add_delta_net(BuildContext& context, Programs programs, const DeltaNet& weights, GpuLayer& part) {
+  const DeltaNetShape& shape = *context.config.delta_net;
+  const std::uint32_t slots = context.options.sequences;
+
+  // Queries, keys and values to be convolved, gates, betas, alphas.
+  std::vector<Weight> tensors{weights.qkv, weights.gate, weights.beta, weights.alpha}, output{weights.output};
+  WEFT_CO_ASSIGN(part.projections, co_await context.loader.matrices(std::move(tensors)));
+  WEFT_CO_ASSIGN(part.output, co_await context.loader.matrix(std::move(output)));
+
+  part.vectors.reserve(64);  // Bindings point at them while the layer is added.
+  for (const Weight weight : {weights.conv, weights.dt_bias, weights.a, weights.norm}) {
+    WEFT_CO_ASSIGN(gpu::Buffer buffer, co_await context.loader.vector(*weight));
+    part.vectors.push_back(std::move(buffer));
+  }
+  const std::uint64_t history_bytes = std::uint64_t{shape.conv_rows()} * (shape.conv_taps - 1) * 4;
+  const std::uint64_t state_bytes = std::uint64_t{shape.value_heads} * shape.key_dim * shape.value_dim * 4;
+  part.recurrent.push_back({.buffer = create_memory(context.device, slots * history_bytes, "history"), .slot_bytes = history_bytes});
+  part.recurrent.push_back({.buffer = create_memory(context.device, slots * state_bytes, "state"), .slot_bytes = state_bytes});
+
+  WEFT_CO_OK(co_await add_projections(context, programs.rows, part));
+  WEFT_CO_OK(co_await add_recurrence(context, programs.rows, part));
+  WEFT_CO_OK(co_await add_output(context, programs.rows, part));
+  if (programs.single != nullptr) {
+    WEFT_CO_OK(co_await add_single_projections(context, *programs.single, part));
+    WEFT_CO_OK(co_await add_recurrence(context, *programs.single, part));
+    WEFT_CO_OK(co_await add_single_output(context, *programs.single, part));
+  }
   co_return Result<>();
 }
 

@@ -33,7 +33,8 @@ class Forced : public test::GpuEngineTest, public testing::WithParamInterface<co
     const auto engine = create_cpu_engine(model.model, *model.source, {.kv = KvFormat::f32}).value();
     return run_now(test::forced_logprobs(*engine, tokens)).value();
   }
-  static Divergence divergence(const test::OpenModel& model, EngineOptions options, const std::vector<Token>& tokens, const std::vector<float>& expected) {
+  static Divergence divergence(const test::OpenModel& model, EngineOptions options, const std::vector<Token>& tokens,
+                               const std::vector<float>& expected) {
     const auto engine = engine_of(model, options);
     const auto said = run(test::forced_logprobs(*engine, tokens));
     EXPECT_TRUE(said.has_value()) << said.error().message;
@@ -55,6 +56,20 @@ TEST_P(Forced, StaysCloseToTheReferenceWithRoundedCachesAndWeights) {
   EXPECT_LT(divergence(*f16, {.kv = KvFormat::f16}, tokens, expected).mean, 1e-4);
   EXPECT_LT(divergence(*f16, {.kv = KvFormat::q8_0}, tokens, expected).mean, 1e-3);
   EXPECT_LT(divergence(*q8_0, {.kv = KvFormat::f16}, tokens, expected).mean, 1e-3);
+}
+
+TEST_P(Forced, StaysCloseToItselfWithInt8Activations) {
+  const auto model = open(std::string(GetParam()) + "-q8_0");
+  if (!model) GTEST_SKIP() << weft::test::missing_data(GetParam());
+  const std::vector<Token> tokens = shakespeare(*model);
+  const auto f32 = engine_of(*model, {.kv = KvFormat::f16});
+  const auto expected = run(test::forced_logprobs(*f32, tokens));
+  ASSERT_TRUE(expected.has_value()) << expected.error().message;
+
+  const Divergence rounded = divergence(*model, {.kv = KvFormat::f16, .activations = Activations::int8}, tokens, *expected);
+
+  EXPECT_LT(rounded.mean, 2e-3);
+  EXPECT_GE(rounded.same_top, 0.99);
 }
 
 }  // namespace

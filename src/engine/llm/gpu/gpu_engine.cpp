@@ -30,7 +30,6 @@ struct Sequence {
   std::uint64_t epoch = 0;                 // Goes up when what is under way no longer counts.
   std::optional<std::uint32_t> hidden_at;  // The final hidden state in last_hidden_ is the one behind so many positions.
   Sampling sampling;
-
 };
 
 kernels::RowSampling row_sampling(const Sampling& sampling) {
@@ -51,7 +50,7 @@ class GpuEngine final : public Engine {
       : device_(device),
         config_(model.config),
         options_(options),
-        buffers_(device, row_shape(config_, options_, rows_max(device, options_))),
+        buffers_(device, row_shape(config_, options_, rows_max(device, options_), decode_tuning(device, config_).splits)),
         pipelines_(device),
         drawn_ring_(device, {.slots = depth_max + 2, .slot_bytes = std::uint64_t{options.sequences} * 8}),
         last_hidden_(device.create_buffer({.size = std::uint64_t{options.sequences} * config_.embedding * 4,
@@ -123,7 +122,7 @@ class GpuEngine final : public Engine {
   gpu::Buffer last_hidden_;  // [slot][embedding]
   std::vector<std::optional<Sequence>> sequences_;
   std::deque<UnderWay> under_way_;
-  std::vector<SequenceId> stream_;  // Whose last drawn tokens are in the device's rows; empty when the rows were used otherwise.
+  std::vector<SequenceId> stream_;                // Whose last drawn tokens are in the device's rows; empty when the rows were used otherwise.
   std::unique_ptr<kernels::GpuSampler> sampler_;  // Null without the last layer.
   std::optional<kernels::GpuSampler::Rows> sampled_rows_;
   EngineCounters counters_;
@@ -151,8 +150,10 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source, 
   device_.push_error_scope(gpu::Device::ErrorFilter::out_of_memory);
   auto program = co_await ModelProgram::create(device_, model, source, options_, buffers_, pipelines_, on_bytes);
   if (program && options_.layers.end == config_.layers) {
-    auto sampler = co_await kernels::GpuSampler::create(
-        device_, {.vocabulary = config_.vocabulary, .rows = options_.sequences, .slots = options_.sequences, .steps = std::bit_ceil(static_cast<std::uint32_t>(depth_max) + 2)});
+    auto sampler = co_await kernels::GpuSampler::create(device_, {.vocabulary = config_.vocabulary,
+                                                                  .rows = options_.sequences,
+                                                                  .slots = options_.sequences,
+                                                                  .steps = std::bit_ceil(static_cast<std::uint32_t>(depth_max) + 2)});
     if (sampler) {
       sampler_ = std::move(*sampler);
       sampled_rows_ = sampler_->bind(buffers_.logits, buffers_.tokens, buffers_.places);
@@ -300,7 +301,7 @@ void GpuEngine::feed(SequenceId id) {
       gpu::Pass pass = encoder.begin_pass("feed");
       const RowCount rows{.rows = count, .segments = 1};
       counters_.dispatches += program_->embed().record(pass, rows);
-      counters_.dispatches += program_->layers().record(pass, rows);
+      counters_.dispatches += program_->layers(rows).record(pass, rows);
     }
     encoder.copy(buffers_.hidden, (count - 1) * row_bytes, last_hidden_, static_cast<std::uint64_t>(id) * row_bytes, row_bytes);
     device_.submit(std::move(encoder));
@@ -339,7 +340,7 @@ std::uint32_t GpuEngine::record_head(gpu::Encoder& encoder, const std::vector<Se
     encoder.copy(last_hidden_, static_cast<std::uint64_t>(sequences[i]) * row_bytes, buffers_.hidden, i * row_bytes, row_bytes);
   gpu::Pass pass = encoder.begin_pass("head");
   const auto rows = static_cast<std::uint32_t>(sequences.size());
-  return program_->head().record(pass, {.rows = rows, .segments = rows});
+  return program_->head({.rows = rows, .segments = rows}).record(pass, {.rows = rows, .segments = rows});
 }
 
 Async<Result<std::vector<float>>> GpuEngine::read_floats_back(const gpu::Buffer& buffer, std::uint64_t count) {
@@ -450,8 +451,8 @@ void GpuEngine::draw_further() {
     gpu::Pass pass = encoder.begin_pass("decode");
     const RowCount count{.rows = rows, .segments = rows};
     dispatches += program_->embed().record(pass, count);
-    dispatches += program_->layers().record(pass, count);
-    dispatches += program_->head().record(pass, count);
+    dispatches += program_->layers(count).record(pass, count);
+    dispatches += program_->head(count).record(pass, count);
   }
   finish_draw(std::move(encoder), stream_, dispatches);
   for (const SequenceId id : stream_) {
@@ -521,7 +522,7 @@ Async<Result<std::vector<float>>> GpuEngine::forward(SequenceId id, std::vector<
     gpu::Encoder encoder = device_.create_encoder("forward");
     {
       gpu::Pass pass = encoder.begin_pass("forward");
-      counters_.dispatches += program_->layers().record(pass, {.rows = count, .segments = 1});
+      counters_.dispatches += program_->layers({.rows = count, .segments = 1}).record(pass, {.rows = count, .segments = 1});
     }
     encoder.copy(buffers_.hidden, std::uint64_t{count - 1} * width * 4, last_hidden_, static_cast<std::uint64_t>(id) * width * 4,
                  std::uint64_t{width} * 4);

@@ -101,17 +101,9 @@ Async<Result<std::vector<GpuMatrix>>> WeightLoader::matrices(std::vector<Weight>
   co_return out;
 }
 
-Async<Result<gpu::Buffer>> WeightLoader::vectors(std::vector<Vector> weights) {
-  std::vector<float> values;
-  for (const Vector& one : weights) {
-    if (one.weight == nullptr) {
-      values.resize(values.size() + one.zeros);
-      continue;
-    }
-    WEFT_CO_ASSIGN(const std::vector<float> floats, read_floats(source_, *one.weight));
-    values.insert(values.end(), floats.begin(), floats.end());
-    on_bytes_(one.weight->bytes);
-  }
+Async<Result<gpu::Buffer>> WeightLoader::vector(const gguf::Tensor& tensor) {
+  WEFT_CO_ASSIGN(std::vector<float> values, read_floats(source_, tensor));
+  on_bytes_(tensor.bytes);
   co_return co_await vector(std::move(values));
 }
 

@@ -43,12 +43,7 @@ class WeightLoader {
   [[nodiscard]] Async<Result<GpuMatrix>> matrix(std::vector<Weight> tensors);
   // The same for any tensors of one width: neighbours of one format share a matrix.
   [[nodiscard]] Async<Result<std::vector<GpuMatrix>>> matrices(std::vector<Weight> tensors);
-  // Vectors one behind the other; nullptr for `zeros` of them.
-  struct Vector {
-    Weight weight = nullptr;
-    std::size_t zeros = 0;
-  };
-  [[nodiscard]] Async<Result<gpu::Buffer>> vectors(std::vector<Vector> weights);
+  [[nodiscard]] Async<Result<gpu::Buffer>> vector(const gguf::Tensor& tensor);
   [[nodiscard]] Async<Result<gpu::Buffer>> vector(std::vector<float> values);
   // All of it is there.
   [[nodiscard]] Async<Result<>> finish() { return uploader_.finish(); }

@@ -4,6 +4,7 @@
 
 #include "engine/kernels/embed.h"
 #include "engine/llm/gpu/blocks.h"
+#include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
 namespace {
@@ -36,10 +37,26 @@ Async<Result<>> add_embed(BuildContext& context, Program& program, const GpuMatr
 
 }  // namespace
 
+DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
+  const kernels::Team team = kernels::Team::of(device);
+  const bool cpu = device.adapter().kind == gpu::AdapterKind::cpu;
+  // A GPU wants a few hundred workgroups; a CPU one piece.
+  constexpr std::uint32_t attention_workgroups = 128, splits_max = 32;
+  DecodeTuning tuning;
+  tuning.workgroup = kernels::workgroup_size(device, cpu ? team.size * 8 : 256);
+  tuning.gate_workgroup = std::min(kernels::workgroup_size(device, cpu ? 256 : 512), 32 * team.size);
+  tuning.attention_workgroup = kernels::workgroup_size(device, 128);
+  tuning.splits = cpu ? 1 : std::clamp(attention_workgroups / std::max(1u, config.attention.kv_heads), 1u, splits_max);
+  tuning.packed = device.has("packed_4x8_integer_dot_product");
+  return tuning;
+}
+
 std::uint64_t ModelProgram::weight_bytes() const {
   std::uint64_t sum = embedding_.bytes() + output_.bytes() + output_norm_.size();
   for (const GpuLayer& part : parts_) {
-    for (const GpuMatrix& matrix : part.matrices) sum += matrix.bytes();
+    sum += part.output.bytes() + part.down.bytes();
+    for (const GpuMatrix& matrix : part.projections) sum += matrix.bytes();
+    for (const GpuMatrix& matrix : part.gates) sum += matrix.bytes();
     for (const gpu::Buffer& vector : part.vectors) sum += vector.size();
   }
   return sum;
@@ -65,13 +82,13 @@ Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model, co
     WEFT_CO_ASSIGN(embedding_, co_await context.loader.matrix(std::move(tensors)));
   }
   if (context.options.layers.begin == 0) WEFT_CO_OK(co_await add_embed(context, embed_, embedding_));
+  has_single_ = context.options.activations == Activations::int8;
   parts_.reserve(context.options.layers.end - context.options.layers.begin);
   for (std::uint32_t i = context.options.layers.begin; i < context.options.layers.end; ++i)
-    WEFT_CO_OK(co_await add_layer(context, source, layers_, model.layers[i], parts_.emplace_back()));
+    WEFT_CO_OK(co_await add_layer(context, source, Programs{.rows = layers_, .single = has_single_ ? &single_layers_ : nullptr}, model.layers[i],
+                                  parts_.emplace_back()));
   if (last) {
-    std::vector<WeightLoader::Vector> norm(1);
-    norm[0].weight = model.output_norm;
-    WEFT_CO_ASSIGN(output_norm_, co_await context.loader.vectors(std::move(norm)));
+    WEFT_CO_ASSIGN(output_norm_, co_await context.loader.vector(*model.output_norm));
     if (!tied) {
       std::vector<Weight> tensors{model.output};
       WEFT_CO_ASSIGN(output_, co_await context.loader.matrix(std::move(tensors)));
@@ -81,6 +98,7 @@ Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model, co
     WEFT_CO_OK(co_await add_product(
         context, head_, tied ? embedding_ : output_,
         Product{.x = to.normed, .x_pitch = context.config.embedding, .y = to.logits, .y_pitch = context.config.vocabulary}, no_bias));
+    if (has_single_) WEFT_CO_OK(co_await add_single_head(context, single_head_, output_norm_, tied ? embedding_ : output_));
   }
   co_return co_await context.loader.finish();
 }
@@ -98,7 +116,8 @@ Async<Result<std::unique_ptr<ModelProgram>>> ModelProgram::create(gpu::Device& d
                        .loader = loader,
                        .builder = builder,
                        .team = kernels::Team::of(device),
-                       .workgroup = kernels::workgroup_size(device, 128)};
+                       .workgroup = kernels::workgroup_size(device, 128),
+                       .decode = decode_tuning(device, model.config)};
   WEFT_CO_OK(co_await out->load(context, model, source));
   co_return out;
 }

@@ -13,6 +13,16 @@
 
 namespace weft::llm {
 
+// How the kernels for drawing tokens share out their work on a device.
+struct DecodeTuning {
+  std::uint32_t workgroup = 0;            // Of matrix products.
+  std::uint32_t gate_workgroup = 0;       // Of the feed-forward's first half, at most 32 teams.
+  std::uint32_t attention_workgroup = 0;  //
+  std::uint32_t splits = 1;               // Of an attention's positions.
+  bool packed = false;                    // dot4I8Packed.
+};
+[[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);
+
 // Everything that adding a layer needs.
 struct BuildContext {
   gpu::Device& device;
@@ -22,7 +32,8 @@ struct BuildContext {
   WeightLoader& loader;
   ProgramBuilder& builder;
   kernels::Team team;
-  std::uint32_t workgroup = 0;         // Of the matrix kernels.
+  std::uint32_t workgroup = 0;  // Of the matrix kernels.
+  DecodeTuning decode{};
   const gpu::Buffer* turns = nullptr;  // [position][pair] of cosine and sine.
 };
 
@@ -32,10 +43,16 @@ struct GpuLayer {
     gpu::Buffer buffer;
     std::uint64_t slot_bytes = 0;
   };
-  std::vector<GpuMatrix> matrices;
-  std::vector<gpu::Buffer> vectors;
-  std::vector<gpu::Buffer> cache;  // Of attention: written before it is read.
-  std::vector<Memory> recurrent;   // Of a DeltaNet: zero for a new sequence.
+  gpu::Buffer norm, feed_forward_norm;
+  std::vector<GpuMatrix> projections;  // Behind the first norm, side by side in RowBuffers::projected.
+  std::vector<float> projection_bias;  // One a row of them; empty for none.
+  GpuMatrix output;                    // Of the mixer.
+  std::vector<GpuMatrix> gates;        // Gates and ups, side by side in RowBuffers::gates.
+  GpuMatrix down;
+  gpu::Buffer q_norm, k_norm, qk_norms;  // Of an attention's heads; the last is both, one behind the other.
+  std::vector<gpu::Buffer> vectors;      // What else its dispatches read.
+  std::vector<gpu::Buffer> cache;        // Keys and values of an attention: written before they are read.
+  std::vector<Memory> recurrent;         // Of a DeltaNet: zero for a new sequence.
 };
 
 class ModelProgram {
@@ -46,9 +63,11 @@ class ModelProgram {
                                                                            gpu::PipelineCache& pipelines,
                                                                            std::function<void(std::uint64_t bytes)> on_bytes);
 
-  const Program& embed() const { return embed_; }    // tokens to hidden
-  const Program& layers() const { return layers_; }  // hidden to hidden
-  const Program& head() const { return head_; }      // hidden to logits
+  // From tokens to hidden states, through the layers, and from hidden states to logits. Where `count` is a row for each
+  // sequence, and activations may be int8, by the kernels for drawing tokens.
+  const Program& embed() const { return embed_; }
+  const Program& layers(const RowCount& count) const { return single(count) ? single_layers_ : layers_; }
+  const Program& head(const RowCount& count) const { return single(count) ? single_head_ : head_; }
   const std::vector<GpuLayer>& parts() const { return parts_; }
   [[nodiscard]] std::uint64_t weight_bytes() const;
   [[nodiscard]] std::uint64_t cache_bytes() const;
@@ -57,7 +76,10 @@ class ModelProgram {
   ModelProgram() = default;
   [[nodiscard]] Async<Result<>> load(BuildContext& context, const Model& model, const gguf::Source& source);
 
-  Program embed_, layers_, head_;
+  [[nodiscard]] bool single(const RowCount& count) const { return has_single_ && count.rows == count.segments; }
+
+  Program embed_, layers_, head_, single_layers_, single_head_;
+  bool has_single_ = false;
   GpuMatrix embedding_, output_;
   gpu::Buffer turns_, output_norm_;
   std::vector<GpuLayer> parts_;

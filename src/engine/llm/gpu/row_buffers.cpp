@@ -22,7 +22,7 @@ void write(gpu::Device& device, const gpu::Buffer& buffer, std::span<const T> va
 
 }  // namespace
 
-RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows) {
+RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows, std::uint32_t splits) {
   const AttentionShape& attention = config.attention;
   RowShape shape{.rows = rows,
                  .embedding = config.embedding,
@@ -32,6 +32,10 @@ RowShape row_shape(const Config& config, const EngineOptions& options, std::uint
                  .feed_forward = config.feed_forward,
                  .vocabulary = options.layers.end == config.layers ? config.vocabulary : 0,
                  .logits_rows = options.sequences};
+  if (options.activations == Activations::int8) {
+    shape.int8_rows = options.sequences;
+    shape.shares = std::uint64_t{attention.heads} * splits * (attention.head_dim + 4);
+  }
   if (config.delta_net) {
     const DeltaNetShape& delta = *config.delta_net;
     shape.convolved = delta.conv_rows();
@@ -57,6 +61,11 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
       core(storage(device, shape.convolved == 0 ? 0 : std::uint64_t{shape.rows} * shape.mixed, "core")),
       gates(storage(device, std::uint64_t{shape.rows} * shape.feed_forward * 2, "gates")),
       gated(storage(device, std::uint64_t{shape.rows} * shape.feed_forward, "gated")),
+      mixed_quants(storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 4, "mixed quants")),
+      mixed_scales(storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 8, "mixed scales")),
+      gated_quants(storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 4, "gated quants")),
+      gated_scales(storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 8, "gated scales")),
+      shares(storage(device, shape.int8_rows * shape.shares, "shares")),
       logits(storage(device, std::uint64_t{shape.logits_rows} * shape.vocabulary, "logits")),
       none(storage(device, 0, "none")) {}
 

@@ -20,8 +20,10 @@ struct RowShape {
   std::uint32_t feed_forward = 0;
   std::uint32_t vocabulary = 0;   // 0 for an engine without the last layer.
   std::uint32_t logits_rows = 0;  // Rows that get logits in one pass.
+  std::uint32_t int8_rows = 0;    // Rows with int8 activations in one pass.
+  std::uint64_t shares = 0;       // What their attention gathers, in numbers a row.
 };
-[[nodiscard]] RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows);
+[[nodiscard]] RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows, std::uint32_t splits);
 
 struct RowBuffers {
   RowBuffers(gpu::Device& device, const RowShape& shape);
@@ -30,6 +32,8 @@ struct RowBuffers {
   // The rows of the pass (engine/kernels/batch.h): written by the CPU, and while drawing by the GPU itself.
   gpu::Buffer tokens, places, segments, batch;
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
+  // Rows with int8 activations (engine/kernels/decode), one a sequence.
+  gpu::Buffer mixed_quants, mixed_scales, gated_quants, gated_scales, shares;
   gpu::Buffer logits;
   gpu::Buffer none;  // For bindings that a kernel does not use.
 
