@@ -1,26 +1,48 @@
 #include "engine/kernels/decode/decode_attention.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "engine/kernels/decode/decode_attention.wgsl.h"
 #include "engine/kernels/decode/merge_shares.wgsl.h"
 #include "engine/kernels/decode/quantize.wgsl.h"
+#include "engine/kernels/decode/shares.wgsl.h"
+#include "engine/kernels/decode/turned.wgsl.h"
+#include "engine/kernels/decode/whole_attention.wgsl.h"
 
 namespace weft::kernels {
 
+namespace {
+
+// Bytes of workgroup memory with `heads` gathered at once.
+std::uint64_t memory(const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup, std::uint32_t heads) {
+  const std::uint64_t dim = spec.rotary.cache.head_dim, group = spec.rotary.heads / spec.rotary.cache.kv_heads;
+  return group * dim * 4 + dim * 12 + (group * 4 + 1) * 4 + group * workgroup * 5 + std::uint64_t{heads} * workgroup * 16 + 64 +
+         (team.subgroups ? 0 : workgroup * 4);
+}
+std::uint32_t heads_at_once(const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup, std::uint64_t bytes_max) {
+  std::uint32_t heads = std::min(4u, spec.rotary.heads / spec.rotary.cache.kv_heads);
+  while (heads > 1 && memory(spec, team, workgroup, heads) > bytes_max) --heads;
+  return heads;
+}
+constexpr std::uint64_t memory_everywhere = 16384;  // What every WebGPU device has.
+
+}  // namespace
+
 bool decode_attention_possible(const gpu::Device& device, const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup) {
   const std::uint32_t dim = spec.rotary.cache.head_dim, group = spec.rotary.heads / spec.rotary.cache.kv_heads;
-  if (dim % 32 != 0 || workgroup < dim / 4 || group > workgroup) return false;
-  const std::uint64_t bytes = std::uint64_t{group} * dim * 4 + dim * 8 + (group * 4 + 1) * 4 + std::uint64_t{group} * workgroup * 4 +
-                              std::uint64_t{workgroup} * 16 + 16 + (team.subgroups ? 0 : workgroup * 4);
-  return bytes <= device.limits().workgroup_storage_bytes_max;
+  return dim % 32 == 0 && workgroup >= dim / 4 && group <= workgroup &&
+         memory(spec, team, workgroup, 1) <= device.limits().workgroup_storage_bytes_max;
 }
 
 std::uint64_t decode_shares_bytes(const DecodeAttentionSpec& spec, std::uint32_t rows) {
-  return std::uint64_t{rows} * spec.rotary.heads * spec.splits * (spec.rotary.cache.head_dim / 4 + 1) * 16;
+  return std::uint64_t{rows} * spec.rotary.heads * (spec.splits + 1) * (spec.rotary.cache.head_dim / 4 + 1) * 16;
 }
 
-gpu::PipelineOptions decode_attention_pipeline(const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup) {
+namespace {
+
+ShaderText describe(const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup) {
   const RotarySpec& rotary = spec.rotary;
   ShaderText text;
   text.constant("HEADS", rotary.heads)
@@ -31,12 +53,24 @@ gpu::PipelineOptions decode_attention_pipeline(const DecodeAttentionSpec& spec, 
       .constant("PAIRS", rotary.pairs)
       .flag("HALVES", rotary.halves)
       .flag("NORM", rotary.norm)
+      .flag("GATED", spec.gated)
       .constant("EPSILON", rotary.epsilon)
       .constant("SCALE", 1 / std::sqrt(static_cast<float>(rotary.cache.head_dim)))
-      .constant("SPLITS", spec.splits)
       .team(team, workgroup);
   rotary.cache.describe(text, true);
-  text.part(wgsl::decode_attention_wgsl);
+  text.part(wgsl::turned_wgsl);
+  return text;
+}
+
+}  // namespace
+
+gpu::PipelineOptions decode_attention_pipeline(const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup) {
+  ShaderText text = describe(spec, team, workgroup);
+  text.constant("SPLITS", spec.splits)
+      .constant("SHARE_MIN", spec.share_min)
+      .constant("HEADS_AT_ONCE", heads_at_once(spec, team, workgroup, memory_everywhere))
+      .part(wgsl::shares_wgsl)
+      .part(wgsl::decode_attention_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "decode_attention";
@@ -45,8 +79,31 @@ gpu::PipelineOptions decode_attention_pipeline(const DecodeAttentionSpec& spec, 
   return options;
 }
 
+bool whole_attention_possible(const gpu::Device& device, const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup) {
+  const std::uint32_t dim = spec.rotary.cache.head_dim;
+  const std::uint64_t bytes = dim * 16 + 8 + std::uint64_t{workgroup} * 20 + (team.subgroups ? 0 : workgroup * 4);
+  return dim % 32 == 0 && std::has_single_bit(dim) && workgroup >= 2 * team.size && workgroup >= dim / 2 &&
+         bytes <= device.limits().workgroup_storage_bytes_max;
+}
+
+gpu::PipelineOptions whole_attention_pipeline(const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup) {
+  ShaderText text = describe(spec, team, workgroup);
+  text.part(wgsl::quantize_wgsl).part(wgsl::whole_attention_wgsl);
+  gpu::PipelineOptions options;
+  options.wgsl = text.build();
+  options.label = "whole_attention";
+  using enum gpu::BindingKind;
+  options.groups = {
+      {{0, storage_read}, {1, storage_read}, {2, storage_read}, {3, storage_read}, {4, storage}, {5, storage}, {6, storage}, {7, storage}}};
+  return options;
+}
+
+gpu::Workgroups whole_attention_workgroups(const DecodeAttentionSpec& spec, std::uint32_t rows) {
+  return {.x = spec.rotary.heads, .y = rows, .z = 1};
+}
+
 gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec, std::uint32_t rows) {
-  return {.x = spec.rotary.cache.kv_heads, .y = spec.splits, .z = rows};
+  return {.x = spec.rotary.cache.kv_heads, .y = spec.splits + 1, .z = rows};
 }
 
 gpu::PipelineOptions merge_shares_pipeline(const DecodeAttentionSpec& spec) {
@@ -54,16 +111,18 @@ gpu::PipelineOptions merge_shares_pipeline(const DecodeAttentionSpec& spec) {
   text.constant("HEADS", spec.rotary.heads)
       .constant("DIM", spec.rotary.cache.head_dim)
       .constant("SPLITS", spec.splits)
+      .constant("SHARE_MIN", spec.share_min)
       .constant("PITCH", spec.rotary.pitch)
       .constant("Q_STRIDE", spec.rotary.q_stride)
       .flag("GATED", spec.gated)
+      .part(wgsl::shares_wgsl)
       .part(wgsl::quantize_wgsl)
       .part(wgsl::merge_shares_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "merge_shares";
   using enum gpu::BindingKind;
-  options.groups = {{{0, storage_read}, {1, storage_read}, {2, storage}, {3, storage}}};
+  options.groups = {{{0, storage_read}, {1, storage_read}, {2, storage}, {3, storage}, {4, storage_read}}};
   return options;
 }
 

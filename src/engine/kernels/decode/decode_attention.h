@@ -1,13 +1,16 @@
-// Attention of single rows (each the newest of its sequence), in two dispatches.
+// Attention of single rows (each the newest of its sequence), in two dispatches for long contexts and one for short ones.
 //
 // attend: norms and turns queries and keys as rotary.h does, attends to what the sequence remembers and to the row itself, and puts the
-// row's key and value into the cache. The positions are shared out over `splits` workgroups for every key head (flash decoding: Dao,
+// row's key and value into the cache. The positions are shared out over at most `splits` workgroups for every key head (flash decoding: Dao,
 // Haziza, Massa, Sizov 2023), each with an online softmax of its own.
 //   Group 0: 0 qkv (read, rows of `pitch`), 1 RowPlace for each row (read), 2 turns (read: [position][pairs] of cosine and sine),
 //   3 norms of queries and keys, one behind the other (read; any buffer without), 4 keys, 5 values,
-//   6 shares ([row][head][split][head_dim / 4 + 1] of vec4f).
+//   6 shares ([row][head][splits + 1][head_dim / 4 + 1] of vec4f: the last is the row's own).
 // merge: puts the shares together, gates them where the model does, and rounds them for int8_product.h.
-//   Group 0: 0 shares (read), 1 qkv (read), 2 quants, 3 scales: rows of heads * head_dim.
+//   Group 0: 0 shares (read), 1 qkv (read), 2 quants, 3 scales: rows of heads * head_dim,
+//   4 RowPlace for each row (read).
+// whole: both, by one workgroup for every query head.
+//   Group 0: 0 to 5 as attend, 6 quants, 7 scales.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +23,8 @@ namespace weft::kernels {
 struct DecodeAttentionSpec {
   RotarySpec rotary;  // heads, cache and how they turn.
   bool gated = false;
-  std::uint32_t splits = 1;
+  std::uint32_t splits = 1;      // Workgroups for a key head, at most.
+  std::uint32_t share_min = 64;  // Positions for each of them, at least.
 };
 [[nodiscard]] bool decode_attention_possible(const gpu::Device& device, const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup);
 [[nodiscard]] std::uint64_t decode_shares_bytes(const DecodeAttentionSpec& spec, std::uint32_t rows);
@@ -28,5 +32,9 @@ struct DecodeAttentionSpec {
 [[nodiscard]] gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec, std::uint32_t rows);
 [[nodiscard]] gpu::PipelineOptions merge_shares_pipeline(const DecodeAttentionSpec& spec);
 [[nodiscard]] gpu::Workgroups merge_shares_workgroups(const DecodeAttentionSpec& spec, std::uint32_t rows);
+
+[[nodiscard]] bool whole_attention_possible(const gpu::Device& device, const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup);
+[[nodiscard]] gpu::PipelineOptions whole_attention_pipeline(const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup);
+[[nodiscard]] gpu::Workgroups whole_attention_workgroups(const DecodeAttentionSpec& spec, std::uint32_t rows);
 
 }  // namespace weft::kernels

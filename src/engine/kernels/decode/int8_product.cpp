@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "engine/kernels/decode/input_norm.wgsl.h"
+#include "engine/kernels/decode/input_norm_subgroup.wgsl.h"
 #include "engine/kernels/decode/input_quantized.wgsl.h"
 #include "engine/kernels/decode/int8_q4.wgsl.h"
 #include "engine/kernels/decode/int8_q4k.wgsl.h"
@@ -16,6 +17,7 @@
 #include "engine/kernels/decode/product_rows.wgsl.h"
 #include "engine/kernels/decode/product_swiglu.wgsl.h"
 #include "engine/kernels/decode/quantize.wgsl.h"
+#include "engine/kernels/decode/quantize_subgroup.wgsl.h"
 #include "engine/kernels/dot4_packed.wgsl.h"
 #include "engine/kernels/dot4_plain.wgsl.h"
 #include "engine/kernels/matvec.h"
@@ -52,30 +54,31 @@ std::string_view int8_wgsl(WeightFormat format) {
   return {};
 }
 
-// A workgroup of swiglu makes a block, from a gate and an up for each number.
-std::uint32_t rows_each(const Int8ProductSpec& spec, const Team& team, std::uint32_t workgroup) {
-  return spec.output == Output::swiglu ? 2 * block / (workgroup / team.size) : spec.rows_each;
-}
-
 }  // namespace
 
 bool int8_product_possible(const gpu::Device& device, const Int8ProductSpec& spec, const Team& team, std::uint32_t workgroup) {
   if (int8_wgsl(spec.format).empty() || spec.columns % block != 0) return false;
-  const std::uint32_t teams = workgroup / team.size;
-  if (spec.output == Output::swiglu && (spec.weight_rows % (2 * block) != 0 || teams > block || block % teams != 0)) return false;
+  const std::uint32_t teams = workgroup / team.size / spec.share;
+  if (teams == 0) return false;
+  if (spec.output == Output::swiglu && (spec.weight_rows % (2 * block) != 0 || teams > block || block % teams != 0 || spec.rows_each % 2 != 0 ||
+                                        block / teams % (spec.rows_each / 2) != 0))
+    return false;
   // 24 bytes for a lane of 16, and what the sums take.
   const std::uint64_t bytes = (spec.input == Input::norm ? std::uint64_t{spec.batch} * (spec.columns / 16 * 24 + teams * 4) : 0) +
-                              std::uint64_t{workgroup} * 4 + std::uint64_t{spec.batch} * block * 4;
+                              std::uint64_t{workgroup} * 4 + std::uint64_t{workgroup / team.size} * spec.rows_each * spec.batch * 4 +
+                              std::uint64_t{spec.batch} * block * 4;
   return bytes <= device.limits().workgroup_storage_bytes_max;
 }
 
 gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Team& team, std::uint32_t workgroup, bool packed) {
   check(spec.columns % block == 0, "activations are rounded in whole blocks");
   const bool swiglu = spec.output == Output::swiglu;
+  const bool shuffles = spec.input == Input::norm && team.subgroups && team.size >= 8;
   ShaderText text;
   text.constant("LANES", spec.columns / 16)
       .constant("BATCH", spec.batch)
-      .constant("ROWS_EACH", rows_each(spec, team, workgroup))
+      .constant("ROWS_EACH", spec.rows_each)
+      .constant("SHARE", spec.share)
       .constant("AHEAD", spec.ahead)
       .constant("EPSILON", spec.epsilon);
   if (swiglu) {
@@ -94,7 +97,10 @@ gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Te
       .part(weights_wgsl(spec.format))
       .part(int8_wgsl(spec.format))
       .part(wgsl::quantize_wgsl)
-      .part(spec.input == Input::norm ? wgsl::input_norm_wgsl : wgsl::input_quantized_wgsl)
+      .part(shuffles ? wgsl::quantize_subgroup_wgsl : "")
+      .part(spec.input == Input::quantized ? wgsl::input_quantized_wgsl
+            : shuffles                     ? wgsl::input_norm_subgroup_wgsl
+                                           : wgsl::input_norm_wgsl)
       .part(wgsl::product_rows_wgsl)
       .part(swiglu ? wgsl::product_swiglu_wgsl : wgsl::product_wgsl);
   gpu::PipelineOptions options;
@@ -115,7 +121,7 @@ gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Te
 gpu::Workgroups int8_product_workgroups(const Int8ProductSpec& spec, const Team& team, std::uint32_t workgroup, std::uint32_t rows) {
   const std::uint32_t batches = (rows + spec.batch - 1) / spec.batch;
   if (spec.output == Output::swiglu) return grid(spec.weight_rows / 2 / block, batches);
-  const std::uint32_t each = workgroup / team.size * spec.rows_each;
+  const std::uint32_t each = workgroup / team.size / spec.share * spec.rows_each;
   return grid((spec.weight_rows + each - 1) / each, batches);
 }
 

@@ -3,6 +3,7 @@
 @group(0) @binding(1) var<storage, read> qkv: array<f32>;
 @group(0) @binding(2) var<storage, read_write> out_quants: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> out_scales: array<vec2f>;
+@group(0) @binding(4) var<storage, read> places: array<vec4u>;  // slot, position
 
 const FOURS = DIM / 4u;
 const ROW = HEADS * FOURS;
@@ -15,16 +16,31 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   if (at < ROW) {
     let head = at / FOURS;
     let four = at % FOURS;
-    let start = (row * HEADS + head) * SPLITS * (FOURS + 1u);
+    let start = (row * HEADS + head) * (SPLITS + 1u) * (FOURS + 1u);
+    let used = shares_of(places[row].y) + 1u;
     var top = -3.0e38;
-    for (var s = 0u; s < SPLITS; s++) { top = max(top, shares[start + s * (FOURS + 1u) + FOURS].x); }
     var sum = 0.0;
     var total = vec4f();
-    for (var s = 0u; s < SPLITS; s++) {
-      let share = shares[start + s * (FOURS + 1u) + FOURS];
-      let weight = exp(share.x - top);
-      sum += weight * share.y;
-      total += weight * shares[start + s * (FOURS + 1u) + four];
+    // Several at a time, so that they are not waited for one by one.
+    for (var s = 0u; s < used; s += 8u) {
+      var stats = array<vec2f, 8>();
+      var parts = array<vec4f, 8>();
+      for (var i = 0u; i < 8u; i++) {
+        let at_share = start + min(s + i, used - 1u) * (FOURS + 1u);
+        stats[i] = shares[at_share + FOURS].xy;
+        parts[i] = shares[at_share + four];
+      }
+      var new_top = top;
+      for (var i = 0u; i < 8u; i++) { new_top = max(new_top, stats[i].x); }
+      let shrink = exp(top - new_top);
+      sum *= shrink;
+      total *= shrink;
+      for (var i = 0u; i < 8u; i++) {
+        let weight = select(0.0, exp(stats[i].x - new_top), s + i < used);
+        sum += weight * stats[i].y;
+        total += weight * parts[i];
+      }
+      top = new_top;
     }
     total /= sum;
     if (GATED) {

@@ -2,26 +2,34 @@
 @group(1) @binding(2) var<storage, read_write> out_quants: array<vec4u>;
 @group(1) @binding(3) var<storage, read_write> out_scales: array<vec2f>;
 
-const EACH = ROWS_EACH / 2u;
+const EACH = 32u / (TEAMS / SHARE);  // Numbers that a team makes, one after another.
+const PAIRS = ROWS_EACH / 2u;        // Of them, at a time.
+fn pairs(first: u32) -> array<u32, ROWS_EACH> {
+  var rows = array<u32, ROWS_EACH>();
+  for (var p = 0u; p < PAIRS; p++) {
+    rows[2u * p] = first + p;
+    rows[2u * p + 1u] = WIDTH + first + p;
+  }
+  return rows;
+}
 var<workgroup> gated: array<f32, BATCH * 32u>;
 fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
   first_row = group.z * BATCH;
   let block = group.x + group.y * groups.x;
-  let first = min(block, WIDTH / 32u - 1u) * 32u + team * EACH;
-  var rows: array<u32, ROWS_EACH>;
-  for (var e = 0u; e < EACH; e++) {
-    rows[2u * e] = first + e;
-    rows[2u * e + 1u] = WIDTH + first + e;
-  }
-  var sums = products(rows, index, team, lane);
-  if (lane == 0u) {
-    for (var b = 0u; b < BATCH; b++) {
-      let factor = row_factor(b);
-      for (var e = 0u; e < EACH; e++) {
-        let gate = sums[2u * e * BATCH + b] * factor;
-        let up = sums[(2u * e + 1u) * BATCH + b] * factor;
-        let at = team * EACH + e;
-        gated[b * 32u + at] = gate / (1.0 + exp(-gate)) * up;
+  let first = min(block, WIDTH / 32u - 1u) * 32u + team / SHARE * EACH;
+  ask(pairs(first), 0u, lane + (team % SHARE) * TEAM);
+  prepare(index, team, lane);
+  for (var e = 0u; e < EACH; e += PAIRS) {
+    let rows = pairs(first + e);
+    if (e > 0u) { ask(rows, 0u, lane + (team % SHARE) * TEAM); }
+    var sums = products(rows, index, team, lane);
+    if (lane == 0u && team % SHARE == 0u) {
+      for (var b = 0u; b < BATCH; b++) {
+        let factor = row_factor(b);
+        for (var p = 0u; p < PAIRS; p++) {
+          let gate = sums[2u * p * BATCH + b] * factor;
+          gated[b * 32u + team / SHARE * EACH + e + p] = gate / (1.0 + exp(-gate)) * (sums[(2u * p + 1u) * BATCH + b] * factor);
+        }
       }
     }
   }

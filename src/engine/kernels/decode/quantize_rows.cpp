@@ -1,8 +1,11 @@
 #include "engine/kernels/decode/quantize_rows.h"
 
 #include "common/base/check.h"
+#include "engine/kernels/decode/norm_quantize.wgsl.h"
+#include "engine/kernels/decode/norm_quantize_subgroup.wgsl.h"
 #include "engine/kernels/decode/quantize.wgsl.h"
 #include "engine/kernels/decode/quantize_rows.wgsl.h"
+#include "engine/kernels/decode/quantize_subgroup.wgsl.h"
 #include "engine/kernels/shader.h"
 
 namespace weft::kernels {
@@ -21,5 +24,22 @@ gpu::PipelineOptions quantize_rows_pipeline(const QuantizeRowsSpec& spec) {
 gpu::Workgroups quantize_rows_workgroups(const QuantizeRowsSpec& spec, std::uint32_t rows) {
   return {.x = (spec.columns / 32 + 63) / 64, .y = rows, .z = 1};
 }
+
+gpu::PipelineOptions norm_quantize_pipeline(const NormQuantizeSpec& spec, const Team& team, std::uint32_t workgroup) {
+  check(spec.columns % 32 == 0, "rows are rounded in whole blocks");
+  const bool shuffles = team.subgroups && team.size >= 8;
+  ShaderText text;
+  text.constant("LANES", spec.columns / 16).constant("EPSILON", spec.epsilon).team(team, workgroup).part(wgsl::quantize_wgsl);
+  if (shuffles) text.part(wgsl::quantize_subgroup_wgsl);
+  text.part(shuffles ? wgsl::norm_quantize_subgroup_wgsl : wgsl::norm_quantize_wgsl);
+  gpu::PipelineOptions options;
+  options.wgsl = text.build();
+  options.label = "norm_quantize";
+  using enum gpu::BindingKind;
+  options.groups = {{{0, storage_read}, {1, storage_read}, {2, storage}, {3, storage}}};
+  return options;
+}
+
+gpu::Workgroups norm_quantize_workgroups(std::uint32_t rows) { return {.x = rows, .y = 1, .z = 1}; }
 
 }  // namespace weft::kernels

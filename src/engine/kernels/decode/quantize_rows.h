@@ -1,9 +1,11 @@
 // Rows of f32 rounded to int8, as int8_product.h takes them.
 //
-// Group 0: 0 x (read, rows of `pitch`), 1 quants, 2 scales.
+// quantize_rows: group 0: 0 x (read, rows of `pitch`), 1 quants, 2 scales.
+// norm_quantize, of rms_norm(x) * weight: group 0: 0 x (read), 1 weight (read), 2 quants, 3 scales.
 #pragma once
 
 #include "engine/gpu/device.h"
+#include "engine/kernels/shader.h"
 
 namespace weft::kernels {
 
@@ -13,5 +15,12 @@ struct QuantizeRowsSpec {
 };
 [[nodiscard]] gpu::PipelineOptions quantize_rows_pipeline(const QuantizeRowsSpec& spec);
 [[nodiscard]] gpu::Workgroups quantize_rows_workgroups(const QuantizeRowsSpec& spec, std::uint32_t rows);
+
+struct NormQuantizeSpec {
+  std::uint32_t columns = 0;  // A multiple of 32.
+  float epsilon = 0;
+};
+[[nodiscard]] gpu::PipelineOptions norm_quantize_pipeline(const NormQuantizeSpec& spec, const Team& team, std::uint32_t workgroup);
+[[nodiscard]] gpu::Workgroups norm_quantize_workgroups(std::uint32_t rows);
 
 }  // namespace weft::kernels

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -18,8 +19,12 @@ using gpu::BufferUsage;
 using kernels::RowPlace;
 using kernels::Segment;
 
-// Passes of drawing that are under way at a time, so that the device never waits for somebody to read a token.
-constexpr std::size_t depth_max = 4;
+// Submits that are under way at a time, so that the device never waits for somebody to read a token, and tokens in one of them:
+// more than one only where that many are quicker than a listener notices.
+constexpr std::size_t submits_ahead = 4;
+constexpr std::size_t steps_max = 4;
+constexpr auto submit_time_max = std::chrono::milliseconds(8);
+constexpr std::size_t draws_under_way_max = submits_ahead * steps_max + steps_max;
 
 struct Sequence {
   std::vector<Token> tokens;  // Handed in and handed out; empty where hidden states come in.
@@ -52,7 +57,7 @@ class GpuEngine final : public Engine {
         options_(options),
         buffers_(device, row_shape(config_, options_, rows_max(device, options_), decode_tuning(device, config_).splits)),
         pipelines_(device),
-        drawn_ring_(device, {.slots = depth_max + 2, .slot_bytes = std::uint64_t{options.sequences} * 8}),
+        drawn_ring_(device, {.slots = draws_under_way_max, .slot_bytes = std::uint64_t{options.sequences} * 8}),
         last_hidden_(device.create_buffer({.size = std::uint64_t{options.sequences} * config_.embedding * 4,
                                            .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
                                            .label = "last hidden"})),
@@ -106,9 +111,18 @@ class GpuEngine final : public Engine {
   std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& sequences);
   [[nodiscard]] Async<Result<std::vector<float>>> read_floats_back(const gpu::Buffer& buffer, std::uint64_t count);
   [[nodiscard]] Async<Result<>> take_oldest();
+  void measure_steps();
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& sequences);
-  void finish_draw(gpu::Encoder encoder, const std::vector<SequenceId>& sequences, std::uint32_t dispatches);
-  void draw_further();
+  void record_draw(gpu::Pass& pass, const std::vector<SequenceId>& sequences);
+  void count_decode(std::uint32_t dispatches);
+  void finish_draws(gpu::Encoder encoder, const std::vector<SequenceId>& sequences);
+  void draw_further(std::size_t steps);
+  // Positions that still fit behind what was fed, of all the sequences, with a token to be drawn behind each.
+  [[nodiscard]] std::size_t may_feed(const std::vector<SequenceId>& sequences) {
+    std::uint32_t left = options_.context;
+    for (const SequenceId id : sequences) left = std::min(left, options_.context - 1 - std::min(options_.context - 1, at(id).fed));
+    return left;
+  }
   void end_stream() { stream_.clear(); }
   [[nodiscard]] Result<> check_device() const;
 
@@ -125,6 +139,10 @@ class GpuEngine final : public Engine {
   std::vector<SequenceId> stream_;                // Whose last drawn tokens are in the device's rows; empty when the rows were used otherwise.
   std::unique_ptr<kernels::GpuSampler> sampler_;  // Null without the last layer.
   std::optional<kernels::GpuSampler::Rows> sampled_rows_;
+  std::vector<std::uint32_t> steps_;  // Of the sampler, recorded and not yet submitted.
+  std::size_t steps_a_submit_ = 1;
+  std::int64_t steps_taken_ = 0;                   // Since then:
+  std::chrono::steady_clock::time_point taken_{};  // When the last draw came back.
   EngineCounters counters_;
 };
 
@@ -153,7 +171,7 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source, 
     auto sampler = co_await kernels::GpuSampler::create(device_, {.vocabulary = config_.vocabulary,
                                                                   .rows = options_.sequences,
                                                                   .slots = options_.sequences,
-                                                                  .steps = std::bit_ceil(static_cast<std::uint32_t>(depth_max) + 2)});
+                                                                  .steps = std::bit_ceil(static_cast<std::uint32_t>(draws_under_way_max))});
     if (sampler) {
       sampler_ = std::move(*sampler);
       sampled_rows_ = sampler_->bind(buffers_.logits, buffers_.tokens, buffers_.places);
@@ -299,7 +317,7 @@ void GpuEngine::feed(SequenceId id) {
     gpu::Encoder encoder = device_.create_encoder("feed");
     {
       gpu::Pass pass = encoder.begin_pass("feed");
-      const RowCount rows{.rows = count, .segments = 1};
+      const RowCount rows{.rows = count, .segments = 1, .positions = sequence.fed + count};
       counters_.dispatches += program_->embed().record(pass, rows);
       counters_.dispatches += program_->layers(rows).record(pass, rows);
     }
@@ -340,7 +358,8 @@ std::uint32_t GpuEngine::record_head(gpu::Encoder& encoder, const std::vector<Se
     encoder.copy(last_hidden_, static_cast<std::uint64_t>(sequences[i]) * row_bytes, buffers_.hidden, i * row_bytes, row_bytes);
   gpu::Pass pass = encoder.begin_pass("head");
   const auto rows = static_cast<std::uint32_t>(sequences.size());
-  return program_->head({.rows = rows, .segments = rows}).record(pass, {.rows = rows, .segments = rows});
+  const RowCount count{.rows = rows, .segments = rows, .positions = 0};
+  return program_->head(count).record(pass, count);
 }
 
 Async<Result<std::vector<float>>> GpuEngine::read_floats_back(const gpu::Buffer& buffer, std::uint64_t count) {
@@ -385,35 +404,54 @@ Async<Result<>> GpuEngine::take_oldest() {
     --sequences_[slot]->under_way;
   }
   under_way_.pop_front();
+  ++steps_taken_;
+  if (under_way_.size() % steps_a_submit_ == 0) measure_steps();
   co_return Result<>();
 }
 
-// From logits to tokens, and on their way back to the CPU.
-void GpuEngine::finish_draw(gpu::Encoder encoder, const std::vector<SequenceId>& sequences, std::uint32_t dispatches) {
-  const auto rows = static_cast<std::uint32_t>(sequences.size());
+// How quick steps are while there is always one behind decides how many go into a submit.
+void GpuEngine::measure_steps() {
+  const auto now = std::chrono::steady_clock::now();
+  if (taken_ != std::chrono::steady_clock::time_point{} && !under_way_.empty() && steps_taken_ > 0) {
+    const auto step = (now - taken_) / steps_taken_;
+    steps_a_submit_ = step * steps_max < submit_time_max ? steps_max : 1;
+  }
+  taken_ = under_way_.empty() ? std::chrono::steady_clock::time_point{} : now;
+  steps_taken_ = 0;
+}
+
+// One draw of a pass that is being recorded.
+void GpuEngine::record_draw(gpu::Pass& pass, const std::vector<SequenceId>& sequences) {
   std::vector<std::uint32_t> slots;
   for (const SequenceId id : sequences) slots.push_back(static_cast<std::uint32_t>(id));
-  std::uint32_t step = 0;
-  {
-    gpu::Pass pass = encoder.begin_pass("draw");
-    step = sampler_->record(pass, *sampled_rows_, slots);
-  }
-  dispatches += sampler_->dispatches(slots);
-  auto read = drawn_ring_.record(encoder, sampler_->drawn(), sampler_->drawn_offset(step), std::uint64_t{rows} * 8);
-  check(read.has_value(), "there are as many slots as passes under way");
-  device_.submit(std::move(encoder));
-  read->begin();
-  UnderWay pass{.read = std::move(*read), .sequences = sequences, .epochs = {}};
-  for (const SequenceId id : sequences) {
-    pass.epochs.push_back(at(id).epoch);
-    ++at(id).under_way;
-  }
-  under_way_.push_back(std::move(pass));
+  steps_.push_back(sampler_->record(pass, *sampled_rows_, slots));
+  count_decode(sampler_->dispatches(slots));
+  ++counters_.decode_steps;
+}
+
+void GpuEngine::count_decode(std::uint32_t dispatches) {
   counters_.dispatches += dispatches;
   counters_.decode_dispatches += dispatches;
+}
+
+// What was drawn goes on its way back to the CPU.
+void GpuEngine::finish_draws(gpu::Encoder encoder, const std::vector<SequenceId>& sequences) {
+  const std::size_t first = under_way_.size();
+  for (const std::uint32_t step : steps_) {
+    auto read = drawn_ring_.record(encoder, sampler_->drawn(), sampler_->drawn_offset(step), std::uint64_t{sequences.size()} * 8);
+    check(read.has_value(), "there are as many slots as draws under way");
+    UnderWay draw{.read = std::move(*read), .sequences = sequences, .epochs = {}};
+    for (const SequenceId id : sequences) {
+      draw.epochs.push_back(at(id).epoch);
+      ++at(id).under_way;
+    }
+    under_way_.push_back(std::move(draw));
+  }
+  steps_.clear();
+  device_.submit(std::move(encoder));
+  for (std::size_t i = first; i < under_way_.size(); ++i) under_way_[i].read.begin();
   ++counters_.submits;
   ++counters_.decode_submits;
-  ++counters_.decode_steps;
 }
 
 // The first draw of these sequences together: from their final hidden states.
@@ -436,27 +474,33 @@ Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) 
   }
   buffers_.write_rows(device_, places, segments);
   gpu::Encoder encoder = device_.create_encoder("draw");
-  const std::uint32_t dispatches = record_head(encoder, sequences);
-  finish_draw(std::move(encoder), sequences, dispatches);
+  count_decode(record_head(encoder, sequences));
+  {
+    gpu::Pass pass = encoder.begin_pass("draw");
+    record_draw(pass, sequences);
+  }
+  finish_draws(std::move(encoder), sequences);
   stream_ = sequences;
   co_return Result<>();
 }
 
-// One more pass for the sequences whose last drawn tokens are in the rows.
-void GpuEngine::draw_further() {
+// Further draws, in one submit, for the sequences whose last drawn tokens are in the rows.
+void GpuEngine::draw_further(std::size_t steps) {
   const auto rows = static_cast<std::uint32_t>(stream_.size());
   gpu::Encoder encoder = device_.create_encoder("decode");
-  std::uint32_t dispatches = 0;
   {
     gpu::Pass pass = encoder.begin_pass("decode");
-    const RowCount count{.rows = rows, .segments = rows};
-    dispatches += program_->embed().record(pass, count);
-    dispatches += program_->layers(count).record(pass, count);
-    dispatches += program_->head(count).record(pass, count);
+    RowCount count{.rows = rows, .segments = rows, .positions = 0};
+    for (const SequenceId id : stream_) count.positions = std::max(count.positions, at(id).fed);
+    for (std::size_t step = 0; step < steps; ++step) {
+      ++count.positions;
+      count_decode(program_->embed().record(pass, count) + program_->layers(count).record(pass, count) + program_->head(count).record(pass, count));
+      record_draw(pass, stream_);
+    }
   }
-  finish_draw(std::move(encoder), stream_, dispatches);
+  finish_draws(std::move(encoder), stream_);
   for (const SequenceId id : stream_) {
-    ++at(id).fed;
+    at(id).fed += static_cast<std::uint32_t>(steps);
     at(id).hidden_at.reset();
   }
 }
@@ -487,12 +531,13 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
         if (needed.empty()) break;
         WEFT_CO_OK(co_await draw_first(needed));
       } else {
-        draw_further();
+        draw_further(1);
       }
     }
-    // Work ahead, as long as it is likely to be wanted and fits.
-    const std::size_t ahead = std::min<std::size_t>({depth_max, std::size_t{more} + 1, room});
-    while (stream_ == sequences && under_way_.size() < ahead && at(sequences[0]).fed + 1 < options_.context) draw_further();
+    // Work ahead, as long as it is likely to be wanted and fits: where steps are quick, several in a submit.
+    const std::size_t wanted = std::min<std::size_t>({std::size_t{more} + 1, room});
+    while (stream_ == sequences && under_way_.size() < std::min(wanted, submits_ahead * steps_a_submit_) && may_feed(sequences) > 0)
+      draw_further(std::min<std::size_t>({steps_a_submit_, wanted - under_way_.size(), may_feed(sequences)}));
     WEFT_CO_OK(co_await take_oldest());
   }
   std::vector<Drawn> out;
@@ -517,12 +562,13 @@ Async<Result<std::vector<float>>> GpuEngine::forward(SequenceId id, std::vector<
   for (std::uint32_t done = 0; done < total;) {
     const std::uint32_t count = std::min(buffers_.shape.rows, total - done);
     place_rows(id, sequence.fed, count);
-    const std::span<float> rows = std::span(hidden).subspan(std::size_t{done} * width, std::size_t{count} * width);
-    device_.write(buffers_.hidden, 0, as_bytes(std::span<const float>(rows)));
+    const std::span<float> states = std::span(hidden).subspan(std::size_t{done} * width, std::size_t{count} * width);
+    device_.write(buffers_.hidden, 0, as_bytes(std::span<const float>(states)));
     gpu::Encoder encoder = device_.create_encoder("forward");
     {
       gpu::Pass pass = encoder.begin_pass("forward");
-      counters_.dispatches += program_->layers({.rows = count, .segments = 1}).record(pass, {.rows = count, .segments = 1});
+      const RowCount rows{.rows = count, .segments = 1, .positions = sequence.fed + count};
+      counters_.dispatches += program_->layers(rows).record(pass, rows);
     }
     encoder.copy(buffers_.hidden, std::uint64_t{count - 1} * width * 4, last_hidden_, static_cast<std::uint64_t>(id) * width * 4,
                  std::uint64_t{width} * 4);
@@ -532,7 +578,7 @@ Async<Result<std::vector<float>>> GpuEngine::forward(SequenceId id, std::vector<
     sequence.length = sequence.fed;
     sequence.hidden_at = sequence.fed;
     WEFT_CO_ASSIGN(const std::vector<float> out, co_await read_floats_back(buffers_.hidden, std::uint64_t{count} * width));
-    std::ranges::copy(out, rows.begin());
+    std::ranges::copy(out, states.begin());
     done += count;
   }
   co_return hidden;

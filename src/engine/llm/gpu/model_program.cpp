@@ -1,5 +1,7 @@
 #include "engine/llm/gpu/model_program.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "engine/kernels/embed.h"
@@ -37,16 +39,34 @@ Async<Result<>> add_embed(BuildContext& context, Program& program, const GpuMatr
 
 }  // namespace
 
+// Found by trying on an NVIDIA H200 (docs/performance.md); what a CPU device wants is one piece of everything.
 DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   const kernels::Team team = kernels::Team::of(device);
   const bool cpu = device.adapter().kind == gpu::AdapterKind::cpu;
-  // A GPU wants a few hundred workgroups; a CPU one piece.
-  constexpr std::uint32_t attention_workgroups = 128, splits_max = 32;
   DecodeTuning tuning;
-  tuning.workgroup = kernels::workgroup_size(device, cpu ? team.size * 8 : 256);
-  tuning.gate_workgroup = std::min(kernels::workgroup_size(device, cpu ? 256 : 512), 32 * team.size);
+  const std::uint32_t workgroup = kernels::workgroup_size(device, cpu ? team.size * 8 : 256);
+  tuning.projections = tuning.output = tuning.down = tuning.head = {.workgroup = workgroup};
+  tuning.gates = {.workgroup = std::min(kernels::workgroup_size(device, cpu ? 256 : 512), 32 * team.size), .rows_each = 2};
+  // The head's many workgroups would norm the same row too often.
+  tuning.head.norm_in_front = true;
+  if (!cpu) {
+    // Long rows are shared, so that a thread waits once, and few rows, so that every part of the GPU has one.
+    constexpr std::uint32_t few_rows = 1536, steps = 2, share_max = 4;
+    tuning.down.share = std::clamp(std::bit_floor(config.feed_forward / 16 / team.size / steps), 1u, share_max);
+    if (config.embedding < few_rows) {
+      tuning.output.share = 2;
+      tuning.down.share *= 2;
+      tuning.down.workgroup = kernels::workgroup_size(device, 2 * workgroup);
+    }
+  }
+  const AttentionShape& attention = config.attention;
+  constexpr std::uint32_t attention_workgroups = 384, splits_max = 64;
   tuning.attention_workgroup = kernels::workgroup_size(device, 128);
-  tuning.splits = cpu ? 1 : std::clamp(attention_workgroups / std::max(1u, config.attention.kv_heads), 1u, splits_max);
+  tuning.splits = cpu ? 1 : std::clamp(attention_workgroups / std::max(1u, attention.kv_heads), 1u, splits_max);
+  tuning.share_min = 32;
+  // One workgroup for a head is quicker until it has to go round more than twice.
+  tuning.whole_workgroup = kernels::workgroup_size(device, 512);
+  tuning.split_from = cpu ? ~0u : attention.head_dim > 128 ? 1 : 320 * 64 / std::max(64u, attention.head_dim);
   tuning.packed = device.has("packed_4x8_integer_dot_product");
   return tuning;
 }

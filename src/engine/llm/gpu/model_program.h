@@ -15,11 +15,19 @@ namespace weft::llm {
 
 // How the kernels for drawing tokens share out their work on a device.
 struct DecodeTuning {
-  std::uint32_t workgroup = 0;            // Of matrix products.
-  std::uint32_t gate_workgroup = 0;       // Of the feed-forward's first half, at most 32 teams.
-  std::uint32_t attention_workgroup = 0;  //
-  std::uint32_t splits = 1;               // Of an attention's positions.
-  bool packed = false;                    // dot4I8Packed.
+  struct Matrix {
+    std::uint32_t workgroup = 0;
+    std::uint32_t rows_each = 1;  // As in Int8ProductSpec.
+    std::uint32_t share = 1;
+    bool norm_in_front = false;  // The norm is a dispatch of its own instead of being done in every workgroup.
+  };
+  Matrix projections, output, gates, down, head;
+  std::uint32_t attention_workgroup = 0;
+  std::uint32_t splits = 1;           // Of an attention's positions.
+  std::uint32_t share_min = 64;       // Of them, for each.
+  std::uint32_t whole_workgroup = 0;  // Of an attention that is not shared out,
+  std::uint32_t split_from = 1;       // with fewer positions than this.
+  bool packed = false;                // dot4I8Packed.
 };
 [[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);
 

@@ -8,10 +8,15 @@ void Program::add(Dispatch dispatch) {
   dispatches_.push_back(std::move(kept));
 }
 
+bool Program::suits(const Dispatch& dispatch, const RowCount& count) {
+  return count.rows >= dispatch.rows_min && count.rows <= dispatch.rows_max && count.positions >= dispatch.positions_min &&
+         count.positions <= dispatch.positions_max;
+}
+
 std::uint32_t Program::record(gpu::Pass& pass, const RowCount& count) const {
   std::uint32_t recorded = 0;
   for (const auto& dispatch : dispatches_) {
-    if (count.rows < dispatch->rows_min || count.rows > dispatch->rows_max) continue;
+    if (!suits(*dispatch, count)) continue;
     pass.run(*dispatch->pipeline, dispatch->group_pointers, dispatch->workgroups(count));
     ++recorded;
   }

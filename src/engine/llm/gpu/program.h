@@ -16,12 +16,15 @@ namespace weft::llm {
 struct RowCount {
   std::uint32_t rows = 0;
   std::uint32_t segments = 0;
+  std::uint32_t positions = 0;  // That the furthest of them sees, itself included, where each is the newest of its sequence.
 };
 
 struct Dispatch {
-  // For passes of so many rows; others leave it out.
+  // For passes of so many rows and positions; others leave it out.
   std::uint32_t rows_min = 0;
   std::uint32_t rows_max = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t positions_min = 0;
+  std::uint32_t positions_max = std::numeric_limits<std::uint32_t>::max();
   std::function<gpu::Workgroups(const RowCount& count)> workgroups;
 
   std::shared_ptr<const gpu::Pipeline> pipeline{};
@@ -36,6 +39,7 @@ class Program {
   std::uint32_t record(gpu::Pass& pass, const RowCount& count) const;
 
  private:
+  [[nodiscard]] static bool suits(const Dispatch& dispatch, const RowCount& count);
   std::vector<std::unique_ptr<const Dispatch>> dispatches_;
 };
 

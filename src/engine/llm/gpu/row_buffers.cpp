@@ -34,7 +34,7 @@ RowShape row_shape(const Config& config, const EngineOptions& options, std::uint
                  .logits_rows = options.sequences};
   if (options.activations == Activations::int8) {
     shape.int8_rows = options.sequences;
-    shape.shares = std::uint64_t{attention.heads} * splits * (attention.head_dim + 4);
+    shape.shares = std::uint64_t{attention.heads} * (splits + 1) * (attention.head_dim + 4);
   }
   if (config.delta_net) {
     const DeltaNetShape& delta = *config.delta_net;
@@ -61,6 +61,8 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
       core(storage(device, shape.convolved == 0 ? 0 : std::uint64_t{shape.rows} * shape.mixed, "core")),
       gates(storage(device, std::uint64_t{shape.rows} * shape.feed_forward * 2, "gates")),
       gated(storage(device, std::uint64_t{shape.rows} * shape.feed_forward, "gated")),
+      normed_quants(storage(device, std::uint64_t{shape.int8_rows} * shape.embedding / 4, "normed quants")),
+      normed_scales(storage(device, std::uint64_t{shape.int8_rows} * shape.embedding / 8, "normed scales")),
       mixed_quants(storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 4, "mixed quants")),
       mixed_scales(storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 8, "mixed scales")),
       gated_quants(storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 4, "gated quants")),

@@ -33,7 +33,7 @@ struct RowBuffers {
   gpu::Buffer tokens, places, segments, batch;
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
   // Rows with int8 activations (engine/kernels/decode), one a sequence.
-  gpu::Buffer mixed_quants, mixed_scales, gated_quants, gated_scales, shares;
+  gpu::Buffer normed_quants, normed_scales, mixed_quants, mixed_scales, gated_quants, gated_scales, shares;
   gpu::Buffer logits;
   gpu::Buffer none;  // For bindings that a kernel does not use.
 
