@@ -106,7 +106,7 @@ for (const { device, cases, maxTokens } of devices) {
 
 test('nothing loads before load(), a file from the network is kept, and the next load reads what was kept, even offline', async (t) => {
   const { page, url, requests, line } = await open(t);
-  assert.deepEqual(requests.filter(({ path: name }) => /weft_llm|worker|models/.test(name)), []);
+  assert.deepEqual(requests.filter(({ path: name }) => /weft_llm|model-worker|models/.test(name)), []);
   const load = () =>
     page.evaluate(async () => {
       const progress = [];

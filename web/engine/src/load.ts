@@ -36,7 +36,7 @@ export async function load(source: Source, options: LoadOptions = {}): Promise<M
   if (signal?.aborted === true) throw given();
   const from = workerSource(source, options);
   const engine = new URL(options.engine ?? new URL(/* @vite-ignore */ 'weft_llm.mjs', import.meta.url), here()).href;
-  const port: Port = new Worker(new URL('./worker/worker.js', import.meta.url), { type: 'module', name: 'weft-llm' });
+  const port: Port = new Worker(new URL('./worker/model-worker.js', import.meta.url), { type: 'module', name: 'weft-llm' });
 
   return new Promise((resolve, reject) => {
     const settle = (): void => signal?.removeEventListener('abort', abort);
