@@ -3,20 +3,49 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/bench_gpu.h"
+#include "apps/cli/bench_llm.h"
 #include "apps/cli/commands.h"
 
 namespace weft::cli {
+namespace {
 
-void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* bench = app.add_subcommand("bench", "Measures what this machine can do");
-  bench->require_subcommand(1);
+void add_bench_gpu(CLI::App& bench, std::function<int()>& chosen) {
   auto options = std::make_shared<BenchGpuOptions>();
-  CLI::App* gpu = bench->add_subcommand("gpu", "Dispatch cost, bandwidths and matrix rates of a GPU");
+  CLI::App* gpu = bench.add_subcommand("gpu", "Dispatch cost, bandwidths and matrix rates of a GPU");
   gpu->add_option("--adapter", options->adapter, "Which GPU, by its number in --list (default: the best one)");
   gpu->add_flag("--list", options->list, "List the GPUs and stop");
   gpu->add_flag("--strangers", options->strangers, "With validation and bounds checks on, as strangers' shaders run");
   gpu->add_flag("--json", options->json, "One JSON document on standard output");
   gpu->callback([options, &chosen] { chosen = [options] { return bench_gpu_command(*options); }; });
+}
+
+void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
+  auto options = std::make_shared<BenchLlmOptions>();
+  CLI::App* llm = bench.add_subcommand("llm",
+                                       "How fast language models read and write\n\n"
+                                       "  weft bench llm --model a.gguf --model b.gguf --depth 0,4096 --sequences 1,8 --json");
+  llm->add_option("--model", options->models, "A GGUF file; may be given several times")->required();
+  llm->add_option("--device", options->model.device, "gpu, cpu or a part of a GPU's name");
+  llm->add_option("--adapter", options->model.adapter, "The GPU's number in 'weft bench gpu --list'");
+  llm->add_option("--activations", options->model.activations, "f32, or int8 for speed");
+  llm->add_option("--kv", options->model.kv, "How keys and values are kept: f32, f16 or q8_0");
+  llm->add_option("--threads", options->model.threads, "Of the CPU engine; 0 for as many as the machine has");
+  llm->add_option("--prompt", options->tests.prompt, "Tokens of a prefill; 0 to leave it out");
+  llm->add_option("--tokens", options->tests.tokens, "Tokens drawn in a round; 0 to leave it out");
+  llm->add_option("--depth", options->tests.depths, "Positions in front of the drawn tokens: 0,4096")->delimiter(',');
+  llm->add_option("--sequences", options->tests.sequences, "How many are drawn together: 1,4,8")->delimiter(',');
+  llm->add_option("--rounds", options->tests.rounds, "Of every test; the median counts");
+  llm->add_flag("--json", options->json, "One JSON document on standard output");
+  llm->callback([options, &chosen] { chosen = [options] { return bench_llm_command(*options); }; });
+}
+
+}  // namespace
+
+void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* bench = app.add_subcommand("bench", "Measures what this machine can do");
+  bench->require_subcommand(1);
+  add_bench_gpu(*bench, chosen);
+  add_bench_llm(*bench, chosen);
 }
 
 }  // namespace weft::cli

@@ -39,6 +39,9 @@ class LanguageModel {
   LanguageModel(const LanguageModel&) = delete;
 
   [[nodiscard]] const gguf::File& file() const { return file_; }
+  [[nodiscard]] const llm::Model& model() const { return model_; }
+  // Null on the CPU.
+  [[nodiscard]] const gpu::Device* gpu() const { return device_.get(); }
   [[nodiscard]] llm::Engine& engine() { return *engine_; }
   // Null for a file without one.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const { return tokenizer_.get(); }

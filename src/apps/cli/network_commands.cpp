@@ -20,7 +20,7 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--listen", options->listen, "ADDRESS:PORT; port 0 takes a free one");
   command->add_option("--data", options->data, "Folder of its state (default: ~/.local/share/weft)");
   command->add_option("--store", options->store, "sqlite:, sqlite:FILE, or memory: (forgets everything)");
-  command->add_option("--grant", options->grant, "Credits given to a new client (default: 1000 on loopback, 0 elsewhere)");
+  command->add_option("--grant", options->grant, "Credits given to a new client (default: 100000 on loopback, 0 elsewhere)");
   command->add_option("--tls-cert", options->tls_cert, "Certificate chain, PEM")->check(CLI::ExistingFile);
   command->add_option("--tls-key", options->tls_key, "Its private key, PEM")->check(CLI::ExistingFile);
   command->add_flag("--tls-self-signed", options->tls_self_signed, "Make a certificate for this machine's addresses and use it");

@@ -22,7 +22,7 @@ namespace weft::coordinator {
 
 namespace {
 
-constexpr MicroCredits loopback_grant = 1'000'000'000;  // 1,000 credits.
+constexpr MicroCredits loopback_grant = 100'000'000'000;  // 100,000 credits: a hundred of the examples.
 
 constexpr std::string_view no_web_page = R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Weft</title>
 <style>body{font:16px/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>

@@ -98,7 +98,7 @@ TEST_F(InterfaceTest, OnlyItsClientCancelsAJobAndIsRefunded) {
   EXPECT_EQ(own.status, 200);
   EXPECT_EQ(api::from_json<api::Job>(own.body)->state, "cancelled");
   const auto account = view<api::LedgerAccount>("/v1/ledger?account=client:" + wallet_.public_key().text());
-  EXPECT_EQ(account.amount, 1'000'000'000);
+  EXPECT_EQ(account.amount, 100'000'000'000);
   EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/outputs/0")).status, 409);
 }
 
@@ -150,7 +150,7 @@ TEST_F(InterfaceTest, UnknownThingsAreProblemsAndTheRestIsAnswered) {
   EXPECT_THAT(ask(net::get("/")).body, HasSubstr("coordinator is running"));
   const auto info = view<api::Info>("/v1/info");
   EXPECT_FALSE(info.tls);
-  EXPECT_EQ(info.grant, 1'000'000'000);
+  EXPECT_EQ(info.grant, 100'000'000'000);
 }
 
 // What a socket heard until it was closed by the other side.

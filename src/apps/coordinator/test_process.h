@@ -111,7 +111,6 @@ class ScriptedWorker {
         client_(net::Client::create({.url = url, .connections = 1}).value()) {
     client_->post([this] { connect(); });
   }
-  ~ScriptedWorker() { client_.reset(); }
 
   [[nodiscard]] std::string account() const { return "worker:" + key_.public_key().text(); }
   [[nodiscard]] std::size_t errors() const { return errors_; }

@@ -12,6 +12,7 @@
 
 #include "common/base/check.h"
 #include "service/net/drogon_setup.h"
+#include "service/net/on_loop.h"
 
 namespace weft::net {
 
@@ -122,7 +123,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   void send_binary(ByteVector bytes) override { send(std::string(as_text(bytes)), drogon::WebSocketMessageType::Binary); }
 
   void close() override {
-    loop_->queueInLoop([self = shared_from_this()] {
+    on_loop(loop_, [self = shared_from_this()] {
       if (self->ended_) return;
       if (!self->connection_) return self->finish({ErrorCode::cancelled, "Closed before it opened."});
       self->connection_->shutdown();
@@ -139,7 +140,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
 
  private:
   void send(std::string bytes, drogon::WebSocketMessageType type) {
-    loop_->runInLoop([self = shared_from_this(), bytes = std::move(bytes), type] {
+    on_loop(loop_, [self = shared_from_this(), bytes = std::move(bytes), type] {
       if (!self->ended_ && self->connection_) self->connection_->send(bytes, type);
     });
   }
@@ -184,7 +185,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   // Drogon's client reconnects by itself unless it is stopped; its handlers hold us, so they go as well. Not from inside
   // one of them, therefore queued.
   void let_go() {
-    loop_->queueInLoop([client = std::move(client_), connection = std::move(connection_)] {
+    on_loop(loop_, [client = std::move(client_), connection = std::move(connection_)] {
       if (!client) return;
       client->stop();
       if (connection && connection->connected()) connection->forceClose();
@@ -257,7 +258,7 @@ struct Core : std::enable_shared_from_this<Core> {
     lanes[lane].busy = false;
     if (result != drogon::ReqResult::Ok) {
       // A connection that failed or still owes an answer is not used again. Not destroyed inside its own callback.
-      loop->queueInLoop([old = std::move(lanes[lane].client)] {});
+      on_loop(loop, [old = std::move(lanes[lane].client)] {});
       lanes[lane].client.reset();
     }
     // The server may close a kept connection just as we use it; what can be repeated is, once.
@@ -288,7 +289,7 @@ class DrogonClient final : public Client {
 
   ~DrogonClient() override {
     std::promise<void> gone;
-    thread_.getLoop()->queueInLoop([core = std::move(core_), &gone]() mutable {
+    on_loop(thread_.getLoop(), [core = std::move(core_), &gone]() mutable {
       for (const auto& weak : core->sockets) {
         if (auto socket = weak.lock()) socket->drop();
       }
@@ -297,13 +298,13 @@ class DrogonClient final : public Client {
       core.reset();
       lanes.clear();
       // After what drop() queued.
-      loop->queueInLoop([&gone] { gone.set_value(); });
+      on_loop(loop, [&gone] { gone.set_value(); });
     });
     gone.get_future().wait();
   }
 
   void send(Request request, Answer answer) override {
-    thread_.getLoop()->queueInLoop([core = core_, request = std::move(request), answer = std::move(answer)]() mutable {
+    on_loop(thread_.getLoop(), [core = core_, request = std::move(request), answer = std::move(answer)]() mutable {
       core->add({.request = std::move(request), .answer = std::move(answer)});
     });
   }
@@ -318,7 +319,7 @@ class DrogonClient final : public Client {
 
   std::shared_ptr<Socket> connect(std::string path, SocketHandlers handlers) override {
     auto socket = std::make_shared<DrogonSocket>(thread_.getLoop(), core_->options, url_, std::move(handlers));
-    thread_.getLoop()->queueInLoop([core = core_, socket, path = std::move(path)]() mutable {
+    on_loop(thread_.getLoop(), [core = core_, socket, path = std::move(path)]() mutable {
       std::erase_if(core->sockets, [](const auto& weak) { return weak.expired(); });
       core->sockets.push_back(socket);
       socket->start(std::move(path));
@@ -327,7 +328,7 @@ class DrogonClient final : public Client {
   }
 
   void post(std::function<void()> work) override {
-    thread_.getLoop()->queueInLoop([weak = std::weak_ptr(core_), work = std::move(work)] {
+    on_loop(thread_.getLoop(), [weak = std::weak_ptr(core_), work = std::move(work)] {
       if (weak.lock()) work();
     });
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
-#include <latch>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -51,23 +51,28 @@ void GroupCommit::State::run() {
 }
 
 void GroupCommit::State::commit_group(std::vector<Item> group) {
+  std::vector<Result<>> results;
   std::uint64_t commits = 1;
   if (group.size() == 1) {
-    group.front().done(store.commit(group.front().batch));
+    results.push_back(store.commit(group.front().batch));
   } else {
     Batch merged;
     for (const Item& item : group) merged.merge(Batch(item.batch));
     if (store.commit(merged)) {
-      for (Item& item : group) item.done({});
+      results.resize(group.size());
     } else {
       // One of them is at fault, and nothing of the group is stored: each for itself.
-      for (Item& item : group) item.done(store.commit(item.batch));
+      for (const Item& item : group) results.push_back(store.commit(item.batch));
       commits += group.size();
     }
   }
-  const std::lock_guard lock(mutex);
-  counts.batches += group.size();
-  counts.commits += commits;
+  {
+    // Before anybody hears of it, so that who does finds it counted.
+    const std::lock_guard lock(mutex);
+    counts.batches += group.size();
+    counts.commits += commits;
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) group[i].done(std::move(results[i]));
 }
 
 GroupCommit::GroupCommit(Store& store, Options options) : state_(std::make_unique<State>(store, options)) {
@@ -96,14 +101,10 @@ Result<> GroupCommit::submit(Batch batch, Done done) {
 }
 
 Result<> GroupCommit::commit(Batch batch) {
-  Result<> result;
-  std::latch finished(1);
-  WEFT_OK(submit(std::move(batch), [&](Result<> outcome) {
-    result = std::move(outcome);
-    finished.count_down();
-  }));
-  finished.wait();
-  return result;
+  std::promise<Result<>> outcome;
+  auto future = outcome.get_future();
+  WEFT_OK(submit(std::move(batch), [&outcome](Result<> result) { outcome.set_value(std::move(result)); }));
+  return future.get();
 }
 
 GroupCommit::Counts GroupCommit::counts() const {

@@ -13,8 +13,11 @@ TEST_P(Expected, AnswersAsLlamaCpp) {
   const auto path = weft::test::find_data("models/" + name + ".gguf");
   const auto expected_path = weft::test::find_data("models/expected/" + name + ".json");
   if (!path || !expected_path) GTEST_SKIP() << weft::test::missing_data("models/" + name + ".gguf");
-  const auto cases = test::read_expected(*expected_path);
+  auto cases = test::read_expected(*expected_path);
   ASSERT_TRUE(cases.has_value()) << cases.error().message;
+#ifdef __SANITIZE_THREAD__
+  cases->resize(1);  // What threads do is the same in all of them, and takes many times as long.
+#endif
   const auto model = test::open_model(*path);
   ASSERT_TRUE(model.has_value()) << model.error().message;
   const auto engine = create_cpu_engine((*model)->model, *(*model)->source, {.kv = KvFormat::f32});
@@ -23,7 +26,7 @@ TEST_P(Expected, AnswersAsLlamaCpp) {
   const auto agreement = run_now(test::compare_with_expected(**engine, *cases));
 
   ASSERT_TRUE(agreement.has_value()) << agreement.error().message;
-  EXPECT_GT(agreement->tokens, 100u);
+  EXPECT_GT(agreement->tokens, cases->size() > 1 ? 100u : 1u);
   RecordProperty("agreement", agreement->text());
   std::printf("  %s: %s\n", name.c_str(), agreement->text().c_str());
 }

@@ -1,0 +1,31 @@
+// The parts of a layer as dispatches.
+#pragma once
+
+#include "engine/llm/gpu/model_program.h"
+
+namespace weft::llm {
+
+// A matrix product of every row of a pass.
+struct Product {
+  const gpu::Buffer& x;
+  std::uint32_t x_pitch = 0;
+  const gpu::Buffer& y;
+  std::uint32_t y_pitch = 0;
+  std::uint32_t y_offset = 0;
+  bool accumulate = false;
+  std::vector<float> bias{};  // One a row of the matrix; empty for none.
+};
+// Biases are kept in `keep`.
+[[nodiscard]] Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix, Product product,
+                                          std::vector<gpu::Buffer>& keep);
+// y = rms_norm(x) * weight.
+[[nodiscard]] Async<Result<>> add_norm(BuildContext& context, Program& program, const gpu::Buffer& x, const gpu::Buffer& weight,
+                                       const gpu::Buffer& y);
+
+// Loads a layer and adds it; hidden becomes what the layer makes of it.
+[[nodiscard]] Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Program& program, const Layer& layer, GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source, Program& program, const Attention& weights,
+                                            GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_delta_net(BuildContext& context, Program& program, const DeltaNet& weights, GpuLayer& part);
+
+}  // namespace weft::llm

@@ -1,0 +1,90 @@
+#include "engine/kernels/delta_net.h"
+#include "engine/llm/gpu/blocks.h"
+
+namespace weft::llm {
+namespace {
+
+using gpu::BufferUsage;
+
+gpu::Buffer create_memory(gpu::Device& device, std::uint64_t bytes, const char* label) {
+  return device.create_buffer(
+      {.size = bytes, .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination, .label = label});
+}
+
+}  // namespace
+
+Async<Result<>> add_delta_net(BuildContext& context, Program& program, const DeltaNet& weights, GpuLayer& part) {
+  const RowBuffers& to = context.buffers;
+  const DeltaNetShape& shape = *context.config.delta_net;
+  const std::uint32_t embedding = context.config.embedding, pitch = to.shape.projected, slots = context.options.sequences;
+
+  // Queries, keys and values to be convolved, gates, betas, alphas.
+  std::vector<Weight> tensors{weights.qkv, weights.gate, weights.beta, weights.alpha};
+  WEFT_CO_ASSIGN(std::vector<GpuMatrix> matrices, co_await context.loader.matrices(std::move(tensors)));
+  std::uint32_t offset = 0;
+  for (GpuMatrix& matrix : matrices) {
+    WEFT_CO_OK(co_await add_product(context, program, matrix,
+                                    Product{.x = to.normed, .x_pitch = embedding, .y = to.projected, .y_pitch = pitch, .y_offset = offset},
+                                    part.vectors));
+    offset += matrix.rows;
+    part.matrices.push_back(std::move(matrix));
+  }
+
+  const std::size_t first = part.vectors.size();
+  for (const Weight weight : {weights.conv, weights.dt_bias, weights.a, weights.norm}) {
+    std::vector<WeightLoader::Vector> one(1);
+    one[0].weight = weight;
+    WEFT_CO_ASSIGN(gpu::Buffer buffer, co_await context.loader.vectors(std::move(one)));
+    part.vectors.push_back(std::move(buffer));
+  }
+  const gpu::Buffer &conv = part.vectors[first], &dt_bias = part.vectors[first + 1], &a = part.vectors[first + 2], &norm = part.vectors[first + 3];
+  const std::uint64_t history_bytes = std::uint64_t{shape.conv_rows()} * (shape.conv_taps - 1) * 4;
+  const std::uint64_t state_bytes = std::uint64_t{shape.value_heads} * shape.key_dim * shape.value_dim * 4;
+  part.recurrent.push_back({.buffer = create_memory(context.device, slots * history_bytes, "history"), .slot_bytes = history_bytes});
+  part.recurrent.push_back({.buffer = create_memory(context.device, slots * state_bytes, "state"), .slot_bytes = state_bytes});
+  const gpu::Buffer &history = part.recurrent[0].buffer, &state = part.recurrent[1].buffer;
+
+  const kernels::ConvolveSpec convolve{.channels = shape.conv_rows(), .taps = shape.conv_taps, .pitch = pitch};
+  std::vector<Bindings> convolve_groups;
+  convolve_groups.push_back({{0, to.projected}, {1, conv}, {2, history}, {3, to.places}, {4, to.convolved}, {5, to.batch}});
+  Dispatch convolving{.workgroups = [convolve](const RowCount& count) { return kernels::convolve_workgroups(convolve, count.rows); }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::convolve_pipeline(convolve), std::move(convolve_groups), std::move(convolving)));
+
+  std::vector<Bindings> remember_groups;
+  remember_groups.push_back({{0, to.projected}, {1, history}, {2, to.segments}, {3, to.places}});
+  Dispatch remembering{.workgroups = [convolve](const RowCount& count) { return kernels::remember_workgroups(convolve, count.segments); }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::remember_pipeline(convolve), std::move(remember_groups), std::move(remembering)));
+
+  const kernels::DeltaStepSpec step{.key_heads = shape.key_heads,
+                                    .value_heads = shape.value_heads,
+                                    .key_dim = shape.key_dim,
+                                    .value_dim = shape.value_dim,
+                                    .pitch = pitch,
+                                    .alpha_offset = shape.conv_rows() + shape.value_rows() + shape.value_heads,
+                                    .beta_offset = shape.conv_rows() + shape.value_rows(),
+                                    .epsilon = context.config.norm_epsilon};
+  std::vector<Bindings> step_groups;
+  step_groups.push_back({{0, to.convolved}, {1, to.projected}, {2, dt_bias}, {3, a}, {4, state}, {5, to.core}, {6, to.segments}});
+  Dispatch stepping{.workgroups = [step, team = context.team, workgroup = context.workgroup](const RowCount& count) {
+    return kernels::delta_step_workgroups(step, team, workgroup, count.segments);
+  }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::delta_step_pipeline(step, context.team, context.workgroup), std::move(step_groups),
+                                          std::move(stepping)));
+
+  const kernels::GatedNormSpec gated{
+      .heads = shape.value_heads, .dim = shape.value_dim, .pitch = pitch, .offset = shape.conv_rows(), .epsilon = context.config.norm_epsilon};
+  std::vector<Bindings> gated_groups;
+  gated_groups.push_back({{0, to.core}, {1, to.projected}, {2, norm}, {3, to.mixed}});
+  Dispatch gating{.workgroups = [gated](const RowCount& count) { return kernels::gated_norm_workgroups(gated, count.rows); }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::gated_norm_pipeline(gated), std::move(gated_groups), std::move(gating)));
+
+  std::vector<Weight> output{weights.output};
+  WEFT_CO_ASSIGN(GpuMatrix matrix, co_await context.loader.matrix(std::move(output)));
+  WEFT_CO_OK(co_await add_product(context, program, matrix,
+                                  Product{.x = to.mixed, .x_pitch = shape.value_rows(), .y = to.hidden, .y_pitch = embedding, .accumulate = true},
+                                  part.vectors));
+  part.matrices.push_back(std::move(matrix));
+  co_return Result<>();
+}
+
+}  // namespace weft::llm

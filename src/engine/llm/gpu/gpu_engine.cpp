@@ -1,0 +1,554 @@
+#include "engine/llm/gpu/gpu_engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <optional>
+
+#include "common/base/check.h"
+#include "engine/gpu/readback.h"
+#include "engine/llm/gpu/model_program.h"
+#include "engine/llm/sampler.h"
+
+namespace weft::llm {
+namespace {
+
+using gpu::BufferUsage;
+using kernels::RowPlace;
+using kernels::Segment;
+
+// Passes of drawing that are under way at a time, so that the device never waits for somebody to read a token.
+constexpr std::size_t depth_max = 4;
+
+struct Sequence {
+  std::vector<Token> tokens;  // Handed in and handed out; empty where hidden states come in.
+  std::uint32_t length = 0;   // Positions that were handed in and out.
+  std::uint32_t fed = 0;      // Positions in the device's caches. What it drew ahead is among them.
+  std::deque<Drawn> ahead;    // Drawn and not yet handed out.
+  std::uint32_t under_way = 0;
+  std::uint64_t epoch = 0;                 // Goes up when what is under way no longer counts.
+  std::optional<std::uint32_t> hidden_at;  // The final hidden state in last_hidden_ is the one behind so many positions.
+  Sampling sampling;
+
+  [[nodiscard]] bool greedy() const { return sampling.temperature == 0 && !sampling.has_penalties(); }
+};
+
+class GpuEngine final : public Engine {
+ public:
+  GpuEngine(gpu::Device& device, const Model& model, EngineOptions options)
+      : device_(device),
+        config_(model.config),
+        options_(options),
+        buffers_(device, row_shape(config_, options_, rows_max(device, options_))),
+        pipelines_(device),
+        drawn_ring_(device, {.slots = depth_max + 2, .slot_bytes = std::uint64_t{options.sequences} * 8}),
+        last_hidden_(device.create_buffer({.size = std::uint64_t{options.sequences} * config_.embedding * 4,
+                                           .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
+                                           .label = "last hidden"})),
+        sequences_(options.sequences) {}
+
+  [[nodiscard]] Async<Result<>> load(const Model& model, const gguf::Source& source, LoadProgress on_progress);
+
+  const Config& config() const override { return config_; }
+  const EngineOptions& options() const override { return options_; }
+  std::string device() const override;
+  EngineCounters counters() const override { return counters_; }
+
+  Result<SequenceId> open() override;
+  void close(SequenceId id) override;
+  std::uint32_t length(SequenceId id) const override { return sequences_[index(id)]->length; }
+  std::uint32_t rewind(SequenceId id, std::uint32_t length) override;
+  Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
+  Async<Result<std::vector<float>>> logits(SequenceId id) override;
+  Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) override;
+  void set_sampling(SequenceId id, const Sampling& sampling) override;
+  Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden) override;
+  Async<Result<std::vector<float>>> forward_tokens(SequenceId id, std::vector<Token> tokens) override;
+
+ private:
+  static std::uint32_t rows_max(const gpu::Device& device, const EngineOptions& options) {
+    constexpr std::uint32_t rows_cpu = 64, rows_gpu = 512;
+    return std::max(options.sequences, device.adapter().kind == gpu::AdapterKind::cpu ? rows_cpu : rows_gpu);
+  }
+  [[nodiscard]] std::size_t index(SequenceId id) const {
+    const auto i = static_cast<std::size_t>(id);
+    check(i < sequences_.size() && sequences_[i].has_value(), "the sequence is open");
+    return i;
+  }
+  [[nodiscard]] Sequence& at(SequenceId id) { return *sequences_[index(id)]; }
+
+  // Passes that were submitted, oldest first.
+  struct UnderWay {
+    gpu::Readback read;
+    std::vector<SequenceId> sequences;
+    std::vector<std::uint64_t> epochs;
+  };
+
+  [[nodiscard]] Result<> fits(const Sequence& sequence, std::size_t more) const;
+  [[nodiscard]] Result<> check_tokens(std::span<const Token> tokens) const;
+  void reset(SequenceId id);
+  void settle(SequenceId id);
+  void place_rows(SequenceId id, std::uint32_t first, std::uint32_t count);
+  void feed(SequenceId id);
+  void ensure_hidden(SequenceId id);
+  // Copies final hidden states to the first rows and makes logits of them.
+  std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& sequences);
+  [[nodiscard]] Async<Result<std::vector<float>>> read_floats_back(const gpu::Buffer& buffer, std::uint64_t count);
+  [[nodiscard]] Async<Result<>> take_oldest();
+  [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& sequences);
+  [[nodiscard]] Async<Result<>> draw_on_cpu(const std::vector<SequenceId>& sequences);
+  void finish_draw(gpu::Encoder encoder, const std::vector<SequenceId>& sequences, std::uint32_t dispatches);
+  void draw_further();
+  void end_stream() { stream_.clear(); }
+  [[nodiscard]] Result<> check_device() const;
+
+  gpu::Device& device_;
+  const Config config_;
+  const EngineOptions options_;
+  const RowBuffers buffers_;
+  gpu::PipelineCache pipelines_;
+  std::unique_ptr<ModelProgram> program_;
+  gpu::ReadbackRing drawn_ring_;
+  gpu::Buffer last_hidden_;  // [slot][embedding]
+  std::vector<std::optional<Sequence>> sequences_;
+  std::deque<UnderWay> under_way_;
+  std::vector<SequenceId> stream_;  // Whose last drawn tokens are in the device's rows; empty when the rows were used otherwise.
+  Sampler sampler_;
+  EngineCounters counters_;
+};
+
+Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source, LoadProgress on_progress) {
+  std::uint64_t total = 0, done = 0;
+  const auto count = [&](Weight weight) { total += weight == nullptr ? 0 : weight->bytes; };
+  count(model.token_embedding);
+  if (model.output != model.token_embedding) count(model.output);
+  for (std::uint32_t i = options_.layers.begin; i < options_.layers.end; ++i) {
+    const Layer& layer = model.layers[i];
+    for (const Weight weight : {layer.feed_forward.gate, layer.feed_forward.up, layer.feed_forward.down}) count(weight);
+    if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
+      for (const Weight weight : {attention->q, attention->k, attention->v, attention->output}) count(weight);
+    } else {
+      const auto& delta = std::get<DeltaNet>(layer.mixer);
+      for (const Weight weight : {delta.qkv, delta.gate, delta.output}) count(weight);
+    }
+  }
+  const auto on_bytes = [&](std::uint64_t bytes) {
+    done = std::min(total, done + bytes);
+    if (on_progress) on_progress(done, total);
+  };
+  device_.push_error_scope(gpu::Device::ErrorFilter::out_of_memory);
+  auto program = co_await ModelProgram::create(device_, model, source, options_, buffers_, pipelines_, on_bytes);
+  const auto memory = co_await device_.pop_error_scope();
+  if (!memory)
+    co_return fail(ErrorCode::out_of_memory,
+                   "The device has no room for the model ({} MiB) and its cache: choose a smaller model or context (--context).", total >> 20);
+  WEFT_CO_ASSIGN(program_, std::move(program));
+  co_return check_device();
+}
+
+std::string GpuEngine::device() const {
+  const gpu::AdapterInfo& adapter = device_.adapter();
+  return (adapter.device.empty() ? adapter.description.empty() ? adapter.vendor : adapter.description : adapter.device) + " (" + adapter.backend +
+         ")";
+}
+
+Result<> GpuEngine::check_device() const {
+  if (const auto reason = device_.lost()) return fail(ErrorCode::device_lost, "The GPU was lost: {}", *reason);
+  return {};
+}
+
+Result<SequenceId> GpuEngine::open() {
+  const auto free = std::ranges::find_if(sequences_, [](const auto& slot) { return !slot.has_value(); });
+  if (free == sequences_.end())
+    return fail(ErrorCode::resource_exhausted, "All {} sequences are in use (EngineOptions::sequences).", sequences_.size());
+  free->emplace();
+  const auto id = static_cast<SequenceId>(free - sequences_.begin());
+  reset(id);
+  return id;
+}
+
+void GpuEngine::close(SequenceId id) {
+  end_stream();
+  // What is under way names the slot; nobody takes it any more.
+  for (UnderWay& pass : under_way_) {
+    for (std::size_t i = 0; i < pass.sequences.size(); ++i)
+      if (pass.sequences[i] == id) pass.epochs[i] = ~std::uint64_t{0};
+  }
+  sequences_[index(id)].reset();
+}
+
+// An empty sequence: caches need no clearing, recurrent states do.
+void GpuEngine::reset(SequenceId id) {
+  Sequence& sequence = at(id);
+  sequence.ahead.clear();
+  sequence.under_way = 0;
+  ++sequence.epoch;
+  sequence.fed = 0;
+  sequence.hidden_at.reset();
+  bool any = false;
+  gpu::Encoder encoder = device_.create_encoder("reset");
+  for (const GpuLayer& part : program_->parts()) {
+    for (const GpuLayer::Memory& memory : part.recurrent) {
+      encoder.clear(memory.buffer, static_cast<std::uint64_t>(id) * memory.slot_bytes, memory.slot_bytes);
+      any = true;
+    }
+  }
+  if (any) device_.submit(std::move(encoder));
+}
+
+// Forgets what was drawn ahead. A recurrent state that took it in begins anew.
+void GpuEngine::settle(SequenceId id) {
+  Sequence& sequence = at(id);
+  if (sequence.ahead.empty() && sequence.under_way == 0 && sequence.fed <= sequence.length) return;
+  end_stream();
+  sequence.ahead.clear();
+  sequence.under_way = 0;
+  ++sequence.epoch;
+  if (sequence.fed <= sequence.length) return;
+  if (config_.delta_net) {
+    reset(id);
+  } else {
+    sequence.fed = sequence.length;
+    sequence.hidden_at.reset();
+  }
+}
+
+std::uint32_t GpuEngine::rewind(SequenceId id, std::uint32_t wanted) {
+  Sequence& sequence = at(id);
+  if (wanted >= sequence.length) return sequence.length;
+  settle(id);
+  end_stream();
+  if (wanted < sequence.fed) {
+    if (config_.delta_net || wanted == 0) {
+      reset(id);
+      sequence.tokens.clear();
+      sequence.length = 0;
+      return 0;
+    }
+    sequence.fed = wanted;
+    sequence.hidden_at.reset();
+  }
+  sequence.length = wanted;
+  if (!sequence.tokens.empty()) sequence.tokens.resize(wanted);
+  return wanted;
+}
+
+void GpuEngine::set_sampling(SequenceId id, const Sampling& sampling) {
+  settle(id);
+  at(id).sampling = sampling;
+}
+
+Result<> GpuEngine::fits(const Sequence& sequence, std::size_t more) const {
+  if (sequence.length + more > options_.context)
+    return fail(ErrorCode::resource_exhausted, "{} tokens behind {} do not fit into the context of {} (--context).", more, sequence.length,
+                options_.context);
+  return {};
+}
+
+Result<> GpuEngine::check_tokens(std::span<const Token> tokens) const {
+  check(options_.layers.begin == 0, "tokens go to the engine with the first layer");
+  for (const Token token : tokens) {
+    if (token < 0 || static_cast<std::uint32_t>(token) >= config_.vocabulary)
+      return fail(ErrorCode::invalid_argument, "{} is no token of the model, which has {}.", token, config_.vocabulary);
+  }
+  return {};
+}
+
+// The rows of a pass are positions [first, first + count) of one sequence.
+void GpuEngine::place_rows(SequenceId id, std::uint32_t first, std::uint32_t count) {
+  end_stream();
+  const auto slot = static_cast<std::uint32_t>(id);
+  std::vector<RowPlace> places(count);
+  for (std::uint32_t i = 0; i < count; ++i) places[i] = {.slot = slot, .position = first + i, .run = i};
+  const Segment segment{.slot = slot, .first_row = 0, .rows = count};
+  buffers_.write_rows(device_, places, std::span(&segment, 1));
+}
+
+// Everything that was handed in goes through the layers.
+void GpuEngine::feed(SequenceId id) {
+  Sequence& sequence = at(id);
+  const std::uint64_t row_bytes = std::uint64_t{config_.embedding} * 4;
+  while (sequence.fed < sequence.length) {
+    const std::uint32_t count = std::min(buffers_.shape.rows, sequence.length - sequence.fed);
+    place_rows(id, sequence.fed, count);
+    buffers_.write_tokens(device_, std::span(sequence.tokens).subspan(sequence.fed, count));
+    gpu::Encoder encoder = device_.create_encoder("feed");
+    {
+      gpu::Pass pass = encoder.begin_pass("feed");
+      const RowCount rows{.rows = count, .segments = 1};
+      counters_.dispatches += program_->embed().record(pass, rows);
+      counters_.dispatches += program_->layers().record(pass, rows);
+    }
+    encoder.copy(buffers_.hidden, (count - 1) * row_bytes, last_hidden_, static_cast<std::uint64_t>(id) * row_bytes, row_bytes);
+    device_.submit(std::move(encoder));
+    ++counters_.submits;
+    sequence.fed += count;
+    sequence.hidden_at = sequence.fed;
+  }
+}
+
+// The final hidden state behind the last position is in last_hidden_.
+void GpuEngine::ensure_hidden(SequenceId id) {
+  Sequence& sequence = at(id);
+  settle(id);
+  if (sequence.fed == sequence.length && sequence.hidden_at != sequence.length) {
+    check(!config_.delta_net, "a recurrent state never lies behind its hidden state");
+    --sequence.fed;
+  }
+  feed(id);
+}
+
+Async<Result<>> GpuEngine::append(SequenceId id, std::vector<Token> tokens) {
+  Sequence& sequence = at(id);
+  WEFT_CO_OK(check_device());
+  WEFT_CO_OK(fits(sequence, tokens.size()));
+  WEFT_CO_OK(check_tokens(tokens));
+  settle(id);
+  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+  sequence.length += static_cast<std::uint32_t>(tokens.size());
+  feed(id);
+  co_return Result<>();
+}
+
+std::uint32_t GpuEngine::record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& sequences) {
+  const std::uint64_t row_bytes = std::uint64_t{config_.embedding} * 4;
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    encoder.copy(last_hidden_, static_cast<std::uint64_t>(sequences[i]) * row_bytes, buffers_.hidden, i * row_bytes, row_bytes);
+  gpu::Pass pass = encoder.begin_pass("head");
+  const auto rows = static_cast<std::uint32_t>(sequences.size());
+  return program_->head().record(pass, {.rows = rows, .segments = rows});
+}
+
+Async<Result<std::vector<float>>> GpuEngine::read_floats_back(const gpu::Buffer& buffer, std::uint64_t count) {
+  std::vector<float> out(count);
+  const gpu::Buffer staging =
+      device_.create_buffer({.size = count * 4, .usage = BufferUsage::map_read | BufferUsage::copy_destination, .label = "readback"});
+  gpu::Encoder encoder = device_.create_encoder("readback");
+  encoder.copy(buffer, 0, staging, 0, count * 4);
+  device_.submit(std::move(encoder));
+  ++counters_.submits;
+  WEFT_CO_OK(co_await device_.read(staging, 0, {reinterpret_cast<std::uint8_t*>(out.data()), count * 4}));
+  co_return out;
+}
+
+Async<Result<std::vector<float>>> GpuEngine::logits(SequenceId id) {
+  check(options_.layers.end == config_.layers, "logits come from the engine with the last layer");
+  WEFT_CO_OK(check_device());
+  if (at(id).length == 0) co_return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
+  ensure_hidden(id);
+  place_rows(id, at(id).length, 1);
+  gpu::Encoder encoder = device_.create_encoder("logits");
+  std::vector<SequenceId> one{id};
+  counters_.dispatches += record_head(encoder, one);
+  device_.submit(std::move(encoder));
+  ++counters_.submits;
+  co_return co_await read_floats_back(buffers_.logits, config_.vocabulary);
+}
+
+// Waits for the oldest pass that is under way and keeps what it drew.
+Async<Result<>> GpuEngine::take_oldest() {
+  WEFT_CO_ASSIGN(const ByteSpan bytes, co_await under_way_.front().read.bytes());
+  const UnderWay& pass = under_way_.front();
+  for (std::size_t i = 0; i < pass.sequences.size(); ++i) {
+    const auto slot = static_cast<std::size_t>(pass.sequences[i]);
+    if (!sequences_[slot] || sequences_[slot]->epoch != pass.epochs[i]) continue;
+    std::uint32_t token = 0;
+    Drawn drawn;
+    std::memcpy(&token, bytes.data() + i * 8, 4);
+    std::memcpy(&drawn.logprob, bytes.data() + i * 8 + 4, 4);
+    drawn.token = static_cast<Token>(token);
+    sequences_[slot]->ahead.push_back(drawn);
+    --sequences_[slot]->under_way;
+  }
+  under_way_.pop_front();
+  co_return Result<>();
+}
+
+// From logits to tokens, and on their way back to the CPU.
+void GpuEngine::finish_draw(gpu::Encoder encoder, const std::vector<SequenceId>& sequences, std::uint32_t dispatches) {
+  const auto rows = static_cast<std::uint32_t>(sequences.size());
+  {
+    gpu::Pass pass = encoder.begin_pass("draw");
+    dispatches += program_->greedy().record(pass, {.rows = rows, .segments = rows});
+  }
+  auto read = drawn_ring_.record(encoder, buffers_.drawn, 0, std::uint64_t{rows} * 8);
+  check(read.has_value(), "there are as many slots as passes under way");
+  device_.submit(std::move(encoder));
+  read->begin();
+  UnderWay pass{.read = std::move(*read), .sequences = sequences, .epochs = {}};
+  for (const SequenceId id : sequences) {
+    pass.epochs.push_back(at(id).epoch);
+    ++at(id).under_way;
+  }
+  under_way_.push_back(std::move(pass));
+  counters_.dispatches += dispatches;
+  counters_.decode_dispatches += dispatches;
+  ++counters_.submits;
+  ++counters_.decode_submits;
+  ++counters_.decode_steps;
+}
+
+// The first draw of these sequences together: from their final hidden states.
+Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) {
+  for (const SequenceId id : sequences) ensure_hidden(id);
+  std::vector<RowPlace> places;
+  std::vector<Segment> segments;
+  for (const SequenceId id : sequences) {
+    const auto slot = static_cast<std::uint32_t>(id), row = static_cast<std::uint32_t>(places.size());
+    // One position early: what advances the rows after a draw puts them where the drawn token stands.
+    places.push_back({.slot = slot, .position = at(id).length - 1, .run = 0});
+    segments.push_back({.slot = slot, .first_row = row, .rows = 1});
+  }
+  buffers_.write_rows(device_, places, segments);
+  gpu::Encoder encoder = device_.create_encoder("draw");
+  const std::uint32_t dispatches = record_head(encoder, sequences);
+  finish_draw(std::move(encoder), sequences, dispatches);
+  stream_ = sequences;
+  co_return Result<>();
+}
+
+// One more pass for the sequences whose last drawn tokens are in the rows.
+void GpuEngine::draw_further() {
+  const auto rows = static_cast<std::uint32_t>(stream_.size());
+  gpu::Encoder encoder = device_.create_encoder("decode");
+  std::uint32_t dispatches = 0;
+  {
+    gpu::Pass pass = encoder.begin_pass("decode");
+    const RowCount count{.rows = rows, .segments = rows};
+    dispatches += program_->embed().record(pass, count);
+    dispatches += program_->layers().record(pass, count);
+    dispatches += program_->head().record(pass, count);
+  }
+  finish_draw(std::move(encoder), stream_, dispatches);
+  for (const SequenceId id : stream_) {
+    ++at(id).fed;
+    at(id).hidden_at.reset();
+  }
+}
+
+Async<Result<>> GpuEngine::draw_on_cpu(const std::vector<SequenceId>& sequences) {
+  for (const SequenceId id : sequences) {
+    WEFT_CO_ASSIGN(const std::vector<float> logits, co_await this->logits(id));
+    Sequence& sequence = at(id);
+    sequence.ahead.push_back(sampler_.draw(sequence.sampling, logits, sequence.tokens, sequence.length));
+  }
+  ++counters_.decode_steps;
+  co_return Result<>();
+}
+
+Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequences, std::uint32_t more) {
+  check(options_.layers.end == config_.layers && options_.layers.begin == 0, "tokens are drawn by the engine with all layers");
+  WEFT_CO_OK(check_device());
+  bool greedy = true;
+  std::uint32_t room = options_.context;
+  for (const SequenceId id : sequences) {
+    Sequence& sequence = at(id);
+    WEFT_CO_OK(fits(sequence, 1));
+    if (sequence.length == 0) co_return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
+    greedy = greedy && sequence.greedy();
+    room = std::min(room, options_.context - sequence.length);
+  }
+  const auto lacking = [&] {
+    std::vector<SequenceId> ids;
+    for (const SequenceId id : sequences)
+      if (at(id).ahead.empty()) ids.push_back(id);
+    return ids;
+  };
+  for (std::vector<SequenceId> needed = lacking(); !needed.empty(); needed = lacking()) {
+    const bool coming = std::ranges::all_of(needed, [&](SequenceId id) { return at(id).under_way > 0; });
+    if (!coming) {
+      if (!greedy) {
+        WEFT_CO_OK(co_await draw_on_cpu(needed));
+        continue;
+      }
+      if (stream_ != needed) {
+        // Rows are about to be written anew: what is under way comes in first.
+        while (!under_way_.empty()) WEFT_CO_OK(co_await take_oldest());
+        needed = lacking();
+        if (needed.empty()) break;
+        WEFT_CO_OK(co_await draw_first(needed));
+      } else {
+        draw_further();
+      }
+    }
+    // Work ahead, as long as it is likely to be wanted and fits.
+    const std::size_t ahead = std::min<std::size_t>({depth_max, std::size_t{more} + 1, room});
+    while (stream_ == sequences && under_way_.size() < ahead && at(sequences[0]).fed + 1 < options_.context) draw_further();
+    WEFT_CO_OK(co_await take_oldest());
+  }
+  std::vector<Drawn> out;
+  for (const SequenceId id : sequences) {
+    Sequence& sequence = at(id);
+    out.push_back(sequence.ahead.front());
+    sequence.ahead.pop_front();
+    sequence.tokens.push_back(out.back().token);
+    ++sequence.length;
+  }
+  co_return out;
+}
+
+Async<Result<std::vector<float>>> GpuEngine::forward(SequenceId id, std::vector<float> hidden) {
+  Sequence& sequence = at(id);
+  WEFT_CO_OK(check_device());
+  const std::uint32_t width = config_.embedding;
+  if (hidden.empty() || hidden.size() % width != 0)
+    co_return fail(ErrorCode::invalid_argument, "{} numbers are no hidden states of {} each.", hidden.size(), width);
+  const auto total = static_cast<std::uint32_t>(hidden.size() / width);
+  WEFT_CO_OK(fits(sequence, total));
+  for (std::uint32_t done = 0; done < total;) {
+    const std::uint32_t count = std::min(buffers_.shape.rows, total - done);
+    place_rows(id, sequence.fed, count);
+    const std::span<float> rows = std::span(hidden).subspan(std::size_t{done} * width, std::size_t{count} * width);
+    device_.write(buffers_.hidden, 0, as_bytes(std::span<const float>(rows)));
+    gpu::Encoder encoder = device_.create_encoder("forward");
+    {
+      gpu::Pass pass = encoder.begin_pass("forward");
+      counters_.dispatches += program_->layers().record(pass, {.rows = count, .segments = 1});
+    }
+    encoder.copy(buffers_.hidden, std::uint64_t{count - 1} * width * 4, last_hidden_, static_cast<std::uint64_t>(id) * width * 4,
+                 std::uint64_t{width} * 4);
+    device_.submit(std::move(encoder));
+    ++counters_.submits;
+    sequence.fed += count;
+    sequence.length = sequence.fed;
+    sequence.hidden_at = sequence.fed;
+    WEFT_CO_ASSIGN(const std::vector<float> out, co_await read_floats_back(buffers_.hidden, std::uint64_t{count} * width));
+    std::ranges::copy(out, rows.begin());
+    done += count;
+  }
+  co_return hidden;
+}
+
+Async<Result<std::vector<float>>> GpuEngine::forward_tokens(SequenceId id, std::vector<Token> tokens) {
+  Sequence& sequence = at(id);
+  if (tokens.empty()) co_return std::vector<float>();
+  WEFT_CO_OK(check_device());
+  WEFT_CO_OK(fits(sequence, tokens.size()));
+  WEFT_CO_OK(check_tokens(tokens));
+  const std::uint32_t width = config_.embedding;
+  std::vector<float> hidden;
+  hidden.reserve(tokens.size() * width);
+  for (std::size_t done = 0; done < tokens.size();) {
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(buffers_.shape.rows, tokens.size() - done));
+    sequence.tokens.insert(sequence.tokens.end(), tokens.begin() + static_cast<std::ptrdiff_t>(done),
+                           tokens.begin() + static_cast<std::ptrdiff_t>(done + count));
+    sequence.length += count;
+    feed(id);
+    WEFT_CO_ASSIGN(const std::vector<float> out, co_await read_floats_back(buffers_.hidden, std::uint64_t{count} * width));
+    hidden.insert(hidden.end(), out.begin(), out.end());
+    done += count;
+  }
+  co_return hidden;
+}
+
+}  // namespace
+
+Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(gpu::Device& device, const Model& model, const gguf::Source& source, EngineOptions options,
+                                                         LoadProgress on_progress) {
+  WEFT_CO_ASSIGN(const EngineOptions completed, complete(options, model.config));
+  auto engine = std::make_unique<GpuEngine>(device, model, completed);
+  WEFT_CO_OK(co_await engine->load(model, source, std::move(on_progress)));
+  co_return std::unique_ptr<Engine>(std::move(engine));
+}
+
+}  // namespace weft::llm

@@ -1,0 +1,200 @@
+// The GPU says what llama.cpp says, format by format, and keeps what an engine promises: however prompts are cut, tokens drawn
+// ahead, sequences drawn together, rewound or split into ranges of layers.
+#include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/gpu/test_gpu.h"
+#include "engine/llm/run_now.h"
+#include "engine/llm/test_stories.h"
+
+namespace weft::llm {
+namespace {
+
+using test::GpuEngineTest;
+using test::run;
+
+class GpuExpected : public GpuEngineTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(GpuExpected, AnswersAsLlamaCpp) {
+  const std::string name = GetParam();
+  const auto path = weft::test::find_data("models/" + name + ".gguf");
+  const auto expected_path = weft::test::find_data("models/expected/" + name + ".json");
+  if (!path || !expected_path) GTEST_SKIP() << weft::test::missing_data("models/" + name + ".gguf");
+  const auto cases = test::read_expected(*expected_path);
+  ASSERT_TRUE(cases.has_value()) << cases.error().message;
+  const auto model = test::open_model(*path);
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const auto engine = engine_of(**model, {.kv = KvFormat::f32});
+
+  const auto agreement = run(test::compare_with_expected(*engine, *cases));
+
+  ASSERT_TRUE(agreement.has_value()) << agreement.error().message;
+  EXPECT_GT(agreement->tokens, 100u);
+  RecordProperty("agreement", agreement->text());
+  std::printf("  %s: %s\n", name.c_str(), agreement->text().c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GpuExpected,
+                         testing::Values("tiny-llama-chat-f16", "tiny-llama-chat-q8_0", "tiny-llama-chat-q4_0", "tiny-llama-chat-q4_1",
+                                         "tiny-llama-chat-q5_0", "tiny-llama-chat-q5_1", "tiny-llama-chat-q4_k_m", "tiny-llama-chat-q5_k_m",
+                                         "tiny-llama-chat-q6_k", "tiny-qwen2-chat-f16", "tiny-qwen2-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
+                                         "tiny-qwen35-chat-f16", "tiny-qwen35-chat-q8_0", "tiny-qwen35-chat-q4_k_m"),
+                         test::test_name);
+
+TEST_F(GpuEngineTest, TellsStoriesAsLlamaCpp) {
+  const auto stories = test::read_stories();
+  ASSERT_TRUE(stories.has_value()) << stories.error().message;
+  for (const test::Story& story : *stories) {
+    const auto model = test::stories_model(story.model);
+    const auto engine = engine_of(*model, {.kv = KvFormat::f32});
+
+    const auto told = run(test::tell(*engine, story));
+
+    ASSERT_TRUE(told.has_value()) << told.error().message;
+  }
+}
+
+// What follows is promised for attention and for recurrent states.
+class GpuPromises : public GpuEngineTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    GpuEngineTest::SetUp();
+    const auto path = weft::test::find_data(std::string("models/") + GetParam() + ".gguf");
+    if (!path) GTEST_SKIP() << weft::test::missing_data(GetParam());
+    auto opened = test::open_model(*path);
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+    model_ = std::move(*opened);
+  }
+  static std::vector<Token> prompt(std::size_t count, Token first = 40) {
+    std::vector<Token> tokens;
+    for (std::size_t i = 0; i < count; ++i) tokens.push_back(first + static_cast<Token>(i * 7 % 200));
+    return tokens;
+  }
+  static std::vector<Token> draw_all(Engine& engine, SequenceId sequence, std::uint32_t count, bool ahead) {
+    std::vector<Token> tokens;
+    for (std::uint32_t i = 0; i < count; ++i) tokens.push_back(run(engine.draw({sequence}, ahead ? count - i - 1 : 0)).value()[0].token);
+    return tokens;
+  }
+  std::unique_ptr<test::OpenModel> model_;
+};
+INSTANTIATE_TEST_SUITE_P(Models, GpuPromises, testing::Values("tiny-llama-chat-q8_0", "tiny-qwen2-chat-q4_k_m", "tiny-qwen35-chat-q8_0"),
+                         test::test_name);
+
+TEST_P(GpuPromises, GivesTheLogitsOfTheCpuHoweverAPromptIsCut) {
+  const auto engine = engine_of(*model_, {.sequences = 3, .kv = KvFormat::f32});
+  const auto cpu = create_cpu_engine(model_->model, *model_->source, {.kv = KvFormat::f32}).value();
+  const std::vector<Token> tokens = prompt(150);
+  const SequenceId on_cpu = cpu->open().value(), whole = engine->open().value(), parts = engine->open().value();
+  ASSERT_TRUE(run_now(cpu->append(on_cpu, tokens)).has_value());
+  const std::vector<float> expected = run_now(cpu->logits(on_cpu)).value();
+
+  ASSERT_TRUE(run(engine->append(whole, tokens)).has_value());
+  for (std::size_t begin = 0; begin < tokens.size(); begin += 13) {
+    const std::size_t end = std::min(begin + 13, tokens.size());
+    ASSERT_TRUE(run(engine->append(parts, {tokens.begin() + static_cast<std::ptrdiff_t>(begin), tokens.begin() + static_cast<std::ptrdiff_t>(end)}))
+                    .has_value());
+  }
+
+  // Sums of up to 1,024 products in f32 in another order, over a few layers.
+  for (const SequenceId sequence : {whole, parts}) {
+    const std::vector<float> logits = run(engine->logits(sequence)).value();
+    ASSERT_EQ(logits.size(), expected.size());
+    for (std::size_t i = 0; i < logits.size(); ++i) ASSERT_NEAR(logits[i], expected[i], 5e-3) << i;
+  }
+}
+
+TEST_P(GpuPromises, DrawsTheSameAheadAndOneByOne) {
+  const auto engine = engine_of(*model_, {.sequences = 2});
+  const SequenceId one = engine->open().value(), ahead = engine->open().value();
+  for (const SequenceId sequence : {one, ahead}) ASSERT_TRUE(run(engine->append(sequence, prompt(9))).has_value());
+
+  EXPECT_EQ(draw_all(*engine, one, 24, false), draw_all(*engine, ahead, 24, true));
+  EXPECT_EQ(engine->length(ahead), 33u);
+}
+
+TEST_P(GpuPromises, DrawsSequencesTogetherAsAlone) {
+  const auto engine = engine_of(*model_, {.sequences = 3});
+  std::vector<std::vector<Token>> alone;
+  for (Token i = 0; i < 3; ++i) {
+    const SequenceId sequence = engine->open().value();
+    ASSERT_TRUE(run(engine->append(sequence, prompt(5 + static_cast<std::size_t>(i) * 9, 40 + i))).has_value());
+    alone.push_back(draw_all(*engine, sequence, 12, true));
+    engine->close(sequence);
+  }
+
+  std::vector<SequenceId> sequences;
+  for (Token i = 0; i < 3; ++i) {
+    sequences.push_back(engine->open().value());
+    ASSERT_TRUE(run(engine->append(sequences.back(), prompt(5 + static_cast<std::size_t>(i) * 9, 40 + i))).has_value());
+  }
+  std::vector<std::vector<Token>> together(3);
+  for (std::uint32_t step = 0; step < 12; ++step) {
+    const auto drawn = run(engine->draw(sequences, 11 - step)).value();
+    for (std::size_t i = 0; i < 3; ++i) together[i].push_back(drawn[i].token);
+    // One leaves early.
+    if (step == 5) together[2].resize(6);
+  }
+  together[2].resize(12);
+  alone[2].resize(6);
+  together[2].resize(6);
+  EXPECT_EQ(together, alone);
+}
+
+TEST_P(GpuPromises, GoesOnAfterWorkAheadThatNobodyWanted) {
+  const auto engine = engine_of(*model_, {.sequences = 2});
+  const SequenceId straight = engine->open().value(), back = engine->open().value();
+  std::vector<Token> tokens = prompt(10);
+  ASSERT_TRUE(run(engine->append(back, tokens)).has_value());
+  const std::vector<Token> drawn{run(engine->draw({back}, 100)).value()[0].token, run(engine->draw({back}, 100)).value()[0].token};
+  tokens.insert(tokens.end(), drawn.begin(), drawn.end());
+  const std::vector<Token> next = prompt(4, 90);
+  tokens.insert(tokens.end(), next.begin(), next.end());
+  ASSERT_TRUE(run(engine->append(straight, tokens)).has_value());
+
+  ASSERT_TRUE(run(engine->append(back, next)).has_value());
+
+  const std::vector<float> expected = run(engine->logits(straight)).value(), logits = run(engine->logits(back)).value();
+  for (std::size_t i = 0; i < logits.size(); ++i) ASSERT_NEAR(logits[i], expected[i], 5e-3) << i;
+  EXPECT_EQ(draw_all(*engine, straight, 8, true), draw_all(*engine, back, 8, true));
+}
+
+TEST_P(GpuPromises, ForgetsWhatIsRewound) {
+  const auto engine = engine_of(*model_, {.sequences = 2});
+  const SequenceId straight = engine->open().value(), back = engine->open().value();
+  const std::vector<Token> tokens = prompt(20);
+  ASSERT_TRUE(run(engine->append(straight, tokens)).has_value());
+
+  ASSERT_TRUE(run(engine->append(back, prompt(12))).has_value());
+  (void)draw_all(*engine, back, 3, true);
+  const std::uint32_t kept = engine->rewind(back, 7);
+  EXPECT_EQ(kept, model_->model.config.delta_net ? 0u : 7u);
+  ASSERT_TRUE(run(engine->append(back, {tokens.begin() + kept, tokens.end()})).has_value());
+
+  EXPECT_EQ(draw_all(*engine, straight, 8, true), draw_all(*engine, back, 8, true));
+}
+
+TEST_P(GpuPromises, RunsARangeOfLayersWithTheNumbersOfTheWhole) {
+  const std::uint32_t layers = model_->model.config.layers, cut = layers / 2;
+  const auto whole = engine_of(*model_, {}), first = engine_of(*model_, {.layers = {0, cut}}), last = engine_of(*model_, {.layers = {cut, layers}});
+  const SequenceId in_whole = whole->open().value(), in_first = first->open().value(), in_last = last->open().value();
+  ASSERT_TRUE(run(whole->append(in_whole, prompt(11))).has_value());
+
+  const auto hidden = run(first->forward_tokens(in_first, prompt(11)));
+  ASSERT_TRUE(hidden.has_value()) << hidden.error().message;
+  ASSERT_TRUE(run(last->forward(in_last, *hidden)).has_value());
+
+  EXPECT_EQ(run(last->logits(in_last)).value(), run(whole->logits(in_whole)).value());
+}
+
+TEST_P(GpuPromises, RefusesWhatDoesNotFit) {
+  const auto engine = engine_of(*model_, {.context = 4});
+  const SequenceId sequence = engine->open().value();
+
+  EXPECT_EQ(run(engine->append(sequence, prompt(8))).error().message, "8 tokens behind 0 do not fit into the context of 4 (--context).");
+  EXPECT_EQ(run(engine->draw({sequence}, 0)).error().message, "There are no logits before the first token.");
+  ASSERT_TRUE(run(engine->append(sequence, prompt(3))).has_value());
+  ASSERT_TRUE(run(engine->draw({sequence}, 100)).has_value());
+  EXPECT_EQ(run(engine->draw({sequence}, 0)).error().message, "1 tokens behind 4 do not fit into the context of 4 (--context).");
+  EXPECT_FALSE(engine->open().has_value());
+}
+
+}  // namespace
+}  // namespace weft::llm

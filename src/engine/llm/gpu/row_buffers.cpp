@@ -1,0 +1,77 @@
+#include "engine/llm/gpu/row_buffers.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "engine/kernels/argmax.h"
+
+namespace weft::llm {
+namespace {
+
+using gpu::BufferUsage;
+
+gpu::Buffer storage(gpu::Device& device, std::uint64_t numbers, const char* label) {
+  return device.create_buffer({.size = std::max<std::uint64_t>(16, numbers * 4),
+                               .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
+                               .label = label});
+}
+
+template <class T>
+void write(gpu::Device& device, const gpu::Buffer& buffer, std::span<const T> values) {
+  if (!values.empty()) device.write(buffer, 0, as_bytes(values));
+}
+
+}  // namespace
+
+RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows) {
+  const AttentionShape& attention = config.attention;
+  RowShape shape{.rows = rows,
+                 .embedding = config.embedding,
+                 .projected = attention.q_rows() + 2 * attention.kv_rows(),
+                 .convolved = 0,
+                 .mixed = attention.heads * attention.head_dim,
+                 .feed_forward = config.feed_forward,
+                 .vocabulary = options.layers.end == config.layers ? config.vocabulary : 0,
+                 .logits_rows = options.sequences};
+  if (config.delta_net) {
+    const DeltaNetShape& delta = *config.delta_net;
+    shape.convolved = delta.conv_rows();
+    shape.projected = std::max(shape.projected, delta.conv_rows() + delta.value_rows() + 2 * delta.value_heads);
+    shape.mixed = std::max(shape.mixed, delta.value_rows());
+  }
+  shape.projected = (shape.projected + 3) / 4 * 4;
+  return shape;
+}
+
+RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
+    : shape(shape_),
+      tokens(storage(device, shape.rows, "tokens")),
+      places(storage(device, std::uint64_t{shape.rows} * 4, "places")),
+      segments(storage(device, std::uint64_t{shape.rows} * 4, "segments")),
+      batch(device.create_buffer(
+          {.size = sizeof(kernels::BatchSize), .usage = BufferUsage::uniform | BufferUsage::copy_destination, .label = "batch"})),
+      hidden(storage(device, std::uint64_t{shape.rows} * shape.embedding, "hidden")),
+      normed(storage(device, std::uint64_t{shape.rows} * shape.embedding, "normed")),
+      projected(storage(device, std::uint64_t{shape.rows} * shape.projected, "projected")),
+      convolved(storage(device, std::uint64_t{shape.rows} * shape.convolved, "convolved")),
+      mixed(storage(device, std::uint64_t{shape.rows} * shape.mixed, "mixed")),
+      core(storage(device, shape.convolved == 0 ? 0 : std::uint64_t{shape.rows} * shape.mixed, "core")),
+      gates(storage(device, std::uint64_t{shape.rows} * shape.feed_forward * 2, "gates")),
+      gated(storage(device, std::uint64_t{shape.rows} * shape.feed_forward, "gated")),
+      logits(storage(device, std::uint64_t{shape.logits_rows} * shape.vocabulary, "logits")),
+      tiles(storage(device, std::uint64_t{shape.logits_rows} * kernels::argmax_tiles(shape.vocabulary) * 4, "tiles")),
+      drawn(storage(device, std::uint64_t{shape.logits_rows} * 2, "drawn")),
+      none(storage(device, 0, "none")) {}
+
+void RowBuffers::write_rows(gpu::Device& device, std::span<const kernels::RowPlace> row_places,
+                            std::span<const kernels::Segment> row_segments) const {
+  check(row_places.size() <= shape.rows && row_segments.size() <= row_places.size(), "a pass has at most so many rows");
+  const kernels::BatchSize size{.rows = static_cast<std::uint32_t>(row_places.size()), .segments = static_cast<std::uint32_t>(row_segments.size())};
+  write(device, batch, std::span(&size, 1));
+  write(device, places, row_places);
+  write(device, segments, row_segments);
+}
+
+void RowBuffers::write_tokens(gpu::Device& device, std::span<const Token> row_tokens) const { write(device, tokens, row_tokens); }
+
+}  // namespace weft::llm

@@ -1,0 +1,40 @@
+// What is between the layers of a model on the device: the rows of a pass and the numbers that they have become so far.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/gpu/device.h"
+#include "engine/kernels/batch.h"
+#include "engine/llm/engine.h"
+
+namespace weft::llm {
+
+// Sizes in numbers a row; see activations().
+struct RowShape {
+  std::uint32_t rows = 0;       // Of a pass, at most.
+  std::uint32_t embedding = 0;  //
+  std::uint32_t projected = 0;  // Queries, keys and values, or what a DeltaNet projects; the widest of both.
+  std::uint32_t convolved = 0;  // 0 without DeltaNet layers.
+  std::uint32_t mixed = 0;      // What goes into a mixer's output matrix.
+  std::uint32_t feed_forward = 0;
+  std::uint32_t vocabulary = 0;   // 0 for an engine without the last layer.
+  std::uint32_t logits_rows = 0;  // Rows that get logits in one pass.
+};
+[[nodiscard]] RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows);
+
+struct RowBuffers {
+  RowBuffers(gpu::Device& device, const RowShape& shape);
+
+  RowShape shape;
+  // The rows of the pass (engine/kernels/batch.h): written by the CPU, and while drawing by the GPU itself.
+  gpu::Buffer tokens, places, segments, batch;
+  gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
+  gpu::Buffer logits, tiles, drawn;
+  gpu::Buffer none;  // For bindings that a kernel does not use.
+
+  void write_rows(gpu::Device& device, std::span<const kernels::RowPlace> row_places, std::span<const kernels::Segment> row_segments) const;
+  void write_tokens(gpu::Device& device, std::span<const Token> row_tokens) const;
+};
+
+}  // namespace weft::llm

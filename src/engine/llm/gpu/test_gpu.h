@@ -1,0 +1,51 @@
+// What tests of the GPU engine run on: this machine's best device, shared by the tests of one program.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/gpu/native/instance.h"
+#include "engine/gpu/run.h"
+#include "engine/llm/gpu/gpu_engine.h"
+#include "engine/llm/test_expected.h"
+
+namespace weft::llm::test {
+
+struct Machine {
+  std::unique_ptr<gpu::PumpedInstance> instance = gpu::native::create_instance();
+  std::unique_ptr<gpu::Device> device;
+  Machine() {
+    if (auto made = gpu::run(*instance, instance->create_device({.label = "llm", .trusted_shaders = true}))) device = std::move(*made);
+  }
+};
+inline Machine& machine() {
+  static Machine shared;
+  return shared;
+}
+template <class T>
+T run(Async<T> work) {
+  return gpu::run(*machine().instance, std::move(work));
+}
+
+class GpuEngineTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(machine().device, nullptr) << "no GPU, not even a software one"; }
+  void TearDown() override { EXPECT_TRUE(machine().device->uncaptured_errors().empty()); }
+
+  static std::unique_ptr<Engine> engine_of(const OpenModel& model, EngineOptions options) {
+    auto engine = run(create_gpu_engine(*machine().device, model.model, *model.source, options));
+    EXPECT_TRUE(engine.has_value()) << engine.error().message;
+    return std::move(*engine);
+  }
+};
+
+// The parameter of a test as its name.
+inline std::string test_name(const testing::TestParamInfo<const char*>& row) {
+  std::string name = row.param;
+  for (char& c : name)
+    if (c == '-') c = '_';
+  return name;
+}
+
+}  // namespace weft::llm::test
