@@ -63,7 +63,10 @@ function agree(pieces, wanted, what) {
   return compared;
 }
 
-const devices = [{ device: 'cpu', cases: 18, maxTokens: 48 }];
+const devices = [
+  { device: 'cpu', cases: 18, maxTokens: 48 },
+  { device: 'gpu', cases: 4, maxTokens: 12 },
+];
 
 for (const { device, cases, maxTokens } of devices) {
   test(`the small models answer on the ${device} what llama.cpp answers, by their templates and tokenizers`, async (t) => {
@@ -325,4 +328,48 @@ test('dispose() ends the Worker and what is under way; a Worker that breaks reje
   assert.equal(broken.text, 'The capital of Japan is Tokyo.');
   await workersEnd(page);
   assert.deepEqual((await page.evaluate(() => failure(weft.load('/models/tiny-llama-chat-q8_0.gguf', { engine: '/nowhere.mjs' })))).code, 'not_found');
+});
+
+test('a lost GPU rejects what is under way with device_lost, and load() works again after it', async (t) => {
+  const { page } = await open(t);
+
+  const found = await page.evaluate(async (prompt) => {
+    const model = await weft.load('/models/tiny-llama-chat-q8_0.gguf', { device: 'gpu', engine: '/breakable.mjs' });
+    const first = model.generate(prompt, { maxTokens: 1000 });
+    const waiting = model.generate(prompt, { maxTokens: 1000 });
+    await first.next();
+    await first.next();
+    new BroadcastChannel('weft-test').postMessage('lose');
+    const lost = [await failure(collect(first)), await failure(waiting.summary), await failure(model.generate('a').summary)];
+    const count = (await model.tokenize('a')).length;  // What needs no GPU goes on.
+    await model.dispose();
+    const again = await weft.load('/models/tiny-llama-chat-q8_0.gguf', { device: 'gpu' });
+    const { summary } = await collect(again.generate([{ role: 'user', content: 'What is the capital of Japan?' }]));
+    const left = again.generate(prompt, { maxTokens: 400 });
+    let read = 0;
+    for await (const _ of left) if (++read === 3) break;
+    await again.dispose();
+    return { lost, count, text: summary.text, left: await left.summary };
+  }, story);
+
+  for (const one of found.lost) assert.deepEqual([one.name, one.code], ['DeviceLostError', 'device_lost'], one.message);
+  assert.equal(found.count, 1);
+  assert.equal(found.text, 'The capital of Japan is Tokyo.');
+  assert.equal(found.left.stop, 'cancelled');
+  assert.ok(found.left.tokens < 40, `${found.left.tokens} tokens were drawn`);
+  await workersEnd(page);
+});
+
+test('without WebGPU `auto` is the processor and says why, and `gpu` is refused', async (t) => {
+  const { page } = await open(t, { webgpu: false });
+
+  const found = await page.evaluate(async () => {
+    const model = await weft.load('/models/tiny-llama-chat-q8_0.gguf');
+    await model.dispose();
+    return { device: model.info.device, refused: await failure(weft.load('/models/tiny-llama-chat-q8_0.gguf', { device: 'gpu' })) };
+  });
+
+  assert.equal(found.device.kind, 'cpu');
+  assert.match(found.device.reason, /^This browser (has no WebGPU|offers no GPU)\.$/);
+  assert.deepEqual(found.refused, { name: 'WeftError', code: 'unavailable', isWeftError: true, message: found.device.reason });
 });

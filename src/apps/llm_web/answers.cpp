@@ -103,7 +103,7 @@ std::string info_json(const ModelInfo& info) {
                             .fileBytes = info.file_bytes,
                             .weightBytes = info.weight_bytes,
                             .chatTemplate = info.chat_template,
-                            .device = {.kind = info.gpu ? "gpu" : "cpu", .name = info.engine.device(), .reason = info.no_gpu}});
+                            .device = {.kind = info.gpu ? "gpu" : "cpu", .name = info.device, .reason = info.no_gpu}});
 }
 
 }  // namespace weft::llm_web

@@ -21,6 +21,7 @@ namespace weft::llm_web {
 struct ModelInfo {
   const llm::Engine& engine;
   bool gpu = false;
+  std::string device;
   std::string_view no_gpu;                        // Why it is not a GPU although one was wanted if there is one.
   std::optional<std::string_view> chat_template;  // Where its template is from; none where it has no way to chat.
   std::uint64_t file_bytes = 0;

@@ -10,6 +10,7 @@
 #include "apps/llm_web/js_source.h"
 #include "apps/llm_web/model.h"
 #include "apps/llm_web/requests.h"
+#include "engine/gpu/web/instance.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ Result<> generate(std::uint32_t call, std::string_view options, Input kind, std:
 
 weft::Async<Result<std::string>> load(std::string options) {
   WEFT_CO_ASSIGN(const auto request, weft::llm_web::parse_load(options));
-  WEFT_CO_ASSIGN(model(), co_await Model::load(std::make_unique<weft::llm_web::JsSource>(), request));
+  WEFT_CO_ASSIGN(model(), co_await Model::load(std::make_unique<weft::llm_web::JsSource>(), weft::gpu::web::create_instance(), request));
   co_return model()->info();
 }
 

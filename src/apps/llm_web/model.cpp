@@ -6,6 +6,7 @@
 #include "apps/llm_web/imports.h"
 #include "apps/llm_web/patient_engine.h"
 #include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/gpu/gpu_engine.h"
 
 namespace weft::llm_web {
 namespace {
@@ -16,6 +17,12 @@ Async<> turn() {
   (void)co_await come;
 }
 
+// Most browsers give away no more than the vendor and the family.
+std::string device_name(const gpu::AdapterInfo& adapter) {
+  if (!adapter.description.empty()) return adapter.description;
+  return adapter.architecture.empty() ? adapter.vendor : adapter.vendor + " " + adapter.architecture;
+}
+
 void answer(std::uint32_t call, const Result<std::string>& result) {
   const std::string_view code = result ? "" : to_string(result.error().code);
   const std::string& text = result ? *result : result.error().message;
@@ -24,9 +31,11 @@ void answer(std::uint32_t call, const Result<std::string>& result) {
 
 }  // namespace
 
-Async<Result<std::unique_ptr<Model>>> Model::load(std::unique_ptr<gguf::Source> source, LoadRequest request) {
+Async<Result<std::unique_ptr<Model>>> Model::load(std::unique_ptr<gguf::Source> source, std::unique_ptr<gpu::Instance> instance,
+                                                  LoadRequest request) {
   std::unique_ptr<Model> out(new Model);
   out->source_ = std::move(source);
+  out->instance_ = std::move(instance);
   WEFT_CO_ASSIGN(out->file_, gguf::read_file(*out->source_));
   WEFT_CO_ASSIGN(out->model_, llm::read_model(out->file_));
   WEFT_CO_ASSIGN(out->tokenizer_, tokenizer::Tokenizer::create(out->file_.metadata));
@@ -39,9 +48,23 @@ Async<Result<std::unique_ptr<Model>>> Model::load(std::unique_ptr<gguf::Source> 
 }
 
 Async<Result<>> Model::open_engine(LoadRequest request) {
-  if (request.device == DeviceChoice::gpu) co_return fail(ErrorCode::unsupported, "This build runs language models on the processor only.");
+  if (request.device == DeviceChoice::cpu) co_return open_processor(request.engine);
+  auto opened = co_await open_gpu(request.engine);
+  // Without a GPU it is the processor; a GPU that cannot hold the model is not answered by something a hundred times slower.
+  if (opened || request.device == DeviceChoice::gpu || device_ || opened.error().code != ErrorCode::unavailable) co_return opened;
+  no_gpu_ = std::move(opened.error().message);
   co_return open_processor(request.engine);
 }
+
+Async<Result<>> Model::open_gpu(llm::EngineOptions options) {
+  WEFT_CO_ASSIGN(device_, co_await instance_->create_device({.label = "weft llm", .trusted_shaders = true}));
+  WEFT_CO_ASSIGN(auto engine, co_await llm::create_gpu_engine(*device_, model_, *source_, options));
+  // A failure shows in the next part.
+  engine_ = make_patient(std::move(engine), {.between_parts = [this] { return idle(); }});
+  co_return Result<>();
+}
+
+Async<> Model::idle() { (void)co_await device_->idle(); }
 
 Result<> Model::open_processor(const llm::EngineOptions& options) {
   // Of WebAssembly's 4 GiB something is left for the cache and the rest.
@@ -50,7 +73,7 @@ Result<> Model::open_processor(const llm::EngineOptions& options) {
     return fail(ErrorCode::out_of_memory, "The model's weights take {} bytes; on the processor there is room for {}. A GPU has no such bound.", bytes,
                 processor_bytes_max);
   WEFT_ASSIGN(auto engine, llm::create_cpu_engine(model_, *source_, options));
-  engine_ = make_patient(std::move(engine), turn);
+  engine_ = make_patient(std::move(engine), {.before_draw = turn, .between_parts = turn});
   return {};
 }
 
@@ -65,6 +88,7 @@ std::string Model::info() const {
   for (const gguf::Tensor& tensor : file_.tensors) parameters += tensor.elements();
   ModelInfo info{.engine = *engine_,
                  .gpu = device_ != nullptr,
+                 .device = device_ ? device_name(device_->adapter()) : engine_->device(),
                  .no_gpu = no_gpu_,
                  .chat_template = {},
                  .file_bytes = source_->bytes(),

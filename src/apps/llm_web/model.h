@@ -1,7 +1,7 @@
 // A language model in a browser's Worker: its file, its tokenizer, its chat template, and an engine on the device that was asked
 // for, which answers many calls side by side.
 //
-//   WEFT_CO_ASSIGN(auto model, co_await Model::load(std::make_unique<JsSource>(), request));
+//   WEFT_CO_ASSIGN(auto model, co_await Model::load(std::make_unique<JsSource>(), gpu::web::create_instance(), request));
 //   model->generate(call, std::move(request));     pieces and the answer go through imports.h
 //
 // Threading: the Worker's one thread. Lifetime: a model that is answering may not be destroyed.
@@ -32,7 +32,8 @@ class Model {
  public:
   // Fails with what is wrong with the file, with unavailable where a GPU is asked for and there is none, with out_of_memory where
   // the weights do not fit.
-  [[nodiscard]] static Async<Result<std::unique_ptr<Model>>> load(std::unique_ptr<gguf::Source> source, LoadRequest request);
+  [[nodiscard]] static Async<Result<std::unique_ptr<Model>>> load(std::unique_ptr<gguf::Source> source, std::unique_ptr<gpu::Instance> instance,
+                                                                  LoadRequest request);
   Model(const Model&) = delete;
 
   [[nodiscard]] std::string info() const;
@@ -53,7 +54,9 @@ class Model {
  private:
   Model() = default;
   [[nodiscard]] Async<Result<>> open_engine(LoadRequest request);
+  [[nodiscard]] Async<Result<>> open_gpu(llm::EngineOptions options);
   [[nodiscard]] Result<> open_processor(const llm::EngineOptions& options);
+  [[nodiscard]] Async<> idle();
   [[nodiscard]] std::uint64_t weight_bytes() const;
   void run();
 
@@ -62,9 +65,9 @@ class Model {
   llm::Model model_;
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
   Result<chat::ChatTemplate> chat_ = fail(ErrorCode::not_found, "There is no chat template.");
-  std::unique_ptr<gpu::Instance> instance_;  // Null on the processor.
-  std::unique_ptr<gpu::Device> device_;
-  std::string no_gpu_;
+  std::unique_ptr<gpu::Instance> instance_;
+  std::unique_ptr<gpu::Device> device_;  // Null on the processor.
+  std::string no_gpu_;                   // Why it is the processor, where a GPU was looked for.
   std::unique_ptr<llm::Engine> engine_;
   std::unique_ptr<llm::Generator> generator_;
   std::unordered_map<std::uint32_t, bool> calls_;  // Whether each is still wanted.

@@ -11,7 +11,7 @@ using llm::Token;
 
 class PatientEngine final : public llm::Engine {
  public:
-  PatientEngine(std::unique_ptr<Engine> inner, Turn turn) : inner_(std::move(inner)), turn_(std::move(turn)) {}
+  PatientEngine(std::unique_ptr<Engine> inner, Pauses pauses) : inner_(std::move(inner)), pauses_(std::move(pauses)) {}
 
   const llm::Config& config() const override { return inner_->config(); }
   const llm::EngineOptions& options() const override { return inner_->options(); }
@@ -24,32 +24,32 @@ class PatientEngine final : public llm::Engine {
   void set_sampling(SequenceId sequence, const llm::Sampling& sampling) override { inner_->set_sampling(sequence, sampling); }
 
   Async<Result<>> append(SequenceId sequence, std::vector<Token> tokens) override {
-    co_await turn_();
+    if (std::exchange(appended_, true)) co_await pauses_.between_parts();
     co_return co_await inner_->append(sequence, std::move(tokens));
   }
   Async<Result<std::vector<float>>> logits(SequenceId sequence) override { return inner_->logits(sequence); }
   Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) override {
-    co_await turn_();
+    appended_ = false;
+    if (pauses_.before_draw) co_await pauses_.before_draw();
     co_return co_await inner_->draw(std::move(sequences), more);
   }
   Async<Result<std::vector<float>>> forward(SequenceId sequence, std::vector<float> hidden) override {
-    co_await turn_();
-    co_return co_await inner_->forward(sequence, std::move(hidden));
+    return inner_->forward(sequence, std::move(hidden));
   }
   Async<Result<std::vector<float>>> forward_tokens(SequenceId sequence, std::vector<Token> tokens) override {
-    co_await turn_();
-    co_return co_await inner_->forward_tokens(sequence, std::move(tokens));
+    return inner_->forward_tokens(sequence, std::move(tokens));
   }
 
  private:
   const std::unique_ptr<Engine> inner_;
-  const Turn turn_;
+  const Pauses pauses_;
+  bool appended_ = false;  // The last thing that was done.
 };
 
 }  // namespace
 
-std::unique_ptr<llm::Engine> make_patient(std::unique_ptr<llm::Engine> engine, Turn turn) {
-  return std::make_unique<PatientEngine>(std::move(engine), std::move(turn));
+std::unique_ptr<llm::Engine> make_patient(std::unique_ptr<llm::Engine> engine, Pauses pauses) {
+  return std::make_unique<PatientEngine>(std::move(engine), std::move(pauses));
 }
 
 }  // namespace weft::llm_web

@@ -1,6 +1,5 @@
-// An engine that never waits, such as the processor's, made to let the Worker's other messages through: before every token and
-// every part of a prompt it waits for a turn of the event loop, so that an answer can be cancelled while it is written. Turns also
-// unwind the stack, which coroutines that never wait would let grow.
+// An engine made to let the Worker's other messages through, so that an answer can be cancelled while it is written or read. The
+// processor's engine never waits by itself, and a GPU's takes a whole prompt at once.
 //
 // Lifetime: as the engine inside.
 #pragma once
@@ -12,9 +11,12 @@
 
 namespace weft::llm_web {
 
-// Done when the event loop comes round again.
-using Turn = std::function<Async<>()>;
+struct Pauses {
+  using Pause = std::function<Async<>()>;
+  Pause before_draw{};    // None where the engine waits by itself.
+  Pause between_parts{};  // Before a part of a prompt that follows on another one.
+};
 
-[[nodiscard]] std::unique_ptr<llm::Engine> make_patient(std::unique_ptr<llm::Engine> engine, Turn turn);
+[[nodiscard]] std::unique_ptr<llm::Engine> make_patient(std::unique_ptr<llm::Engine> engine, Pauses pauses);
 
 }  // namespace weft::llm_web
