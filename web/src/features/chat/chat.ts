@@ -48,12 +48,14 @@ export class Chat {
 
   /** Takes the place of the model that is there, and of one that is being opened. The conversation stays. */
   async open(source: string | File, name: string): Promise<void> {
-    await this.close();
+    const closed = this.close();
     const controller = new AbortController();
     this.#opening = controller;
     const mine = (): boolean => this.#opening === controller;
     this.#set({ model: { state: 'opening', name, progress: null } });
     try {
+      await closed;
+      if (!mine()) return;
       const onProgress = (progress: OpenProgress): void => {
         if (mine()) this.#set({ model: { state: 'opening', name, progress } });
       };
