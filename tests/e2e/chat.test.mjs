@@ -6,10 +6,11 @@ import path from 'node:path';
 import test from 'node:test';
 import { browse, byId, picture } from './browser.mjs';
 import { root, serve, until } from './lib.mjs';
-import { modelFile } from './model-server.mjs';
+import { modelFile, serveModels } from './model-server.mjs';
 
 const axe = fs.readFileSync(createRequire(path.join(root, 'web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
-const model = modelFile('tiny-llama-chat-q8_0.gguf');
+const llama = 'tiny-llama-chat-q8_0.gguf';
+const model = modelFile(llama);
 const sizes = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 const japan = 'The capital of Japan is Tokyo.';
 
@@ -81,24 +82,24 @@ test('the chat loads when somebody goes there, and a file answers: streamed, sto
   assert.deepEqual(complaints, []);
 });
 
-test('an address is downloaded once, kept and removed; what is no model is refused in words', async (t) => {
+test('an address on another server is downloaded once, kept and removed; what is no model is refused in words', async (t) => {
   const { url } = await serve(t);
-  const { page } = await browse(t);
-  await page.context().route(/\/models\/tiny\.gguf/, (route) => route.fulfill({ path: model, headers: { etag: '"one"' } }));
-  await page.context().route(/\/models\/text\.gguf/, (route) => route.fulfill({ body: 'This is no model.' }));
+  const { page, complaints } = await browse(t);
+  const models = await serveModels(t);
+  models.files.set('text.gguf', Buffer.from('This is no model.'));
   await page.goto(`${url}/chat`);
 
-  await page.getByLabel('Or its address').fill('/models/text.gguf');
+  await page.getByLabel('Or its address').fill(`${models.url}/models/text.gguf`);
   await page.getByRole('button', { name: 'Load' }).click();
   await page.getByRole('alert').getByText("The file begins with 0x54686973, not with 'GGUF'.").waitFor();
 
-  await page.getByLabel('Or its address').fill('/models/tiny.gguf');
+  await page.getByLabel('Or its address').fill(`${models.url}/models/${llama}`);
   await page.getByRole('button', { name: 'Load', exact: true }).click();
   await byId(page, 'model').waitFor();
-  await page.context().unroute(/\/models\/tiny\.gguf/);
-  await page.context().route(/\/models\/tiny\.gguf/, (route) => route.abort());
+  assert.deepEqual(complaints, []);
+  models.line.down = true;
   await page.reload();
-  await page.getByRole('button', { name: 'Load tiny.gguf' }).click();
+  await page.getByRole('button', { name: `Load ${llama}` }).click();
   await byId(page, 'model').waitFor();
   await ask(page, 'What is the capital of Japan?');
   await written(page);
@@ -106,8 +107,8 @@ test('an address is downloaded once, kept and removed; what is no model is refus
 
   await page.getByRole('button', { name: 'Other model' }).click();
   await until(() => page.workers().every((worker) => !/model-worker/.test(worker.url())), "the model's Worker has ended", 10);
-  await page.getByRole('button', { name: 'Remove tiny.gguf' }).click();
-  await page.getByText('Remove tiny.gguf').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: `Remove ${llama}` }).click();
+  await page.getByRole('button', { name: `Remove ${llama}` }).waitFor({ state: 'detached' });
 });
 
 test('the chat in light and dark, on a desk and a phone: no accessibility violation, nothing wider than the window; and by keyboard alone', async (t) => {
