@@ -31,6 +31,12 @@ struct DrawSpec {
   std::uint32_t steps = 1;  // Of the ring of results; a power of two.
 };
 
+// A drawn token and the natural logarithm of its probability by the raw logits.
+struct GpuDrawn {
+  std::uint32_t token = 0;
+  float logprob = 0;
+};
+
 // How a slot draws, as the shaders see it.
 struct DrawSettings {
   enum Flags : std::uint32_t { penalized = 1, restricted = 2, noisy = 4 };

@@ -6,7 +6,6 @@
 
 #include "common/base/bytes.h"
 #include "common/base/check.h"
-#include "engine/kernels/argmax.h"
 #include "engine/kernels/shader.h"
 
 namespace weft::kernels {

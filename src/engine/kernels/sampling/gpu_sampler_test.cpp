@@ -10,7 +10,6 @@
 #include <map>
 #include <random>
 
-#include "engine/kernels/argmax.h"
 #include "engine/kernels/test_device.h"
 #include "engine/llm/sampler.h"
 

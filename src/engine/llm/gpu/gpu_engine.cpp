@@ -1,14 +1,15 @@
 #include "engine/llm/gpu/gpu_engine.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <deque>
 #include <optional>
 
 #include "common/base/check.h"
 #include "engine/gpu/readback.h"
+#include "engine/kernels/sampling/gpu_sampler.h"
 #include "engine/llm/gpu/model_program.h"
-#include "engine/llm/sampler.h"
 
 namespace weft::llm {
 namespace {
@@ -30,8 +31,19 @@ struct Sequence {
   std::optional<std::uint32_t> hidden_at;  // The final hidden state in last_hidden_ is the one behind so many positions.
   Sampling sampling;
 
-  [[nodiscard]] bool greedy() const { return sampling.temperature == 0 && !sampling.has_penalties(); }
 };
+
+kernels::RowSampling row_sampling(const Sampling& sampling) {
+  return {.temperature = sampling.temperature,
+          .top_k = sampling.top_k,
+          .top_p = sampling.top_p,
+          .min_p = sampling.min_p,
+          .repetition_penalty = sampling.repetition_penalty,
+          .presence_penalty = sampling.presence_penalty,
+          .frequency_penalty = sampling.frequency_penalty,
+          .penalty_window = sampling.penalty_window,
+          .seed = sampling.seed};
+}
 
 class GpuEngine final : public Engine {
  public:
@@ -96,7 +108,6 @@ class GpuEngine final : public Engine {
   [[nodiscard]] Async<Result<std::vector<float>>> read_floats_back(const gpu::Buffer& buffer, std::uint64_t count);
   [[nodiscard]] Async<Result<>> take_oldest();
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& sequences);
-  [[nodiscard]] Async<Result<>> draw_on_cpu(const std::vector<SequenceId>& sequences);
   void finish_draw(gpu::Encoder encoder, const std::vector<SequenceId>& sequences, std::uint32_t dispatches);
   void draw_further();
   void end_stream() { stream_.clear(); }
@@ -113,7 +124,8 @@ class GpuEngine final : public Engine {
   std::vector<std::optional<Sequence>> sequences_;
   std::deque<UnderWay> under_way_;
   std::vector<SequenceId> stream_;  // Whose last drawn tokens are in the device's rows; empty when the rows were used otherwise.
-  Sampler sampler_;
+  std::unique_ptr<kernels::GpuSampler> sampler_;  // Null without the last layer.
+  std::optional<kernels::GpuSampler::Rows> sampled_rows_;
   EngineCounters counters_;
 };
 
@@ -138,6 +150,16 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source, 
   };
   device_.push_error_scope(gpu::Device::ErrorFilter::out_of_memory);
   auto program = co_await ModelProgram::create(device_, model, source, options_, buffers_, pipelines_, on_bytes);
+  if (program && options_.layers.end == config_.layers) {
+    auto sampler = co_await kernels::GpuSampler::create(
+        device_, {.vocabulary = config_.vocabulary, .rows = options_.sequences, .slots = options_.sequences, .steps = std::bit_ceil(static_cast<std::uint32_t>(depth_max) + 2)});
+    if (sampler) {
+      sampler_ = std::move(*sampler);
+      sampled_rows_ = sampler_->bind(buffers_.logits, buffers_.tokens, buffers_.places);
+    } else {
+      program = std::unexpected(sampler.error());
+    }
+  }
   const auto memory = co_await device_.pop_error_scope();
   if (!memory)
     co_return fail(ErrorCode::out_of_memory,
@@ -236,6 +258,7 @@ std::uint32_t GpuEngine::rewind(SequenceId id, std::uint32_t wanted) {
 void GpuEngine::set_sampling(SequenceId id, const Sampling& sampling) {
   settle(id);
   at(id).sampling = sampling;
+  if (sampler_) sampler_->set_sampling(static_cast<std::uint32_t>(id), row_sampling(sampling));
 }
 
 Result<> GpuEngine::fits(const Sequence& sequence, std::size_t more) const {
@@ -367,11 +390,15 @@ Async<Result<>> GpuEngine::take_oldest() {
 // From logits to tokens, and on their way back to the CPU.
 void GpuEngine::finish_draw(gpu::Encoder encoder, const std::vector<SequenceId>& sequences, std::uint32_t dispatches) {
   const auto rows = static_cast<std::uint32_t>(sequences.size());
+  std::vector<std::uint32_t> slots;
+  for (const SequenceId id : sequences) slots.push_back(static_cast<std::uint32_t>(id));
+  std::uint32_t step = 0;
   {
     gpu::Pass pass = encoder.begin_pass("draw");
-    dispatches += program_->greedy().record(pass, {.rows = rows, .segments = rows});
+    step = sampler_->record(pass, *sampled_rows_, slots);
   }
-  auto read = drawn_ring_.record(encoder, buffers_.drawn, 0, std::uint64_t{rows} * 8);
+  dispatches += sampler_->dispatches(slots);
+  auto read = drawn_ring_.record(encoder, sampler_->drawn(), sampler_->drawn_offset(step), std::uint64_t{rows} * 8);
   check(read.has_value(), "there are as many slots as passes under way");
   device_.submit(std::move(encoder));
   read->begin();
@@ -398,6 +425,13 @@ Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) 
     // One position early: what advances the rows after a draw puts them where the drawn token stands.
     places.push_back({.slot = slot, .position = at(id).length - 1, .run = 0});
     segments.push_back({.slot = slot, .first_row = row, .rows = 1});
+    // What penalties look back at; a stream remembers what it draws by itself.
+    const Sequence& sequence = at(id);
+    if (sequence.sampling.has_penalties()) {
+      const std::size_t count = std::min<std::size_t>(sequence.sampling.penalty_window, sequence.tokens.size());
+      std::vector<std::uint32_t> last(sequence.tokens.end() - static_cast<std::ptrdiff_t>(count), sequence.tokens.end());
+      sampler_->remember(slot, sequence.length - static_cast<std::uint32_t>(count), last);
+    }
   }
   buffers_.write_rows(device_, places, segments);
   gpu::Encoder encoder = device_.create_encoder("draw");
@@ -426,26 +460,14 @@ void GpuEngine::draw_further() {
   }
 }
 
-Async<Result<>> GpuEngine::draw_on_cpu(const std::vector<SequenceId>& sequences) {
-  for (const SequenceId id : sequences) {
-    WEFT_CO_ASSIGN(const std::vector<float> logits, co_await this->logits(id));
-    Sequence& sequence = at(id);
-    sequence.ahead.push_back(sampler_.draw(sequence.sampling, logits, sequence.tokens, sequence.length));
-  }
-  ++counters_.decode_steps;
-  co_return Result<>();
-}
-
 Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequences, std::uint32_t more) {
   check(options_.layers.end == config_.layers && options_.layers.begin == 0, "tokens are drawn by the engine with all layers");
   WEFT_CO_OK(check_device());
-  bool greedy = true;
   std::uint32_t room = options_.context;
   for (const SequenceId id : sequences) {
     Sequence& sequence = at(id);
     WEFT_CO_OK(fits(sequence, 1));
     if (sequence.length == 0) co_return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
-    greedy = greedy && sequence.greedy();
     room = std::min(room, options_.context - sequence.length);
   }
   const auto lacking = [&] {
@@ -457,10 +479,6 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
   for (std::vector<SequenceId> needed = lacking(); !needed.empty(); needed = lacking()) {
     const bool coming = std::ranges::all_of(needed, [&](SequenceId id) { return at(id).under_way > 0; });
     if (!coming) {
-      if (!greedy) {
-        WEFT_CO_OK(co_await draw_on_cpu(needed));
-        continue;
-      }
       if (stream_ != needed) {
         // Rows are about to be written anew: what is under way comes in first.
         while (!under_way_.empty()) WEFT_CO_OK(co_await take_oldest());

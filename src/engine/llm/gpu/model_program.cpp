@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "engine/kernels/advance.h"
-#include "engine/kernels/argmax.h"
 #include "engine/kernels/embed.h"
 #include "engine/llm/gpu/blocks.h"
 
@@ -34,24 +32,6 @@ Async<Result<>> add_embed(BuildContext& context, Program& program, const GpuMatr
     WEFT_CO_OK(co_await context.builder.add(program, kernels::embed_pipeline(spec), std::move(groups), std::move(dispatch)));
   }
   co_return Result<>();
-}
-
-Async<Result<>> add_greedy(BuildContext& context, Program& program) {
-  const RowBuffers& to = context.buffers;
-  const std::uint32_t vocabulary = context.config.vocabulary;
-  std::vector<Bindings> tiles;
-  tiles.push_back({{0, to.logits}, {1, to.tiles}});
-  Dispatch tiling{
-      .workgroups = [vocabulary](const RowCount& count) { return gpu::Workgroups{.x = kernels::argmax_tiles(vocabulary), .y = count.rows, .z = 1}; }};
-  WEFT_CO_OK(co_await context.builder.add(program, kernels::argmax_tiles_pipeline(vocabulary), std::move(tiles), std::move(tiling)));
-  std::vector<Bindings> pick;
-  pick.push_back({{0, to.tiles}, {1, to.drawn}});
-  Dispatch picking{.workgroups = [](const RowCount& count) { return gpu::Workgroups{.x = count.rows, .y = 1, .z = 1}; }};
-  WEFT_CO_OK(co_await context.builder.add(program, kernels::argmax_pick_pipeline(vocabulary), std::move(pick), std::move(picking)));
-  std::vector<Bindings> advance;
-  advance.push_back({{0, to.drawn}, {1, to.tokens}, {2, to.places}, {3, to.batch}});
-  Dispatch advancing{.workgroups = [](const RowCount& count) { return kernels::advance_workgroups(count.rows); }};
-  co_return co_await context.builder.add(program, kernels::advance_pipeline(), std::move(advance), std::move(advancing));
 }
 
 }  // namespace
@@ -101,7 +81,6 @@ Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model, co
     WEFT_CO_OK(co_await add_product(
         context, head_, tied ? embedding_ : output_,
         Product{.x = to.normed, .x_pitch = context.config.embedding, .y = to.logits, .y_pitch = context.config.vocabulary}, no_bias));
-    WEFT_CO_OK(co_await add_greedy(context, greedy_));
   }
   co_return co_await context.loader.finish();
 }

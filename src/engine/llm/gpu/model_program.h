@@ -49,7 +49,6 @@ class ModelProgram {
   const Program& embed() const { return embed_; }    // tokens to hidden
   const Program& layers() const { return layers_; }  // hidden to hidden
   const Program& head() const { return head_; }      // hidden to logits
-  const Program& greedy() const { return greedy_; }  // logits to drawn, tokens and places
   const std::vector<GpuLayer>& parts() const { return parts_; }
   [[nodiscard]] std::uint64_t weight_bytes() const;
   [[nodiscard]] std::uint64_t cache_bytes() const;
@@ -58,7 +57,7 @@ class ModelProgram {
   ModelProgram() = default;
   [[nodiscard]] Async<Result<>> load(BuildContext& context, const Model& model, const gguf::Source& source);
 
-  Program embed_, layers_, head_, greedy_;
+  Program embed_, layers_, head_;
   GpuMatrix embedding_, output_;
   gpu::Buffer turns_, output_norm_;
   std::vector<GpuLayer> parts_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "engine/kernels/argmax.h"
 
 namespace weft::llm {
 namespace {
@@ -59,8 +58,6 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
       gates(storage(device, std::uint64_t{shape.rows} * shape.feed_forward * 2, "gates")),
       gated(storage(device, std::uint64_t{shape.rows} * shape.feed_forward, "gated")),
       logits(storage(device, std::uint64_t{shape.logits_rows} * shape.vocabulary, "logits")),
-      tiles(storage(device, std::uint64_t{shape.logits_rows} * kernels::argmax_tiles(shape.vocabulary) * 4, "tiles")),
-      drawn(storage(device, std::uint64_t{shape.logits_rows} * 2, "drawn")),
       none(storage(device, 0, "none")) {}
 
 void RowBuffers::write_rows(gpu::Device& device, std::span<const kernels::RowPlace> row_places,

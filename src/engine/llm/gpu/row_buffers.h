@@ -30,7 +30,7 @@ struct RowBuffers {
   // The rows of the pass (engine/kernels/batch.h): written by the CPU, and while drawing by the GPU itself.
   gpu::Buffer tokens, places, segments, batch;
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
-  gpu::Buffer logits, tiles, drawn;
+  gpu::Buffer logits;
   gpu::Buffer none;  // For bindings that a kernel does not use.
 
   void write_rows(gpu::Device& device, std::span<const kernels::RowPlace> row_places, std::span<const kernels::Segment> row_segments) const;
