@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "common/base/check.h"
 #include "engine/llm/sampler.h"
@@ -48,8 +49,16 @@ struct Generator::Answer {
   // False where the listener has had enough.
   bool say(std::string text) {
     generation.text += text;
+    if (request.on_token) certain += text;
     return text.empty() || !on_text || on_text(text);
   }
+  // Tells of the last token, once.
+  void tell() {
+    if (!request.on_token || told == generation.tokens.size()) return;
+    told = generation.tokens.size();
+    request.on_token(generation.tokens.back(), std::exchange(certain, {}));
+  }
+  bool wanted() const { return !request.wanted || request.wanted(); }
 
   Request request;
   OnText on_text;
@@ -57,6 +66,8 @@ struct Generator::Answer {
   tokenizer::StreamDecoder decoder;
   StopText stops;
   Generation generation;
+  std::string certain;   // Said since the last token that was told of.
+  std::size_t told = 0;  // Tokens.
   Clock::time_point begun;
   Clock::time_point first;  // When the first token was drawn.
 };
@@ -68,7 +79,8 @@ struct Generator::Slot {
   std::unique_ptr<Answer> answer;  // Null while the slot is free.
 };
 
-Generator::Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer) : engine_(engine), tokenizer_(tokenizer) {}
+Generator::Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer, Options options)
+    : engine_(engine), tokenizer_(tokenizer), options_(options) {}
 
 Generator::~Generator() {
   for (const auto& slot : slots_) engine_.close(slot->sequence);
@@ -122,20 +134,43 @@ Async<Result<>> Generator::begin(Slot& slot, std::unique_ptr<Answer> answer) {
   const std::uint32_t kept = engine_.rewind(slot.sequence, static_cast<std::uint32_t>(common));
   check(kept <= common, "an engine keeps at most what it is asked to");
   generation.reused_tokens = kept;
-  generation.prefill_tokens = static_cast<std::uint32_t>(prompt.size() - kept);
-  slot.tokens = prompt;
+  slot.tokens.resize(kept);
   engine_.set_sampling(slot.sequence, slot.answer->request.sampling);
-  co_return co_await engine_.append(slot.sequence, {prompt.begin() + kept, prompt.end()});
+  while (slot.tokens.size() < prompt.size() && slot.answer->wanted()) {
+    const auto from = prompt.begin() + static_cast<std::ptrdiff_t>(slot.tokens.size());
+    const auto to = from + static_cast<std::ptrdiff_t>(std::min<std::size_t>(options_.append_max, prompt.size() - slot.tokens.size()));
+    WEFT_CO_OK(co_await engine_.append(slot.sequence, {from, to}));
+    slot.tokens.insert(slot.tokens.end(), from, to);
+  }
+  generation.prefill_tokens = static_cast<std::uint32_t>(slot.tokens.size() - kept);
+  co_return Result<>();
+}
+
+// Those that wait for a slot and need not wait any more.
+void Generator::drop_unwanted() {
+  std::vector<std::unique_ptr<Answer>> dropped;
+  std::erase_if(waiting_, [&](std::unique_ptr<Answer>& answer) {
+    if (answer->wanted()) return false;
+    dropped.push_back(std::move(answer));
+    return true;
+  });
+  for (const auto& answer : dropped) {
+    answer->generation.stop = StopReason::cancelled;
+    answer->on_done(std::move(answer->generation));
+  }
 }
 
 Async<Result<>> Generator::admit() {
+  drop_unwanted();
   while (!waiting_.empty()) {
     Slot* slot = free_slot_for(waiting_.front()->request.prompt);
     if (slot == nullptr) break;
     auto answer = std::move(waiting_.front());
     waiting_.pop_front();
     auto begun = co_await begin(*slot, std::move(answer));
-    if (begun && slot->answer->request.tokens_max == 0) {
+    if (begun && slot->tokens.size() < slot->answer->request.prompt.size()) {
+      end(*slot, StopReason::cancelled);
+    } else if (begun && slot->answer->request.tokens_max == 0) {
       end(*slot, StopReason::length);
     } else if (!begun) {
       const bool lasting = begun.error().code == ErrorCode::device_lost;
@@ -162,6 +197,7 @@ void Generator::end(Slot& slot, StopReason reason) {
   generation.decode_s = seconds(Clock::now() - answer->first);
   // The engine may have worked ahead.
   slot.tokens.resize(engine_.rewind(slot.sequence, static_cast<std::uint32_t>(slot.tokens.size())));
+  answer->tell();
   answer->on_done(std::move(generation));
 }
 
@@ -177,7 +213,8 @@ void Generator::take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top) {
   token.text = answer.decoder.push(drawn.token);
   if (!answer.say(answer.stops.push(token.text))) return end(slot, StopReason::cancelled);
   if (answer.stops.found()) return end(slot, StopReason::stop);
-  if (generation.tokens.size() >= answer.request.tokens_max || slot.tokens.size() >= engine_.options().context) end(slot, StopReason::length);
+  if (generation.tokens.size() >= answer.request.tokens_max || slot.tokens.size() >= engine_.options().context) return end(slot, StopReason::length);
+  answer.tell();
 }
 
 // One token for every sequence that is being answered.
@@ -188,6 +225,10 @@ Async<Result<>> Generator::step() {
   std::uint32_t more = ~0u;
   for (const auto& slot : slots_) {
     if (!slot->answer) continue;
+    if (!slot->answer->wanted()) {
+      end(*slot, StopReason::cancelled);
+      continue;
+    }
     const Request& request = slot->answer->request;
     slots.push_back(slot.get());
     sequences.push_back(slot->sequence);

@@ -23,28 +23,34 @@
 
 namespace weft::llm {
 
-struct Request {
-  std::vector<Token> prompt;
-  std::uint32_t tokens_max = 128;
-  Sampling sampling{};
-  std::vector<std::string> stop{};  // The answer ends before the first of these.
-  std::uint32_t top = 0;            // Best candidates to report for every token.
-};
-
-enum class StopReason : std::uint8_t {
-  eos,        // The model ended the text.
-  length,     // tokens_max, or the context is full.
-  stop,       // A stop text.
-  cancelled,  // on_text said so.
-};
-[[nodiscard]] std::string_view to_string(StopReason reason);
-
 struct GeneratedToken {
   Token id = 0;
   std::string text;  // The characters that it completes; none for one that ends the text.
   float logprob = 0;
   std::vector<Drawn> top{};  // Best first.
 };
+
+struct Request {
+  // Hears of every token when it is drawn, with the text of the answer that became certain by it; the texts together are the
+  // answer's.
+  using OnToken = std::function<void(const GeneratedToken& token, std::string_view text)>;
+
+  std::vector<Token> prompt;
+  std::uint32_t tokens_max = 128;
+  Sampling sampling{};
+  std::vector<std::string> stop{};  // The answer ends before the first of these.
+  std::uint32_t top = 0;            // Best candidates to report for every token.
+  OnToken on_token{};
+  std::function<bool()> wanted{};  // Asked before every token and every part of the prompt; false ends the answer.
+};
+
+enum class StopReason : std::uint8_t {
+  eos,        // The model ended the text.
+  length,     // tokens_max, or the context is full.
+  stop,       // A stop text.
+  cancelled,  // on_text or wanted said so.
+};
+[[nodiscard]] std::string_view to_string(StopReason reason);
 
 struct Generation {
   std::vector<GeneratedToken> tokens;  // The one that ended the text included.
@@ -61,8 +67,12 @@ class Generator {
   // Gets the text of the answer as it becomes certain; false ends the answer.
   using OnText = std::function<bool(std::string_view text)>;
   using OnDone = std::function<void(Result<Generation> generation)>;
+  struct Options {
+    std::uint32_t append_max = ~0u;  // Tokens of a prompt that are read at once; a request can end between two parts.
+  };
 
-  Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer);
+  Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer, Options options);
+  Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer) : Generator(engine, tokenizer, Options{}) {}
   Generator(const Generator&) = delete;
   ~Generator();
 
@@ -84,10 +94,12 @@ class Generator {
   [[nodiscard]] Async<Result<>> step();
   void take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top);
   void end(Slot& slot, StopReason reason);
+  void drop_unwanted();
   void fail_all(const Error& error);
 
   Engine& engine_;
   const tokenizer::Tokenizer& tokenizer_;
+  const Options options_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::deque<std::unique_ptr<Answer>> waiting_;
   bool running_ = false;

@@ -1,28 +1,62 @@
-// The shell around every page: the head with the sign, and the page. Later pages (network, playground, chat) take their place
-// beside the contribute page here, each loaded on demand.
+// The shell around every page: the head with the sign and the ways to go, and the page. The first page comes with the app, every
+// other one when somebody goes there.
+import { lazy, Suspense, useEffect } from 'react';
 import type { Engine } from '../engine/engine';
 import { ContributePage } from '../features/contribute/ContributePage';
 import { Mark } from '../weave/Mark';
+import { follow, paths, usePage, type Page } from './route';
 import { ThemeSwitch } from './ThemeSwitch';
+
+const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
+
+const names: Record<Page, string> = { contribute: 'Contribute', chat: 'Chat' };
+const pages: readonly Page[] = ['contribute', 'chat'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, base }: { engine: Engine; base: string }) {
+  const page = usePage();
+  useEffect(() => {
+    document.title = `Weft: ${names[page].toLowerCase()}`;
+  }, [page]);
   return (
     <div className="mx-auto max-w-[76rem] px-5 sm:px-8">
-      <header className="relative z-10 flex items-center justify-between py-5 lg:mr-[31rem]">
-        <a href={base} className="flex items-center gap-2.5 text-xl font-bold tracking-tight">
-          <Mark className="size-7" />
-          weft
-        </a>
+      <header className={`relative z-10 flex items-center justify-between gap-4 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
+        <div className="flex items-center gap-5 sm:gap-8">
+          <a href={base} onClick={follow} className="flex items-center gap-2.5 text-xl font-bold tracking-tight">
+            <Mark className="size-7" />
+            weft
+          </a>
+          <nav aria-label="Pages" className="flex gap-4 text-sm sm:gap-5">
+            {pages.map((one) => (
+              <a
+                key={one}
+                href={new URL(paths[one], base).href}
+                onClick={follow}
+                aria-current={one === page ? 'page' : undefined}
+                className="rounded border-b-2 border-transparent py-1.5 text-soft hover:text-ink aria-[current=page]:border-weld aria-[current=page]:text-ink"
+              >
+                {names[one]}
+              </a>
+            ))}
+          </nav>
+        </div>
         <ThemeSwitch />
       </header>
-      <ContributePage engine={engine} base={base} />
-      <footer className="mt-16 border-t border-line py-8 text-sm text-soft">
-        <p className="max-w-prose">
-          The machine that computes a task sees its inputs in the clear. Results are checked before they are paid: by a second
-          worker, by an audit, or by arithmetic.
-        </p>
-      </footer>
+      {page === 'chat' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the chat…</main>}>
+          <ChatPage />
+        </Suspense>
+      ) : (
+        <ContributePage engine={engine} base={base} />
+      )}
+      {page === 'contribute' ? (
+        <footer className="mt-16 border-t border-line py-8 text-sm text-soft">
+          <p className="max-w-prose">
+            The machine that computes a task sees its inputs in the clear. Results are checked before they are paid: by a second
+            worker, by an audit, or by arithmetic.
+          </p>
+        </footer>
+      ) : null}
     </div>
   );
 }

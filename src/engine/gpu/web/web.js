@@ -117,7 +117,11 @@ addToLibrary({
   weft_gpu_buffer__sig: 'iidipi',
   weft_gpu_buffer: (d, size, usage, label, labelSize) => {
     const device = weftGpu.table[d];
-    return weftGpuGuard(device, () => weftGpuPut(device.createBuffer({ size, usage, label: weftGpuText(label, labelSize) })));
+    return weftGpuGuard(device, () => {
+      const buffer = device.createBuffer({ size, usage, label: weftGpuText(label, labelSize) });
+      buffer.weftDevice = device;
+      return weftGpuPut(buffer);
+    });
   },
 
   weft_gpu_bind_group__deps: ['$weftGpu', '$weftGpuPut', '$weftGpuGuard'],
@@ -285,6 +289,10 @@ addToLibrary({
       try {
         await buffer.mapAsync(1 /* READ */, offset, size);
       } catch (error) {
+        // Also what a loss says to those that wait, a little before the device says it.
+        const lost = error.name === 'AbortError' &&
+          await Promise.race([buffer.weftDevice.lost, new Promise((resolve) => setTimeout(resolve, 200, null))]);
+        if (lost) throw weftGpuError(5, lost.message || lost.reason);
         throw weftGpuError(1, 'A buffer cannot be read: ' + error.message);
       }
       if (_weft_gpu_wanted(callback)) HEAPU8.set(new Uint8Array(buffer.getMappedRange(offset, size)), out);

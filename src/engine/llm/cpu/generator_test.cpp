@@ -76,6 +76,51 @@ TEST(Generator, EndsWhenTheListenerHasHadEnough) {
   EXPECT_EQ(answer->tokens.size(), 1u);
 }
 
+TEST(Generator, TellsOfEveryTokenWithTheTextThatItMadeCertain) {
+  const Chat chat = open_chat();
+  Generator generator(*chat.engine, *chat.tokenizer);
+  for (const std::vector<std::string>& stop : {std::vector<std::string>{}, {" Tokyo"}, {" Tokyo, no"}}) {
+    std::vector<Token> tokens;
+    std::string heard;
+
+    const auto answer = run_now(generator.generate(
+        {.prompt = chat.question("What is the capital of Japan?"), .stop = stop, .on_token = [&](const GeneratedToken& token, std::string_view text) {
+           tokens.push_back(token.id);
+           heard += text;
+         }}));
+
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_EQ(heard, answer->text);
+    ASSERT_EQ(tokens.size(), answer->tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i) EXPECT_EQ(tokens[i], answer->tokens[i].id);
+  }
+}
+
+TEST(Generator, EndsWhatIsNoLongerWantedWhileItWaitsReadsAndAnswers) {
+  const Chat chat = open_chat();
+  Generator generator(*chat.engine, *chat.tokenizer, {.append_max = 4});
+  const auto prompt = chat.question("What is the capital of Japan?");
+  std::vector<Generation> done;
+  const auto keep = [&](Result<Generation> generation) { done.push_back(std::move(*generation)); };
+  int parts = 0, draws = 0;
+
+  ASSERT_TRUE(generator.add({.prompt = prompt, .wanted = [&] { return ++parts <= 3; }}, {}, keep).has_value());
+  ASSERT_TRUE(generator.add({.prompt = prompt, .wanted = [] { return false; }}, {}, keep).has_value());
+  ASSERT_TRUE(run_now(generator.run()).has_value());
+  ASSERT_TRUE(generator
+                  .add({.prompt = prompt, .on_token = [&](const GeneratedToken&, std::string_view) { ++draws; }, .wanted = [&] { return draws < 2; }},
+                       {}, keep)
+                  .has_value());
+  ASSERT_TRUE(run_now(generator.run()).has_value());
+
+  ASSERT_EQ(done.size(), 3u);
+  for (const Generation& generation : done) EXPECT_EQ(generation.stop, StopReason::cancelled);
+  EXPECT_EQ(done[0].prefill_tokens, 0u);  // The one that waited ends first.
+  EXPECT_EQ(done[1].prefill_tokens, 8u);  // Of the three questions, the first was asked while it waited.
+  EXPECT_EQ(done[2].tokens.size(), 2u);
+  EXPECT_EQ(done[2].reused_tokens, 8u);  // What was read stays.
+}
+
 TEST(Generator, RefusesWhatCannotBeAnswered) {
   const Chat chat = open_chat({.context = 16});
   Generator generator(*chat.engine, *chat.tokenizer);

@@ -370,7 +370,7 @@ Async<Result<std::vector<float>>> GpuEngine::read_floats_back(const gpu::Buffer&
   encoder.copy(buffer, 0, staging, 0, count * 4);
   device_.submit(std::move(encoder));
   ++counters_.submits;
-  WEFT_CO_OK(co_await device_.read(staging, 0, {reinterpret_cast<std::uint8_t*>(out.data()), count * 4}));
+  WEFT_CO_OK(co_await device_.read(staging, 0, {reinterpret_cast<std::uint8_t*>(out.data()), static_cast<std::size_t>(count) * 4}));
   co_return out;
 }
 

@@ -1,0 +1,67 @@
+// The model's file, the event loop and the answers for the model's Worker: an Emscripten --js-library; imports.h says what crosses.
+// Module.source is { bytes, read(offset, into) }, synchronous. A trap in C++ surfaces instead of vanishing in a promise.
+addToLibrary({
+  // Calls `use` with copies of texts on the heap: pointer and length of each in turn.
+  $weftInto__deps: ['malloc', 'free'],
+  $weftInto: (texts, use) => {
+    const places = [];
+    try {
+      for (const text of texts) {
+        const bytes = new TextEncoder().encode(text);
+        const pointer = _malloc(bytes.length + 1);
+        HEAPU8.set(bytes, pointer);
+        places.push(pointer, bytes.length);
+      }
+      use(...places);
+    } finally {
+      for (let i = 0; i < places.length; i += 2) _free(places[i]);
+    }
+  },
+
+  // Calls that are answered later, by number.
+  $weftCalls: { next: 1, waiting: new Map() },
+  $weftCall__deps: ['$weftCalls'],
+  $weftCall: (ask, onPiece) => {
+    const call = weftCalls.next++;
+    const answer = new Promise((resolve, reject) => weftCalls.waiting.set(call, { resolve, reject, onPiece }));
+    ask(call);
+    return { call, answer };
+  },
+  weft_llm_answer__deps: ['$weftCalls', '$UTF8ToString'],
+  weft_llm_answer__sig: 'vipipi',
+  weft_llm_answer: (call, code, codeSize, text, size) => {
+    const { resolve, reject } = weftCalls.waiting.get(call);
+    weftCalls.waiting.delete(call);
+    const words = size ? UTF8ToString(text, size, true) : '';  // Also what stands behind a NUL.
+    if (codeSize) reject(Object.assign(new Error(words), { code: UTF8ToString(code, codeSize) }));
+    else resolve(words);
+  },
+  weft_llm_piece__deps: ['$weftCalls', '$UTF8ToString'],
+  weft_llm_piece__sig: 'vipi',
+  weft_llm_piece: (call, json, size) => { weftCalls.waiting.get(call).onPiece(JSON.parse(UTF8ToString(json, size))); },
+
+  weft_llm_source_bytes: () => Module['source'].bytes,
+  weft_llm_source_read__deps: ['$stringToNewUTF8'],
+  weft_llm_source_read__sig: 'pdpd',
+  weft_llm_source_read: (offset, out, size) => {
+    try {
+      Module['source'].read(offset, HEAPU8.subarray(out, out + size));
+      return 0;
+    } catch (error) {
+      return stringToNewUTF8(String(error?.message || error));
+    }
+  },
+
+  // A message to oneself stands behind those that wait already; a promise would not.
+  $weftTurns: { channel: null, waiting: [] },
+  weft_llm_turn__deps: ['$weftTurns', 'weft_llm_turned'],
+  weft_llm_turn__sig: 'vp',
+  weft_llm_turn: (callback) => {
+    if (weftTurns.channel === null) {
+      weftTurns.channel = new MessageChannel();
+      weftTurns.channel.port1.onmessage = () => _weft_llm_turned(weftTurns.waiting.shift());
+    }
+    weftTurns.waiting.push(callback);
+    weftTurns.channel.port2.postMessage(null);
+  },
+});

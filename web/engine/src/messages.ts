@@ -1,0 +1,43 @@
+// What the page and the Worker say to one another. A number names a call until it is answered or refused.
+import type { Activations, DeviceChoice, Json, JsonObject, KvFormat, ModelInfo, Piece, Progress, Summary } from './types.js';
+
+export type WorkerSource =
+  | { readonly kind: 'url'; readonly url: string; readonly cache: boolean; readonly sha256: string | null }
+  | { readonly kind: 'blob'; readonly blob: Blob }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
+
+/** Without the keys that were not given. */
+export type EngineLoadOptions = {
+  readonly device?: DeviceChoice;
+  readonly kv?: KvFormat;
+  readonly activations?: Activations;
+  readonly context?: number;
+  readonly sequences?: number;
+};
+
+export type EngineInput = { readonly text: string } | { readonly tokens: readonly number[] } | { readonly chat: JsonObject };
+/** The numbers and texts of GenerateOptions. */
+export type EngineGenerateOptions = { readonly [key: string]: number | readonly string[] };
+
+export type Question =
+  | { readonly method: 'tokenize'; readonly text: string; readonly addSpecial: boolean; readonly parseSpecial: boolean }
+  | { readonly method: 'detokenize'; readonly tokens: readonly number[]; readonly showSpecial: boolean }
+  | { readonly method: 'render'; readonly input: JsonObject };
+
+export type ToWorker =
+  | { readonly type: 'load'; readonly source: WorkerSource; readonly engine: string; readonly options: EngineLoadOptions }
+  | { readonly type: 'generate'; readonly call: number; readonly input: EngineInput; readonly options: EngineGenerateOptions }
+  | { readonly type: 'cancel'; readonly call: number }
+  | { readonly type: 'ask'; readonly call: number; readonly question: Question }
+  /** Ends loading where it stands, closes files, gives the GPU's memory back; answered by `disposed`. */
+  | { readonly type: 'dispose' };
+
+export type FromWorker =
+  | { readonly type: 'progress'; readonly progress: Progress }
+  | { readonly type: 'loaded'; readonly info: ModelInfo }
+  | { readonly type: 'refused'; readonly code: string; readonly message: string }
+  | { readonly type: 'piece'; readonly call: number; readonly piece: Piece }
+  | { readonly type: 'answer'; readonly call: number; readonly value: Summary | Json }
+  | { readonly type: 'error'; readonly call: number; readonly code: string; readonly message: string }
+  | { readonly type: 'crashed'; readonly code: string; readonly message: string }
+  | { readonly type: 'disposed' };

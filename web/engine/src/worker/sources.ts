@@ -1,0 +1,85 @@
+// Files that can be read synchronously in a Worker, so that weights go from them to the device a piece at a time.
+import type { ByteSource } from './module.js';
+
+export function fromBytes(parts: readonly Uint8Array[]): ByteSource {
+  const starts: number[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    starts.push(bytes);
+    bytes += part.length;
+  }
+  return {
+    bytes,
+    read(offset, into) {
+      // The last part that begins at or before the offset.
+      let low = 0;
+      let high = starts.length - 1;
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if ((starts[middle] ?? 0) <= offset) low = middle;
+        else high = middle - 1;
+      }
+      for (let filled = 0; filled < into.length; low += 1) {
+        const part = parts[low];
+        if (part === undefined) throw new Error('The range lies past the end.');
+        const from = offset + filled - (starts[low] ?? 0);
+        const piece = part.subarray(from, from + into.length - filled);
+        into.set(piece, filled);
+        filled += piece.length;
+      }
+    },
+  };
+}
+
+/** A file on the disk may change or go away under the page; then reading throws. */
+export function fromBlob(blob: Blob): ByteSource {
+  const reader = new FileReaderSync();
+  return {
+    bytes: blob.size,
+    read(offset, into) {
+      into.set(new Uint8Array(reader.readAsArrayBuffer(blob.slice(offset, offset + into.length))));
+    },
+  };
+}
+
+/** `close` gives the file back to other tabs. */
+export type StoredSource = ByteSource & { close(): void };
+
+/** A file in OPFS. Several tabs may read it where the browser can share it; otherwise the later ones read it more slowly. */
+export async function fromStored(handle: FileSystemFileHandle): Promise<StoredSource> {
+  let access: FileSystemSyncAccessHandle;
+  try {
+    // The mode is younger than TypeScript's library; browsers that do not know it pass over it.
+    const open = handle.createSyncAccessHandle.bind(handle) as (options: { mode: 'read-only' }) => Promise<FileSystemSyncAccessHandle>;
+    access = await open({ mode: 'read-only' });
+  } catch {
+    return { ...fromBlob(await handle.getFile()), close: () => {} };
+  }
+  return {
+    bytes: access.getSize(),
+    read(offset, into) {
+      for (let filled = 0; filled < into.length;) {
+        const got = access.read(into.subarray(filled), { at: offset + filled });
+        if (got === 0) throw new Error('The stored file is shorter than it was.');
+        filled += got;
+      }
+    },
+    close: () => access.close(),
+  };
+}
+
+/** Tells how much has been read, at most every `step` bytes, and at `total`. */
+export function counted(source: ByteSource, total: number, tell: (loaded: number) => void, step = 4 << 20): ByteSource {
+  let loaded = 0;
+  let told = 0;
+  return {
+    bytes: source.bytes,
+    read(offset, into) {
+      source.read(offset, into);
+      loaded = Math.min(total, loaded + into.length);
+      if (loaded - told < step && loaded < total) return;
+      told = loaded;
+      tell(loaded);
+    },
+  };
+}

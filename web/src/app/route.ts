@@ -1,0 +1,36 @@
+// Which page is shown, from the address. Links between pages change it without loading anew, so that what runs goes on.
+import { useSyncExternalStore, type MouseEvent } from 'react';
+
+export type Page = 'contribute' | 'chat';
+
+export const paths: Record<Page, string> = { contribute: '/', chat: '/chat' };
+
+const moved = 'weft-moved';
+
+function pageOf(path: string): Page {
+  return path.replace(/\/+$/, '') === paths.chat ? 'chat' : 'contribute';
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener('popstate', listener);
+  window.addEventListener(moved, listener);
+  return () => {
+    window.removeEventListener('popstate', listener);
+    window.removeEventListener(moved, listener);
+  };
+}
+
+export function usePage(): Page {
+  return useSyncExternalStore(subscribe, () => pageOf(window.location.pathname));
+}
+
+/** For a link's onClick; a click that asks for another tab stays the browser's. */
+export function follow(event: MouseEvent<HTMLAnchorElement>): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  const { href } = event.currentTarget;
+  if (href === window.location.href) return;
+  window.history.pushState(null, '', href);
+  window.dispatchEvent(new Event(moved));
+  window.scrollTo(0, 0);
+}

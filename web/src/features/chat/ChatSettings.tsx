@@ -1,0 +1,48 @@
+import { useId } from 'react';
+import type { Settings } from './chat';
+
+/** How answers are drawn; what changes counts from the next answer on. */
+export function ChatSettings({ settings, onChange }: { settings: Settings; onChange: (settings: Partial<Settings>) => void }) {
+  const id = useId();
+  const field = 'mt-1 w-full rounded border border-line bg-panel px-2.5 py-1.5';
+  return (
+    <details className="text-sm">
+      <summary className="w-fit rounded py-1 text-soft hover:text-ink">Settings</summary>
+      <div className="mt-2 grid gap-3 pb-3 sm:grid-cols-2">
+        <label className="sm:col-span-2" htmlFor={`${id}-system`}>
+          Instructions that stand before the conversation
+          <textarea id={`${id}-system`} rows={2} className={field} value={settings.system} onChange={(event) => onChange({ system: event.target.value })} />
+        </label>
+        <label htmlFor={`${id}-temperature`}>
+          Temperature (0: always the likeliest word)
+          <input
+            id={`${id}-temperature`}
+            type="number"
+            min={0}
+            max={2}
+            step={0.1}
+            className={field}
+            value={settings.temperature}
+            onChange={(event) => onChange({ temperature: clamp(event.target.valueAsNumber, 0, 2, settings.temperature) })}
+          />
+        </label>
+        <label htmlFor={`${id}-tokens`}>
+          Most tokens of an answer
+          <input
+            id={`${id}-tokens`}
+            type="number"
+            min={1}
+            max={32768}
+            className={field}
+            value={settings.maxTokens}
+            onChange={(event) => onChange({ maxTokens: Math.round(clamp(event.target.valueAsNumber, 1, 32768, settings.maxTokens)) })}
+          />
+        </label>
+      </div>
+    </details>
+  );
+}
+
+function clamp(value: number, least: number, most: number, otherwise: number): number {
+  return Number.isNaN(value) ? otherwise : Math.min(most, Math.max(least, value));
+}

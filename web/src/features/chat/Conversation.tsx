@@ -1,0 +1,105 @@
+// What was said so far. The page keeps to its end while an answer is written, unless its reader has scrolled away from there.
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Button } from '../../design/Button';
+import { formatRate, formatSeconds, plural } from '../../design/format';
+import { Notice } from '../../design/Notice';
+import type { Turn } from './chat';
+import { Markdown } from './Markdown';
+
+const nearPixels = 120;
+
+function useFollow(turns: readonly Turn[]): void {
+  const follow = useRef(true);
+  useEffect(() => {
+    const look = () => {
+      const { scrollHeight } = document.documentElement;
+      follow.current = scrollHeight - window.scrollY - window.innerHeight < nearPixels;
+    };
+    window.addEventListener('scroll', look, { passive: true });
+    return () => window.removeEventListener('scroll', look);
+  }, []);
+  const last = turns.at(-1);
+  useLayoutEffect(() => {
+    if (follow.current) window.scrollTo(0, document.documentElement.scrollHeight);
+  }, [last]);
+}
+
+export function Conversation({ turns, onRegenerate }: { turns: readonly Turn[]; onRegenerate: (() => void) | null }) {
+  useFollow(turns);
+  const last = turns.at(-1);
+  return (
+    <>
+      <ol aria-label="Conversation" className="space-y-7" data-testid="conversation">
+        {turns.map((turn) => (
+          <li key={turn.id} data-role={turn.role} data-state={turn.state} aria-busy={turn.state === 'writing'}>
+            {turn.role === 'user' ? <Question text={turn.text} /> : <Answer turn={turn} onRegenerate={turn === last ? onRegenerate : null} />}
+          </li>
+        ))}
+      </ol>
+      {/* Read out once it is whole; every token would be noise. */}
+      <p role="status" className="sr-only">
+        {last?.role !== 'assistant' ? '' : last.state === 'writing' ? 'The model is writing.' : last.state === 'written' ? last.text : ''}
+      </p>
+    </>
+  );
+}
+
+function Question({ text }: { text: string }) {
+  return (
+    <div className="ml-auto w-fit max-w-[85%] rounded-md bg-sunk px-4 py-2.5">
+      <h2 className="sr-only">You</h2>
+      <p className="break-words whitespace-pre-wrap">{text}</p>
+    </div>
+  );
+}
+
+function Answer({ turn, onRegenerate }: { turn: Turn; onRegenerate: (() => void) | null }) {
+  const [copied, setCopied] = useState(false);
+  const copy = () => {
+    navigator.clipboard.writeText(turn.text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  };
+  return (
+    <div className="border-l-4 border-weld pl-4">
+      <h2 className="sr-only">The model</h2>
+      <div className="break-words" data-testid="answer">
+        {turn.text === '' && turn.state === 'writing' ? <p className="animate-[breathe_1.6s_ease-in-out_infinite] text-soft">Reading…</p> : <Markdown text={turn.text} />}
+      </div>
+      {turn.state === 'failed' ? (
+        <Notice tone="warn" className="mt-3" title="The answer broke off">
+          <p>{turn.failure}</p>
+        </Notice>
+      ) : null}
+      {turn.state === 'writing' ? null : (
+        <div className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2 text-sm text-soft">
+          {turn.text === '' ? null : (
+            <Button look="small" onClick={copy}>
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+          {onRegenerate === null ? null : (
+            <Button look="small" onClick={onRegenerate}>
+              Answer again
+            </Button>
+          )}
+          <Figures turn={turn} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Figures({ turn: { end } }: { turn: Turn }) {
+  if (end === null) return null;
+  // The first token belongs to the reading of the question.
+  const rate = end.restMs > 0 && end.tokens > 1 ? ((end.tokens - 1) * 1000) / end.restMs : 0;
+  return (
+    <span data-testid="figures" className="tabular-nums">
+      {rate > 0 ? `${formatRate(rate)} tokens/s, ` : ''}
+      {plural(end.tokens, 'token')}, the first after {formatSeconds(end.firstMs / 1000)}
+      {end.stop === 'cancelled' ? '; stopped' : end.stop === 'length' ? '; cut off at the most tokens allowed' : ''}
+    </span>
+  );
+}

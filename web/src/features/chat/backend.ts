@@ -1,0 +1,40 @@
+// Who answers in the chat: a model in this tab today; later a server with /v1/chat/completions takes the same place. The page knows
+// nothing beyond this.
+
+export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
+
+export type AnswerOptions = { readonly temperature: number; readonly maxTokens: number; readonly signal: AbortSignal };
+
+export type AnswerEnd = {
+  /** `length`: cut at maxTokens or where the context is full. */
+  readonly stop: 'eos' | 'length' | 'stop' | 'cancelled';
+  readonly tokens: number;
+  /** Until the first token, and from there to the last. */
+  readonly firstMs: number;
+  readonly restMs: number;
+};
+
+export interface ChatBackend {
+  /** What answers: the model's name. */
+  readonly name: string;
+  /** Where it runs, in a few words. */
+  readonly place: string;
+  /**
+   * Yields the answer's text as it comes, about a token at a time. The signal ends it early, and it is then an answer whose `stop`
+   * is `cancelled`. Throws an Error of one sentence; a BackendGone when nothing more will come of this backend.
+   */
+  answer(messages: readonly ChatMessage[], options: AnswerOptions): AsyncGenerator<string, AnswerEnd, void>;
+  close(): Promise<void>;
+}
+
+export class BackendGone extends Error {}
+
+export type OpenProgress = { readonly phase: 'download' | 'cache' | 'weights'; readonly loaded: number; readonly total: number };
+
+/** Makes a backend of a model's address or file. Rejects with an Error of one sentence, also when the signal gives it up. */
+export type OpenBackend = (source: string | File, options: { readonly onProgress: (progress: OpenProgress) => void; readonly signal: AbortSignal }) => Promise<ChatBackend>;
+
+export type KeptModel = { readonly key: string; readonly url: string; readonly bytes: number; readonly complete: boolean };
+
+/** The models that this browser keeps from earlier visits. */
+export type Shelf = { list(): Promise<readonly KeptModel[]>; remove(key: string): Promise<void> };

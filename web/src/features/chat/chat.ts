@@ -1,0 +1,171 @@
+// The conversation as a store: one immutable value, and verbs. It outlives the page's components, so that a visit to another page
+// loses nothing.
+import { BackendGone, type AnswerEnd, type ChatBackend, type ChatMessage, type OpenBackend, type OpenProgress } from './backend';
+
+export type Turn = {
+  readonly id: number;
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  readonly state: 'written' | 'writing' | 'failed';
+  /** What went wrong; empty otherwise. */
+  readonly failure: string;
+  readonly end: AnswerEnd | null;
+};
+
+export type ModelState =
+  | { readonly state: 'none'; readonly failure: string | null }
+  | { readonly state: 'opening'; readonly name: string; readonly progress: OpenProgress | null }
+  | { readonly state: 'ready'; readonly name: string; readonly place: string };
+
+export type Settings = { readonly system: string; readonly temperature: number; readonly maxTokens: number };
+
+export type ChatState = { readonly model: ModelState; readonly turns: readonly Turn[]; readonly settings: Settings };
+
+const empty: ChatState = { model: { state: 'none', failure: null }, turns: [], settings: { system: '', temperature: 0.7, maxTokens: 1024 } };
+const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** A fast model writes hundreds of tokens a second; the page is drawn less often. */
+const tellMs = 40;
+
+export class Chat {
+  readonly #open: OpenBackend;
+  readonly #listeners = new Set<() => void>();
+  #state: ChatState = empty;
+  #backend: ChatBackend | null = null;
+  #opening: AbortController | null = null;
+  #writing: AbortController | null = null;
+  #ids = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(open: OpenBackend) {
+    this.#open = open;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  readonly snapshot = (): ChatState => this.#state;
+
+  /** Takes the place of the model that is there, and of one that is being opened. The conversation stays. */
+  async open(source: string | File, name: string): Promise<void> {
+    const closed = this.close();
+    const controller = new AbortController();
+    this.#opening = controller;
+    const mine = (): boolean => this.#opening === controller;
+    this.#set({ model: { state: 'opening', name, progress: null } });
+    try {
+      await closed;
+      if (!mine()) return;
+      const onProgress = (progress: OpenProgress): void => {
+        if (mine()) this.#set({ model: { state: 'opening', name, progress } });
+      };
+      const backend = await this.#open(source, { signal: controller.signal, onProgress });
+      if (!mine()) {
+        await backend.close();
+        return;
+      }
+      this.#opening = null;
+      this.#backend = backend;
+      this.#set({ model: { state: 'ready', name: backend.name, place: backend.place } });
+    } catch (error) {
+      if (!mine()) return;
+      this.#opening = null;
+      this.#set({ model: { state: 'none', failure: controller.signal.aborted ? null : sentence(error) } });
+    }
+  }
+
+  /** Gives up what is being opened, ends what is being written, and lets the model go. */
+  async close(failure: string | null = null): Promise<void> {
+    this.#opening?.abort();
+    this.#opening = null;
+    this.stop();
+    const backend = this.#backend;
+    this.#backend = null;
+    if (this.#state.model.state !== 'none' || this.#state.model.failure !== failure) this.#set({ model: { state: 'none', failure } });
+    await backend?.close();
+  }
+
+  change(settings: Partial<Settings>): void {
+    this.#set({ settings: { ...this.#state.settings, ...settings } });
+  }
+
+  get busy(): boolean {
+    return this.#writing !== null;
+  }
+
+  send(text: string): Promise<void> {
+    if (this.#backend === null || this.busy || text.trim() === '') return Promise.resolve();
+    this.#set({ turns: [...this.#state.turns, this.#turn('user', text)] });
+    return this.#answer(this.#backend);
+  }
+
+  stop(): void {
+    this.#writing?.abort();
+  }
+
+  /** Answers the last question once more. */
+  regenerate(): Promise<void> {
+    if (this.#backend === null || this.busy || !this.#state.turns.some(({ role }) => role === 'user')) return Promise.resolve();
+    const last = this.#state.turns.findLastIndex(({ role }) => role === 'user');
+    this.#set({ turns: this.#state.turns.slice(0, last + 1) });
+    return this.#answer(this.#backend);
+  }
+
+  clear(): void {
+    this.stop();
+    this.#set({ turns: [] });
+  }
+
+  #turn(role: Turn['role'], text: string): Turn {
+    return { id: ++this.#ids, role, text, state: role === 'user' ? 'written' : 'writing', failure: '', end: null };
+  }
+
+  #messages(): ChatMessage[] {
+    const { settings, turns } = this.#state;
+    const said = turns.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, content: text }));
+    return settings.system.trim() === '' ? said : [{ role: 'system', content: settings.system }, ...said];
+  }
+
+  async #answer(backend: ChatBackend): Promise<void> {
+    const messages = this.#messages();
+    const { temperature, maxTokens } = this.#state.settings;
+    const turn = this.#turn('assistant', '');
+    const controller = new AbortController();
+    this.#writing = controller;
+    this.#set({ turns: [...this.#state.turns, turn] });
+    let text = '';
+    try {
+      const parts = backend.answer(messages, { temperature, maxTokens, signal: controller.signal });
+      for (let part = await parts.next(); ; part = await parts.next()) {
+        if (part.done === true) {
+          this.#writing = null;
+          this.#change(turn.id, { text, state: 'written', end: part.value });
+          return;
+        }
+        text += part.value;
+        this.#change(turn.id, { text });
+      }
+    } catch (error) {
+      this.#writing = null;
+      // Whoever ended it knows.
+      this.#change(turn.id, controller.signal.aborted ? { text, state: 'written' } : { text, state: 'failed', failure: sentence(error) });
+      if (error instanceof BackendGone && this.#backend === backend) await this.close(error.message);
+    }
+  }
+
+  #change(id: number, changes: Partial<Turn>): void {
+    this.#set({ turns: this.#state.turns.map((turn) => (turn.id === id ? { ...turn, ...changes } : turn)) }, changes.state === undefined);
+  }
+
+  #set(changes: Partial<ChatState>, later = false): void {
+    this.#state = { ...this.#state, ...changes };
+    if (later) this.#timer ??= setTimeout(() => this.#tell(), tellMs);
+    else this.#tell();
+  }
+
+  #tell(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+}

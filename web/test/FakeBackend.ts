@@ -1,0 +1,39 @@
+// Stands where a model stands: says what a test tells it to, a piece at a time, and remembers what it was asked.
+import type { AnswerEnd, AnswerOptions, ChatBackend, ChatMessage } from '../src/features/chat/backend';
+
+export const whole: AnswerEnd = { stop: 'eos', tokens: 5, firstMs: 120, restMs: 100 };
+
+export class FakeBackend implements ChatBackend {
+  readonly name = 'Tiny';
+  readonly place = 'In a test';
+  readonly asked: (readonly ChatMessage[])[] = [];
+  closed = false;
+  #say: (part: string | AnswerEnd | Error) => void = () => {};
+
+  /** A text is a piece of the answer that is being written; anything else ends it. */
+  say(part: string | AnswerEnd | Error): void {
+    this.#say(part);
+  }
+
+  async *answer(messages: readonly ChatMessage[], { signal }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
+    this.asked.push(messages);
+    const parts: (string | AnswerEnd | Error)[] = [];
+    let wake = (): void => {};
+    this.#say = (part) => {
+      parts.push(part);
+      wake();
+    };
+    signal.addEventListener('abort', () => this.say({ ...whole, stop: 'cancelled' }));
+    for (;;) {
+      const part = parts.shift();
+      if (part === undefined) await new Promise<void>((resolve) => (wake = resolve));
+      else if (part instanceof Error) throw part;
+      else if (typeof part === 'string') yield part;
+      else return part;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+}
