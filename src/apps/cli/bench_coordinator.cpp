@@ -178,6 +178,7 @@ class Bench {
       say(std::format("{} idle workers connect", options_.idle_latency));
       WEFT_ASSIGN(const auto crowd,
                   Crowd::gather({.port = server->port(), .workers = options_.idle_latency, .slots = 1, .clients = 1024, .tasks = 1, .replicas = 1}));
+      WEFT_ASSIGN(const auto warm, crowd->run_open(std::chrono::milliseconds(500), lifecycle_rate_ / 2));
       for (std::uint32_t round = 0; round < options_.rounds; ++round) {
         crowd->prepare(static_cast<std::size_t>(lifecycle_rate_ / 2 * options_.seconds) + 64);
         coordinator::bench::DiskProbe probe(folder(), std::chrono::milliseconds(10));
