@@ -1,13 +1,9 @@
 #include "apps/cli/bench_coordinator.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <format>
-#include <fstream>
 #include <map>
-#include <optional>
 
 #include <glaze/glaze.hpp>
 #include <sys/resource.h>

@@ -7,20 +7,23 @@
 #include "apps/coordinator/bench/crowd.h"
 #include "apps/coordinator/bench/deep_queue.h"
 #include "apps/coordinator/coordinator.h"
+#include "common/base/log.h"
 
 namespace weft::coordinator::bench {
 namespace {
 
 TEST(Bench, ACrowdSubmitsWorksAndHearsThatEveryTaskWasAccepted) {
+  set_log_level(LogLevel::error);
   std::string folder = (std::filesystem::temp_directory_path() / "weft-bench-XXXXXX").string();
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const auto coordinator = Coordinator::start({.port = 0, .data = folder, .rate_limit = 0}).value();
   const std::string url = coordinator->url();
   const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
 
-  const auto crowd = Crowd::gather({.port = port, .workers = 4, .slots = 4, .clients = 2, .tasks = 8, .replicas = 2}).value();
-  const auto closed = crowd->run_closed(std::chrono::milliseconds(300));
-  const auto open = crowd->run_open(std::chrono::milliseconds(300), 20);
+  const auto crowd = Crowd::gather({.port = port, .workers = 4, .slots = 4, .clients = 2, .tasks = 8, .replicas = 2});
+  ASSERT_TRUE(crowd.has_value()) << crowd.error().message;
+  const auto closed = (*crowd)->run_closed(std::chrono::milliseconds(300));
+  const auto open = (*crowd)->run_open(std::chrono::milliseconds(300), 20);
 
   ASSERT_TRUE(closed.has_value()) << closed.error().message;
   ASSERT_TRUE(open.has_value()) << open.error().message;
