@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/cli/bench_coordinator.h"
 #include "apps/cli/bench_gpu.h"
 #include "apps/cli/bench_llm.h"
 #include "apps/cli/commands.h"
@@ -39,11 +40,28 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
   llm->callback([options, &chosen] { chosen = [options] { return bench_llm_command(*options); }; });
 }
 
+void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
+  auto options = std::make_shared<BenchCoordinatorOptions>();
+  CLI::App* command = bench.add_subcommand("coordinator",
+                                           "Jobs, leases and results a second, beside PostgreSQL and Redis\n\n"
+                                           "  weft bench coordinator --only lifecycle,batched --rounds 3");
+  command->add_option("--only", options->only, "Rows: lifecycle, verified, batched, assign_p99, deep_queue, idle_workers")->delimiter(',');
+  command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
+  command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
+  command->add_option("--workers", options->workers, "Connected ones that work, and connections of the peers")->check(CLI::Range(1, 180));
+  command->add_option("--idle-latency", options->idle_latency, "Idle workers while latency is measured");
+  command->add_option("--idle-memory", options->idle_memory, "Idle workers while memory is measured");
+  command->add_option("--folder", options->folder, "Where everybody keeps their data (default: a temporary folder)")->check(CLI::ExistingDirectory);
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([options, &chosen] { chosen = [options] { return bench_coordinator_command(*options); }; });
+}
+
 }  // namespace
 
 void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* bench = app.add_subcommand("bench", "Measures what this machine can do");
   bench->require_subcommand(1);
+  add_bench_coordinator(*bench, chosen);
   add_bench_gpu(*bench, chosen);
   add_bench_llm(*bench, chosen);
 }

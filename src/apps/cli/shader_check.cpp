@@ -7,9 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
 
 #include "apps/worker/sandbox.h"
+#include "common/base/guarded.h"
 #include "common/base/log.h"
+#include "common/crypto/sha256.h"
 
 namespace weft::cli {
 namespace {
@@ -84,17 +87,56 @@ class CheckThread {
   std::jthread thread_;  // Last: starts when everything above is there.
 };
 
+// What is compiled: everything but what jobs with one shader differ in.
+Hash name_of(const manifest::Manifest& manifest, std::string_view shader) {
+  manifest::Manifest compiled = manifest;
+  compiled.name = "x";
+  compiled.shader = manifest::Blob{crypto::sha256(as_bytes(shader))};
+  for (auto& binding : compiled.bindings) {
+    if (!std::holds_alternative<std::monostate>(binding.data)) binding.data = manifest::Blob{};
+  }
+  compiled.verify = {};
+  compiled.priority = 0;
+  compiled.deadline_s = 0;
+  compiled.budget = 0;
+  return crypto::sha256(as_bytes(manifest::to_json(compiled)));
+}
+
+// Shaders that were found to compile, so that the thousandth job of one is not compiled again.
+class Known {
+ public:
+  [[nodiscard]] bool contains(const Hash& name) const {
+    return names_.with([&](const auto& names) { return names.contains(name); });
+  }
+  void add(const Hash& name) {
+    names_.with([&](auto& names) {
+      if (names.size() >= names_max) names.clear();
+      names.insert(name);
+    });
+  }
+
+ private:
+  static constexpr std::size_t names_max = 4096;
+  Guarded<std::unordered_set<Hash>> names_;
+};
+
 }  // namespace
 
 coordinator::ShaderChecker make_shader_checker() {
   auto thread = std::make_shared<CheckThread>();
-  return [thread](const manifest::Manifest& manifest, std::string_view shader) -> Result<std::vector<coordinator::ShaderComplaint>> {
+  auto known = std::make_shared<Known>();
+  return [thread, known](const manifest::Manifest& manifest, std::string_view shader) -> Result<std::vector<coordinator::ShaderComplaint>> {
+    const Hash name = name_of(manifest, shader);
+    if (known->contains(name)) return std::vector<coordinator::ShaderComplaint>{};
     exec::Job job;
     job.manifest = manifest;
     job.shader = shader;
     job.data.resize(manifest.bindings.size());
     const Result<> checked = thread->check(std::move(job));
-    if (checked) return std::vector<coordinator::ShaderComplaint>{};
+    if (checked) {
+      known->add(name);
+      return std::vector<coordinator::ShaderComplaint>{};
+    }
     if (checked.error().code != ErrorCode::invalid_argument) return std::unexpected(checked.error());
     return std::vector{complaint_from(checked.error().message)};
   };

@@ -108,7 +108,7 @@ class LiveCoordinator final : public Coordinator, private World {
         blobs_(std::move(blobs)),
         intake_(*blobs_),
         server_(std::move(server)),
-        commits_(std::make_unique<store::GroupCommit>(*store_, store::GroupCommit::Options{})) {}
+        commits_(std::make_unique<store::GroupCommit>(*store_, store::GroupCommit::Options{.before_commit = [this] { return blobs_->sync(); }})) {}
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {

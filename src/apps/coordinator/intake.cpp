@@ -59,7 +59,7 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
   }
   if (proof::root_of_roots(roots) != result.root) return fail(ErrorCode::data_loss, "The root is not that of the outputs.");
   if (manifest.kind == manifest::Kind::kernel) WEFT_OK(check_product(manifest, manifest.kernel, index, contents.front()));
-  if (auto stored = blobs_.put_all(to_store); !stored) return pass(std::move(stored), "while storing a result");
+  if (auto stored = blobs_.add_all(to_store); !stored) return pass(std::move(stored), "while storing a result");
   return {};
 }
 
@@ -112,7 +112,7 @@ Result<std::vector<store::OutputBlob>> Intake::join(const manifest::Manifest& ma
   const auto joined = manifest::join(manifest, bytes);
   bytes.clear();
   std::vector<ByteSpan> spans(joined.begin(), joined.end());
-  WEFT_ASSIGN(const auto hashes, blobs_.put_all(spans));
+  WEFT_ASSIGN(const auto hashes, blobs_.add_all(spans));
   std::vector<store::OutputBlob> outputs;
   for (std::size_t i = 0; i < joined.size(); ++i) outputs.push_back({.hash = hashes[i], .bytes = joined[i].size()});
   return outputs;

@@ -81,7 +81,7 @@ Result<> store_data(manifest::Manifest& manifest, store::Blobs& blobs, const Sub
     return fail(ErrorCode::resource_exhausted, "The job's data have {} bytes; at most {} are taken (--job-input-bytes-max).", total,
                 bounds.input_bytes_max);
   }
-  WEFT_ASSIGN(const auto hashes, blobs.put_all(inlined));
+  WEFT_ASSIGN(const auto hashes, blobs.add_all(inlined));
   for (std::size_t i = 0; i < owners.size(); ++i) *owners[i] = manifest::Blob{hashes[i]};
   return {};
 }
@@ -128,7 +128,7 @@ std::expected<Submission, Complaint> read_submission(const Signed& who, std::str
   submission.client = who.client;
   submission.nonce = who.nonce;
   submission.manifest_text = manifest::to_json(*parsed);
-  auto hash = blobs.put(as_bytes(submission.manifest_text));
+  auto hash = blobs.add(as_bytes(submission.manifest_text));
   if (!hash) return refuse(hash.error());
   submission.manifest_hash = *hash;
   submission.manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed));

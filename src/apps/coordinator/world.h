@@ -28,7 +28,8 @@ class World {
   // Sends the error and closes. Core::left() need not follow.
   virtual void close(SessionId session, protocol::ErrorMessage why) = 0;
 
-  // Makes the batch durable. `done` comes back on the core's thread, in the order of the calls, never from inside commit().
+  // Makes the batch durable, after the blobs that were added before. `done` comes back on the core's thread, in the order of the calls, never from
+  // inside commit().
   virtual void commit(store::Batch batch, std::function<void(Result<>)> done) = 0;
 
   // Comes back as Core::joined().

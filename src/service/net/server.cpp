@@ -121,23 +121,32 @@ class UploadReader final : public drogon::RequestStreamReader {
   Callback answer_;
 };
 
-// A port that is free at `address`, or the one asked for if it is; Drogon itself would end the process where it is taken.
-Result<std::uint16_t> probe_port(const std::string& address, std::uint16_t port) {
+struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
-  auto* v4 = reinterpret_cast<sockaddr_in*>(&storage);
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&storage);
+};
+Result<SocketAddress> socket_address(const std::string& address, std::uint16_t port) {
+  SocketAddress result;
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&result.storage);
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&result.storage);
   if (inet_pton(AF_INET, address.c_str(), &v4->sin_addr) == 1) {
     v4->sin_family = AF_INET;
     v4->sin_port = htons(port);
-    size = sizeof *v4;
+    result.size = sizeof *v4;
   } else if (inet_pton(AF_INET6, address.c_str(), &v6->sin6_addr) == 1) {
     v6->sin6_family = AF_INET6;
     v6->sin6_port = htons(port);
-    size = sizeof *v6;
+    result.size = sizeof *v6;
   } else {
     return fail(ErrorCode::invalid_argument, "\"{}\" is no IP address to listen on, such as 127.0.0.1 or 0.0.0.0.", address);
   }
+  return result;
+}
+
+// A port that is free at `address`, or the one asked for if it is; Drogon itself would end the process where it is taken.
+Result<std::uint16_t> probe_port(const std::string& address, std::uint16_t port) {
+  WEFT_ASSIGN(SocketAddress at, socket_address(address, port));
+  auto& [storage, size] = at;
   const int descriptor = socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -149,7 +158,22 @@ Result<std::uint16_t> probe_port(const std::string& address, std::uint16_t port)
     return fail(ErrorCode::unavailable, "{} port {} cannot be listened on: {}. Choose another with --listen.", address, port,
                 std::generic_category().message(reason));
   }
-  return ntohs(storage.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
+  return ntohs(storage.ss_family == AF_INET ? reinterpret_cast<const sockaddr_in*>(&storage)->sin_port
+                                            : reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
+}
+
+// Drogon says that it runs before it listens: whoever is told that the server has started may connect at once.
+Result<> wait_until_it_listens(const std::string& address, std::uint16_t port) {
+  WEFT_ASSIGN(const SocketAddress at, socket_address(address, port));
+  const Instant give_up = now() + std::chrono::seconds(10);
+  for (;;) {
+    const int descriptor = socket(at.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool listens = descriptor >= 0 && connect(descriptor, reinterpret_cast<const sockaddr*>(&at.storage), at.size) == 0;
+    if (descriptor >= 0) close(descriptor);
+    if (listens) return {};
+    if (now() > give_up) return fail(ErrorCode::unavailable, "The server does not begin to listen on {} port {}.", address, port);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 class DrogonServer final : public Server {
@@ -222,8 +246,9 @@ class DrogonServer final : public Server {
     });
     thread_ = std::thread([] { drogon::app().run(); });
     running.get_future().wait();
+    const Result<> listens = wait_until_it_listens(options_.address, port_);
     let_drogon_complain(false);
-    return {};
+    return listens;
   }
 
   void stop() override {
@@ -306,7 +331,10 @@ class DrogonServer final : public Server {
   void register_hooks() {
     auto& app = drogon::app();
     app.setConnectionCallback([this](const trantor::TcpConnectionPtr& connection) {
-      if (connection->connected()) bound_memory(connection, options_.send_queue_bytes_max, drogon_message_bytes_max + (std::size_t{64} << 10));
+      if (!connection->connected()) return;
+      bound_memory(connection, options_.send_queue_bytes_max, drogon_message_bytes_max + (std::size_t{64} << 10));
+      // A verdict and the next lease are two small messages: the second would wait for the acknowledgement of the first, up to 40 ms.
+      connection->setTcpNoDelay(true);
     });
     app.registerSyncAdvice([this](const drogon::HttpRequestPtr& request) { return refuse_early(request); });
     app.registerPreSendingAdvice([](const drogon::HttpRequestPtr&, const drogon::HttpResponsePtr& response) {

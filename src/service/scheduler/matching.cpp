@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <format>
+#include <queue>
 
 #include "service/scheduler/state.h"
 
@@ -84,45 +85,79 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
 }
 
 // Jobs in the order of their rank; for each, its best free workers one by one. Only jobs that have changed, and those that
-// a changed worker might take something of, are looked at: everything else was matched before.
+// a changed worker might take something of, are looked at: everything else was matched before. The latter are found class by
+// class, from the front of each queue for as long as a changed worker of the class has room: to ask each worker for its next
+// job instead would ask all of them again for every job that only one can have.
 void Scheduler::State::match(Instant now) {
+  struct Front {
+    Rank rank;
+    RequirementClass* of = nullptr;
+    RequirementClass::Phase phase = RequirementClass::open;
+    bool operator<(const Front& other) const { return other.rank < rank; }  // The least on top.
+  };
   std::map<Rank, JobState*> jobs_at_hand = std::exchange(changed_jobs, {});
-  std::map<Rank, std::vector<WorkerState*>> hopes;  // Changed workers at the first job that has something for them.
-  const auto look = [&](WorkerState* worker, std::optional<Rank> after) {
-    if (!worker->free_key) return;
-    if (JobState* job = next_job_for(*worker, after, now)) {
-      jobs_at_hand[job->rank] = job;
-      hopes[job->rank].push_back(worker);
+  std::unordered_map<RequirementClass*, std::vector<WorkerState*>> hands;  // Changed workers with room.
+  for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) {
+    if (!worker->free_key) continue;
+    for (RequirementClass* each : worker->classes) hands[each].push_back(worker);
+  }
+  std::priority_queue<Front> fronts;  // No two of one rank, so that their order is that of the ranks alone.
+  const auto advance = [&](RequirementClass* of, RequirementClass::Phase phase, std::optional<Rank> after) {
+    const auto& needing = of->needing[phase];
+    const auto next = after ? needing.upper_bound(*after) : needing.begin();
+    if (next != needing.end()) fronts.push({.rank = next->first, .of = of, .phase = phase});
+  };
+  for (const auto& [of, workers_of] : hands) {
+    advance(of, RequirementClass::canary, {});
+    advance(of, RequirementClass::open, {});
+  }
+  const auto give_all = [&](JobState& job) {
+    while (give(job, now)) {
     }
   };
-  for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) look(worker, {});
-  while (!jobs_at_hand.empty()) {
-    const auto [rank, job] = *jobs_at_hand.begin();
-    jobs_at_hand.erase(jobs_at_hand.begin());
-    while (give(*job, now)) {
+
+  while (!fronts.empty() || !jobs_at_hand.empty()) {
+    if (fronts.empty() || (!jobs_at_hand.empty() && jobs_at_hand.begin()->first <= fronts.top().rank)) {
+      JobState* job = jobs_at_hand.begin()->second;
+      jobs_at_hand.erase(jobs_at_hand.begin());
+      give_all(*job);
+      continue;
     }
-    const auto hoping = hopes.extract(rank);
-    if (hoping.empty()) continue;
-    for (WorkerState* worker : hoping.mapped()) look(worker, rank);
+    const Front front = fronts.top();
+    fronts.pop();
+    auto& candidates = hands.at(front.of);
+    const auto found = front.of->needing[front.phase].find(front.rank);
+    if (found != front.of->needing[front.phase].end()) {
+      switch (takers(candidates, *found->second, now)) {
+        case Takers::some:
+          give_all(*found->second);
+          break;
+        case Takers::none:
+          break;
+        case Takers::none_of_class:
+          continue;
+      }
+    }
+    if (!candidates.empty()) advance(front.of, front.phase, front.rank);
   }
 }
 
-JobState* Scheduler::State::next_job_for(const WorkerState& worker, std::optional<Rank> after, Instant now) {
-  JobState* best = nullptr;
-  for (RequirementClass* each : worker.classes) {
-    for (const auto& needing : each->needing) {
-      for (auto next = after ? needing.upper_bound(*after) : needing.begin(); next != needing.end(); ++next) {
-        JobState& job = *next->second;
-        if (best != nullptr && best->rank < job.rank) break;
-        if (!worker.native() && waits_for_native(job)) break;  // So do all canaries of the class.
-        if (task_for(worker, job, now)) {
-          best = &job;
-          break;
-        }
-      }
+// Whether one of these workers could take something of the job. Those without room are dropped.
+Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& candidates, JobState& job, Instant now) {
+  const bool only_natives = waits_for_native(job);
+  bool a_native = false;
+  for (std::size_t i = candidates.size(); i-- > 0;) {
+    WorkerState* worker = candidates[i];
+    if (!worker->free_key) {
+      candidates[i] = candidates.back();  // Looked at already.
+      candidates.pop_back();
+      continue;
     }
+    if (only_natives && !worker->native()) continue;
+    a_native = true;
+    if (task_for(*worker, job, now)) return Takers::some;
   }
-  return best;
+  return only_natives && !a_native ? Takers::none_of_class : Takers::none;  // Then so do all canaries of the class.
 }
 
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job, Instant now) {

@@ -190,8 +190,8 @@ struct Scheduler::State {
   void match(Instant now);
   // The task that the worker would get of the job now.
   std::optional<std::uint32_t> task_for(const WorkerState& worker, JobState& job, Instant now);
-  // The first job behind `after` of which the worker could take something.
-  JobState* next_job_for(const WorkerState& worker, std::optional<Rank> after, Instant now);
+  enum class Takers : std::uint8_t { some, none, none_of_class };
+  Takers takers(std::vector<WorkerState*>& candidates, JobState& job, Instant now);
   bool give(JobState& job, Instant now);
   void announce(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt);
 };

@@ -12,6 +12,7 @@
 
 #include "common/base/check.h"
 #include "common/crypto/sha256.h"
+#include "service/store/blob_pack.h"
 
 namespace weft::store {
 namespace {
@@ -74,6 +75,7 @@ struct Blobs::State {
   std::atomic<std::uint64_t> bytes = 0;  // Of stored blobs and of those that are being written.
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> next_name = 0;
+  std::unique_ptr<BlobPack> pack;
   std::array<std::atomic<bool>, 256> folders_durable{};  // Made and synced by this process, by the first byte of the hash.
 
   [[nodiscard]] fs::path folder_of(const Hash& hash) const { return directory / hash.text().substr(0, 2); }
@@ -120,6 +122,9 @@ Result<> Blobs::State::scan() {
     }
   }
   if (error) return fail(ErrorCode::internal, "Reading the folder {} fails: {}.", directory.string(), error.message());
+  WEFT_ASSIGN(pack, BlobPack::open(directory / "pack", {}));
+  bytes += pack->bytes();
+  count += pack->count();
   return sync_folder(directory);
 }
 
@@ -203,6 +208,10 @@ Result<std::vector<Hash>> Blobs::put_all(std::span<const ByteSpan> blobs) {
   for (const ByteSpan& bytes : blobs) {
     hashes.push_back(crypto::sha256(bytes));
     const Hash& hash = hashes.back();
+    if (state_->pack->find(hash)) {
+      WEFT_OK(sync());
+      continue;
+    }
     // There already; perhaps by somebody who has not synced the folder yet.
     folders.insert(state_->folder_of(hash));
     if (has(hash)) continue;
@@ -216,6 +225,32 @@ Result<std::vector<Hash>> Blobs::put_all(std::span<const ByteSpan> blobs) {
   for (const fs::path& folder : folders) WEFT_OK(sync_folder(folder));
   return hashes;
 }
+
+Result<Hash> Blobs::add(ByteSpan bytes) {
+  WEFT_ASSIGN(const std::vector<Hash> hashes, add_all(std::span(&bytes, 1)));
+  return hashes.front();
+}
+
+Result<std::vector<Hash>> Blobs::add_all(std::span<const ByteSpan> blobs) {
+  std::vector<Hash> hashes;
+  for (const ByteSpan& bytes : blobs) {
+    if (bytes.size() > state_->options.packed_bytes_max) {
+      WEFT_ASSIGN(const Hash hash, put(bytes));
+      hashes.push_back(hash);
+      continue;
+    }
+    hashes.push_back(crypto::sha256(bytes));
+    if (has(hashes.back())) continue;
+    WEFT_OK(state_->reserve(bytes.size()));
+    const auto added = state_->pack->add(hashes.back(), bytes);
+    if (!added || !*added) state_->bytes.fetch_sub(bytes.size());
+    if (!added) return std::unexpected(added.error());
+    if (*added) state_->count.fetch_add(1);
+  }
+  return hashes;
+}
+
+Result<> Blobs::sync() { return state_->pack->sync(); }
 
 // --- Reading -----------------------------------------------------------------------------------------------------------
 
@@ -267,36 +302,59 @@ Blobs::Blobs(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Blobs::~Blobs() = default;
 
 Result<Blobs::Location> Blobs::location(const Hash& hash) const {
+  if (const auto place = state_->pack->find(hash))
+    return Location{.path = state_->pack->path_of(*place), .offset = place->offset, .size = place->size};
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   return Location{.path = path, .offset = 1, .size = blob.size};  // Behind the version.
 }
 
-bool Blobs::has(const Hash& hash) const { return ::access(state_->path_of(hash).c_str(), F_OK) == 0; }
+bool Blobs::has(const Hash& hash) const { return state_->pack->find(hash).has_value() || ::access(state_->path_of(hash).c_str(), F_OK) == 0; }
 
 Result<std::uint64_t> Blobs::size(const Hash& hash) const {
+  if (const auto place = state_->pack->find(hash)) return place->size;
   WEFT_ASSIGN(const OpenBlob blob, open_blob(state_->path_of(hash), hash));
   return blob.size;
 }
 
 Result<ByteVector> Blobs::read(const Hash& hash) const {
+  const auto checked = [&](ByteVector bytes, const fs::path& path) -> Result<ByteVector> {
+    if (crypto::sha256(bytes) != hash) return fail(ErrorCode::data_loss, "The bytes in {} no longer have their hash.", path.string());
+    return bytes;
+  };
+  if (const auto place = state_->pack->find(hash)) {
+    WEFT_ASSIGN(ByteVector bytes, state_->pack->read(*place, 0, place->size));
+    return checked(std::move(bytes), state_->pack->path_of(*place));
+  }
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   WEFT_ASSIGN(ByteVector bytes, read_part(blob, 0, blob.size, path));
-  if (crypto::sha256(bytes) != hash) return fail(ErrorCode::data_loss, "The bytes in {} no longer have their hash.", path.string());
-  return bytes;
+  return checked(std::move(bytes), path);
 }
 
 Result<ByteVector> Blobs::read(const Hash& hash, std::uint64_t offset, std::uint64_t size) const {
+  const auto within = [&](std::uint64_t all) -> Result<> {
+    if (offset <= all && size <= all - offset) return {};
+    return fail(ErrorCode::invalid_argument, "The range of {} bytes at {} lies past the end of the blob ({}).", size, offset, all);
+  };
+  if (const auto place = state_->pack->find(hash)) {
+    WEFT_OK(within(place->size));
+    return state_->pack->read(*place, offset, size);
+  }
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
-  if (offset > blob.size || size > blob.size - offset) {
-    return fail(ErrorCode::invalid_argument, "The range of {} bytes at {} lies past the end of the blob ({}).", size, offset, blob.size);
-  }
+  WEFT_OK(within(blob.size));
   return read_part(blob, offset, size, path);
 }
 
 Result<> Blobs::remove(const Hash& hash) {
+  if (const auto place = state_->pack->find(hash)) {
+    WEFT_ASSIGN(const bool removed, state_->pack->remove(hash));
+    if (!removed) return fail(ErrorCode::not_found, "There is no blob {}.", hash.text());
+    state_->bytes.fetch_sub(place->size);
+    state_->count.fetch_sub(1);
+    return {};
+  }
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   if (::unlink(path.c_str()) != 0) return system_error("Removing", path);

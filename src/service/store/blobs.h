@@ -1,8 +1,9 @@
 // Blobs as files: DIR/ab/cdef..., named by the SHA-256 of the plaintext. The first byte of a file is a version (1: the
-// plaintext follows), so that encryption at rest can come without a migration.
+// plaintext follows), so that encryption at rest can come without a migration. Small ones that are added, rather than put, go
+// into packs (blob_pack.h, DIR/pack).
 //
-// A put is durable when it returns: written beside, fdatasync, rename, fsync of the folder. What a crash leaves behind is
-// removed by open(). Sizes and offsets are of the plaintext.
+// A put is durable when it returns: written beside, fdatasync, rename, fsync of the folder. What is added is durable after the
+// next sync(). What a crash leaves behind is removed by open(). Sizes and offsets are of the plaintext.
 // Threading: everything is safe from any thread; a Writer belongs to one at a time.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
@@ -22,6 +24,7 @@ class Blobs {
  public:
   struct Options {
     std::uint64_t bytes_max = std::uint64_t{64} << 30;  // All blobs together; --blob-bytes-max.
+    std::uint64_t packed_bytes_max = 64 << 10;          // Larger ones are files of their own.
   };
   // Takes a blob in pieces. Destroyed before finish() it leaves nothing.
   class Writer {
@@ -49,6 +52,10 @@ class Blobs {
   [[nodiscard]] Result<Hash> put(ByteSpan bytes);
   // Many with one fsync a folder.
   [[nodiscard]] Result<std::vector<Hash>> put_all(std::span<const ByteSpan> blobs);
+  // Many that need not be durable yet, but are before anybody hears of them: whoever tells calls sync() first. Large ones are put.
+  [[nodiscard]] Result<std::vector<Hash>> add_all(std::span<const ByteSpan> blobs);
+  [[nodiscard]] Result<Hash> add(ByteSpan bytes);
+  [[nodiscard]] Result<> sync();
   [[nodiscard]] Result<Writer> begin(const Hash& expected, std::uint64_t bytes_max);
 
   [[nodiscard]] bool has(const Hash& hash) const;

@@ -183,6 +183,47 @@ TEST_F(BlobsTest, GivesRoomBackWhenABlobIsRemoved) {
   EXPECT_TRUE(blobs->put(some_bytes(100, 9)).has_value());
 }
 
+TEST_F(BlobsTest, AddsSmallBlobsToAPackAndLargeOnesAsFiles) {
+  const ByteVector small = some_bytes(100);
+  const ByteVector large = some_bytes(70'000);
+  std::vector<Hash> hashes;
+  {
+    const auto blobs = open();
+    hashes = blobs->add_all(std::vector<ByteSpan>{small, large, small}).value();
+    EXPECT_EQ(blobs->read(hashes[0]).value(), small) << "there before it is durable";
+    ASSERT_TRUE(blobs->sync().has_value());
+  }
+
+  const auto blobs = open();
+
+  EXPECT_EQ(hashes[0], hashes[2]);
+  EXPECT_FALSE(fs::exists(file_of(hashes[0])));
+  EXPECT_TRUE(fs::exists(file_of(hashes[1])));
+  EXPECT_EQ(blobs->read(hashes[0]).value(), small);
+  EXPECT_EQ(blobs->read(hashes[0], 10, 5).value(), ByteVector(small.begin() + 10, small.begin() + 15));
+  EXPECT_EQ(blobs->read(hashes[0], 99, 2).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(blobs->size(hashes[0]).value(), 100U);
+  EXPECT_EQ(blobs->count(), 2U);
+  EXPECT_EQ(blobs->bytes_total(), 70'100U);
+  std::ifstream file(blobs->location(hashes[0])->path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(blobs->location(hashes[0])->offset));
+  ByteVector there(100);
+  file.read(reinterpret_cast<char*>(there.data()), 100);
+  EXPECT_EQ(there, small);
+  EXPECT_TRUE(blobs->remove(hashes[0]).has_value());
+  EXPECT_EQ(blobs->remove(hashes[0]).error().code, ErrorCode::not_found);
+  EXPECT_EQ(blobs->bytes_total(), 70'000U);
+}
+
+TEST_F(BlobsTest, CountsAddedBytesTowardsItsBound) {
+  const auto blobs = open(150);
+  ASSERT_TRUE(blobs->add(some_bytes(100)).has_value());
+  ASSERT_TRUE(blobs->add(some_bytes(100)).has_value()) << "the same again";
+
+  EXPECT_EQ(blobs->add(some_bytes(51, 3)).error().code, ErrorCode::resource_exhausted);
+  EXPECT_EQ(blobs->bytes_total(), 100U);
+}
+
 TEST_F(BlobsTest, PutsManyAtOnceAndFromManyThreads) {
   const auto blobs = open();
   std::vector<std::thread> threads;

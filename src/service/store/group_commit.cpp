@@ -53,7 +53,11 @@ void GroupCommit::State::run() {
 void GroupCommit::State::commit_group(std::vector<Item> group) {
   std::vector<Result<>> results;
   std::uint64_t commits = 1;
-  if (group.size() == 1) {
+  const Result<> ready = options.before_commit ? options.before_commit() : Result<>();
+  if (!ready) {
+    commits = 0;
+    results.assign(group.size(), ready);
+  } else if (group.size() == 1) {
     results.push_back(store.commit(group.front().batch));
   } else {
     Batch merged;

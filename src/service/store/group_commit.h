@@ -23,6 +23,9 @@ class GroupCommit {
     std::chrono::microseconds wait_max{0};  // At most 2 ms.
     std::size_t queue_max = 16384;          // Batches that wait; --commit-queue-max.
     std::size_t group_max = 1024;           // Batches in one commit.
+    // What else must be durable before a commit that may speak of it: on the writer thread, before each group. Where it fails so
+    // do the group's batches.
+    std::function<Result<>()> before_commit = {};
   };
 
   // `store` outlives it. The writer thread starts here.

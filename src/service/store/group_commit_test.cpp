@@ -50,6 +50,25 @@ Batch grant_batch(std::uint8_t number) {
   return batch;
 }
 
+TEST(GroupCommit, MakesDurableWhatACommitMaySpeakOfFirst) {
+  const auto store = memory::create();
+  int calls = 0;
+  bool fails = false;
+  GroupCommit commits(*store, {.before_commit = [&]() -> Result<> {
+    ++calls;
+    EXPECT_EQ(store->load()->keys.size(), 0U);
+    if (fails) return fail(ErrorCode::data_loss, "The disk is gone.");
+    return {};
+  }});
+  fails = true;
+  EXPECT_EQ(commits.commit(grant_batch(1)).error().code, ErrorCode::data_loss);
+  EXPECT_EQ(store->load()->keys.size(), 0U);
+
+  fails = false;
+  EXPECT_TRUE(commits.commit(grant_batch(1)).has_value());
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(GroupCommit, CommitsAndAnswers) {
   const auto store = memory::create();
   GroupCommit commits(*store, {});

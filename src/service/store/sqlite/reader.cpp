@@ -150,12 +150,20 @@ Result<std::vector<Job>> Reader::jobs(const Store::JobPage& page) {
                    before, page.count);
 }
 
+// Asked for every submission, so that its statement is kept.
 Result<std::optional<JobId>> Reader::job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) {
-  WEFT_ASSIGN(const auto found, rows<JobId>(
-                                    connection_, "SELECT j.id FROM nonces n JOIN jobs j ON j.seq = n.job WHERE n.client = ? AND n.nonce = ?",
-                                    [](const Statement& row) { return row.fixed<JobId>(0); }, client, ByteSpan(nonce)));
-  if (found.empty()) return std::optional<JobId>();
-  return std::optional(found.front());
+  if (!find_nonce_) {
+    WEFT_ASSIGN(find_nonce_, connection_.prepare("SELECT j.id FROM nonces n JOIN jobs j ON j.seq = n.job WHERE n.client = ? AND n.nonce = ?"));
+  }
+  find_nonce_->start(client, ByteSpan(nonce));
+  auto found = [&]() -> Result<std::optional<JobId>> {
+    WEFT_ASSIGN(const bool there, find_nonce_->next());
+    if (!there) return std::optional<JobId>();
+    WEFT_ASSIGN(const JobId id, find_nonce_->fixed<JobId>(0));
+    return std::optional(id);
+  }();
+  find_nonce_->finish();
+  return found;
 }
 
 Result<std::vector<Transaction>> Reader::transactions(const ledger::Account& account, std::uint32_t count) {

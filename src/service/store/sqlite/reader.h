@@ -1,6 +1,8 @@
 // Everything that is read: on a connection of its own, so that pages do not wait for commits.
 #pragma once
 
+#include <optional>
+
 #include "common/base/result.h"
 #include "service/store/sqlite/connection.h"
 #include "service/store/store.h"
@@ -31,6 +33,7 @@ class Reader {
   Result<std::int64_t> job_row(const JobId& id);
 
   Connection connection_;
+  std::optional<Statement> find_nonce_;  // Once it was asked for.
 };
 
 }  // namespace weft::store::sqlite

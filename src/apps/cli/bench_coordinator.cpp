@@ -1,0 +1,310 @@
+#include "apps/cli/bench_coordinator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <format>
+#include <map>
+
+#include <glaze/glaze.hpp>
+#include <sys/resource.h>
+
+#include "apps/cli/bench_processes.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/scratch_folder.h"
+#include "apps/coordinator/bench/crowd.h"
+#include "apps/coordinator/bench/deep_queue.h"
+#include "apps/coordinator/bench/disk.h"
+
+namespace weft::cli {
+
+struct BenchCoordinatorDocument {
+  std::vector<BenchCoordinatorRow> rows;
+};
+
+namespace {
+
+using coordinator::bench::Crowd;
+
+struct Spread {
+  double median = 0, min = 0, max = 0;
+};
+Spread spread(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  return {.median = values[values.size() / 2], .min = values.front(), .max = values.back()};
+}
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+Duration as_duration(double seconds) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)); }
+
+class Bench {
+ public:
+  explicit Bench(const BenchCoordinatorOptions& options) : options_(options) {}
+
+  Result<std::vector<BenchCoordinatorRow>> run() {
+    if (wants("lifecycle") || wants("verified") || wants("batched")) WEFT_OK(throughput());
+    if (wants("assign_p99")) WEFT_OK(latency());
+    if (wants("deep_queue")) WEFT_OK(deep_queue());
+    if (wants("idle_workers")) WEFT_OK(idle());
+    return std::move(rows_);
+  }
+
+ private:
+  // What of ours is run against the peers.
+  struct Load {
+    std::string name;
+    std::string guarantee;
+    Crowd::Options crowd;
+    double goal_postgresql = 0;  // 0: none.
+    double goal_redis = 0;
+  };
+
+  [[nodiscard]] bool wants(std::string_view row) const {
+    return options_.only.empty() ||
+           std::ranges::any_of(options_.only, [&](const std::string& name) { return row.starts_with(name) || name.starts_with(row); });
+  }
+  [[nodiscard]] std::filesystem::path folder() const { return options_.folder.empty() ? scratch_.path() : options_.folder; }
+  void say(std::string_view what) const { std::fprintf(stderr, "%s\n", std::string(what).c_str()); }
+
+  [[nodiscard]] std::vector<Load> loads() const {
+    const std::string durable = "SQLite WAL synchronous=FULL, submit and acceptance answered after the sync";
+    std::vector<Load> all = {
+        {.name = "lifecycle",
+         .guarantee = durable + "; signed submission, a signed receipt a result, Merkle root, escrow and pay",
+         .crowd = {.workers = options_.workers, .slots = 1, .clients = options_.workers, .tasks = 1, .replicas = 1},
+         .goal_postgresql = 3,
+         .goal_redis = 1},
+        {.name = "verified",
+         .guarantee = durable + "; quorum of 2, Merkle roots, ledger entries, a signed receipt a result",
+         .crowd = {.workers = options_.workers, .slots = 1, .clients = options_.workers, .tasks = 1, .replicas = 2},
+         .goal_postgresql = 0,
+         .goal_redis = 0},
+        {.name = "batched",
+         .guarantee = durable + "; quorum of 2, Merkle roots, ledger entries, a signed receipt for up to 16 results, jobs of 64 tasks",
+         .crowd = {.workers = options_.workers, .slots = 16, .clients = 32, .tasks = 64, .replicas = 2},
+         .goal_postgresql = 2,
+         .goal_redis = 0},
+    };
+    std::erase_if(all, [&](const Load& load) { return !wants(load.name); });
+    return all;
+  }
+
+  // Each of our rounds has a coordinator of its own, as each begins with nothing.
+  Result<double> tasks_per_second(Crowd::Options crowd_options, std::uint32_t round) {
+    const auto data = folder() / std::format("weft-{}", next_folder_++);
+    WEFT_ASSIGN(const auto server, CoordinatorProcess::start(data));
+    crowd_options.port = server->port();
+    auto measured = [&]() -> Result<double> {
+      WEFT_ASSIGN(const auto crowd, Crowd::gather(crowd_options));
+      crowd->prepare(static_cast<std::size_t>(prepared_ * 1.3) + 256);
+      WEFT_ASSIGN(const auto warm, crowd->run_closed(std::chrono::milliseconds(500)));
+      WEFT_ASSIGN(const auto tally, crowd->run_closed(as_duration(options_.seconds)));
+      const double rate = static_cast<double>(tally.tasks_done) / tally.seconds;
+      prepared_ = rate * (options_.seconds + 0.5) / crowd_options.tasks;
+      return rate;
+    }();
+    if (!measured) return fail(measured.error().code, "Round {}: {}\n{}", round + 1, measured.error().message, server->last_words());
+    return measured;
+  }
+
+  Result<> throughput() {
+    std::map<std::string, std::vector<double>> ours;
+    std::map<std::string, std::vector<double>> theirs;
+    PeerProcess postgresql("postgresql", folder() / "postgresql");
+    PeerProcess redis("redis", folder() / "redis");
+    for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+      for (PeerProcess* peer : {&postgresql, &redis}) {
+        if (const auto rate = peer->measure(options_.workers, options_.seconds)) {
+          theirs[peer->name()].push_back(*rate);
+          say(std::format("round {}: {} {:.0f}/s", round + 1, peer->name(), *rate));
+        } else if (round == 0) {
+          say(rate.error().message);
+        }
+      }
+      for (const Load& load : loads()) {
+        prepared_ = 0;
+        WEFT_ASSIGN(const double rate, tasks_per_second(load.crowd, round));
+        ours[load.name].push_back(rate);
+        say(std::format("round {}: {} {:.0f}/s", round + 1, load.name, rate));
+      }
+    }
+    for (const Load& load : loads()) {
+      lifecycle_rate_ = load.name == "lifecycle" ? spread(ours[load.name]).median : lifecycle_rate_;
+      add_against(load, ours[load.name], postgresql, theirs["postgresql"], load.goal_postgresql);
+      add_against(load, ours[load.name], redis, theirs["redis"], load.goal_redis);
+    }
+    return {};
+  }
+
+  void add_against(const Load& load, const std::vector<double>& ours, const PeerProcess& peer, const std::vector<double>& theirs, double goal) {
+    const Spread us = spread(ours);
+    const Spread them = spread(theirs);
+    BenchCoordinatorRow row{.name = load.name + "/" + peer.name(),
+                            .value = us.median,
+                            .unit = "task/s",
+                            .peer = peer.name() == "redis" ? "Redis, appendfsync always" : "PostgreSQL, FOR UPDATE SKIP LOCKED",
+                            .peer_value = them.median,
+                            .ratio = them.median > 0 ? us.median / them.median : 0,
+                            .goal = goal > 0 ? std::format(">= {}x", goal) : "",
+                            .min = us.min,
+                            .max = us.max,
+                            .peer_min = them.min,
+                            .peer_max = them.max,
+                            .rounds = options_.rounds,
+                            .guarantee = load.guarantee,
+                            .note = theirs.empty() ? peer.trouble() : ""};
+    row.reached = goal > 0 && row.ratio >= goal;
+    rows_.push_back(std::move(row));
+  }
+
+  Result<> latency() {
+    // Half of what the coordinator takes, which is measured here where it is not known yet.
+    if (lifecycle_rate_ <= 0) {
+      WEFT_ASSIGN(lifecycle_rate_,
+                  tasks_per_second({.workers = options_.workers, .slots = 1, .clients = options_.workers, .tasks = 1, .replicas = 1}, 0));
+    }
+    std::vector<double> p99s, syncs, mediums;
+    std::uint64_t late = 0;
+    WEFT_ASSIGN(const auto server, CoordinatorProcess::start(folder() / "weft-latency"));
+    auto done = [&]() -> Result<> {
+      say(std::format("{} idle workers connect", options_.idle_latency));
+      WEFT_ASSIGN(const auto crowd,
+                  Crowd::gather({.port = server->port(), .workers = options_.idle_latency, .slots = 1, .clients = 1024, .tasks = 1, .replicas = 1}));
+      WEFT_ASSIGN(const auto warm, crowd->run_open(std::chrono::milliseconds(500), lifecycle_rate_ / 2));
+      for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+        crowd->prepare(static_cast<std::size_t>(lifecycle_rate_ / 2 * options_.seconds) + 64);
+        coordinator::bench::DiskProbe probe(folder(), std::chrono::milliseconds(10));
+        WEFT_ASSIGN(const auto tally, crowd->run_open(as_duration(options_.seconds), lifecycle_rate_ / 2));
+        WEFT_ASSIGN(const auto disk, probe.finish());
+        p99s.push_back(1e3 * percentile(tally.lease_seconds, 0.99));
+        mediums.push_back(1e3 * percentile(tally.lease_seconds, 0.5));
+        syncs.push_back(1e3 * percentile(disk, 0.99));
+        late += tally.late;
+        say(std::format("round {}: p99 {:.2f} ms, fdatasync p99 {:.2f} ms", round + 1, p99s.back(), syncs.back()));
+      }
+      return {};
+    }();
+    if (!done) return fail(done.error().code, "{}\n{}", done.error().message, server->last_words());
+    std::vector<double> above;
+    for (std::size_t i = 0; i < p99s.size(); ++i) above.push_back(p99s[i] - syncs[i]);
+    const Spread value = spread(above);
+    const Spread disk = spread(syncs);
+    rows_.push_back({.name = "assign_p99",
+                     .value = value.median,
+                     .unit = "ms above fdatasync",
+                     .peer = "fdatasync p99, ms",
+                     .peer_value = disk.median,
+                     .ratio = 0,
+                     .goal = "<= 2 ms",
+                     .reached = value.median <= 2,
+                     .min = value.min,
+                     .max = value.max,
+                     .peer_min = disk.min,
+                     .peer_max = disk.max,
+                     .rounds = options_.rounds,
+                     .guarantee = "from the moment a job was to be submitted (open loop) until a worker has the lease, the job being durable",
+                     .note = std::format("{:.0f} jobs/s offered, {} idle workers; p99 {:.2f} ms, median {:.2f} ms; {} submissions were late",
+                                         lifecycle_rate_ / 2, options_.idle_latency, spread(p99s).median, spread(mediums).median, late)});
+    return {};
+  }
+
+  Result<> deep_queue() {
+    std::vector<double> rates, decisions;
+    std::uint64_t inversions = 0;
+    for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+      WEFT_ASSIGN(const auto result, coordinator::bench::run_deep_queue({.seed = round + 1}));
+      rates.push_back(static_cast<double>(result.assignments) / result.seconds);
+      decisions.push_back(1e3 * percentile(result.decide_seconds, 0.99));
+      inversions += result.inversions;
+      say(std::format("round {}: {:.0f} assignments/s, {} inversions", round + 1, rates.back(), result.inversions));
+    }
+    const Spread value = spread(rates);
+    rows_.push_back({.name = "deep_queue",
+                     .value = value.median,
+                     .unit = "assignment/s",
+                     .peer = "",
+                     .goal = ">= 5000/s, no inversion",
+                     .reached = value.median >= 5000 && inversions == 0,
+                     .min = value.min,
+                     .max = value.max,
+                     .rounds = options_.rounds,
+                     .guarantee = "100,000 tasks of unlike jobs, 10,000 unlike workers; the whole queue is looked at",
+                     .note = std::format("{} priority inversions in {} leases; p99 of a decision {:.1f} ms", inversions, options_.rounds * 100'000,
+                                         spread(decisions).median)});
+    return {};
+  }
+
+  Result<> idle() {
+    WEFT_ASSIGN(const auto server, CoordinatorProcess::start(folder() / "weft-idle"));
+    const double before = server->resident_kib();
+    const Instant start = now();
+    auto crowd = Crowd::gather({.port = server->port(), .workers = options_.idle_memory, .slots = 1, .clients = 1});
+    if (!crowd) return fail(crowd.error().code, "{}\n{}", crowd.error().message, server->last_words());
+    const double took = seconds(now() - start);
+    WEFT_OK((*crowd)->idle(std::chrono::seconds(12)));  // A ping and its answer each.
+    const double each = (server->resident_kib() - before) / options_.idle_memory;
+    rows_.push_back(
+        {.name = "idle_workers",
+         .value = each,
+         .unit = "KiB resident each",
+         .peer = "",
+         .goal = "19,000 at <= 12 KiB",
+         .reached = options_.idle_memory >= 19'000 && each <= 12,
+         .min = each,
+         .max = each,
+         .rounds = 1,
+         .guarantee = "authenticated, listed in the scheduler, pinged",
+         .note = std::format("{} in one process, joined in {:.1f} s; {:.0f} MiB without them", options_.idle_memory, took, before / 1024)});
+    return {};
+  }
+
+  const BenchCoordinatorOptions options_;
+  const ScratchFolder scratch_{"weft-bench"};
+  std::vector<BenchCoordinatorRow> rows_;
+  std::uint32_t next_folder_ = 0;
+  double prepared_ = 0;
+  double lifecycle_rate_ = 0;
+};
+
+void print_table(const std::vector<BenchCoordinatorRow>& rows) {
+  std::printf("%-22s %10s %-20s %22s %12s %8s  %-24s %s\n", "what", "value", "unit", "range", "peer", "ratio", "goal", "reached");
+  for (const auto& row : rows) {
+    std::printf("%-22s %10.1f %-20s %22s %12s %8s  %-24s %s\n", row.name.c_str(), row.value, row.unit.c_str(),
+                std::format("{:.1f}-{:.1f}", row.min, row.max).c_str(), row.peer_value > 0 ? std::format("{:.1f}", row.peer_value).c_str() : "-",
+                row.ratio > 0 ? std::format("{:.2f}", row.ratio).c_str() : "-", row.goal.empty() ? "-" : row.goal.c_str(),
+                row.goal.empty() ? "-"
+                : row.reached    ? "yes"
+                                 : "no");
+    if (!row.note.empty()) std::printf("    %s\n", row.note.c_str());
+  }
+}
+
+// Every connection is a descriptor, here and in the coordinator, which inherits the limit.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+int bench_coordinator_command(const BenchCoordinatorOptions& options) {
+  raise_descriptor_limit();
+  const auto rows = Bench(options).run();
+  if (!rows) return report("bench coordinator", rows.error());
+  if (!options.json) {
+    print_table(*rows);
+    return 0;
+  }
+  const auto text = glz::write_json(BenchCoordinatorDocument{*rows});
+  if (!text) return report("bench coordinator", Error{ErrorCode::internal, "The results cannot be written as JSON."});
+  std::printf("%s\n", text->c_str());
+  return 0;
+}
+
+}  // namespace weft::cli

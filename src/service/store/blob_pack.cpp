@@ -1,0 +1,287 @@
+#include "service/store/blob_pack.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <format>
+#include <map>
+#include <mutex>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include "common/crypto/sha256.h"
+
+namespace weft::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Kind : std::uint8_t { blob = 1, removed = 2, mark = 3 };
+
+constexpr std::size_t hash_at = 8;
+constexpr std::size_t check_at = 40;
+constexpr std::size_t head_bytes = 44;
+using Head = std::array<std::uint8_t, head_bytes>;
+
+// The kind is not part of the check: removing a blob overwrites that one byte.
+std::array<std::uint8_t, 4> check_of(ByteSpan head) {
+  const Hash digest = crypto::sha256(head.subspan(4, check_at - 4));
+  return {digest.bytes[0], digest.bytes[1], digest.bytes[2], digest.bytes[3]};
+}
+
+Head head_of(Kind kind, std::size_t size, const Hash& hash) {
+  Head head{};
+  head[0] = static_cast<std::uint8_t>(kind);
+  for (std::size_t i = 0; i < 4; ++i) head[4 + i] = static_cast<std::uint8_t>(size >> (8 * i));
+  std::ranges::copy(hash.bytes, head.begin() + hash_at);
+  std::ranges::copy(check_of(head), head.begin() + check_at);
+  return head;
+}
+
+// A mark says up to where its file was durable, in place of a hash.
+Hash offset_as_hash(std::uint64_t offset) {
+  Hash hash;
+  for (std::size_t i = 0; i < 8; ++i) hash.bytes[i] = static_cast<std::uint8_t>(offset >> (8 * i));
+  return hash;
+}
+std::uint64_t offset_of(ByteSpan bytes) {
+  std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < 8; ++i) offset |= std::uint64_t{bytes[i]} << (8 * i);
+  return offset;
+}
+
+std::unexpected<Error> system_error(std::string_view doing, const fs::path& path) {
+  const int code = errno;
+  const ErrorCode meaning = code == ENOSPC || code == EDQUOT || code == EMFILE || code == ENFILE ? ErrorCode::resource_exhausted
+                            : code == EACCES || code == EPERM || code == EROFS                   ? ErrorCode::permission_denied
+                            : code == EIO                                                        ? ErrorCode::data_loss
+                                                                                                 : ErrorCode::internal;
+  return fail(meaning, "{} {} fails: {}.", doing, path.string(), std::strerror(code));
+}
+
+}  // namespace
+
+struct BlobPack::State {
+  fs::path directory;
+  Options options;
+  mutable std::mutex mutex;
+  std::unordered_map<Hash, Place> index;
+  std::uint64_t bytes = 0;
+  std::map<std::uint32_t, int> files;  // Open, by number.
+  std::uint32_t current = 0;           // Which one is appended to; 0: none yet.
+  std::uint32_t next = 1;
+  std::uint64_t end = 0;     // Of the current one.
+  bool dirty = false;        // Something was added since the last sync.
+  std::uint64_t synced = 0;  // Of the current one: all before it is durable,
+  std::uint64_t marked = 0;  // and the last mark says so of this.
+
+  ~State() {
+    for (const auto& [number, file] : files) ::close(file);
+  }
+
+  [[nodiscard]] fs::path path(std::uint32_t number) const { return directory / std::format("{:06}", number); }
+
+  Result<> sync_folder() const {
+    const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return system_error("Opening", directory);
+    const bool done = ::fsync(file) == 0;
+    ::close(file);
+    if (!done) return system_error("Syncing the folder", directory);
+    return {};
+  }
+
+  Result<> scan();
+  void read_heads(std::uint32_t number, ByteSpan all);
+  Result<> begin_file();
+  Result<> append(Kind kind, const Hash& hash, ByteSpan content);
+};
+
+Result<> BlobPack::State::scan() {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) return fail(ErrorCode::permission_denied, "The folder {} cannot be made: {}.", directory.string(), error.message());
+  std::vector<std::uint32_t> numbers;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() == 6 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }))
+      numbers.push_back(static_cast<std::uint32_t>(std::stoul(name)));
+  }
+  if (error) return fail(ErrorCode::internal, "Reading the folder {} fails: {}.", directory.string(), error.message());
+  std::ranges::sort(numbers);
+  for (const std::uint32_t number : numbers) {
+    next = number + 1;
+    const int file = ::open(path(number).c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) return system_error("Opening", path(number));
+    files[number] = file;
+    struct stat status{};
+    if (::fstat(file, &status) != 0) return system_error("Reading", path(number));
+    const auto size = static_cast<std::size_t>(status.st_size);
+    if (size == 0) continue;
+    void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (mapped == MAP_FAILED) return system_error("Reading", path(number));
+    read_heads(number, {static_cast<const std::uint8_t*>(mapped), size});
+    ::munmap(mapped, size);
+  }
+  return {};
+}
+
+// Ends at a head that is none: what stands behind it was never synced.
+void BlobPack::State::read_heads(std::uint32_t number, ByteSpan all) {
+  struct Found {
+    Hash hash;
+    Place place;
+  };
+  std::vector<Found> since_mark;
+  const auto take = [&](const Found& found) {
+    if (index.emplace(found.hash, found.place).second) bytes += found.place.size;
+  };
+  for (std::size_t at = 0; at + head_bytes <= all.size();) {
+    const ByteSpan head = all.subspan(at, head_bytes);
+    if (!std::ranges::equal(check_of(head), head.subspan(check_at))) break;
+    std::uint32_t size = 0;
+    for (std::size_t i = 0; i < 4; ++i) size |= std::uint32_t{head[4 + i]} << (8 * i);
+    at += head_bytes;
+    if (size > all.size() - at) break;
+    if (head[0] == static_cast<std::uint8_t>(Kind::mark)) {
+      const std::uint64_t durable = offset_of(head.subspan(hash_at));
+      const auto first_open = std::ranges::find_if(since_mark, [&](const Found& found) { return found.place.offset + found.place.size > durable; });
+      std::for_each(since_mark.begin(), first_open, take);
+      since_mark.erase(since_mark.begin(), first_open);
+    } else if (head[0] == static_cast<std::uint8_t>(Kind::blob)) {
+      Found found{.hash = {}, .place = {.file = number, .size = size, .offset = at}};
+      std::ranges::copy(head.subspan(hash_at, Hash::size), found.hash.bytes.begin());
+      since_mark.push_back(found);
+    }
+    at += size;
+  }
+  for (const Found& found : since_mark) {
+    if (crypto::sha256(all.subspan(found.place.offset, found.place.size)) == found.hash) take(found);
+  }
+}
+
+Result<> BlobPack::State::begin_file() {
+  const std::uint32_t number = next++;
+  const int file = ::open(path(number).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return system_error("Making", path(number));
+  files[number] = file;
+  current = number;
+  end = synced = marked = 0;
+  return sync_folder();
+}
+
+Result<> BlobPack::State::append(Kind kind, const Hash& hash, ByteSpan content) {
+  if (current == 0 || end + head_bytes + content.size() > options.file_bytes_max) {
+    if (current != 0 && ::fdatasync(files.at(current)) != 0) return system_error("Syncing", path(current));
+    WEFT_OK(begin_file());
+  }
+  const Head head = head_of(kind, content.size(), hash);
+  const std::array<iovec, 2> parts{iovec{const_cast<std::uint8_t*>(head.data()), head.size()},
+                                   iovec{const_cast<std::uint8_t*>(content.data()), content.size()}};
+  const auto size = static_cast<ssize_t>(head.size() + content.size());
+  // Cut short it is written over by the next record.
+  if (::pwritev(files.at(current), parts.data(), 2, static_cast<off_t>(end)) != size) return system_error("Writing", path(current));
+  end += static_cast<std::uint64_t>(size);
+  return {};
+}
+
+Result<std::unique_ptr<BlobPack>> BlobPack::open(const fs::path& directory, Options options) {
+  auto state = std::make_unique<State>();
+  state->directory = directory;
+  state->options = options;
+  WEFT_OK(state->scan());
+  return std::unique_ptr<BlobPack>(new BlobPack(std::move(state)));
+}
+
+BlobPack::BlobPack(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BlobPack::~BlobPack() = default;
+
+Result<bool> BlobPack::add(const Hash& hash, ByteSpan bytes) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->index.contains(hash)) return false;
+  if (state_->synced > state_->marked) {
+    WEFT_OK(state_->append(Kind::mark, offset_as_hash(state_->synced), {}));
+    state_->marked = state_->synced;
+  }
+  WEFT_OK(state_->append(Kind::blob, hash, bytes));
+  state_->dirty = true;
+  state_->index.emplace(hash, Place{.file = state_->current, .size = static_cast<std::uint32_t>(bytes.size()), .offset = state_->end - bytes.size()});
+  state_->bytes += bytes.size();
+  return true;
+}
+
+Result<> BlobPack::sync() {
+  std::unique_lock lock(state_->mutex);
+  if (!state_->dirty) return {};
+  state_->dirty = false;
+  const std::uint32_t number = state_->current;
+  const int file = state_->files.at(number);
+  const std::uint64_t end = state_->end;
+  lock.unlock();
+  // (A file that was full in between has been synced by whoever began the next.)
+  const bool synced = ::fdatasync(file) == 0;
+  lock.lock();
+  if (!synced) {
+    state_->dirty = true;
+    return system_error("Syncing", state_->path(number));
+  }
+  if (state_->current == number) state_->synced = std::max(state_->synced, end);
+  return {};
+}
+
+std::optional<BlobPack::Place> BlobPack::find(const Hash& hash) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->index.find(hash);
+  if (found == state_->index.end()) return std::nullopt;
+  return found->second;
+}
+
+Result<ByteVector> BlobPack::read(const Place& place, std::uint64_t offset, std::uint64_t size) const {
+  int file = -1;
+  {
+    const std::lock_guard lock(state_->mutex);
+    file = state_->files.at(place.file);
+  }
+  ByteVector bytes(size);
+  for (std::uint64_t done = 0; done < size;) {
+    const ssize_t count = ::pread(file, bytes.data() + done, size - done, static_cast<off_t>(place.offset + offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("Reading", path_of(place));
+    if (count == 0) return fail(ErrorCode::data_loss, "The file {} ends too early.", path_of(place).string());
+    done += static_cast<std::uint64_t>(count);
+  }
+  return bytes;
+}
+
+fs::path BlobPack::path_of(const Place& place) const { return state_->path(place.file); }
+
+Result<bool> BlobPack::remove(const Hash& hash) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->index.find(hash);
+  if (found == state_->index.end()) return false;
+  const Place place = found->second;
+  const int file = state_->files.at(place.file);
+  const auto kind = static_cast<std::uint8_t>(Kind::removed);
+  if (::pwrite(file, &kind, 1, static_cast<off_t>(place.offset - head_bytes)) != 1 || ::fdatasync(file) != 0)
+    return system_error("Removing from", state_->path(place.file));
+  state_->bytes -= place.size;
+  state_->index.erase(found);
+  return true;
+}
+
+std::uint64_t BlobPack::bytes() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->bytes;
+}
+std::uint64_t BlobPack::count() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->index.size();
+}
+
+}  // namespace weft::store
