@@ -44,10 +44,31 @@ Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program,
   turn_groups.push_back({{0, to.projected}, {1, to.places}, {2, *context.turns}, {3, q_norm}, {4, k_norm}, {5, part.cache[0]}, {6, part.cache[1]}});
   Dispatch turn{.workgroups = [rotary](const RowCount& count) { return kernels::rotary_workgroups(rotary, count.rows); }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::rotary_pipeline(rotary), std::move(turn_groups), std::move(turn)));
-  std::vector<Bindings> attention_groups;
-  attention_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}});
-  Dispatch attend{.workgroups = [spec](const RowCount& count) { return kernels::attention_workgroups(spec, count.rows); }};
-  co_return co_await context.builder.add(program, kernels::attention_pipeline(spec), std::move(attention_groups), std::move(attend));
+  // Many rows of one segment share what they read; else every row is for itself.
+  constexpr std::uint32_t flash_from = 16;
+  std::uint32_t single_segments_min = 0;
+  if (kernels::flash_attention_possible(context.device, spec)) {
+    single_segments_min = 2;
+    std::vector<Bindings> flash_groups;
+    flash_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}, {5, to.batch}});
+    Dispatch flash{.rows_min = flash_from, .segments_max = 1, .workgroups = [spec](const RowCount& count) {
+                     return kernels::flash_attention_workgroups(spec, count.rows);
+                   }};
+    WEFT_CO_OK(co_await context.builder.add(program, kernels::flash_attention_pipeline(spec), std::move(flash_groups), std::move(flash)));
+  }
+  for (const bool few : {true, false}) {
+    std::vector<Bindings> attention_groups;
+    attention_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}});
+    Dispatch attend{.workgroups = [spec](const RowCount& count) { return kernels::attention_workgroups(spec, count.rows); }};
+    if (few) {
+      attend.rows_max = flash_from - 1;
+    } else {
+      attend.rows_min = flash_from;
+      attend.segments_min = single_segments_min;
+    }
+    WEFT_CO_OK(co_await context.builder.add(program, kernels::attention_pipeline(spec), std::move(attention_groups), std::move(attend)));
+  }
+  co_return Result<>();
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ void Program::add(Dispatch dispatch) {
 }
 
 bool Program::suits(const Dispatch& dispatch, const RowCount& count) {
-  return count.rows >= dispatch.rows_min && count.rows <= dispatch.rows_max && count.positions >= dispatch.positions_min &&
-         count.positions <= dispatch.positions_max;
+  return count.rows >= dispatch.rows_min && count.rows <= dispatch.rows_max && count.segments >= dispatch.segments_min &&
+         count.segments <= dispatch.segments_max && count.positions >= dispatch.positions_min && count.positions <= dispatch.positions_max;
 }
 
 std::uint32_t Program::record(gpu::Pass& pass, const RowCount& count) const {

@@ -20,9 +20,11 @@ struct RowCount {
 };
 
 struct Dispatch {
-  // For passes of so many rows and positions; others leave it out.
+  // For passes of so many rows, segments and positions; others leave it out.
   std::uint32_t rows_min = 0;
   std::uint32_t rows_max = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t segments_min = 0;
+  std::uint32_t segments_max = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t positions_min = 0;
   std::uint32_t positions_max = std::numeric_limits<std::uint32_t>::max();
   std::function<gpu::Workgroups(const RowCount& count)> workgroups;
