@@ -3,18 +3,45 @@
 #include <array>
 
 #include "engine/kernels/matvec.h"
+#include "engine/kernels/prefill/matmul.h"
 #include "engine/kernels/rms_norm.h"
 #include "engine/kernels/swiglu.h"
 #include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
 
+namespace {
+
+// For many rows; in parts that are summed afterwards where the device has work for more of them.
+Async<Result<>> add_matmul(BuildContext& context, Program& program, const MatrixPart& part, kernels::MatmulSpec spec, const gpu::Buffer& x,
+                           const gpu::Buffer& y, const gpu::Buffer& bias) {
+  const RowBuffers& to = context.buffers;
+  kernels::MatmulTuning tuning =
+      kernels::matmul_tuning(context.device, spec, {.rows = to.shape.rows, .exact = context.options.activations == Activations::f32});
+  if (tuning.splits > 1 && kernels::matmul_partial_bytes(spec, tuning, to.shape.rows) > to.partials.size()) tuning.splits = 1;
+  const bool parts = tuning.splits > 1;
+  std::vector<Bindings> groups;
+  groups.push_back({{0, part.quants}, {1, part.bound_scales()}});
+  groups.push_back({{0, x}, {1, parts ? to.partials : y}, {2, bias}, {3, to.batch}});
+  Dispatch dispatch{.rows_min = many_rows,
+                    .workgroups = [spec, tuning](const RowCount& count) { return kernels::matmul_workgroups(spec, tuning, count.rows); }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::matmul_pipeline(spec, tuning), std::move(groups), std::move(dispatch)));
+  if (!parts) co_return Result<>();
+  std::vector<Bindings> sum_groups;
+  sum_groups.push_back({{0, to.partials}, {1, y}, {2, bias}, {3, to.batch}});
+  Dispatch sum{.rows_min = many_rows, .workgroups = [spec](const RowCount& count) { return kernels::matmul_sum_workgroups(spec, count.rows); }};
+  co_return co_await context.builder.add(program, kernels::matmul_sum_pipeline(spec, tuning), std::move(sum_groups), std::move(sum));
+}
+
+}  // namespace
+
 Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix, Product product, std::vector<gpu::Buffer>& keep) {
   struct Variant {
     std::uint32_t rows_min, rows_max, batch;
   };
   // Several rows share a read of the weights, where there are several.
-  constexpr std::array<Variant, 2> variants = {{{1, 1, 1}, {2, ~0u, 4}}};
+  const bool many = product.rows_max >= many_rows && matrix.columns % 32 == 0;
+  const std::array<Variant, 2> variants = {{{1, 1, 1}, {2, many ? many_rows - 1 : product.rows_max, 4}}};
   for (const MatrixPart& part : matrix.parts) {
     const gpu::Buffer* bias = &context.buffers.none;
     if (!product.bias.empty()) {
@@ -43,6 +70,17 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
                         }};
       WEFT_CO_OK(co_await context.builder.add(program, kernels::matvec_pipeline(spec, context.team, context.workgroup), std::move(groups),
                                               std::move(dispatch)));
+    }
+    if (many) {
+      const kernels::MatmulSpec spec{.format = matrix.format,
+                                     .weight_rows = part.rows,
+                                     .columns = matrix.columns,
+                                     .x_pitch = product.x_pitch,
+                                     .y_pitch = product.y_pitch,
+                                     .y_offset = product.y_offset + part.first_row,
+                                     .output = product.accumulate ? kernels::MatmulOutput::accumulate : kernels::MatmulOutput::store,
+                                     .bias = !product.bias.empty()};
+      WEFT_CO_OK(co_await add_matmul(context, program, part, spec, product.x, product.y, *bias));
     }
   }
   co_return Result<>();
@@ -89,17 +127,29 @@ Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLay
   const RowBuffers& to = context.buffers;
   const std::uint32_t width = context.config.feed_forward, embedding = context.config.embedding;
   WEFT_CO_OK(co_await add_norm(context, program, to.hidden, part.feed_forward_norm, to.normed));
+  // Many rows: gates, ups and what becomes of them in one.
+  const bool fused = part.gates.size() == 1 && part.gates[0].parts.size() == 1 && embedding % 32 == 0 && width % 32 == 0;
+  const std::uint32_t rows_max = fused ? many_rows - 1 : ~0u;
+  if (fused) {
+    const kernels::MatmulSpec many{.format = part.gates[0].format,
+                                   .weight_rows = 2 * width,
+                                   .columns = embedding,
+                                   .x_pitch = embedding,
+                                   .y_pitch = width,
+                                   .output = kernels::MatmulOutput::swiglu};
+    WEFT_CO_OK(co_await add_matmul(context, program, part.gates[0].parts[0], many, to.normed, to.gated, to.none));
+  }
   std::uint32_t offset = 0;
   for (const GpuMatrix& matrix : part.gates) {
-    WEFT_CO_OK(co_await add_product(context, program, matrix,
-                                    Product{.x = to.normed, .x_pitch = embedding, .y = to.gates, .y_pitch = 2 * width, .y_offset = offset},
-                                    part.vectors));
+    WEFT_CO_OK(co_await add_product(
+        context, program, matrix,
+        Product{.x = to.normed, .x_pitch = embedding, .y = to.gates, .y_pitch = 2 * width, .y_offset = offset, .rows_max = rows_max}, part.vectors));
     offset += matrix.rows;
   }
   const kernels::SwigluSpec spec{.width = width};
   std::vector<Bindings> groups;
   groups.push_back({{0, to.gates}, {1, to.gated}, {2, to.batch}});
-  Dispatch dispatch{.workgroups = [spec](const RowCount& count) { return kernels::swiglu_workgroups(spec, count.rows); }};
+  Dispatch dispatch{.rows_max = rows_max, .workgroups = [spec](const RowCount& count) { return kernels::swiglu_workgroups(spec, count.rows); }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::swiglu_pipeline(spec), std::move(groups), std::move(dispatch)));
   co_return co_await add_product(context, program, part.down,
                                  Product{.x = to.gated, .x_pitch = width, .y = to.hidden, .y_pitch = embedding, .accumulate = true}, part.vectors);

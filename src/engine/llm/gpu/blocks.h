@@ -13,8 +13,11 @@ struct Product {
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;
   bool accumulate = false;
-  std::vector<float> bias{};  // One a row of the matrix; empty for none.
+  std::vector<float> bias{};     // One a row of the matrix; empty for none.
+  std::uint32_t rows_max = ~0u;  // Of a pass; those with more are left to somebody else.
 };
+// From so many rows on, products are those of reading a prompt (engine/kernels/prefill).
+inline constexpr std::uint32_t many_rows = 16;
 // Biases are kept in `keep`.
 [[nodiscard]] Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix, Product product,
                                           std::vector<gpu::Buffer>& keep);

@@ -31,6 +31,7 @@ struct RowBuffers {
   RowShape shape;
   // The rows of the pass (engine/kernels/batch.h): written by the CPU, and while drawing by the GPU itself.
   gpu::Buffer tokens, places, segments, batch;
+  gpu::Buffer partials;  // Of products that are summed in parts.
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
   // Rows with int8 activations (engine/kernels/decode), one a sequence.
   gpu::Buffer normed_quants, normed_scales, mixed_quants, mixed_scales, gated_quants, gated_scales, shares;
