@@ -59,6 +59,15 @@ function(weft_target_name folder out)
   set(${out} weft_${flat} PARENT_SCOPE)
 endfunction()
 
+# Runs a library's tests once more on SwiftShader, which Chromium brings along: subgroups of 4, no f16, no subgroup matrices.
+function(weft_test_on_swiftshader test)
+  set(driver /usr/lib/chromium/vk_swiftshader_icd.json)
+  if(TARGET ${test} AND EXISTS ${driver})
+    add_test(NAME ${test}_swiftshader COMMAND ${test})
+    set_tests_properties(${test}_swiftshader PROPERTIES TIMEOUT 600 ENVIRONMENT VK_DRIVER_FILES=${driver})
+  endif()
+endfunction()
+
 # Writes what every folder may include, for the test that reads the sources and holds them to it.
 function(weft_write_arrows)
   get_property(folders GLOBAL PROPERTY WEFT_FOLDERS)

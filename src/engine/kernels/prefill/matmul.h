@@ -45,12 +45,12 @@ struct MatmulTuning {
   // The subgroup matrices (m x k times k x n); m is 0 for the f32 kernel, which uses only tile_rows and splits.
   std::uint32_t matrix_m = 0, matrix_n = 0, matrix_k = 0;
   std::uint32_t subgroup_size = 0;
-  std::uint32_t tile_rows = 64, tile_columns = 64;         // Of a workgroup.
-  std::uint32_t tile_depth = 32;                           // Columns of x and w in workgroup memory at a time.
+  std::uint32_t tile_rows = 64, tile_columns = 64;          // Of a workgroup.
+  std::uint32_t tile_depth = 32;                            // Columns of x and w in workgroup memory at a time.
   std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // Of a subgroup.
-  std::uint32_t stages = 1;                                // Copies of the tile in workgroup memory: 2 need one barrier less.
-  bool ahead = true;                                       // The next tile is asked for before this one is multiplied.
-  std::uint32_t splits = 1;                                // Parts of x and w that are summed apart.
+  std::uint32_t stages = 1;                                 // Copies of the tile in workgroup memory: 2 need one barrier less.
+  bool ahead = true;                                        // The next tile is asked for before this one is multiplied.
+  std::uint32_t splits = 1;                                 // Parts of x and w that are summed apart.
 
   [[nodiscard]] std::uint32_t threads() const;
   [[nodiscard]] std::uint32_t workgroup_bytes() const;

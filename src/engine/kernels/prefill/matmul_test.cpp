@@ -22,8 +22,9 @@ class MatmulTest : public test::KernelTest {
     const WeightLayout layout{weight_format(matrix.type), matrix.columns};
     ByteVector quants(std::size_t{layout.quant_row_bytes()} * matrix.rows), scales(std::size_t{layout.scale_row_bytes()} * matrix.rows);
     ASSERT_TRUE(pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
-    const std::string what = std::format("{} {}x{} tile {}x{}x{} matrix {} splits {} stages {}", to_string(spec.format), spec.weight_rows, spec.columns,
-                                         tuning.tile_rows, tuning.tile_columns, tuning.tile_depth, tuning.matrix_m, tuning.splits, tuning.stages);
+    const std::string what =
+        std::format("{} {}x{} tile {}x{}x{} matrix {} splits {} stages {}", to_string(spec.format), spec.weight_rows, spec.columns, tuning.tile_rows,
+                    tuning.tile_columns, tuning.tile_depth, tuning.matrix_m, tuning.splits, tuning.stages);
     SCOPED_TRACE(what);
     const gpu::Buffer quants_buffer = upload(quants), scales_buffer = upload(scales);
     const gpu::Pipeline pipeline = compile(matmul_pipeline(spec, tuning));
@@ -67,7 +68,8 @@ class MatmulTest : public test::KernelTest {
             // silu' is at most 1.1, silu(x) at most |x|; exp() of x has an error of (3 + 2|x|) units in the last place.
             const auto [up, up_error] = product(row, n + spec.outputs());
             const double silu = expected / (1 + std::exp(-expected));
-            error = 1.1 * error * std::abs(up) + std::abs(silu) * up_error + error * up_error + (8 + 4 * std::abs(expected)) * 0x1p-23 * std::abs(silu * up);
+            error = 1.1 * error * std::abs(up) + std::abs(silu) * up_error + error * up_error +
+                    (8 + 4 * std::abs(expected)) * 0x1p-23 * std::abs(silu * up);
             expected = silu * up;
           }
           if (spec.bias) expected += bias[n];
@@ -86,8 +88,13 @@ class MatmulTest : public test::KernelTest {
   }
 
   static MatmulSpec spec_of(const Matrix& matrix, MatmulOutput output, bool bias, std::uint32_t y_extra) {
-    MatmulSpec spec{.format = weight_format(matrix.type), .weight_rows = matrix.rows, .columns = matrix.columns, .x_pitch = matrix.columns + 4,
-                    .y_offset = y_extra, .output = output, .bias = bias};
+    MatmulSpec spec{.format = weight_format(matrix.type),
+                    .weight_rows = matrix.rows,
+                    .columns = matrix.columns,
+                    .x_pitch = matrix.columns + 4,
+                    .y_offset = y_extra,
+                    .output = output,
+                    .bias = bias};
     spec.y_pitch = spec.outputs() + 2 * y_extra;
     return spec;
   }
@@ -118,7 +125,8 @@ TEST_F(MatmulTest, KeepsToItsEdges) {
         const Matrix matrix = test::random_matrix(columns == 64 ? TensorType::q4_0 : TensorType::q8_0, outputs, columns);
         const MatmulSpec spec = spec_of(matrix, output, columns == 896, outputs % 2 == 0 ? 4 : 3);
         const bool few = columns > 64 && outputs > 65;  // A slow machine's reference.
-        compare(matrix, spec, matmul_tuning(device(), spec, {.rows = 64, .exact = exact}), few ? std::vector{1u, 65u} : std::vector{1u, 2u, 17u, 64u, 65u, 130u});
+        compare(matrix, spec, matmul_tuning(device(), spec, {.rows = 64, .exact = exact}),
+                few ? std::vector{1u, 65u} : std::vector{1u, 2u, 17u, 64u, 65u, 130u});
       }
     }
   }
@@ -198,7 +206,8 @@ TEST_F(MatmulTest, NumbersBeyondF16DoNotOverflow) {
   run(pipeline, {&weights, &group}, matmul_workgroups(spec, tuning, 1));
 
   const auto got = download<float>(y, 8);
-  for (std::size_t n = 0; n < 8; ++n) EXPECT_NEAR(got[n], 65504 * matrix.values[n * 32 + 3], 65504 * (std::abs(matrix.values[n * 32 + 3]) * 0x1p-10 + 0x1p-25));
+  for (std::size_t n = 0; n < 8; ++n)
+    EXPECT_NEAR(got[n], 65504 * matrix.values[n * 32 + 3], 65504 * (std::abs(matrix.values[n * 32 + 3]) * 0x1p-10 + 0x1p-25));
 }
 
 }  // namespace

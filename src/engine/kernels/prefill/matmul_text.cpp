@@ -27,8 +27,8 @@ std::string element(std::string_view name, std::uint32_t i, std::uint32_t count,
 }  // namespace
 
 std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tuning) {
-  const std::uint32_t down = tuning.subgroup_rows / tuning.matrix_m, across = tuning.subgroup_columns / tuning.matrix_n,
-                      threads = tuning.threads(), kinds = spec.output == MatmulOutput::swiglu ? 2 : 1;
+  const std::uint32_t down = tuning.subgroup_rows / tuning.matrix_m, across = tuning.subgroup_columns / tuning.matrix_n, threads = tuning.threads(),
+                      kinds = spec.output == MatmulOutput::swiglu ? 2 : 1;
   const std::uint32_t x_cells = tuning.tile_rows * tuning.tile_depth / 8, w_lanes = tuning.tile_columns * tuning.tile_depth / 16;
   const bool ragged = spec.columns % tuning.tile_depth != 0;
   std::string sums, fetch, put, multiply, finish;
@@ -75,7 +75,8 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
         finish += std::format("  subgroupMatrixStore<row_major>(&stage, mine + {}u * PATCH, s{}_{}, MATRIX_N / 4u);\n", kind, i,
                               j + kind * (across / kinds));
       finish += std::format(
-          "  workgroupBarrier();\n  finish_patch(first_row + subgroup_row + {}u, first + subgroup % SUBGROUPS_ACROSS * SUBGROUP_OUTPUTS + {}u, shift, "
+          "  workgroupBarrier();\n  finish_patch(first_row + subgroup_row + {}u, first + subgroup % SUBGROUPS_ACROSS * SUBGROUP_OUTPUTS + {}u, "
+          "shift, "
           "mine, lane);\n",
           i * tuning.matrix_m, j * tuning.matrix_n);
     }

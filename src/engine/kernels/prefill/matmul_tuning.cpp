@@ -17,7 +17,8 @@ const gpu::SubgroupMatrix* matrix_of(const gpu::Device& device) {
     return nullptr;
   const gpu::SubgroupMatrix* best = nullptr;
   for (const gpu::SubgroupMatrix& one : adapter.subgroup_matrices) {
-    const bool fits = one.component == "f16" && one.result == "f32" && 32 % one.m == 0 && 32 % one.n == 0 && 32 % one.k == 0 && one.k % 8 == 0 && one.n % 4 == 0;
+    const bool fits =
+        one.component == "f16" && one.result == "f32" && 32 % one.m == 0 && 32 % one.n == 0 && 32 % one.k == 0 && one.k % 8 == 0 && one.n % 4 == 0;
     if (fits && (best == nullptr || one.m * one.n * one.k > best->m * best->n * best->k)) best = &one;
   }
   return best;
