@@ -1,27 +1,28 @@
 #include "apps/cli/prompt.h"
 
+#include <glaze/glaze.hpp>
+
 #include "apps/cli/files.h"
-#include "common/json/json.h"
+#include "engine/chat/chat_template.h"
 
 namespace weft::cli {
 namespace {
 
-Result<std::vector<ChatMessage>> read_messages(const std::string& file) {
-  WEFT_ASSIGN(const ByteVector bytes, read_file(file));
-  constexpr std::size_t content_bytes_max = std::size_t{16} << 20;
-  WEFT_ASSIGN(const json::Value root, json::parse(as_text(bytes), {.bytes_max = 2 * content_bytes_max}));
-  WEFT_ASSIGN(const auto list, root.array());
+// Text that a user wrote may hold anything.
+struct WriteEscaped : glz::opts {
+  bool escape_control_characters = true;
+};
+
+// What ChatTemplate::render() takes.
+struct ChatInput {
   std::vector<ChatMessage> messages;
-  for (const json::Value& value : list) {
-    ChatMessage message;
-    WEFT_ASSIGN(const json::Object object, value.object({"role", "content"}));
-    WEFT_ASSIGN(const json::Value role, object.get("role"));
-    WEFT_ASSIGN(message.role, role.string());
-    WEFT_ASSIGN(const json::Value content, object.get("content"));
-    WEFT_ASSIGN(message.content, content.string({.bytes_max = content_bytes_max}));
-    messages.push_back(std::move(message));
-  }
-  return messages;
+};
+
+Result<std::vector<llm::Token>> encode_input(const LanguageModel& model, std::string_view input) {
+  if (model.tokenizer() == nullptr) return fail(ErrorCode::unsupported, "The model has no vocabulary, so it cannot read text.");
+  WEFT_ASSIGN(const auto chat, chat::ChatTemplate::create(model.file().metadata, model.tokenizer()->vocabulary()));
+  WEFT_ASSIGN(const std::string text, chat.render(input, {.now = jinja::WallTime::local_now()}));
+  return chat::encode_prompt(*model.tokenizer(), text);
 }
 
 }  // namespace
@@ -31,14 +32,20 @@ Result<std::vector<llm::Token>> encode_prompt(const LanguageModel& model, std::s
   return model.tokenizer()->encode(text, {.add_special = true, .parse_special = true});
 }
 
-Result<std::vector<llm::Token>> encode_messages(const LanguageModel&, const std::vector<ChatMessage>&) {
-  return fail(ErrorCode::unsupported, "Chat templates are not there yet.");
+Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, const std::vector<ChatMessage>& messages) {
+  std::string input;
+  (void)glz::write<WriteEscaped{}>(ChatInput{messages}, input);  // Of strings: cannot fail.
+  return encode_input(model, input);
 }
 
 Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, const std::string& file) {
-  auto messages = read_messages(file);
-  if (!messages) return pass(std::move(messages), "while reading {}", file);
-  return encode_messages(model, *messages);
+  WEFT_ASSIGN(const ByteVector bytes, read_file(file));
+  const std::string_view text = as_text(bytes);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool list = first != std::string_view::npos && text[first] == '[';
+  auto tokens = encode_input(model, list ? "{\"messages\": " + std::string(text) + "}" : std::string(text));
+  if (!tokens) return pass(std::move(tokens), "while reading {}", file);
+  return tokens;
 }
 
 }  // namespace weft::cli

@@ -18,7 +18,8 @@ struct ChatMessage {
 [[nodiscard]] Result<std::vector<llm::Token>> encode_prompt(const LanguageModel& model, std::string_view text);
 // Messages in the model's chat template, with the beginning of the assistant's answer.
 [[nodiscard]] Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, const std::vector<ChatMessage>& messages);
-// The same from a file: a JSON array of {"role", "content"}.
+// The same from a file: a JSON array of {"role", "content"}, or an object with that as "messages" and what else the template
+// knows ("tools", "documents").
 [[nodiscard]] Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, const std::string& file);
 
 }  // namespace weft::cli
