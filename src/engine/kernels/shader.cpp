@@ -38,6 +38,10 @@ ShaderText& ShaderText::require(std::string_view language_feature) {
   enables_ += std::format("requires {};\n", language_feature);
   return *this;
 }
+ShaderText& ShaderText::silence(std::string_view diagnostic) {
+  diagnostics_ += std::format("diagnostic(off, {});\n", diagnostic);
+  return *this;
+}
 ShaderText& ShaderText::part(std::string_view wgsl) {
   parts_ += wgsl;
   parts_ += '\n';
@@ -49,7 +53,7 @@ ShaderText& ShaderText::team(const Team& team, std::uint32_t workgroup) {
   constant("TEAM", team.size).constant("TEAMS", workgroup / team.size).constant("WORKGROUP", workgroup);
   if (team.subgroups) {
     enable("subgroups");
-    diagnostics_ = "diagnostic(off, subgroup_uniformity);\n";  // Rows and columns go by subgroup, not by workgroup.
+    silence("subgroup_uniformity");  // Rows and columns go by subgroup, not by workgroup.
   }
   return part(team.subgroups ? wgsl::team_subgroup_wgsl : wgsl::team_workgroup_wgsl);
 }

@@ -32,6 +32,7 @@ class ShaderText {
   ShaderText& flag(std::string_view name, bool value);
   ShaderText& enable(std::string_view extension);
   ShaderText& require(std::string_view language_feature);
+  ShaderText& silence(std::string_view diagnostic);
   ShaderText& part(std::string_view wgsl);
   // Constants TEAM, TEAMS and WORKGROUP, and the entry point.
   ShaderText& team(const Team& team, std::uint32_t workgroup);

@@ -1,0 +1,142 @@
+#include "engine/kernels/prefill/matmul.h"
+
+#include <algorithm>
+#include <format>
+
+#include "common/base/check.h"
+#include "engine/kernels/matvec.h"
+#include "engine/kernels/prefill/halves.wgsl.h"
+#include "engine/kernels/prefill/halves_q4.wgsl.h"
+#include "engine/kernels/prefill/halves_q8.wgsl.h"
+#include "engine/kernels/prefill/matmul_inputs.wgsl.h"
+#include "engine/kernels/prefill/matmul_out_fours.wgsl.h"
+#include "engine/kernels/prefill/matmul_out_ones.wgsl.h"
+#include "engine/kernels/prefill/matmul_sum.wgsl.h"
+#include "engine/kernels/prefill/matmul_text.h"
+#include "engine/kernels/prefill/matmul_tiles.wgsl.h"
+
+namespace weft::kernels {
+namespace {
+
+constexpr auto read = gpu::BindingKind::storage_read;
+constexpr auto write = gpu::BindingKind::storage;
+constexpr auto uniform = gpu::BindingKind::uniform;
+
+std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
+
+std::uint32_t kinds(const MatmulSpec& spec) { return spec.output == MatmulOutput::swiglu ? 2 : 1; }
+// Outputs across a workgroup's tile.
+std::uint32_t tile_outputs(const MatmulSpec& spec, const MatmulTuning& tuning) {
+  return tuning.matrix_m == 0 ? 64 : tuning.tile_columns / kinds(spec);
+}
+// Whole tiles, so that only the end of x is ragged.
+std::uint32_t split_columns(const MatmulSpec& spec, const MatmulTuning& tuning) {
+  return over(over(spec.columns, tuning.tile_depth), tuning.splits) * tuning.tile_depth;
+}
+
+// Where outputs go. Partial sums lie close together and have neither bias nor what was there before.
+void describe_out(ShaderText& text, const MatmulSpec& spec, std::uint32_t group, bool partial) {
+  const std::uint32_t pitch = partial ? spec.outputs() : spec.y_pitch, offset = partial ? 0 : spec.y_offset;
+  const bool fours = pitch % 4 == 0 && offset % 4 == 0 && spec.outputs() % 4 == 0;
+  text.constant("OUT_GROUP", group)
+      .constant("OUTPUTS", spec.outputs())
+      .constant("Y_PITCH", pitch)
+      .constant("Y_OFFSET", offset)
+      .flag("BIAS", spec.bias && !partial)
+      .flag("ACCUMULATE", spec.output == MatmulOutput::accumulate && !partial)
+      .part(fours ? wgsl::matmul_out_fours_wgsl : wgsl::matmul_out_ones_wgsl);
+}
+
+std::string_view halves_wgsl(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::q8:
+      return wgsl::halves_q8_wgsl;
+    case WeightFormat::q4:
+      return wgsl::halves_q4_wgsl;
+    default:
+      return wgsl::halves_wgsl;
+  }
+}
+
+}  // namespace
+
+std::uint32_t MatmulTuning::threads() const {
+  return matrix_m == 0 ? 256 : tile_rows / subgroup_rows * (tile_columns / subgroup_columns) * subgroup_size;
+}
+
+std::uint32_t MatmulTuning::workgroup_bytes() const {
+  if (matrix_m == 0) return (tile_rows + tile_columns) * (tile_depth / 4 + 1) * 16;
+  const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 * 2;  // Two each where the output is gated.
+  return std::max(stages * (tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
+}
+
+gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning) {
+  check(spec.columns % 32 == 0 && spec.x_pitch % 4 == 0, "x is read in whole blocks of 32");
+  check(spec.output != MatmulOutput::swiglu || (spec.weight_rows % 2 == 0 && !spec.bias && tuning.splits == 1),
+        "gates and ups come in pairs, without a bias, in one sum");
+  check((tuning.splits - 1) * split_columns(spec, tuning) < spec.columns, "every split has a part of x");
+  const bool matrices = tuning.matrix_m != 0;
+  ShaderText text;
+  text.constant("COLUMNS", spec.columns)
+      .constant("LANES", spec.columns / 16)
+      .constant("X_PITCH", spec.x_pitch / 4)
+      .constant("TILE_ROWS", tuning.tile_rows)
+      .constant("DEPTH", tuning.tile_depth)
+      .constant("SPLIT_COLUMNS", split_columns(spec, tuning))
+      .flag("SWIGLU", spec.output == MatmulOutput::swiglu)
+      .part(weights_wgsl(spec.format))
+      .part(wgsl::matmul_inputs_wgsl);
+  describe_out(text, spec, 1, tuning.splits > 1);
+  if (matrices) {
+    text.enable("f16")
+        .enable("subgroups")
+        .enable("chromium_experimental_subgroup_matrix")
+        .silence("chromium.subgroup_matrix_uniformity")
+        .silence("subgroup_uniformity")
+        .constant("MATRIX_M", tuning.matrix_m)
+        .constant("MATRIX_N", tuning.matrix_n)
+        .constant("MATRIX_K", tuning.matrix_k)
+        .constant("SUBGROUP", tuning.subgroup_size)
+        .constant("SUBGROUP_ROWS", tuning.subgroup_rows)
+        .constant("SUBGROUP_COLUMNS", tuning.subgroup_columns)
+        .constant("TILE_COLUMNS", tuning.tile_columns)
+        .constant("THREADS", tuning.threads())
+        .constant("STAGES", tuning.stages)
+        .constant("MEMORY", tuning.workgroup_bytes() / 16)
+        .part(halves_wgsl(spec.format))
+        .part(matmul_matrices_text(spec, tuning));
+  } else {
+    text.part(wgsl::matmul_tiles_wgsl);
+  }
+  gpu::PipelineOptions options;
+  options.wgsl = text.build();
+  options.label = std::format("matmul {} {}x{}", to_string(spec.format), spec.weight_rows, spec.columns);
+  options.groups = {weights_layout(), {{0, read}, {1, write}, {2, read}, {3, uniform}}};
+  return options;
+}
+
+gpu::Workgroups matmul_workgroups(const MatmulSpec& spec, const MatmulTuning& tuning, std::uint32_t rows) {
+  // Workgroups that follow each other share weights.
+  return {.x = over(rows, tuning.tile_rows), .y = over(spec.outputs(), tile_outputs(spec, tuning)), .z = tuning.splits};
+}
+
+std::uint64_t matmul_partial_bytes(const MatmulSpec& spec, const MatmulTuning& tuning, std::uint32_t rows_max) {
+  return std::uint64_t{tuning.splits} * rows_max * spec.outputs() * 4;
+}
+
+gpu::PipelineOptions matmul_sum_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning) {
+  ShaderText text;
+  text.constant("SPLITS", tuning.splits).part(wgsl::matmul_sum_wgsl);
+  describe_out(text, spec, 0, false);
+  gpu::PipelineOptions options;
+  options.wgsl = text.build();
+  options.label = "matmul_sum";
+  options.groups = {{{0, read}, {1, write}, {2, read}, {3, uniform}}};
+  return options;
+}
+
+gpu::Workgroups matmul_sum_workgroups(const MatmulSpec& spec, std::uint32_t rows) {
+  return {.x = over(over(spec.outputs(), 4), 64), .y = rows, .z = 1};
+}
+
+}  // namespace weft::kernels
