@@ -14,6 +14,7 @@
 #include "engine/kernels/prefill/matmul_sum.wgsl.h"
 #include "engine/kernels/prefill/matmul_text.h"
 #include "engine/kernels/prefill/matmul_tiles.wgsl.h"
+#include "engine/kernels/prefill/matrices.h"
 
 namespace weft::kernels {
 namespace {
@@ -88,12 +89,8 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
       .part(wgsl::matmul_inputs_wgsl);
   describe_out(text, spec, 1, tuning.splits > 1);
   if (matrices) {
-    text.enable("f16")
-        .enable("subgroups")
-        .enable("chromium_experimental_subgroup_matrix")
-        .silence("chromium.subgroup_matrix_uniformity")
-        .silence("subgroup_uniformity")
-        .constant("MATRIX_M", tuning.matrix_m)
+    enable_matrices(text);
+    text.constant("MATRIX_M", tuning.matrix_m)
         .constant("MATRIX_N", tuning.matrix_n)
         .constant("MATRIX_K", tuning.matrix_k)
         .constant("SUBGROUP", tuning.subgroup_size)

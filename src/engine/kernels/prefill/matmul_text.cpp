@@ -3,20 +3,11 @@
 #include <format>
 #include <string_view>
 
-#include "common/base/check.h"
 #include "engine/kernels/prefill/matmul_matrices.wgsl.h"
+#include "engine/kernels/prefill/written_out.h"
 
 namespace weft::kernels {
 namespace {
-
-void replace(std::string& text, std::string_view mark, std::string_view with) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + with.size())) {
-    text.replace(at, mark.size(), with);
-    ++count;
-  }
-  check(count > 0, "the shader has the lines that are replaced");
-}
 
 // Elements that a thread carries: element `i` of `count` that the threads share. Threads past the end do the last one again.
 std::string element(std::string_view name, std::uint32_t i, std::uint32_t count, std::uint32_t threads) {
@@ -83,13 +74,13 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
   }
 
   std::string text(wgsl::matmul_matrices_wgsl);
-  replace(text, "//@sums\n", sums);
-  replace(text, "    //@ahead\n", tuning.ahead ? fetch : "");
-  replace(text, "    //@behind\n", tuning.ahead ? "" : fetch);
-  replace(text, "//@fetch\n", fetch);
-  replace(text, "//@put\n", put);
-  replace(text, "//@multiply\n", multiply);
-  replace(text, "//@finish\n", finish);
+  replace_mark(text, "//@sums\n", sums);
+  replace_mark(text, "    //@ahead\n", tuning.ahead ? fetch : "");
+  replace_mark(text, "    //@behind\n", tuning.ahead ? "" : fetch);
+  replace_mark(text, "//@fetch\n", fetch);
+  replace_mark(text, "//@put\n", put);
+  replace_mark(text, "//@multiply\n", multiply);
+  replace_mark(text, "//@finish\n", finish);
   return text;
 }
 

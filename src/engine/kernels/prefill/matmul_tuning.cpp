@@ -1,31 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <span>
 
 #include "engine/kernels/prefill/matmul.h"
+#include "engine/kernels/prefill/matrices.h"
 
 namespace weft::kernels {
-namespace {
-
-// The matrices that the kernel can use: f16 products summed in f32, the largest.
-const gpu::SubgroupMatrix* matrix_of(const gpu::Device& device) {
-  const gpu::AdapterInfo& adapter = device.adapter();
-  const bool one_size = adapter.subgroup_size_min == adapter.subgroup_size_max && std::has_single_bit(adapter.subgroup_size_min);
-  if (!device.has("chromium-experimental-subgroup-matrix") || !device.has("shader-f16") || !device.has("subgroups") || !adapter.has("subgroup_id") ||
-      !one_size)
-    return nullptr;
-  const gpu::SubgroupMatrix* best = nullptr;
-  for (const gpu::SubgroupMatrix& one : adapter.subgroup_matrices) {
-    const bool fits =
-        one.component == "f16" && one.result == "f32" && 32 % one.m == 0 && 32 % one.n == 0 && 32 % one.k == 0 && one.k % 8 == 0 && one.n % 4 == 0;
-    if (fits && (best == nullptr || one.m * one.n * one.k > best->m * best->n * best->k)) best = &one;
-  }
-  return best;
-}
-
-}  // namespace
-
 MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec, const MatmulWish& wish) {
   const gpu::Limits& limits = device.limits();
   MatmulTuning tuning;
@@ -43,7 +23,7 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec, co
     tuning.splits = (depths + each - 1) / each;
   };
 
-  const gpu::SubgroupMatrix* matrix = wish.exact ? nullptr : matrix_of(device);
+  const gpu::SubgroupMatrix* matrix = wish.exact ? nullptr : prefill_matrix(device);
   if (matrix == nullptr) {
     tuning.tile_columns = spec.output == MatmulOutput::swiglu ? 128 : 64;
     tuning.tile_depth = 16;
