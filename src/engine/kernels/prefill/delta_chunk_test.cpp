@@ -18,18 +18,26 @@ using test::random_floats;
 class DeltaChunkTest : public test::KernelTest {};
 
 TEST_F(DeltaChunkTest, EqualsTheReference) {
-  const std::vector<Segment> segments = {{.slot = 1, .first_row = 0, .rows = 65}, {.slot = 0, .first_row = 65, .rows = 1}, {.slot = 2, .first_row = 66, .rows = 16}};
+  const std::vector<Segment> segments = {
+      {.slot = 1, .first_row = 0, .rows = 65}, {.slot = 0, .first_row = 65, .rows = 1}, {.slot = 2, .first_row = 66, .rows = 16}};
   constexpr std::size_t rows = 82, heads = 4, pitch = 10;
   for (const bool subgroups : {true, false}) {
     for (const std::uint32_t dim : {20u, 64u, 128u}) {
-      const DeltaStepSpec spec{
-          .key_heads = 2, .value_heads = heads, .key_dim = dim, .value_dim = dim, .pitch = pitch, .alpha_offset = 1, .beta_offset = 6, .epsilon = 1e-6f};
+      const DeltaStepSpec spec{.key_heads = 2,
+                               .value_heads = heads,
+                               .key_dim = dim,
+                               .value_dim = dim,
+                               .pitch = pitch,
+                               .alpha_offset = 1,
+                               .beta_offset = 6,
+                               .epsilon = 1e-6f};
       SCOPED_TRACE(std::format("{} wide, subgroups {}", dim, subgroups));
       const std::size_t row = 2 * 2 * dim + heads * dim;
       const std::vector<float> conv = random_floats(rows * row, dim), x = random_floats(rows * pitch, 4), dt_bias = random_floats(heads, 5);
       std::vector<float> a = random_floats(heads, 6), state = random_floats(3 * heads * dim * dim, 7);
       for (float& value : a) value = -std::abs(value);
-      const gpu::Buffer conv_buffer = upload(conv), x_buffer = upload(x), dt_buffer = upload(dt_bias), a_buffer = upload(a), state_buffer = upload(state);
+      const gpu::Buffer conv_buffer = upload(conv), x_buffer = upload(x), dt_buffer = upload(dt_bias), a_buffer = upload(a),
+                        state_buffer = upload(state);
       const gpu::Buffer segments_buffer = upload(segments), out = upload(std::vector<float>(rows * heads * dim));
       const DeltaChunkTuning tuning = delta_chunk_tuning(device(), spec, subgroups);
       const gpu::Pipeline pipeline = compile(delta_chunk_pipeline(spec, tuning));

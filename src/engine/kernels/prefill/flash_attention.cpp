@@ -31,7 +31,8 @@ std::string matrices_text(const AttentionSpec& spec, const FlashTuning& tuning) 
     scores += std::format("      subgroupMatrixStore<row_major>(&scores, scores_from + {}u, s{}, SCORE_LINE);\n", j * tuning.matrix_n / 4, j);
   for (std::uint32_t j = 0; j < outputs; ++j) {
     shrink += std::format(
-        "      subgroupMatrixStore<row_major>(&weights, weights_from, o{0}, PATCH_LINE);\n      workgroupBarrier();\n      shrink_patch(weights_from, "
+        "      subgroupMatrixStore<row_major>(&weights, weights_from, o{0}, PATCH_LINE);\n      workgroupBarrier();\n      "
+        "shrink_patch(weights_from, "
         "lane, shrink);\n      workgroupBarrier();\n      o{0} = subgroupMatrixLoad<Sum, row_major>(&weights, weights_from, PATCH_LINE);\n      "
         "workgroupBarrier();\n",
         j);
@@ -76,7 +77,8 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
   };
   const gpu::SubgroupMatrix* matrix = exact ? nullptr : prefill_matrix(device);
   // A subgroup holds head_dim sums of each of its rows in registers.
-  if (matrix != nullptr && spec.cache.head_dim % 16 == 0 && spec.cache.head_dim <= 16 * matrix->m && device.adapter().subgroup_size_min / matrix->m <= matrix->n / 4) {
+  if (matrix != nullptr && spec.cache.head_dim % 16 == 0 && spec.cache.head_dim <= 16 * matrix->m &&
+      device.adapter().subgroup_size_min / matrix->m <= matrix->n / 4) {
     tuning.matrix_m = matrix->m;
     tuning.matrix_n = matrix->n;
     tuning.matrix_k = matrix->k;
@@ -90,7 +92,8 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
   struct Tile {
     std::uint32_t rows, positions, row_threads;
   };
-  static constexpr std::array tiles = {Tile{32, 16, 8}, Tile{16, 16, 8}, Tile{16, 8, 8}, Tile{8, 8, 8}, Tile{4, 8, 8}, Tile{4, 4, 4}, Tile{2, 4, 4}, Tile{1, 2, 2}};
+  static constexpr std::array tiles = {Tile{32, 16, 8}, Tile{16, 16, 8}, Tile{16, 8, 8}, Tile{8, 8, 8},
+                                       Tile{4, 8, 8},   Tile{4, 4, 4},   Tile{2, 4, 4},  Tile{1, 2, 2}};
   tuning = {};
   for (const Tile& tile : tiles) {
     tuning.tile_rows = tile.rows;

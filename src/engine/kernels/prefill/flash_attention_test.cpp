@@ -31,14 +31,16 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
                            .q_stride = q_stride,
                            .pitch = pitch,
                            .gated = one.gated};
-  const std::vector<Segment> segments = {{.slot = 1, .first_row = 0, .rows = 65}, {.slot = 0, .first_row = 65, .rows = 1}, {.slot = 2, .first_row = 66, .rows = 17}};
+  const std::vector<Segment> segments = {
+      {.slot = 1, .first_row = 0, .rows = 65}, {.slot = 0, .first_row = 65, .rows = 1}, {.slot = 2, .first_row = 66, .rows = 17}};
   const std::vector<std::uint32_t> starts = {0, 199, 43};
   std::vector<RowPlace> places;
   for (std::size_t s = 0; s < segments.size(); ++s)
     for (std::uint32_t i = 0; i < segments[s].rows; ++i) places.push_back({.slot = segments[s].slot, .position = starts[s] + i, .run = i});
   const std::vector<float> queries = test::random_floats(places.size() * pitch, 5, one.size);
   const test::Cache keys = test::random_cache(spec.cache, 6), values = test::random_cache(spec.cache, 7);
-  const gpu::Buffer queries_buffer = upload(queries), places_buffer = upload(places), keys_buffer = upload(keys.bytes), values_buffer = upload(values.bytes);
+  const gpu::Buffer queries_buffer = upload(queries), places_buffer = upload(places), keys_buffer = upload(keys.bytes),
+                    values_buffer = upload(values.bytes);
   for (const bool exact : {true, false}) {
     const FlashTuning tuning = flash_tuning(device(), spec, exact);
     SCOPED_TRACE(std::format("tile of {} rows, {} positions, matrix {}", tuning.tile_rows, tuning.tile_positions, tuning.matrix_m));
@@ -55,9 +57,11 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
     std::vector<float> expected(dim), scores(context);
     for (std::size_t row = 0; row < places.size(); ++row) {
       for (std::size_t h = 0; h < one.heads; ++h) {
-        const std::size_t base = (places[row].slot * one.kv_heads + h / (one.heads / one.kv_heads)) * context * dim, positions = places[row].position + 1;
+        const std::size_t base = (places[row].slot * one.kv_heads + h / (one.heads / one.kv_heads)) * context * dim,
+                          positions = places[row].position + 1;
         const std::span<const float> query = std::span(queries).subspan(row * pitch + h * q_stride, dim);
-        reference::attention(query, {keys.values.data() + base, dim, positions}, {values.values.data() + base, dim, positions}, scale, scores, expected);
+        reference::attention(query, {keys.values.data() + base, dim, positions}, {values.values.data() + base, dim, positions}, scale, scores,
+                             expected);
         // A score's error is a share of its magnitudes: dim / 4 additions of 2^-24 each, and in f16 2^-11 for either factor. Weights
         // have twice that as their relative error (once in the sum), and exp()'s own (3 + 2|x|) units; in f16 another 2^-11 for the
         // weight and 2^-11 for the value. They weigh what the values' magnitudes are.
@@ -74,7 +78,8 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
           value_top = 0;
           for (std::size_t p = 0; p < positions; ++p) value_top += scores[p] * std::abs(values.values[base + p * dim + i]);
           const float gate = one.gated ? reference::sigmoid(query.data()[dim + i]) : 1;
-          ASSERT_NEAR(got[(row * one.heads + h) * dim + i], expected[i] * gate, relative * value_top + 2e-6f) << "row " << row << " head " << h << " element " << i;
+          ASSERT_NEAR(got[(row * one.heads + h) * dim + i], expected[i] * gate, relative * value_top + 2e-6f)
+              << "row " << row << " head " << h << " element " << i;
         }
       }
     }

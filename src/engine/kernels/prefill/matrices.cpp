@@ -14,7 +14,8 @@ const gpu::SubgroupMatrix* prefill_matrix(const gpu::Device& device) {
   for (const gpu::SubgroupMatrix& one : adapter.subgroup_matrices) {
     // The kernels' tiles are multiples of 16, cells of workgroup memory have eight numbers.
     const auto whole = [](std::uint32_t side) { return side == 8 || side == 16; };
-    const bool fits = one.component == "f16" && one.result == "f32" && whole(one.m) && whole(one.n) && whole(one.k) && adapter.subgroup_size_min >= one.m;
+    const bool fits =
+        one.component == "f16" && one.result == "f32" && whole(one.m) && whole(one.n) && whole(one.k) && adapter.subgroup_size_min >= one.m;
     if (fits && (best == nullptr || one.m * one.n * one.k > best->m * best->n * best->k)) best = &one;
   }
   return best;
