@@ -35,6 +35,7 @@ using gpu::Pipeline;
 
 std::uint32_t rows = 512;
 std::uint32_t layers_max = 100;
+std::uint32_t warm_up_ms = 500;
 
 struct Model {
   std::string_view name;
@@ -125,7 +126,6 @@ class Bench {
       gpu::Pass pass = encoder.begin_pass("bench", timer_.next("bench"));
       for (std::uint32_t i = 0; i < times; ++i) {
         for (const Step& step : steps) {
-          if (step.pipeline == nullptr) continue;
           std::vector<const BindGroup*> groups;
           for (const BindGroup& group : step.groups) groups.push_back(&group);
           pass.run(*step.pipeline, groups, step.workgroups);
@@ -143,14 +143,14 @@ class Bench {
     return least;
   }
   void warm_up(std::span<const Step> steps) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(warm_up_ms);
     while (std::chrono::steady_clock::now() < end) (void)seconds(steps, 8);
   }
 
   void sweep_matmul();
   void sweep_attention();
   void sweep_delta();
-  void report(std::string_view title, std::vector<Step>& steps, double operations, std::size_t shown);
+  void report(std::string_view title, std::vector<std::vector<Step>>& steps, double operations, std::size_t shown);
 
   gpu::PumpedInstance& instance_;
   gpu::Device& device_;
@@ -158,12 +158,10 @@ class Bench {
   Buffer noise_, floats_, size_;
 };
 
-void Bench::report(std::string_view title, std::vector<Step>& steps, double operations, std::size_t shown) {
+void Bench::report(std::string_view title, std::vector<std::vector<Step>>& steps, double operations, std::size_t shown) {
   std::vector<std::pair<double, std::string>> times;
-  for (Step& step : steps) {
-    if (step.pipeline == nullptr) continue;
-    times.emplace_back(best({&step, 1}, 8), step.what);
-  }
+  if (!steps.empty()) warm_up(steps.front());  // The card went to sleep while the pipelines were compiled.
+  for (const std::vector<Step>& step : steps) times.emplace_back(best(step, 8), step.front().what);
   std::ranges::sort(times);
   std::println("{}", title);
   for (std::size_t i = 0; i < std::min(shown, times.size()); ++i)
@@ -182,10 +180,10 @@ void Bench::sweep_matmul() {
   struct Tile {
     std::uint32_t rows, columns, depth, subgroup_rows, subgroup_columns;
   };
-  constexpr Tile tiles[] = {{128, 128, 32, 32, 64}, {128, 128, 32, 64, 32}, {128, 128, 32, 64, 64}, {128, 128, 64, 32, 64}, {128, 128, 64, 64, 64},
-                            {128, 256, 32, 64, 64}, {256, 128, 32, 64, 64}, {128, 64, 32, 32, 32},  {128, 64, 64, 32, 32},  {128, 64, 64, 64, 32},
-                            {64, 128, 32, 32, 32},  {64, 128, 64, 32, 64},  {64, 64, 32, 32, 32},   {64, 64, 64, 32, 32},   {64, 64, 64, 32, 16},
-                            {64, 64, 128, 32, 32},  {64, 32, 64, 32, 16},   {64, 32, 64, 16, 32},   {64, 32, 128, 32, 16}};
+  constexpr Tile tiles[] = {{128, 128, 32, 64, 64}, {128, 128, 32, 32, 64}, {128, 128, 64, 32, 64}, {128, 128, 64, 64, 64}, {128, 256, 32, 64, 64},
+                            {256, 128, 32, 64, 64}, {64, 128, 32, 32, 32},  {64, 128, 32, 32, 64},  {64, 128, 32, 64, 32},  {64, 128, 64, 32, 64},
+                            {128, 64, 32, 32, 32},  {128, 64, 32, 64, 32},  {64, 64, 32, 32, 32},   {64, 64, 64, 32, 32},   {64, 64, 64, 32, 16},
+                            {64, 64, 128, 32, 32},  {64, 32, 64, 32, 16}};
   for (const Shape& shape : shapes) {
     const MatmulSpec spec{.format = WeightFormat::q8,
                           .weight_rows = shape.n,
@@ -197,50 +195,65 @@ void Bench::sweep_matmul() {
     const Buffer quants = noise(std::uint64_t{layout.quant_row_bytes()} * shape.n), scale = scales(std::uint64_t{layout.scale_row_bytes()} * shape.n),
                  x = floats(std::uint64_t{rows} * shape.k), y = floats(std::uint64_t{rows} * spec.y_pitch),
                  partial = buffer(std::uint64_t{8} * rows * shape.n * 4);
-    std::vector<MatmulTuning> tunings;
+    const Buffer x_halves = upload(std::vector<std::uint32_t>(std::size_t{rows} * shape.k / 2, 0x3a00bc12));
+    std::vector<std::pair<MatmulSpec, MatmulTuning>> tunings;
     std::vector<gpu::PipelineOptions> options;
     const MatmulTuning base = matmul_tuning(device_, spec, {.rows = rows});
     if (base.matrix_m == 0) return;
     for (const Tile& tile : tiles) {
-      for (const std::uint32_t stages : {1u, 2u}) {
-        for (const bool ahead : {true, false}) {
-          for (const std::uint32_t splits : {1u, 2u, 4u}) {
+      for (const bool ahead : {true, false}) {
+        for (const std::uint32_t splits : {1u, 2u, 3u, 4u, 6u, 8u}) {
+          for (const bool halves : {false, true}) {
             MatmulTuning one = base;
             one.tile_rows = tile.rows;
             one.tile_columns = tile.columns;
             one.tile_depth = tile.depth;
             one.subgroup_rows = tile.subgroup_rows;
             one.subgroup_columns = tile.subgroup_columns;
-            one.stages = stages;
             one.ahead = ahead;
             one.splits = splits;
             const std::uint32_t workgroups = rows / tile.rows * ((shape.n + tile.columns - 1) / tile.columns);
+            const std::uint32_t depths = shape.k / tile.depth;
             if (one.workgroup_bytes() > device_.limits().workgroup_storage_bytes_max || one.threads() > 1024) continue;
-            if (splits > 1 && (spec.output == MatmulOutput::swiglu || workgroups > 400 || !ahead || stages == 2)) continue;
-            if (!ahead && stages == 2) continue;
-            if (spec.output == MatmulOutput::swiglu && tile.subgroup_columns < 2 * base.matrix_n) continue;
-            if (workgroups * splits < 56 || (workgroups > 2000)) continue;
-            tunings.push_back(one);
-            options.push_back(matmul_pipeline(spec, one));
+            if (splits > 1 && (spec.output == MatmulOutput::swiglu || !ahead || workgroups * splits > 1100 ||
+                               (depths + splits - 1) / splits * (splits - 1) >= depths))
+              continue;
+            if (workgroups * splits < 56 || workgroups > 2000 || (halves && (!ahead || splits > 4))) continue;
+            MatmulSpec wanted = spec;
+            wanted.x_halves = halves;
+            tunings.push_back({wanted, one});
+            options.push_back(matmul_pipeline(wanted, one));
           }
         }
       }
     }
+    const std::size_t products = options.size();
+    for (std::uint32_t splits = 2; splits <= 8; ++splits) {
+      MatmulTuning one = base;
+      one.splits = splits;
+      options.push_back(matmul_sum_pipeline(spec, one));
+    }
     const auto pipelines = compile(options);
-    std::vector<Step> steps;
-    for (std::size_t i = 0; i < tunings.size(); ++i) {
+    std::vector<std::vector<Step>> steps;
+    for (std::size_t i = 0; i < products; ++i) {
       if (!pipelines[i]) continue;
-      const MatmulTuning& one = tunings[i];
-      Step step{std::format("{}x{}x{} subgroup {}x{} stages {} ahead {} splits {}", one.tile_rows, one.tile_columns, one.tile_depth,
-                            one.subgroup_rows, one.subgroup_columns, one.stages, one.ahead ? 1 : 0, one.splits),
+      const auto& [wanted, one] = tunings[i];
+      Step step{std::format("{}x{}x{} subgroup {}x{}{} splits {}{}", one.tile_rows, one.tile_columns, one.tile_depth, one.subgroup_rows,
+                            one.subgroup_columns, one.ahead ? " ahead" : "", one.splits, wanted.x_halves ? " x f16" : ""),
                 pipelines[i].get(),
                 {},
                 matmul_workgroups(spec, one, rows)};
       step.groups.push_back(device_.create_bind_group(*pipelines[i], 0, {{0, quants}, {1, scale}}));
-      step.groups.push_back(device_.create_bind_group(*pipelines[i], 1, {{0, x}, {1, one.splits > 1 ? partial : y}, {2, x}, {3, size_}}));
-      steps.push_back(std::move(step));
+      step.groups.push_back(
+          device_.create_bind_group(*pipelines[i], 1, {{0, wanted.x_halves ? x_halves : x}, {1, one.splits > 1 ? partial : y}, {2, x}, {3, size_}}));
+      steps.emplace_back();
+      steps.back().push_back(std::move(step));
+      if (one.splits == 1) continue;
+      const Pipeline& sum = *pipelines[products + one.splits - 2];
+      Step add{"", &sum, {}, matmul_sum_workgroups(spec, rows)};
+      add.groups.push_back(device_.create_bind_group(sum, 0, {{0, partial}, {1, y}, {2, x}, {3, size_}}));
+      steps.back().push_back(std::move(add));
     }
-    if (&shape == &shapes[0]) warm_up({steps.data(), 1});
     report(std::format("{} x {} {} ({} tunings)", shape.n, shape.k, spec.output == MatmulOutput::swiglu ? "swiglu" : "plain", steps.size()), steps,
            2.0 * rows * shape.n * shape.k, 7);
   }
@@ -270,13 +283,14 @@ void Bench::sweep_attention() {
           FlashTuning one = base;
           one.tile_rows = subgroups * base.matrix_m;
           one.tile_positions = positions;
-          if (base.matrix_m != 0 && one.workgroup_bytes(spec) <= device_.limits().workgroup_storage_bytes_max) tunings.push_back(one);
+          if (base.matrix_m != 0 && positions >= 2 * base.matrix_m && one.workgroup_bytes(spec) <= device_.limits().workgroup_storage_bytes_max)
+            tunings.push_back(one);
         }
       }
       std::vector<gpu::PipelineOptions> options;
       for (const FlashTuning& one : tunings) options.push_back(flash_attention_pipeline(spec, one));
       const auto pipelines = compile(options);
-      std::vector<Step> steps;
+      std::vector<std::vector<Step>> steps;
       std::vector<Buffer> tile_buffers;
       for (std::size_t i = 0; i < tunings.size(); ++i) {
         if (!pipelines[i]) continue;
@@ -288,7 +302,7 @@ void Bench::sweep_attention() {
                   flash_attention_workgroups(spec, static_cast<std::uint32_t>(tiles.size()))};
         step.groups.push_back(
             device_.create_bind_group(*pipelines[i], 0, {{0, q}, {1, place}, {2, keys}, {3, values}, {4, out}, {5, tile_buffers.back()}}));
-        steps.push_back(std::move(step));
+        steps.emplace_back().push_back(std::move(step));
       }
       report(std::format("attention of {} from {}", model.name, start), steps, 4.0 * rows * (start + rows / 2.0) * model.heads * model.head_dim, 5);
     }
@@ -334,14 +348,14 @@ void Bench::sweep_delta() {
   workgroups.push_back(delta_step_workgroups(spec, team, 128, 1));
   names.emplace_back("delta_step");
   const auto pipelines = compile(options);
-  std::vector<Step> steps;
+  std::vector<std::vector<Step>> steps;
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (!pipelines[i]) continue;
     Step step{names[i], pipelines[i].get(), {}, workgroups[i]};
     step.groups.push_back(device_.create_bind_group(*pipelines[i], 0, {{0, conv}, {1, x}, {2, bias}, {3, a}, {4, state}, {5, out}, {6, segments}}));
-    steps.push_back(std::move(step));
+    steps.emplace_back().push_back(std::move(step));
   }
-  report("DeltaNet, 16 heads of 128 x 128", steps, 8.0 * rows * heads * dim * dim, 100);
+  report("DeltaNet, 16 heads of 128 x 128", steps, 8.0 * rows * heads * dim * dim, 8);
 }
 
 void Bench::sweep() {
@@ -483,9 +497,9 @@ void Bench::chains() {
       if (at != std::end(product_names)) {
         const auto p = static_cast<std::size_t>(at - std::begin(product_names));
         const MatmulTuning& one = tunings[p];
-        how = std::format(" {:.0f} TFLOP/s, tile {}x{}x{} subgroup {}x{} stages {} splits {}",
+        how = std::format(" {:.0f} TFLOP/s, tile {}x{}x{} subgroup {}x{} splits {}",
                           2.0 * rows * products[p].weight_rows * products[p].columns * model.layers / each * 1e-12, one.tile_rows, one.tile_columns,
-                          one.tile_depth, one.subgroup_rows, one.subgroup_columns, one.stages, one.splits);
+                          one.tile_depth, one.subgroup_rows, one.subgroup_columns, one.splits);
       }
       std::println("  {:10} {:8.1f} us a layer{}", kind.front().what, each * 1e6 / model.layers, how);
     }
@@ -507,6 +521,7 @@ int bench(std::span<const std::string_view> arguments) {
     };
     number("rows=", rows);
     number("layers=", layers_max);
+    number("warm=", warm_up_ms);
   }
   Bench one(*instance, **device);
   if (std::ranges::find(arguments, "sweep") != arguments.end())

@@ -68,11 +68,12 @@ std::uint32_t MatmulTuning::threads() const {
 std::uint32_t MatmulTuning::workgroup_bytes() const {
   if (matrix_m == 0) return (tile_rows + tile_columns) * (tile_depth / 4 + 1) * 16;
   const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 * 2;  // Two each where the output is gated.
-  return std::max(stages * (tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
+  return std::max((tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
 }
 
 gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning) {
-  check(spec.columns % 32 == 0 && spec.x_pitch % 4 == 0, "x is read in whole blocks of 32");
+  check(spec.columns % 32 == 0 && spec.x_pitch % (spec.x_halves ? 8 : 4) == 0, "x is read in whole blocks of 32");
+  check(!spec.x_halves || tuning.matrix_m != 0, "x in f16 is for subgroup matrices");
   check(spec.output != MatmulOutput::swiglu || (spec.weight_rows % 2 == 0 && !spec.bias && tuning.splits == 1),
         "gates and ups come in pairs, without a bias, in one sum");
   check((tuning.splits - 1) * split_columns(spec, tuning) < spec.columns, "every split has a part of x");
@@ -80,12 +81,13 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
   ShaderText text;
   text.constant("COLUMNS", spec.columns)
       .constant("LANES", spec.columns / 16)
-      .constant("X_PITCH", spec.x_pitch / 4)
+      .constant("X_PITCH", spec.x_pitch / (spec.x_halves ? 8 : 4))
       .constant("TILE_ROWS", tuning.tile_rows)
       .constant("DEPTH", tuning.tile_depth)
       .constant("SPLIT_COLUMNS", split_columns(spec, tuning))
       .flag("SWIGLU", spec.output == MatmulOutput::swiglu)
       .part(weights_wgsl(spec.format))
+      .part(spec.x_halves ? "alias XCell = vec4u;" : "alias XCell = vec4f;")
       .part(wgsl::matmul_inputs_wgsl);
   describe_out(text, spec, 1, tuning.splits > 1);
   if (matrices) {
@@ -98,7 +100,6 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
         .constant("SUBGROUP_COLUMNS", tuning.subgroup_columns)
         .constant("TILE_COLUMNS", tuning.tile_columns)
         .constant("THREADS", tuning.threads())
-        .constant("STAGES", tuning.stages)
         .constant("MEMORY", tuning.workgroup_bytes() / 16)
         .part(halves_wgsl(spec.format))
         .part(matmul_matrices_text(spec, tuning));

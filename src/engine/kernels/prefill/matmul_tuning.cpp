@@ -40,7 +40,7 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec, co
     std::uint32_t rows, columns, depth, subgroup_rows, subgroup_columns;
   };
   // Small matrices are written out one by one too: a subgroup has no more than a compiler takes in a moment.
-  static constexpr std::array small_tiles = {Tile{32, 64, 32, 16, 32}, Tile{16, 32, 32, 16, 16}};
+  static constexpr std::array small_tiles = {Tile{32, 32, 32, 16, 16}, Tile{16, 32, 32, 16, 16}};
   static constexpr std::array tiles = {Tile{128, 128, 32, 32, 64}, Tile{64, 64, 64, 32, 32}, Tile{64, 64, 32, 32, 32}, Tile{32, 64, 32, 32, 32},
                                        Tile{32, 32, 32, 32, 32}};
   for (const Tile& tile : matrix->m < 16 ? std::span<const Tile>(small_tiles) : std::span<const Tile>(tiles)) {
