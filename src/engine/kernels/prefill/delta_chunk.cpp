@@ -20,7 +20,7 @@ DeltaChunkTuning delta_chunk_tuning(const gpu::Device& device, const DeltaStepSp
   DeltaChunkTuning tuning;
   tuning.subgroup_size = team.subgroups ? team.size : 0;
   if (team.subgroups) tuning.lanes = std::min(8u, team.size);
-  for (const std::uint32_t rows : {16u, 8u, 4u, 2u, 1u}) {
+  for (const std::uint32_t rows : {32u, 16u, 8u, 4u, 2u, 1u}) {
     tuning.rows = rows;
     if (tuning.workgroup_bytes(spec) <= device.limits().workgroup_storage_bytes_max) break;
   }

@@ -6,6 +6,7 @@
 #include <format>
 #include <string>
 
+#include "common/base/check.h"
 #include "engine/kernels/prefill/flash_attention.wgsl.h"
 #include "engine/kernels/prefill/flash_attention_matrices.wgsl.h"
 #include "engine/kernels/prefill/matrices.h"
@@ -84,9 +85,12 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
     tuning.matrix_k = matrix->k;
     tuning.subgroup_size = device.adapter().subgroup_size_min;
     for (const std::uint32_t subgroups : {4u, 2u, 1u}) {
-      tuning.tile_rows = subgroups * matrix->m;
-      tuning.tile_positions = 2 * matrix->m;
-      if (fits()) return tuning;
+      for (const std::uint32_t matrices : {4u, 2u}) {
+        if (matrices == 4 && (matrix->m < 16 || spec.cache.head_dim > 64)) continue;  // More takes long to compile.
+        tuning.tile_rows = subgroups * matrix->m;
+        tuning.tile_positions = matrices * matrix->m;
+        if (fits()) return tuning;
+      }
     }
   }
   struct Tile {
@@ -124,6 +128,7 @@ gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec, const F
       .constant("ROWS", tuning.tile_rows)
       .constant("POSITIONS", tuning.tile_positions);
   spec.cache.describe(text, false);
+  check(!tuning.out_halves || tuning.matrix_m != 0, "f16 in memory is for subgroup matrices");
   if (tuning.matrix_m == 0) {
     text.constant("TEAM", tuning.row_threads).part(wgsl::flash_attention_wgsl);
   } else {
@@ -132,6 +137,10 @@ gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec, const F
         .constant("MATRIX_N", tuning.matrix_n)
         .constant("MATRIX_K", tuning.matrix_k)
         .constant("SUBGROUP", tuning.subgroup_size)
+        .part(tuning.out_halves ? "alias OutCell = vec2u;" : "alias OutCell = vec4f;")
+        .part(tuning.out_halves
+                  ? "fn out_cell(four: vec4f) -> vec2u { return bitcast<vec2u>(vec4<f16>(clamp(four, vec4f(-65504.0), vec4f(65504.0)))); }"
+                  : "fn out_cell(four: vec4f) -> vec4f { return four; }")
         .part(matrices_text(spec, tuning));
   }
   gpu::PipelineOptions options;

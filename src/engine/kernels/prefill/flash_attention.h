@@ -28,6 +28,7 @@ struct FlashTuning {
   std::uint32_t tile_rows = 32;
   std::uint32_t tile_positions = 16;  // Keys, and then values, in workgroup memory at a time.
   std::uint32_t row_threads = 8;      // Threads that share a row of the f32 kernel.
+  bool out_halves = false;            // out is f16; with subgroup matrices only.
 
   [[nodiscard]] std::uint32_t threads() const;
   [[nodiscard]] std::uint32_t workgroup_bytes(const AttentionSpec& spec) const;

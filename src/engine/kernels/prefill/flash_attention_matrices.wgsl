@@ -8,7 +8,7 @@
 @group(0) @binding(1) var<storage, read> places: array<vec4u>;  // slot, position
 @group(0) @binding(2) var<storage, read> keys: array<KvCell>;
 @group(0) @binding(3) var<storage, read> values: array<KvCell>;
-@group(0) @binding(4) var<storage, read_write> out: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> out: array<OutCell>;
 @group(0) @binding(5) var<storage, read> tiles: array<vec2u>;  // first row, rows
 
 alias Left = subgroup_matrix_left<f16, MATRIX_K, MATRIX_M>;
@@ -152,6 +152,6 @@ fn finish_patch(begin: u32, lane: u32, subgroup: u32, head: u32, first_row: u32,
       let gate = (first_row + row) * PITCH + head * Q_STRIDE + DIM + 4u * four;
       total /= 1.0 + exp(-vec4f(queries[gate], queries[gate + 1u], queries[gate + 2u], queries[gate + 3u]));
     }
-    out[((first_row + row) * HEADS + head) * FOURS + four] = total;
+    out[((first_row + row) * HEADS + head) * FOURS + four] = out_cell(total);
   }
 }

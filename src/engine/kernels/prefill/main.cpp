@@ -2,6 +2,7 @@
 //
 //   prefill_bench            the layers of three models: every kernel, the sum, and all layers in one pass
 //   prefill_bench sweep      the tunings of every product, of attention and of DeltaNet, the fastest first
+//   prefill_bench halves     the chains with rows in f16 between the kernels
 //   prefill_bench rows=64 layers=1
 //
 // Times are the GPU's own (timestamps), after half a second of work. Build: ninja prefill_bench.
@@ -22,6 +23,7 @@
 #include "engine/kernels/prefill/delta_chunk.h"
 #include "engine/kernels/prefill/flash_attention.h"
 #include "engine/kernels/prefill/matmul.h"
+#include "engine/kernels/prefill/norm_halves.h"
 #include "engine/kernels/rms_norm.h"
 #include "engine/kernels/rotary.h"
 
@@ -36,6 +38,7 @@ using gpu::Pipeline;
 std::uint32_t rows = 512;
 std::uint32_t layers_max = 100;
 std::uint32_t warm_up_ms = 500;
+bool halves = false;  // Rows go from kernel to kernel as f16 where they can.
 
 struct Model {
   std::string_view name;
@@ -195,7 +198,7 @@ void Bench::sweep_matmul() {
     const Buffer quants = noise(std::uint64_t{layout.quant_row_bytes()} * shape.n), scale = scales(std::uint64_t{layout.scale_row_bytes()} * shape.n),
                  x = floats(std::uint64_t{rows} * shape.k), y = floats(std::uint64_t{rows} * spec.y_pitch),
                  partial = buffer(std::uint64_t{8} * rows * shape.n * 4);
-    const Buffer x_halves = upload(std::vector<std::uint32_t>(std::size_t{rows} * shape.k / 2, 0x3a00bc12));
+    const Buffer x_in_halves = upload(std::vector<std::uint32_t>(std::size_t{rows} * shape.k / 2, 0x3a00bc12));
     std::vector<std::pair<MatmulSpec, MatmulTuning>> tunings;
     std::vector<gpu::PipelineOptions> options;
     const MatmulTuning base = matmul_tuning(device_, spec, {.rows = rows});
@@ -203,7 +206,7 @@ void Bench::sweep_matmul() {
     for (const Tile& tile : tiles) {
       for (const bool ahead : {true, false}) {
         for (const std::uint32_t splits : {1u, 2u, 3u, 4u, 6u, 8u}) {
-          for (const bool halves : {false, true}) {
+          for (const bool x_halves : {false, true}) {
             MatmulTuning one = base;
             one.tile_rows = tile.rows;
             one.tile_columns = tile.columns;
@@ -218,9 +221,10 @@ void Bench::sweep_matmul() {
             if (splits > 1 && (spec.output == MatmulOutput::swiglu || !ahead || workgroups * splits > 1100 ||
                                (depths + splits - 1) / splits * (splits - 1) >= depths))
               continue;
-            if (workgroups * splits < 56 || workgroups > 2000 || (halves && (!ahead || splits > 4))) continue;
+            if (spec.output == MatmulOutput::swiglu && tile.subgroup_columns < 2 * base.matrix_n) continue;
+            if (workgroups * splits < 56 || workgroups > 2000 || (x_halves && (!ahead || splits > 4))) continue;
             MatmulSpec wanted = spec;
-            wanted.x_halves = halves;
+            wanted.x_halves = x_halves;
             tunings.push_back({wanted, one});
             options.push_back(matmul_pipeline(wanted, one));
           }
@@ -244,8 +248,8 @@ void Bench::sweep_matmul() {
                 {},
                 matmul_workgroups(spec, one, rows)};
       step.groups.push_back(device_.create_bind_group(*pipelines[i], 0, {{0, quants}, {1, scale}}));
-      step.groups.push_back(
-          device_.create_bind_group(*pipelines[i], 1, {{0, wanted.x_halves ? x_halves : x}, {1, one.splits > 1 ? partial : y}, {2, x}, {3, size_}}));
+      step.groups.push_back(device_.create_bind_group(
+          *pipelines[i], 1, {{0, wanted.x_halves ? x_in_halves : x}, {1, one.splits > 1 ? partial : y}, {2, x}, {3, size_}}));
       steps.emplace_back();
       steps.back().push_back(std::move(step));
       if (one.splits == 1) continue;
@@ -377,7 +381,7 @@ void Bench::chains() {
                             .k_offset = q_dim,
                             .v_offset = q_dim + model.kv_heads * model.head_dim,
                             .pairs = model.head_dim / 2};
-    const MatmulSpec products[] = {
+    MatmulSpec products[] = {
         {.format = WeightFormat::q8, .weight_rows = model.qkv(), .columns = hidden, .x_pitch = hidden, .y_pitch = model.qkv(), .bias = true},
         {.format = WeightFormat::q8,
          .weight_rows = hidden,
@@ -398,12 +402,18 @@ void Bench::chains() {
          .y_pitch = hidden,
          .output = MatmulOutput::accumulate}};
     constexpr std::string_view product_names[] = {"qkv", "out", "gate+up", "down"};
-    const FlashTuning flash = flash_tuning(device_, attention);
+    FlashTuning flash = flash_tuning(device_, attention);
+    if (halves && flash.matrix_m != 0) {
+      for (MatmulSpec& spec : products) spec.x_halves = true;
+      products[2].y_halves = true;
+      flash.out_halves = true;
+    }
     const Segment segment{.slot = 0, .first_row = 0, .rows = rows};
     const auto tiles = attention_tiles({&segment, 1}, flash);
 
-    std::vector<gpu::PipelineOptions> options = {rms_norm_pipeline({.columns = hidden, .epsilon = 1e-5f}), rotary_pipeline(rotary),
-                                                 flash_attention_pipeline(attention, flash)};
+    std::vector<gpu::PipelineOptions> options = {
+        halves ? norm_halves_pipeline({.columns = hidden, .epsilon = 1e-5f}) : rms_norm_pipeline({.columns = hidden, .epsilon = 1e-5f}),
+        rotary_pipeline(rotary), flash_attention_pipeline(attention, flash)};
     std::vector<MatmulTuning> tunings;
     std::uint64_t partial_bytes = 256;
     for (const MatmulSpec& spec : products) {
@@ -436,7 +446,9 @@ void Bench::chains() {
     const auto norm = [&] {
       add(0, "norms", pipelines[0].get(), rms_norm_workgroups(rows), [&] {
         std::vector<BindGroup> groups;
-        groups.push_back(device_.create_bind_group(*pipelines[0], 0, {{0, hidden_state}, {1, ones}, {2, normed}, {3, place}}));
+        std::vector<gpu::BoundBuffer> bound = {{0, hidden_state}, {1, ones}, {2, normed}};
+        if (!halves) bound.push_back({3, place});
+        groups.push_back(device_.create_bind_group(*pipelines[0], 0, bound));
         return groups;
       });
     };
@@ -523,6 +535,7 @@ int bench(std::span<const std::string_view> arguments) {
     number("layers=", layers_max);
     number("warm=", warm_up_ms);
   }
+  halves = std::ranges::find(arguments, "halves") != arguments.end();
   Bench one(*instance, **device);
   if (std::ranges::find(arguments, "sweep") != arguments.end())
     one.sweep();

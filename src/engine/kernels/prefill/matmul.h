@@ -35,8 +35,11 @@ struct MatmulSpec {
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;  // Of the first output.
   MatmulOutput output = MatmulOutput::store;
-  bool bias = false;      // Added, one for each weight row; not for swiglu.
-  bool x_halves = false;  // x is f16 in memory; for subgroup matrices only.
+  bool bias = false;  // Added, one for each weight row; not for swiglu.
+  // f16 in memory, for subgroup matrices only: x, which spares its conversion and half the reading (rows in f16 come from
+  // norm_halves.h, flash_attention.h and y_halves); y, with pitch and offset in fours, and not to accumulate.
+  bool x_halves = false;
+  bool y_halves = false;
 
   [[nodiscard]] std::uint32_t outputs() const { return output == MatmulOutput::swiglu ? weight_rows / 2 : weight_rows; }
 };
