@@ -79,31 +79,34 @@ fn kernel(group: vec3u, index: u32) {
     }
     if (next > 0u) {
       let count = min(CHUNK, rows - done);
+      // What a row needs is read one row ahead: between the sum that a row waits for and the next row's there is only arithmetic.
       var k = held_part(CHUNK * FOURS, lane);
+      var factor = factors[0];
+      var value = learnt[in_tile];
       for (var r = 0u; r < count; r++) {
-        let factor = factors[r];
-        let value = learnt[r * COLUMNS + in_tile];
         var said = vec4f();
-        for (var i = 0u; i < HELD; i++) {
-          held[i] *= factor.x;
-          said += held[i] * k[i];
-        }
+        for (var i = 0u; i < HELD; i++) { said += held[i] * k[i]; }
+        let ahead = min(r + 1u, CHUNK - 1u);
         let q = held_part(r * FOURS, lane);
-        let k_next = held_part((CHUNK + min(r + 1u, CHUNK - 1u)) * FOURS, lane);
+        let k_ahead = held_part((CHUNK + ahead) * FOURS, lane);
+        let factor_ahead = factors[ahead];
+        let value_ahead = learnt[ahead * COLUMNS + in_tile];
         let sums = lanes_sum(vec2f(dot(said, vec4f(1.0)), says), index, turn);
         turn++;
         if (lane == 0u && writes && done + r > 0u) {
           out[((first_row + done + r - 1u) * VALUE_HEADS + head) * VALUE_DIM + column] = sums.y * says_norm;
         }
-        let change = (value - sums.x * factor.w) * factor.y * factor.w;
+        let change = (value - sums.x * factor.x * factor.w) * factor.y * factor.w;
         var answer = vec4f();
         for (var i = 0u; i < HELD; i++) {
-          held[i] += k[i] * change;
+          held[i] = held[i] * factor.x + k[i] * change;
           answer += held[i] * q[i];
         }
         says = dot(answer, vec4f(1.0));
         says_norm = factor.z;
-        k = k_next;
+        k = k_ahead;
+        factor = factor_ahead;
+        value = value_ahead;
       }
       workgroupBarrier();
     }

@@ -21,8 +21,11 @@ TEST_F(DeltaChunkTest, EqualsTheReference) {
   const std::vector<Segment> segments = {
       {.slot = 1, .first_row = 0, .rows = 65}, {.slot = 0, .first_row = 65, .rows = 1}, {.slot = 2, .first_row = 66, .rows = 16}};
   constexpr std::size_t rows = 82, heads = 4, pitch = 10;
+  struct Case {
+    std::uint32_t dim, chunk;  // 0: as tuned.
+  };
   for (const bool subgroups : {true, false}) {
-    for (const std::uint32_t dim : {20u, 64u, 128u}) {
+    for (const auto& [dim, chunk] : {Case{20, 0}, {64, 0}, {128, 0}, {20, 1}, {20, 8}, {64, 4}}) {
       const DeltaStepSpec spec{.key_heads = 2,
                                .value_heads = heads,
                                .key_dim = dim,
@@ -31,7 +34,7 @@ TEST_F(DeltaChunkTest, EqualsTheReference) {
                                .alpha_offset = 1,
                                .beta_offset = 6,
                                .epsilon = 1e-6f};
-      SCOPED_TRACE(std::format("{} wide, subgroups {}", dim, subgroups));
+      SCOPED_TRACE(std::format("{} wide, chunks of {}, subgroups {}", dim, chunk, subgroups));
       const std::size_t row = 2 * 2 * dim + heads * dim;
       const std::vector<float> conv = random_floats(rows * row, dim), x = random_floats(rows * pitch, 4), dt_bias = random_floats(heads, 5);
       std::vector<float> a = random_floats(heads, 6), state = random_floats(3 * heads * dim * dim, 7);
@@ -39,7 +42,8 @@ TEST_F(DeltaChunkTest, EqualsTheReference) {
       const gpu::Buffer conv_buffer = upload(conv), x_buffer = upload(x), dt_buffer = upload(dt_bias), a_buffer = upload(a),
                         state_buffer = upload(state);
       const gpu::Buffer segments_buffer = upload(segments), out = upload(std::vector<float>(rows * heads * dim));
-      const DeltaChunkTuning tuning = delta_chunk_tuning(device(), spec, subgroups);
+      DeltaChunkTuning tuning = delta_chunk_tuning(device(), spec, subgroups);
+      if (chunk > 0) tuning.rows = chunk;
       const gpu::Pipeline pipeline = compile(delta_chunk_pipeline(spec, tuning));
       const gpu::BindGroup group = device().create_bind_group(
           pipeline, 0, {{0, conv_buffer}, {1, x_buffer}, {2, dt_buffer}, {3, a_buffer}, {4, state_buffer}, {5, out}, {6, segments_buffer}});

@@ -2,6 +2,7 @@
 //
 //   prefill_bench            the layers of three models: every kernel, the sum, and all layers in one pass
 //   prefill_bench sweep      the tunings of every product, of attention and of DeltaNet, the fastest first
+//   prefill_bench delta      the tunings of DeltaNet alone
 //   prefill_bench halves     the chains with rows in f16 between the kernels
 //   prefill_bench rows=64 layers=1
 //
@@ -67,6 +68,7 @@ class Bench {
   }
 
   void sweep();
+  void sweep_delta();
   void chains();
 
  private:
@@ -152,7 +154,6 @@ class Bench {
 
   void sweep_matmul();
   void sweep_attention();
-  void sweep_delta();
   void report(std::string_view title, std::vector<std::vector<Step>>& steps, double operations, std::size_t shown);
 
   gpu::PumpedInstance& instance_;
@@ -537,7 +538,9 @@ int bench(std::span<const std::string_view> arguments) {
   }
   halves = std::ranges::find(arguments, "halves") != arguments.end();
   Bench one(*instance, **device);
-  if (std::ranges::find(arguments, "sweep") != arguments.end())
+  if (std::ranges::find(arguments, "delta") != arguments.end())
+    one.sweep_delta();
+  else if (std::ranges::find(arguments, "sweep") != arguments.end())
     one.sweep();
   else
     one.chains();
