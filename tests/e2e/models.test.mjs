@@ -1,0 +1,44 @@
+// Language models from the command line: the model's chat template, many turns, and what is said when something does not fit.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { root, run, scratch, weft } from './lib.mjs';
+
+const tiny = (name) => path.join(root, 'tests/data/tiny', name);
+
+for (const [name, more] of [['tiny-llama-chat-q8_0.gguf', []], ['tiny-qwen35-chat-q8_0.gguf', ['--activations', 'int8']]]) {
+  test(`${name} answers two turns of a chat`, { timeout: 120_000 }, () => {
+    const { status, stdout, stderr } = spawnSync(weft, ['chat', '--model', tiny(name), ...more], {
+      input: 'What is the capital of Japan?\nWhat is 12 + 30?\n', encoding: 'utf8', timeout: 100_000,
+    });
+    assert.equal(status, 0, stderr);
+    assert.equal(stdout, 'The capital of Japan is Tokyo.\n12 + 30 = 42.\n');
+  });
+}
+
+test('messages from a file are answered, by the GPU as by the CPU', { timeout: 120_000 }, async (t) => {
+  const file = path.join(scratch(t), 'messages.json');
+  fs.writeFileSync(file, JSON.stringify([{ role: 'user', content: 'What is the capital of France?' }]));
+  for (const device of ['gpu', 'cpu']) {
+    const { code, stdout, stderr } = await run(['generate', '--model', tiny('tiny-qwen2-chat-q4_k_m.gguf'), '--messages', file, '-n', '20', '--device', device, '--json']);
+    assert.equal(code, 0, stderr);
+    const answer = JSON.parse(stdout);
+    assert.equal(answer.text, 'The capital of France is Paris.');
+    assert.equal(answer.stop, 'eos');
+  }
+});
+
+test('what is no conversation, no device and no context is said in one sentence', { timeout: 120_000 }, async (t) => {
+  const model = tiny('tiny-llama-chat-q8_0.gguf');
+  const file = path.join(scratch(t), 'messages.json');
+  fs.writeFileSync(file, '{"messages": 3}');
+  const wrong = await run(['generate', '--model', model, '--messages', file]);
+  assert.equal(wrong.stderr, `weft generate: The input has no list of 'messages'. - while reading ${file}\n`);
+  const device = await run(['generate', '--model', model, '--prompt', 'Hi', '--device', 'tpu']);
+  assert.equal(device.stderr, "weft generate: The device 'tpu' is none of gpu and cpu.\n");
+  const context = await run(['generate', '--model', model, '--prompt', 'one two three four five six', '--context', '4']);
+  assert.match(context.stderr, /^weft generate: The prompt has \d+ tokens; with an answer they do not fit into the context of 4 \(--context\)\.\n$/);
+  for (const { code } of [wrong, device, context]) assert.notEqual(code, 0);
+});
