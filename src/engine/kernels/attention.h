@@ -21,9 +21,4 @@ struct AttentionSpec {
 [[nodiscard]] gpu::PipelineOptions attention_pipeline(const AttentionSpec& spec);
 [[nodiscard]] gpu::Workgroups attention_workgroups(const AttentionSpec& spec, std::uint32_t rows);
 
-// The same for the rows of one segment (batch.h), which read keys and values once for 32 of them. Also 5 BatchSize.
-[[nodiscard]] bool flash_attention_possible(const gpu::Device& device, const AttentionSpec& spec);
-[[nodiscard]] gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec);
-[[nodiscard]] gpu::Workgroups flash_attention_workgroups(const AttentionSpec& spec, std::uint32_t rows);
-
 }  // namespace weft::kernels

@@ -10,10 +10,12 @@
 #include "engine/kernels/prefill/halves_q8.wgsl.h"
 #include "engine/kernels/prefill/matmul_inputs.wgsl.h"
 #include "engine/kernels/prefill/matmul_out_fours.wgsl.h"
+#include "engine/kernels/prefill/matmul_out_halves.wgsl.h"
 #include "engine/kernels/prefill/matmul_out_ones.wgsl.h"
 #include "engine/kernels/prefill/matmul_sum.wgsl.h"
 #include "engine/kernels/prefill/matmul_text.h"
 #include "engine/kernels/prefill/matmul_tiles.wgsl.h"
+#include "engine/kernels/prefill/matrices.h"
 
 namespace weft::kernels {
 namespace {
@@ -44,7 +46,10 @@ void describe_out(ShaderText& text, const MatmulSpec& spec, std::uint32_t group,
       .constant("Y_OFFSET", offset)
       .flag("BIAS", spec.bias && !partial)
       .flag("ACCUMULATE", spec.output == MatmulOutput::accumulate && !partial)
-      .part(fours ? wgsl::matmul_out_fours_wgsl : wgsl::matmul_out_ones_wgsl);
+      .part(spec.y_halves && !partial ? wgsl::matmul_out_halves_wgsl
+            : fours                   ? wgsl::matmul_out_fours_wgsl
+                                      : wgsl::matmul_out_ones_wgsl);
+  check(!spec.y_halves || (fours && spec.output != MatmulOutput::accumulate), "f16 is written four numbers at a time, and not added to");
 }
 
 std::string_view halves_wgsl(WeightFormat format) {
@@ -67,33 +72,35 @@ std::uint32_t MatmulTuning::threads() const {
 std::uint32_t MatmulTuning::workgroup_bytes() const {
   if (matrix_m == 0) return (tile_rows + tile_columns) * (tile_depth / 4 + 1) * 16;
   const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 * 2;  // Two each where the output is gated.
-  return std::max(stages * (tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
+  return std::max((tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
 }
 
 gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning) {
-  check(spec.columns % 32 == 0 && spec.x_pitch % 4 == 0, "x is read in whole blocks of 32");
+  check(spec.columns % 32 == 0 && spec.x_pitch % (spec.x_halves ? 8 : 4) == 0, "x is read in whole blocks of 32");
+  check((!spec.x_halves && !spec.y_halves) || tuning.matrix_m != 0, "f16 in memory is for subgroup matrices");
   check(spec.output != MatmulOutput::swiglu || (spec.weight_rows % 2 == 0 && !spec.bias && tuning.splits == 1),
         "gates and ups come in pairs, without a bias, in one sum");
   check((tuning.splits - 1) * split_columns(spec, tuning) < spec.columns, "every split has a part of x");
   const bool matrices = tuning.matrix_m != 0;
+  check(!matrices || (tuning.tile_rows % tuning.subgroup_rows == 0 && tuning.tile_columns % tuning.subgroup_columns == 0 &&
+                      tuning.subgroup_rows % tuning.matrix_m == 0 && tuning.subgroup_columns % (kinds(spec) * tuning.matrix_n) == 0 &&
+                      tuning.tile_depth % std::max(16u, tuning.matrix_k) == 0),
+        "tiles are made of whole matrices, of gates and of ups");
   ShaderText text;
   text.constant("COLUMNS", spec.columns)
       .constant("LANES", spec.columns / 16)
-      .constant("X_PITCH", spec.x_pitch / 4)
+      .constant("X_PITCH", spec.x_pitch / (spec.x_halves ? 8 : 4))
       .constant("TILE_ROWS", tuning.tile_rows)
       .constant("DEPTH", tuning.tile_depth)
       .constant("SPLIT_COLUMNS", split_columns(spec, tuning))
       .flag("SWIGLU", spec.output == MatmulOutput::swiglu)
       .part(weights_wgsl(spec.format))
+      .part(spec.x_halves ? "alias XCell = vec4u;" : "alias XCell = vec4f;")
       .part(wgsl::matmul_inputs_wgsl);
   describe_out(text, spec, 1, tuning.splits > 1);
   if (matrices) {
-    text.enable("f16")
-        .enable("subgroups")
-        .enable("chromium_experimental_subgroup_matrix")
-        .silence("chromium.subgroup_matrix_uniformity")
-        .silence("subgroup_uniformity")
-        .constant("MATRIX_M", tuning.matrix_m)
+    enable_matrices(text);
+    text.constant("MATRIX_M", tuning.matrix_m)
         .constant("MATRIX_N", tuning.matrix_n)
         .constant("MATRIX_K", tuning.matrix_k)
         .constant("SUBGROUP", tuning.subgroup_size)
@@ -101,7 +108,6 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
         .constant("SUBGROUP_COLUMNS", tuning.subgroup_columns)
         .constant("TILE_COLUMNS", tuning.tile_columns)
         .constant("THREADS", tuning.threads())
-        .constant("STAGES", tuning.stages)
         .constant("MEMORY", tuning.workgroup_bytes() / 16)
         .part(halves_wgsl(spec.format))
         .part(matmul_matrices_text(spec, tuning));
@@ -126,6 +132,7 @@ std::uint64_t matmul_partial_bytes(const MatmulSpec& spec, const MatmulTuning& t
 
 gpu::PipelineOptions matmul_sum_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning) {
   ShaderText text;
+  if (spec.y_halves) text.enable("f16");
   text.constant("SPLITS", tuning.splits).part(wgsl::matmul_sum_wgsl);
   describe_out(text, spec, 0, false);
   gpu::PipelineOptions options;

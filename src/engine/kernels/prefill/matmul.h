@@ -31,11 +31,15 @@ struct MatmulSpec {
   WeightFormat format = WeightFormat::f32;
   std::uint32_t weight_rows = 0;  // Even for swiglu.
   std::uint32_t columns = 0;      // A multiple of 32.
-  std::uint32_t x_pitch = 0;      // A multiple of 4.
+  std::uint32_t x_pitch = 0;      // A multiple of 4; of 8 for x in f16.
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;  // Of the first output.
   MatmulOutput output = MatmulOutput::store;
   bool bias = false;  // Added, one for each weight row; not for swiglu.
+  // f16 in memory, for subgroup matrices only: x, which spares its conversion and half the reading (rows in f16 come from
+  // norm_halves.h, flash_attention.h and y_halves); y, with pitch and offset in fours, and not to accumulate.
+  bool x_halves = false;
+  bool y_halves = false;
 
   [[nodiscard]] std::uint32_t outputs() const { return output == MatmulOutput::swiglu ? weight_rows / 2 : weight_rows; }
 };
@@ -48,7 +52,6 @@ struct MatmulTuning {
   std::uint32_t tile_rows = 64, tile_columns = 64;          // Of a workgroup.
   std::uint32_t tile_depth = 32;                            // Columns of x and w in workgroup memory at a time.
   std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // Of a subgroup.
-  std::uint32_t stages = 1;                                 // Copies of the tile in workgroup memory: 2 need one barrier less.
   bool ahead = true;                                        // The next tile is asked for before this one is multiplied.
   std::uint32_t splits = 1;                                 // Parts of x and w that are summed apart.
 

@@ -8,7 +8,6 @@ alias Sum = subgroup_matrix_result<f32, MATRIX_N, MATRIX_M>;
 
 const PITCH = DEPTH / 8u + 1u;
 const W_TILE = TILE_ROWS * PITCH;
-const STAGE = (TILE_ROWS + TILE_COLUMNS) * PITCH;
 const SUBGROUPS_ACROSS = TILE_COLUMNS / SUBGROUP_COLUMNS;
 const PATCH = MATRIX_M * MATRIX_N / 4u;
 const KINDS = select(1u, 2u, SWIGLU);  // Weight rows for an output.
@@ -26,6 +25,11 @@ fn weight_row(first: u32, column: u32) -> u32 {
 fn x_halves(a: vec4f, b: vec4f) -> vec4u {
   let top = vec4f(65504.0);
   return vec4u(bitcast<vec2u>(vec4<f16>(clamp(a, -top, top).xzyw)), bitcast<vec2u>(vec4<f16>(clamp(b, -top, top).xzyw)));
+}
+
+fn x_turned(cell: vec4u) -> vec4u {
+  return vec4u((cell.x & 0xffffu) | (cell.y << 16u), (cell.x >> 16u) | (cell.y & 0xffff0000u), (cell.z & 0xffffu) | (cell.w << 16u),
+               (cell.z >> 16u) | (cell.w & 0xffff0000u));
 }
 
 // A matrix of sums (with its ups behind it) from workgroup memory into y, by the lanes of one subgroup.
@@ -51,25 +55,21 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
 //@sums
   {
     let next = begin;
-    let put = 0u;
 //@fetch
 //@put
   }
   workgroupBarrier();
   var k = begin;
-  var now = 0u;
   loop {
     let more = k + DEPTH < end;
     let next = select(k, k + DEPTH, more);
-    let put = (now + STAGE) % (STAGES * STAGE);
     //@ahead
 //@multiply
     if (!more) { break; }
-    if (STAGES == 1u) { workgroupBarrier(); }
+    workgroupBarrier();
     //@behind
 //@put
     workgroupBarrier();
-    now = put;
     k = next;
   }
   let shift = group.z * batch.rows;

@@ -3,20 +3,11 @@
 #include <format>
 #include <string_view>
 
-#include "common/base/check.h"
 #include "engine/kernels/prefill/matmul_matrices.wgsl.h"
+#include "engine/kernels/prefill/written_out.h"
 
 namespace weft::kernels {
 namespace {
-
-void replace(std::string& text, std::string_view mark, std::string_view with) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + with.size())) {
-    text.replace(at, mark.size(), with);
-    ++count;
-  }
-  check(count > 0, "the shader has the lines that are replaced");
-}
 
 // Elements that a thread carries: element `i` of `count` that the threads share. Threads past the end do the last one again.
 std::string element(std::string_view name, std::uint32_t i, std::uint32_t count, std::uint32_t threads) {
@@ -37,19 +28,19 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
 
   for (std::uint32_t i = 0; i * threads < x_cells; ++i) {
     fetch += element("xe", i, x_cells, threads);
-    fetch += std::format(
-        "    let xf{0} = min(first_row + xe{0} / {1}u, batch.rows - 1u) * X_PITCH + {2} * 2u;\n    let xa{0} = x[xf{0}];\n    let xb{0} = x[xf{0} "
-        "+ 1u];\n",
-        i, tuning.tile_depth / 8,
-        ragged ? std::format("min(next / 8u + xe{} % {}u, COLUMNS / 8u - 1u)", i, tuning.tile_depth / 8)
-               : std::format("(next / 8u + xe{} % {}u)", i, tuning.tile_depth / 8));
-    put += std::format("    stage[put + xe{0} / {1}u * PITCH + xe{0} % {1}u] = x_halves(xa{0}, xb{0});\n", i, tuning.tile_depth / 8);
+    const std::string cell = ragged ? std::format("min(next / 8u + xe{} % {}u, COLUMNS / 8u - 1u)", i, tuning.tile_depth / 8)
+                                    : std::format("(next / 8u + xe{} % {}u)", i, tuning.tile_depth / 8);
+    fetch += std::format("    let xf{0} = min(first_row + xe{0} / {1}u, batch.rows - 1u) * X_PITCH + {2} * {3}u;\n    let xa{0} = x[xf{0}];\n", i,
+                         tuning.tile_depth / 8, cell, spec.x_halves ? 1 : 2);
+    if (!spec.x_halves) fetch += std::format("    let xb{0} = x[xf{0} + 1u];\n", i);
+    put += std::format("    stage[xe{0} / {1}u * PITCH + xe{0} % {1}u] = {2};\n", i, tuning.tile_depth / 8,
+                       spec.x_halves ? std::format("x_turned(xa{})", i) : std::format("x_halves(xa{0}, xb{0})", i));
   }
   for (std::uint32_t i = 0; i * threads < w_lanes; ++i) {
     fetch += element("we", i, w_lanes, threads);
     fetch += std::format("    let wl{0} = next / 16u + we{0} % {1}u;\n    let w{0} = halves16(weight_row(first, we{0} / {1}u), {2});\n", i,
                          tuning.tile_depth / 16, ragged ? std::format("min(wl{}, LANES - 1u)", i) : std::format("wl{}", i));
-    put += std::format("    let wp{0} = put + W_TILE + we{0} / {1}u * PITCH + we{0} % {1}u * 2u;\n", i, tuning.tile_depth / 16);
+    put += std::format("    let wp{0} = W_TILE + we{0} / {1}u * PITCH + we{0} % {1}u * 2u;\n", i, tuning.tile_depth / 16);
     for (std::uint32_t half = 0; half < 2; ++half)
       put += ragged ? std::format("    stage[wp{0} + {1}u] = select(vec4u(), w{0}[{1}], wl{0} < LANES);\n", i, half)
                     : std::format("    stage[wp{0} + {1}u] = w{0}[{1}];\n", i, half);
@@ -58,11 +49,11 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
   for (std::uint32_t step = 0; step < tuning.tile_depth / tuning.matrix_k; ++step) {
     const std::uint32_t cell = step * tuning.matrix_k / 8;
     for (std::uint32_t i = 0; i < down; ++i)
-      multiply += std::format("    let l{0}_{1} = subgroupMatrixLoad<Left, row_major>(&stage, now + x_from + {2}u * PITCH + {3}u, PITCH);\n", step, i,
+      multiply += std::format("    let l{0}_{1} = subgroupMatrixLoad<Left, row_major>(&stage, x_from + {2}u * PITCH + {3}u, PITCH);\n", step, i,
                               i * tuning.matrix_m, cell);
     for (std::uint32_t j = 0; j < across; ++j) {
-      multiply += std::format("    let r{0}_{1} = subgroupMatrixLoad<Right, col_major>(&stage, now + w_from + {2}u * PITCH + {3}u, PITCH);\n", step,
-                              j, j * tuning.matrix_n, cell);
+      multiply += std::format("    let r{0}_{1} = subgroupMatrixLoad<Right, col_major>(&stage, w_from + {2}u * PITCH + {3}u, PITCH);\n", step, j,
+                              j * tuning.matrix_n, cell);
       for (std::uint32_t i = 0; i < down; ++i)
         multiply += std::format("    s{1}_{2} = subgroupMatrixMultiplyAccumulate(l{0}_{1}, r{0}_{2}, s{1}_{2});\n", step, i, j);
     }
@@ -83,13 +74,13 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
   }
 
   std::string text(wgsl::matmul_matrices_wgsl);
-  replace(text, "//@sums\n", sums);
-  replace(text, "    //@ahead\n", tuning.ahead ? fetch : "");
-  replace(text, "    //@behind\n", tuning.ahead ? "" : fetch);
-  replace(text, "//@fetch\n", fetch);
-  replace(text, "//@put\n", put);
-  replace(text, "//@multiply\n", multiply);
-  replace(text, "//@finish\n", finish);
+  replace_mark(text, "//@sums\n", sums);
+  replace_mark(text, "    //@ahead\n", tuning.ahead ? fetch : "");
+  replace_mark(text, "    //@behind\n", tuning.ahead ? "" : fetch);
+  replace_mark(text, "//@fetch\n", fetch);
+  replace_mark(text, "//@put\n", put);
+  replace_mark(text, "//@multiply\n", multiply);
+  replace_mark(text, "//@finish\n", finish);
   return text;
 }
 

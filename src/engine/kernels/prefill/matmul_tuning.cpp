@@ -1,28 +1,26 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <span>
 
 #include "engine/kernels/prefill/matmul.h"
+#include "engine/kernels/prefill/matrices.h"
 
 namespace weft::kernels {
 namespace {
 
-// The matrices that the kernel can use: f16 products summed in f32, the largest.
-const gpu::SubgroupMatrix* matrix_of(const gpu::Device& device) {
-  const gpu::AdapterInfo& adapter = device.adapter();
-  const bool one_size = adapter.subgroup_size_min == adapter.subgroup_size_max && std::has_single_bit(adapter.subgroup_size_min);
-  if (!device.has("chromium-experimental-subgroup-matrix") || !device.has("shader-f16") || !device.has("subgroups") || !adapter.has("subgroup_id") ||
-      !one_size)
-    return nullptr;
-  const gpu::SubgroupMatrix* best = nullptr;
-  for (const gpu::SubgroupMatrix& one : adapter.subgroup_matrices) {
-    const bool fits =
-        one.component == "f16" && one.result == "f32" && 32 % one.m == 0 && 32 % one.n == 0 && 32 % one.k == 0 && one.k % 8 == 0 && one.n % 4 == 0;
-    if (fits && (best == nullptr || one.m * one.n * one.k > best->m * best->n * best->k)) best = &one;
-  }
-  return best;
-}
+struct Tile {
+  std::uint32_t rows, columns, depth, subgroup_rows, subgroup_columns;
+};
+// From large to small: a large tile reads less, small ones keep more cores busy. As measured on an H200 (`prefill_bench sweep`).
+constexpr std::array tiles = {Tile{128, 128, 64, 32, 64}, Tile{128, 128, 32, 32, 64}, Tile{64, 64, 64, 32, 32},
+                              Tile{64, 64, 32, 32, 32},   Tile{32, 64, 64, 32, 32},   Tile{32, 32, 32, 32, 32}};
+// Matrices of 8 x 8 are written out one by one too: a subgroup has no more than a compiler takes in a moment.
+constexpr std::array small_tiles = {Tile{32, 32, 32, 16, 16}, Tile{16, 32, 32, 16, 16}};
+
+constexpr std::uint32_t workgroups_wanted = 128;  // A large GPU's cores.
+constexpr std::uint32_t workgroups_many = 448;    // From here on the last, half empty round of them costs little.
+
+std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
 
 }  // namespace
 
@@ -33,22 +31,21 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec, co
     return tuning.workgroup_bytes() <= limits.workgroup_storage_bytes_max && tuning.threads() <= limits.workgroup_invocations_max &&
            tuning.threads() <= limits.workgroup_size_x_max;
   };
-  // Parts of the depth, so that the GPU has work for all its cores; each keeps a few tiles of depth.
-  const auto split = [&](std::uint32_t tile_outputs, std::uint32_t workgroups_wanted) {
-    if (spec.output == MatmulOutput::swiglu) return;
-    const std::uint32_t tiles = (wish.rows + tuning.tile_rows - 1) / tuning.tile_rows * ((spec.outputs() + tile_outputs - 1) / tile_outputs);
-    const std::uint32_t depths = (spec.columns + tuning.tile_depth - 1) / tuning.tile_depth;
-    const std::uint32_t wanted = std::clamp(workgroups_wanted / tiles, 1u, std::clamp(depths / 8, 1u, 8u));
-    const std::uint32_t each = (depths + wanted - 1) / wanted;
-    tuning.splits = (depths + each - 1) / each;
+  const auto workgroups = [&] { return over(wish.rows, tuning.tile_rows) * over(spec.weight_rows, tuning.tile_columns); };
+  // Parts of the depth, so that the GPU has work for its cores; each is worth its sum being written and read again.
+  const std::uint32_t splits_most = spec.output == MatmulOutput::swiglu ? 1 : std::clamp(spec.columns / 512, 1u, 8u);
+  const auto split = [&] {
+    const std::uint32_t depths = over(spec.columns, tuning.tile_depth);
+    const std::uint32_t wanted = std::clamp((workgroups_wanted + workgroups() / 8) / workgroups(), 1u, splits_most);
+    tuning.splits = over(depths, over(depths, wanted));  // None of them empty.
   };
 
-  const gpu::SubgroupMatrix* matrix = wish.exact ? nullptr : matrix_of(device);
+  const gpu::SubgroupMatrix* matrix = wish.exact ? nullptr : prefill_matrix(device);
   if (matrix == nullptr) {
     tuning.tile_columns = spec.output == MatmulOutput::swiglu ? 128 : 64;
     tuning.tile_depth = 16;
     tuning.tile_rows = wish.rows <= 16 ? 16 : wish.rows <= 32 ? 32 : 64;
-    split(64, 128);
+    split();
     return tuning;
   }
 
@@ -56,23 +53,22 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec, co
   tuning.matrix_n = matrix->n;
   tuning.matrix_k = matrix->k;
   tuning.subgroup_size = device.adapter().subgroup_size_min;
-  struct Tile {
-    std::uint32_t rows, columns, depth, subgroup_rows, subgroup_columns;
-  };
-  // Small matrices are written out one by one too: a subgroup has no more than a compiler takes in a moment.
-  static constexpr std::array small_tiles = {Tile{32, 64, 32, 16, 32}, Tile{16, 32, 32, 16, 16}};
-  static constexpr std::array tiles = {Tile{128, 128, 32, 32, 64}, Tile{64, 64, 64, 32, 32}, Tile{64, 64, 32, 32, 32}, Tile{32, 64, 32, 32, 32},
-                                       Tile{32, 32, 32, 32, 32}};
   for (const Tile& tile : matrix->m < 16 ? std::span<const Tile>(small_tiles) : std::span<const Tile>(tiles)) {
     tuning.tile_rows = tile.rows;
     tuning.tile_columns = tile.columns;
     tuning.tile_depth = tile.depth;
     tuning.subgroup_rows = tile.subgroup_rows;
     tuning.subgroup_columns = tile.subgroup_columns;
-    const std::uint32_t workgroups = (wish.rows + tile.rows - 1) / tile.rows * ((spec.weight_rows + tile.columns - 1) / tile.columns);
-    if (fits() && tile.rows <= wish.rows && (workgroups >= 128 || tile.rows * tile.columns <= 64 * 64)) break;
+    if (fits() && tile.rows < 2 * wish.rows && workgroups() * splits_most >= workgroups_wanted * 2 / 3) break;
   }
-  split(tuning.tile_columns / (spec.output == MatmulOutput::swiglu ? 2 : 1), 264);
+  if (tuning.tile_rows == 128 && workgroups() >= workgroups_many) {
+    tuning.tile_depth = 32;
+    if (!spec.x_halves) {
+      tuning.subgroup_rows = 64;
+      tuning.ahead = false;
+    }
+  }
+  split();
   return tuning;
 }
 

@@ -6,8 +6,6 @@
 namespace weft::llm {
 namespace {
 
-using gpu::BufferUsage;
-
 kernels::KvCacheFormat cache_format(KvFormat format) {
   switch (format) {
     case KvFormat::f32:
@@ -19,6 +17,33 @@ kernels::KvCacheFormat cache_format(KvFormat format) {
   }
   return kernels::KvCacheFormat::q8_0;
 }
+
+}  // namespace
+
+kernels::AttentionSpec attention_spec(const Config& config, const EngineOptions& options, std::uint32_t pitch) {
+  const AttentionShape& shape = config.attention;
+  return {.cache = {.format = cache_format(options.kv),
+                    .slots = options.sequences,
+                    .kv_heads = shape.kv_heads,
+                    .context = options.context,
+                    .head_dim = shape.head_dim},
+          .heads = shape.heads,
+          .q_stride = shape.head_dim * (shape.gated ? 2 : 1),
+          .pitch = pitch,
+          .gated = shape.gated};
+}
+
+bool exact_products(const gpu::Device& device, const EngineOptions& options) {
+  return options.activations == Activations::f32 || device.adapter().kind == gpu::AdapterKind::cpu;
+}
+
+kernels::FlashTuning flash_tuning_of(const gpu::Device& device, const kernels::AttentionSpec& spec, const EngineOptions& options) {
+  return kernels::flash_tuning(device, spec, exact_products(device, options));
+}
+
+namespace {
+
+using gpu::BufferUsage;
 
 // A bias for all rows of queries, keys and values, as far as there are some.
 Async<Result<std::vector<float>>> biases(const gguf::Source& source, const Attention& weights) {
@@ -45,26 +70,22 @@ Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program,
   Dispatch turn{.workgroups = [rotary](const RowCount& count) { return kernels::rotary_workgroups(rotary, count.rows); }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::rotary_pipeline(rotary), std::move(turn_groups), std::move(turn)));
   // Many rows of one segment share what they read; else every row is for itself.
-  constexpr std::uint32_t flash_from = 16;
-  std::uint32_t single_segments_min = 0;
-  if (kernels::flash_attention_possible(context.device, spec)) {
-    single_segments_min = 2;
-    std::vector<Bindings> flash_groups;
-    flash_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}, {5, to.batch}});
-    Dispatch flash{.rows_min = flash_from, .segments_max = 1, .workgroups = [spec](const RowCount& count) {
-                     return kernels::flash_attention_workgroups(spec, count.rows);
-                   }};
-    WEFT_CO_OK(co_await context.builder.add(program, kernels::flash_attention_pipeline(spec), std::move(flash_groups), std::move(flash)));
-  }
+  const kernels::FlashTuning tuning = flash_tuning_of(context.device, spec, context.options);
+  std::vector<Bindings> flash_groups;
+  flash_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}, {5, to.tiles}});
+  Dispatch flash{.rows_min = many_rows, .segments_max = 1, .workgroups = [spec, tile_rows = tuning.tile_rows](const RowCount& count) {
+                   return kernels::flash_attention_workgroups(spec, (count.rows + tile_rows - 1) / tile_rows);
+                 }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::flash_attention_pipeline(spec, tuning), std::move(flash_groups), std::move(flash)));
   for (const bool few : {true, false}) {
     std::vector<Bindings> attention_groups;
     attention_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}});
     Dispatch attend{.workgroups = [spec](const RowCount& count) { return kernels::attention_workgroups(spec, count.rows); }};
     if (few) {
-      attend.rows_max = flash_from - 1;
+      attend.rows_max = many_rows - 1;
     } else {
-      attend.rows_min = flash_from;
-      attend.segments_min = single_segments_min;
+      attend.rows_min = many_rows;
+      attend.segments_min = 2;
     }
     WEFT_CO_OK(co_await context.builder.add(program, kernels::attention_pipeline(spec), std::move(attention_groups), std::move(attend)));
   }
@@ -87,11 +108,7 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
   WEFT_CO_OK(co_await add_projections(context, program, part));
 
   // The cache.
-  const kernels::KvCacheSpec cache{.format = cache_format(context.options.kv),
-                                   .slots = context.options.sequences,
-                                   .kv_heads = shape.kv_heads,
-                                   .context = context.options.context,
-                                   .head_dim = shape.head_dim};
+  const kernels::KvCacheSpec cache = attention_spec(context.config, context.options, pitch).cache;
   const std::uint64_t bound = std::min(context.device.limits().storage_binding_bytes_max, context.device.limits().buffer_bytes_max);
   if (cache.bytes() > bound)
     co_return fail(ErrorCode::resource_exhausted,
@@ -123,7 +140,7 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
                                    .halves = context.config.rope.pairs == Rope::Pairs::halves,
                                    .norm = norm,
                                    .epsilon = context.config.norm_epsilon};
-  const kernels::AttentionSpec spec{.cache = cache, .heads = shape.heads, .q_stride = q_stride, .pitch = pitch, .gated = shape.gated};
+  const kernels::AttentionSpec spec = attention_spec(context.config, context.options, pitch);
   WEFT_CO_OK(co_await add_turns_and_attention(context, program, rotary, spec, part));
   WEFT_CO_OK(co_await add_output(context, program, part));
 

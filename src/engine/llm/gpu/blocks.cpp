@@ -16,9 +16,8 @@ namespace {
 Async<Result<>> add_matmul(BuildContext& context, Program& program, const MatrixPart& part, kernels::MatmulSpec spec, const gpu::Buffer& x,
                            const gpu::Buffer& y, const gpu::Buffer& bias) {
   const RowBuffers& to = context.buffers;
-  // A CPU has no subgroup matrices, only drivers that unroll them, and takes seconds to compile what they make of it.
-  const bool exact = context.options.activations == Activations::f32 || context.device.adapter().kind == gpu::AdapterKind::cpu;
-  kernels::MatmulTuning tuning = kernels::matmul_tuning(context.device, spec, {.rows = to.shape.rows, .exact = exact});
+  kernels::MatmulTuning tuning =
+      kernels::matmul_tuning(context.device, spec, {.rows = to.shape.rows, .exact = exact_products(context.device, context.options)});
   if (tuning.splits > 1 && kernels::matmul_partial_bytes(spec, tuning, to.shape.rows) > to.partials.size()) tuning.splits = 1;
   const bool parts = tuning.splits > 1;
   std::vector<Bindings> groups;

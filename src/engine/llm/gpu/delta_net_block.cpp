@@ -1,4 +1,5 @@
 #include "engine/kernels/delta_net.h"
+#include "engine/kernels/prefill/delta_chunk.h"
 #include "engine/llm/gpu/blocks.h"
 #include "engine/llm/gpu/single_blocks.h"
 
@@ -41,9 +42,14 @@ Async<Result<>> add_recurrence(BuildContext& context, Program& program, GpuLayer
                                     .epsilon = context.config.norm_epsilon};
   std::vector<Bindings> step_groups;
   step_groups.push_back({{0, to.convolved}, {1, to.projected}, {2, dt_bias}, {3, a}, {4, state}, {5, to.core}, {6, to.segments}});
-  Dispatch stepping{.workgroups = [step, team = context.team, workgroup = context.workgroup](const RowCount& count) {
-    return kernels::delta_step_workgroups(step, team, workgroup, count.segments);
-  }};
+  const kernels::DeltaChunkTuning chunk = kernels::delta_chunk_tuning(context.device, step);
+  std::vector<Bindings> chunk_groups = step_groups;
+  Dispatch chunking{.rows_min = many_rows,
+                    .workgroups = [step, chunk](const RowCount& count) { return kernels::delta_chunk_workgroups(step, chunk, count.segments); }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::delta_chunk_pipeline(step, chunk), std::move(chunk_groups), std::move(chunking)));
+  Dispatch stepping{.rows_max = many_rows - 1, .workgroups = [step, team = context.team, workgroup = context.workgroup](const RowCount& count) {
+                      return kernels::delta_step_workgroups(step, team, workgroup, count.segments);
+                    }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::delta_step_pipeline(step, context.team, context.workgroup), std::move(step_groups),
                                           std::move(stepping)));
 

@@ -55,7 +55,7 @@ class GpuEngine final : public Engine {
       : device_(device),
         config_(model.config),
         options_(options),
-        buffers_(device, row_shape(config_, options_, rows_max(device, options_), decode_tuning(device, config_).splits)),
+        buffers_(device, shape_of(device, config_, options_)),
         pipelines_(device),
         drawn_ring_(device, {.slots = draws_under_way_max, .slot_bytes = std::uint64_t{options.sequences} * 8}),
         last_hidden_(device.create_buffer({.size = std::uint64_t{options.sequences} * config_.embedding * 4,
@@ -82,6 +82,11 @@ class GpuEngine final : public Engine {
   Async<Result<std::vector<float>>> forward_tokens(SequenceId id, std::vector<Token> tokens) override;
 
  private:
+  static RowShape shape_of(const gpu::Device& device, const Config& config, const EngineOptions& options) {
+    RowShape shape = row_shape(config, options, rows_max(device, options), decode_tuning(device, config).splits);
+    shape.tile_rows = flash_tuning_of(device, attention_spec(config, options, shape.projected), options).tile_rows;
+    return shape;
+  }
   static std::uint32_t rows_max(const gpu::Device& device, const EngineOptions& options) {
     constexpr std::uint32_t rows_cpu = 64, rows_gpu = 512;
     return std::max(options.sequences, device.adapter().kind == gpu::AdapterKind::cpu ? rows_cpu : rows_gpu);

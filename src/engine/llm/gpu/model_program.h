@@ -6,12 +6,20 @@
 
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/kernels/kv_cache.h"
+#include "engine/kernels/prefill/flash_attention.h"
 #include "engine/kernels/shader.h"
 #include "engine/llm/gpu/gpu_weights.h"
 #include "engine/llm/gpu/program.h"
 #include "engine/llm/gpu/row_buffers.h"
 
 namespace weft::llm {
+
+// The attention of every layer that has one.
+[[nodiscard]] kernels::AttentionSpec attention_spec(const Config& config, const EngineOptions& options, std::uint32_t pitch);
+// Whether reading prompts has to be f32 all through. So it is on a CPU as well, which has no subgroup matrices, only drivers that unroll
+// them, and takes seconds to compile what they make of it.
+[[nodiscard]] bool exact_products(const gpu::Device& device, const EngineOptions& options);
+[[nodiscard]] kernels::FlashTuning flash_tuning_of(const gpu::Device& device, const kernels::AttentionSpec& spec, const EngineOptions& options);
 
 // How the kernels for drawing tokens share out their work on a device.
 struct DecodeTuning {

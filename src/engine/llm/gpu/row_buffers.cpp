@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "engine/kernels/prefill/flash_attention.h"
 
 namespace weft::llm {
 namespace {
@@ -51,6 +52,7 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
       tokens(storage(device, shape.rows, "tokens")),
       places(storage(device, std::uint64_t{shape.rows} * 4, "places")),
       segments(storage(device, std::uint64_t{shape.rows} * 4, "segments")),
+      tiles(storage(device, std::uint64_t{shape.rows} * 2, "tiles")),
       batch(device.create_buffer(
           {.size = sizeof(kernels::BatchSize), .usage = BufferUsage::uniform | BufferUsage::copy_destination, .label = "batch"})),
       partials(storage(device,
@@ -82,6 +84,12 @@ void RowBuffers::write_rows(gpu::Device& device, std::span<const kernels::RowPla
   write(device, batch, std::span(&size, 1));
   write(device, places, row_places);
   write(device, segments, row_segments);
+  if (row_segments.size() != 1) return;  // Rows of several are for themselves.
+  std::vector<kernels::AttentionTile> row_tiles;
+  const auto rows = static_cast<std::uint32_t>(row_places.size());
+  for (std::uint32_t first = 0; first < rows; first += shape.tile_rows)
+    row_tiles.push_back({.first_row = first, .rows = std::min(shape.tile_rows, rows - first)});
+  write(device, tiles, std::span<const kernels::AttentionTile>(row_tiles));
 }
 
 void RowBuffers::write_tokens(gpu::Device& device, std::span<const Token> row_tokens) const { write(device, tokens, row_tokens); }

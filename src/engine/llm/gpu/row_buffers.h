@@ -21,6 +21,7 @@ struct RowShape {
   std::uint32_t vocabulary = 0;   // 0 for an engine without the last layer.
   std::uint32_t logits_rows = 0;  // Rows that get logits in one pass.
   std::uint32_t int8_rows = 0;    // Rows with int8 activations in one pass.
+  std::uint32_t tile_rows = 32;   // Of an attention of many rows (engine/kernels/prefill/flash_attention.h).
   std::uint64_t shares = 0;       // What their attention gathers, in numbers a row.
 };
 [[nodiscard]] RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows, std::uint32_t splits);
@@ -30,7 +31,7 @@ struct RowBuffers {
 
   RowShape shape;
   // The rows of the pass (engine/kernels/batch.h): written by the CPU, and while drawing by the GPU itself.
-  gpu::Buffer tokens, places, segments, batch;
+  gpu::Buffer tokens, places, segments, tiles, batch;
   gpu::Buffer partials;  // Of products that are summed in parts.
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
   // Rows with int8 activations (engine/kernels/decode), one a sequence.

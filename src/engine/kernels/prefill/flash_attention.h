@@ -1,0 +1,42 @@
+// attention.h for many rows of a sequence: a workgroup takes one query head of up to `tile_rows` rows that follow each other, and
+// brings the keys and values that they share into workgroup memory once.
+//
+// With subgroup matrices queries, keys, values and weights are f16 and sums f32; the other kernel is f32 all through.
+//
+// Group 0: as attention.h (0 queries, 1 RowPlace, 2 keys, 3 values, 4 out), and 5 AttentionTile for each workgroup (read).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/kernels/attention.h"
+#include "engine/kernels/batch.h"
+
+namespace weft::kernels {
+
+// Rows of one segment.
+struct AttentionTile {
+  std::uint32_t first_row = 0;
+  std::uint32_t rows = 0;  // At most tile_rows.
+};
+
+struct FlashTuning {
+  // The subgroup matrices (m x k times k x n); m is 0 for the f32 kernel.
+  std::uint32_t matrix_m = 0, matrix_n = 0, matrix_k = 0;
+  std::uint32_t subgroup_size = 0;
+  std::uint32_t tile_rows = 32;
+  std::uint32_t tile_positions = 16;  // Keys, and then values, in workgroup memory at a time.
+  std::uint32_t row_threads = 8;      // Threads that share a row of the f32 kernel.
+  bool out_halves = false;            // out is f16; with subgroup matrices only.
+
+  [[nodiscard]] std::uint32_t threads() const;
+  [[nodiscard]] std::uint32_t workgroup_bytes(const AttentionSpec& spec) const;
+};
+
+[[nodiscard]] FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, bool exact = false);
+[[nodiscard]] std::vector<AttentionTile> attention_tiles(std::span<const Segment> segments, const FlashTuning& tuning);
+[[nodiscard]] gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec, const FlashTuning& tuning);
+[[nodiscard]] gpu::Workgroups flash_attention_workgroups(const AttentionSpec& spec, std::uint32_t tiles);
+
+}  // namespace weft::kernels
