@@ -70,7 +70,9 @@ TEST_P(BenchLlmModels, MeasuresWhatItIsAskedFor) {
       EXPECT_EQ(row.cache_bytes > 0, row.test != "load");
       EXPECT_EQ(row.dispatches > 0, device == "gpu" && row.test != "load") << row.test;
       if (draws) {
-        EXPECT_EQ(row.submits, device == "gpu" ? 1 : 0) << row.test;
+        // Small models put several steps into one submit, none needs more than one a token.
+        EXPECT_EQ(row.submits > 0, device == "gpu") << row.test;
+        EXPECT_LE(row.submits, 1) << row.test;
       }
     }
     // Every sequence gets its tokens.
