@@ -25,12 +25,17 @@ Result<> ChainStage::receive(ByteSpan bytes) {
   return {};
 }
 
-void ChainStage::stop() {
+void ChainStage::stop(std::function<void()> done) {
   stopped_ = true;
+  on_stop_ = std::move(done);
   waiting_.clear();
-  if (working_) return;
+  if (!working_) finish();
+}
+
+void ChainStage::finish() {
   for (const auto& [number, sequence] : sequences_) engine_->close(sequence.id);
   sequences_.clear();
+  if (const auto done = std::exchange(on_stop_, nullptr)) done();
 }
 
 void ChainStage::say(const std::function<void(ByteVector)>& line, const ChainFrame& frame) const {
@@ -51,7 +56,7 @@ Async<> ChainStage::work(std::shared_ptr<ChainStage> self) {
     }
   }
   self->working_ = false;
-  if (self->stopped_) self->stop();
+  if (self->stopped_) self->finish();
 }
 
 Result<ChainStage::Sequence*> ChainStage::sequence_of(std::uint32_t number) {

@@ -36,8 +36,8 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
 
   // invalid_argument for what no stage before this one sends; the line is then not to be trusted further.
   [[nodiscard]] Result<> receive(ByteSpan frame);
-  // Closes its sequences when what runs has ended, and says nothing more.
-  void stop();
+  // Says nothing more; when what runs has ended, perhaps at once, closes its sequences and calls `done`.
+  void stop(std::function<void()> done = {});
 
  private:
   struct Sequence {
@@ -47,6 +47,7 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
   };
 
   ChainStage(std::shared_ptr<Engine> engine, Options options, Lines lines);
+  void finish();
   static Async<> work(std::shared_ptr<ChainStage> self);
   [[nodiscard]] Async<Result<>> handle(ChainFrame frame);
   [[nodiscard]] Async<Result<>> pass(ChainFrame frame);
@@ -62,6 +63,7 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
   Sampler sampler_;
   bool working_ = false;
   bool stopped_ = false;
+  std::function<void()> on_stop_;
 };
 
 }  // namespace weft::llm

@@ -1,9 +1,8 @@
 // Chains of stages over a line in memory: the tokens of the whole model, several answers under way, turns that reuse what was read,
 // and answers that go on behind a loss.
-#include "engine/llm/chain/chain_engine.h"
-
 #include <algorithm>
 
+#include "engine/llm/chain/chain_engine.h"
 #include "engine/llm/chain/chain_stage.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/generator.h"
