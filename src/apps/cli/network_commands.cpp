@@ -5,6 +5,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/serve.h"
 #include "apps/cli/shader_check.h"
+#include "apps/cli/installation.h"
 #include "apps/worker/native/work_command.h"
 #include "common/protocol/schema.h"
 
@@ -51,8 +52,10 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--wall-ms-max", options->wall_ms_max, "Longest time of one task, whatever the coordinator allows")
       ->check(CLI::Range(10, 3'600'000));
   command->add_option("--memory-mb", options->memory_mb, "Memory that one task may use")->check(CLI::Range(16, 1 << 20));
+  command->add_option("--model-memory-mb", options->model_memory_mb, "Memory for language models; 0 serves none")->check(CLI::Range(0, 1 << 24));
   command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
   command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
+  options->cache = cache_folder();
   command->callback([options, &chosen] { chosen = [options] { return worker::work_command(*options); }; });
 }
 
