@@ -44,10 +44,10 @@ Result<ModelCard> read_model_card(std::string_view text) {
   ModelCard card;
   WEFT_ASSIGN(card.name, text_of(object, "name", 128));
   const auto is_good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == '/' || c == ':';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == ':';
   };
   if (card.name.empty() || !std::ranges::all_of(card.name, is_good))
-    return object.value().error("\"{}\" is no name of a model: letters, digits, '.', '_', '-', '/' and ':'", card.name);
+    return object.value().error("\"{}\" is no name of a model: letters, digits, '.', '_', '-' and ':'", card.name);
   WEFT_ASSIGN(card.file, hash_of(object, "file"));
   WEFT_ASSIGN(card.chunks, hash_of(object, "chunks"));
   WEFT_ASSIGN(card.bytes, number_of<std::uint64_t>(object, "bytes", 1, bytes_max));
