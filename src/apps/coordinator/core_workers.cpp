@@ -42,7 +42,7 @@ void Core::arrive(Arrival arrival, Moment now) {
                  std::format("{} workers are connected already (--workers-max raises the bound).", state.workers.size()));
   }
   const auto added = state.scheduler.add_worker(
-      {.key = key, .kind = arrival.hello.kind, .slots = arrival.hello.slots, .capabilities = arrival.hello.capabilities}, now.at);
+      {.key = key, .kind = arrival.hello.kind, .slots = arrival.hello.slots, .capabilities = arrival.hello.capabilities, .sharing = {}}, now.at);
   if (!added) return close(arrival.session, added.error().code, added.error().message);
   ++state.counters.workers_arrived;
   const MicroCredits balance = state.ledger.balance(ledger::Account::worker(key));
