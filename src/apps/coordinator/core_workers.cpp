@@ -26,6 +26,7 @@ void Core::State::disconnect(const PublicKey& key, Moment) {
 
 void Core::arrive(Arrival arrival, Moment now) {
   State& state = *state_;
+  state.scheduler.set_clock(now.at, now.unix);  // The worker's hours count from here.
   const PublicKey key = arrival.hello.key;
   const auto close = [&state](SessionId session, ErrorCode code, std::string message) {
     state.effect([&state, session, code, message = std::move(message)] {

@@ -33,6 +33,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   worker.load_seconds += predicted;
   ++leases;
   break_promise(job);  // It has what it waited for.
+  if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
   list_job(job);
   list_worker(worker);
   charge(job, charged, now);

@@ -31,8 +31,8 @@ Presence::Hour& Presence::hour_at(UnixMillis time) {
 
 void Presence::count_until(UnixMillis time) {
   if (!here_since_) return;
-  // A clock that jumped by days says nothing.
-  if (time - *here_since_ > 31 * 24 * hour_ms) here_since_ = time - 24 * hour_ms;
+  // A clock that jumped by a month says nothing.
+  if (time - *here_since_ > 31 * 24 * hour_ms) here_since_ = time;
   while (*here_since_ < time) {
     const UnixMillis until = std::min(time, (*here_since_ / hour_ms + 1) * hour_ms);
     const double passed = static_cast<double>(until - *here_since_) / 1000;

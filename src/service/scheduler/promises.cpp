@@ -62,6 +62,12 @@ void Scheduler::State::promise_room(JobState& job, Instant now) {
   asked.promised = &job;
 }
 
+void Scheduler::State::renew_promise(WorkerState& worker, Instant now) {
+  const auto there = occupants(worker);
+  const auto earliest = earliest_start(room_of(worker), there, worker.promise.memory_bytes, now);
+  if (earliest) worker.promise.start = std::max(worker.promise.start, *earliest);
+}
+
 void Scheduler::State::break_promise(JobState& job) {
   if (job.promised == nullptr) return;
   WorkerState& worker = *std::exchange(job.promised, nullptr);

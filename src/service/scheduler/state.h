@@ -226,6 +226,8 @@ struct Scheduler::State {
   [[nodiscard]] bool admits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
   void promise_room(JobState& job, Instant now);
   void break_promise(JobState& job);
+  // After something went there that comes before the promised task.
+  void renew_promise(WorkerState& worker, Instant now);
 
   // copies.cpp: copies of late tasks.
   void look_for_late(WorkerState& worker, Instant now);
