@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <format>
-#include <queue>
+#include <set>
 
 #include "service/scheduler/state.h"
 
@@ -97,48 +97,57 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
 // job instead would ask all of them again for every job that only one can have.
 //
 // What is given may put its client's jobs further back (charge()): those that were to be looked at stay so at their new place,
-// and the queues' fronts go on from where they were.
+// and the queues' fronts go on from where they were. Where a promise is kept elsewhere its worker is free for those behind.
 void Scheduler::State::match(Instant now) {
   struct Front {
     Rank rank;
     RequirementClass* of = nullptr;
     RequirementClass::Phase phase = RequirementClass::open;
-    bool operator<(const Front& other) const { return other.rank < rank; }  // The least on top.
+    bool operator<(const Front& other) const { return std::pair(rank, phase) < std::pair(other.rank, other.phase); }
   };
   jobs_at_hand = std::exchange(changed_jobs, {});
   std::unordered_map<RequirementClass*, std::vector<WorkerState*>> hands;  // Changed workers with room.
-  for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) {
-    if (!worker->free_key) continue;
-    for (RequirementClass* each : worker->classes) hands[each].push_back(worker);
-  }
-  std::priority_queue<Front> fronts;  // No two of one rank, so that their order is that of the ranks alone.
+  std::set<Front> fronts;                                                  // A rank is one job's, and so one class's.
   const auto advance = [&](RequirementClass* of, RequirementClass::Phase phase, std::optional<Rank> after) {
     const auto& needing = of->needing[phase];
     const auto next = after ? needing.upper_bound(*after) : needing.begin();
-    if (next != needing.end()) fronts.push({.rank = next->first, .of = of, .phase = phase});
+    if (next != needing.end()) fronts.insert({.rank = next->first, .of = of, .phase = phase});
   };
-  for (const auto& [of, workers_of] : hands) {
-    advance(of, RequirementClass::canary, {});
-    advance(of, RequirementClass::open, {});
-  }
+  const auto take_changed = [&](std::optional<Rank> after) {
+    std::set<RequirementClass*> touched;  // In any order: the fronts are sorted.
+    for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) {
+      if (!worker->free_key) continue;
+      for (RequirementClass* each : worker->classes) {
+        std::vector<WorkerState*>& hand = hands[each];
+        if (!after || !std::ranges::contains(hand, worker)) hand.push_back(worker);
+        touched.insert(each);
+      }
+    }
+    for (RequirementClass* of : touched) {
+      advance(of, RequirementClass::canary, after);
+      advance(of, RequirementClass::open, after);
+    }
+  };
+  take_changed({});
   const auto give_all = [&](JobState& job) {
     const Rank rank = job.rank;
     while (give(job, now)) {
       if (job.rank == rank) continue;
       jobs_at_hand[job.rank] = &job;  // Others are before it now.
-      return;
+      break;
     }
+    if (!changed_workers.empty()) take_changed(rank);
   };
 
   while (!fronts.empty() || !jobs_at_hand.empty()) {
-    if (fronts.empty() || (!jobs_at_hand.empty() && jobs_at_hand.begin()->first <= fronts.top().rank)) {
+    if (fronts.empty() || (!jobs_at_hand.empty() && jobs_at_hand.begin()->first <= fronts.begin()->rank)) {
       JobState* job = jobs_at_hand.begin()->second;
       jobs_at_hand.erase(jobs_at_hand.begin());
       give_all(*job);
       continue;
     }
-    const Front front = fronts.top();
-    fronts.pop();
+    const Front front = *fronts.begin();
+    fronts.erase(fronts.begin());
     auto& candidates = hands.at(front.of);
     const auto found = front.of->needing[front.phase].find(front.rank);
     if (found != front.of->needing[front.phase].end()) {

@@ -65,7 +65,9 @@ void Scheduler::State::promise_room(JobState& job, Instant now) {
 void Scheduler::State::renew_promise(WorkerState& worker, Instant now) {
   const auto there = occupants(worker);
   const auto earliest = earliest_start(room_of(worker), there, worker.promise.memory_bytes, now);
-  if (earliest) worker.promise.start = std::max(worker.promise.start, *earliest);
+  if (!earliest || *earliest <= worker.promise.start) return;
+  worker.promise.start = *earliest;
+  mark(worker);  // More ends before that.
 }
 
 void Scheduler::State::break_promise(JobState& job) {

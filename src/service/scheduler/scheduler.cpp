@@ -144,6 +144,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   if (job.estimate) {
     added.canary = CanaryState::passed;
     added.pace = job.estimate->reference_seconds_per_workgroup;
+    added.pace_usual = added.pace;
   }
   for (const TaskProgress& each : progress) {
     if (each.index >= job.tasks)
@@ -201,7 +202,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   reported.since = now;
   reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
   state.charge(job, reported.charged - holding->charged, now);
-  worker->load_seconds -= holding->seconds;
+  worker->load_seconds -= holding->usual;
   worker->running.erase(holding);
   if (worker->running.empty()) worker->load_seconds = 0;
   worker->head_since = now;  // Whatever is first now runs from here on at the latest.

@@ -15,7 +15,7 @@ namespace weft::scheduler {
 struct Speculation {
   double late_factor = 3;                       // Of the predicted time,
   Duration late_min = std::chrono::seconds(2);  // but not before this: fetching and sending are not predicted.
-  double copies_share_max = 0.05;               // Of all leases, and one in any case.
+  double copies_share_max = 0.1;                // Of all workers, and one in any case.
   bool enabled = true;
 };
 
@@ -25,8 +25,8 @@ struct Speculation {
   return began + std::max(rule.late_min, std::chrono::duration_cast<Duration>(late));
 }
 
-[[nodiscard]] inline bool may_copy(const Speculation& rule, std::size_t copies, std::size_t leases) {
-  return rule.enabled && (copies == 0 || static_cast<double>(copies + 1) <= rule.copies_share_max * static_cast<double>(leases));
+[[nodiscard]] inline bool may_copy(const Speculation& rule, std::size_t copies, std::size_t workers) {
+  return rule.enabled && (copies == 0 || static_cast<double>(copies + 1) <= rule.copies_share_max * static_cast<double>(workers));
 }
 
 }  // namespace weft::scheduler

@@ -14,11 +14,11 @@ TEST(Late, IsAMultipleOfWhatWasPredictedAndNotBeforeItsLeast) {
   EXPECT_EQ(late_at(rule, at(1), 0.001), at(3));
 }
 
-TEST(MayCopy, KeepsCopiesToAShareOfAllLeases) {
+TEST(MayCopy, KeepsCopiesToAShareOfAllWorkers) {
   const Speculation rule;
   EXPECT_TRUE(may_copy(rule, 0, 1));
-  EXPECT_FALSE(may_copy(rule, 1, 39));
-  EXPECT_TRUE(may_copy(rule, 1, 40));
+  EXPECT_FALSE(may_copy(rule, 1, 19));
+  EXPECT_TRUE(may_copy(rule, 1, 20));
   EXPECT_FALSE(may_copy({.enabled = false}, 0, 100));
 }
 

@@ -59,7 +59,8 @@ struct JobState {
   CanaryState canary = CanaryState::waiting;
   std::optional<std::uint32_t> canary_index;  // Once it was leased.
   double queued_seconds = 0;                  // Its part in State::queued_seconds.
-  double pace = 0;                            // The slowest reference seconds a workgroup seen so far.
+  double pace = 0;                            // The slowest reference seconds a workgroup seen so far: for bounds.
+  double pace_usual = 0;                      // The latest ones, averaged: for how much a worker has to do.
   std::uint32_t leases = 0;
   std::size_t copies = 0;                // Of its tasks.
   WorkerState* promised = nullptr;       // Where its next task has a reservation.
@@ -93,7 +94,8 @@ struct Holding {
   JobState* job = nullptr;
   std::uint32_t index = 0;
   std::uint32_t attempt = 0;
-  double seconds = 0;  // Predicted.
+  double seconds = 0;  // Predicted, at the slowest pace.
+  double usual = 0;    // At the usual one.
   Instant since;       // Leased, later reported.
   double charged = 0;  // To its client, in reference seconds.
   Instant look_again;  // Whether it is late, at the earliest.
@@ -182,7 +184,6 @@ struct Scheduler::State {
   UnixMillis clock_unix = 0;
 
   std::set<std::pair<Instant, JobId>> patience;  // JobState::patient_until.
-  std::size_t leases = 0;
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
 
