@@ -15,7 +15,7 @@ struct PlanOptions {
   double latency_ms = 50;                                   // Of L: there and back.
   double task_mbytes = 0;                                   // Of L: what a task fetches and sends,
   double mbit = 100;                                        // over a worker's connection.
-  std::optional<double> task_ms;                            // C; or
+  std::optional<double> task_ms{};                          // C; or
   double task_gflop = 1000;                                 // the work of a task: C = work / G.
   std::uint32_t tasks = 10'000;                             // Of the job.
   std::uint32_t replicas = 1;

@@ -256,7 +256,7 @@ TEST_F(CoreTest, ALateTaskRunsElsewhereTooAndWhoIsSecondIsNotBlamed) {
 
 TEST_F(CoreTest, TwoClientsShareTheWorkersThoughOneSubmittedMoreBefore) {
   const auto second = crypto::KeyPair::generate().value();
-  auto& worker = network.join(a, {.silent = true});
+  auto& worker = network.join(a, {.silent = true, .gpu_seconds = 0.9});
   submit(40, 1);
   network.pass(std::chrono::milliseconds(900));
   worker.deliver(worker.leases.at(0), worker.leases.at(0).tasks.at(0));  // Its canary: such a task takes most of a second.
