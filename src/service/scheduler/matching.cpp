@@ -186,7 +186,10 @@ Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& can
 bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant now) {
   const auto index = task_for(worker, job, now);
   if (!index) return false;
-  if (!admits(worker, job, *index, now)) return job.promised == nullptr && !job.requirements->sliced.empty();  // It may be promised room.
+  if (!admits(worker, job, *index, now)) {
+    const JobState* promised = job.requirements->promised;
+    return promised == nullptr || job.rank < promised->rank;  // It may be promised room.
+  }
   const bool waits = job.patient_until && *job.patient_until > now;
   return !waits || suits(worker, job, *index, now);
 }
