@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,10 +30,16 @@ struct Covering {
   bool stored = false;
 };
 
+// What is needed of an accepted task until its job is joined; the rest of it is in the store.
+struct Settled {
+  Hash root;
+  std::vector<store::OutputBlob> outputs;
+};
+
 struct RunningJob {
-  store::Job row;
+  store::Job row;  // Without the manifest's text, which is in the store.
   Book::Manifest manifest;
-  std::vector<std::optional<store::Task>> accepted;  // By index.
+  std::vector<std::unique_ptr<const Settled>> accepted;  // By index; null: the task is open.
   std::uint32_t accepted_count = 0;
   std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // Of open tasks, by index.
   std::map<std::uint32_t, std::set<PublicKey>> leased;                // Likewise; for views.
@@ -73,7 +80,7 @@ struct Core::State {
   trust::Trust trust;
   ledger::Ledger ledger;
 
-  std::map<JobId, RunningJob> jobs;
+  std::unordered_map<JobId, RunningJob> jobs;  // Looked up only.
   std::size_t tasks_open = 0;
   std::map<PublicKey, ConnectedWorker> workers;
   std::unordered_map<SessionId, PublicKey> keys;  // Of connected workers.

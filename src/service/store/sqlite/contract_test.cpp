@@ -68,6 +68,46 @@ TEST_P(StoreContract, ReadsBackEverythingThatWasCommitted) {
   EXPECT_EQ(store->job_of_nonce(key_of(99), nonce_of(1)).value(), std::nullopt);
 }
 
+TEST_P(StoreContract, LoadsTasksAndReplicasInTheOrderOfTheirJobs) {
+  // Jobs whose ids are not in the order of their commits; the middle one has ended, the last two have open and settled tasks.
+  const std::vector<Job> jobs = {job_row(9), job_row(5), job_row(7), job_row(3)};
+  for (const Job& job : jobs) commit(submit_batch(job));
+  const auto replica = [](const Job& job, std::uint32_t index, unsigned worker, UnixMillis arrived) {
+    Replica row = replica_row(job, index, worker);
+    row.arrived = arrived;
+    return row;
+  };
+  Batch batch;
+  for (const Job& job : {jobs[1], jobs[2], jobs[3]}) {
+    batch.tasks.insert(batch.tasks.end(), {task_row(job, 3), task_row(job, 1)});
+    for (const std::uint32_t index : {3U, 2U, 1U, 0U}) {
+      // Who came first has the greater key.
+      batch.replicas.insert(batch.replicas.end(), {replica(job, index, 200, 10), replica(job, index, 7, 20)});
+    }
+  }
+  batch.job_updates.push_back(
+      {.id = jobs[1].id, .price = {}, .end = JobUpdate::End{.state = JobState::cancelled, .reason = "", .root = {}, .outputs = {}, .ended = 9}});
+  commit(batch);
+
+  const Loaded loaded = store->load().value();
+
+  std::vector<JobId> ids;
+  for (const Job& job : loaded.jobs) ids.push_back(job.id);
+  EXPECT_EQ(ids, (std::vector{jobs[0].id, jobs[2].id, jobs[3].id}));
+  std::vector<TaskId> settled;
+  for (const Task& task : loaded.tasks) settled.push_back(task.id);
+  EXPECT_EQ(settled, (std::vector<TaskId>{{jobs[2].id, 1}, {jobs[2].id, 3}, {jobs[3].id, 1}, {jobs[3].id, 3}}));
+  std::vector<std::pair<TaskId, PublicKey>> open;
+  for (const Replica& row : loaded.replicas) open.emplace_back(row.task, row.worker);
+  std::vector<std::pair<TaskId, PublicKey>> expected;
+  for (const Job& job : {jobs[2], jobs[3]}) {
+    for (const std::uint32_t index : {0U, 2U}) {
+      expected.insert(expected.end(), {{{job.id, index}, key_of(200)}, {{job.id, index}, key_of(7)}});
+    }
+  }
+  EXPECT_EQ(open, expected);
+}
+
 TEST_P(StoreContract, KeepsBalancesAndKeysForTheLedger) {
   const Job job = job_row(1);
   commit(submit_batch(job));

@@ -1,8 +1,10 @@
 #include "service/store/sqlite/reader.h"
 
+#include <algorithm>
 #include <format>
 #include <limits>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "service/store/sqlite/rows.h"
@@ -31,6 +33,17 @@ Result<std::vector<Row>> rows(Connection& connection, const std::string& sql, Ma
     all.push_back(std::move(made));
     return {};
   }));
+  return all;
+}
+
+// "t.a, t.b" of "a, b".
+std::string prefixed(std::string_view table, std::string_view columns) {
+  std::string all(table);
+  all += '.';
+  for (const char c : columns) {
+    all += c;
+    if (c == ' ') all += std::string(table) + ".";
+  }
   return all;
 }
 
@@ -69,26 +82,46 @@ Result<Loaded> Reader::load_all() {
 
 Result<> Reader::load_running(Loaded& loaded) {
   WEFT_ASSIGN(loaded.jobs, rows<Job>(connection_, std::format("SELECT {} FROM jobs WHERE state = 0 ORDER BY seq", job_columns), job_of));
-  WEFT_ASSIGN(Statement tasks, connection_.prepare(std::format("SELECT {} FROM tasks WHERE job = ? ORDER BY task", task_columns)));
+  // Job by job in the order of `seq`, as the tables are: one walk over each, and nothing is sorted.
+  constexpr std::string_view running = "FROM jobs j INDEXED BY jobs_running CROSS JOIN";
+  WEFT_ASSIGN(Statement tasks, connection_.prepare(std::format("SELECT {}, j.id {} tasks t ON t.job = j.seq WHERE j.state = 0 ORDER BY j.seq, t.task",
+                                                               prefixed("t", task_columns), running)));
+  tasks.start();
+  WEFT_OK(each_row(tasks, [&](const Statement& each) -> Result<> {
+    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(6));
+    WEFT_ASSIGN(Task task, task_of(each, job));
+    loaded.tasks.push_back(std::move(task));
+    return {};
+  }));
   WEFT_ASSIGN(Statement replicas,
-              connection_.prepare(std::format("SELECT {} FROM replicas r WHERE job = ? AND NOT EXISTS "
-                                              "(SELECT 1 FROM tasks t WHERE t.job = r.job AND t.task = r.task) ORDER BY task, arrived, worker",
-                                              replica_columns)));
-  for (const Job& job : loaded.jobs) {
-    WEFT_ASSIGN(const std::int64_t row, job_row(job.id));
-    tasks.start(row);
-    WEFT_OK(each_row(tasks, [&](const Statement& each) -> Result<> {
-      WEFT_ASSIGN(Task task, task_of(each, job.id));
-      loaded.tasks.push_back(std::move(task));
-      return {};
-    }));
-    replicas.start(row);
-    WEFT_OK(each_row(replicas, [&](const Statement& each) -> Result<> {
-      WEFT_ASSIGN(Replica replica, replica_of(each, job.id));
-      loaded.replicas.push_back(std::move(replica));
-      return {};
-    }));
-  }
+              connection_.prepare(std::format("SELECT {}, j.id {} replicas r ON r.job = j.seq WHERE j.state = 0 ORDER BY j.seq, r.task, r.worker",
+                                              prefixed("r", replica_columns), running)));
+  std::size_t settled = 0;  // Of loaded.tasks, whose order is the same.
+  std::size_t of_task = 0;  // The first replica of the latest task.
+  const auto order_by_arrival = [&] {
+    std::ranges::sort(std::span(loaded.replicas).subspan(of_task), {},
+                      [](const Replica& replica) { return std::pair(replica.arrived, replica.worker); });
+  };
+  std::size_t at = 0;  // In loaded.jobs.
+  replicas.start();
+  WEFT_OK(each_row(replicas, [&](const Statement& each) -> Result<> {
+    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(9));
+    const auto index = static_cast<std::uint32_t>(each.integer(0));
+    for (; at < loaded.jobs.size() && loaded.jobs[at].id != job; ++at) {
+      while (settled < loaded.tasks.size() && loaded.tasks[settled].id.job == loaded.jobs[at].id) ++settled;
+    }
+    while (settled < loaded.tasks.size() && loaded.tasks[settled].id.job == job && loaded.tasks[settled].id.index < index) ++settled;
+    const TaskId task{.job = job, .index = index};
+    if (settled < loaded.tasks.size() && loaded.tasks[settled].id == task) return {};
+    WEFT_ASSIGN(Replica replica, replica_of(each, job));
+    if (loaded.replicas.size() > of_task && loaded.replicas[of_task].task != task) {
+      order_by_arrival();
+      of_task = loaded.replicas.size();
+    }
+    loaded.replicas.push_back(std::move(replica));
+    return {};
+  }));
+  order_by_arrival();
   return {};
 }
 
