@@ -30,9 +30,8 @@ class GatedStore final : public Store {
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override {
     return inner_->job_of_nonce(client, nonce);
   }
-  Result<std::vector<Transaction>> transactions(const ledger::Account& account, std::uint32_t count) override {
-    return inner_->transactions(account, count);
-  }
+  Result<History> history(const ledger::Account& account, const HistoryPage& page) override { return inner_->history(account, page); }
+  Result<History> history(const JobId& job, const HistoryPage& page) override { return inner_->history(job, page); }
   Result<> audit() override { return inner_->audit(); }
 
   std::latch gate{1};

@@ -5,7 +5,6 @@
 #include <limits>
 #include <map>
 #include <span>
-#include <unordered_map>
 
 #include "service/store/sqlite/rows.h"
 
@@ -48,14 +47,6 @@ std::string prefixed(std::string_view table, std::string_view columns) {
 }
 
 }  // namespace
-
-template <class Use>
-auto Reader::snapshot(Use use) -> decltype(use()) {
-  WEFT_OK(connection_.execute("BEGIN"));
-  auto result = use();
-  (void)connection_.execute("COMMIT");  // Nothing was written.
-  return result;
-}
 
 Result<Loaded> Reader::load() {
   return snapshot([this] { return load_all(); });
@@ -197,70 +188,6 @@ Result<std::optional<JobId>> Reader::job_of_nonce(const PublicKey& client, const
   }();
   find_nonce_->finish();
   return found;
-}
-
-Result<std::vector<Transaction>> Reader::transactions(const ledger::Account& account, std::uint32_t count) {
-  return snapshot([&]() -> Result<std::vector<Transaction>> {
-    std::unordered_map<std::int64_t, ledger::Account> names;
-    WEFT_ASSIGN(Statement name, connection_.prepare("SELECT kind, key FROM accounts WHERE id = ?"));
-    const auto name_of = [&](std::int64_t row) -> Result<ledger::Account> {
-      if (const auto known = names.find(row); known != names.end()) return known->second;
-      name.start(row);
-      WEFT_ASSIGN(const bool found, name.next());
-      if (!found) return fail(ErrorCode::data_loss, "A transaction names the account in row {}, which is missing.", row);
-      WEFT_ASSIGN(const ledger::Account read, account_of(name, 0));
-      return names[row] = read;
-    };
-    const auto make = [&](const Statement& row) -> Result<Transaction> {
-      Transaction made;
-      made.transaction.key = row.text(0);
-      if (!row.is_null(1)) {
-        WEFT_ASSIGN(made.transaction.job, row.fixed<JobId>(1));
-      }
-      WEFT_ASSIGN(const auto entries, unpack_entries(row.blob(2)));
-      for (const StoredEntry& entry : entries) {
-        WEFT_ASSIGN(const ledger::Account of, name_of(entry.account));
-        made.transaction.entries.push_back({.account = of, .amount = entry.amount});
-      }
-      made.transaction.what = row.text(3);
-      made.time = row.integer(4);
-      return made;
-    };
-    return rows<Transaction>(
-        connection_,
-        "SELECT t.key, j.id, t.entries, t.what, t.time FROM accounts a JOIN account_transactions x ON x.account = a.id "
-        "JOIN transactions t ON t.seq = x.seq LEFT JOIN jobs j ON j.seq = t.job WHERE a.kind = ? AND a.key = ? ORDER BY x.seq DESC LIMIT ?",
-        make, static_cast<int>(account.kind), ByteSpan(account.id), count);
-  });
-}
-
-Result<> Reader::audit() {
-  return snapshot([this] { return audit_all(); });
-}
-
-Result<> Reader::audit_all() {
-  std::map<std::int64_t, MicroCredits> added;
-  WEFT_ASSIGN(Statement transactions, connection_.prepare("SELECT key, entries FROM transactions"));
-  transactions.start();
-  WEFT_OK(each_row(transactions, [&](const Statement& row) -> Result<> {
-    WEFT_ASSIGN(const auto entries, unpack_entries(row.blob(1)));
-    MicroCredits total = 0;
-    for (const StoredEntry& entry : entries) {
-      added[entry.account] += entry.amount;
-      total += entry.amount;
-    }
-    if (total != 0) return fail(ErrorCode::data_loss, "The entries of the transaction {} sum to {}, not to 0.", row.text(0), total);
-    return {};
-  }));
-  WEFT_ASSIGN(Statement accounts, connection_.prepare("SELECT kind, key, id, balance FROM accounts"));
-  accounts.start();
-  WEFT_OK(each_row(accounts, [&](const Statement& row) -> Result<> {
-    WEFT_ASSIGN(const ledger::Account account, account_of(row, 0));
-    const MicroCredits expected = added[row.integer(2)];
-    if (row.integer(3) == expected) return {};
-    return fail(ErrorCode::data_loss, "The account {} holds {}; its transactions sum to {}.", account.text(), row.integer(3), expected);
-  }));
-  return {};
 }
 
 }  // namespace weft::store::sqlite
