@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "apps/coordinator/core.h"
@@ -88,6 +89,7 @@ struct Core::State {
   // Submissions taken since the start whose nonce may not be durable yet. Older ones are in the store.
   std::map<std::pair<PublicKey, store::SubmitNonce>, JobId> nonces;
   std::deque<std::pair<PublicKey, store::SubmitNonce>> nonces_order;
+  std::unordered_set<PublicKey> granted;  // Clients whose grant was looked at since the start; the ledger knows them all.
   Counters counters;
 
   // What the events since the last flush decided, and what follows from it.

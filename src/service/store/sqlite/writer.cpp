@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::size_t rows_cached_max = 100'000;
 
-// Says what was there already; SQLite knows only the names of columns.
-template <class... Args>
-Result<> naming(Result<> result, std::format_string<Args...> format, Args&&... args) {
+// Says what was there already; SQLite knows only the names of columns. `what` makes the sentence, when it is needed.
+template <class What>
+Result<> naming(Result<> result, What what) {
   if (result || result.error().code != ErrorCode::already_exists) return result;
-  return fail(ErrorCode::already_exists, "{}", std::format(format, std::forward<Args>(args)...));
+  return fail(ErrorCode::already_exists, "{}", what());
 }
 
 // After these, memory and disk may differ.
@@ -94,15 +94,15 @@ Result<> Writer::write(const Job& job) {
   WEFT_OK(naming(statements_[insert_job].run(job.id, job.client, job.name, job.manifest, job.manifest_hash, job.tasks, job.budget, job.created,
                                              static_cast<int>(job.state), job.accepted, job.price, job.units, job.reference_seconds_per_workgroup,
                                              job.reason, job.root, job.ended, pack(job.outputs)),
-                 "The job {} is stored already.", job.id.text()));
+                 [&] { return std::format("The job {} is stored already.", job.id.text()); }));
   job_rows_[job.id] = connection_.last_row();
   return {};
 }
 
 Result<> Writer::write(const Nonce& nonce) {
   WEFT_ASSIGN(const std::int64_t row, job_row(nonce.job));
-  return naming(statements_[insert_nonce].run(nonce.client, ByteSpan(nonce.nonce), row), "The client {} has used this nonce already.",
-                nonce.client.text());
+  return naming(statements_[insert_nonce].run(nonce.client, ByteSpan(nonce.nonce), row),
+                [&] { return std::format("The client {} has used this nonce already.", nonce.client.text()); });
 }
 
 Result<> Writer::write(const Receipt& receipt) {
@@ -113,13 +113,13 @@ Result<> Writer::write(const Replica& replica) {
   WEFT_ASSIGN(const std::int64_t row, job_row(replica.task.job));
   return naming(statements_[insert_replica].run(row, replica.task.index, replica.worker, replica.attempt, replica.root, pack(replica.outputs),
                                                 replica.receipt, replica.gpu_seconds, replica.wall_seconds, replica.arrived),
-                "A replica of {} by {} is stored already.", replica.task.text(), replica.worker.text());
+                [&] { return std::format("A replica of {} by {} is stored already.", replica.task.text(), replica.worker.text()); });
 }
 
 Result<> Writer::write(const Task& task) {
   WEFT_ASSIGN(const std::int64_t row, job_row(task.id.job));
   WEFT_OK(naming(statements_[insert_task].run(row, task.id.index, task.root, pack(task.outputs), task.worker, pack(task.agreeing), task.accepted),
-                 "The task {} is accepted already.", task.id.text()));
+                 [&] { return std::format("The task {} is accepted already.", task.id.text()); }));
   return statements_[count_accepted].run(row);
 }
 
@@ -149,7 +149,7 @@ Result<> Writer::write(const Transaction& transaction) {
 
   const auto insert = [&](const auto& job) {
     return naming(statements_[insert_transaction].run(what.key, job, what.what, transaction.time, movement_ + 1),
-                  "The transaction {} is stored already.", what.key);
+                  [&] { return std::format("The transaction {} is stored already.", what.key); });
   };
   if (what.job) {
     WEFT_ASSIGN(const std::int64_t job, job_row(*what.job));
