@@ -108,7 +108,8 @@ class LiveCoordinator final : public Coordinator, private World {
         blobs_(std::move(blobs)),
         intake_(*blobs_),
         server_(std::move(server)),
-        commits_(std::make_unique<store::GroupCommit>(*store_, store::GroupCommit::Options{.before_commit = [this] { return blobs_->sync(); }})) {}
+        commits_(std::make_unique<store::GroupCommit>(
+            *store_, store::GroupCommit::Options{.wait_max = std::chrono::milliseconds(1), .before_commit = [this] { return blobs_->sync(); }})) {}
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {
