@@ -88,7 +88,9 @@ addToLibrary({
   // 0 signal, 1 frame, 2 open, 3 closed.
   $weftLineNews: (kind, chain, epoch, member, bytes) => weftInto(bytes, (data, size) => _weft_line_news(kind, chain, epoch, member, data, size)),
   $weftLinesTake__deps: ['$weftLines', '$weftLineNews', '$weftUtf8'],
-  $weftLinesTake: ({ type, chain, epoch, member, text, channel }) => {
+  // (Emscripten loses the name of a function whose parameters are taken apart.)
+  $weftLinesTake: (news) => {
+    const { type, chain, epoch, member, text, channel } = news;
     const nothing = new Uint8Array();
     if (type === 'signal') return weftLineNews(0, chain, epoch, member, weftUtf8(text));
     if (type !== 'channel') return undefined;
