@@ -79,6 +79,7 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
   job.accepted.resize(job.row.tasks);
 
   state.batch.jobs.push_back(job.row);
+  job.row.manifest = {};
   state.batch.nonces.push_back({.client = submission.client, .nonce = submission.nonce, .job = job.row.id});
   state.nonces.emplace(nonce, job.row.id);
   state.nonces_order.push_back(nonce);
