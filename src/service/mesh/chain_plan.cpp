@@ -114,24 +114,24 @@ class Planner {
     // Links, roles and memory may ask for more than that: go up in growing steps, then bisect the last one.
     auto least = static_cast<std::size_t>(start - bounds.begin());
     std::size_t at = least;
+    const SearchEffort glance{.over_layers = problem_.nodes() <= 32, .visits_max = 40'000, .any = true};
     std::optional<Chain> best;
-    for (std::size_t step = 1; !(best = solve(bounded(bounds[at]))); step *= 2) {
+    for (std::size_t step = 1; !(best = solve(bounded(bounds[at]), glance)); step *= 2) {
       if (at + 1 == bounds.size()) return std::nullopt;
       least = at + 1;
       at = std::min(at + step, bounds.size() - 1);
     }
     while (least < at) {
       const std::size_t middle = (least + at) / 2;
-      if (auto chain = solve(bounded(bounds[middle]))) {
+      if (auto chain = solve(bounded(bounds[middle]), glance)) {
         best = std::move(chain);
         at = middle;
       } else {
         least = middle + 1;
       }
     }
-    if (slack > 0) {
-      if (auto chain = solve(bounded(bounds[at] * (1 + slack))); chain && chain->seconds < best->seconds) best = std::move(chain);
-    }
+    // So far any chain did; now the one whose tokens come soonest.
+    if (auto chain = solve(bounded(bounds[at] * (1 + slack))); chain && chain->seconds < best->seconds) best = std::move(chain);
     return best;
   }
 
@@ -157,8 +157,8 @@ class Planner {
   }
 
  private:
-  [[nodiscard]] static std::optional<Chain> solve(const ChainProblem& problem) {
-    return problem.nodes() <= exact_nodes_max ? search_exactly(problem) : search_well(problem, {});
+  [[nodiscard]] static std::optional<Chain> solve(const ChainProblem& problem, const SearchEffort& effort = {}) {
+    return problem.nodes() <= exact_nodes_max ? search_exactly(problem) : search_well(problem, effort);
   }
 
   [[nodiscard]] static std::uint64_t most_held(const ChainProblem& problem) {

@@ -70,7 +70,7 @@ struct PlanOptions {
 };
 
 // Sets of up to this many usable nodes are searched completely.
-inline constexpr std::size_t exact_nodes_max = 8;
+inline constexpr std::size_t exact_nodes_max = 10;
 // Of more usable nodes than this the most promising are planned with.
 inline constexpr std::size_t search_nodes_max = 128;
 

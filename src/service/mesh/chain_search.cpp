@@ -291,32 +291,39 @@ class OverLayers {
 // Moves of one or two nodes, taken as soon as they help.
 class LocalSearch {
  public:
-  LocalSearch(const ChainProblem& problem, std::size_t evaluations_max) : problem_(problem), left_(evaluations_max) {}
+  LocalSearch(const ChainProblem& problem, std::size_t visits_max, bool any) : problem_(problem), left_(visits_max), any_(any) {}
 
-  // Makes `order` better until no move helps or the evaluations are used up.
+  // Makes `order` better until no move helps or the visits are used up.
   Worth improve(std::vector<std::uint32_t>& order) {
     order_ = &order;
     worth_ = worth_of(problem_, order);
+    if (any_ && worth_.faults == 0) return worth_;
     while (left_ > 0 && (remove() || replace() || insert() || exchange() || turn())) {
     }
     return worth_;
   }
-  [[nodiscard]] bool exhausted() const { return left_ == 0; }
 
  private:
   bool take_if_better() {
     if (left_ == 0) return false;
-    --left_;
+    left_ -= std::min(left_, trial_.size());
     const Worth worth = worth_of(problem_, trial_);
     if (!worth.better_than(worth_)) return false;
     worth_ = worth;
     *order_ = trial_;
+    if (any_ && worth_.faults == 0) left_ = 0;
     return true;
   }
   [[nodiscard]] NodeSet used() const {
     NodeSet nodes;
     for (const std::uint32_t node : *order_) nodes.add(node);
     return nodes;
+  }
+
+  // Whether the links around place `i` lead to `node` and from it to the node at `next`.
+  [[nodiscard]] bool linked(std::size_t i, std::uint32_t node, std::size_t next) const {
+    return (i == 0 || std::isfinite(problem_.hop((*order_)[i - 1], node))) &&
+           (next >= order_->size() || std::isfinite(problem_.hop(node, (*order_)[next])));
   }
 
   bool remove() {
@@ -337,7 +344,7 @@ class LocalSearch {
     for (std::size_t i = 0; i < order_->size(); ++i) {
       NodeSet in = used();
       for (std::uint32_t node = 0; node < problem_.nodes(); ++node) {
-        if (in.has(node)) continue;
+        if (in.has(node) || !linked(i, node, i + 1)) continue;
         trial_ = *order_;
         trial_[i] = node;
         if (take_if_better()) {
@@ -352,7 +359,7 @@ class LocalSearch {
     for (std::size_t i = 0; i <= order_->size(); ++i) {
       const NodeSet in = used();
       for (std::uint32_t node = 0; node < problem_.nodes(); ++node) {
-        if (in.has(node)) continue;
+        if (in.has(node) || !linked(i, node, i)) continue;
         trial_ = *order_;
         trial_.insert(trial_.begin() + static_cast<std::ptrdiff_t>(i), node);
         if (take_if_better()) return true;
@@ -394,30 +401,42 @@ class LocalSearch {
 
   const ChainProblem& problem_;
   std::size_t left_;
+  bool any_;
   std::vector<std::uint32_t>* order_ = nullptr;
   std::vector<std::uint32_t> trial_;
   Worth worth_;
 };
 
-// Nodes by `before` until they hold all layers, as a path that goes to the nearest next.
+// Nodes by `before`, each put where it makes the path longer by the least and left out where no link leads, until all
+// layers fit.
 template <class Before>
 std::vector<std::uint32_t> gathered(const ChainProblem& problem, Before before) {
   std::vector<std::uint32_t> nodes(problem.nodes());
   std::iota(nodes.begin(), nodes.end(), 0U);
   std::ranges::stable_sort(nodes, before);
+  std::vector<std::uint32_t> order;
   std::uint64_t held = 0;
-  std::size_t count = 0;
-  while (count < nodes.size() && count < problem.max_shards && (held < problem.layers || count < problem.min_shards)) {
-    held += problem.rooms[nodes[count++]].middle;
+  for (const std::uint32_t node : nodes) {
+    if (order.size() == problem.max_shards) break;
+    if (problem.rooms[node].middle == 0) continue;
+    std::size_t place = 0;
+    double least = infinite;
+    for (std::size_t i = 0; i <= order.size(); ++i) {
+      double longer = 0;
+      if (i > 0) longer += problem.hop(order[i - 1], node);
+      if (i < order.size()) longer += problem.hop(node, order[i]);
+      if (i > 0 && i < order.size() && std::isfinite(longer)) longer -= problem.hop(order[i - 1], order[i]);
+      if (longer < least) {
+        least = longer;
+        place = i;
+      }
+    }
+    if (!std::isfinite(least)) continue;
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(place), node);
+    held += problem.rooms[node].middle;
+    if (held >= problem.layers && order.size() >= problem.min_shards && worth_of(problem, order).faults == 0) break;
   }
-  nodes.resize(count);
-  for (std::size_t i = 1; i < nodes.size(); ++i) {
-    const auto next = nodes.begin() + static_cast<std::ptrdiff_t>(i);
-    std::iter_swap(next, std::min_element(next, nodes.end(), [&](std::uint32_t a, std::uint32_t b) {
-                     return problem.hop(nodes[i - 1], a) < problem.hop(nodes[i - 1], b);
-                   }));
-  }
-  return nodes;
+  return order;
 }
 
 std::vector<std::uint32_t> best_alone(const ChainProblem& problem) {
@@ -456,12 +475,13 @@ std::optional<Chain> search_well(const ChainProblem& problem, const SearchEffort
   Worth best;
   std::vector<std::uint32_t> best_order;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
-    LocalSearch search(problem, effort.evaluations_max / seeds.size());
+    LocalSearch search(problem, effort.visits_max / seeds.size(), effort.any);
     const Worth worth = search.improve(seeds[i]);
     if (worth.better_than(best)) {
       best = worth;
       best_order = seeds[i];
     }
+    if (effort.any && best.faults == 0) break;
   }
   if (best.faults > 0) return std::nullopt;
   return chain_of(problem, std::move(best_order), best.seconds);

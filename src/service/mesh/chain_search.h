@@ -46,10 +46,11 @@ struct Chain {
 
 // A good chain among at most search_nodes_max nodes: seeds (every node alone, the greatest rooms, the fastest nodes and, where
 // `over_layers` is set, the dynamic programme over layers) improved by moves of one or two nodes until none helps or
-// `evaluations_max` chains have been looked at. Nothing where it finds no chain that fits.
+// chains of `visits_max` nodes have been looked at. Nothing where it finds no chain that fits.
 struct SearchEffort {
   bool over_layers = true;
-  std::size_t evaluations_max = 20'000;
+  std::size_t visits_max = 500'000;  // Nodes of the chains looked at.
+  bool any = false;                  // The first chain that fits will do.
 };
 [[nodiscard]] std::optional<Chain> search_well(const ChainProblem& problem, const SearchEffort& effort);
 
