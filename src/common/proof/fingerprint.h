@@ -9,7 +9,7 @@
 // 2^-12 of a value whatever the model's scale is.
 //
 // How far two honest engines are apart. The error of a fingerprint is the median over its entries of
-//   |claimed - own| / (|own| + least), least = the smallest magnitude claimed,
+//   |claimed - own| / (|own| + least),  least = the smallest magnitude claimed, at least a quarter of the median one,
 // which neither one flipped rounding nor one outlier dimension moves. What moves it:
 //   f16 in the fingerprint           2^-12                                      0.02 %
 //   products summed in another order about sqrt(n) 2^-24 a product, n <= 2^14   0.001 %, some ten products deep: 0.01 %
