@@ -104,6 +104,7 @@ void Core::State::act(const trust::Decision& decision, Moment now) {
   std::visit(Match{[&](const trust::Counted& counted) { count(counted); }, [&](const trust::Accepted& accepted) { accept(accepted, now); },
                    [&](const trust::Refused& refused) { turn_down(refused, now); },
                    [&](const trust::NeedReplicas& need) { scheduler.want_replicas(need.task, need.replicas); },
+                   [](const trust::Provisional&) {},  // Of ballots, which no task has here.
                    [&](const trust::JobFailed& failure) {
                      end_job(failure.job, {.state = store::JobState::failed, .reason = failure.reason, .root = {}, .outputs = {}, .ended = now.unix},
                              now);
