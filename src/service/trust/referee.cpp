@@ -33,7 +33,6 @@ void Referee::add_job(const JobId& id, JobTerms terms, std::uint32_t tasks) {
 
 void Referee::remove_job(const JobId& id) {
   trust_.remove_job(id);
-  traps_.remove_job(id);
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return;
   for (const auto& [index, open] : job->second.cases) {
@@ -253,7 +252,7 @@ void Referee::on(const Accepted& accepted, Pass& pass) {
     for (std::size_t i = 0; i < group.size(); ++i) book_.confirm(group[i], weights[i], pass.now);
   }
   Job& job = jobs_.at(task.job);
-  if (group.size() > 1 && (believed > 0 || group.size() >= lead())) {
+  if (group.size() >= lead()) {  // Less may be two accomplices, and who is right would be convicted.
     traps_.add({.task = task, .root = accepted.root, .value = job.value}, group);
   }
   pass.out.emplace_back(accepted);
@@ -327,9 +326,12 @@ void Referee::unhold(const TaskId& task, const Case& held) {
 
 void Referee::convict(const TaskId& task, const PublicKey& worker, MicroCredits value, std::string reason, Pass& pass) {
   MicroCredits penalty = stakes_.unlock(worker, task);
-  const auto job = jobs_.find(task.job);
-  if (penalty == 0)
-    penalty = stake_for(value, job == jobs_.end() ? CheckRates{} : rates(worker, job->second.terms, pass.now), settings_.checks.collusion);
+  if (penalty == 0) {
+    // Not its task alone (a juror, an auditor, a trap): as if it had been.
+    const auto job = jobs_.find(task.job);
+    const JobTerms any{.replicas = 2, .audit = 0, .parts = settings_.checks.audit_parts_max, .agree = {}};
+    penalty = stake_for(value, rates(worker, job == jobs_.end() ? any : job->second.terms, pass.now), settings_.checks.collusion);
+  }
   book_.convict(worker, pass.now);
   pass.out.emplace_back(Convicted{.task = task, .worker = worker, .penalty = penalty, .value = value, .reason = std::move(reason)});
   const auto held = holds_.extract(worker);

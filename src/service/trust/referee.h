@@ -104,6 +104,8 @@ class Referee {
   [[nodiscard]] std::optional<Trap> trap_for(const TaskId& task, const PublicKey& worker, UnixMillis now);
   [[nodiscard]] std::vector<Ruling> trap_answered(const Trap& trap, const PublicKey& worker, bool right, UnixMillis now);
   void add_trap(const Trap& trap) { traps_.add(trap, {}); }
+  // Traps outlive their jobs, for as long as their data can be leased.
+  void remove_traps(const JobId& job) { traps_.remove_job(job); }
 
   // Established, not suspended, and `stake` reaches for a task of this value: a first lease would be its alone.
   [[nodiscard]] bool works_alone(const PublicKey& worker, const JobId& job, MicroCredits value, MicroCredits stake, UnixMillis now) const;

@@ -24,7 +24,7 @@
 namespace weft::trust {
 
 struct CheckSettings {
-  double replica_floor = 0.01;
+  double replica_floor = 0.005;
   double audit_work = 0.02;  // Of a task's work, on average.
   std::uint32_t audit_parts_max = 8;
   double trap_floor = 0.005;

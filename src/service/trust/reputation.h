@@ -26,7 +26,7 @@ struct ReputationSettings {
   double half = 10;
   double probation = 10;
   UnixMillis half_life = 30LL * 24 * 3600 * 1000;
-  UnixMillis suspension = 7LL * 24 * 3600 * 1000;
+  UnixMillis suspension = 30LL * 24 * 3600 * 1000;
   std::uint32_t doublings_max = 10;
 };
 

@@ -48,15 +48,15 @@ TEST(Reputation, EndsWithAWrongResultAndComesBackSlowerEachTime) {
   book.convict(worker, day);
 
   EXPECT_EQ(book.reputation(worker, day), 0);
-  EXPECT_TRUE(book.suspended(worker, 8 * day - 1));
-  EXPECT_FALSE(book.suspended(worker, 8 * day));
-  confirm(book, 10, 9 * day);
-  EXPECT_FALSE(book.established(worker, 9 * day)) << "twice as much is needed now";
-  confirm(book, 10, 9 * day);
-  EXPECT_TRUE(book.established(worker, 9 * day));
-  book.convict(worker, 10 * day);
-  EXPECT_TRUE(book.suspended(worker, 24 * day - 1));
-  EXPECT_FALSE(book.suspended(worker, 24 * day));
+  EXPECT_TRUE(book.suspended(worker, 31 * day - 1));
+  EXPECT_FALSE(book.suspended(worker, 31 * day));
+  confirm(book, 10, 32 * day);
+  EXPECT_FALSE(book.established(worker, 32 * day)) << "twice as much is needed now";
+  confirm(book, 10, 32 * day);
+  EXPECT_TRUE(book.established(worker, 32 * day));
+  book.convict(worker, 40 * day);
+  EXPECT_TRUE(book.suspended(worker, 100 * day - 1));
+  EXPECT_FALSE(book.suspended(worker, 100 * day));
 }
 
 TEST(Reputation, CannotBeEarnedWhileSuspended) {

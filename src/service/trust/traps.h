@@ -1,5 +1,5 @@
 // Tasks whose answers are known, handed out like any other: who returns something else is wrong beyond doubt. They come from
-// tasks that a quorum with an established member, or a jury, has decided, and from whoever adds some with answers of his own.
+// tasks that a jury has decided, and from whoever adds some with answers of his own.
 // A trap looks like one more replica of a task; a worker that has had the task is never given it again.
 //
 // Pure. Bounds: traps_max, the oldest dropped; workers_max for each, after which it is spent.
