@@ -20,6 +20,10 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
   for (const auto& reputation : loaded.reputations) {
     state.trust.restore_reputation(reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
+  state.restore_standings(loaded.settings);
+  for (const auto& entry : loaded.balances) {
+    if (entry.account.kind == ledger::Account::Kind::stake && entry.amount > 0) state.staked.insert(PublicKey{{entry.account.id}});
+  }
 
   std::map<JobId, RunningJob> jobs;
   std::vector<JobId> order;
@@ -79,7 +83,8 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
       if (task.settled) state.trust.restore_accepted({.job = id, .index = task.index});
     }
     for (const auto& replica : counted[id]) state.trust.restore_counted(replica);
-    for (const auto& decision : state.trust.restored(id)) state.act(decision, now);
+    const auto stake = [&](const PublicKey& worker) { return state.ledger.balance(ledger::Account::stake(worker)); };
+    state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix), now);
     if (!state.jobs.contains(id)) continue;  // Its replicas differed for good.
     RunningJob& job = state.jobs.at(id);
     if (job.accepted_count == job.row.tasks) state.start_join(job);
@@ -92,6 +97,7 @@ void Core::flush(Moment now) {
   State& state = *state_;
   if (state.broken) return;
   state.decide(now);
+  state.store_standings();
   if (state.flights.size() >= state.settings.commits_in_flight_max) return;  // Lands soon, and then flushes.
   if (state.batch.empty() && state.effects.empty()) return;
   auto& flight = state.flights.emplace_back();
@@ -124,7 +130,11 @@ void Core::State::land() {
   }
 }
 
-std::optional<Instant> Core::next_deadline() const { return state_->scheduler.next_deadline(); }
+std::optional<Instant> Core::next_deadline() const {
+  const auto leases = state_->scheduler.next_deadline();
+  const auto extras = state_->extras_deadline();
+  return leases && extras ? std::min(*leases, *extras) : (leases ? leases : extras);
+}
 
 void Core::State::send(const PublicKey& worker, protocol::CoordinatorMessage message) {
   const auto found = workers.find(worker);
@@ -133,6 +143,7 @@ void Core::State::send(const PublicKey& worker, protocol::CoordinatorMessage mes
 }
 
 void Core::State::decide(Moment now) {
+  expire_extras(now);
   // Acting on a decision (a job that ends, a replica that is given up) may decide more.
   for (auto decisions = scheduler.decide(now.at); !decisions.empty(); decisions = scheduler.decide(now.at)) {
     for (auto& decision : decisions) act(std::move(decision), now);
@@ -152,11 +163,13 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                      if (job == jobs.end()) return;
                      for (const auto& task : lease.tasks) job->second.leased[task.index].insert(lease.worker);
                      counters.leases_granted += lease.tasks.size();
+                     const auto leased = lease.tasks;
                      send(lease.worker, protocol::Lease{.job = lease.job,
                                                         .manifest = job->second.row.manifest_hash,
                                                         .piece_workgroups_max = lease.piece_workgroups_max,
                                                         .wall_ms_max = lease.wall_ms_max,
                                                         .tasks = std::move(lease.tasks)});
+                     if (job->second.refereed) tell_leased(lease.job, lease.worker, leased, now);
                    },
                    [&](scheduler::Cancel& cancel) {
                      for (const auto& held : cancel.tasks) {
@@ -167,7 +180,7 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                    },
                    [&](const scheduler::LeaseLost& lost) {
                      ++counters.leases_lost;
-                     trust.withdraw(lost.task, lost.worker);
+                     trust.lost(lost.task, lost.worker);
                      const auto job = jobs.find(lost.task.job);
                      if (job != jobs.end()) {
                        job->second.leased[lost.task.index].erase(lost.worker);
@@ -198,9 +211,7 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                                                            .reference_seconds_per_workgroup = estimate.reference_seconds_per_workgroup},
                           .end = {}});
                    },
-                   [&](const scheduler::NoWorkerLeft& starved) {
-                     for (const auto& outcome : trust.give_up(starved.task)) act(outcome, now);
-                   },
+                   [&](const scheduler::NoWorkerLeft& starved) { act(trust.give_up(starved.task, now.unix), now); },
                    [&](const scheduler::JobFailed& ended) {
                      end_job(ended.job,
                              {.state = store::JobState::failed, .reason = ended.reason.message, .root = {}, .outputs = {}, .ended = now.unix}, now);

@@ -64,6 +64,8 @@ class TestWorker {
   std::vector<protocol::Lease> leases;
   std::vector<protocol::Cancel> cancels;
   std::vector<protocol::ErrorMessage> errors;
+  std::vector<protocol::OpenChunks> opens;
+  std::map<std::pair<TaskId, std::uint32_t>, ByteVector> handed;
   bool welcomed = false;
   bool closed = false;
 };
@@ -72,8 +74,9 @@ class TestNetwork : public World {
  public:
   static constexpr MicroCredits grant = 1'000'000'000;
 
-  TestNetwork()
-      : identity_(crypto::KeyPair::generate().value()),
+  explicit TestNetwork(CoreSettings settings = {})
+      : settings_(std::move(settings)),
+        identity_(crypto::KeyPair::generate().value()),
         store_(store::memory::create()),
         blobs_(store::Blobs::open(folder_.path(), {}).value()),
         intake_(*blobs_) {
@@ -198,6 +201,10 @@ class TestNetwork : public World {
     auto outputs = intake_.join(*order.manifest, order.parts);
     events_.push_back([id = order.job, outputs = std::move(outputs)](Core& core, Moment now) { core.joined(id, outputs, now); });
   }
+  void inspect(AuditOrder order) override {
+    const auto outcome = intake_.inspect(order);
+    events_.push_back([task = order.task, auditor = order.auditor, outcome](Core& core, Moment now) { core.inspected(task, auditor, outcome, now); });
+  }
   void fatal(const Error& error) override { ADD_FAILURE() << "The store refused a batch: " << error.message; }
   JobId new_job_id() override {
     JobId id;
@@ -221,7 +228,7 @@ class TestNetwork : public World {
   };
 
   void start() {
-    CoreSettings settings;
+    CoreSettings settings = settings_;
     settings.grant = grant;
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = *book_}, settings);
     ASSERT_TRUE(core_->restore(store_->load().value(), now_).has_value());
@@ -232,6 +239,7 @@ class TestNetwork : public World {
     landed_.push_back([call = std::move(held.done), done] { call(done); });
   }
 
+  const CoreSettings settings_;
   TestFolder folder_;
   crypto::KeyPair identity_;
   std::unique_ptr<store::Store> store_;
@@ -276,6 +284,18 @@ inline void TestWorker::hear(const std::string& text) {
     cancels.push_back(*cancel);
   } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {
     errors.push_back(*error);
+  } else if (const auto* to_open = std::get_if<protocol::OpenChunks>(&*message)) {
+    opens.push_back(*to_open);
+    if (behaviour.opens_nothing) return;
+    protocol::Opening opening{.task = to_open->task, .attempt = to_open->attempt, .roots = {}, .paths = {}};
+    const ByteVector& bytes = handed.at({to_open->task, to_open->attempt});
+    opening.roots.push_back(proof::output_root(bytes));
+    if (behaviour.opens_wrong) opening.roots[0].bytes[0] ^= 1;
+    for (const auto& [output, chunk] : to_open->chunks) {
+      const auto path = proof::inclusion_path(bytes, chunk).value();
+      opening.paths.push_back({.output = output, .chunk = chunk, .chunks = path.chunks, .siblings = path.siblings});
+    }
+    network.post([this, opening](Core&, Moment) { say(opening); });
   } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {
     leases.push_back(*lease);
     if (behaviour.silent) return;
@@ -291,13 +311,14 @@ inline void TestWorker::deliver(const protocol::Lease& lease, const protocol::Le
     return say(protocol::TaskFailed{
         .task = {.job = lease.job, .index = task.index}, .attempt = task.attempt, .code = "internal", .message = "It does not want to."});
   }
-  const Handed handed = hand_in(behaviour, key, challenge, lease.job, task);
-  if (behaviour.receipt_first) say(handed.receipt);
-  line->on_binary(handed.frame);
-  if (!behaviour.receipt_first) say(handed.receipt);
+  const Handed made = hand_in(behaviour, key, challenge, lease.job, task);
+  handed[{TaskId{.job = lease.job, .index = task.index}, task.attempt}] = made.bytes;
+  if (behaviour.receipt_first) say(made.receipt);
+  line->on_binary(made.frame);
+  if (!behaviour.receipt_first) say(made.receipt);
   if (behaviour.doubled) {
-    line->on_binary(handed.frame);
-    say(handed.receipt);
+    line->on_binary(made.frame);
+    say(made.receipt);
   }
 }
 

@@ -115,6 +115,7 @@ class Referee {
   [[nodiscard]] const StakesAtRisk& stakes() const { return stakes_; }
   [[nodiscard]] const ReputationBook& book() const { return book_; }
   [[nodiscard]] const Secret& secret() const { return secret_; }
+  [[nodiscard]] std::vector<PublicKey> take_moved() { return book_.take_moved(); }
   void restore_record(const PublicKey& worker, const Record& record) { book_.restore(worker, record); }
   void restore_reputation(const PublicKey& worker, Reputation reputation) { trust_.restore_reputation(worker, reputation); }
 

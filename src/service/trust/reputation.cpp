@@ -11,13 +11,30 @@ void ReputationBook::confirm(const PublicKey& worker, double weight, UnixMillis 
   check(weight > 0 && weight <= 1, "a confirmation weighs more than nothing and at most one");
   Record& record = fade(worker, now);
   record.verified += std::ldexp(weight, -static_cast<int>(std::min(record.wrong, settings_.doublings_max)));
+  if (record.verified >= taken_[worker] * 1.1 + 1) moved_.insert(worker);
 }
 
-void ReputationBook::doubt(const PublicKey& worker, UnixMillis now) { fade(worker, now).verified = 0; }
+void ReputationBook::doubt(const PublicKey& worker, UnixMillis now) {
+  fade(worker, now).verified = 0;
+  moved_.insert(worker);
+}
+
+void ReputationBook::restore(const PublicKey& worker, const Record& record) {
+  records_[worker] = record;
+  taken_[worker] = record.verified;
+}
+
+std::vector<PublicKey> ReputationBook::take_moved() {
+  std::vector<PublicKey> moved(moved_.begin(), moved_.end());
+  moved_.clear();
+  for (const PublicKey& worker : moved) taken_[worker] = records_[worker].verified;
+  return moved;
+}
 
 void ReputationBook::convict(const PublicKey& worker, UnixMillis now) {
   Record& record = fade(worker, now);
   record.verified = 0;
+  moved_.insert(worker);
   const UnixMillis suspension = settings_.suspension << std::min(record.wrong, settings_.doublings_max);
   record.suspended_until = std::max(record.suspended_until, now + suspension);
   ++record.wrong;

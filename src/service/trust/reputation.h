@@ -15,7 +15,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
@@ -54,7 +56,10 @@ class ReputationBook {
   [[nodiscard]] bool suspended(const PublicKey& worker, UnixMillis now) const;
 
   [[nodiscard]] Record record(const PublicKey& worker) const;
-  void restore(const PublicKey& worker, const Record& record) { records_[worker] = record; }
+  void restore(const PublicKey& worker, const Record& record);
+  // Whose records have moved enough since they were last taken or restored to be worth storing, in the order of their keys:
+  // by a tenth and one confirmation, or by a loss. A crash costs a wallet no more than that.
+  [[nodiscard]] std::vector<PublicKey> take_moved();
 
   // Evidence that gives a reputation in [0, 1).
   [[nodiscard]] double verified_at(double reputation) const { return settings_.half * reputation / (1 - reputation); }
@@ -64,6 +69,8 @@ class ReputationBook {
 
   const ReputationSettings settings_;
   std::unordered_map<PublicKey, Record> records_;  // Looked up only.
+  std::unordered_map<PublicKey, double> taken_;    // Evidence as it was then; looked up only.
+  std::set<PublicKey> moved_;
 };
 
 }  // namespace weft::trust

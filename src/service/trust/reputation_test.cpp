@@ -74,6 +74,19 @@ TEST(Reputation, DoubtStartsItAnewWithoutASuspension) {
   EXPECT_TRUE(book.established(worker, 0));
 }
 
+TEST(Reputation, IsStoredWhenItHasMovedAndNotWithEveryResult) {
+  ReputationBook book;
+  std::size_t stored = 0;
+  for (int i = 0; i < 1000; ++i) {
+    book.confirm(worker, 1, 0);
+    stored += book.take_moved().size();
+  }
+  EXPECT_GT(stored, 10U);
+  EXPECT_LT(stored, 60U);
+  book.convict(worker, 0);
+  EXPECT_EQ(book.take_moved(), std::vector{worker});
+}
+
 TEST(Reputation, IsTakenUpFromWhatWasStored) {
   ReputationBook book;
   confirm(book, 20, day);
