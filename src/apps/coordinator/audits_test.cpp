@@ -1,9 +1,10 @@
 // A worker with reputation and a stake works alone, is audited without knowing when, and loses its stake by a wrong result; the
 // job is right all the same, and who was right is paid once. In simulated time, with the real sessions, checks and ledger.
+#include "apps/coordinator/audits.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/coordinator/audits.h"
 #include "apps/coordinator/test_network.h"
 
 namespace weft::coordinator {
@@ -67,7 +68,9 @@ class AuditsTest : public testing::Test {
     return count;
   }
 
-  TestNetwork network{audited_settings()};
+  explicit AuditsTest(const CoreSettings& settings = audited_settings()) : network(settings) {}
+
+  TestNetwork network;
   crypto::KeyPair client = crypto::KeyPair::generate().value();
   std::array<crypto::KeyPair, 6> keys{crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value(),
                                       crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value()};
@@ -214,6 +217,40 @@ TEST_F(AuditsTest, AJobOfSingleReplicasIsAuditedWhereItAsksForIt) {
   expect_right(plain);
   EXPECT_EQ(asked, 4U);
   EXPECT_EQ(opened(), asked) << "and only there";
+}
+
+class TrapsTest : public AuditsTest {
+ protected:
+  static CoreSettings with_traps() {
+    auto settings = audited_settings();
+    settings.referee.checks.trap_floor = 1;
+    return settings;
+  }
+  TrapsTest() : AuditsTest(with_traps()) {}
+  std::uint64_t metric(std::string_view name) {
+    std::string text;
+    network.core().metrics([&](const Result<std::string>& answer) { text = answer.value(); });
+    network.run();
+    const auto at = text.find(std::format("\n{} ", name));
+    return at == std::string::npos ? 0 : std::stoull(text.substr(at + name.size() + 2));
+  }
+};
+
+TEST_F(TrapsTest, WhatAJuryDecidedIsHandedOutAgainAndWhoAnswersRightIsNotHarmed) {
+  warm_up();
+  workers[2]->behaviour.compute = garbage;
+  std::map<const TestWorker*, MicroCredits> before;
+  for (const auto* worker : workers) before[worker] = stake(worker->key);
+
+  expect_right(run(count_manifest(100, 2, "", 100, 1.0)));
+
+  EXPECT_GT(metric("weft_convictions_total"), 0U);
+  EXPECT_GT(metric("weft_traps_total"), 0U);
+  for (const auto* worker : workers) {
+    if (worker != workers[2]) {
+      EXPECT_GE(stake(worker->key), before[worker]);
+    }
+  }
 }
 
 TEST_F(AuditsTest, WithoutAStakeNobodyWorksAlone) {

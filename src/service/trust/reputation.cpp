@@ -35,6 +35,7 @@ void ReputationBook::convict(const PublicKey& worker, UnixMillis now) {
   Record& record = fade(worker, now);
   record.verified = 0;
   moved_.insert(worker);
+  if (now < record.suspended_until) return;  // Of the same episode: what was under way when it was caught.
   const UnixMillis suspension = settings_.suspension << std::min(record.wrong, settings_.doublings_max);
   record.suspended_until = std::max(record.suspended_until, now + suspension);
   ++record.wrong;

@@ -3,7 +3,7 @@
 //
 //   verified(t)  = verified(t0) * 2^-((t - t0) / half_life)         evidence fades
 //   confirm(w):    verified += w / 2^wrong                          slower after each conviction
-//   convict():     verified = 0, wrong += 1, suspended for suspension * 2^(wrong - 1)
+//   convict():     verified = 0, wrong += 1, suspended for suspension * 2^(wrong - 1); while it is suspended nothing more
 //   reputation   = verified / (verified + half), in [0, 1)
 //
 // With v passed checks and none failed the expected chance that the next result is wrong is 1 / (v + 2) (Laplace's rule of
@@ -35,7 +35,7 @@ struct ReputationSettings {
 struct Record {
   double verified = 0;  // At `updated`.
   UnixMillis updated = 0;
-  std::uint32_t wrong = 0;         // Convictions ever.
+  std::uint32_t wrong = 0;         // Suspensions ever.
   UnixMillis suspended_until = 0;  // Until then it is given nothing to do alone, however much is confirmed.
   friend bool operator==(const Record&, const Record&) = default;
 };

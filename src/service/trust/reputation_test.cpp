@@ -59,6 +59,13 @@ TEST(Reputation, EndsWithAWrongResultAndComesBackSlowerEachTime) {
   EXPECT_FALSE(book.suspended(worker, 100 * day));
 }
 
+TEST(Reputation, SeveralWrongResultsOfOneEpisodeSuspendOnce) {
+  ReputationBook book;
+  for (int i = 0; i < 20; ++i) book.convict(worker, i);
+  EXPECT_EQ(book.record(worker).wrong, 1U);
+  EXPECT_FALSE(book.suspended(worker, 31 * day));
+}
+
 TEST(Reputation, CannotBeEarnedWhileSuspended) {
   ReputationBook book;
   book.convict(worker, 0);
