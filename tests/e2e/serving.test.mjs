@@ -167,7 +167,7 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
         longest = Math.max(longest, performance.now() - last);
         last = performance.now();
       }
-      if (++pieces === 3 + round && !victim) {
+      if (++pieces === 3 + (round % 10) && !victim) {
         const chain = await chainOf(url, workers);
         victim = chain[round % 3];
         workers.get(victim).program.kill();
