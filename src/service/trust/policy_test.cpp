@@ -32,6 +32,18 @@ TEST_P(Policies, CheatingHasANegativeValueAtEveryReputationForEveryShare) {
   }
 }
 
+TEST_P(Policies, CheatingHasANegativeValueEvenWhereThereAreNoTraps) {
+  const CheckSettings settings;
+  for (int percent = 0; percent <= 100; ++percent) {
+    CheckRates rates = rates_at(percent / 100.0, GetParam(), 0, settings);
+    const double stake = stake_per_value(rates, settings.collusion);
+    rates.trap = 0;
+    for (std::uint32_t wrong = 1; wrong <= rates.parts; ++wrong) {
+      EXPECT_LT(expected_value(rates, static_cast<double>(wrong) / rates.parts, stake, settings.collusion), 0) << "reputation " << percent << " %";
+    }
+  }
+}
+
 TEST_P(Policies, WithoutAStakeCheatingWouldPay) {
   const CheckSettings settings;
   const CheckRates rates = rates_at(0.99, GetParam(), 0, settings);
