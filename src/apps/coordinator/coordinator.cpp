@@ -115,6 +115,7 @@ class LiveCoordinator final : public Coordinator, private World {
   Result<> run() {
     WEFT_ASSIGN(models_, ModelService::open(options_.data, book_));
     WEFT_ASSIGN(auto loaded, store_->load());
+    WEFT_ASSIGN(options_.core.secret, secret_of(loaded));
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
     WEFT_OK(core_->restore(std::move(loaded), {.at = now(), .unix = unix_now()}));
     const auto cores = std::max(2U, std::thread::hardware_concurrency());
@@ -153,6 +154,23 @@ class LiveCoordinator final : public Coordinator, private World {
   }
 
  private:
+  // Of the referee's draws: made at the first start and kept.
+  Result<trust::Secret> secret_of(const store::Loaded& loaded) {
+    constexpr std::string_view name = "trust-secret";
+    trust::Secret secret;
+    const auto stored = std::ranges::find(loaded.settings, name, &store::Setting::name);
+    if (stored != loaded.settings.end()) {
+      if (stored->value.size() != secret.bytes.size()) return fail(ErrorCode::data_loss, "The stored secret has {} bytes.", stored->value.size());
+      std::ranges::copy(stored->value, secret.bytes.begin());
+      return secret;
+    }
+    crypto::random_bytes(secret.bytes);
+    store::Batch batch;
+    batch.settings.push_back({.name = std::string(name), .value = {secret.bytes.begin(), secret.bytes.end()}});
+    WEFT_OK(store_->commit(batch));
+    return secret;
+  }
+
   void add_routes() {
     const HttpParts parts{.server = *server_,
                           .loop = loop_,
@@ -243,6 +261,16 @@ class LiveCoordinator final : public Coordinator, private World {
     if (!readers_->post(std::hash<JobId>()(shared->job), work)) {
       // Too busy now; the job waits, and its tasks are safe.
       loop_.post_always([this, shared](Core&, Moment) { join(*shared); });
+    }
+  }
+  void inspect(AuditOrder order) override {
+    auto shared = std::make_shared<const AuditOrder>(std::move(order));
+    const auto work = [this, shared] {
+      const auto outcome = intake_.inspect(*shared);
+      loop_.post_always([shared, outcome](Core& core, Moment moment) { core.inspected(shared->task, shared->auditor, outcome, moment); });
+    };
+    if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
+      loop_.post_always([this, shared](Core&, Moment) { inspect(*shared); });
     }
   }
   void fatal(const Error& error) override {

@@ -23,6 +23,7 @@
 #include "service/scheduler/types.h"
 #include "service/store/blobs.h"
 #include "service/store/store.h"
+#include "service/trust/referee.h"
 
 namespace weft::coordinator {
 
@@ -34,6 +35,11 @@ struct CoreSettings {
   std::size_t workers_max = 20'000;
   std::size_t commits_in_flight_max = 32;  // Beyond that events gather.
   std::size_t departed_max = 1'000;        // Workers that left and are still listed.
+  trust::RefereeSettings referee;
+  trust::Secret secret;  // Of the referee's draws: random, the same after a restart, and told to nobody.
+  // Of what a worker earns, this much goes to its stake until that holds stake_target (--stake-permille, --stake-target).
+  std::uint32_t stake_permille = 0;
+  MicroCredits stake_target = 10'000'000;
 };
 
 class Core {
@@ -57,6 +63,10 @@ class Core {
   // permission_denied for other clients than the job's. Ended jobs stay as they are.
   void cancel(const JobId& job, const PublicKey& client, Moment now, Answer<protocol::api::Submitted> answer);
   void joined(const JobId& job, Result<std::vector<store::OutputBlob>> outputs, Moment now);
+
+  // --- Audits (core_audits.cpp).
+  void opened(SessionId session, protocol::Opening opening, Moment now);
+  void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome, Moment now);
 
   // --- Workers (core_workers.cpp). A second connection of one key replaces the first.
   void arrive(Arrival arrival, Moment now);

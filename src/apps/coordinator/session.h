@@ -8,13 +8,15 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 
 #include "apps/coordinator/book.h"
 #include "apps/coordinator/intake.h"
 #include "common/base/guarded.h"
+#include "common/manifest/split.h"
 #include "common/protocol/codec.h"
 
 namespace weft::coordinator {
@@ -68,7 +70,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void refuse(ErrorCode code, std::string message);
   void tell(std::function<void(Core&, Moment)> event);
   [[nodiscard]] bool advance(Stage from, Stage to);
-  [[nodiscard]] bool may_hold(const TaskId& task, std::uint32_t attempt);
+  // What it was leased of the task; an empty range stands for the whole.
+  [[nodiscard]] std::optional<manifest::Range> held_range(const TaskId& task, std::uint32_t attempt);
 
   const Parts parts_;
   std::atomic<Stage> stage_ = Stage::hello;
@@ -78,7 +81,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Hash nonce_;
   bool resumed_ = false;
   // Tasks that the worker was given, or says that it holds: nothing else of it is looked at, let alone stored.
-  Guarded<std::set<std::pair<TaskId, std::uint32_t>>> held_;
+  Guarded<std::map<std::pair<TaskId, std::uint32_t>, manifest::Range>> held_;
 };
 
 }  // namespace weft::coordinator

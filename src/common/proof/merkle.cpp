@@ -42,13 +42,15 @@ ByteSpan chunk_of(ByteSpan output, std::uint64_t index) {
   return output.subspan(offset, std::min(chunk_bytes, output.size() - offset));
 }
 
+}  // namespace
+
 std::vector<Hash> chunk_leaves(ByteSpan output) {
   std::vector<Hash> leaves(chunks_of(output));
   for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i] = leaf_hash(chunk_of(output, i));
   return leaves;
 }
 
-}  // namespace
+Hash root_of_leaves(std::vector<Hash> leaves) { return root_of(std::move(leaves)); }
 
 Hash output_root(ByteSpan output) { return root_of(chunk_leaves(output)); }
 
@@ -67,10 +69,13 @@ Hash task_root(std::span<const ByteVector> outputs) {
 }
 
 Result<InclusionPath> inclusion_path(ByteSpan output, std::uint64_t chunk_index) {
-  const std::uint64_t chunks = chunks_of(output);
+  return inclusion_path_of_leaves(chunk_leaves(output), chunk_index);
+}
+
+Result<InclusionPath> inclusion_path_of_leaves(std::vector<Hash> level, std::uint64_t chunk_index) {
+  const std::uint64_t chunks = level.size();
   if (chunk_index >= chunks) return fail(ErrorCode::invalid_argument, "Chunk {} does not exist; the output has {}.", chunk_index, chunks);
   InclusionPath path{.index = chunk_index, .chunks = chunks, .siblings = {}};
-  std::vector<Hash> level = chunk_leaves(output);
   for (std::uint64_t at = chunk_index; level.size() > 1; at /= 2) {
     const std::uint64_t sibling = at ^ 1;
     if (sibling < level.size()) path.siblings.push_back(level[static_cast<std::size_t>(sibling)]);

@@ -30,6 +30,10 @@ struct InclusionPath {
   std::vector<Hash> siblings;
 };
 [[nodiscard]] Result<InclusionPath> inclusion_path(ByteSpan output, std::uint64_t chunk_index);
+// The same from what chunk_leaves() gave: what is kept of an output to open its root later without the bytes.
+[[nodiscard]] Result<InclusionPath> inclusion_path_of_leaves(std::vector<Hash> leaves, std::uint64_t chunk_index);
+[[nodiscard]] std::vector<Hash> chunk_leaves(ByteSpan output);
+[[nodiscard]] Hash root_of_leaves(std::vector<Hash> leaves);
 [[nodiscard]] bool verify_inclusion(const Hash& root, ByteSpan chunk, const InclusionPath& path);
 
 }  // namespace weft::proof
