@@ -58,7 +58,6 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
     state.trust.restore_reputation(reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
   loaded.keys = {};
-  loaded.balances = {};
 
   OfJobs tasks(loaded.tasks);
   OfJobs replicas(loaded.replicas);
