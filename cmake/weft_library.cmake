@@ -60,10 +60,15 @@ function(weft_target_name folder out)
 endfunction()
 
 # Runs a library's tests once more on SwiftShader, which Chromium brings along: subgroups of 4, no f16, no subgroup matrices.
+# A filter of GoogleTest's behind the name runs a part of them.
 function(weft_test_on_swiftshader test)
   set(driver /usr/lib/chromium/vk_swiftshader_icd.json)
   if(TARGET ${test} AND EXISTS ${driver})
-    add_test(NAME ${test}_swiftshader COMMAND ${test})
+    set(filter "")
+    if(ARGN)
+      set(filter --gtest_filter=${ARGN})
+    endif()
+    add_test(NAME ${test}_swiftshader COMMAND ${test} ${filter})
     set_tests_properties(${test}_swiftshader PROPERTIES TIMEOUT 600 ENVIRONMENT VK_DRIVER_FILES=${driver})
   endif()
 endfunction()

@@ -13,6 +13,7 @@ Core::~Core() = default;
 void Core::flush(Moment now) {
   State& state = *state_;
   if (state.broken) return;
+  state.scheduler.set_clock(now.at, now.unix);
   state.decide(now);
   if (state.flights.size() >= state.settings.commits_in_flight_max) return;  // Lands soon, and then flushes.
   if (state.batch.empty() && state.effects.empty()) return;
