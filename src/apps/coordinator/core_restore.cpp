@@ -62,7 +62,6 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
     if (entry.account.kind == ledger::Account::Kind::stake && entry.amount > 0) state.staked.insert(PublicKey{{entry.account.id}});
   }
   loaded.keys = {};
-  loaded.balances = {};
 
   OfJobs tasks(loaded.tasks);
   OfJobs replicas(loaded.replicas);
