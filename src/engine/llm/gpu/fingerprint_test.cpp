@@ -151,6 +151,21 @@ TEST_F(Fingerprints, TellExchangedWeights) {
   }
 }
 
+// Activations in int8 and caches in q8_0 round before every product: comparable with the like, within the wider tolerance.
+TEST_F(Fingerprints, OfRoundedSessionsAreAcceptedByTheLike) {
+  const auto model = open("tiny-llama-chat-q8_0");
+  if (!model) GTEST_SKIP() << "no WEFT_DATA";
+  for (const EngineOptions& options :
+       {EngineOptions{.context = 512, .kv = KvFormat::q8_0}, EngineOptions{.context = 512, .activations = Activations::int8}}) {
+    const auto cpu = create_cpu_engine(model->model, *model->source, options).value();
+    const auto gpu = engine_of(*model, options);
+    const Session session = run(generate(*gpu, prompt_of(*model))).value();
+    const std::string what = std::string("kv ") + std::string(to_string(options.kv)) + ", activations " + std::string(to_string(options.activations));
+    EXPECT_TRUE(verdict(session, run(prefill(*gpu, session.tokens)).value(), *gpu, what + ", gpu", proof::rounded_tolerance).accepted);
+    EXPECT_TRUE(verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, what + ", cpu", proof::rounded_tolerance).accepted);
+  }
+}
+
 TEST_F(Fingerprints, OfAnotherTextAreRefused) {
   const auto model = open("tiny-llama-chat-f16");
   if (!model) GTEST_SKIP() << "no WEFT_DATA";
