@@ -50,7 +50,7 @@ function(weft_library folder)
     target_compile_definitions(${test} PRIVATE WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     set_target_properties(${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${test} COMMAND ${test} --gtest_brief=0)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 600 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(${test} PROPERTIES WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()
 endfunction()
 

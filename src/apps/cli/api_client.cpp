@@ -1,5 +1,6 @@
 #include "apps/cli/api_client.h"
 
+#include <format>
 #include <thread>
 
 #include "common/crypto/sha256.h"
@@ -82,8 +83,21 @@ Result<protocol::api::Workers> ApiClient::workers() { return get<protocol::api::
 
 Result<protocol::api::Ledger> ApiClient::ledger() { return get<protocol::api::Ledger>("/v1/ledger"); }
 
-Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name) {
-  return get<protocol::api::LedgerAccount>("/v1/ledger?account=" + name);
+Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name, std::uint64_t from, std::uint32_t count) {
+  return get<protocol::api::LedgerAccount>(std::format("/v1/ledger?account={}&from={}&count={}", name, from, count));
+}
+
+Result<protocol::api::LedgerJob> ApiClient::job_ledger(const std::string& job, std::uint64_t from, std::uint32_t count) {
+  return get<protocol::api::LedgerJob>(std::format("/v1/ledger?job={}&from={}&count={}", job, from, count));
+}
+
+Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet) {
+  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(body)), fresh_nonce()));
+}
+
+Result<net::Response> ApiClient::delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {
+  net::Request request{.method = "DELETE", .path = path, .headers = {}, .body = {}};
+  return send(signed_by(std::move(request), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
 }
 
 Result<protocol::api::Job> ApiClient::cancel(const std::string& job, const crypto::KeyPair& wallet) {

@@ -3,7 +3,10 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.h"
+#include "apps/cli/installation.h"
+#include "apps/cli/plan.h"
 #include "apps/cli/serve.h"
+#include "apps/cli/served_models.h"
 #include "apps/cli/shader_check.h"
 #include "apps/worker/native/work_command.h"
 #include "common/protocol/schema.h"
@@ -51,9 +54,36 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--wall-ms-max", options->wall_ms_max, "Longest time of one task, whatever the coordinator allows")
       ->check(CLI::Range(10, 3'600'000));
   command->add_option("--memory-mb", options->memory_mb, "Memory that one task may use")->check(CLI::Range(16, 1 << 20));
+  command->add_option("--model-memory-mb", options->model_memory_mb, "Memory for language models; 0 serves none")->check(CLI::Range(0, 1 << 24));
   command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
   command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
+  options->cache = cache_folder();
   command->callback([options, &chosen] { chosen = [options] { return worker::work_command(*options); }; });
+}
+
+void add_plan(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = app.add_subcommand("plan",
+                                         "What so many workers would give: P = N * G * E / (1 + L / C)\n\n"
+                                         "  weft plan --workers 10,100 --gflops 500 --latency-ms 80 --task-ms 400\n"
+                                         "  weft plan --task-gflop 2000 --task-mbytes 4 --mbit 50 --replicas 2 --tasks 5000\n"
+                                         "  weft plan --workers 100 --simulate --json             beside what the scheduler makes of them");
+  command->add_option("--workers", options->workers, "N: how many; several for a row each: 1,10,100")->delimiter(',')->check(CLI::Range(1, 20'000));
+  command->add_option("--gflops", options->gflops, "G: GFLOP/s of one worker ('weft bench gpu' measures)");
+  command->add_option("--efficiency", options->efficiency, "E: share of a worker's time that is spent on work that counts");
+  command->add_option("--latency-ms", options->latency_ms, "Of L: there and back");
+  command->add_option("--task-mbytes", options->task_mbytes, "Of L: megabytes that a task fetches and sends")->check(CLI::NonNegativeNumber);
+  command->add_option("--mbit", options->mbit, "A worker's connection, Mbit/s")->check(CLI::PositiveNumber);
+  CLI::Option* task_ms = command->add_option("--task-ms", options->task_ms, "C: what a task computes on one worker");
+  command->add_option("--task-gflop", options->task_gflop, "The work of a task, instead of --task-ms: C = work / G")->excludes(task_ms);
+  command->add_option("--tasks", options->tasks, "Of the job")->check(CLI::Range(1, 100'000'000));
+  command->add_option("--replicas", options->replicas, "Of each task")->check(CLI::Range(1, 7));
+  command->add_flag("--simulate", options->simulate, "Run the job through the scheduler in simulated time as well");
+  command->add_option("--slots", options->slots, "Simulated: tasks that a worker holds; from two on the next is fetched ahead")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--spread", options->spread, "Simulated: how unlike the tasks are (sigma of a log-normal)")->check(CLI::Range(0.0, 3.0));
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([options, &chosen] { chosen = [options] { return plan_command(*options); }; });
 }
 
 // What the build of the page asks of the program.
@@ -67,11 +97,45 @@ void add_hidden(CLI::App& app, std::function<int()>& chosen) {
   });
 }
 
+void add_model(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* model = app.add_subcommand("model",
+                                       "Language models that a coordinator's workers serve\n\n"
+                                       "  weft model add llama-3.2-1b.gguf --coordinator http://127.0.0.1:7300 --wait\n"
+                                       "  weft model list --coordinator http://127.0.0.1:7300");
+  model->require_subcommand(1);
+  auto options = std::make_shared<ServedModelOptions>();
+  const auto common = [options](CLI::App* command) {
+    command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
+    command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
+    command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
+  };
+  CLI::App* add = model->add_subcommand("add", "Gives a GGUF file to the coordinator; its workers fetch the layers that they serve");
+  add->add_option("file", options->file, "The model")->required()->check(CLI::ExistingFile);
+  add->add_option("--name", options->name, "How it is asked for (default: the file's name)");
+  add->add_option("--shards", options->shards, "Workers that share its layers at least")->check(CLI::Range(1, 64));
+  add->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
+  add->add_flag("--wait", options->wait, "Until it can be asked");
+  add->add_flag("--json", options->json, "One JSON document on standard output");
+  common(add);
+  add->callback([options, &chosen] { chosen = [options] { return model_add_command(*options); }; });
+  CLI::App* list = model->add_subcommand("list", "The models, and whether they can be asked");
+  list->add_flag("--json", options->json, "One JSON document on standard output");
+  common(list);
+  list->callback([options, &chosen] { chosen = [options] { return model_list_command(*options); }; });
+  CLI::App* remove = model->add_subcommand("remove", "Serves it no more");
+  remove->add_option("name", options->name, "The model")->required();
+  remove->add_option("--wallet", options->wallet, "The wallet that added it");
+  common(remove);
+  remove->callback([options, &chosen] { chosen = [options] { return model_remove_command(*options); }; });
+}
+
 }  // namespace
 
 void add_network_commands(CLI::App& app, std::function<int()>& chosen) {
   add_serve(app, chosen);
   add_work(app, chosen);
+  add_plan(app, chosen);
+  add_model(app, chosen);
   add_hidden(app, chosen);
 }
 

@@ -108,10 +108,12 @@ class LiveCoordinator final : public Coordinator, private World {
         blobs_(std::move(blobs)),
         intake_(*blobs_),
         server_(std::move(server)),
-        commits_(std::make_unique<store::GroupCommit>(*store_, store::GroupCommit::Options{.before_commit = [this] { return blobs_->sync(); }})) {}
+        commits_(std::make_unique<store::GroupCommit>(
+            *store_, store::GroupCommit::Options{.wait_max = std::chrono::milliseconds(1), .before_commit = [this] { return blobs_->sync(); }})) {}
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {
+    WEFT_ASSIGN(models_, ModelService::open(options_.data, book_));
     WEFT_ASSIGN(auto loaded, store_->load());
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
     WEFT_OK(core_->restore(std::move(loaded), {.at = now(), .unix = unix_now()}));
@@ -120,6 +122,7 @@ class LiveCoordinator final : public Coordinator, private World {
     readers_ = std::make_unique<Pool>(Pool::Options{.threads = 2});
     submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
     loop_.start(*core_);
+    models_->start();
     add_routes();
     return server_->start();
   }
@@ -138,6 +141,7 @@ class LiveCoordinator final : public Coordinator, private World {
 
   void stop() override {
     if (!core_) return;
+    models_->stop();
     server_->stop();
     // Each hands on to those below it.
     submitters_.reset();
@@ -157,6 +161,7 @@ class LiveCoordinator final : public Coordinator, private World {
                           .store = *store_,
                           .blobs = *blobs_,
                           .book = book_,
+                          .models = *models_,
                           .checker = checker_,
                           .bounds = options_.submission,
                           .blob_bytes_max = options_.blob_bytes_max,
@@ -168,7 +173,9 @@ class LiveCoordinator final : public Coordinator, private World {
                                    .blob_bytes_max = options_.blob_bytes_max}};
     add_job_routes(parts);
     add_blob_routes(parts);
+    add_ledger_routes(parts);
     add_view_routes(parts);
+    add_model_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .message_bytes_max = protocol::frame_bytes_max,
                      .opened = [this](std::shared_ptr<net::Peer> peer) { open(std::move(peer)); },
@@ -245,8 +252,12 @@ class LiveCoordinator final : public Coordinator, private World {
     std::_Exit(1);
   }
   JobId new_job_id() override {
+    // In the order of time, so that rows of jobs that come together lie together in the store's indexes.
     JobId id;
     crypto::random_bytes(id.bytes);
+    constexpr std::size_t time_bytes = 6;
+    const auto millis = static_cast<std::uint64_t>(unix_now());
+    for (std::size_t i = 0; i < time_bytes; ++i) id.bytes[i] = static_cast<std::uint8_t>(millis >> (8 * (time_bytes - 1 - i)));
     return id;
   }
 
@@ -259,6 +270,7 @@ class LiveCoordinator final : public Coordinator, private World {
   std::unique_ptr<store::Blobs> blobs_;
   Book book_;
   Intake intake_;
+  std::unique_ptr<ModelService> models_;
   std::unique_ptr<net::Server> server_;
   Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
   std::unique_ptr<Core> core_;
