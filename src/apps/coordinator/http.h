@@ -32,9 +32,10 @@ struct HttpParts {
   protocol::api::Info info;
 };
 
-void add_job_routes(const HttpParts& parts);   // http_jobs.cpp: /v1/jobs, /v1/tasks
-void add_blob_routes(const HttpParts& parts);  // http_blobs.cpp: /v1/blobs/{}
-void add_view_routes(const HttpParts& parts);  // http_views.cpp: /v1/workers, /v1/ledger, /v1/info, /metrics, /healthz, /readyz
+void add_job_routes(const HttpParts& parts);    // http_jobs.cpp: /v1/jobs, /v1/tasks
+void add_blob_routes(const HttpParts& parts);   // http_blobs.cpp: /v1/blobs/{}
+void add_proof_routes(const HttpParts& parts);  // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof
+void add_view_routes(const HttpParts& parts);   // http_views.cpp: /v1/workers, /v1/ledger, /v1/info, /metrics, /healthz, /readyz
 
 // Helpers of these files.
 [[nodiscard]] net::Reply busy();

@@ -30,6 +30,9 @@ struct InclusionPath {
   std::vector<Hash> siblings;
 };
 [[nodiscard]] Result<InclusionPath> inclusion_path(ByteSpan output, std::uint64_t chunk_index);
+// The same for one of `roots` in root_of_roots().
+[[nodiscard]] Result<InclusionPath> inclusion_path_of_roots(std::span<const Hash> roots, std::uint64_t index);
 [[nodiscard]] bool verify_inclusion(const Hash& root, ByteSpan chunk, const InclusionPath& path);
+[[nodiscard]] bool verify_inclusion_of_root(const Hash& root, const Hash& included, const InclusionPath& path);
 
 }  // namespace weft::proof
