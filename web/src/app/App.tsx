@@ -9,8 +9,10 @@ import { ThemeSwitch } from './ThemeSwitch';
 
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', chat: 'Chat' };
-const pages: readonly Page[] = ['contribute', 'chat'];
+const DashboardPage = lazy(async () => ({ default: (await import('../features/dashboard')).createDashboardPage(new URL('/', window.location.href).href) }));
+
+const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', chat: 'Chat' };
+const pages: readonly Page[] = ['contribute', 'dashboard', 'chat'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, base }: { engine: Engine; base: string }) {
@@ -45,6 +47,10 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
       {page === 'chat' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the chat…</main>}>
           <ChatPage />
+        </Suspense>
+      ) : page === 'dashboard' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the dashboard…</main>}>
+          <DashboardPage />
         </Suspense>
       ) : (
         <ContributePage engine={engine} base={base} />
