@@ -155,7 +155,7 @@ test('5,000 workers and 100,000 tasks stay smooth: no task of the page’s threa
 
   const tasks = await longestTasks(page, async () => {
     for (let step = 0; step < 10; step += 1) {
-      await page.mouse.move(300 + 20 * step, 500);
+      await page.mouse.move(700 + 20 * step, 500);
       await page.mouse.wheel(0, step < 5 ? 150 : -150);
       await page.waitForTimeout(1000);
     }

@@ -33,12 +33,8 @@ export class SimulatedNetwork {
     this.nextNumber = 1;
     for (let i = 0; i < workers; i += 1) this.#join();
     this.jobs = [];
-    let left = tasks;
-    for (let i = 0; i < jobs; i += 1) {
-      const count = i === jobs - 1 ? left : Math.round(tasks / 2 ** (jobs - i));
-      left -= count;
-      this.jobs.push(this.#job(i, count));
-    }
+    // The newest is the largest, with `tasks` of its own.
+    for (let i = 0; i < jobs; i += 1) this.jobs.push(this.#job(i, Math.round(tasks / 2 ** (jobs - 1 - i))));
     this.rows = [];
     for (let second = 300; second > 0; second -= 1) this.rows.push(this.#row(this.start - second * 1000));
   }
@@ -87,7 +83,8 @@ export class SimulatedNetwork {
   #weave() {
     for (let move = 0; move < this.movesPerStep; move += 1) {
       const job = this.jobs[1 + Math.floor(this.random() * (this.jobs.length - 1))];
-      if (job.open.length > 0 && this.random() < 0.66) {
+      const enough = Math.ceil(0.05 * job.tasks);  // Leased or being checked at a time.
+      if (job.open.length > 0 && (job.open.length >= enough || this.random() < 0.3)) {
         const at = Math.floor(this.random() * job.open.length);
         const task = job.open[at];
         const state = job.map[task];
@@ -201,10 +198,13 @@ export class SimulatedNetwork {
 
 function frame(text) {
   const payload = Buffer.from(text);
-  const head = Buffer.alloc(10);
+  const long = payload.length > 0xffff;
+  if (payload.length < 126) throw new Error('Every message here is longer.');
+  const head = Buffer.alloc(long ? 10 : 4);
   head[0] = 0x81;
-  head[1] = 127;
-  head.writeBigUInt64BE(BigInt(payload.length), 2);
+  head[1] = long ? 127 : 126;
+  if (long) head.writeBigUInt64BE(BigInt(payload.length), 2);
+  else head.writeUInt16BE(payload.length, 2);
   return Buffer.concat([head, payload]);
 }
 

@@ -23,7 +23,7 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
   return (
     <div className="mx-auto max-w-[76rem] px-5 sm:px-8">
       <header className={`relative z-10 flex items-center justify-between gap-4 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
-        <div className="flex items-center gap-5 sm:gap-8">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-5 sm:gap-x-8">
           <a href={base} onClick={follow} className="flex items-center gap-2.5 text-xl font-bold tracking-tight">
             <Mark className="size-7" />
             weft

@@ -1,6 +1,6 @@
 // The whole network on one page, as it happens: what is on the loom, who weaves, how fast, at what price, and that all of it can be
 // checked.
-import { useState, useSyncExternalStore } from 'react';
+import { memo, useCallback, useState, useSyncExternalStore } from 'react';
 import { formatCredits, formatRate, plural } from '../../design/format';
 import { Stat } from '../../design/Stat';
 import type { Board, Row } from './board';
@@ -15,8 +15,29 @@ import { TopologyPanel } from './TopologyPanel';
 
 const formatMs = (ms: number) => (ms >= 10_000 ? `${formatRate(ms / 1000)} s` : `${formatRate(ms)} ms`);
 
+/** Shows with the next picture what came since the last: taking a message in and showing it are two tasks, not one long one. */
+function useFeed(feed: Feed): FeedState {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      let frame = 0;
+      const stop = feed.subscribe(() => {
+        frame ||= requestAnimationFrame(() => {
+          frame = 0;
+          listener();
+        });
+      });
+      return () => {
+        cancelAnimationFrame(frame);
+        stop();
+      };
+    },
+    [feed],
+  );
+  return useSyncExternalStore(subscribe, feed.state);
+}
+
 export function DashboardPage({ feed, base }: { feed: Feed; base: string }) {
-  const state = useSyncExternalStore(feed.subscribe, feed.state);
+  const state = useFeed(feed);
   return (
     <main className="pb-20">
       <div className="flex flex-wrap items-end justify-between gap-x-8 gap-y-2 pt-6">
@@ -62,6 +83,8 @@ const latency: readonly Series[] = [
   { name: '9 of 10 within', colour: 'var(--dye-3)', of: (row) => (row.accepted > 0 ? row.latencyHighMs : null) },
 ];
 const price: readonly Series[] = [{ name: 'credits', colour: 'var(--dye-0-deep)', filled: true, of: (row) => row.perUnit / 1e6 }];
+
+const formatWhole = (credits: number) => formatCredits(credits * 1e6);
 
 function Live({ board, base }: { board: Board; base: string }) {
   const palette = usePalette();
@@ -118,9 +141,9 @@ function Live({ board, base }: { board: Board; base: string }) {
         <div className="mt-5 grid gap-x-10 gap-y-8 md:grid-cols-3">
           <TimeChart title="Tasks a second" now={`${(last?.accepted ?? 0).toLocaleString('en')}/s`} rows={board.history} series={throughput} format={formatRate} />
           <TimeChart title="Lease to acceptance" now={median === null ? '–' : formatMs(median)} rows={board.history} series={latency} format={formatMs} />
-          <TimeChart title="Price of a compute unit" now={`${formatCredits(perUnit)} cr`} rows={board.history} series={price} format={(value) => formatCredits(value * 1e6)} />
+          <TimeChart title="Price of a compute unit" now={`${formatCredits(perUnit)} cr`} rows={board.history} series={price} format={formatWhole} />
         </div>
-        <Prices board={board} />
+        <Prices jobs={board.jobs} second={Math.floor(board.time / 1000)} />
       </section>
 
       <div className="mt-12 border-t border-line pt-8">
@@ -136,8 +159,13 @@ function Live({ board, base }: { board: Board; base: string }) {
 const pricesShown = 6;
 
 /** What the watched jobs cost: the measured units and what one came to. */
-function Prices({ board }: { board: Board }) {
-  const priced = board.jobs.filter((job) => job.head.price > 0).slice(0, pricesShown);
+const Prices = memo(
+  PriceTable,
+  (before, after) => before.second === after.second,  // Once a second is often enough to read.
+);
+
+function PriceTable({ jobs }: { jobs: Board['jobs']; second: number }) {
+  const priced = jobs.filter((job) => job.head.price > 0).slice(0, pricesShown);
   if (priced.length === 0) return null;
   return (
     <div className="mt-8 overflow-x-auto" tabIndex={0} role="region" aria-label="Prices of jobs">

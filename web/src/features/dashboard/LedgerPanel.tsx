@@ -137,7 +137,7 @@ function Trail({ base, account }: { base: string; account: string }) {
           <tbody>
             {value.entries.map((entry) => (
               <tr key={entry.key} className="border-b border-line">
-                <th scope="row" className="max-w-0 truncate py-1.5 pr-3 font-normal" title={entry.key}>
+                <th scope="row" className="w-full max-w-0 truncate py-1.5 pr-3 font-normal" title={`${entry.what} (${entry.key})`}>
                   {entry.what}
                 </th>
                 <td className="hidden py-1.5 pr-3 font-mono text-xs whitespace-nowrap tabular-nums text-soft sm:table-cell">{new Date(entry.time).toLocaleTimeString('en-GB')}</td>

@@ -22,7 +22,7 @@ export function TaskGrid({ job, palette, onTask }: Props) {
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [pointed, setPointed] = useState<number | null>(null);
   const { tasks, head, version } = job;
-  const layout = layoutOf(tasks.length, size.width, size.height);
+  const layout = layoutOf(tasks.length, size.width, size.height, window.devicePixelRatio);
 
   useLayoutEffect(() => {
     const element = canvas.current;
@@ -46,7 +46,7 @@ export function TaskGrid({ job, palette, onTask }: Props) {
       if (element.height !== size.height) element.height = size.height;
       const context = element.getContext('2d');
       scratch.current ??= document.createElement('canvas');
-      if (context !== null) drawGrid(context, tasks, layoutOf(tasks.length, size.width, size.height), palette, scratch.current);
+      if (context !== null) drawGrid(context, tasks, layoutOf(tasks.length, size.width, size.height, window.devicePixelRatio), palette, scratch.current);
     });
     return () => cancelAnimationFrame(frame);
   }, [tasks, version, size, palette]);
@@ -100,7 +100,7 @@ export function TaskGrid({ job, palette, onTask }: Props) {
       <p className="mt-2 h-6 font-mono text-sm tabular-nums text-soft" aria-live="polite" data-testid="pointed">
         {pointed === null ? plural(tasks.length, 'task') : `Task ${pointed.toLocaleString('en')}: ${taskStates[tasks[pointed] ?? 0] ?? ''}`}
       </p>
-      <Legend job={job} layout={layout} />
+      <Legend job={job} />
     </div>
   );
 }
@@ -117,7 +117,7 @@ function Marker({ layout, task }: { layout: Layout; task: number }) {
   );
 }
 
-function Legend({ job }: { job: BoardJob; layout: Layout }) {
+function Legend({ job }: { job: BoardJob }) {
   return (
     <dl className="mt-1 flex flex-wrap gap-x-6 gap-y-2 text-sm">
       {taskStates.map((state, i) => (

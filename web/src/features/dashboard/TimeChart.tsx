@@ -2,7 +2,7 @@
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import { area, curveMonotoneX, line } from 'd3-shape';
-import { useId, useState, type PointerEvent } from 'react';
+import { memo, useId, useState, type PointerEvent } from 'react';
 import type { Row } from './board';
 
 export type Series = { readonly name: string; readonly colour: string; readonly filled?: boolean; readonly of: (row: Row) => number | null };
@@ -17,13 +17,14 @@ type Props = {
 };
 
 const width = 360;
-const height = 132;
-const margin = { top: 8, right: 2, bottom: 18, left: 2 };
+const height = 140;
+const margin = { top: 16, right: 2, bottom: 18, left: 2 };
 const rowsInTable = 10;
 
 const clock = (time: number) => new Date(time).toLocaleTimeString('en-GB');
 
-export function TimeChart({ title, now, rows, series, format, spanMs = 300_000 }: Props) {
+/** Drawn anew when there is a new row: once a second. */
+export const TimeChart = memo(function TimeChart({ title, now, rows, series, format, spanMs = 300_000 }: Props) {
   const id = useId();
   const [at, setAt] = useState<number | null>(null);
   const end = rows.at(-1)?.time ?? 0;
@@ -62,14 +63,7 @@ export function TimeChart({ title, now, rows, series, format, spanMs = 300_000 }
         onPointerLeave={() => setAt(null)}
       >
         {y.ticks(2).map((tick) => (
-          <g key={tick}>
-            <line x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} stroke="var(--line)" strokeDasharray={tick === 0 ? undefined : '2 4'} />
-            {tick === 0 ? null : (
-              <text x={margin.left} y={y(tick) - 4} fontSize="10.5" fill="var(--ink-soft)">
-                {format(tick)}
-              </text>
-            )}
-          </g>
+          <line key={tick} x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} stroke="var(--line)" strokeDasharray={tick === 0 ? undefined : '2 4'} />
         ))}
         {series.map((one) => {
           const drawn = shown.filter((row) => one.of(row) !== null);
@@ -83,6 +77,13 @@ export function TimeChart({ title, now, rows, series, format, spanMs = 300_000 }
             </g>
           );
         })}
+        {y.ticks(2).map((tick) =>
+          tick === 0 ? null : (
+            <text key={tick} x={margin.left} y={y(tick) - 4} fontSize="10.5" fill="var(--ink-soft)" stroke="var(--ground)" strokeWidth="3" paintOrder="stroke">
+              {format(tick)}
+            </text>
+          ),
+        )}
         {pointed ? <line x1={x(pointed.time)} x2={x(pointed.time)} y1={margin.top} y2={height - margin.bottom} stroke="var(--ink)" /> : null}
         <text x={margin.left} y={height - 4} fontSize="10.5" fill="var(--ink-soft)">
           {Math.round(spanMs / 60_000)} min ago
@@ -142,4 +143,4 @@ export function TimeChart({ title, now, rows, series, format, spanMs = 300_000 }
       </div>
     </figure>
   );
-}
+});

@@ -1,5 +1,5 @@
 // Who is connected, as a drawing (in a Worker of its own; see topology.ts) and as a table that says the same.
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { formatCredits, formatRate, plural, shorten } from '../../design/format';
 import { Swatch } from '../../weave/Swatch';
 import type { Board, BoardWorker } from './board';
@@ -31,7 +31,7 @@ export function TopologyPanel({ board, palette }: { board: Board; palette: Palet
       <h2 id="topology-title" className="text-2xl font-semibold tracking-tight">
         Workers
       </h2>
-      <div className="mt-5 grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
+      <div className="mt-5 grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]">
         <div>
           {'OffscreenCanvas' in window ? (
             <Drawing board={board} palette={palette} pointed={pointed} onPoint={setPointed} />
@@ -152,7 +152,7 @@ function WorkerTable({ board, pointed, onPoint }: { board: Board; pointed: numbe
               Worker
             </th>
             {(Object.keys(orders) as Order[]).map((one) => (
-              <th key={one} scope="col" aria-sort={one === order ? (one === 'roundTripMs' ? 'ascending' : 'descending') : 'none'} className={`py-2 pl-2 text-right font-medium ${hidden[one] ?? ''}`}>
+              <th key={one} scope="col" aria-sort={one === order ? (one === 'roundTripMs' ? 'ascending' : 'descending') : 'none'} className={`py-2 pl-2 text-right font-medium whitespace-nowrap ${hidden[one] ?? ''}`}>
                 <button type="button" className={`rounded hover:text-ink ${one === order ? 'text-ink underline decoration-weld decoration-2 underline-offset-4' : ''}`} onClick={() => setOrder(one)}>
                   {orders[one]}
                 </button>
@@ -162,32 +162,7 @@ function WorkerTable({ board, pointed, onPoint }: { board: Board; pointed: numbe
         </thead>
         <tbody data-testid="workers">
           {rows.map((worker) => (
-            <tr key={worker.number} className={`border-b border-line ${worker.number === pointed ? 'bg-panel' : ''}`} onPointerEnter={() => onPoint(worker.number)} onPointerLeave={() => onPoint(null)}>
-              <th scope="row" className="max-w-0 py-2 pr-3 font-normal">
-                <span className="flex items-center gap-2.5">
-                  <Swatch seed={worker.key} className="size-7 shrink-0 rounded-sm" />
-                  <span className="min-w-0">
-                    <span className="block truncate font-mono" title={worker.key}>
-                      {shorten(worker.key)}
-                    </span>
-                    <span className="block truncate text-xs text-soft" title={worker.description}>
-                      {worker.kind}, {worker.device === 'gpu' ? worker.description || 'GPU' : 'CPU kernels'}
-                    </span>
-                  </span>
-                </span>
-              </th>
-              <td className="py-2 pl-2 text-right font-mono tabular-nums">
-                {worker.held}/{worker.slots}
-              </td>
-              <td className="py-2 pl-2 text-right font-mono whitespace-nowrap tabular-nums">{formatRoundTrip(worker.roundTripMs)}</td>
-              <td className="hidden py-2 pl-2 text-right font-mono tabular-nums sm:table-cell" title="Relative to 1 TFLOP/s, as measured by its tasks">
-                {formatRate(worker.rate)}
-              </td>
-              <td className="py-2 pl-2 text-right font-mono tabular-nums" title={`${formatCredits(worker.balance)} credits`}>
-                {worker.accepted.toLocaleString('en')}
-                {worker.refused > 0 ? <span className="text-madder"> −{worker.refused.toLocaleString('en')}</span> : null}
-              </td>
-            </tr>
+            <WorkerRow key={worker.number} worker={worker} pointed={worker.number === pointed} onPoint={onPoint} />
           ))}
         </tbody>
       </table>
@@ -208,3 +183,37 @@ function WorkerTable({ board, pointed, onPoint }: { board: Board; pointed: numbe
     </div>
   );
 }
+
+type RowProps = { worker: BoardWorker; pointed: boolean; onPoint: (number: number | null) => void };
+
+/** A worker that has not changed is the same object, and is not drawn again. */
+const WorkerRow = memo(function WorkerRow({ worker, pointed, onPoint }: RowProps) {
+  return (
+    <tr className={`border-b border-line ${pointed ? 'bg-panel' : ''}`} onPointerEnter={() => onPoint(worker.number)} onPointerLeave={() => onPoint(null)}>
+      <th scope="row" className="w-full max-w-0 py-2 pr-3 font-normal">
+        <span className="flex items-center gap-2.5">
+          <Swatch seed={worker.key} className="size-7 shrink-0 rounded-sm" />
+          <span className="min-w-0">
+            <span className="block truncate font-mono" title={worker.key}>
+              {shorten(worker.key)}
+            </span>
+            <span className="block truncate text-xs text-soft" title={worker.description}>
+              {worker.kind}, {worker.device === 'gpu' ? worker.description || 'GPU' : 'CPU kernels'}
+            </span>
+          </span>
+        </span>
+      </th>
+      <td className="py-2 pl-2 text-right font-mono tabular-nums">
+        {worker.held}/{worker.slots}
+      </td>
+      <td className="py-2 pl-2 text-right font-mono whitespace-nowrap tabular-nums">{formatRoundTrip(worker.roundTripMs)}</td>
+      <td className="hidden py-2 pl-2 text-right font-mono tabular-nums sm:table-cell" title="Relative to 1 TFLOP/s, as measured by its tasks">
+        {formatRate(worker.rate)}
+      </td>
+      <td className="py-2 pl-2 text-right font-mono tabular-nums" title={`${formatCredits(worker.balance)} credits`}>
+        {worker.accepted.toLocaleString('en')}
+        {worker.refused > 0 ? <span className="text-madder"> −{worker.refused.toLocaleString('en')}</span> : null}
+      </td>
+    </tr>
+  );
+});

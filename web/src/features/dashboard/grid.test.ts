@@ -10,8 +10,8 @@ describe('layoutOf', () => {
 
     expect(layout.columns * layout.rows).toBeGreaterThanOrEqual(tasks);
     if (tasks <= width * height) {
-      expect(layout.columns * layout.cell).toBeLessThanOrEqual(width);
-      expect(layout.rows * layout.cell).toBeLessThanOrEqual(height);
+      expect(layout.columns * layout.cell).toBeLessThanOrEqual(width + 1e-6);
+      expect(layout.rows * layout.cell).toBeLessThanOrEqual(height + 1e-6);
     }
     const lastTask = tasks - 1;
     const x = ((lastTask % layout.columns) + 0.5) * layout.cell;

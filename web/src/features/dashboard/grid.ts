@@ -4,20 +4,25 @@ import type { Palette } from './palette';
 import { channels } from './palette';
 import { taskStates, type TaskState } from './tasks';
 
+/** `cell` is a fraction of a pixel where that many tasks need it. */
 export type Layout = { readonly columns: number; readonly rows: number; readonly cell: number };
 
-const cellMax = 22;
+const cellMax = 44;
 const threadsFrom = 7;  // Pixels; smaller cells are spots.
 
-/** The largest cells with which `tasks` fit. Pixels of the device throughout. */
-export function layoutOf(tasks: number, width: number, height: number): Layout {
+/** The largest square cells with which `tasks` fit. Pixels of the device throughout. */
+export function layoutOf(tasks: number, width: number, height: number, ratio = 1): Layout {
   if (tasks <= 0 || width < 1 || height < 1) return { columns: 1, rows: 1, cell: 1 };
-  let cell = Math.min(cellMax, Math.max(1, Math.floor(Math.sqrt((width * height) / tasks)) + 1));
-  for (; cell > 1; cell -= 1) {
-    const columns = Math.floor(width / cell);
-    if (columns > 0 && Math.ceil(tasks / columns) * cell <= height) break;
+  const cellOf = (columns: number) => Math.min(width / columns, height / Math.ceil(tasks / columns));
+  const about = Math.sqrt((tasks * width) / height);
+  let columns = 1;
+  for (const tried of [Math.floor(about), Math.ceil(about), Math.ceil(about) + 1]) {
+    if (tried >= 1 && cellOf(Math.min(tried, tasks)) > cellOf(columns)) columns = Math.min(tried, tasks);
   }
-  const columns = Math.max(1, Math.min(tasks, Math.floor(width / cell)));
+  const fitting = Math.min(cellMax * ratio, cellOf(columns));
+  // Threads stand on whole pixels; spots fill the whole place.
+  const cell = fitting >= threadsFrom ? Math.floor(fitting) : fitting;
+  columns = Math.min(tasks, Math.floor(width / cell + 1e-6));
   return { columns, rows: Math.ceil(tasks / columns), cell };
 }
 
@@ -47,18 +52,23 @@ function drawSpots(context: CanvasRenderingContext2D, tasks: Uint8Array, layout:
   if (small === null) return;
   const image = small.createImageData(columns, rows);
   const words = new Uint32Array(image.data.buffer);
-  const colours = Uint32Array.from(taskStates, (state) => {
-    const [red, green, blue] = channels(palette[stateColours[state]]);
-    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
-  });
-  for (let i = 0; i < tasks.length; i += 1) words[i] = colours[tasks[i] ?? 0] ?? 0;
+  const word = ([red, green, blue]: readonly [number, number, number]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  const colours = Uint32Array.from(taskStates, (state) => word(channels(palette[stateColours[state]])));
+  // Cloth from afar: the twill of accepted tasks is still to be seen.
+  const accepted = taskStates.indexOf('accepted');
+  const [warp, slack] = [channels(palette.warp), channels(palette['warp-slack'])];
+  const twill = word([0, 1, 2].map((i) => Math.round(0.72 * (warp[i] ?? 0) + 0.28 * (slack[i] ?? 0))) as [number, number, number]);
+  for (let i = 0; i < tasks.length; i += 1) {
+    const state = tasks[i] ?? 0;
+    words[i] = state === accepted && ((i % columns) + Math.floor(i / columns)) % 4 >= 2 ? twill : (colours[state] ?? 0);
+  }
   small.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(scratch, 0, 0, columns * cell, rows * cell);
   if (cell < 4) return;
-  context.fillStyle = palette.panel;
-  for (let column = 0; column <= columns; column += 1) context.fillRect(column * cell - 1, 0, 1, rows * cell);
-  for (let row = 0; row <= rows; row += 1) context.fillRect(0, row * cell - 1, columns * cell, 1);
+  context.fillStyle = palette.ground;
+  for (let column = 1; column <= columns; column += 1) context.fillRect(Math.round(column * cell) - 1, 0, 1, rows * cell);
+  for (let row = 1; row <= rows; row += 1) context.fillRect(0, Math.round(row * cell) - 1, columns * cell, 1);
 }
 
 /** Cloth: warp threads run down; where a task is under way or done, a pick of weft lies over or under them. */

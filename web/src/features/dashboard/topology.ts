@@ -31,6 +31,8 @@ export const rings: readonly { readonly ms: number; readonly label: string }[] =
 /** A round trip that differs by less moves nobody. */
 const movesFrom = 1.3;
 const shades = 8;
+/** The share of workers that must have come, gone or moved before the others make room. */
+const stirsFrom = 0.005;
 
 export class Topology {
   readonly #nodes = new Map<number, Node>();
@@ -93,11 +95,13 @@ export class Topology {
   #rebuild(moved: number): void {
     const workers = [...this.#nodes.values()];
     const room = Math.sqrt(60 / Math.max(60, workers.length));
-    this.#charge.strength(-26 * room).distanceMax(160 * room + 20).theta(1.1);
+    this.#charge.strength(-26 * room).distanceMax(160 * room + 60).theta(0.8);
     this.#simulation.nodes([this.#hub, ...workers]);
     this.#links.links(workers.map((target) => ({ source: this.#hub, target }))).distance((link) => distanceOf((link.target as Node).roundTripMs));
-    // A few newcomers stir the whole less than a crowd.
-    this.#simulation.alpha(Math.max(this.#simulation.alpha(), moved > workers.length / 4 ? 0.8 : 0.25));
+    // A few newcomers stir the whole less than a crowd, and one among hundreds not at all: it stands about right already.
+    const share = moved / Math.max(1, workers.length);
+    if (share < stirsFrom) return;
+    this.#simulation.alpha(Math.max(this.#simulation.alpha(), share > 0.25 ? 0.8 : 0.25));
   }
 
   step(): void {
@@ -205,7 +209,7 @@ export class Topology {
 
 /** From undyed (idle) to weld (busy); mixed by the canvas's own colour parser. */
 function shadeOf(palette: Palette, load: number): string {
-  return load <= 0 ? palette['raw-deep'] : `color-mix(in oklab, ${palette['dye-0']} ${Math.round(25 + 75 * load)}%, ${palette['raw-deep']})`;
+  return load <= 0 ? palette['raw-deep'] : `color-mix(in oklab, ${palette['dye-0']} ${Math.round(15 + 85 * load)}%, ${palette['raw-deep']})`;
 }
 
 /** The sign of the house on a disc. */

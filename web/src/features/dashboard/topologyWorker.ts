@@ -16,7 +16,7 @@ export type FromTopology =
 const scope = self as unknown as {
   postMessage(message: FromTopology): void;
   onmessage: ((event: MessageEvent<ToTopology>) => void) | null;
-  requestAnimationFrame(callback: () => void): number;
+  requestAnimationFrame(callback: (time: number) => void): number;
 };
 
 const topology = new Topology();
@@ -26,9 +26,14 @@ let palette: Palette | null = null;
 let marked: number | null = null;
 let waiting = false;
 let told = '';
+let drawnAt = 0;
+/** Thirty pictures a second are smooth enough for a network, and leave the machine to the workers on it. */
+const pictureMs = 30;
 
-function frame(): void {
+function frame(time: number): void {
   waiting = false;
+  if (time - drawnAt < pictureMs) return wake();
+  drawnAt = time;
   const context = canvas?.getContext('2d') ?? null;
   if (canvas === null || context === null || palette === null || view.width === 0) return;
   topology.step();
