@@ -133,9 +133,11 @@ async function longestTasks(page, whileDoing) {
   const threads = new Set(events.filter((event) => event.name === 'thread_name' && event.args.name === 'CrRendererMain').map((event) => `${event.pid} ${event.tid}`));
   return events
     .filter((event) => /RunTask$/.test(event.name) && threads.has(`${event.pid} ${event.tid}`) && event.tdur !== undefined)
-    .map((event) => event.tdur / 1000)
-    .sort((a, b) => b - a);
+    .map((event) => ({ ms: event.tdur / 1000, wallMs: event.dur / 1000 }))
+    .sort((a, b) => b.ms - a.ms);
 }
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+const longest = (tasks) => tasks.slice(0, 5).map(({ ms }) => ms.toFixed(1)).join(', ');
 
 test('5,000 workers and 100,000 tasks stay smooth: no task of the page’s thread takes 50 ms', async (t) => {
   const { url: coordinator } = await serve(t);
@@ -146,10 +148,12 @@ test('5,000 workers and 100,000 tasks stay smooth: no task of the page’s threa
     globalThis.longTasks = [];
     new PerformanceObserver((list) => globalThis.longTasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask', buffered: true });
   });
-  await page.goto(`${url}/dashboard`);
-  await live(page);
-  await page.locator('[data-testid="topology"][data-workers]').waitFor();
-  await until(async () => Number(await byId(page, 'topology').getAttribute('data-workers')) >= 4990, 'all workers are drawn');
+  const opening = await longestTasks(page, async () => {
+    await page.goto(`${url}/dashboard`);
+    await live(page);
+    await page.locator('[data-testid="topology"][data-workers]').waitFor();
+    await until(async () => Number(await byId(page, 'topology').getAttribute('data-workers')) >= 4990, 'all workers are drawn');
+  });
   await page.evaluate(() => { globalThis.longTasks.length = 0; });
   const before = told.seen;
 
@@ -161,8 +165,11 @@ test('5,000 workers and 100,000 tasks stay smooth: no task of the page’s threa
     }
   });
   const observed = await page.evaluate(() => globalThis.longTasks);
-  t.diagnostic(`${told.seen - before} messages taken in, ${Math.round(told.bytes / told.messages)} bytes each; the longest tasks took ${tasks.slice(0, 5).map((ms) => ms.toFixed(1)).join(', ')} ms`
-    + ` of CPU; longtask observer: ${observed.map((ms) => Math.round(ms)).join(', ') || 'none'}`);
+  // How much longer tasks took than they computed: 1 where the page had a processor to itself.
+  const busy = tasks.filter(({ ms }) => ms > 1);
+  const crowding = sum(busy.map(({ wallMs }) => wallMs)) / sum(busy.map(({ ms }) => ms));
+  t.diagnostic(`${told.seen - before} messages taken in, ${Math.round(told.bytes / told.messages)} bytes each; longest tasks in ms of CPU: ${longest(tasks)}; when it opened: ${longest(opening)};`
+    + ` the machine was ${crowding.toFixed(1)} times too busy; longtask observer: ${observed.map((ms) => Math.round(ms)).join(', ') || 'none'}`);
 
   for (const [name, viewport] of Object.entries(sizes)) {
     await page.setViewportSize(viewport);
@@ -176,6 +183,7 @@ test('5,000 workers and 100,000 tasks stay smooth: no task of the page’s threa
   }
   assert.ok(told.seen - before >= 20, `it takes in what it is sent: ${told.seen - before} messages`);
   assert.ok(tasks.length > 100, 'the trace has the page’s tasks');
-  assert.ok(tasks[0] < 50, `the longest task took ${tasks[0]} ms`);
+  assert.ok(tasks[0].ms < 50, `the longest task took ${tasks[0].ms} ms`);
+  if (crowding < 1.5) assert.deepEqual(observed, [], 'the browser’s own observer saw no long task');
   assert.deepEqual(complaints.filter((text) => !/404/.test(text)), []);  // The simulated jobs have no proofs.
 });

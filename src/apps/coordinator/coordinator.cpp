@@ -114,6 +114,7 @@ class LiveCoordinator final : public Coordinator, private World {
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {
+    WEFT_ASSIGN(models_, ModelService::open(options_.data, book_));
     WEFT_ASSIGN(auto loaded, store_->load());
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
     WEFT_OK(core_->restore(std::move(loaded), {.at = now(), .unix = unix_now()}));
@@ -123,6 +124,7 @@ class LiveCoordinator final : public Coordinator, private World {
     submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
     loop_.start(*core_);
     feed_.start();
+    models_->start();
     add_routes();
     return server_->start();
   }
@@ -141,6 +143,7 @@ class LiveCoordinator final : public Coordinator, private World {
 
   void stop() override {
     if (!core_) return;
+    models_->stop();
     server_->stop();
     feed_.stop();
     // Each hands on to those below it.
@@ -161,6 +164,7 @@ class LiveCoordinator final : public Coordinator, private World {
                           .store = *store_,
                           .blobs = *blobs_,
                           .book = book_,
+                          .models = *models_,
                           .checker = checker_,
                           .bounds = options_.submission,
                           .blob_bytes_max = options_.blob_bytes_max,
@@ -175,6 +179,7 @@ class LiveCoordinator final : public Coordinator, private World {
     add_proof_routes(parts);
     add_view_routes(parts);
     server_->socket(feed_.route());
+    add_model_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .message_bytes_max = protocol::frame_bytes_max,
                      .opened = [this](std::shared_ptr<net::Peer> peer) { open(std::move(peer)); },
@@ -269,6 +274,7 @@ class LiveCoordinator final : public Coordinator, private World {
   std::unique_ptr<store::Blobs> blobs_;
   Book book_;
   Intake intake_;
+  std::unique_ptr<ModelService> models_;
   std::unique_ptr<net::Server> server_;
   Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
   std::unique_ptr<Core> core_;

@@ -26,6 +26,7 @@ Session::Session(Host& host, TaskRunner& runner, crypto::Signer& signer, Options
                        [this](const protocol::Welcome& welcome) {
                          on_event(event::Connected{.balance = welcome.balance});
                          work_.on_ready(welcome);
+                         if (options_.on_welcome) options_.on_welcome(welcome);
                        },
                    .lease = [this](const protocol::Lease& lease) { work_.on_lease(lease); },
                    .verdict = [this](const protocol::Verdict& verdict) { work_.on_verdict(verdict); },

@@ -27,6 +27,8 @@ class Session {
     Connection::Options connection;
     Work::Options work;
     Duration stop_grace = std::chrono::seconds(3);
+    // After every joining; for what else the worker does with this coordinator.
+    std::function<void(const protocol::Welcome& welcome)> on_welcome{};
   };
   struct Stats {
     SessionState state = SessionState::stopped;

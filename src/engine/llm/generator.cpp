@@ -59,6 +59,14 @@ struct Generator::Answer {
     request.on_token(generation.tokens.back(), std::exchange(certain, {}));
   }
   bool wanted() const { return !request.wanted || request.wanted(); }
+  // What has been heard of is not told again.
+  void skip_answered() {
+    for (const Token token : request.answered) generation.text += stops.push(decoder.push(token));
+  }
+  // Tokens of the answer.
+  [[nodiscard]] std::size_t length() const { return request.answered.size() + generation.tokens.size(); }
+  // All that is read before the next token can be drawn.
+  [[nodiscard]] std::size_t given() const { return request.prompt.size() + request.answered.size(); }
 
   Request request;
   OnText on_text;
@@ -88,9 +96,9 @@ Generator::~Generator() {
 
 Result<> Generator::check_request(const Request& request) const {
   if (request.prompt.empty()) return fail(ErrorCode::invalid_argument, "The prompt is empty; a text begins with at least one token.");
-  if (request.prompt.size() >= engine_.options().context)
-    return fail(ErrorCode::resource_exhausted, "The prompt has {} tokens; with an answer they do not fit into the context of {} (--context).",
-                request.prompt.size(), engine_.options().context);
+  if (const std::size_t given = request.prompt.size() + request.answered.size(); given >= engine_.options().context)
+    return fail(ErrorCode::resource_exhausted, "The prompt has {} tokens; with an answer they do not fit into the context of {} (--context).", given,
+                engine_.options().context);
   constexpr std::uint32_t top_max = 256;
   if (request.top > top_max)
     return fail(ErrorCode::invalid_argument, "{} candidates for every token; at most {} are possible.", request.top, top_max);
@@ -143,6 +151,21 @@ Async<Result<>> Generator::begin(Slot& slot, std::unique_ptr<Answer> answer) {
     slot.tokens.insert(slot.tokens.end(), from, to);
   }
   generation.prefill_tokens = static_cast<std::uint32_t>(slot.tokens.size() - kept);
+  if (slot.tokens.size() == prompt.size()) WEFT_CO_OK(co_await replay(slot));
+  co_return Result<>();
+}
+
+Async<Result<>> Generator::replay(Slot& slot) {
+  const std::vector<Token>& answered = slot.answer->request.answered;
+  slot.answer->skip_answered();
+  const std::size_t part = answered.size() <= options_.replay_max ? 1 : options_.append_max;
+  for (std::size_t done = 0; done < answered.size() && slot.answer->wanted();) {
+    const auto from = answered.begin() + static_cast<std::ptrdiff_t>(done);
+    const auto to = from + static_cast<std::ptrdiff_t>(std::min(part, answered.size() - done));
+    WEFT_CO_OK(co_await engine_.append(slot.sequence, {from, to}));
+    slot.tokens.insert(slot.tokens.end(), from, to);
+    done += static_cast<std::size_t>(to - from);
+  }
   co_return Result<>();
 }
 
@@ -168,9 +191,9 @@ Async<Result<>> Generator::admit() {
     auto answer = std::move(waiting_.front());
     waiting_.pop_front();
     auto begun = co_await begin(*slot, std::move(answer));
-    if (begun && slot->tokens.size() < slot->answer->request.prompt.size()) {
+    if (begun && slot->tokens.size() < slot->answer->given()) {
       end(*slot, StopReason::cancelled);
-    } else if (begun && slot->answer->request.tokens_max == 0) {
+    } else if (begun && slot->answer->length() >= slot->answer->request.tokens_max) {
       end(*slot, StopReason::length);
     } else if (!begun) {
       const bool lasting = begun.error().code == ErrorCode::device_lost;
@@ -213,7 +236,7 @@ void Generator::take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top) {
   token.text = answer.decoder.push(drawn.token);
   if (!answer.say(answer.stops.push(token.text))) return end(slot, StopReason::cancelled);
   if (answer.stops.found()) return end(slot, StopReason::stop);
-  if (generation.tokens.size() >= answer.request.tokens_max || slot.tokens.size() >= engine_.options().context) return end(slot, StopReason::length);
+  if (answer.length() >= answer.request.tokens_max || slot.tokens.size() >= engine_.options().context) return end(slot, StopReason::length);
   answer.tell();
 }
 
@@ -238,7 +261,7 @@ Async<Result<>> Generator::step() {
       top = best_tokens(logits, request.top);
     }
     tops.push_back(std::move(top));
-    const auto left = static_cast<std::uint32_t>(request.tokens_max - slot->answer->generation.tokens.size()) - 1;
+    const auto left = static_cast<std::uint32_t>(request.tokens_max - slot->answer->length()) - 1;
     more = request.top > 0 ? 0 : std::min({more, left, engine_.options().context - static_cast<std::uint32_t>(slot->tokens.size()) - 1});
   }
   if (slots.empty()) co_return Result<>();

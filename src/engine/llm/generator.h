@@ -36,6 +36,7 @@ struct Request {
   using OnToken = std::function<void(const GeneratedToken& token, std::string_view text)>;
 
   std::vector<Token> prompt;
+  std::vector<Token> answered{};  // The answer so far, drawn elsewhere and heard: it goes on behind it. Counted in tokens_max.
   std::uint32_t tokens_max = 128;
   Sampling sampling{};
   std::vector<std::string> stop{};  // The answer ends before the first of these.
@@ -53,7 +54,7 @@ enum class StopReason : std::uint8_t {
 [[nodiscard]] std::string_view to_string(StopReason reason);
 
 struct Generation {
-  std::vector<GeneratedToken> tokens;  // The one that ended the text included.
+  std::vector<GeneratedToken> tokens;  // The one that ended the text included, Request::answered not.
   std::string text;                    // Without the stop text.
   StopReason stop = StopReason::length;
   std::uint32_t reused_tokens = 0;   // Of the prompt, from an earlier request.
@@ -69,6 +70,9 @@ class Generator {
   using OnDone = std::function<void(Result<Generation> generation)>;
   struct Options {
     std::uint32_t append_max = ~0u;  // Tokens of a prompt that are read at once; a request can end between two parts.
+    // Tokens of Request::answered that are read one by one, as they were when they were drawn: the numbers behind them, and so
+    // the tokens, are then the same to the last bit. Longer ones are read as a prompt is.
+    std::uint32_t replay_max = 256;
   };
 
   Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer, Options options);
@@ -91,6 +95,7 @@ class Generator {
   [[nodiscard]] Slot* free_slot_for(const std::vector<Token>& prompt);
   [[nodiscard]] Async<Result<>> admit();
   [[nodiscard]] Async<Result<>> begin(Slot& slot, std::unique_ptr<Answer> answer);
+  [[nodiscard]] Async<Result<>> replay(Slot& slot);
   [[nodiscard]] Async<Result<>> step();
   void take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top);
   void end(Slot& slot, StopReason reason);

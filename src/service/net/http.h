@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ struct IncomingRequest {
   std::map<std::string, std::string> headers;  // Names in lower case.
   std::string body;
   std::string address;  // Of the peer, without its port.
+  // Whether the peer still waits for its answer; from any thread. Empty where nobody knows.
+  std::function<bool()> connected{};
 
   // Empty where it is not given.
   [[nodiscard]] std::string_view header(const std::string& name) const;
@@ -37,11 +40,21 @@ struct FileBody {
   std::uint64_t size = 0;
 };
 
+// The body of an answer that comes bit by bit. From any thread, one at a time.
+class ReplyStream {
+ public:
+  virtual ~ReplyStream() = default;
+  // False where the peer is gone.
+  virtual bool send(const std::string& bytes) = 0;
+  virtual void close() = 0;
+};
+
 struct Reply {
   int status = 200;
   std::map<std::string, std::string> headers = {};
   std::string body = {};
-  std::optional<FileBody> file = {};  // Instead of the body.
+  std::optional<FileBody> file = {};                              // Instead of the body.
+  std::function<void(std::shared_ptr<ReplyStream>)> stream = {};  // The same: called once the head is on its way.
 };
 
 // Answers one request; once, from any thread.

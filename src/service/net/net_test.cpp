@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <thread>
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
@@ -66,6 +67,16 @@ class Net : public testing::Test {
                    .cost = 150});
     server->route(
         {.method = "GET", .pattern = "/v1/up/{}", .handle = [](const IncomingRequest&, Respond respond) { respond(text_reply(200, "down")); }});
+    server->route({.method = "GET", .pattern = "/v1/bits", .handle = [](const IncomingRequest& request, Respond respond) {
+                     Reply reply{.headers = {{"content-type", "text/event-stream"}}};
+                     reply.stream = [connected = request.connected](std::shared_ptr<ReplyStream> stream) {
+                       std::thread([stream = std::move(stream), connected] {
+                         for (const char* bit : {"data: a\n\n", "data: b\n\n", "data: c\n\n"}) EXPECT_TRUE(connected() && stream->send(bit));
+                         stream->close();
+                       }).detach();
+                     };
+                     respond(std::move(reply));
+                   }});
     server->upload({.pattern = "/v1/up/{}", .begin = [](const IncomingRequest& request) -> Result<std::unique_ptr<Upload>> {
                       if (request.bearer() != "secret") return fail(ErrorCode::unauthenticated, "No token.");
                       return std::make_unique<CountingUpload>();
@@ -100,6 +111,14 @@ class Net : public testing::Test {
   static inline std::unique_ptr<Server> server;
   static inline std::unique_ptr<Client> client;
 };
+
+TEST_F(Net, AnswersBitByBit) {
+  const auto answer = client->send_now(get("/v1/bits"));
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->headers.at("content-type"), "text/event-stream");
+  EXPECT_EQ(answer->body, "data: a\n\ndata: b\n\ndata: c\n\n");
+}
 
 TEST_F(Net, RoutesSeeTheirParametersQueryAndBody) {
   const auto answer = client->send_now(post("/v1/echo/seven?q=x", std::string(500'000, 'b')));

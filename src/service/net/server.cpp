@@ -11,6 +11,7 @@
 #include <drogon/HttpAppFramework.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <trantor/net/TcpConnection.h>
 
 #include "common/base/guarded.h"
 #include "common/base/log.h"
@@ -46,14 +47,32 @@ IncomingRequest from_drogon(const drogon::HttpRequestPtr& in, bool with_body) {
   for (const auto& [name, value] : in->headers()) request.headers.emplace(name, value);
   if (with_body) request.body = std::string(in->body());
   request.address = in->peerAddr().toIp();
+  request.connected = [connection = in->getConnectionPtr()] {
+    const auto alive = connection.lock();
+    return alive != nullptr && alive->connected();
+  };
   return request;
 }
+
+class DrogonStream final : public ReplyStream {
+ public:
+  explicit DrogonStream(drogon::ResponseStreamPtr stream) : stream_(std::move(stream)) {}
+  bool send(const std::string& bytes) override { return stream_->send(bytes); }
+  void close() override { stream_->close(); }
+
+ private:
+  const drogon::ResponseStreamPtr stream_;
+};
 
 drogon::HttpResponsePtr to_drogon(Reply reply) {
   const auto type = reply.headers.find("content-type");
   const std::string content_type = type == reply.headers.end() ? "application/octet-stream" : type->second;
   drogon::HttpResponsePtr response;
-  if (reply.file && reply.file->size > 0) {
+  if (reply.stream) {
+    response = drogon::HttpResponse::newAsyncStreamResponse(
+        [begin = std::move(reply.stream)](drogon::ResponseStreamPtr stream) { begin(std::make_shared<DrogonStream>(std::move(stream))); }, true);
+    response->setContentTypeString(content_type);
+  } else if (reply.file && reply.file->size > 0) {
     response = drogon::HttpResponse::newFileResponse(reply.file->path.string(), reply.file->offset, reply.file->size, false, "", drogon::CT_CUSTOM,
                                                      content_type);
     if (response->statusCode() != drogon::k200OK && response->statusCode() != drogon::k206PartialContent) {

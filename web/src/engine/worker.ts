@@ -1,7 +1,7 @@
 // The dedicated Worker in which the engine lives. It holds no WebAssembly until somebody starts the engine or asks for the
 // wallet's key; the address of a wallet that is already there is read without it.
 import type { EngineModule } from './module';
-import type { FromWorker, ToWorker } from './messages';
+import type { FromWorker, LinesOrder, ToWorker } from './messages';
 import { keptAddress } from './keptAddress';
 
 const engineAt = new URL('/engine/weft_engine.mjs', self.location.href).href;
@@ -19,8 +19,10 @@ async function load(): Promise<EngineModule> {
   if (!there.ok || !(there.headers.get('content-type') ?? '').includes('javascript')) {
     throw new EngineMissing(`${new URL(engineAt).pathname} answered ${there.status}.`);
   }
-  const { default: create } = (await import(/* @vite-ignore */ engineAt)) as { default: (options: { onEvent: (event: FromWorker) => void }) => Promise<EngineModule> };
-  return create({ onEvent: say });
+  const { default: create } = (await import(/* @vite-ignore */ engineAt)) as {
+    default: (options: { onEvent: (event: FromWorker) => void; onLines: (order: LinesOrder) => void }) => Promise<EngineModule>;
+  };
+  return create({ onEvent: say, onLines: (order) => say({ type: 'lines', order }) });
 }
 
 let loading: Promise<EngineModule> | null = null;
@@ -53,6 +55,9 @@ async function handle(message: ToWorker): Promise<void> {
       return;
     case 'wake':
       if (loading !== null) (await loading).wake();
+      return;
+    case 'line':
+      if (loading !== null) (await loading).lines(message.news);
       return;
     case 'wallet-show': {
       const address = await keptAddress();

@@ -11,7 +11,7 @@ std::string blob_path(const Hash& hash) { return "/v1/blobs/" + hash.text(); }
 
 }  // namespace
 
-NativeHost::NativeHost(net::Client& client) : client_(client) {}
+NativeHost::NativeHost(net::Client& client, std::string path) : client_(client), path_(std::move(path)) {}
 
 NativeHost::~NativeHost() { drop_socket(); }
 
@@ -29,10 +29,10 @@ void NativeHost::connect(SocketEvents events) {
   const auto call = [kept = events_](auto member, auto... arguments) {
     if (auto event = (*kept).*member) event(std::move(arguments)...);
   };
-  socket_ = client_.connect("/v1/worker", {.open = [call] { call(&SocketEvents::open); },
-                                           .text = [call](std::string text) { call(&SocketEvents::text, std::move(text)); },
-                                           .binary = [call](ByteVector bytes) { call(&SocketEvents::binary, std::move(bytes)); },
-                                           .closed = [call](const Error& why) { call(&SocketEvents::closed, why.message); }});
+  socket_ = client_.connect(path_, {.open = [call] { call(&SocketEvents::open); },
+                                    .text = [call](std::string text) { call(&SocketEvents::text, std::move(text)); },
+                                    .binary = [call](ByteVector bytes) { call(&SocketEvents::binary, std::move(bytes)); },
+                                    .closed = [call](const Error& why) { call(&SocketEvents::closed, why.message); }});
 }
 
 void NativeHost::send_text(std::string text) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <random>
+#include <string>
 
 #include "apps/worker/host.h"
 #include "service/net/client.h"
@@ -13,7 +14,8 @@ namespace weft::worker {
 
 class NativeHost final : public Host {
  public:
-  explicit NativeHost(net::Client& client);
+  // `path`: of the WebSocket.
+  explicit NativeHost(net::Client& client, std::string path = "/v1/worker");
   ~NativeHost() override;
 
   void connect(SocketEvents events) override;
@@ -30,6 +32,7 @@ class NativeHost final : public Host {
   void drop_socket();
 
   net::Client& client_;
+  const std::string path_;
   std::shared_ptr<net::Socket> socket_;
   std::shared_ptr<SocketEvents> events_;  // Of the current socket; emptied when it is dropped, so that nothing follows.
   std::mt19937_64 random_{std::random_device{}()};

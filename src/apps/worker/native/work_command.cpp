@@ -10,8 +10,10 @@
 
 #include "apps/worker/native/cpu_runner.h"
 #include "apps/worker/native/native_host.h"
+#include "apps/worker/native/native_serving_host.h"
 #include "apps/worker/native/thread_runner.h"
 #include "apps/worker/sandbox_runner.h"
+#include "apps/worker/serving/serving.h"
 #include "apps/worker/session.h"
 #include "common/base/log.h"
 #include "common/crypto/wallet.h"
@@ -139,6 +141,39 @@ auto on_thread(net::Client& client, Function function) {
   return promise.get_future().get();
 }
 
+// Language models, on a client and a thread of their own, so that neither waits for the other.
+class ModelService {
+ public:
+  static Result<std::unique_ptr<ModelService>> create(const WorkOptions& options, double gb_per_s) {
+    if (options.model_memory_mb == 0) return nullptr;
+    WEFT_ASSIGN(auto client, net::Client::create({.url = options.coordinator, .tls = options.tls}));
+    return std::unique_ptr<ModelService>(new ModelService(options, gb_per_s, std::move(client)));
+  }
+  ~ModelService() {
+    on_thread(*client_, [this] {
+      serving_.reset();
+      host_.reset();
+    });
+  }
+
+  void join(std::string token) {
+    client_->post([this, token = std::move(token)] { serving_->join(token); });
+  }
+
+ private:
+  ModelService(const WorkOptions& options, double gb_per_s, std::unique_ptr<net::Client> client) : client_(std::move(client)) {
+    on_thread(*client_, [&] {
+      host_ = std::make_unique<NativeServingHost>(*client_, NativeServingHost::Options{.gpu = options.device != "cpu", .cache = options.cache});
+      serving_ =
+          std::make_unique<Serving>(*host_, Serving::Options{.memory_bytes = std::uint64_t{options.model_memory_mb} << 20, .gb_per_s = gb_per_s});
+    });
+  }
+
+  const std::unique_ptr<net::Client> client_;
+  std::unique_ptr<NativeServingHost> host_;
+  std::unique_ptr<Serving> serving_;
+};
+
 sigset_t stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -162,12 +197,15 @@ Result<> work(const WorkOptions& options) {
   WEFT_ASSIGN(const auto client, net::Client::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(Device device, make_device(options, *client));
 
+  WEFT_ASSIGN(auto models, ModelService::create(options, device.capabilities.copy_gb_per_s));
+
   Ending ending;
   NativeHost host(*client);
   Session::Options session_options;
   session_options.connection.capabilities = device.capabilities;
   session_options.connection.slots = options.slots;
   session_options.work.wall_max = std::chrono::milliseconds(options.wall_ms_max);
+  if (models) session_options.on_welcome = [&models](const protocol::Welcome& welcome) { models->join(welcome.blob_token); };
   std::unique_ptr<Session> session;
   on_thread(*client, [&] {
     session = std::make_unique<Session>(
@@ -196,6 +234,7 @@ Result<> work(const WorkOptions& options) {
     session.reset();
     return last;
   });
+  models.reset();
   device.runner.reset();
   std::fprintf(stderr, "%llu tasks done, %llu accepted, %.6f credits earned\n", static_cast<unsigned long long>(stats.counters.tasks_done),
                static_cast<unsigned long long>(stats.counters.accepted), credits(stats.counters.paid));

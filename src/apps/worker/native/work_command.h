@@ -17,6 +17,8 @@ struct WorkOptions {
   std::uint32_t slots = 2;       // Tasks to hold at a time: one runs, the next one's data is fetched.
   std::uint32_t wall_ms_max = 30'000;
   std::uint32_t memory_mb = 1024;
+  std::uint32_t model_memory_mb = 4096;  // For language models; 0: serves none.
+  std::filesystem::path cache;           // Keeps models and compiled pipelines.
 };
 
 // Runs until SIGINT or SIGTERM, or until the coordinator refuses this worker. Exit code: 0 after a stop, 3 where there is

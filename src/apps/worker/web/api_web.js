@@ -13,3 +13,6 @@ Module['wallet'] = () => weftCall((call) => _weft_engine_wallet(call));
 Module['exportWallet'] = async () => JSON.parse(await weftCall((call) => _weft_engine_export_wallet(call)));
 Module['importWallet'] = (numbers) =>
   weftCall((call) => weftWithText(JSON.stringify(numbers), (text, size) => _weft_engine_import_wallet(call, text, size)));
+
+// What the page says of lines to other tabs: { type: 'signal', chain, epoch, member, text } to be passed on, { type: 'channel', ... }.
+Module['lines'] = (news) => weftLinesTake(news);

@@ -29,6 +29,25 @@ Result<Model> read_model(const gguf::File& file) {
   return fail(ErrorCode::unsupported, "The architecture '{}' is not supported; Weft runs {}.", name, known);
 }
 
+std::vector<Weight> tensors_of(const Model& model, std::uint32_t begin, std::uint32_t end) {
+  std::vector<Weight> out;
+  const auto add = [&](auto... weights) { ((weights != nullptr ? out.push_back(weights) : void()), ...); };
+  add(model.rope_divisors);
+  if (begin == 0) add(model.token_embedding);
+  for (std::uint32_t i = begin; i < end && i < model.layers.size(); ++i) {
+    const Layer& layer = model.layers[i];
+    add(layer.norm, layer.feed_forward_norm, layer.feed_forward.gate, layer.feed_forward.up, layer.feed_forward.down);
+    if (const auto* a = std::get_if<Attention>(&layer.mixer)) {
+      add(a->q, a->k, a->v, a->output, a->q_bias, a->k_bias, a->v_bias, a->q_norm, a->k_norm);
+    } else {
+      const auto& d = std::get<DeltaNet>(layer.mixer);
+      add(d.qkv, d.gate, d.beta, d.alpha, d.dt_bias, d.a, d.conv, d.norm, d.output);
+    }
+  }
+  if (end == model.config.layers) add(model.output_norm, model.output);
+  return out;
+}
+
 Result<std::vector<float>> read_floats(const gguf::Source& source, const gguf::Tensor& tensor) {
   std::vector<float> out(tensor.elements());
   if (const auto view = source.view(tensor.offset, tensor.bytes)) {

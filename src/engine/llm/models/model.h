@@ -110,6 +110,9 @@ struct Model {
 // metadata or the tensors are not what the architecture needs.
 [[nodiscard]] Result<Model> read_model(const gguf::File& file);
 
+// The tensors that layers [begin, end) read: with the first layer the embedding, with the last one the head.
+[[nodiscard]] std::vector<Weight> tensors_of(const Model& model, std::uint32_t begin, std::uint32_t end);
+
 // The numbers of a tensor as f32.
 [[nodiscard]] Result<std::vector<float>> read_floats(const gguf::Source& source, const gguf::Tensor& tensor);
 // config.rope.frequencies over rope_divisors.

@@ -152,7 +152,7 @@ function WorkerTable({ board, pointed, onPoint }: { board: Board; pointed: numbe
               Worker
             </th>
             {(Object.keys(orders) as Order[]).map((one) => (
-              <th key={one} scope="col" aria-sort={one === order ? (one === 'roundTripMs' ? 'ascending' : 'descending') : 'none'} className={`py-2 pl-2 text-right font-medium whitespace-nowrap ${hidden[one] ?? ''}`}>
+              <th key={one} scope="col" aria-sort={one === order ? (one === 'roundTripMs' ? 'ascending' : 'descending') : 'none'} className={`py-2 pl-3 text-right sm:pl-4 font-medium whitespace-nowrap ${hidden[one] ?? ''}`}>
                 <button type="button" className={`rounded hover:text-ink ${one === order ? 'text-ink underline decoration-weld decoration-2 underline-offset-4' : ''}`} onClick={() => setOrder(one)}>
                   {orders[one]}
                 </button>
@@ -203,14 +203,14 @@ const WorkerRow = memo(function WorkerRow({ worker, pointed, onPoint }: RowProps
           </span>
         </span>
       </th>
-      <td className="py-2 pl-2 text-right font-mono tabular-nums">
+      <td className="py-2 pl-3 text-right sm:pl-4 font-mono tabular-nums">
         {worker.held}/{worker.slots}
       </td>
-      <td className="py-2 pl-2 text-right font-mono whitespace-nowrap tabular-nums">{formatRoundTrip(worker.roundTripMs)}</td>
-      <td className="hidden py-2 pl-2 text-right font-mono tabular-nums sm:table-cell" title="Relative to 1 TFLOP/s, as measured by its tasks">
+      <td className="py-2 pl-3 text-right sm:pl-4 font-mono whitespace-nowrap tabular-nums">{formatRoundTrip(worker.roundTripMs)}</td>
+      <td className="hidden py-2 pl-3 text-right sm:pl-4 font-mono tabular-nums sm:table-cell" title="Relative to 1 TFLOP/s, as measured by its tasks">
         {formatRate(worker.rate)}
       </td>
-      <td className="py-2 pl-2 text-right font-mono tabular-nums" title={`${formatCredits(worker.balance)} credits`}>
+      <td className="py-2 pl-3 text-right sm:pl-4 font-mono tabular-nums" title={`${formatCredits(worker.balance)} credits`}>
         {worker.accepted.toLocaleString('en')}
         {worker.refused > 0 ? <span className="text-madder"> −{worker.refused.toLocaleString('en')}</span> : null}
       </td>

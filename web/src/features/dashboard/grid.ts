@@ -7,7 +7,7 @@ import { taskStates, type TaskState } from './tasks';
 /** `cell` is a fraction of a pixel where that many tasks need it. */
 export type Layout = { readonly columns: number; readonly rows: number; readonly cell: number };
 
-const cellMax = 44;
+const cellMax = 64;
 const threadsFrom = 7;  // Pixels; smaller cells are spots.
 
 /** The largest square cells with which `tasks` fit. Pixels of the device throughout. */

@@ -1,0 +1,90 @@
+#include "apps/worker/native/native_serving_host.h"
+
+#include <utility>
+
+#include "apps/worker/serving/paced_engine.h"
+#include "engine/gpu/native/instance.h"
+#include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/gpu/gpu_engine.h"
+
+namespace weft::worker {
+
+NativeServingHost::NativeServingHost(net::Client& client, Options options)
+    : client_(client), options_(std::move(options)), host_(client, "/v1/serve"), chunks_(options_.cache / "models") {}
+
+NativeServingHost::~NativeServingHost() = default;
+
+void NativeServingHost::fetch_range(const Hash& blob, std::uint64_t first, std::uint64_t count, std::string token,
+                                    std::function<void(Result<ByteVector>)> done) {
+  net::Request request = net::with_bearer(net::get_range("/v1/blobs/" + blob.text(), first, count), token);
+  request.timeout = std::chrono::minutes(5);
+  client_.send(std::move(request), [count, done = std::move(done)](Result<net::Response> answer) {
+    if (!answer) return done(std::unexpected(std::move(answer).error()));
+    if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
+    if (answer->body.size() != count)
+      return done(fail(ErrorCode::data_loss, "{} bytes of a blob come where {} were asked for.", answer->body.size(), count));
+    const ByteSpan bytes = as_bytes(std::string_view(answer->body));
+    done(ByteVector(bytes.begin(), bytes.end()));
+  });
+}
+
+void NativeServingHost::read_chunk(const ModelFile& file, std::uint32_t chunk, std::function<void(std::optional<ByteVector>)> done) {
+  host_.after(Duration::zero(), [bytes = chunks_.read(file, chunk), done = std::move(done)]() mutable { done(std::move(bytes)); });
+}
+
+void NativeServingHost::write_chunk(const ModelFile& file, std::uint32_t chunk, ByteVector bytes, std::function<void(Result<>)> done) {
+  host_.after(Duration::zero(), [result = chunks_.write(file, chunk, bytes), done = std::move(done)] { done(result); });
+}
+
+Result<std::unique_ptr<gguf::Source>> NativeServingHost::open_file(const ModelFile& file) { return chunks_.open(file); }
+
+Async<> NativeServingHost::turn() {
+  const Pending<bool> come;
+  client_.post([come] { come.set(true); });
+  (void)co_await come;
+}
+
+// The device's waits go on while anything is under way, in turns with the client's events.
+void NativeServingHost::work(bool begins) {
+  working_ = begins ? working_ + 1 : working_ - 1;
+  if (working_ > 0 && !std::exchange(pumping_, true)) pump();
+}
+
+void NativeServingHost::pump() {
+  client_.post([this] {
+    if (working_ > 0) {
+      const bool resumed = instance_->poll(std::chrono::milliseconds(1));
+      if (working_ > 0) {
+        // What is under way may be on another thread, which no poll can see.
+        return resumed ? pump() : host_.after(std::chrono::microseconds(100), [this] { pump(); });
+      }
+    }
+    pumping_ = false;
+  });
+}
+
+Async<Result<std::unique_ptr<llm::Engine>>> NativeServingHost::create_engine(const llm::Model& model, const gguf::Source& source,
+                                                                             llm::EngineOptions options) {
+  if (!options_.gpu) {
+    WEFT_CO_ASSIGN(auto engine, llm::create_cpu_engine(model, source, options));
+    co_return make_paced(std::move(engine), {.before = [this] { return turn(); }});
+  }
+  if (instance_ == nullptr) instance_ = gpu::native::create_instance();
+  work(true);
+  if (device_ == nullptr || device_->lost().has_value()) {
+    auto device = co_await instance_->create_device(
+        {.label = "weft serving", .trusted_shaders = true, .cache_directory = options_.cache.empty() ? "" : (options_.cache / "pipelines").string()},
+        {});
+    if (!device) {
+      work(false);
+      co_return std::unexpected(device.error());
+    }
+    device_ = std::move(*device);
+  }
+  auto engine = co_await llm::create_gpu_engine(*device_, model, source, options);
+  work(false);
+  if (!engine) co_return std::unexpected(engine.error());
+  co_return make_paced(std::move(*engine), {.work = [this](bool begins) { work(begins); }});
+}
+
+}  // namespace weft::worker

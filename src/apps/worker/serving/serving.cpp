@@ -1,0 +1,302 @@
+#include "apps/worker/serving/serving.h"
+
+#include <algorithm>
+#include <format>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "apps/worker/serving/chain_member.h"
+#include "common/base/log.h"
+
+namespace weft::worker {
+
+namespace wire = protocol::serving;
+
+// Kept by what is under way, so that it may be let go of at any time.
+class Serving::Line : public std::enable_shared_from_this<Line> {
+ public:
+  Line(ServingHost& host, Options options) : host_(host), options_(std::move(options)) {}
+
+  void join(std::string token) {
+    leave();
+    token_ = std::move(token);
+    connect();
+  }
+  void leave() {
+    ++epoch_;
+    connected_ = false;
+    token_.clear();
+    host_.close();
+    drop_all();
+  }
+  [[nodiscard]] Stats stats() const {
+    Stats out = stats_;
+    out.connected = connected_;
+    out.shards = static_cast<std::uint32_t>(shards_.size());
+    for (const auto& [id, member] : members_) out.running += static_cast<std::uint32_t>(member->running());
+    return out;
+  }
+
+ private:
+  template <class Function>
+  auto while_joined(Function function) {
+    return [weak = weak_from_this(), epoch = epoch_, function = std::move(function)](auto&&... arguments) {
+      if (const auto self = weak.lock(); self && self->epoch_ == epoch) function(*self, std::forward<decltype(arguments)>(arguments)...);
+    };
+  }
+
+  void connect() {
+    host_.connect(
+        {.open = while_joined([](Line& self) {
+           self.connected_ = true;
+           self.tell(wire::Offer{
+               .token = self.token_, .memory_bytes = self.options_.memory_bytes, .gb_per_s = self.options_.gb_per_s, .lines = self.options_.lines});
+         }),
+         .text = while_joined([](Line& self, const std::string& text) { self.on_text(text); }),
+         .binary = while_joined([](Line& self, const ByteVector& bytes) { self.on_frame(bytes, true); }),
+         .closed = while_joined([](Line& self, const std::string&) { self.on_closed(); })});
+  }
+  void on_closed() {
+    connected_ = false;
+    drop_all();
+    ++epoch_;
+    host_.after(options_.retry, while_joined([](Line& self) {
+                  if (!self.token_.empty()) self.connect();
+                }));
+  }
+  // Ends the chains; shards wait for the next order, when their engines are free.
+  void drop_all() {
+    auto shards = std::exchange(shards_, {});
+    loading_.clear();
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> chains;  // And the shard of each.
+    for (const auto& [chain, member] : members_) chains.emplace_back(chain, member->link().members[member->link().index].shard);
+    for (const auto& [chain, id] : chains) {
+      auto node = shards.extract(id);
+      end_chain(chain, [weak = weak_from_this(), shard = node.empty() ? nullptr : node.mapped()] {
+        if (const auto self = weak.lock(); self && shard) self->retire(shard);
+      });
+    }
+    for (auto& [id, shard] : shards) retire(std::move(shard));
+  }
+  void retire(std::shared_ptr<Shard> shard) {
+    constexpr std::size_t idle_max = 4;
+    idle_.push_back(std::move(shard));
+    if (idle_.size() > idle_max) idle_.erase(idle_.begin());
+  }
+
+  void tell(const wire::ServingWorkerMessage& message) {
+    if (connected_) host_.send_text(wire::encode(message));
+  }
+
+  void on_text(const std::string& text) {
+    const auto message = wire::decode_coordinator(text);
+    if (!message) {
+      log_warning("The coordinator sends what is no message of /v1/serve: {}", message.error().message);
+      return;
+    }
+    std::visit([this](const auto& what) { on(what); }, *message);
+  }
+
+  void on(const wire::Serving& serving) { pulse(std::chrono::milliseconds(std::clamp(serving.pulse_ms, 50u, 60'000u))); }
+  void pulse(Duration every) {
+    wire::Pulse pulse{.memory_free = options_.memory_bytes};
+    for (const auto& [id, member] : members_) pulse.running += static_cast<std::uint32_t>(member->running());
+    for (const auto& [id, shard] : shards_) pulse.memory_free -= std::min(pulse.memory_free, shard->memory_bytes());
+    tell(pulse);
+    host_.after(every, while_joined([every](Line& self) {
+                  if (self.connected_) self.pulse(every);
+                }));
+  }
+
+  void on(const wire::Load& order) {
+    const auto kept = std::ranges::find_if(idle_, [&](const auto& shard) { return shard->serves(order); });
+    if (kept != idle_.end()) {
+      auto shard = std::move(*kept);
+      idle_.erase(kept);
+      return loaded(order.shard, std::move(shard), 0);
+    }
+    // Room first: what nobody has asked for goes.
+    idle_.clear();
+    loading_.insert(order.shard);
+    const Instant begun = host_.now();
+    start<Result<std::shared_ptr<Shard>>>(
+        Shard::load(host_, order, token_), while_joined([id = order.shard, begun](Line& self, Result<std::shared_ptr<Shard>> shard) {
+          if (self.loading_.erase(id) == 0) return;
+          if (shard) return self.loaded(id, std::move(*shard), seconds(self.host_.now() - begun));
+          log_warning("A shard cannot be loaded: {}", shard.error().message);
+          self.tell(wire::Unloaded{.shard = id, .code = std::string(to_string(shard.error().code)), .message = shard.error().message});
+        }));
+  }
+  void loaded(std::uint32_t id, std::shared_ptr<Shard> shard, double time) {
+    const wire::Loaded message{.shard = id, .seconds = time, .memory_bytes = shard->memory_bytes(), .device = shard->engine()->device()};
+    shards_[id] = std::move(shard);
+    tell(message);
+  }
+  void on(const wire::Unload& order) {
+    loading_.erase(order.shard);
+    const auto found = shards_.find(order.shard);
+    if (found == shards_.end()) return;
+    const auto shard = std::move(found->second);
+    shards_.erase(found);
+    const auto user = std::ranges::find_if(members_, [&](const auto& entry) {
+      const wire::Link& link = entry.second->link();
+      return link.members[link.index].shard == order.shard;
+    });
+    if (user == members_.end()) return retire(shard);
+    end_chain(user->first, [weak = weak_from_this(), shard] {
+      if (const auto self = weak.lock()) self->retire(shard);
+    });
+  }
+
+  void on(const wire::Link& link) {
+    const auto refuse = [&](std::string message) {
+      tell(wire::Broken{.chain = link.chain, .epoch = link.epoch, .member = link.index, .message = std::move(message)});
+    };
+    if (link.index >= link.members.size() || link.members.size() > 64) return refuse("A link names no member.");
+    const auto shard = shards_.find(link.members[link.index].shard);
+    if (shard == shards_.end()) return refuse("The shard is not loaded.");
+    wanted_[link.chain] = link.epoch;
+    // The engine is free when the earlier member has ended.
+    end_chain(link.chain, [weak = weak_from_this(), link, shard = shard->second] {
+      if (const auto self = weak.lock(); self && self->connected_ && self->wanted_[link.chain] == link.epoch) self->begin_chain(link, shard);
+    });
+  }
+  void begin_chain(const wire::Link& link, const std::shared_ptr<Shard>& shard) {
+    const std::uint32_t chain = link.chain;
+    members_[chain] = ChainMember::create(
+        host_, link, shard,
+        {.send =
+             [weak = weak_from_this(), chain, epoch = link.epoch, index = link.index](std::uint16_t to, const ByteVector& message) {
+               if (const auto self = weak.lock()) self->send_hop(chain, epoch, static_cast<std::uint16_t>(index), to, message);
+             },
+         .tell =
+             [weak = weak_from_this()](const wire::ServingWorkerMessage& message) {
+               const auto self = weak.lock();
+               if (!self) return;
+               if (const auto* tokens = std::get_if<wire::Tokens>(&message)) self->stats_.tokens += tokens->tokens.size();
+               self->tell(message);
+             }});
+    if (link.members.size() == 1) return tell(wire::Linked{.chain = chain, .epoch = link.epoch, .line = "self"});
+    open_lines(link);
+  }
+  // Says that it is linked when its lines are open, or when they take too long: the coordinator relays then.
+  void open_lines(const wire::Link& link) {
+    const auto count = static_cast<std::uint32_t>(link.members.size());
+    std::set<std::uint32_t> others;
+    others.insert((link.index + 1) % count);          // Onwards; from the last one to the first.
+    others.insert((link.index + count - 1) % count);  // From whom.
+    if (link.index == 0) {
+      for (std::uint32_t other = 1; other < count; ++other) others.insert(other);  // Faults.
+    } else {
+      others.insert(0);
+    }
+    others.erase(link.index);
+    std::erase_if(others, [&](std::uint32_t other) {
+      const auto& theirs = link.members[other].lines;
+      return !std::ranges::any_of(options_.lines, [&](const auto& line) { return std::ranges::contains(theirs, line); });
+    });
+    if (options_.peers == nullptr || others.empty()) return tell(wire::Linked{.chain = link.chain, .epoch = link.epoch, .line = "relay"});
+
+    const auto state = std::make_shared<std::set<std::uint32_t>>(others);
+    const auto said = std::make_shared<bool>(false);
+    const auto say = while_joined([chain = link.chain, epoch = link.epoch, said](Line& self, std::string line) {
+      if (!std::exchange(*said, true)) self.tell(wire::Linked{.chain = chain, .epoch = epoch, .line = std::move(line)});
+    });
+    options_.peers->open(
+        link.chain, link.epoch, link.index, {others.begin(), others.end()},
+        {.signal = while_joined([chain = link.chain, epoch = link.epoch, from = link.index](Line& self, std::uint32_t to, std::string text) {
+           self.tell(wire::Signal{.chain = chain, .epoch = epoch, .from = from, .to = to, .text = std::move(text)});
+         }),
+         .frame = while_joined([](Line& self, const ByteVector& frame) { self.on_frame(frame, false); }),
+         .open =
+             [state, say](std::uint32_t member, std::string_view line) {
+               state->erase(member);
+               if (state->empty()) say(std::string(line));
+             },
+         .closed = [](std::uint32_t) {}});
+    constexpr Duration patience = std::chrono::seconds(3);
+    host_.after(patience, [say] { say(std::string("relay")); });
+  }
+  void end_chain(std::uint32_t chain, std::function<void()> done) {
+    const auto found = members_.find(chain);
+    if (found == members_.end()) {
+      // It may still be coming to its end.
+      if (const auto ending = ending_.find(chain); ending != ending_.end()) {
+        ending->second = std::move(done);
+        return;
+      }
+      if (done) done();
+      return;
+    }
+    const auto member = std::move(found->second);
+    members_.erase(found);
+    if (options_.peers != nullptr) options_.peers->close(chain);
+    ending_[chain] = std::move(done);
+    member->end([weak = weak_from_this(), chain] {
+      const auto self = weak.lock();
+      if (!self) return;
+      auto node = self->ending_.extract(chain);
+      if (!node.empty() && node.mapped()) node.mapped()();
+    });
+  }
+
+  void on(const wire::Unlink& order) {
+    wanted_.erase(order.chain);
+    end_chain(order.chain, {});
+  }
+  void on(const wire::Ask& ask) {
+    const auto member = members_.find(ask.chain);
+    if (member == members_.end() || member->second->link().epoch != ask.epoch) return;  // The coordinator knows by now.
+    member->second->ask(ask);
+  }
+  void on(const wire::Drop& order) {
+    for (const auto& [chain, member] : members_) member->drop(order.request);
+  }
+  void on(const wire::Signal& signal) {
+    if (options_.peers != nullptr) options_.peers->signal(signal.chain, signal.epoch, signal.from, signal.text);
+  }
+
+  void send_hop(std::uint32_t chain, std::uint32_t epoch, std::uint16_t from, std::uint16_t to, const ByteVector& message) {
+    cut_hops(chain, epoch, from, to, message, [&](ByteVector frame) {
+      if (options_.peers != nullptr && options_.peers->send(chain, to, frame)) {
+        stats_.direct_bytes += frame.size();
+        return;
+      }
+      stats_.relayed_bytes += frame.size();
+      if (connected_) host_.send_binary(std::move(frame));
+    });
+  }
+  void on_frame(const ByteVector& bytes, bool) {
+    const auto frame = wire::decode_hop(bytes);
+    if (!frame) {
+      log_warning("A hop cannot be read: {}", frame.error().message);
+      return;
+    }
+    const auto member = members_.find(frame->chain);
+    if (member == members_.end() || member->second->link().epoch != frame->epoch || frame->to != member->second->link().index) return;
+    const auto kept = member->second;
+    kept->receive(*frame);
+  }
+
+  ServingHost& host_;
+  const Options options_;
+  std::string token_;
+  std::uint64_t epoch_ = 0;  // Of the socket.
+  bool connected_ = false;
+  std::map<std::uint32_t, std::shared_ptr<Shard>> shards_;
+  std::set<std::uint32_t> loading_;
+  std::vector<std::shared_ptr<Shard>> idle_;
+  std::map<std::uint32_t, std::shared_ptr<ChainMember>> members_;  // By chain.
+  std::map<std::uint32_t, std::function<void()>> ending_;          // And what follows.
+  std::map<std::uint32_t, std::uint32_t> wanted_;                  // The epoch that each chain was linked for last.
+  Stats stats_;
+};
+
+Serving::Serving(ServingHost& host, Options options) : line_(std::make_shared<Line>(host, std::move(options))) {}
+Serving::~Serving() { line_->leave(); }
+void Serving::join(std::string token) { line_->join(std::move(token)); }
+void Serving::leave() { line_->leave(); }
+Serving::Stats Serving::stats() const { return line_->stats(); }
+
+}  // namespace weft::worker

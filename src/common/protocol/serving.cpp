@@ -1,0 +1,51 @@
+#include "common/protocol/serving.h"
+
+#include "common/protocol/serving_fields.h"
+// The shapes come before the templates that look for them.
+#include "common/protocol/any.h"
+
+namespace weft::protocol::serving {
+namespace {
+
+constexpr std::uint8_t hop_format = 1;
+
+template <class Integer>
+Integer read_le(ByteSpan bytes, std::size_t at) {
+  Integer value = 0;
+  for (std::size_t i = 0; i < sizeof(Integer); ++i) value = static_cast<Integer>(value | static_cast<Integer>(bytes[at + i]) << (8 * i));
+  return value;
+}
+
+}  // namespace
+
+std::string encode(const ServingWorkerMessage& message) { return encode_any(message); }
+std::string encode(const ServingCoordinatorMessage& message) { return encode_any(message); }
+Result<ServingWorkerMessage> decode_worker(std::string_view text) { return decode_any<ServingWorkerMessage>(text); }
+Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text) { return decode_any<ServingCoordinatorMessage>(text); }
+
+ByteVector encode(const HopFrame& frame) {
+  ByteVector out;
+  out.reserve(hop_header_bytes + frame.payload.size());
+  out.push_back(hop_format);
+  out.push_back(frame.more ? 1 : 0);
+  append_le(out, frame.chain);
+  append_le(out, frame.epoch);
+  append_le(out, frame.from);
+  append_le(out, frame.to);
+  append(out, frame.payload);
+  return out;
+}
+
+Result<HopFrame> decode_hop(ByteSpan bytes) {
+  if (bytes.size() < hop_header_bytes || bytes.size() > hop_header_bytes + hop_payload_bytes_max || bytes[0] != hop_format || bytes[1] > 1)
+    return fail(ErrorCode::invalid_argument, "A binary frame of {} bytes is no hop of a chain.", bytes.size());
+  const ByteSpan payload = bytes.subspan(hop_header_bytes);
+  return HopFrame{.chain = read_le<std::uint32_t>(bytes, 2),
+                  .epoch = read_le<std::uint32_t>(bytes, 6),
+                  .from = read_le<std::uint16_t>(bytes, 10),
+                  .to = read_le<std::uint16_t>(bytes, 12),
+                  .more = bytes[1] == 1,
+                  .payload = {payload.begin(), payload.end()}};
+}
+
+}  // namespace weft::protocol::serving

@@ -1,0 +1,191 @@
+// Messages on the WebSocket /v1/serve, over which a worker serves language models: whole ones, or a range of layers in a chain
+// with others.
+//
+//   worker                                         coordinator
+//   Offer{token, memory...}                  ->                          the token of its /v1/worker session
+//                                            <-    Serving{pulse_ms}
+//                                            <-    Load{shard, model, layers...}
+//   Loaded{shard} / Unloaded{shard, why}     ->
+//                                            <-    Link{chain, epoch, members}   forms a chain, again after a loss
+//                                            <-    Ask{request, chain, prompt}   to the chain's first member
+//   Tokens{request...}                       ->                          as they are drawn, few at a time
+//   Answered{request, reason}                ->
+//   Pulse{running...}                        ->                          every pulse_ms
+// Binary frames are hops: bytes from one member of a chain to another (HopFrame), which the coordinator passes on where the
+// two have no line of their own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace weft::protocol::serving {
+
+inline constexpr std::size_t text_bytes_max = std::size_t{512} << 10;  // Of a prompt.
+
+// --- From the worker.
+struct Offer {
+  std::string token{};               // Of its Welcome.
+  std::uint64_t memory_bytes = 0;    // For weights and caches.
+  double gb_per_s = 0;               // Measured copy bandwidth, which decides how fast tokens are drawn.
+  std::vector<std::string> lines{};  // How it reaches other workers by itself: "webrtc", "tcp://HOST:PORT".
+};
+struct Loaded {
+  std::uint32_t shard = 0;
+  double seconds = 0;
+  std::uint64_t memory_bytes = 0;  // What it takes.
+  std::string device{};
+};
+struct Unloaded {
+  std::uint32_t shard = 0;
+  std::string code{};  // weft::ErrorCode as a word.
+  std::string message{};
+};
+// The member is ready for hops of this epoch; `line` is how it reaches the next one: "relay", "webrtc", "tcp", "self".
+struct Linked {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::string line{};
+};
+// Something with the chain went wrong that the member cannot mend.
+struct Broken {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t member = 0;  // Who is to blame, as far as it can see.
+  std::string message{};
+};
+struct TopToken {
+  std::int32_t id = 0;
+  double logprob = 0;
+  std::string text{};
+};
+struct Token {
+  std::int32_t id = 0;
+  double logprob = 0;
+  std::string text{};   // Of the answer, as far as it became certain by this token.
+  std::string piece{};  // Of the token by itself; empty for one that ends the answer.
+  std::vector<TopToken> top{};
+};
+struct Tokens {
+  std::uint32_t request = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t first = 0;  // The number of tokens[0] in the answer, from 0.
+  std::vector<Token> tokens{};
+};
+struct Answered {
+  std::uint32_t request = 0;
+  std::uint32_t epoch = 0;
+  std::string reason{};  // "eos", "length", "stop", "cancelled"; "failed" with code and message.
+  std::string code{};
+  std::string message{};
+  std::uint32_t prompt_tokens = 0;
+  std::uint32_t reused_tokens = 0;
+  double prefill_s = 0;
+  double decode_s = 0;
+};
+struct PeerLatency {
+  std::uint32_t member = 0;
+  double ms = 0;
+};
+struct Pulse {
+  std::uint32_t running = 0;  // Requests.
+  std::uint64_t memory_free = 0;
+};
+
+// --- From the coordinator.
+struct Serving {
+  std::uint32_t pulse_ms = 500;
+};
+struct Load {
+  std::uint32_t shard = 0;
+  std::string name{};
+  Hash model{};  // SHA-256 of the file.
+  std::uint64_t bytes = 0;
+  std::uint64_t header_bytes = 0;  // All before the tensors' data.
+  std::uint32_t chunk_bytes = 0;
+  Hash chunks{};  // Blob: the SHA-256 of each chunk, one behind the other.
+  std::uint32_t first_layer = 0;
+  std::uint32_t end_layer = 0;  // 0: to the last.
+  std::uint32_t context = 0;
+  std::uint32_t sequences = 1;
+};
+struct Unload {
+  std::uint32_t shard = 0;
+};
+struct Member {
+  PublicKey worker{};
+  std::uint32_t shard = 0;
+  std::vector<std::string> lines{};
+};
+struct Link {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;  // Grows; hops and answers of an earlier one are nobody's.
+  std::uint32_t index = 0;  // Of the receiver among the members.
+  std::string wire{};       // "f32" or "f16".
+  std::vector<Member> members{};
+};
+struct Unlink {
+  std::uint32_t chain = 0;
+};
+struct Ask {
+  std::uint32_t request = 0;
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  bool chat = true;  // `prompt` is what the chat template is rendered with (JSON); otherwise it is text.
+  std::string prompt{};
+  std::uint32_t tokens_max = 0;
+  double temperature = 0;
+  double top_p = 1;
+  std::uint32_t top_k = 0;
+  double min_p = 0;
+  double repetition_penalty = 1;
+  double presence_penalty = 0;
+  double frequency_penalty = 0;
+  std::uint64_t seed = 0;
+  std::uint32_t top = 0;
+  std::vector<std::string> stop{};
+  std::vector<std::int32_t> answered{};  // Of an answer that another chain began.
+};
+struct Drop {
+  std::uint32_t request = 0;
+};
+
+// --- Either way: what two members need to find each other (an SDP, a candidate), passed on as it is.
+struct Signal {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::string text{};
+};
+
+using ServingWorkerMessage = std::variant<Offer, Loaded, Unloaded, Linked, Broken, Tokens, Answered, Pulse, Signal>;
+using ServingCoordinatorMessage = std::variant<Serving, Load, Unload, Link, Unlink, Ask, Drop, Signal>;
+
+[[nodiscard]] std::string encode(const ServingWorkerMessage& message);
+[[nodiscard]] std::string encode(const ServingCoordinatorMessage& message);
+// One sentence that names the place, as codec.h.
+[[nodiscard]] Result<ServingWorkerMessage> decode_worker(std::string_view text);
+[[nodiscard]] Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text);
+
+// Bytes from one member of a chain to another. Longer messages than a frame takes travel in parts, in order.
+struct HopFrame {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint16_t from = 0;
+  std::uint16_t to = 0;
+  bool more = false;  // Another part follows.
+  ByteVector payload{};
+};
+inline constexpr std::size_t hop_header_bytes = 14;
+inline constexpr std::size_t hop_payload_bytes_max = std::size_t{60} << 10;  // Fits into every data channel's message.
+
+[[nodiscard]] ByteVector encode(const HopFrame& frame);
+[[nodiscard]] Result<HopFrame> decode_hop(ByteSpan bytes);
+
+}  // namespace weft::protocol::serving

@@ -1,0 +1,186 @@
+// The fields of the messages on /v1/serve, as fields.h has those of /v1/worker. Private to this folder.
+#pragma once
+
+#include "common/protocol/fields.h"
+#include "common/protocol/serving.h"
+
+namespace weft::protocol {
+
+inline constexpr FieldBounds line_list{.bytes_max = 256, .count_max = 8};
+inline constexpr FieldBounds prompt_text{.bytes_max = serving::text_bytes_max};
+inline constexpr FieldBounds token_text{.bytes_max = 4096};
+inline constexpr FieldBounds signal_text{.bytes_max = std::size_t{64} << 10};
+
+template <>
+struct Shape<serving::Offer> {
+  using M = serving::Offer;
+  static constexpr std::string_view type = "offer";
+  static constexpr std::string_view name = "ServingOffer";
+  static constexpr std::tuple fields{field("token", &M::token, {.bytes_max = 1024}), field("memory_bytes", &M::memory_bytes),
+                                     field("gb_per_s", &M::gb_per_s), field("lines", &M::lines, line_list)};
+};
+template <>
+struct Shape<serving::Loaded> {
+  using M = serving::Loaded;
+  static constexpr std::string_view type = "loaded";
+  static constexpr std::string_view name = "ServingLoaded";
+  static constexpr std::tuple fields{field("shard", &M::shard), field("seconds", &M::seconds), field("memory_bytes", &M::memory_bytes),
+                                     field("device", &M::device)};
+};
+template <>
+struct Shape<serving::Unloaded> {
+  using M = serving::Unloaded;
+  static constexpr std::string_view type = "unloaded";
+  static constexpr std::string_view name = "ServingUnloaded";
+  static constexpr std::tuple fields{field("shard", &M::shard), field("code", &M::code), field("message", &M::message, message_text)};
+};
+template <>
+struct Shape<serving::Linked> {
+  using M = serving::Linked;
+  static constexpr std::string_view type = "linked";
+  static constexpr std::string_view name = "ServingLinked";
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("line", &M::line)};
+};
+template <>
+struct Shape<serving::Broken> {
+  using M = serving::Broken;
+  static constexpr std::string_view type = "broken";
+  static constexpr std::string_view name = "ServingBroken";
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("member", &M::member),
+                                     field("message", &M::message, message_text)};
+};
+template <>
+struct Shape<serving::TopToken> {
+  using M = serving::TopToken;
+  static constexpr std::string_view name = "ServingTopToken";
+  static constexpr std::tuple fields{field("id", &M::id), field("logprob", &M::logprob), field("text", &M::text, token_text)};
+};
+template <>
+struct Shape<serving::Token> {
+  using M = serving::Token;
+  static constexpr std::string_view name = "ServingToken";
+  static constexpr std::tuple fields{field("id", &M::id), field("logprob", &M::logprob), field("text", &M::text, token_text),
+                                     field("piece", &M::piece, token_text), field("top", &M::top, {.count_max = 32})};
+};
+template <>
+struct Shape<serving::Tokens> {
+  using M = serving::Tokens;
+  static constexpr std::string_view type = "tokens";
+  static constexpr std::string_view name = "ServingTokens";
+  static constexpr std::tuple fields{field("request", &M::request), field("epoch", &M::epoch), field("first", &M::first),
+                                     field("tokens", &M::tokens)};
+};
+template <>
+struct Shape<serving::Answered> {
+  using M = serving::Answered;
+  static constexpr std::string_view type = "answered";
+  static constexpr std::string_view name = "ServingAnswered";
+  static constexpr std::tuple fields{field("request", &M::request),
+                                     field("epoch", &M::epoch),
+                                     field("reason", &M::reason),
+                                     field("code", &M::code),
+                                     field("message", &M::message, message_text),
+                                     field("prompt_tokens", &M::prompt_tokens),
+                                     field("reused_tokens", &M::reused_tokens),
+                                     field("prefill_s", &M::prefill_s),
+                                     field("decode_s", &M::decode_s)};
+};
+template <>
+struct Shape<serving::Pulse> {
+  using M = serving::Pulse;
+  static constexpr std::string_view type = "pulse";
+  static constexpr std::string_view name = "ServingPulse";
+  static constexpr std::tuple fields{field("running", &M::running), field("memory_free", &M::memory_free)};
+};
+template <>
+struct Shape<serving::Serving> {
+  using M = serving::Serving;
+  static constexpr std::string_view type = "serving";
+  static constexpr std::string_view name = "ServingWelcome";
+  static constexpr std::tuple fields{field("pulse_ms", &M::pulse_ms)};
+};
+template <>
+struct Shape<serving::Load> {
+  using M = serving::Load;
+  static constexpr std::string_view type = "load";
+  static constexpr std::string_view name = "ServingLoad";
+  static constexpr std::tuple fields{field("shard", &M::shard),
+                                     field("name", &M::name),
+                                     field("model", &M::model),
+                                     field("bytes", &M::bytes),
+                                     field("header_bytes", &M::header_bytes),
+                                     field("chunk_bytes", &M::chunk_bytes),
+                                     field("chunks", &M::chunks),
+                                     field("first_layer", &M::first_layer),
+                                     field("end_layer", &M::end_layer),
+                                     field("context", &M::context),
+                                     field("sequences", &M::sequences)};
+};
+template <>
+struct Shape<serving::Unload> {
+  using M = serving::Unload;
+  static constexpr std::string_view type = "unload";
+  static constexpr std::string_view name = "ServingUnload";
+  static constexpr std::tuple fields{field("shard", &M::shard)};
+};
+template <>
+struct Shape<serving::Member> {
+  using M = serving::Member;
+  static constexpr std::string_view name = "ServingMember";
+  static constexpr std::tuple fields{field("worker", &M::worker), field("shard", &M::shard), field("lines", &M::lines, line_list)};
+};
+template <>
+struct Shape<serving::Link> {
+  using M = serving::Link;
+  static constexpr std::string_view type = "link";
+  static constexpr std::string_view name = "ServingLink";
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("index", &M::index), field("wire", &M::wire),
+                                     field("members", &M::members)};
+};
+template <>
+struct Shape<serving::Unlink> {
+  using M = serving::Unlink;
+  static constexpr std::string_view type = "unlink";
+  static constexpr std::string_view name = "ServingUnlink";
+  static constexpr std::tuple fields{field("chain", &M::chain)};
+};
+template <>
+struct Shape<serving::Ask> {
+  using M = serving::Ask;
+  static constexpr std::string_view type = "ask";
+  static constexpr std::string_view name = "ServingAsk";
+  static constexpr std::tuple fields{field("request", &M::request),
+                                     field("chain", &M::chain),
+                                     field("epoch", &M::epoch),
+                                     field("chat", &M::chat),
+                                     field("prompt", &M::prompt, prompt_text),
+                                     field("tokens_max", &M::tokens_max),
+                                     field("temperature", &M::temperature),
+                                     field("top_p", &M::top_p),
+                                     field("top_k", &M::top_k),
+                                     field("min_p", &M::min_p),
+                                     field("repetition_penalty", &M::repetition_penalty),
+                                     field("presence_penalty", &M::presence_penalty),
+                                     field("frequency_penalty", &M::frequency_penalty),
+                                     field("seed", &M::seed),
+                                     field("top", &M::top),
+                                     field("stop", &M::stop, {.bytes_max = 1024, .count_max = 16}),
+                                     field("answered", &M::answered, {.count_max = 32768})};
+};
+template <>
+struct Shape<serving::Drop> {
+  using M = serving::Drop;
+  static constexpr std::string_view type = "drop";
+  static constexpr std::string_view name = "ServingDrop";
+  static constexpr std::tuple fields{field("request", &M::request)};
+};
+template <>
+struct Shape<serving::Signal> {
+  using M = serving::Signal;
+  static constexpr std::string_view type = "signal";
+  static constexpr std::string_view name = "ServingSignal";
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("from", &M::from), field("to", &M::to),
+                                     field("text", &M::text, signal_text)};
+};
+
+}  // namespace weft::protocol

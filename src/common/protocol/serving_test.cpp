@@ -1,0 +1,103 @@
+// Every message on /v1/serve survives its text, and broken ones get a sentence.
+#include "common/protocol/serving.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "common/protocol/test_samples.h"
+
+namespace weft::protocol::serving {
+namespace {
+
+std::vector<ServingWorkerMessage> worker_messages() {
+  return {Offer{.token = "t", .memory_bytes = 1 << 30, .gb_per_s = 12.5, .lines = {"webrtc"}},
+          Loaded{.shard = 3, .seconds = 0.5, .memory_bytes = 77, .device = "llvmpipe"},
+          Unloaded{.shard = 3, .code = "out_of_memory", .message = "There is no room."},
+          Linked{.chain = 1, .epoch = 2, .line = "relay"},
+          Broken{.chain = 1, .epoch = 2, .member = 1, .message = "It is silent."},
+          Tokens{.request = 9,
+                 .epoch = 1,
+                 .first = 4,
+                 .tokens = {{.id = 5, .logprob = -0.5, .text = "To", .piece = " To", .top = {{.id = 5, .logprob = -0.5, .text = " To"}}}}},
+          Answered{.request = 9, .epoch = 1, .reason = "eos", .prompt_tokens = 20},
+          Pulse{.running = 1, .memory_free = 5},
+          Signal{.chain = 1, .epoch = 2, .from = 0, .to = 1, .text = "v=0\r\n"}};
+}
+std::vector<ServingCoordinatorMessage> coordinator_messages() {
+  return {Serving{.pulse_ms = 500},
+          Load{.shard = 1,
+               .name = "m",
+               .model = sample_id<Hash>(1),
+               .bytes = 100,
+               .header_bytes = 10,
+               .chunk_bytes = 64,
+               .chunks = sample_id<Hash>(2),
+               .first_layer = 0,
+               .end_layer = 2,
+               .context = 512,
+               .sequences = 4},
+          Unload{.shard = 1},
+          Link{.chain = 1, .epoch = 1, .index = 1, .wire = "f32", .members = {{.worker = sample_id<PublicKey>(1), .shard = 1, .lines = {"webrtc"}}}},
+          Unlink{.chain = 1},
+          Ask{.request = 9,
+              .chain = 1,
+              .epoch = 1,
+              .prompt = R"({"messages":[]})",
+              .tokens_max = 16,
+              .seed = ~std::uint64_t{0},
+              .stop = {"\n"},
+              .answered = {1, 2}},
+          Drop{.request = 9},
+          Signal{.chain = 1, .epoch = 2, .from = 1, .to = 0, .text = "candidate"}};
+}
+
+TEST(Serving, MessagesSurviveTheirText) {
+  for (const auto& message : worker_messages()) {
+    const std::string text = encode(message);
+    const auto read = decode_worker(text);
+    ASSERT_TRUE(read.has_value()) << text << read.error().message;
+    EXPECT_EQ(encode(*read), text);
+  }
+  for (const auto& message : coordinator_messages()) {
+    const std::string text = encode(message);
+    const auto read = decode_coordinator(text);
+    ASSERT_TRUE(read.has_value()) << text << read.error().message;
+    EXPECT_EQ(encode(*read), text);
+  }
+}
+
+TEST(Serving, BrokenTextsGetASentence) {
+  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":1,"running":1})").error().message, R"(lacks the key "memory_free" (line 1, column 1))");
+  EXPECT_FALSE(decode_worker(encode(coordinator_messages()[0])).has_value());
+  std::mt19937 random(3);
+  for (const auto& message : worker_messages()) {
+    const std::string whole = encode(message);
+    for (int round = 0; round < 500; ++round) {
+      std::string text = whole;
+      for (int change = 0; change < 3; ++change) text[random() % text.size()] = static_cast<char>(random() % 96 + 32);
+      text.resize(random() % (text.size() + 1));
+      if (const auto read = decode_worker(text); !read) {
+        EXPECT_FALSE(read.error().message.empty());
+      }
+    }
+  }
+}
+
+TEST(Serving, HopsSurviveTheirBytes) {
+  const HopFrame frame{.chain = 7, .epoch = 3, .from = 1, .to = 2, .more = true, .payload = {1, 2, 3}};
+  const ByteVector bytes = encode(frame);
+  const auto read = decode_hop(bytes);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->chain, 7u);
+  EXPECT_EQ(read->epoch, 3u);
+  EXPECT_EQ(read->from, 1u);
+  EXPECT_EQ(read->to, 2u);
+  EXPECT_TRUE(read->more);
+  EXPECT_EQ(read->payload, frame.payload);
+  for (std::size_t n = 0; n < hop_header_bytes; ++n) EXPECT_FALSE(decode_hop(ByteSpan(bytes).first(n)).has_value());
+  EXPECT_FALSE(decode_hop(ByteVector(hop_header_bytes + hop_payload_bytes_max + 1, 1)).has_value());
+}
+
+}  // namespace
+}  // namespace weft::protocol::serving

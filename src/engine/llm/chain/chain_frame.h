@@ -1,0 +1,46 @@
+// What the stages of a chain tell each other, as bytes: little-endian, bounded, read strictly.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+#include "engine/llm/types.h"
+
+namespace weft::llm {
+
+// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and moves probabilities a little.
+enum class Wire : std::uint8_t { f32, f16 };
+
+struct ChainFrame {
+  enum class Kind : std::uint8_t {
+    pass,      // Onwards: rows of a sequence. The last stage answers what is wanted.
+    sampling,  // Onwards, for the last stage.
+    close,     // Onwards: the sequence has ended.
+    drawn,     // From the last stage to the first: tokens[0] with its log-probability in values[0].
+    logits,    // The same: values.
+    fault,     // From any stage to the first: what `ticket` asked for cannot be done.
+  };
+  enum class Want : std::uint8_t { nothing, draw, logits };
+
+  Kind kind = Kind::pass;
+  std::uint32_t sequence = 0;  // As the first stage numbers them.
+  std::uint32_t ticket = 0;    // Of a pass; its answer has the same.
+  std::uint32_t at = 0;        // Positions that stand before these rows; what a stage has beyond them it forgets.
+  Want want = Want::nothing;
+  std::vector<Token> tokens{};  // Of the rows: the last stage's penalties look at them.
+  std::vector<float> values{};  // pass: hidden states [row][embedding].
+  Sampling sampling{};
+  ErrorCode code = ErrorCode::internal;
+  std::string message{};
+};
+
+inline constexpr std::size_t chain_frame_bytes_max = std::size_t{16} << 20;
+
+[[nodiscard]] ByteVector encode(const ChainFrame& frame, Wire wire = Wire::f32);
+// invalid_argument where the bytes are no frame.
+[[nodiscard]] Result<ChainFrame> decode_chain_frame(ByteSpan bytes);
+
+}  // namespace weft::llm

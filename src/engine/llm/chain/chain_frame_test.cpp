@@ -1,0 +1,80 @@
+// Frames survive their bytes, and nothing else is taken for one.
+#include "engine/llm/chain/chain_frame.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace weft::llm {
+namespace {
+
+ChainFrame sample(ChainFrame::Kind kind) {
+  ChainFrame frame{
+      .kind = kind, .sequence = 3, .ticket = 9, .at = 17, .want = ChainFrame::Want::draw, .tokens = {5, 70000}, .values = {1.5F, -0.25F, 3e-5F}};
+  if (kind == ChainFrame::Kind::sampling) frame.sampling = {.temperature = 0.5F, .top_k = 40, .top_p = 0.9F, .seed = 1234567890123ULL};
+  if (kind == ChainFrame::Kind::fault) {
+    frame.code = ErrorCode::out_of_memory;
+    frame.message = "There is no room.";
+  }
+  return frame;
+}
+
+class ChainFrames : public testing::TestWithParam<ChainFrame::Kind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, ChainFrames,
+                         testing::Values(ChainFrame::Kind::pass, ChainFrame::Kind::sampling, ChainFrame::Kind::close, ChainFrame::Kind::drawn,
+                                         ChainFrame::Kind::logits, ChainFrame::Kind::fault));
+
+TEST_P(ChainFrames, SurviveTheirBytes) {
+  const ChainFrame frame = sample(GetParam());
+  const auto read = decode_chain_frame(encode(frame));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->kind, frame.kind);
+  EXPECT_EQ(read->sequence, 3u);
+  EXPECT_EQ(read->ticket, 9u);
+  EXPECT_EQ(read->at, 17u);
+  EXPECT_EQ(read->want, frame.want);
+  EXPECT_EQ(read->tokens, frame.tokens);
+  EXPECT_EQ(read->values, frame.values);
+  EXPECT_EQ(read->message, frame.message);
+  EXPECT_EQ(read->sampling.seed, frame.sampling.seed);
+  EXPECT_EQ(read->sampling.top_p, frame.sampling.top_p);
+  if (frame.kind == ChainFrame::Kind::fault) {
+    EXPECT_EQ(read->code, ErrorCode::out_of_memory);
+  }
+}
+
+TEST_P(ChainFrames, AreRefusedWhenCutOrLengthened) {
+  const ByteVector whole = encode(sample(GetParam()));
+  const bool has_text = GetParam() == ChainFrame::Kind::fault;  // Whose end is where the bytes end.
+  for (std::size_t bytes = 0; bytes + (has_text ? sample(GetParam()).message.size() : 0) < whole.size(); ++bytes)
+    EXPECT_FALSE(decode_chain_frame(ByteSpan(whole).first(bytes)).has_value()) << bytes;
+  ByteVector longer = whole;
+  longer.push_back(0);
+  EXPECT_EQ(decode_chain_frame(longer).has_value(), has_text);
+}
+
+TEST(ChainFrame, TravelsWithHalfTheBytesWhereThatIsAsked) {
+  const ChainFrame frame = sample(ChainFrame::Kind::pass);
+  const ByteVector bytes = encode(frame, Wire::f16);
+  EXPECT_EQ(bytes.size() + 2 * frame.values.size(), encode(frame).size());
+  const auto read = decode_chain_frame(bytes).value();
+  for (std::size_t i = 0; i < frame.values.size(); ++i) EXPECT_NEAR(read.values[i], frame.values[i], std::abs(frame.values[i]) * 1e-3F);
+  // Of what is compared nothing is lost.
+  EXPECT_EQ(encode(sample(ChainFrame::Kind::logits), Wire::f16), encode(sample(ChainFrame::Kind::logits)));
+}
+
+TEST(ChainFrame, TakesAnyBytesWithoutHarm) {
+  std::mt19937 random(7);
+  const ByteVector whole = encode(sample(ChainFrame::Kind::fault));
+  for (int round = 0; round < 20000; ++round) {
+    ByteVector bytes = whole;
+    for (int change = 0; change < 4; ++change) bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+    bytes.resize(random() % (bytes.size() + 1));
+    if (const auto read = decode_chain_frame(bytes)) {
+      EXPECT_LE(read->values.size(), bytes.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::llm
