@@ -12,6 +12,7 @@
 #include "apps/coordinator/http.h"
 #include "apps/coordinator/intake.h"
 #include "apps/coordinator/session.h"
+#include "apps/coordinator/watch_feed.h"
 #include "common/base/log.h"
 #include "common/crypto/wallet.h"
 #include "service/net/tls.h"
@@ -60,6 +61,7 @@ class PeerLine final : public Line {
   explicit PeerLine(std::shared_ptr<net::Peer> peer) : peer_(std::move(peer)) {}
   void send_text(std::string text) override { peer_->send_text(std::move(text)); }
   void close(std::string reason) override { peer_->close(std::move(reason)); }
+  std::optional<Duration> round_trip() const override { return peer_->round_trip(); }
 
  private:
   const std::shared_ptr<net::Peer> peer_;
@@ -123,6 +125,7 @@ class LiveCoordinator final : public Coordinator, private World {
     readers_ = std::make_unique<Pool>(Pool::Options{.threads = 2});
     submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
     loop_.start(*core_);
+    feed_.start();
     models_->start();
     add_routes();
     return server_->start();
@@ -144,6 +147,7 @@ class LiveCoordinator final : public Coordinator, private World {
     if (!core_) return;
     models_->stop();
     server_->stop();
+    feed_.stop();
     // Each hands on to those below it.
     submitters_.reset();
     checks_.reset();
@@ -192,7 +196,9 @@ class LiveCoordinator final : public Coordinator, private World {
     add_job_routes(parts);
     add_blob_routes(parts);
     add_ledger_routes(parts);
+    add_proof_routes(parts);
     add_view_routes(parts);
+    server_->socket(feed_.route());
     add_model_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .message_bytes_max = protocol::frame_bytes_max,
@@ -233,7 +239,7 @@ class LiveCoordinator final : public Coordinator, private World {
     sessions_.with([&](auto& sessions) { sessions.emplace(id, std::move(session)); });
   }
 
-  std::shared_ptr<Session> find(SessionId id) {
+  std::shared_ptr<Session> find(SessionId id) const {
     return sessions_.with([&](const auto& sessions) {
       const auto found = sessions.find(id);
       return found == sessions.end() ? nullptr : found->second;
@@ -273,6 +279,10 @@ class LiveCoordinator final : public Coordinator, private World {
       loop_.post_always([this, shared](Core&, Moment) { inspect(*shared); });
     }
   }
+  std::optional<Duration> round_trip(SessionId id) const override {
+    const auto session = find(id);
+    return session ? session->round_trip() : std::nullopt;
+  }
   void fatal(const Error& error) override {
     log_error(
         "The store refuses a commit, so what is in memory is not what is stored: {} Start the coordinator again; it goes on from what is stored.",
@@ -303,6 +313,7 @@ class LiveCoordinator final : public Coordinator, private World {
   Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
   std::unique_ptr<Core> core_;
   Loop loop_;
+  WatchFeed feed_{loop_};
   std::unique_ptr<store::GroupCommit> commits_;
   std::unique_ptr<Pool> checks_;
   std::unique_ptr<Pool> readers_;

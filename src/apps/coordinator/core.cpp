@@ -16,6 +16,7 @@ void Core::flush(Moment now) {
   state.scheduler.set_clock(now.at, now.unix);
   state.decide(now);
   state.store_standings();
+  state.keep_history(now);
   if (state.flights.size() >= state.settings.commits_in_flight_max) return;  // Lands soon, and then flushes.
   if (state.batch.empty() && state.effects.empty()) return;
   auto& flight = state.flights.emplace_back();
@@ -79,7 +80,10 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
   std::visit(Match{[&](scheduler::Lease& lease) {
                      const auto job = jobs.find(lease.job);
                      if (job == jobs.end()) return;
-                     for (const auto& task : lease.tasks) job->second.leased[task.index].insert(lease.worker);
+                     for (const auto& task : lease.tasks) {
+                       job->second.leased[task.index].insert(lease.worker);
+                       note_lease(job->second, task.index, now);
+                     }
                      counters.leases_granted += lease.tasks.size();
                      const auto leased = lease.tasks;
                      send(lease.worker, protocol::Lease{.job = lease.job,
@@ -93,6 +97,7 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                      for (const auto& held : cancel.tasks) {
                        const auto job = jobs.find(held.task.job);
                        if (job != jobs.end()) job->second.leased[held.task.index].erase(cancel.worker);
+                       board.touch(held.task);
                      }
                      send(cancel.worker, protocol::Cancel{.tasks = std::move(cancel.tasks), .reason = std::move(cancel.reason)});
                    },
@@ -104,6 +109,7 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                        job->second.leased[lost.task.index].erase(lost.worker);
                        auto& delivered = job->second.delivered[lost.task.index];
                        if (const auto found = delivered.find(lost.worker); found != delivered.end() && !found->second.counted) delivered.erase(found);
+                       board.touch(lost.task);
                      }
                      log_debug("Task {} is lost on {}: {}", lost.task.text(), lost.worker.text(), lost.reason);
                    },

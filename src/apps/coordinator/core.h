@@ -20,6 +20,7 @@
 #include "apps/coordinator/events.h"
 #include "apps/coordinator/world.h"
 #include "common/protocol/api.h"
+#include "common/protocol/watch.h"
 #include "service/scheduler/types.h"
 #include "service/store/blobs.h"
 #include "service/store/store.h"
@@ -40,6 +41,13 @@ struct CoreSettings {
   // Of what a worker earns, this much goes to its stake until that holds stake_target (--stake-permille, --stake-target).
   std::uint32_t stake_permille = 0;
   MicroCredits stake_target = 10'000'000;
+};
+
+// What watchers are told: what changed since the last time, and where asked for all there is, as of now.
+enum class WatchWanted : std::uint8_t { delta, snapshot_too };
+struct WatchUpdate {
+  protocol::watch::Delta delta;
+  std::optional<protocol::watch::Snapshot> snapshot;
 };
 
 class Core {
@@ -95,6 +103,10 @@ class Core {
   void ledger(Answer<protocol::api::Ledger> answer);
   void balance(const ledger::Account& account, Answer<MicroCredits> answer);
   void metrics(Answer<std::string> answer);  // Prometheus text.
+
+  // --- Watchers (core_watch.cpp). What changes is noted from the first watch() until nobody_watches().
+  void watch(WatchWanted wanted, Moment now, Answer<WatchUpdate> answer);
+  void nobody_watches();
 
   // For tests: computed from all balances.
   [[nodiscard]] MicroCredits ledger_sum() const;

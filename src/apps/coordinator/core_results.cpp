@@ -23,6 +23,7 @@ void Core::deliver(Delivery delivery, Moment now) {
   job->second.leased[result.task.index].erase(key);
   const trust::Replica replica{.task = result.task, .worker = key, .attempt = result.attempt, .root = result.root};
   job->second.delivered[result.task.index].insert_or_assign(key, Delivered{.result = result, .arrived = now.unix});
+  state.board.touch(result.task);
   state.act(state.trust.add_result(replica, now.unix), now);
 }
 
@@ -33,7 +34,7 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
   receipt.receipt.arrived = now.unix;
-  const auto covering = std::make_shared<Covering>(Covering{.receipt = receipt.receipt});
+  const auto covering = std::make_shared<Covering>(Covering{.receipt = receipt.receipt, .statement = std::move(receipt.statement)});
   std::vector<trust::Claim> claims;
   for (const auto& item : receipt.items) {
     claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
@@ -60,6 +61,7 @@ void Core::failed(SessionId session, const protocol::TaskFailed& failure, Moment
   if (!taken) log_debug("{}", taken.error().message);
   const auto job = state.jobs.find(failure.task.job);
   if (taken && job != state.jobs.end()) job->second.leased[failure.task.index].erase(key);
+  state.board.touch(failure.task);
 }
 
 void Core::refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now) {
@@ -72,6 +74,7 @@ void Core::refuse(SessionId session, const protocol::HeldTask& task, const Error
   log_warning("The result of {} for {} is refused: {}", key.text(), task.task.text(), why.message);
   if (state.extra_failed(key, task.task, task.attempt, now)) return state.verdict(task.task, task.attempt, key, std::nullopt, why.message);
   const auto held = state.scheduler.failed(task.task, key, task.attempt, {ErrorCode::data_loss, why.message}, now.at);
+  if (held) state.note_refusal(task.task);
   state.verdict(task.task, task.attempt, key, std::nullopt, held || why.code != ErrorCode::not_found ? why.message : held.error().message);
 }
 
@@ -142,12 +145,19 @@ void Core::State::count(const trust::Counted& counted) {
     const auto covering = worker->second.covering.find({counted.task, counted.attempt});
     if (covering != worker->second.covering.end()) {
       row.receipt = covering->second->receipt.digest;
-      if (!std::exchange(covering->second->stored, true)) batch.receipts.push_back(covering->second->receipt);
+      if (!std::exchange(covering->second->stored, true)) store_receipt(*covering->second);
     }
   }
   batch.replicas.push_back(std::move(row));
   ++counters.replicas_counted;
   scheduler.counted(counted.task, counted.worker);
+}
+
+// With what was signed, so that anybody can check it later without us.
+void Core::State::store_receipt(Covering& covering) {
+  const auto added = parts.blobs.add(std::exchange(covering.statement, {}));
+  if (!added) log_error("What receipt {} signs cannot be kept: {}", covering.receipt.digest.text(), added.error().message);
+  batch.receipts.push_back(covering.receipt);
 }
 
 void Core::State::accept(const trust::Accepted& accepted, Moment now) {
@@ -194,12 +204,14 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
   if (!jury.members.empty()) juries.push_back(std::move(jury));
   job.delivered.erase(index);
   job.leased.erase(index);
+  note_acceptance(job, index, paid.each * static_cast<MicroCredits>(accepted.agreeing.size()), now);
   scheduler.settled(accepted.task);
   if (job.accepted_count == job.row.tasks) start_join(job);
 }
 
 void Core::State::turn_down(const trust::Refused& refused, Moment now) {
   ++counters.results_refused;
+  note_refusal(refused.task);
   log_warning("The result of {} for {} is refused: {}", refused.worker.text(), refused.task.text(), refused.reason);
   // Its lease, if it still has one, ends without a result. (One that was counted has none.)
   (void)scheduler.failed(refused.task, refused.worker, refused.attempt, {ErrorCode::data_loss, refused.reason}, now.at);

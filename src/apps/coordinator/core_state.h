@@ -13,6 +13,7 @@
 
 #include "apps/coordinator/audits.h"
 #include "apps/coordinator/core.h"
+#include "apps/coordinator/watch_board.h"
 #include "service/ledger/ledger.h"
 #include "service/scheduler/scheduler.h"
 #include "service/trust/referee.h"
@@ -29,6 +30,7 @@ struct Delivered {
 // A receipt, stored when the first of its results counts.
 struct Covering {
   store::Receipt receipt;
+  ByteVector statement;  // Kept as a blob, which then has the digest's name. Until it is stored.
   bool stored = false;
 };
 
@@ -54,6 +56,10 @@ struct RunningJob {
   std::map<std::uint32_t, Auditor> auditors;
   bool refereed = false;  // The referee is told of first leases: it decides about replicas, or audits are wanted.
   bool joining = false;   // All tasks are accepted.
+  // For watchers, of open tasks.
+  std::map<std::uint32_t, Instant> leased_since;
+  std::set<std::uint32_t> refused;  // A result was; they are computed once more.
+  std::uint32_t refusals = 0;
 };
 
 struct ConnectedWorker {
@@ -96,7 +102,7 @@ struct Jury {
   std::vector<Member> members;
 };
 
-struct Core::State {
+struct Core::State final : WatchSource {
   State(Parts given, CoreSettings chosen)
       : parts(given), settings(std::move(chosen)), scheduler(settings.scheduler), trust(settings.referee, settings.secret) {}
 
@@ -119,6 +125,7 @@ struct Core::State {
   std::deque<std::pair<PublicKey, store::SubmitNonce>> nonces_order;
   std::unordered_set<PublicKey> granted;  // Clients whose grant was looked at since the start; the ledger knows them all.
   Counters counters;
+  WatchBoard board;
 
   // What the events since the last flush decided, and what follows from it.
   store::Batch batch;
@@ -159,6 +166,7 @@ struct Core::State {
   void turn_down(const trust::Refused& refused, Moment now);
   void verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker, std::optional<MicroCredits> paid, std::string reason);
   void store_reputation(const PublicKey& worker);
+  void store_receipt(Covering& covering);
 
   // core_audits.cpp
   [[nodiscard]] MicroCredits replica_value(const RunningJob& job) const;  // 0 before the canary has passed.
@@ -204,6 +212,18 @@ struct Core::State {
 
   // core_views.cpp
   [[nodiscard]] protocol::api::Worker view_of(const PublicKey& key, const ConnectedWorker& worker) const;
+
+  // core_watch.cpp
+  void keep_history(Moment now);
+  void note_lease(RunningJob& job, std::uint32_t index, Moment now);
+  void note_refusal(const TaskId& task);
+  void note_acceptance(RunningJob& job, std::uint32_t index, MicroCredits paid, Moment now);
+  [[nodiscard]] std::vector<JobId> watched_jobs(std::size_t count) const override;
+  [[nodiscard]] std::size_t jobs_running() const override { return jobs.size(); }
+  [[nodiscard]] protocol::watch::Job watched_head(const JobId& id) const override;
+  [[nodiscard]] protocol::watch::TaskState watched_task(const TaskId& task) const override;
+  void each_worker(const std::function<void(const WorkerNow&)>& use) const override;
+  [[nodiscard]] protocol::watch::Worker watched_worker(const PublicKey& key) const override;
 };
 
 [[nodiscard]] std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result);

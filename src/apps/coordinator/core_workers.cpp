@@ -76,7 +76,9 @@ void Core::resume(SessionId session, std::vector<protocol::HeldTask> held, Momen
   state.scheduler.heard(key, now.at);
   for (const auto& task : held) {
     const auto job = state.jobs.find(task.task.job);
-    if (job != state.jobs.end() && task.task.index < job->second.row.tasks) job->second.leased[task.task.index].insert(key);
+    if (job == state.jobs.end() || task.task.index >= job->second.row.tasks) continue;
+    job->second.leased[task.task.index].insert(key);
+    state.note_lease(job->second, task.task.index, now);
   }
   state.scheduler.resume(key, held, now.at);
   for (const auto& task : held) {

@@ -6,6 +6,7 @@
 #include "apps/coordinator/core.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
+#include "common/crypto/sha256.h"
 #include "common/proof/receipt.h"
 
 namespace weft::coordinator {
@@ -217,13 +218,15 @@ void Session::receipt(const protocol::Receipt& receipt) {
   std::vector<proof::Claim> claims;
   claims.reserve(receipt.items.size());
   for (const auto& item : receipt.items) claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-  const Hash digest = proof::receipt_digest(parts_.coordinator, nonce_, claims);
+  ByteVector statement = proof::receipt_statement(parts_.coordinator, nonce_, claims);
+  const Hash digest = crypto::sha256(statement);
   if (!crypto::verify_now(hello_.key, digest.span(), receipt.signature)) {
     return refuse(ErrorCode::unauthenticated, "The receipt's signature does not fit.");
   }
   CoveringReceipt covering{.session = parts_.id,
                            .receipt = {.digest = digest, .worker = hello_.key, .session_nonce = nonce_, .signature = receipt.signature},
-                           .items = receipt.items};
+                           .items = receipt.items,
+                           .statement = std::move(statement)};
   tell([covering = std::move(covering)](Core& core, Moment now) { core.receipt(covering, now); });
 }
 

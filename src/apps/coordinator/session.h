@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "apps/coordinator/book.h"
@@ -29,6 +30,8 @@ class Line {
   virtual ~Line() = default;
   virtual void send_text(std::string text) = 0;
   virtual void close(std::string reason) = 0;
+  // Of the last ping; nothing where none was answered yet.
+  [[nodiscard]] virtual std::optional<Duration> round_trip() const { return std::nullopt; }
 };
 using PostEvent = std::function<bool(std::function<void(Core&, Moment)>)>;
 using PostWork = std::function<bool(std::function<void()>)>;
@@ -56,6 +59,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // From the core.
   void send(const protocol::CoordinatorMessage& message);
   void end(const protocol::ErrorMessage& why);
+  [[nodiscard]] std::optional<Duration> round_trip() const { return parts_.line->round_trip(); }
 
  private:
   enum class Stage : std::uint8_t { hello, proof, welcome, ended };

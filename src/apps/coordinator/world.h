@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "apps/coordinator/events.h"
@@ -55,6 +56,9 @@ class World {
   virtual void fatal(const Error& error) = 0;
 
   [[nodiscard]] virtual JobId new_job_id() = 0;
+
+  // How long a ping to a worker and its answer took last; nothing where that is not known.
+  [[nodiscard]] virtual std::optional<Duration> round_trip(SessionId) const { return std::nullopt; }
 };
 
 }  // namespace weft::coordinator

@@ -9,8 +9,10 @@ import { ThemeSwitch } from './ThemeSwitch';
 
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', chat: 'Chat' };
-const pages: readonly Page[] = ['contribute', 'chat'];
+const DashboardPage = lazy(async () => ({ default: (await import('../features/dashboard')).createDashboardPage(new URL('/', window.location.href).href) }));
+
+const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', chat: 'Chat' };
+const pages: readonly Page[] = ['contribute', 'dashboard', 'chat'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, base }: { engine: Engine; base: string }) {
@@ -21,7 +23,7 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
   return (
     <div className="mx-auto max-w-[76rem] px-5 sm:px-8">
       <header className={`relative z-10 flex items-center justify-between gap-4 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
-        <div className="flex items-center gap-5 sm:gap-8">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-5 sm:gap-x-8">
           <a href={base} onClick={follow} className="flex items-center gap-2.5 text-xl font-bold tracking-tight">
             <Mark className="size-7" />
             weft
@@ -45,6 +47,10 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
       {page === 'chat' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the chat…</main>}>
           <ChatPage />
+        </Suspense>
+      ) : page === 'dashboard' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the dashboard…</main>}>
+          <DashboardPage />
         </Suspense>
       ) : (
         <ContributePage engine={engine} base={base} />
