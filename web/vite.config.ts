@@ -17,6 +17,8 @@ export default defineConfig({
   },
   worker: { format: 'es' },
   server: {
+    // The playground's examples are those of the repository.
+    fs: { allow: ['..'] },
     proxy: { '/v1': { target: coordinator, ws: true, changeOrigin: true }, '/healthz': coordinator },
   },
   test: {

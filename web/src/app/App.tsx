@@ -7,10 +7,11 @@ import { Mark } from '../weave/Mark';
 import { follow, paths, usePage, type Page } from './route';
 import { ThemeSwitch } from './ThemeSwitch';
 
+const PlaygroundPage = lazy(async () => ({ default: (await import('../features/playground')).PlaygroundPage }));
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', chat: 'Chat' };
-const pages: readonly Page[] = ['contribute', 'chat'];
+const names: Record<Page, string> = { contribute: 'Contribute', playground: 'Playground', chat: 'Chat' };
+const pages: readonly Page[] = ['contribute', 'playground', 'chat'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, base }: { engine: Engine; base: string }) {
@@ -45,6 +46,10 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
       {page === 'chat' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the chat…</main>}>
           <ChatPage />
+        </Suspense>
+      ) : page === 'playground' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the playground…</main>}>
+          <PlaygroundPage base={base} />
         </Suspense>
       ) : (
         <ContributePage engine={engine} base={base} />

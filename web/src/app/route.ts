@@ -1,14 +1,15 @@
 // Which page is shown, from the address. Links between pages change it without loading anew, so that what runs goes on.
 import { useSyncExternalStore, type MouseEvent } from 'react';
 
-export type Page = 'contribute' | 'chat';
+export type Page = 'contribute' | 'playground' | 'chat';
 
-export const paths: Record<Page, string> = { contribute: '/', chat: '/chat' };
+export const paths: Record<Page, string> = { contribute: '/', playground: '/playground', chat: '/chat' };
 
 const moved = 'weft-moved';
 
 function pageOf(path: string): Page {
-  return path.replace(/\/+$/, '') === paths.chat ? 'chat' : 'contribute';
+  const bare = path.replace(/\/+$/, '') || '/';
+  return (Object.keys(paths) as Page[]).find((page) => paths[page] === bare) ?? 'contribute';
 }
 
 function subscribe(listener: () => void): () => void {
