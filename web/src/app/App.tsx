@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect } from 'react';
 import type { Engine } from '../engine/engine';
 import { ContributePage } from '../features/contribute/ContributePage';
 import { Mark } from '../weave/Mark';
+import { DevToolsSwitch } from './DevToolsSwitch';
 import { follow, paths, usePage, type Page } from './route';
 import { ThemeSwitch } from './ThemeSwitch';
 
@@ -21,13 +22,13 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
   }, [page]);
   return (
     <div className="mx-auto max-w-[76rem] px-5 sm:px-8">
-      <header className={`relative z-10 flex items-center justify-between gap-4 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
-        <div className="flex items-center gap-5 sm:gap-8">
+      <header className={`relative z-10 flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
+        <div className="contents sm:flex sm:items-center sm:gap-8">
           <a href={base} onClick={follow} className="flex items-center gap-2.5 text-xl font-bold tracking-tight">
             <Mark className="size-7" />
             weft
           </a>
-          <nav aria-label="Pages" className="flex gap-4 text-sm sm:gap-5">
+          <nav aria-label="Pages" className="order-last flex w-full gap-5 text-sm sm:order-none sm:w-auto">
             {pages.map((one) => (
               <a
                 key={one}
@@ -41,7 +42,10 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
             ))}
           </nav>
         </div>
-        <ThemeSwitch />
+        <div className="flex items-center">
+          <DevToolsSwitch engine={engine} page={names[page]} />
+          <ThemeSwitch />
+        </div>
       </header>
       {page === 'chat' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the chat…</main>}>

@@ -86,7 +86,7 @@ export function Editor({ text, messages, onChange, onRun, handle }: Props) {
           ]),
           wgsl,
           theme,
-          EditorView.contentAttributes.of({ 'aria-label': 'Shader in WGSL', spellcheck: 'false', autocapitalize: 'off', autocorrect: 'off' }),
+          EditorView.contentAttributes.of({ 'aria-label': 'Shader in WGSL', tabindex: '0', spellcheck: 'false', autocapitalize: 'off', autocorrect: 'off' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) calls.current.onChange(update.state.doc.toString());
           }),
@@ -94,7 +94,6 @@ export function Editor({ text, messages, onChange, onRun, handle }: Props) {
       }),
     });
     view.current = made;
-    // A scrolling region has to be reachable without a mouse; the text inside is.
     return () => {
       view.current = null;
       made.destroy();
