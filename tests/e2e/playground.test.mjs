@@ -7,6 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { browse, byId, contribute, picture } from './browser.mjs';
 import { root, run, scratch, serve, until, work } from './lib.mjs';
+import { modelFile } from './model-server.mjs';
 
 const axe = fs.readFileSync(createRequire(path.join(root, 'web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -189,6 +190,7 @@ test('every example compiles, runs and shows', async (t) => {
     await runButton(page).click();
     await until(async () => (await byId(page, 'timing').textContent({ timeout: 500 }).catch(() => before)) !== before, `${label} runs`, 180);
     await page.evaluate(() => window.scrollTo(0, 0));
+    await page.mouse.move(0, 0);
     await picture(page, `playground-${name}-desk-light`);
   }
   assert.deepEqual(complaints, []);
@@ -220,6 +222,28 @@ test('the panel shows what was measured, over the playground and over the contri
   await page.getByRole('button', { name: 'DevTools' }).click();
   await byId(page, 'kernels').locator('tbody tr').first().waitFor();  // What measuring the device ran.
   await picture(page, 'devtools-contribute-desk-light');
+  assert.deepEqual(complaints, []);
+});
+
+test('the panel shows what a model in this tab does', async (t) => {
+  const model = modelFile('tiny-llama-chat-q8_0.gguf');
+  const { url } = await serve(t);
+  const { page, complaints } = await browse(t);
+  await page.goto(`${url}/chat`);
+  await page.getByLabel('Model file').setInputFiles(model);
+  await byId(page, 'model').waitFor();
+  await page.getByRole('button', { name: 'DevTools' }).click();
+  await byId(page, 'memory').getByText('storage').waitFor();
+  const dispatches = async () => Number(await byId(page, 'devtools-totals').getAttribute('data-dispatches'));
+  const before = await dispatches();
+
+  await page.getByLabel('Message').fill('What is the capital of Japan?');
+  await page.getByLabel('Message').press('Enter');
+
+  await until(async () => (await dispatches()) > before, 'dispatches of the answer');
+  await page.locator('li[data-role="assistant"]').last().and(page.locator('[data-state="written"]')).waitFor();
+  await until(async () => (await byId(page, 'kernels').locator('tbody td').allTextContents()).some((text) => /^[\d.,]+ (µs|ms)$/.test(text)), 'a timed pass');
+  await picture(page, 'devtools-chat-desk-light');
   assert.deepEqual(complaints, []);
 });
 

@@ -14,6 +14,7 @@ export function DevToolsSwitch({ engine, page }: { engine: Engine; page: string 
       offerGpuSource({
         name: 'Contribute',
         counters: (watch) => engine.gpuCounters(watch),
+        roofsAreKnown: true,
         roofs: async () => {
           const { device } = engine.snapshot();
           if (device === null || device.kind !== 'gpu' || device.copyGbPerS === 0) return null;

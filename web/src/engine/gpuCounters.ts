@@ -18,6 +18,8 @@ export type Lane = 'compile' | 'write' | 'queue' | 'read';
 /** Milliseconds of the Worker's own clock. */
 export type Span = { readonly lane: Lane; readonly label: string; readonly from: number; readonly to: number; readonly bytes?: number };
 export type GpuBuffers = { readonly label: string; readonly usage: number; readonly count: number; readonly bytes: number };
+/** What buffers are for; `bytesPeak` is the most that one purpose ever held. */
+export type GpuPurpose = { readonly name: string; readonly count: number; readonly bytes: number; readonly bytesPeak: number };
 export type GpuKernel = { readonly name: string; readonly dispatches: number; readonly timedDispatches: number; readonly seconds: number };
 export type GpuCounters = {
   readonly now: number;
@@ -27,7 +29,9 @@ export type GpuCounters = {
   readonly totals: GpuTotals;
   readonly bytes: number;
   readonly bytesPeak: number;
+  /** Those that exist now. */
   readonly buffers: readonly GpuBuffers[];
+  readonly purposes: readonly GpuPurpose[];
   readonly kernels: readonly GpuKernel[];
   readonly spans: readonly Span[];
 };
@@ -50,7 +54,9 @@ export type GpuSource = {
   readonly name: string;
   /** Null while nothing is loaded that could be counted. */
   counters(watch: boolean): Promise<GpuCounters | null>;
+  /** Measures them, which keeps the device busy for a moment, unless `roofsAreKnown`. */
   readonly roofs?: () => Promise<Roofs | null>;
+  readonly roofsAreKnown?: boolean;
   readonly runs?: () => readonly Run[];
 };
 

@@ -12,7 +12,8 @@ addToLibrary({
     timedPassesMax: 256, // In one submit; those after them are counted, not timed.
     kernelsMax: 200,
     totals: { dispatches: 0, passes: 0, submits: 0, copies: 0, copiedBytes: 0, writes: 0, writtenBytes: 0, reads: 0, readBytes: 0, readSeconds: 0, pipelines: 0 },
-    buffers: new Map(),  // Label and usage to { label, usage, count, bytes }.
+    buffers: new Map(),   // Label and usage to { label, usage, count, bytes }; those that exist.
+    purposes: new Map(),  // Name to { name, count, bytes, bytesPeak }; all there ever were.
     bytes: 0,
     bytesPeak: 0,
     kernels: new Map(),  // Name to { name, dispatches, timedDispatches, seconds }.
@@ -28,12 +29,26 @@ addToLibrary({
       const w = weftGpuWatch;
       return {
         now: performance.now(), watching: w.on, timestamps: w.timestamps, totals: { ...w.totals }, bytes: w.bytes, bytesPeak: w.bytesPeak,
-        buffers: [...w.buffers.values()].map((one) => ({ ...one })), kernels: [...w.kernels.values()].map((one) => ({ ...one })),
+        buffers: [...w.buffers.values()].map((one) => ({ ...one })), purposes: [...w.purposes.values()].map((one) => ({ ...one })), kernels: [...w.kernels.values()].map((one) => ({ ...one })),
         spans: w.spans.map((one) => ({ ...one })),
       };
     },
 
+    // What a buffer is for, by how it may be used.
+    purposeOf({ usage, label }) {
+      if (usage & 0x200 /* QUERY_RESOLVE */ || label === 'timer') return 'clocks';
+      if (usage & 0x1 /* MAP_READ */) return 'read back';
+      if (usage & 0x40 /* UNIFORM */) return 'uniforms';
+      return usage & 0x80 /* STORAGE */ ? 'storage' : 'other';
+    },
     bufferMade(buffer) {
+      const name = weftGpuWatch.purposeOf(buffer);
+      const purpose = weftGpuWatch.purposes.get(name) ?? { name, count: 0, bytes: 0, bytesPeak: 0 };
+      purpose.count += 1;
+      purpose.bytes += buffer.size;
+      purpose.bytesPeak = Math.max(purpose.bytesPeak, purpose.bytes);
+      weftGpuWatch.purposes.set(name, purpose);
+
       const key = `${buffer.usage} ${buffer.label}`;
       const known = weftGpuWatch.buffers.get(key) ?? { label: buffer.label, usage: buffer.usage, count: 0, bytes: 0 };
       known.count += 1;
@@ -46,6 +61,9 @@ addToLibrary({
     bufferGone(buffer) {
       const known = buffer?.weftCounted && weftGpuWatch.buffers.get(buffer.weftCounted);
       if (!known) return;
+      const purpose = weftGpuWatch.purposes.get(weftGpuWatch.purposeOf(buffer));
+      purpose.count -= 1;
+      purpose.bytes -= buffer.size;
       known.count -= 1;
       known.bytes -= buffer.size;
       weftGpuWatch.bytes -= buffer.size;

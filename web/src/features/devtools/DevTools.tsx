@@ -3,10 +3,10 @@
 import { useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { scaleLinear } from 'd3-scale';
 import { Button } from '../../design/Button';
-import { formatBytes, formatSeconds, plural } from '../../design/format';
+import { formatBytes, formatPrefixed, formatSeconds, plural } from '../../design/format';
 import { gpuSources, type GpuCounters, type GpuSource, type Roofs } from '../../engine/gpuCounters';
-import { kernelRows, laneHints, laneNames, laneUse, memoryByPurpose, type LaneUse, type Purpose } from './measures';
-import { perSecond, Roofline } from './Roofline';
+import { kernelRows, laneHints, laneNames, laneUse, memoryByPurpose, type LaneUse, type PurposeRow } from './measures';
+import { Roofline } from './Roofline';
 
 const everyMs = 500;
 const windowMs = 10_000;
@@ -36,8 +36,7 @@ export function DevTools({ wish, onClose }: Props) {
       }}
       className="fixed inset-x-0 bottom-0 z-30 flex h-[46dvh] min-h-72 flex-col border-t-2 border-beam bg-panel shadow-[0_-8px_32px_rgb(0_0_0/0.18)]"
     >
-      <header className="flex shrink-0 flex-wrap items-center justify-between gap-x-5 gap-y-1 border-b border-line px-5 py-2 sm:px-8">
-        <div className="flex min-w-0 flex-wrap items-center gap-x-5 gap-y-1">
+      <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-5 py-2 sm:gap-x-5 sm:px-8">
           <h2 className="text-sm font-semibold">DevTools</h2>
           <div role="group" aria-label="Engine in view" className="flex gap-1">
             {sources.map((one) => (
@@ -52,9 +51,8 @@ export function DevTools({ wish, onClose }: Props) {
               </button>
             ))}
           </div>
-          {counters !== null ? <Totals counters={counters} /> : null}
-        </div>
-        <Button look="small" onClick={close}>
+        {counters !== null ? <Totals counters={counters} /> : null}
+        <Button look="small" className="ml-auto" onClick={close}>
           Close
         </Button>
       </header>
@@ -117,7 +115,7 @@ function Part({ title, note, children, testId }: { title: string; note?: string;
 function Totals({ counters }: { counters: GpuCounters }) {
   const { totals } = counters;
   return (
-    <p className="font-mono text-xs text-soft" data-testid="devtools-totals" data-dispatches={totals.dispatches}>
+    <p className="order-last w-full font-mono text-xs text-soft md:order-none md:w-auto" data-testid="devtools-totals" data-dispatches={totals.dispatches}>
       {plural(totals.dispatches, 'dispatch', 'dispatches')} · {plural(totals.submits, 'submit')} · {formatBytes(counters.bytes)} in buffers
     </p>
   );
@@ -205,10 +203,10 @@ function Transfers({ counters }: { counters: GpuCounters }) {
   const rows: readonly (readonly [string, number, number, string])[] = [
     ['Written', totals.writes, totals.writtenBytes, ''],
     ['Copied on the GPU', totals.copies, totals.copiedBytes, ''],
-    ['Read back', totals.reads, totals.readBytes, totals.reads > 0 ? `${formatSeconds(totals.readSeconds / totals.reads)} each` : ''],
+    ['Read back', totals.reads, totals.readBytes, totals.reads > 0 ? `${formatSeconds(totals.readSeconds / totals.reads)} on average` : ''],
   ];
   return (
-    <Part title="Transfers" {...(latest ? { note: `last read: ${formatSeconds((latest.to - latest.from) / 1000)}` } : {})} testId="transfers">
+    <Part title="Transfers" {...(latest ? { note: `the last read took ${formatSeconds((latest.to - latest.from) / 1000)}, the work before it included` } : {})} testId="transfers">
       <table className="w-full">
         <thead className="sr-only">
           <tr>
@@ -239,39 +237,31 @@ const threads = ['var(--warp)', 'var(--dye-2)', 'var(--dye-0)', 'var(--dye-3)', 
 
 function Memory({ counters }: { counters: GpuCounters }) {
   const purposes = memoryByPurpose(counters);
-  const whole = Math.max(counters.bytes, 1);
-  let at = 0;
+  const x = scaleLinear([0, Math.max(1, ...purposes.map((purpose) => purpose.bytesPeak))], [0, 1000]);
   return (
     <Part title="Buffer memory" note={`${formatBytes(counters.bytes)} now, ${formatBytes(counters.bytesPeak)} at most`} testId="memory">
-      <svg viewBox="0 0 1000 12" preserveAspectRatio="none" className="block h-3 w-full rounded-sm bg-sunk" aria-hidden="true">
-        {purposes.map((purpose, i) => {
-          const from = at;
-          at += (purpose.bytes / whole) * 1000;
-          return <rect key={purpose.name} x={from} width={at - from} height="12" fill={threads[i % threads.length]} />;
-        })}
-      </svg>
-      <ul className="mt-2 text-sm">
+      <ul className="text-sm">
         {purposes.map((purpose, i) => (
-          <MemoryRow key={purpose.name} purpose={purpose} colour={threads[i % threads.length] ?? ''} />
+          <MemoryRow key={purpose.name} purpose={purpose} colour={threads[i % threads.length] ?? ''} x={x} />
         ))}
       </ul>
     </Part>
   );
 }
 
-function MemoryRow({ purpose, colour }: { purpose: Purpose; colour: string }) {
-  const named = purpose.labels.slice(0, 4).map((one) => one.label || 'unnamed').join(', ');
+/** The bar is what a purpose holds now, its frame the most that it held. */
+function MemoryRow({ purpose, colour, x }: { purpose: PurposeRow; colour: string; x: (bytes: number) => number }) {
+  const named = purpose.labels.map((one) => `${one.label || 'unnamed'}: ${formatBytes(one.bytes)}`).join('\n');
   return (
-    <li className="grid grid-cols-[0.75rem_5.5rem_1fr_auto] items-baseline gap-2 py-0.5">
-      <svg viewBox="0 0 8 8" className="size-2.5" aria-hidden="true">
-        <rect width="8" height="8" rx="1.5" fill={colour} />
+    <li className="grid grid-cols-[5rem_1fr_8.5rem] items-center gap-3 py-0.5" title={named}>
+      <span className="first-letter:uppercase">{purpose.name}</span>
+      <svg viewBox="0 0 1000 16" preserveAspectRatio="none" className="block h-3 w-full" aria-hidden="true">
+        <rect width={Math.max(3, x(purpose.bytesPeak))} height="16" fill={colour} opacity="0.28" />
+        <rect width={x(purpose.bytes)} height="16" fill={colour} />
       </svg>
-      <span>{purpose.name}</span>
-      <span className="truncate text-xs text-soft" title={named}>
-        {named}
-        {purpose.labels.length > 4 ? '…' : ''}
+      <span className="text-right font-mono text-xs tabular-nums whitespace-nowrap">
+        {formatBytes(purpose.bytes)} <span className="text-soft">of {formatBytes(purpose.bytesPeak)}</span>
       </span>
-      <span className="font-mono text-xs tabular-nums">{formatBytes(purpose.bytes)}</span>
     </li>
   );
 }
@@ -279,6 +269,17 @@ function MemoryRow({ purpose, colour }: { purpose: Purpose; colour: string }) {
 function RooflinePart({ source }: { source: GpuSource }) {
   const [roofs, setRoofs] = useState<Roofs | null>(null);
   const [said, setSaid] = useState<string | null>(null);
+  useEffect(() => {
+    let current = true;
+    if (source.roofsAreKnown) {
+      void source.roofs?.().then((found) => {
+        if (current) setRoofs(found);
+      });
+    }
+    return () => {
+      current = false;
+    };
+  }, [source]);
   if (source.roofs === undefined) return null;
   const runs = source.runs?.() ?? [];
   const unknown = runs.filter((run) => run.operations === null);
@@ -313,7 +314,7 @@ function RooflinePart({ source }: { source: GpuSource }) {
       )}
       {unknown.length > 0 ? (
         <p className="mt-2 text-sm text-soft">
-          {unknown[0]?.name} moved {perSecond((unknown[0]?.bytes ?? 0) / (unknown[0]?.seconds ?? 1), 'B/s')} of its inputs and outputs; its operations are not declared, so it has no place on the plot.
+          {unknown[0]?.name} moved {formatPrefixed((unknown[0]?.bytes ?? 0) / (unknown[0]?.seconds ?? 1), 'B/s')} of its inputs and outputs; its operations are not declared, so it has no place on the plot.
         </p>
       ) : null}
     </Part>

@@ -3,23 +3,12 @@ import { extent } from 'd3-array';
 import { scaleLog } from 'd3-scale';
 import { line } from 'd3-shape';
 import type { Roofs, Run } from '../../engine/gpuCounters';
-import { formatRate } from '../../design/format';
+import { formatPrefixed, formatRate } from '../../design/format';
 import { attainable, rooflinePoints } from './measures';
 
 const width = 460;
 const height = 280;
 const margin = { left: 58, right: 16, top: 14, bottom: 40 };
-
-export const perSecond = (value: number, unit: string): string => {
-  const steps = [
-    [1e12, 'T'],
-    [1e9, 'G'],
-    [1e6, 'M'],
-    [1e3, 'k'],
-  ] as const;
-  const [size, prefix] = steps.find(([one]) => value >= one) ?? [1, ''];
-  return `${formatRate(value / size)} ${prefix}${unit}`;
-};
 
 export function Roofline({ roofs, runs }: { roofs: Roofs; runs: readonly Run[] }) {
   const points = rooflinePoints(runs, roofs);
@@ -46,13 +35,13 @@ export function Roofline({ roofs, runs }: { roofs: Roofs; runs: readonly Run[] }
         viewBox={`0 0 ${width} ${height}`}
         className="w-full font-mono text-[10px]"
         role="img"
-        aria-label={`Roofline: ${perSecond(roofs.bytesPerSecond, 'B/s')} of memory, ${perSecond(roofs.operationsPerSecond, 'op/s')} of arithmetic, ${points.length} runs`}
+        aria-label={`Roofline: ${formatPrefixed(roofs.bytesPerSecond, 'B/s')} of memory, ${formatPrefixed(roofs.operationsPerSecond, 'op/s')} of arithmetic, ${points.length} runs`}
       >
         {decades(ys).map((tick) => (
           <g key={tick}>
             <line x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} stroke="var(--line)" />
             <text x={margin.left - 7} y={y(tick)} dy="0.32em" textAnchor="end" fill="var(--ink-soft)">
-              {perSecond(tick, '')}
+              {formatPrefixed(tick, '')}
             </text>
           </g>
         ))}
@@ -76,15 +65,15 @@ export function Roofline({ roofs, runs }: { roofs: Roofs; runs: readonly Run[] }
           .reverse()
           .map((point, i) => (
             <circle key={i} cx={x(point.intensity)} cy={y(point.rate)} r={point === latest ? 5.5 : 3.5} fill={point === latest ? 'var(--weld)' : 'var(--warp-slack)'} stroke="var(--ink)" strokeWidth={point === latest ? 1.2 : 0.6}>
-              <title>{`${point.run.name}: ${perSecond(point.rate, 'op/s')}`}</title>
+              <title>{`${point.run.name}: ${formatPrefixed(point.rate, 'op/s')}`}</title>
             </circle>
           ))}
       </svg>
       <figcaption className="mt-1 text-sm text-soft">
-        Roofs: {perSecond(roofs.bytesPerSecond, 'B/s')} copied, {perSecond(roofs.operationsPerSecond, 'op/s')} of {roofs.what}.{' '}
+        Roofs: {formatPrefixed(roofs.bytesPerSecond, 'B/s')} copied, {formatPrefixed(roofs.operationsPerSecond, 'op/s')} of {roofs.what}.{' '}
         {latest ? (
           <span className="text-ink">
-            {latest.run.name} just ran at {perSecond(latest.rate, 'op/s')}, {latest.share >= 0.01 ? Math.round(latest.share * 100) : formatRate(latest.share * 100)} % of what its{' '}
+            {latest.run.name} just ran at {formatPrefixed(latest.rate, 'op/s')}, {latest.share >= 0.01 ? Math.round(latest.share * 100) : formatRate(latest.share * 100)} % of what its{' '}
             {latest.intensity < ridge ? 'bytes' : 'operations'} allow{latest.run.byTimestamps ? '' : ', by the wall clock'}.
           </span>
         ) : (

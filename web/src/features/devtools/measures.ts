@@ -1,5 +1,5 @@
 // From an engine's counters to what the panel shows. Pure. Only what was measured comes out; what was not is null or left out.
-import type { GpuBuffers, GpuCounters, Lane, Roofs, Run, Span } from '../../engine/gpuCounters';
+import type { GpuBuffers, GpuCounters, GpuPurpose, Lane, Roofs, Run, Span } from '../../engine/gpuCounters';
 
 export const lanes: readonly Lane[] = ['compile', 'write', 'queue', 'read'];
 export const laneNames: Record<Lane, string> = { compile: 'Compile', write: 'Write', queue: 'Queue', read: 'Read back' };
@@ -7,7 +7,7 @@ export const laneHints: Record<Lane, string> = {
   compile: 'pipelines being made',
   write: 'bytes handed to the queue',
   queue: 'from a submit until its work is done, wall clock',
-  read: 'from asking for a buffer until its bytes are here',
+  read: 'from asking for a buffer until its bytes are here, the work before it included',
 };
 
 export type LaneUse = { readonly lane: Lane; readonly spans: readonly Span[]; readonly share: number };
@@ -41,32 +41,21 @@ export function kernelRows(counters: GpuCounters): readonly KernelRow[] {
     .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1) || b.dispatches - a.dispatches);
 }
 
-const usage = { mapRead: 0x1, uniform: 0x40, storage: 0x80, queryResolve: 0x200 } as const;
+export type PurposeRow = GpuPurpose & { readonly labels: readonly GpuBuffers[] };
 
-/** What a buffer is for, by how it may be used. */
-export function purposeOf(buffer: GpuBuffers): string {
-  if (buffer.usage & usage.queryResolve || buffer.label === 'timer' || buffer.label === 'watch') return 'Clocks';
-  if (buffer.usage & usage.mapRead) return 'Read back';
-  if (buffer.usage & usage.uniform) return 'Uniforms';
-  return buffer.usage & usage.storage ? 'Storage' : 'Other';
+/** Largest first, with the labels of the buffers that exist now. */
+export function memoryByPurpose(counters: GpuCounters): readonly PurposeRow[] {
+  return counters.purposes
+    .map((purpose) => ({ ...purpose, labels: counters.buffers.filter((one) => purposeOf(one) === purpose.name).sort((one, other) => other.bytes - one.bytes) }))
+    .sort((a, b) => b.bytesPeak - a.bytesPeak);
 }
 
-export type Purpose = { readonly name: string; readonly bytes: number; readonly count: number; readonly labels: readonly GpuBuffers[] };
-
-export function memoryByPurpose(counters: GpuCounters): readonly Purpose[] {
-  const found = new Map<string, GpuBuffers[]>();
-  for (const buffer of counters.buffers) {
-    const name = purposeOf(buffer);
-    found.set(name, [...(found.get(name) ?? []), buffer]);
-  }
-  return [...found.entries()]
-    .map(([name, labels]) => ({
-      name,
-      labels: labels.sort((a, b) => b.bytes - a.bytes),
-      bytes: labels.reduce((sum, one) => sum + one.bytes, 0),
-      count: labels.reduce((sum, one) => sum + one.count, 0),
-    }))
-    .sort((a, b) => b.bytes - a.bytes);
+// As watch.js tells them apart: WebGPU's usage bits.
+function purposeOf({ usage, label }: GpuBuffers): string {
+  if (usage & 0x200 || label === 'timer') return 'clocks';
+  if (usage & 0x1) return 'read back';
+  if (usage & 0x40) return 'uniforms';
+  return usage & 0x80 ? 'storage' : 'other';
 }
 
 /** Williams, Waterman and Patterson, "Roofline", CACM 52 (2009): attainable rate = min(peak, bandwidth x intensity). */

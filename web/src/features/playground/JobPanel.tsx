@@ -1,5 +1,5 @@
 // One click makes the program a job: signed by this browser's wallet, handed in, followed, its result shown.
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useImperativeHandle, useRef, useState, type Ref } from 'react';
 import { Button } from '../../design/Button';
 import { formatCredits, plural, shorten } from '../../design/format';
 import type { Lab } from '../../engine/lab';
@@ -15,15 +15,19 @@ type State =
   | { readonly at: 'handed-in'; readonly id: string; readonly client: string; readonly program: Program; readonly job: Job | null; readonly outputs: readonly LabOutput[] | null }
   | { readonly at: 'refused'; readonly message: string };
 
-type Props = { readonly lab: Lab; readonly base: string; readonly program: Program; readonly ready: boolean; readonly onChange: (program: Program) => void };
+/** For the button beside Run: submits, and shows how it goes. */
+export type JobHandle = { submit(): void };
+
+type Props = { readonly handle?: Ref<JobHandle>; readonly lab: Lab; readonly base: string; readonly program: Program; readonly ready: boolean; readonly onChange: (program: Program) => void };
 
 const pollMs = 400;
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export function JobPanel({ lab, base, program, ready, onChange }: Props) {
+export function JobPanel({ handle, lab, base, program, ready, onChange }: Props) {
   const [state, setState] = useState<State>({ at: 'idle' });
   const [trouble, setTrouble] = useState<string | null>(null);
   const turn = useRef(0);
+  const place = useRef<HTMLElement>(null);
   const id = state.at === 'handed-in' ? state.id : null;
 
   const hand = () => {
@@ -39,6 +43,13 @@ export function JobPanel({ lab, base, program, ready, onChange }: Props) {
       },
     );
   };
+
+  useImperativeHandle(handle, () => ({
+    submit: () => {
+      if (state.at !== 'signing') hand();
+      place.current?.scrollIntoView({ block: 'center', behavior: 'smooth' });
+    },
+  }));
 
   useEffect(() => {
     if (id === null) return undefined;
@@ -70,7 +81,7 @@ export function JobPanel({ lab, base, program, ready, onChange }: Props) {
   }, [base, id]);
 
   return (
-    <section aria-labelledby="job-title" data-testid="job-panel">
+    <section ref={place} aria-labelledby="job-title" data-testid="job-panel">
       <h2 id="job-title" className="text-lg font-semibold tracking-tight">
         As a job
       </h2>

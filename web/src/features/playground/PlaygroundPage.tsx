@@ -8,8 +8,8 @@ import { BindingsForm } from './BindingsForm';
 import { Diagnostics, summaryOf } from './Diagnostics';
 import { Editor, type EditorHandle } from './Editor';
 import { examples } from './examples';
-import { ParsedField, parseNumber, Select, TextField } from './fields';
-import { JobPanel } from './JobPanel';
+import { Select, TextField } from './fields';
+import { JobPanel, type JobHandle } from './JobPanel';
 import { problemsOf, toManifest, type Program } from './program';
 import { save } from './ResultView';
 import { RunForm } from './RunForm';
@@ -35,6 +35,7 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
   const { running, ran, run, stop } = useRunner(lab);
   const { tuning, tune, forget } = useTuner(lab);
   const editor = useRef<EditorHandle>(null);
+  const jobs = useRef<JobHandle>(null);
 
   useEffect(() => offerGpuSource(lab.source()), [lab]);
   useEffect(() => {
@@ -75,6 +76,7 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
     if (runnable) run(program);
   }, [runnable, run, program]);
 
+  const submittable = problems.length === 0 && machine.state !== 'opening' && !(machine.state === 'none' && machine.missing);
   const summary = summaryOf(machine, compiled);
   const chosen = examples.findIndex((example) => example.program.name === program.name);
   const tones = { good: 'text-leaf', bad: 'text-madder', plain: 'text-soft' } as const;
@@ -127,21 +129,26 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
             <p className={`text-sm ${tones[summary.tone]}`} role="status" data-testid="compiled" data-tone={summary.tone}>
               {summary.words}
             </p>
-            {runs ? (
-              <Button look="small" className="h-9 min-w-24" onClick={stop}>
-                Stop
+            <div className="flex gap-2">
+              <Button look="small" className="h-9" onClick={() => jobs.current?.submit()} disabled={!submittable || summary.tone === 'bad'}>
+                Make it a job
               </Button>
-            ) : (
-              <button
-                type="button"
-                onClick={runNow}
-                disabled={!runnable || summary.tone === 'bad'}
-                className="h-9 min-w-24 rounded bg-weld px-5 text-sm font-semibold text-on-weld shadow-[inset_0_-2px_0_rgb(0_0_0/0.16)] transition-colors hover:bg-weld-deep active:translate-y-px disabled:opacity-55"
-                title="Ctrl or ⌘ and Enter"
-              >
-                Run
-              </button>
-            )}
+              {runs ? (
+                <Button look="small" className="h-9 min-w-24" onClick={stop}>
+                  Stop
+                </Button>
+              ) : (
+                <button
+                  type="button"
+                  onClick={runNow}
+                  disabled={!runnable || summary.tone === 'bad'}
+                  className="h-9 min-w-24 rounded bg-weld px-5 text-sm font-semibold text-on-weld shadow-[inset_0_-2px_0_rgb(0_0_0/0.16)] transition-colors hover:bg-weld-deep active:translate-y-px disabled:opacity-55"
+                  title="Ctrl or ⌘ and Enter"
+                >
+                  Run
+                </button>
+              )}
+            </div>
           </div>
           <div className="h-[24rem] bg-ground/40 lg:h-[32rem]">
             <Editor text={program.wgsl} messages={compiled.state === 'done' ? compiled.messages : []} onChange={(wgsl) => setProgram((before) => ({ ...before, wgsl }))} onRun={runNow} handle={editor} />
@@ -158,35 +165,11 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
         </div>
         <div className="min-w-0 space-y-12">
           <RunForm program={program} problems={problems} onChange={setProgram} />
-          <section aria-labelledby="model-title">
-            <h2 id="model-title" className="text-lg font-semibold tracking-tight">
-              What it computes
-            </h2>
-            <p className="mt-1 max-w-prose text-sm text-soft">
-              No compiler tells how many operations a shader does. Say it, and runs are placed on the roofline in DevTools.
-            </p>
-            <ParsedField
-              className="mt-3 w-56"
-              label="Operations of one run"
-              value={{ count: program.operations }}
-              placeholder="unknown"
-              format={({ count }) => (count === null ? '' : String(count))}
-              parse={parseOperations}
-              onChange={({ count }) => setProgram({ ...program, operations: count })}
-            />
-          </section>
-          <JobPanel lab={lab} base={base} program={program} ready={problems.length === 0 && machine.state !== 'opening' && !(machine.state === 'none' && machine.missing)} onChange={setProgram} />
+          <JobPanel handle={jobs} lab={lab} base={base} program={program} ready={submittable} onChange={setProgram} />
         </div>
       </div>
     </main>
   );
-}
-
-/** Nothing is an answer, too: not known. */
-function parseOperations(text: string): { readonly count: number | null } | null {
-  if (text.trim() === '') return { count: null };
-  const count = parseNumber(text);
-  return count !== null && count >= 0 ? { count } : null;
 }
 
 function ShareButton({ program }: { program: Program }) {

@@ -1,6 +1,6 @@
 // How the program is dispatched, cut into tasks and specialised.
 import { Button } from '../../design/Button';
-import { NumberField, ParsedField, Select, TextField, parseList } from './fields';
+import { NumberField, ParsedField, Select, TextField, parseList, parseNumber } from './fields';
 import { axes, bounds, type Axis, type Problem, type Program, type Step } from './program';
 
 type Props = { readonly program: Program; readonly problems: readonly Problem[]; readonly onChange: (program: Program) => void };
@@ -10,6 +10,13 @@ function parseDispatch(text: string): readonly [number, number, number] | null {
   if (numbers === null || numbers.length > 3) return null;
   const [x = 1, y = 1, z = 1] = numbers;
   return [x, y, z];
+}
+
+/** Nothing is an answer, too: not known. */
+function parseOperations(text: string): { readonly count: number | null } | null {
+  if (text.trim() === '') return { count: null };
+  const count = parseNumber(text);
+  return count !== null && count >= 0 ? { count } : null;
 }
 
 export function RunForm({ program, problems, onChange }: Props) {
@@ -83,6 +90,16 @@ export function RunForm({ program, problems, onChange }: Props) {
           Set an override
         </Button>
       </div>
+      <ParsedField
+        className="mt-4 w-56"
+        label="Operations of one run"
+        value={{ count: program.operations }}
+        placeholder="unknown"
+        format={({ count }) => (count === null ? '' : String(count))}
+        parse={parseOperations}
+        onChange={({ count }) => onChange({ ...program, operations: count })}
+      />
+      <p className="mt-1.5 max-w-prose text-sm text-soft">No compiler tells how many operations a shader does. Where you can, runs find their place on the roofline in DevTools.</p>
       {problems
         .filter((problem) => problem.where.startsWith('steps') || problem.where === 'split')
         .map((problem) => (

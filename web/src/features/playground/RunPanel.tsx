@@ -1,6 +1,6 @@
 // Beside the editor: what the last run gave, and what it took.
 import { Notice } from '../../design/Notice';
-import { formatRate, formatSeconds, plural } from '../../design/format';
+import { formatSeconds, plural, prefixed } from '../../design/format';
 import { Stat } from '../../design/Stat';
 import { bytesMoved } from './program';
 import { ResultView } from './ResultView';
@@ -51,22 +51,22 @@ function Empty({ running }: { running: boolean }) {
 
 function Shown({ ran, stale }: { ran: Ran; stale: boolean }) {
   const { run, program } = ran;
-  const bandwidth = bytesMoved(program) / run.gpuSeconds / 1e9;
-  const rate = program.operations === null ? null : program.operations / run.gpuSeconds / 1e9;
+  const bandwidth = prefixed(bytesMoved(program) / run.gpuSeconds);
+  const rate = program.operations === null ? null : prefixed(program.operations / run.gpuSeconds);
   return (
     <div className={stale ? 'opacity-60 transition-opacity' : ''} aria-busy={stale}>
       <dl className="mb-5 grid grid-cols-2 gap-x-6 gap-y-4 sm:grid-cols-3" data-testid="timing" data-by={run.byTimestamps ? 'timestamps' : 'wall'}>
         <Stat
-          label={run.byTimestamps ? "GPU time, by its own clock" : 'Wall time: no GPU clock here'}
+          label={run.byTimestamps ? 'Time, GPU clock' : 'Time, wall clock'}
           value={formatSeconds(run.gpuSeconds)}
           hint={`${plural(run.dispatches, 'dispatch', 'dispatches')} in ${plural(run.tasks, 'task')}`}
         />
         {rate === null ? (
-          <Stat label={`${plural(run.dispatches, 'dispatch', 'dispatches')} in ${plural(run.tasks, 'task')}, wall`} value={formatSeconds(run.wallSeconds)} />
+          <Stat label={`Wall time, ${plural(run.tasks, 'task')}`} value={formatSeconds(run.wallSeconds)} />
         ) : (
-          <Stat label="Operations, as declared" value={formatRate(rate)} unit="G/s" />
+          <Stat label="As declared" value={rate.value} unit={`${rate.prefix}op/s`} />
         )}
-        <Stat label="Inputs and outputs" value={formatRate(bandwidth)} unit="GB/s" />
+        <Stat label="Inputs and outputs" value={bandwidth.value} unit={`${bandwidth.prefix}B/s`} />
       </dl>
       <ResultView key={run.root} outputs={run.outputs} wish={program.view} title={program.name} />
     </div>

@@ -1,7 +1,7 @@
 // The form's fields, small and alike. A label is always there for a screen reader, `hidden` where the eye has no need of it.
 import { useEffect, useId, useState, type ReactNode } from 'react';
 
-const box = 'rounded border border-line bg-panel px-2.5 py-1.5 text-sm text-ink hover:border-soft aria-[invalid=true]:border-madder';
+const box = 'h-9 rounded border border-line bg-panel px-2.5 py-1.5 text-sm text-ink hover:border-soft aria-[invalid=true]:border-madder';
 
 function Labelled({ label, hidden, id, children, className = '' }: { label: string; hidden?: boolean | undefined; id: string; children: ReactNode; className?: string | undefined }) {
   return (
