@@ -243,6 +243,8 @@ test('the panel shows what a model in this tab does', async (t) => {
   await until(async () => (await dispatches()) > before, 'dispatches of the answer');
   await page.locator('li[data-role="assistant"]').last().and(page.locator('[data-state="written"]')).waitFor();
   await until(async () => (await byId(page, 'kernels').locator('tbody td').allTextContents()).some((text) => /^[\d.,]+ (µs|ms)$/.test(text)), 'a timed pass');
+  const kernels = await byId(page, 'kernels').locator('tbody th').allTextContents();
+  assert.ok(kernels.length > 4 && kernels.every((name) => !name.includes(' + ')), `each kernel by itself: ${kernels}`);
   await picture(page, 'devtools-chat-desk-light');
   assert.deepEqual(complaints, []);
 });
@@ -256,6 +258,10 @@ test('without WebGPU it says so, and programs can still be written and shared', 
   assert.ok(await runButton(page).isDisabled());
   await page.getByRole('button', { name: 'Share' }).click();
   await page.waitForURL(/#p1=/);
+  await page.getByLabel('Budget in credits').fill('0');
+  await page.getByRole('button', { name: 'Make it a job' }).click();
+  await page.locator('[data-testid="job"][data-state="running"]').waitFor();
+  await page.evaluate(() => window.scrollTo(0, 0));
   await picture(page, 'playground-none-desk-light');
 });
 
@@ -268,7 +274,7 @@ test('light and dark, on a desk and a phone: no accessibility violation, nothing
   const everywhere = async (state) => {
     for (const colorScheme of ['light', 'dark']) {
       for (const [name, viewport] of [['desk', { width: 1280, height: 800 }], ['phone', { width: 390, height: 844 }]]) {
-        await page.emulateMedia({ colorScheme });
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await page.setViewportSize(viewport);
         await page.evaluate(() => window.scrollTo(0, 0));
         await picture(page, `${state}-${name}-${colorScheme}`);

@@ -1,5 +1,5 @@
 // Opens the DevTools panel, which comes when it is first asked for, and offers it the contributing engine; other pages offer theirs.
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { Engine } from '../engine/engine';
 import { offerGpuSource } from '../engine/gpuCounters';
@@ -9,6 +9,11 @@ const DevTools = lazy(async () => ({ default: (await import('../features/devtool
 /** `page` is whose engine is shown first. */
 export function DevToolsSwitch({ engine, page }: { engine: Engine; page: string }) {
   const [open, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
   useEffect(
     () =>
       offerGpuSource({
@@ -25,13 +30,13 @@ export function DevToolsSwitch({ engine, page }: { engine: Engine; page: string 
   );
   return (
     <>
-      <button type="button" aria-expanded={open} className="rounded px-2.5 py-1.5 text-sm text-soft hover:text-ink" onClick={() => setOpen(!open)}>
+      <button ref={button} type="button" aria-expanded={open} className="rounded px-2.5 py-1.5 text-sm text-soft hover:text-ink" onClick={() => setOpen(!open)}>
         DevTools
       </button>
       {open
         ? createPortal(
             <Suspense fallback={null}>
-              <DevTools wish={page} onClose={() => setOpen(false)} />
+              <DevTools wish={page} onClose={close} />
             </Suspense>,
             document.body,
           )

@@ -2,14 +2,17 @@
 // web.js. The page reads it as Module.gpuWatch; web/src/engine/gpuCounters.ts has the types.
 //
 // Counting is always on and costs an addition a call. Timelines and the GPU's own clock are on between watch(true) and
-// watch(false) only: a timed pass costs a resolve and 256 bytes. What was not measured is absent, never zero.
+// watch(false) only; then a pass ends where its kernel changes, so that each kernel has a time of its own. Passes that somebody else
+// times stay whole. What was not measured is absent, never zero.
 addToLibrary({
   $weftGpuWatch__deps: ['$weftGpu'],
   $weftGpuWatch__postset: "Module['gpuWatch'] = weftGpuWatch;",
   $weftGpuWatch: {
     on: false,
     spansMax: 600,       // The newest are kept.
-    timedPassesMax: 256, // In one submit; those after them are counted, not timed.
+    timedPassesMax: 2048, // In one submit, as many as a query set holds; those after them are counted, not timed.
+    othersMax: 64,       // Passes of one submit that have queries of somebody else.
+    clocksMax: 8,        // Kept for the next submits.
     kernelsMax: 200,
     totals: { dispatches: 0, passes: 0, submits: 0, copies: 0, copiedBytes: 0, writes: 0, writtenBytes: 0, reads: 0, readBytes: 0, readSeconds: 0, pipelines: 0 },
     buffers: new Map(),   // Label and usage to { label, usage, count, bytes }; those that exist.
@@ -98,28 +101,55 @@ addToLibrary({
       weftGpuWatch.totals.copiedBytes += bytes;
     },
 
-    // Takes the queries that the pass writes anyway, or gives it a pair of our own.
+    // Query sets and where they are read from, lent to one submit.
+    clock(device) {
+      const size = 16 * weftGpuWatch.timedPassesMax + 256 * weftGpuWatch.othersMax;
+      return (device.weftClocks ??= []).pop() ?? {
+        queries: device.createQuerySet({ type: 'timestamp', count: 2 * weftGpuWatch.timedPassesMax, label: 'watch' }),
+        resolved: device.createBuffer({ size, usage: 0x200 /* QUERY_RESOLVE */ | 0x4 /* COPY_SRC */, label: 'watch' }),
+        staging: device.createBuffer({ size, usage: 0x1 /* MAP_READ */ | 0x8 /* COPY_DST */, label: 'watch' }),
+      };
+    },
+    // Gives the pass queries of our own, or takes note of those that it writes anyway.
     passBegun(encoder, descriptor) {
       const w = weftGpuWatch;
       w.totals.passes += 1;
-      const pass = { label: descriptor.label, names: new Map(), last: null, queries: null };
+      const pass = { encoder, label: descriptor.label, names: new Map(), last: null, splits: false, groups: [], immediates: null };
       if (!w.on) return pass;
       const device = encoder.weftDevice;
       w.timestamps = device.features.has('timestamp-query');
-      encoder.weftPasses ??= [];
-      if (!w.timestamps || encoder.weftPasses.length >= w.timedPassesMax) return pass;
-      if (!descriptor.timestampWrites) {
-        if (!encoder.weftQueries) {
-          encoder.weftQueries = device.createQuerySet({ type: 'timestamp', count: 2 * w.timedPassesMax, label: 'watch' });
-          encoder.weftQueriesUsed = 0;
-        }
-        const first = encoder.weftQueriesUsed;
-        encoder.weftQueriesUsed += 2;
-        descriptor.timestampWrites = { querySet: encoder.weftQueries, beginningOfPassWriteIndex: first, endOfPassWriteIndex: first + 1 };
+      if (!w.timestamps) return pass;
+      const timed = (encoder.weftTimed ??= { clock: w.clock(device), own: [], others: [] });
+      const given = descriptor.timestampWrites;
+      if (given) {
+        if (timed.others.length < w.othersMax) timed.others.push({ pass, set: given.querySet, first: given.beginningOfPassWriteIndex });
+      } else if (timed.own.length < w.timedPassesMax) {
+        const first = 2 * timed.own.length;
+        timed.own.push(pass);
+        pass.splits = true;
+        descriptor.timestampWrites = { querySet: timed.clock.queries, beginningOfPassWriteIndex: first, endOfPassWriteIndex: first + 1 };
       }
-      pass.queries = { set: descriptor.timestampWrites.querySet, first: descriptor.timestampWrites.beginningOfPassWriteIndex };
-      encoder.weftPasses.push(pass);
       return pass;
+    },
+    // The pass in which kernel `name` runs: the same one, or, where another kernel ran in it, a new one in its place and state.
+    split(handle, name) {
+      const pass = weftGpu.table[handle];
+      const before = pass.weftWatched;
+      const { encoder, groups, immediates } = before;
+      if (before.last === null || before.last === name || encoder.weftTimed.own.length >= weftGpuWatch.timedPassesMax) return pass;
+      pass.end();
+      const descriptor = { label: before.label };
+      const watched = Object.assign(weftGpuWatch.passBegun(encoder, descriptor), { groups, immediates });
+      weftGpuWatch.totals.passes -= 1;
+      const next = encoder.beginComputePass(descriptor);
+      next.weftWatched = watched;
+      groups.forEach((group, i) => next.setBindGroup(i, group));
+      if (immediates) next.setImmediates(0, immediates);
+      weftGpu.table[handle] = next;
+      return next;
+    },
+    bound(watched, ...groups) {
+      groups.forEach((group, i) => { if (group) watched.groups[i] = weftGpu.table[group]; });
     },
     // `name` is null where the pipeline stays the same.
     dispatched(pass, name) {
@@ -137,32 +167,36 @@ addToLibrary({
     },
 
     beforeFinish(encoder) {
-      const passes = encoder.weftPasses;
-      if (!passes?.length) return { passes: [], queries: null };
-      const device = encoder.weftDevice;
-      const size = 256 * passes.length;  // Where a resolve may go.
-      const resolved = device.createBuffer({ size, usage: 0x200 /* QUERY_RESOLVE */ | 0x4 /* COPY_SRC */, label: 'watch' });
-      const staging = device.createBuffer({ size, usage: 0x1 /* MAP_READ */ | 0x8 /* COPY_DST */, label: 'watch' });
-      passes.forEach(({ queries }, i) => encoder.resolveQuerySet(queries.set, queries.first, 2, resolved, 256 * i));
-      encoder.copyBufferToBuffer(resolved, 0, staging, 0, size);
-      return { passes, queries: encoder.weftQueries ?? null, resolved, staging };
+      const timed = encoder.weftTimed;
+      if (!timed) return null;
+      const { clock: { queries, resolved, staging }, own, others } = timed;
+      const behind = 16 * weftGpuWatch.timedPassesMax;
+      if (own.length) encoder.resolveQuerySet(queries, 0, 2 * own.length, resolved, 0);
+      others.forEach(({ set, first }, i) => encoder.resolveQuerySet(set, first, 2, resolved, behind + 256 * i));
+      encoder.copyBufferToBuffer(resolved, 0, staging, 0, resolved.size);
+      return timed;
     },
-    submitted(device, { passes, queries, resolved, staging }) {
+    submitted(device, timed) {
       const w = weftGpuWatch;
       w.totals.submits += 1;
-      if (!w.on) return;
-      const span = { lane: 'queue', label: passes[0]?.label ?? '', from: performance.now() };
-      device.queue.onSubmittedWorkDone().then(() => w.end(span), () => {});
-      if (!staging) return;
-      staging.mapAsync(1 /* READ */).then(() => {
-        const times = new BigUint64Array(staging.getMappedRange());
-        passes.forEach((pass, i) => w.timed(pass, Number(times[32 * i + 1] - times[32 * i]) * 1e-9));
-        staging.unmap();
-      }, () => {}).finally(() => {
-        staging.destroy();
-        resolved.destroy();
-        queries?.destroy();
-      });
+      if (w.on) {
+        const span = { lane: 'queue', label: timed?.own[0]?.label ?? timed?.others[0]?.pass.label ?? '', from: performance.now() };
+        device.queue.onSubmittedWorkDone().then(() => w.end(span), () => {});
+      }
+      if (!timed) return;
+      const { clock, own, others } = timed;
+      clock.staging.mapAsync(1 /* READ */).then(() => {
+        const times = new BigUint64Array(clock.staging.getMappedRange());
+        const seconds = (at) => Number(times[at + 1] - times[at]) * 1e-9;
+        own.forEach((pass, i) => w.timed(pass, seconds(2 * i)));
+        others.forEach(({ pass }, i) => w.timed(pass, seconds(2 * w.timedPassesMax + 32 * i)));
+        clock.staging.unmap();
+        if (device.weftClocks.length < w.clocksMax && w.on) device.weftClocks.push(clock);
+        else w.letGo(clock);
+      }, () => w.letGo(clock));
+    },
+    letGo(clock) {
+      for (const one of [clock.queries, clock.resolved, clock.staging]) one.destroy();
     },
     // A pass of one kernel is that kernel's time. A pass of several is named after all of them, since nothing splits it.
     timed(pass, seconds) {

@@ -242,7 +242,9 @@ addToLibrary({
   weft_gpu_dispatch__deps: ['$weftGpu', '$weftGpuWatch'],
   weft_gpu_dispatch: (p, pipeline, g0, g1, g2, g3, x, y, z) => {
     const table = weftGpu.table;
-    const pass = table[p];
+    const watching = table[p].weftWatched.splits;
+    const pass = watching && pipeline ? weftGpuWatch.split(p, table[pipeline].name) : table[p];
+    if (watching) weftGpuWatch.bound(pass.weftWatched, g0, g1, g2, g3);
     if (pipeline) pass.setPipeline(table[pipeline].pipeline);
     if (g0) pass.setBindGroup(0, table[g0]);
     if (g1) pass.setBindGroup(1, table[g1]);
@@ -254,7 +256,11 @@ addToLibrary({
 
   weft_gpu_immediates__deps: ['$weftGpu', '$weftGpuGuard'],
   weft_gpu_immediates__sig: 'vipi',
-  weft_gpu_immediates: (pass, bytes, size) => { weftGpuGuard(null, () => weftGpu.table[pass].setImmediates(0, HEAPU8, bytes, size)); },
+  weft_gpu_immediates: (pass, bytes, size) => { 
+    const { weftWatched } = weftGpu.table[pass];
+    if (weftWatched.splits) weftWatched.immediates = HEAPU8.slice(bytes, bytes + size);
+    weftGpuGuard(null, () => weftGpu.table[pass].setImmediates(0, HEAPU8, bytes, size));
+  },
 
   weft_gpu_end_pass__deps: ['$weftGpu'],
   weft_gpu_end_pass: (pass) => {

@@ -1,6 +1,6 @@
 // The panel over every page: what the engine in view does with its GPU right now. It asks twice a second while it is open, and
 // timelines and GPU clocks are on only that long.
-import { useCallback, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { scaleLinear } from 'd3-scale';
 import { Button } from '../../design/Button';
 import { formatBytes, formatPrefixed, formatSeconds, plural } from '../../design/format';
@@ -27,14 +27,18 @@ export function DevTools({ wish, onClose }: Props) {
       document.body.style.paddingBottom = '';
     };
   }, []);
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => place.current?.focus({ preventScroll: true }), []);
   return (
     <section
+      ref={place}
+      tabIndex={-1}
       aria-label="DevTools"
       data-testid="devtools"
       onKeyDown={(event) => {
         if (event.key === 'Escape') close();
       }}
-      className="fixed inset-x-0 bottom-0 z-30 flex h-[46dvh] min-h-72 flex-col border-t-2 border-beam bg-panel shadow-[0_-8px_32px_rgb(0_0_0/0.18)]"
+      className="fixed inset-x-0 bottom-0 outline-none z-30 flex h-[46dvh] min-h-72 flex-col border-t-2 border-beam bg-panel shadow-[0_-8px_32px_rgb(0_0_0/0.18)]"
     >
       <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-5 py-2 sm:gap-x-5 sm:px-8">
           <h2 className="text-sm font-semibold">DevTools</h2>
@@ -67,9 +71,9 @@ export function DevTools({ wish, onClose }: Props) {
             </div>
             <div className="min-w-0 space-y-7">
               <Kernels counters={counters} />
-              <Memory counters={counters} />
+              {source.roofs ? <Memory counters={counters} /> : null}
             </div>
-            <RooflinePart key={source.name} source={source} />
+            {source.roofs ? <RooflinePart key={source.name} source={source} /> : <Memory counters={counters} />}
           </div>
         )}
       </div>

@@ -34,7 +34,7 @@ export function BindingsForm({ program, problems, onChange }: Props) {
   };
   return (
     <section aria-labelledby="bindings-title">
-      <div className="flex items-center justify-between">
+      <div className="flex min-h-9 items-center justify-between">
         <h2 id="bindings-title" className="text-lg font-semibold tracking-tight">
           Bindings
         </h2>

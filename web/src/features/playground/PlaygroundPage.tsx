@@ -7,6 +7,7 @@ import { offerGpuSource } from '../../engine/gpuCounters';
 import { BindingsForm } from './BindingsForm';
 import { Diagnostics, summaryOf } from './Diagnostics';
 import { Editor, type EditorHandle } from './Editor';
+import { keepDraft, keptDraft } from './draft';
 import { examples } from './examples';
 import { Select, TextField } from './fields';
 import { JobPanel, type JobHandle } from './JobPanel';
@@ -22,11 +23,10 @@ const firstExample = examples[0] as (typeof examples)[number];
 
 // One for the visit, so that going to another page and back keeps its device and compiled pipelines.
 let visitLab: Lab | null = null;
-let visitProgram: Program | null = null;
 
 export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }) {
   const lab = useMemo(() => given ?? (visitLab ??= new Lab()), [given]);
-  const [program, setProgram] = useState<Program>(() => visitProgram ?? firstExample.program);
+  const [program, setProgram] = useState<Program>(() => (given === undefined ? keptDraft() : null) ?? firstExample.program);
   const [linkTrouble, setLinkTrouble] = useState<string | null>(null);
   const machine = useMachine(lab);
   const ready = machine.state === 'ready';
@@ -39,7 +39,7 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
 
   useEffect(() => offerGpuSource(lab.source()), [lab]);
   useEffect(() => {
-    if (given === undefined) visitProgram = program;
+    if (given === undefined) keepDraft(program);
   }, [given, program]);
 
   const choose = useCallback(
@@ -158,7 +158,7 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
         <RunPanel machine={machine} running={running} ran={ran} />
       </div>
 
-      <div className="mt-12 grid gap-x-12 gap-y-12 lg:grid-cols-[minmax(0,11fr)_minmax(0,9fr)]">
+      <div className="mt-12 grid gap-x-8 gap-y-12 lg:grid-cols-[minmax(0,11fr)_minmax(0,9fr)]">
         <div className="min-w-0 space-y-12">
           <BindingsForm program={program} problems={problems} onChange={setProgram} />
           <TunerPanel program={program} tuning={tuning} ready={ready && problems.length === 0 && !runs} onChange={setProgram} onTune={() => tune(program)} />

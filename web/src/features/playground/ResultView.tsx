@@ -128,8 +128,8 @@ function ImageView({ numbers, shape, title }: { numbers: Numbers; shape: readonl
       height={height}
       role="img"
       aria-label={`${title}: ${width} by ${height} values as colours, by rank`}
-      className="mx-auto block max-h-[30rem] w-full rounded-sm bg-sunk object-contain"
-      style={{ imageRendering: width < 200 ? 'pixelated' : 'auto', aspectRatio: `${width} / ${height}` }}
+      className="block rounded-sm bg-sunk"
+      style={{ imageRendering: width < 200 ? 'pixelated' : 'auto', aspectRatio: `${width} / ${height}`, width: `min(100%, ${(30 * width) / height}rem)` }}
     />
   );
 }

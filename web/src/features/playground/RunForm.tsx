@@ -26,7 +26,7 @@ export function RunForm({ program, problems, onChange }: Props) {
     onChange({ ...program, constants: program.constants.map((one, i) => (i === index ? { ...one, ...change } : one)) });
   return (
     <section aria-labelledby="dispatch-title">
-      <h2 id="dispatch-title" className="text-lg font-semibold tracking-tight">
+      <h2 id="dispatch-title" className="flex min-h-9 items-center text-lg font-semibold tracking-tight">
         Dispatch
       </h2>
       <ul className="mt-3 space-y-2">

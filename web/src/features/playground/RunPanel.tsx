@@ -32,7 +32,7 @@ function NoGpu({ machine }: { machine: Extract<Machine, { state: 'none' }> }) {
           {machine.why}{' '}
           {machine.missing
             ? 'Whoever runs the coordinator builds it with ./weft build.'
-            : 'The program can still be written, shared, and handed in as a job once WebGPU is there: Chrome and Edge have it, Safari from 26 on, Firefox on Windows and macOS.'}
+            : 'The program can still be written, shared, and handed in as a job for the workers on the loom.'}
         </p>
       </Notice>
     </div>

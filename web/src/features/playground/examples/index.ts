@@ -40,8 +40,8 @@ export const examples: readonly Example[] = [
       wgsl: matmul,
       steps: [{ entry: 'main', dispatch: [256, 1, 1] }],
       bindings: [
-        { binding: 0, role: 'input', type: 'i32', shape: [256, 256], fill: { kind: 'random', seed: 1, low: -100, high: 100 }, join: 'none' },
-        { binding: 1, role: 'input', type: 'i32', shape: [256, 256], fill: { kind: 'random', seed: 2, low: -100, high: 100 }, join: 'none' },
+        { binding: 0, role: 'input', type: 'i32', shape: [256, 256], fill: { kind: 'count', first: 0, step: 1 }, join: 'none' },
+        { binding: 1, role: 'input', type: 'i32', shape: [256, 256], fill: { kind: 'count', first: -9, step: 257 }, join: 'none' },
         { binding: 2, role: 'output', type: 'i32', shape: [256, 256], fill: nothing, join: 'cut' },
       ],
       constants: [],

@@ -1,4 +1,4 @@
-// C = A * B in integers, 256 x 256. A workgroup computes one row of C with as many invocations as the
+// C = A * B in integers that wrap, 256 x 256. A workgroup computes one row of C with as many invocations as the
 // override `lanes` says; which number is fastest is this machine's own business, and the tuner finds it.
 
 struct Weft { origin: vec3u, extent: vec3u }
