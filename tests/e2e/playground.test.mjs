@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import test from 'node:test';
 import { browse, byId, contribute, picture } from './browser.mjs';
-import { root, run, scratch, serve, until, work } from './lib.mjs';
+import { pause, root, run, scratch, serve, until, work } from './lib.mjs';
 import { modelFile } from './model-server.mjs';
 
 const axe = fs.readFileSync(createRequire(path.join(root, 'web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
@@ -274,9 +274,10 @@ test('light and dark, on a desk and a phone: no accessibility violation, nothing
   const everywhere = async (state) => {
     for (const colorScheme of ['light', 'dark']) {
       for (const [name, viewport] of [['desk', { width: 1280, height: 800 }], ['phone', { width: 390, height: 844 }]]) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.emulateMedia({ colorScheme });
         await page.setViewportSize(viewport);
         await page.evaluate(() => window.scrollTo(0, 0));
+        await pause(400);  // Colours change over a moment.
         await picture(page, `${state}-${name}-${colorScheme}`);
         if (state === 'playground') await picture(page, `${state}-whole-${name}-${colorScheme}`, { fullPage: true });
         assert.deepEqual(await violations(page), [], `${state}, ${name}, ${colorScheme}`);

@@ -170,13 +170,13 @@ function Kernels({ counters }: { counters: GpuCounters }) {
               <th scope="col" className="pb-1 text-left text-xs font-normal text-soft">
                 Kernel
               </th>
-              <th scope="col" className={`${head} w-24`}>
+              <th scope="col" className={`${head} w-22`}>
                 Dispatches
               </th>
-              <th scope="col" className={`${head} w-20`}>
+              <th scope="col" className={`${head} w-18`}>
                 Each
               </th>
-              <th scope="col" className={`${head} w-20`}>
+              <th scope="col" className={`${head} w-18`}>
                 In all
               </th>
             </tr>
