@@ -86,6 +86,15 @@ Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name)
   return get<protocol::api::LedgerAccount>("/v1/ledger?account=" + name);
 }
 
+Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet) {
+  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(body)), fresh_nonce()));
+}
+
+Result<net::Response> ApiClient::delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {
+  net::Request request{.method = "DELETE", .path = path, .headers = {}, .body = {}};
+  return send(signed_by(std::move(request), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
+}
+
 Result<protocol::api::Job> ApiClient::cancel(const std::string& job, const crypto::KeyPair& wallet) {
   net::Request request{.method = "DELETE", .path = "/v1/jobs/" + job, .headers = {}, .body = {}};
   const Hash digest = crypto::sha256(as_bytes("cancel " + job));

@@ -38,6 +38,11 @@ class ApiClient {
   [[nodiscard]] Result<protocol::api::Ledger> ledger();
   [[nodiscard]] Result<protocol::api::LedgerAccount> account(const std::string& name);
   [[nodiscard]] Result<protocol::api::Job> cancel(const std::string& job, const crypto::KeyPair& wallet);
+  // Documents that have no struct here.
+  [[nodiscard]] Result<net::Response> get_raw(const std::string& path) { return send(net::get(path)); }
+  [[nodiscard]] Result<net::Response> post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet);
+  // `statement` is what the wallet signs.
+  [[nodiscard]] Result<net::Response> delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet);
 
  private:
   ApiClient(std::unique_ptr<net::Client> client, std::chrono::milliseconds patience) : client_(std::move(client)), patience_(patience) {}

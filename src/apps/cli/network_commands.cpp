@@ -3,9 +3,10 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands.h"
-#include "apps/cli/serve.h"
-#include "apps/cli/shader_check.h"
 #include "apps/cli/installation.h"
+#include "apps/cli/serve.h"
+#include "apps/cli/served_models.h"
+#include "apps/cli/shader_check.h"
 #include "apps/worker/native/work_command.h"
 #include "common/protocol/schema.h"
 
@@ -70,11 +71,44 @@ void add_hidden(CLI::App& app, std::function<int()>& chosen) {
   });
 }
 
+void add_model(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* model = app.add_subcommand("model",
+                                       "Language models that a coordinator's workers serve\n\n"
+                                       "  weft model add llama-3.2-1b.gguf --coordinator http://127.0.0.1:7300 --wait\n"
+                                       "  weft model list --coordinator http://127.0.0.1:7300");
+  model->require_subcommand(1);
+  auto options = std::make_shared<ServedModelOptions>();
+  const auto common = [options](CLI::App* command) {
+    command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
+    command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
+    command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
+  };
+  CLI::App* add = model->add_subcommand("add", "Gives a GGUF file to the coordinator; its workers fetch the layers that they serve");
+  add->add_option("file", options->file, "The model")->required()->check(CLI::ExistingFile);
+  add->add_option("--name", options->name, "How it is asked for (default: the file's name)");
+  add->add_option("--shards", options->shards, "Workers that share its layers at least")->check(CLI::Range(1, 64));
+  add->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
+  add->add_flag("--wait", options->wait, "Until it can be asked");
+  add->add_flag("--json", options->json, "One JSON document on standard output");
+  common(add);
+  add->callback([options, &chosen] { chosen = [options] { return model_add_command(*options); }; });
+  CLI::App* list = model->add_subcommand("list", "The models, and whether they can be asked");
+  list->add_flag("--json", options->json, "One JSON document on standard output");
+  common(list);
+  list->callback([options, &chosen] { chosen = [options] { return model_list_command(*options); }; });
+  CLI::App* remove = model->add_subcommand("remove", "Serves it no more");
+  remove->add_option("name", options->name, "The model")->required();
+  remove->add_option("--wallet", options->wallet, "The wallet that added it");
+  common(remove);
+  remove->callback([options, &chosen] { chosen = [options] { return model_remove_command(*options); }; });
+}
+
 }  // namespace
 
 void add_network_commands(CLI::App& app, std::function<int()>& chosen) {
   add_serve(app, chosen);
   add_work(app, chosen);
+  add_model(app, chosen);
   add_hidden(app, chosen);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,14 +34,22 @@ class Book {
     });
   }
 
-  void add_token(std::string token) {
-    tokens_.with([&](auto& tokens) { tokens.insert(std::move(token)); });
+  void add_token(std::string token, const PublicKey& worker) {
+    tokens_.with([&](auto& tokens) { tokens.insert_or_assign(std::move(token), worker); });
   }
   void remove_token(const std::string& token) {
     tokens_.with([&](auto& tokens) { tokens.erase(token); });
   }
   [[nodiscard]] bool knows_token(std::string_view token) const {
     return !token.empty() && tokens_.with([&](const auto& tokens) { return tokens.contains(std::string(token)); });
+  }
+
+  // The connected worker whose token it is.
+  [[nodiscard]] std::optional<PublicKey> worker_of(std::string_view token) const {
+    return tokens_.with([&](const auto& tokens) {
+      const auto found = tokens.find(std::string(token));
+      return found == tokens.end() ? std::nullopt : std::optional(found->second);
+    });
   }
 
   void set_funded(const PublicKey& client, bool funded) {
@@ -58,7 +67,7 @@ class Book {
 
  private:
   Guarded<std::unordered_map<JobId, Manifest>> jobs_;
-  Guarded<std::unordered_set<std::string>> tokens_;
+  Guarded<std::unordered_map<std::string, PublicKey>> tokens_;
   Guarded<std::unordered_set<PublicKey>> funded_;
 };
 

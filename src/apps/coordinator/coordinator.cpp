@@ -112,6 +112,7 @@ class LiveCoordinator final : public Coordinator, private World {
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {
+    WEFT_ASSIGN(models_, ModelService::open(options_.data, book_));
     WEFT_ASSIGN(auto loaded, store_->load());
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
     WEFT_OK(core_->restore(std::move(loaded), {.at = now(), .unix = unix_now()}));
@@ -120,6 +121,7 @@ class LiveCoordinator final : public Coordinator, private World {
     readers_ = std::make_unique<Pool>(Pool::Options{.threads = 2});
     submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
     loop_.start(*core_);
+    models_->start();
     add_routes();
     return server_->start();
   }
@@ -138,6 +140,7 @@ class LiveCoordinator final : public Coordinator, private World {
 
   void stop() override {
     if (!core_) return;
+    models_->stop();
     server_->stop();
     // Each hands on to those below it.
     submitters_.reset();
@@ -157,6 +160,7 @@ class LiveCoordinator final : public Coordinator, private World {
                           .store = *store_,
                           .blobs = *blobs_,
                           .book = book_,
+                          .models = *models_,
                           .checker = checker_,
                           .bounds = options_.submission,
                           .blob_bytes_max = options_.blob_bytes_max,
@@ -169,6 +173,7 @@ class LiveCoordinator final : public Coordinator, private World {
     add_job_routes(parts);
     add_blob_routes(parts);
     add_view_routes(parts);
+    add_model_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .message_bytes_max = protocol::frame_bytes_max,
                      .opened = [this](std::shared_ptr<net::Peer> peer) { open(std::move(peer)); },
@@ -259,6 +264,7 @@ class LiveCoordinator final : public Coordinator, private World {
   std::unique_ptr<store::Blobs> blobs_;
   Book book_;
   Intake intake_;
+  std::unique_ptr<ModelService> models_;
   std::unique_ptr<net::Server> server_;
   Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
   std::unique_ptr<Core> core_;

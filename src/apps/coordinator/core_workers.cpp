@@ -50,7 +50,7 @@ void Core::arrive(Arrival arrival, Moment now) {
                             .beat_ms = static_cast<std::uint32_t>(state.settings.scheduler.beat.count()),
                             .blob_token = arrival.blob_token,
                             .balance = balance};
-  state.parts.book.add_token(arrival.blob_token);
+  state.parts.book.add_token(arrival.blob_token, key);
   std::erase_if(state.departed, [&](const auto& other) { return other.key == key.text(); });
   log_info("Worker {} joins: {}.", key.text(), arrival.hello.capabilities.description);
   ConnectedWorker worker;

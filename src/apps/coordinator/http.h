@@ -7,6 +7,7 @@
 
 #include "apps/coordinator/book.h"
 #include "apps/coordinator/loop.h"
+#include "apps/coordinator/model_service.h"
 #include "apps/coordinator/pool.h"
 #include "apps/coordinator/submission.h"
 #include "common/protocol/api.h"
@@ -26,15 +27,17 @@ struct HttpParts {
   store::Store& store;
   store::Blobs& blobs;
   Book& book;
+  ModelService& models;
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
   protocol::api::Info info;
 };
 
-void add_job_routes(const HttpParts& parts);   // http_jobs.cpp: /v1/jobs, /v1/tasks
-void add_blob_routes(const HttpParts& parts);  // http_blobs.cpp: /v1/blobs/{}
-void add_view_routes(const HttpParts& parts);  // http_views.cpp: /v1/workers, /v1/ledger, /v1/info, /metrics, /healthz, /readyz
+void add_job_routes(const HttpParts& parts);    // http_jobs.cpp: /v1/jobs, /v1/tasks
+void add_blob_routes(const HttpParts& parts);   // http_blobs.cpp: /v1/blobs/{}
+void add_view_routes(const HttpParts& parts);   // http_views.cpp: /v1/workers, /v1/ledger, /v1/info, /metrics, /healthz, /readyz
+void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/chat/completions, /v1/completions, /v1/serving
 
 // Helpers of these files.
 [[nodiscard]] net::Reply busy();

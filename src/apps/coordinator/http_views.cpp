@@ -40,11 +40,15 @@ void add_view_routes(const HttpParts& parts) {
                     core.workers([respond](const Result<api::Workers>& workers) { respond(net::json_reply(200, api::to_json(*workers))); });
                   });
                 }});
-  server.route({.method = "GET", .pattern = "/metrics", .handle = [&loop](const net::IncomingRequest&, const net::Respond& respond) {
-                  post_or_refuse(loop, respond, [respond](Core& core, Moment) {
-                    core.metrics([respond](const Result<std::string>& text) { respond(net::text_reply(200, *text, "text/plain; version=0.0.4")); });
-                  });
-                }});
+  server.route(
+      {.method = "GET", .pattern = "/metrics", .handle = [&loop, &models = parts.models](const net::IncomingRequest&, const net::Respond& respond) {
+         post_or_refuse(loop, respond, [&models, respond](Core& core, Moment) {
+           core.metrics([&models, respond](const Result<std::string>& text) {
+             models.metrics(
+                 [respond, text = *text](const std::string& more) { respond(net::text_reply(200, text + more, "text/plain; version=0.0.4")); });
+           });
+         });
+       }});
   server.route({.method = "GET",
                 .pattern = "/v1/ledger",
                 .handle = [&loop, &readers = parts.readers, &store = parts.store](net::IncomingRequest request, const net::Respond& respond) {

@@ -68,7 +68,7 @@ struct Token {
   std::int32_t id = 0;
   double logprob = 0;
   std::string text{};   // Of the answer, as far as it became certain by this token.
-  std::string piece{};  // Of the token by itself.
+  std::string piece{};  // Of the token by itself; empty for one that ends the answer.
   std::vector<TopToken> top{};
 };
 struct Tokens {

@@ -1,12 +1,13 @@
 // The engine as the page sees it: a store with a snapshot and a few verbs, around one dedicated Worker. The Worker is made at
 // the first verb that needs it, and the WebAssembly inside it only at start(), so that looking at the page costs nothing.
 import type { GpuCounters } from './gpuCounters';
-import type { DeviceKind, FromWorker, ToWorker } from './messages';
+import type { DeviceKind, FromWorker, LinesOrder, ToWorker } from './messages';
+import type { Peers } from './peers';
 import { emptySession, isActive, reduce, started, type Session } from './session';
 
 /** The part of a Worker that is used here. */
 export type Port = {
-  postMessage(message: ToWorker): void;
+  postMessage(message: ToWorker, transfer?: Transferable[]): void;
   terminate(): void;
   onmessage: ((event: MessageEvent<FromWorker>) => void) | null;
   onerror: ((event: ErrorEvent) => void) | null;
@@ -33,6 +34,8 @@ export class Engine {
   #tellTimer: ReturnType<typeof setTimeout> | undefined;
   #exports: PromiseWithResolvers<readonly number[]>[] = [];
   #countersAsked: ((counters: GpuCounters | null) => void)[] = [];
+  #peers: Promise<Peers> | null = null;
+  #ordered: Promise<void> = Promise.resolve();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -99,7 +102,20 @@ export class Engine {
     this.#port.postMessage(message);
   }
 
+  /** Loaded with the first chain that wants lines: whoever only looks needs none. */
+  #lines(order: LinesOrder): void {
+    this.#peers ??= import('./peers').then(
+      ({ Peers }) => new Peers({ say: (news, transfer) => this.#port?.postMessage({ type: 'line', news }, transfer) }),
+    );
+    // In their order.
+    this.#ordered = this.#ordered.then(async () => (await this.#peers)?.take(order)).catch(() => {});
+  }
+
   #receive(message: FromWorker): void {
+    if (message.type === 'lines') {
+      this.#lines(message.order);
+      return;
+    }
     if (message.type === 'wallet-file') {
       for (const { resolve } of this.#exports.splice(0)) resolve(message.numbers);
       return;
@@ -127,6 +143,8 @@ export class Engine {
       this.#port.terminate();
       this.#port = null;
     }
+    void this.#peers?.then((peers) => peers.closeAll());
+    this.#peers = null;
     this.#set(reduce(this.#session, message, this.#now()));
   }
 

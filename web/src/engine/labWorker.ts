@@ -6,7 +6,11 @@ import type { EngineModule } from './module';
 
 let loading: Promise<EngineModule> | null = null;
 function engine(): Promise<EngineModule> {
-  loading ??= loadEngine(() => {}).catch((error: unknown) => {
+  // It contributes nothing, so that it has no events and no lines to other tabs.
+  loading ??= loadEngine(
+    () => {},
+    () => {},
+  ).catch((error: unknown) => {
     loading = null;
     throw error;
   });

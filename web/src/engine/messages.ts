@@ -18,6 +18,17 @@ export type DeviceReport = {
 
 export type TaskName = { readonly job: string; readonly index: number; readonly attempt: number };
 
+/** What the engine asks of the page, which alone may open connections to other tabs. */
+export type LinesOrder =
+  | { readonly type: 'open'; readonly chain: number; readonly epoch: number; readonly index: number; readonly members: readonly number[] }
+  | { readonly type: 'signal'; readonly chain: number; readonly epoch: number; readonly from: number; readonly text: string }
+  | { readonly type: 'close'; readonly chain: number };
+
+/** And what comes of it. */
+export type LineNews =
+  | { readonly type: 'signal'; readonly chain: number; readonly epoch: number; readonly member: number; readonly text: string }
+  | { readonly type: 'channel'; readonly chain: number; readonly epoch: number; readonly member: number; readonly channel: RTCDataChannel };
+
 export type ToWorker =
   | { readonly type: 'start'; readonly coordinator: string; readonly device: DeviceKind }
   /** Leave: what runs is finished or given back, then the Worker says `stopped`. */
@@ -26,6 +37,7 @@ export type ToWorker =
   | { readonly type: 'wake' }
   /** Answered by the counters; null while nothing is loaded. */
   | { readonly type: 'gpu'; readonly watch: boolean }
+  | { readonly type: 'line'; readonly news: LineNews }
   | { readonly type: 'wallet-show' }
   | { readonly type: 'wallet-export' }
   | { readonly type: 'wallet-import'; readonly numbers: readonly number[] };
@@ -34,6 +46,7 @@ export type FailureCode = 'engine-missing' | 'engine-broken' | 'wallet' | 'refus
 
 export type FromWorker =
   | { readonly type: 'loading' }
+  | { readonly type: 'lines'; readonly order: LinesOrder }
   | { readonly type: 'measuring' }
   | { readonly type: 'gpu'; readonly counters: GpuCounters | null }
   | { readonly type: 'wallet'; readonly address: string }

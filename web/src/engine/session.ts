@@ -83,6 +83,7 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
       return { ...session, address: message.address, walletNote: null };
     case 'wallet-file':
     case 'gpu':
+    case 'lines':
       return session;
     case 'wallet-refused':
       return { ...session, walletNote: message.message };

@@ -12,7 +12,7 @@ const sentence = (error: unknown): string => (error instanceof Error ? error.mes
 
 let loading: Promise<EngineModule> | null = null;
 function engine(): Promise<EngineModule> {
-  loading ??= loadEngine(say).catch((error: unknown) => {
+  loading ??= loadEngine(say, (order) => say({ type: 'lines', order })).catch((error: unknown) => {
     loading = null;
     throw error;
   });
@@ -47,6 +47,9 @@ async function handle(message: ToWorker): Promise<void> {
       say({ type: 'gpu', counters: watch === null ? null : watch.read() });
       return;
     }
+    case 'line':
+      if (loading !== null) (await loading).lines(message.news);
+      return;
     case 'wallet-show': {
       const address = await keptAddress();
       if (address !== null) say({ type: 'wallet', address });

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "apps/worker/native/paced_engine.h"
+#include "apps/worker/serving/paced_engine.h"
 #include "engine/gpu/native/instance.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/gpu_engine.h"

@@ -119,7 +119,9 @@ void ChainMember::run() {
 void ChainMember::on_token(std::uint32_t number, const llm::GeneratedToken& token, std::string_view text) {
   if (ended_) return;
   Request& request = requests_.at(number);
-  wire::Token out{.id = token.id, .logprob = token.logprob, .text = std::string(text), .piece = piece(token.id)};
+  wire::Token out{.id = token.id, .logprob = token.logprob, .text = std::string(text), .piece = {}};
+  // One that ends the answer is no part of its text.
+  if (!shard_->tokenizer()->vocabulary().ends_generation(token.id)) out.piece = piece(token.id);
   for (const llm::Drawn& drawn : token.top) out.top.push_back({.id = drawn.token, .logprob = drawn.logprob, .text = piece(drawn.token)});
   request.tokens.push_back(std::move(out));
   constexpr std::size_t together_max = 32;

@@ -26,3 +26,6 @@ Module['lab'] = {
     return { ...ran, outputs: ran.outputs.map((output, i) => ({ ...output, bytes: parts[i] })) };
   },
 };
+
+// What the page says of lines to other tabs: { type: 'signal', chain, epoch, member, text } to be passed on, { type: 'channel', ... }.
+Module['lines'] = (news) => weftLinesTake(news);

@@ -6,6 +6,7 @@
 #include "apps/worker/web/events_web.h"
 #include "apps/worker/web/imports.h"
 #include "apps/worker/web/lab_json.h"
+#include "apps/worker/web/serving_imports.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
 
@@ -14,6 +15,9 @@ namespace {
 
 // A tab shares its machine with whoever sits before it.
 constexpr exec::Bounds bounds = {.binding_bytes_max = std::uint64_t{128} << 20, .bytes_max = std::uint64_t{512} << 20};
+
+constexpr std::uint64_t model_bytes_gpu = std::uint64_t{2} << 30;
+constexpr std::uint64_t model_bytes_cpu = std::uint64_t{1} << 30;
 
 void later(std::function<void()> work) { weft_timer(new TimerCallback{std::move(work)}, 0); }
 
@@ -58,7 +62,17 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
                                end_run();
                              }});
   run_->host = std::make_unique<WebHost>(start.coordinator);
+  const bool gpu = start.device == protocol::DeviceKind::gpu;
+  run_->serving_host = std::make_unique<WebServingHost>(start.coordinator, gpu);
+  Serving::Options serving{.memory_bytes = gpu ? model_bytes_gpu : model_bytes_cpu, .gb_per_s = capabilities.copy_gb_per_s};
+  if (weft_lines_there() != 0) {
+    run_->lines = std::make_unique<WebLines>();
+    serving.lines = {"webrtc"};
+    serving.peers = run_->lines.get();
+  }
+  run_->serving = std::make_unique<Serving>(*run_->serving_host, std::move(serving));
   Session::Options options;
+  options.on_welcome = [this](const protocol::Welcome& welcome) { run_->serving->join(welcome.blob_token); };
   options.connection.kind = protocol::WorkerKind::browser;
   options.connection.capabilities = std::move(capabilities);
   options.connection.slots = start.slots;
@@ -94,6 +108,7 @@ void Engine::end_run() {
 void Engine::finish_ending() {
   if (!run_) return;
   run_->session.reset();
+  if (run_->serving) run_->serving->leave();
   run_->host.reset();
   if (run_->runner && !run_->runner->idle()) {
     weft_timer(new TimerCallback{[this] { finish_ending(); }}, 20);
@@ -109,6 +124,7 @@ void Engine::stop() {
     return;
   }
   stop_wanted_ = true;
+  if (run_->serving) run_->serving->leave();
   if (run_->session) run_->session->stop("The tab stops contributing.");
 }
 

@@ -10,9 +10,12 @@
 #include <memory>
 #include <string>
 
+#include "apps/worker/serving/serving.h"
 #include "apps/worker/session.h"
 #include "apps/worker/web/web_host.h"
+#include "apps/worker/web/web_lines.h"
 #include "apps/worker/web/web_runner.h"
+#include "apps/worker/web/web_serving_host.h"
 #include "common/crypto/keys.h"
 
 namespace weft::worker::web {
@@ -48,6 +51,9 @@ class Engine {
     std::unique_ptr<WebHost> host;
     std::unique_ptr<WebRunner> runner;
     std::unique_ptr<crypto::BrowserKey> key;
+    std::unique_ptr<WebLines> lines;
+    std::unique_ptr<WebServingHost> serving_host;
+    std::unique_ptr<Serving> serving;  // Language models, on a line of its own.
     std::unique_ptr<Session> session;
   };
   [[nodiscard]] Async<> open(Start start);

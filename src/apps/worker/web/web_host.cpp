@@ -31,7 +31,7 @@ namespace weft::worker::web {
 void WebHost::connect(SocketEvents events) {
   close();
   events_ = std::make_shared<SocketEvents>(std::move(events));
-  std::string url = origin_ + "/v1/worker";
+  std::string url = origin_ + path_;
   if (url.starts_with("http")) url.replace(0, 4, "ws");
   // Each event is copied out before it runs: it may drop the socket, and with it the event.
   auto* callback = new SocketCallback{[kept = events_](SocketNews news, ByteSpan data) {

@@ -15,8 +15,8 @@ namespace weft::worker::web {
 
 class WebHost final : public Host {
  public:
-  // `origin`: "https://host:7300".
-  explicit WebHost(std::string origin) : origin_(std::move(origin)) {}
+  // `origin`: "https://host:7300"; `path`: of the WebSocket.
+  explicit WebHost(std::string origin, std::string path = "/v1/worker") : origin_(std::move(origin)), path_(std::move(path)) {}
   ~WebHost() override { close(); }
 
   void connect(SocketEvents events) override;
@@ -29,10 +29,13 @@ class WebHost final : public Host {
   [[nodiscard]] Instant now() override { return weft::now(); }
   [[nodiscard]] double random() override;
 
+  [[nodiscard]] const std::string& origin() const { return origin_; }
+
  private:
   [[nodiscard]] std::string blob_url(const Hash& hash) const { return origin_ + "/v1/blobs/" + hash.text(); }
 
   const std::string origin_;
+  const std::string path_;
   std::uint32_t socket_ = 0;              // 0: none.
   std::shared_ptr<SocketEvents> events_;  // Of the current socket; emptied when it is dropped, so that nothing follows.
 };

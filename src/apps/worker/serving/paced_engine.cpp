@@ -1,4 +1,4 @@
-#include "apps/worker/native/paced_engine.h"
+#include "apps/worker/serving/paced_engine.h"
 
 #include <utility>
 

@@ -1,0 +1,159 @@
+#include "apps/cli/served_models.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <format>
+#include <thread>
+
+#include "apps/cli/api_client.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/progress.h"
+#include "apps/coordinator/serving/model_card.h"
+#include "common/crypto/sha256.h"
+#include "common/crypto/wallet.h"
+#include "common/json/json.h"
+#include "engine/gguf/mapped_file.h"
+#include "engine/llm/models/model.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr std::uint32_t chunk_bytes = 1 << 20;
+
+Result<crypto::KeyPair> wallet_of(const ServedModelOptions& options) {
+  if (!options.wallet.empty()) return crypto::load_or_create_wallet(options.wallet);
+  WEFT_ASSIGN(const std::filesystem::path path, crypto::default_wallet_path());
+  return crypto::load_or_create_wallet(path);
+}
+
+// The SHA-256 of each chunk, one behind the other.
+ByteVector digests_of(ByteSpan file) {
+  ByteVector out;
+  Progress progress("hashing");
+  for (std::size_t at = 0; at < file.size(); at += chunk_bytes) {
+    append(out, crypto::sha256(file.subspan(at, std::min<std::size_t>(chunk_bytes, file.size() - at))).span());
+    progress.show(at >> 20, file.size() >> 20, "MiB");
+  }
+  return out;
+}
+
+std::uint64_t bytes_of(const std::vector<llm::Weight>& tensors) {
+  std::uint64_t out = 0;
+  for (const llm::Weight tensor : tensors) out += tensor->bytes;
+  return out;
+}
+
+coordinator::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
+  const llm::Config& config = model.config;
+  coordinator::ModelCard card;
+  card.bytes = file.file_bytes;
+  card.header_bytes = file.data_offset;
+  card.chunk_bytes = chunk_bytes;
+  card.architecture = config.architecture;
+  card.layers = config.layers;
+  card.embedding = config.embedding;
+  card.vocabulary = config.vocabulary;
+  card.context = config.context;
+  // Layers alone: those in the middle of a longer model, as tensors_of counts them.
+  const std::uint64_t all = bytes_of(llm::tensors_of(model, 0, config.layers));
+  card.first_bytes = model.token_embedding->bytes;
+  card.last_bytes = model.output->bytes + model.output_norm->bytes;
+  std::uint64_t largest = 1;
+  for (std::uint32_t i = 1; i + 1 < config.layers; ++i) largest = std::max(largest, bytes_of(llm::tensors_of(model, i, i + 1)));
+  card.layer_bytes = std::max(largest, (all - card.first_bytes - card.last_bytes) / config.layers);
+  card.cache_bytes = std::uint64_t{2} * 2 * config.attention.kv_rows();  // Keys and values in f16.
+  return card;
+}
+
+// Whether the model can be asked; an error where it is not there.
+Result<std::string> state_of(ApiClient& client, const std::string& name) {
+  WEFT_ASSIGN(const net::Response answer, client.get_raw("/v1/models/" + name));
+  WEFT_ASSIGN(const json::Value root, json::parse(answer.body));
+  WEFT_ASSIGN(const auto members, root.members());
+  for (const auto& [key, value] : members) {
+    if (key != "weft") continue;
+    WEFT_ASSIGN(const auto inner, value.members());
+    for (const auto& [word, state] : inner) {
+      if (word == "state") return state.string();
+    }
+  }
+  return std::string("unknown");
+}
+
+Result<> add(const ServedModelOptions& options) {
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const auto source, gguf::MappedFile::open(options.file));
+  auto file = gguf::read_file(*source);
+  if (!file) return pass(std::move(file), "while reading {}", options.file);
+  auto model = llm::read_model(*file);
+  if (!model) return pass(std::move(model), "while reading {}", options.file);
+  const ByteSpan bytes = source->view(0, source->bytes()).value();
+
+  coordinator::ModelCard card = card_of(*file, *model);
+  card.name = options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
+  card.shards_min = options.shards;
+  WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(const Hash chunks, client->put_blob(digests_of(bytes), wallet));
+  card.chunks = chunks.text();
+  WEFT_ASSIGN(const Hash whole, client->put_blob(bytes, wallet));
+  card.file = whole.text();
+  WEFT_ASSIGN(const net::Response answer, client->post_signed("/v1/models", coordinator::to_json(card), wallet));
+  if (options.wait) {
+    Progress progress("loading " + card.name);
+    for (std::uint64_t turn = 0;; ++turn) {
+      WEFT_ASSIGN(const std::string state, state_of(*client, card.name));
+      if (state == "ready") break;
+      progress.show(turn % 10, 10, state);
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+  }
+  if (options.json) {
+    std::printf("%s\n", answer.body.c_str());
+  } else {
+    std::printf(
+        "%s is served: %u layers, %.1f MiB. Ask it with\n  curl %s/v1/chat/completions -H 'content-type: application/json' -d "
+        "'{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}'\n",
+        card.name.c_str(), card.layers, static_cast<double>(card.bytes) / (1 << 20), options.coordinator.c_str(), card.name.c_str());
+  }
+  return {};
+}
+
+Result<> list(const ServedModelOptions& options) {
+  WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(const net::Response answer, client->get_raw("/v1/models"));
+  if (options.json) {
+    std::printf("%s\n", answer.body.c_str());
+    return {};
+  }
+  WEFT_ASSIGN(const json::Value root, json::parse(answer.body, {.bytes_max = answer.body.size() + 1}));
+  WEFT_ASSIGN(const json::Object object, root.object({"object", "data"}));
+  WEFT_ASSIGN(const json::Value data, object.get("data"));
+  WEFT_ASSIGN(const auto models, data.array());
+  for (const json::Value& model : models) {
+    WEFT_ASSIGN(const json::Object one, model.object({"id", "object", "created", "owned_by", "weft"}));
+    WEFT_ASSIGN(const json::Value id, one.get("id"));
+    WEFT_ASSIGN(const std::string name, id.string());
+    WEFT_ASSIGN(const std::string state, state_of(*client, name));
+    std::printf("%-40s %s\n", name.c_str(), state.c_str());
+  }
+  if (models.empty()) std::printf("No models yet; add one with weft model add FILE.gguf --coordinator %s\n", options.coordinator.c_str());
+  return {};
+}
+
+Result<> remove(const ServedModelOptions& options) {
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_OK(client->delete_signed("/v1/models/" + options.name, "weft-model-remove-1 " + options.name, wallet));
+  return {};
+}
+
+int finish(const Result<>& result) { return result ? 0 : report("model", result.error()); }
+
+}  // namespace
+
+int model_add_command(const ServedModelOptions& options) { return finish(add(options)); }
+int model_list_command(const ServedModelOptions& options) { return finish(list(options)); }
+int model_remove_command(const ServedModelOptions& options) { return finish(remove(options)); }
+
+}  // namespace weft::cli

@@ -1,0 +1,158 @@
+// Models and workers as they come and go, and the clock.
+#include "apps/coordinator/serving/desk.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+
+namespace weft::coordinator {
+
+namespace wire = protocol::serving;
+
+void Desk::put_model(const ModelCard& card, Instant now) {
+  if (const auto old = models_.find(card.name); old != models_.end()) {
+    const bool same = old->second.card.file == card.file && old->second.card.shards_min == card.shards_min;
+    old->second.card = card;
+    if (!same) {
+      std::vector<ChainId> chains;
+      for (const auto& [id, chain] : chains_) {
+        if (chain.model == card.name) chains.push_back(id);
+      }
+      for (const ChainId id : chains) dissolve(id, now);
+    }
+  } else {
+    models_[card.name] = {.card = card};
+  }
+  form_where_needed(card.name, now);
+}
+
+void Desk::remove_model(const std::string& name, Instant now) {
+  const auto model = models_.find(name);
+  if (model == models_.end()) return;
+  std::vector<RequestId> requests;
+  for (const auto& [id, request] : requests_) {
+    if (request.what.model == name) requests.push_back(id);
+  }
+  for (const RequestId id : requests) end(id, "failed", {ErrorCode::not_found, "The model was removed."}, now);
+  std::vector<ChainId> chains;
+  for (const auto& [id, chain] : chains_) {
+    if (chain.model == name) chains.push_back(id);
+  }
+  for (const ChainId id : chains) dissolve(id, now);
+  models_.erase(name);
+}
+
+void Desk::join(ServingId session, const PublicKey& key, const wire::Offer& offer, Instant now) {
+  workers_[session] = {.key = key, .offer = offer, .heard = now};
+  world_.send(session, wire::Serving{.pulse_ms = static_cast<std::uint32_t>(settings_.pulse / std::chrono::milliseconds(1))});
+  std::vector<std::string> names;
+  for (auto& [name, model] : models_) {
+    model.retry = {};
+    names.push_back(name);
+  }
+  for (const std::string& name : names) form_where_needed(name, now);
+}
+
+void Desk::hear(ServingId session, const wire::ServingWorkerMessage& message, Instant now) {
+  const auto worker = workers_.find(session);
+  if (worker == workers_.end()) return;
+  worker->second.heard = now;
+  std::visit([&](const auto& what) { on(session, what, now); }, message);
+}
+
+void Desk::left(ServingId session, Instant now) { lose_worker(session, now); }
+
+void Desk::hop(ServingId session, ByteVector bytes, Instant now) {
+  const auto worker = workers_.find(session);
+  if (worker == workers_.end()) return;
+  worker->second.heard = now;
+  const auto frame = wire::decode_hop(bytes);
+  const auto nonsense = [&](std::string_view why) {
+    world_.close(session, std::string(why));
+    lose_worker(session, now);
+  };
+  if (!frame) return nonsense(frame.error().message);
+  const auto chain = chains_.find(frame->chain);
+  if (chain == chains_.end() || chain->second.epoch != frame->epoch) return;  // Sent before it heard.
+  const auto& members = chain->second.members;
+  if (frame->from >= members.size() || frame->to >= members.size() || members[frame->from].worker != session)
+    return nonsense("A hop comes from a worker that is not that member of the chain.");
+  ++counters_.relayed_hops;
+  counters_.relayed_bytes += bytes.size();
+  world_.send_hop(members[frame->to].worker, std::move(bytes));
+}
+
+void Desk::tick(Instant now) {
+  std::vector<ServingId> silent;
+  for (const auto& [session, worker] : workers_) {
+    const bool loads = std::ranges::any_of(worker.shards, [&](std::uint32_t shard) { return !shards_.at(shard).loaded; });
+    if (now - worker.heard > (loads ? settings_.silent_busy_max : settings_.silent_max)) silent.push_back(session);
+  }
+  for (const ServingId session : silent) {
+    log_warning("Serving worker {} is silent; what it served goes elsewhere.", workers_.at(session).key.text());
+    world_.close(session, "Nothing was heard for too long.");
+    lose_worker(session, now);
+  }
+  std::vector<ChainId> stuck, idle;
+  for (const auto& [id, chain] : chains_) {
+    const Duration age = now - chain.since;
+    if ((chain.state == ChainState::loading && age > settings_.load_max) || (chain.state == ChainState::linking && age > settings_.link_max) ||
+        (chain.state == ChainState::ready && !chain.requests.empty() && now - chain.progress > settings_.stall_max))
+      stuck.push_back(id);
+    const auto same = std::ranges::count_if(chains_, [&](const auto& other) { return other.second.model == chain.model; });
+    if (chain.state == ChainState::ready && chain.requests.empty() && same > 1 && now - chain.progress > settings_.idle_max) idle.push_back(id);
+  }
+  for (const ChainId id : stuck) {
+    log_warning("A chain of {} makes no progress; another one is formed.", chains_.at(id).model);
+    dissolve(id, now);
+  }
+  if (!idle.empty()) dissolve(idle.front(), now);
+  std::vector<RequestId> late;
+  for (const auto& [id, request] : requests_) {
+    if (request.chain == 0 && now - request.since > settings_.patience) late.push_back(id);
+  }
+  for (const RequestId id : late) {
+    const std::string& trouble = models_.at(requests_.at(id).what.model).trouble;
+    end(id, "failed", {ErrorCode::unavailable, trouble.empty() ? "No worker had room for the request; try again later." : trouble}, now);
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, model] : models_) names.push_back(name);
+  for (const std::string& name : names) form_where_needed(name, now);
+}
+
+// Nothing here is so exact that it needs its own alarm.
+std::optional<Instant> Desk::next_deadline() const {
+  if (workers_.empty() && requests_.empty()) return std::nullopt;
+  std::optional<Instant> soonest;
+  for (const auto& [session, worker] : workers_) soonest = std::min(soonest.value_or(Instant::max()), worker.heard + settings_.pulse);
+  return soonest;
+}
+
+std::vector<ServedModel> Desk::models() const {
+  std::vector<ServedModel> out;
+  for (const auto& [name, model] : models_) {
+    ServedModel view{.name = name, .state = "no worker", .waiting = static_cast<std::uint32_t>(model.waiting.size())};
+    for (const auto& [id, chain] : chains_) {
+      if (chain.model != name) continue;
+      if (view.state != "ready") view.state = chain.state == ChainState::ready ? "ready" : "loading";
+      ++view.chains;
+      view.shards += static_cast<std::uint32_t>(chain.members.size());
+      view.running += static_cast<std::uint32_t>(chain.requests.size());
+    }
+    out.push_back(std::move(view));
+  }
+  return out;
+}
+
+std::vector<ServedWorker> Desk::workers() const {
+  std::vector<ServedWorker> out;
+  for (const auto& [session, worker] : workers_) {
+    out.push_back({.key = worker.key.text(),
+                   .memory_bytes = worker.offer.memory_bytes,
+                   .memory_free = memory_free(worker),
+                   .shards = static_cast<std::uint32_t>(worker.shards.size())});
+  }
+  return out;
+}
+
+}  // namespace weft::coordinator

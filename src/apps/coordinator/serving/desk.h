@@ -1,0 +1,201 @@
+// The serving of language models as decisions: which workers hold which layers, how they form chains, which request is answered
+// where, and how an answer goes on when a worker is lost in the middle of it.
+//
+//   desk.join(session, key, offer, now)   desk.hear(session, message, now)   desk.left(session, now)
+//   desk.ask(request, now)                desk.drop(id, now)
+//   desk.tick(now)                        at next_deadline()
+//
+// A chain of one worker is a whole model. Each request that a chain answers is known with all its tokens so far, so that after a
+// loss the chain is mended (the lost layers on another worker, everything linked anew) and goes on behind them.
+// Pure: no socket, clock or thread; effects go through DeskWorld at once and must not call back.
+// Bounds: Settings. Every request ends with exactly one ended().
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/coordinator/serving/model_card.h"
+#include "apps/coordinator/serving/placement.h"
+#include "common/base/clock.h"
+#include "common/protocol/serving.h"
+
+namespace weft::coordinator {
+
+using ServingId = std::uint64_t;  // One connection of one worker to /v1/serve.
+using RequestId = std::uint32_t;
+
+struct AnswerRequest {
+  RequestId id = 0;
+  std::string model;
+  std::uint64_t conversation = 0;  // Equal for turns of one conversation: they are best answered where the earlier ones were.
+  protocol::serving::Ask ask;      // request, chain, epoch and answered are the desk's.
+};
+struct AnswerEnd {
+  std::string reason;  // "eos", "stop", "length", "cancelled", "failed".
+  Error error{};       // Where failed.
+  std::uint32_t prompt_tokens = 0;
+  std::uint32_t answer_tokens = 0;
+  std::uint32_t shards = 0;            // Of the chain that began it.
+  std::uint32_t resumed = 0;           // Times that it went on behind a loss.
+  std::vector<std::string> workers{};  // Keys, in the chain's order, of the chain that ended it.
+  std::string transport{};             // "self", "relay", "webrtc", "tcp": how their hops went.
+};
+
+class DeskWorld {
+ public:
+  virtual ~DeskWorld() = default;
+  virtual void send(ServingId session, const protocol::serving::ServingCoordinatorMessage& message) = 0;
+  virtual void send_hop(ServingId session, ByteVector frame) = 0;
+  virtual void close(ServingId session, const std::string& reason) = 0;  // left() is not called for it.
+  virtual void tokens(RequestId request, const std::vector<protocol::serving::Token>& tokens) = 0;
+  virtual void ended(RequestId request, const AnswerEnd& end) = 0;
+};
+
+struct DeskSettings {
+  Duration pulse = std::chrono::milliseconds(500);
+  Duration silent_max = std::chrono::milliseconds(1600);  // Three pulses and a little.
+  Duration silent_busy_max = std::chrono::seconds(20);    // While it loads: putting weights on a device takes the thread.
+  Duration load_max = std::chrono::minutes(10);
+  Duration link_max = std::chrono::seconds(10);
+  Duration stall_max = std::chrono::seconds(30);  // A chain with requests that draws nothing.
+  Duration patience = std::chrono::seconds(60);   // A request for which there is no chain.
+  Duration idle_max = std::chrono::minutes(5);    // A further chain of a model that nobody asks.
+  std::uint32_t sequences = 4;                    // Requests at a time, for each chain.
+  std::uint32_t context_max = 4096;
+  std::size_t waiting_max = 64;  // Requests of one model.
+  std::uint32_t resumes_max = 16;
+  std::string wire = "f32";
+};
+
+struct ServedModel {
+  std::string name;
+  std::string state;  // "ready", "loading", "no worker".
+  std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
+};
+struct ServedWorker {
+  std::string key;
+  std::uint64_t memory_bytes = 0, memory_free = 0;
+  std::uint32_t shards = 0;
+};
+struct ServingCounters {
+  std::uint64_t requests = 0, tokens = 0, resumed = 0, failed = 0, refused = 0, relayed_hops = 0, relayed_bytes = 0;
+};
+
+class Desk {
+ public:
+  Desk(DeskWorld& world, DeskSettings settings) : world_(world), settings_(std::move(settings)) {}
+  Desk(const Desk&) = delete;
+
+  void put_model(const ModelCard& card, Instant now);
+  void remove_model(const std::string& name, Instant now);
+
+  void join(ServingId session, const PublicKey& key, const protocol::serving::Offer& offer, Instant now);
+  void hear(ServingId session, const protocol::serving::ServingWorkerMessage& message, Instant now);
+  void hop(ServingId session, ByteVector frame, Instant now);
+  void left(ServingId session, Instant now);
+
+  // not_found for a model that is none; resource_exhausted where too many wait (the caller says when to come back).
+  [[nodiscard]] Result<> ask(AnswerRequest request, Instant now);
+  void drop(RequestId request, Instant now);
+
+  void tick(Instant now);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  [[nodiscard]] std::vector<ServedModel> models() const;
+  [[nodiscard]] std::vector<ServedWorker> workers() const;
+  [[nodiscard]] const ServingCounters& counters() const { return counters_; }
+
+ private:
+  using ChainId = std::uint32_t;
+  struct Worker {
+    PublicKey key;
+    protocol::serving::Offer offer;
+    Instant heard{};
+    std::set<std::uint32_t> shards{};
+  };
+  struct Shard {
+    ServingId worker = 0;
+    ChainId chain = 0;
+    std::uint64_t bytes = 0;
+    bool loaded = false;
+  };
+  struct Member {
+    ServingId worker = 0;
+    std::uint32_t shard = 0;
+    std::uint32_t begin = 0, end = 0;
+    bool linked = false;
+  };
+  enum class ChainState : std::uint8_t { loading, linking, ready };
+  struct Chain {
+    std::string model;
+    ChainState state = ChainState::loading;
+    std::uint32_t epoch = 0;
+    std::vector<Member> members{};
+    std::set<RequestId> requests{};
+    Instant since{};     // Of the state.
+    Instant progress{};  // A token or an answer, or a request that was handed to it.
+    std::string transport{};
+  };
+  struct Request {
+    AnswerRequest what;
+    ChainId chain = 0;  // 0: waits.
+    std::vector<std::int32_t> answered{};
+    std::uint32_t prompt_tokens = 0;
+    std::uint32_t shards = 0;
+    std::uint32_t resumed = 0;
+    Instant since{};  // That it waits.
+  };
+  struct Model {
+    ModelCard card;
+    std::deque<RequestId> waiting{};
+    std::string trouble{};  // Why the last chain could not be formed.
+    Instant retry{};        // No new chain before.
+  };
+
+  // desk_chains.cpp
+  void form_where_needed(const std::string& model, Instant now);
+  [[nodiscard]] bool form(Model& model, Instant now);
+  void advance(ChainId id, Instant now);
+  void mend(ChainId id, Instant now);
+  void dissolve(ChainId id, Instant now);
+  void lose_worker(ServingId session, Instant now);
+  void load(ChainId id, Member& member, Instant now);
+  void unload(std::uint32_t shard);
+  [[nodiscard]] std::vector<Candidate> candidates(const Chain* except) const;
+  [[nodiscard]] std::uint64_t memory_free(const Worker& worker) const;
+  [[nodiscard]] std::uint32_t context_of(const ModelCard& card) const;
+  void on(ServingId session, const protocol::serving::Loaded& message, Instant now);
+  void on(ServingId session, const protocol::serving::Unloaded& message, Instant now);
+  void on(ServingId session, const protocol::serving::Linked& message, Instant now);
+  void on(ServingId session, const protocol::serving::Broken& message, Instant now);
+  void on(ServingId session, const protocol::serving::Signal& message, Instant now);
+  // desk_requests.cpp
+  void hand_out(const std::string& model, Instant now);
+  void ask_chain(RequestId id, ChainId chain, Instant now);
+  void end(RequestId id, std::string reason, Error error, Instant now);
+  [[nodiscard]] Request* request_of(ServingId session, RequestId id, std::uint32_t epoch);
+  void on(ServingId session, const protocol::serving::Tokens& message, Instant now);
+  void on(ServingId session, const protocol::serving::Answered& message, Instant now);
+  void on(ServingId, const protocol::serving::Pulse&, Instant) {}
+  void on(ServingId, const protocol::serving::Offer&, Instant) {}
+
+  DeskWorld& world_;
+  const DeskSettings settings_;
+  std::map<std::string, Model> models_;
+  std::map<ServingId, Worker> workers_;
+  std::map<std::uint32_t, Shard> shards_;
+  std::map<ChainId, Chain> chains_;
+  std::map<RequestId, Request> requests_;
+  std::map<std::uint64_t, ChainId> conversations_;
+  std::deque<std::uint64_t> conversations_order_;
+  std::uint32_t shard_ids_ = 0;
+  ChainId chain_ids_ = 0;
+  ServingCounters counters_;
+};
+
+}  // namespace weft::coordinator

@@ -1,0 +1,249 @@
+// Chains: formed, linked, mended, dissolved.
+#include <algorithm>
+
+#include "apps/coordinator/serving/desk.h"
+#include "common/base/log.h"
+
+namespace weft::coordinator {
+
+namespace wire = protocol::serving;
+
+namespace {
+
+constexpr Duration form_again_after = std::chrono::seconds(2);  // After a shard could not be loaded.
+
+}  // namespace
+
+std::uint32_t Desk::context_of(const ModelCard& card) const { return std::min(card.context, settings_.context_max); }
+
+std::uint64_t Desk::memory_free(const Worker& worker) const {
+  std::uint64_t used = 0;
+  for (const std::uint32_t shard : worker.shards) used += shards_.at(shard).bytes;
+  return worker.offer.memory_bytes - std::min(used, worker.offer.memory_bytes);
+}
+
+// Workers that could take a shard; none that is a member of the chain already.
+std::vector<Candidate> Desk::candidates(const Chain* except) const {
+  std::vector<Candidate> out;
+  for (const auto& [session, worker] : workers_) {
+    if (except != nullptr && std::ranges::contains(except->members, session, &Member::worker)) continue;
+    out.push_back({.session = session,
+                   .memory_free = memory_free(worker),
+                   .gb_per_s = worker.offer.gb_per_s,
+                   .load = static_cast<std::uint32_t>(worker.shards.size()),
+                   .prefers_peers = !worker.offer.lines.empty()});
+  }
+  return out;
+}
+
+void Desk::load(ChainId id, Member& member, Instant) {
+  const Chain& chain = chains_.at(id);
+  const ModelCard& card = models_.at(chain.model).card;
+  member.shard = ++shard_ids_;
+  member.linked = false;
+  shards_[member.shard] = {
+      .worker = member.worker, .chain = id, .bytes = shard_bytes(card, member.begin, member.end, context_of(card), settings_.sequences)};
+  workers_.at(member.worker).shards.insert(member.shard);
+  world_.send(member.worker, wire::Load{.shard = member.shard,
+                                        .name = card.name,
+                                        .model = card.file_hash(),
+                                        .bytes = card.bytes,
+                                        .header_bytes = card.header_bytes,
+                                        .chunk_bytes = card.chunk_bytes,
+                                        .chunks = card.chunks_hash(),
+                                        .first_layer = member.begin,
+                                        .end_layer = member.end,
+                                        .context = context_of(card),
+                                        .sequences = settings_.sequences});
+}
+
+void Desk::unload(std::uint32_t shard) {
+  const auto found = shards_.find(shard);
+  if (found == shards_.end()) return;
+  if (const auto worker = workers_.find(found->second.worker); worker != workers_.end()) {
+    worker->second.shards.erase(shard);
+    world_.send(found->second.worker, wire::Unload{.shard = shard});
+  }
+  shards_.erase(found);
+}
+
+bool Desk::form(Model& model, Instant now) {
+  const ModelCard& card = model.card;
+  const auto placed = place(card, candidates(nullptr), context_of(card), settings_.sequences);
+  if (placed.empty()) {
+    model.trouble = workers_.empty() ? std::string("No worker serves language models now; join with `weft work`, or open the page.")
+                                     : std::format("The {} connected workers have no room for {} now.", workers_.size(), card.name);
+    return false;
+  }
+  const ChainId id = ++chain_ids_;
+  Chain& chain = chains_[id];
+  chain = {.model = card.name, .since = now, .progress = now};
+  for (const Placed& part : placed) chain.members.push_back({.worker = part.session, .begin = part.begin, .end = part.end});
+  for (Member& member : chain.members) load(id, member, now);
+  log_info("Model {} is loaded by a chain of {}.", card.name, placed.size());
+  return true;
+}
+
+// One chain for every model, and another where requests wait and all chains are full.
+void Desk::form_where_needed(const std::string& name, Instant now) {
+  const auto found = models_.find(name);
+  if (found == models_.end() || now < found->second.retry) return;
+  Model& model = found->second;
+  bool has_chain = false, has_room = false;
+  for (const auto& [id, chain] : chains_) {
+    if (chain.model != name) continue;
+    has_chain = true;
+    has_room |= chain.state != ChainState::ready || chain.requests.size() < settings_.sequences;
+  }
+  if (!has_chain || (!model.waiting.empty() && !has_room)) {
+    if (!form(model, now) && has_chain) model.retry = now + form_again_after;
+  }
+}
+
+// Goes on from loading to linking to ready as far as it is time.
+void Desk::advance(ChainId id, Instant now) {
+  Chain& chain = chains_.at(id);
+  if (chain.state == ChainState::loading && std::ranges::all_of(chain.members, [&](const Member& m) { return shards_.at(m.shard).loaded; })) {
+    chain.state = ChainState::linking;
+    chain.since = now;
+    ++chain.epoch;
+    wire::Link link{.chain = id, .epoch = chain.epoch, .wire = settings_.wire, .members = {}};
+    for (Member& member : chain.members) {
+      member.linked = false;
+      const Worker& worker = workers_.at(member.worker);
+      link.members.push_back({.worker = worker.key, .shard = member.shard, .lines = worker.offer.lines});
+    }
+    chain.transport.clear();
+    for (std::uint32_t i = 0; i < chain.members.size(); ++i) {
+      link.index = i;
+      world_.send(chain.members[i].worker, link);
+    }
+  }
+  if (chain.state == ChainState::linking && std::ranges::all_of(chain.members, &Member::linked)) {
+    chain.state = ChainState::ready;
+    chain.since = chain.progress = now;
+    models_.at(chain.model).trouble.clear();
+    // Those that it was answering go on.
+    for (const RequestId request : chain.requests) ask_chain(request, id, now);
+    hand_out(std::string(chain.model), now);
+  }
+}
+
+void Desk::on(ServingId session, const wire::Loaded& message, Instant now) {
+  const auto shard = shards_.find(message.shard);
+  if (shard == shards_.end() || shard->second.worker != session) return;
+  shard->second.loaded = true;
+  if (chains_.contains(shard->second.chain)) advance(shard->second.chain, now);
+}
+
+void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
+  const auto shard = shards_.find(message.shard);
+  if (shard == shards_.end() || shard->second.worker != session) return;
+  const ChainId id = shard->second.chain;
+  const std::string name = chains_.at(id).model;
+  Model& model = models_.at(name);
+  model.trouble = message.message;
+  model.retry = now + form_again_after;
+  // It has less room than it says.
+  Worker& worker = workers_.at(session);
+  const auto bytes = shard->second.bytes;
+  dissolve(id, now);
+  if (message.code == to_string(ErrorCode::out_of_memory) || message.code == to_string(ErrorCode::resource_exhausted))
+    worker.offer.memory_bytes = std::min(worker.offer.memory_bytes, bytes - bytes / 8);
+}
+
+void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
+  const auto chain = chains_.find(message.chain);
+  if (chain == chains_.end() || chain->second.epoch != message.epoch || chain->second.state != ChainState::linking) return;
+  const auto member = std::ranges::find(chain->second.members, session, &Member::worker);
+  if (member == chain->second.members.end()) return;
+  member->linked = true;
+  // The word for all is that of the slowest line.
+  if (chain->second.transport.empty() || message.line == "relay") chain->second.transport = message.line;
+  advance(message.chain, now);
+}
+
+void Desk::on(ServingId session, const wire::Broken& message, Instant now) {
+  const auto chain = chains_.find(message.chain);
+  if (chain == chains_.end() || chain->second.epoch != message.epoch) return;
+  const auto& members = chain->second.members;
+  const auto teller = std::ranges::find(members, session, &Member::worker);
+  if (teller == members.end()) return;
+  log_warning("A chain of {} is broken: {}", chain->second.model, message.message);
+  // The one who is blamed goes, unless it blames itself or the first: nobody is put out by the word of one, but the chain is formed anew.
+  if (message.member < members.size() && message.member != 0 && members[message.member].worker != session) {
+    const ServingId blamed = members[message.member].worker;
+    world_.close(blamed, "Another member of the chain says: " + message.message);
+    lose_worker(blamed, now);
+  } else {
+    dissolve(message.chain, now);
+  }
+}
+
+void Desk::on(ServingId session, const wire::Signal& message, Instant) {
+  const auto chain = chains_.find(message.chain);
+  if (chain == chains_.end() || chain->second.epoch != message.epoch) return;
+  const auto& members = chain->second.members;
+  if (message.from >= members.size() || message.to >= members.size() || members[message.from].worker != session) return;
+  world_.send(members[message.to].worker, message);
+}
+
+void Desk::lose_worker(ServingId session, Instant now) {
+  const auto found = workers_.find(session);
+  if (found == workers_.end()) return;
+  const auto shards = found->second.shards;
+  workers_.erase(found);
+  std::set<ChainId> chains;
+  for (const std::uint32_t shard : shards) {
+    chains.insert(shards_.at(shard).chain);
+    shards_.erase(shard);
+  }
+  for (const ChainId id : chains) {
+    if (chains_.contains(id)) mend(id, now);
+  }
+}
+
+// Puts every lost part on another worker. Where there is none, the chain ends and its requests wait for the next one.
+void Desk::mend(ChainId id, Instant now) {
+  Chain& chain = chains_.at(id);
+  const ModelCard& card = models_.at(chain.model).card;
+  ++chain.epoch;  // What the others still send is too late.
+  chain.state = ChainState::loading;
+  chain.since = now;
+  for (Member& member : chain.members) {
+    if (workers_.contains(member.worker)) continue;
+    const auto spare = place_shard(card, member.begin, member.end, candidates(&chain), context_of(card), settings_.sequences);
+    if (!spare) return dissolve(id, now);
+    member.worker = *spare;
+    load(id, member, now);
+  }
+  advance(id, now);
+}
+
+void Desk::dissolve(ChainId id, Instant now) {
+  auto node = chains_.extract(id);
+  Chain& chain = node.mapped();
+  for (const Member& member : chain.members) {
+    if (!workers_.contains(member.worker)) continue;
+    world_.send(member.worker, wire::Unlink{.chain = id});
+    unload(member.shard);
+  }
+  Model& model = models_.at(chain.model);
+  std::vector<RequestId> tired;
+  for (auto request = chain.requests.rbegin(); request != chain.requests.rend(); ++request) {
+    Request& waits = requests_.at(*request);
+    waits.chain = 0;
+    waits.since = now;
+    if (waits.resumed >= settings_.resumes_max) {
+      tired.push_back(*request);
+    } else {
+      model.waiting.push_front(*request);
+    }
+  }
+  const std::string name = chain.model;
+  for (const RequestId request : tired) end(request, "failed", {ErrorCode::unavailable, "The workers that answered were lost again and again."}, now);
+  form_where_needed(name, now);
+  hand_out(name, now);
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,42 @@
+// What the coordinator knows of a model: its file as blobs, and the sizes by which its layers are spread over workers. Made by
+// `weft model add`, which reads the file; workers check the bytes, so that a wrong card makes a model that does not load.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace weft::coordinator {
+
+struct ModelCard {
+  std::string name;
+  std::string file;    // SHA-256 of the GGUF file, a blob.
+  std::string chunks;  // Blob: the SHA-256 of each chunk, one behind the other.
+  std::uint64_t bytes = 0;
+  std::uint64_t header_bytes = 0;  // Before the tensors' data.
+  std::uint32_t chunk_bytes = 0;
+  std::string architecture;
+  std::uint32_t layers = 0;
+  std::uint32_t embedding = 0;
+  std::uint32_t vocabulary = 0;
+  std::uint32_t context = 0;
+  std::uint64_t layer_bytes = 0;  // Of the largest.
+  std::uint64_t first_bytes = 0;  // What the first layer's holder has besides: the embedding.
+  std::uint64_t last_bytes = 0;   // The head.
+  std::uint64_t cache_bytes = 0;  // For each position and layer.
+  std::uint32_t shards_min = 1;   // Workers that a chain is made of at least.
+  std::int64_t created = 0;       // Milliseconds since 1970.
+  std::string owner;              // Who added it: a client's key.
+
+  [[nodiscard]] Hash file_hash() const { return Hash::parse(file).value(); }
+  [[nodiscard]] Hash chunks_hash() const { return Hash::parse(chunks).value(); }
+};
+
+[[nodiscard]] std::string to_json(const ModelCard& card);
+// One exact sentence; every number is within its bounds. `created` and `owner` may be missing.
+[[nodiscard]] Result<ModelCard> read_model_card(std::string_view json);
+
+}  // namespace weft::coordinator

@@ -1,0 +1,149 @@
+// Chunks of models in OPFS, and lines to other tabs: an Emscripten --js-library; serving_imports.h says what crosses.
+addToLibrary({
+  weft_range_get__deps: ['$weftRequest', '$weftAnswerError', '$weftAllBytes', '$weftRefusal', '$UTF8ToString'],
+  weft_range_get__sig: 'vppipidd',
+  weft_range_get: (callback, url, urlSize, token, tokenSize, first, count) => {
+    const address = UTF8ToString(url, urlSize);
+    const headers = { authorization: 'Bearer ' + UTF8ToString(token, tokenSize), range: `bytes=${first}-${first + count - 1}` };
+    weftRequest(callback, async () => {
+      const response = await fetch(address, { headers, signal: AbortSignal.timeout(300000) });
+      if (!response.ok) throw await weftAnswerError(response);
+      const bytes = await weftAllBytes(response, count);
+      if (bytes.length !== count) throw weftRefusal('data_loss', `${bytes.length} bytes of a blob come where ${count} were asked for.`);
+      return bytes;
+    });
+  },
+
+  // By model and chunk: files in OPFS, or bytes in memory where the browser keeps none. Both can be read synchronously.
+  $weftChunks: { kept: new Map(), reader: null },
+  $weftChunkFolder: async (model) => {
+    const root = await navigator.storage.getDirectory();
+    const models = await root.getDirectoryHandle('serving', { create: true });
+    return models.getDirectoryHandle(model, { create: true });
+  },
+  weft_chunk_read__deps: ['$weftRequest', '$weftChunks', '$weftChunkFolder', '$weftRefusal', '$UTF8ToString'],
+  weft_chunk_read__sig: 'vppii',
+  weft_chunk_read: (callback, model, size, chunk) => {
+    const name = UTF8ToString(model, size);
+    weftRequest(callback, async () => {
+      let file;
+      try {
+        file = weftChunks.kept.get(`${name}/${chunk}`) ?? (await (await weftChunkFolder(name)).getFileHandle(String(chunk)).then((handle) => handle.getFile()));
+      } catch {
+        throw weftRefusal('not_found', 'The chunk is not kept.');
+      }
+      weftChunks.kept.set(`${name}/${chunk}`, file);
+      return new Uint8Array(await file.arrayBuffer());
+    });
+  },
+  weft_chunk_write__deps: ['$weftRequest', '$weftChunks', '$weftChunkFolder', '$UTF8ToString'],
+  weft_chunk_write__sig: 'vppiipi',
+  weft_chunk_write: (callback, model, modelSize, chunk, bytes, size) => {
+    const name = UTF8ToString(model, modelSize);
+    const copy = HEAPU8.slice(bytes, bytes + size);
+    weftRequest(callback, async () => {
+      weftChunks.kept.set(`${name}/${chunk}`, new Blob([copy]));
+      try {
+        const handle = await (await weftChunkFolder(name)).getFileHandle(String(chunk), { create: true });
+        const writable = await handle.createWritable();
+        await writable.write(copy);
+        await writable.close();
+        weftChunks.kept.set(`${name}/${chunk}`, await handle.getFile());
+      } catch { /* No room, or no OPFS: memory has it. */ }
+      return new Uint8Array();
+    });
+  },
+  weft_chunk_view__deps: ['$weftChunks', '$UTF8ToString'],
+  weft_chunk_view__sig: 'ipiiipi',
+  weft_chunk_view: (model, modelSize, chunk, first, out, size) => {
+    const file = weftChunks.kept.get(`${UTF8ToString(model, modelSize)}/${chunk}`);
+    if (!file) return 0;
+    try {
+      weftChunks.reader ??= new FileReaderSync();
+      const bytes = weftChunks.reader.readAsArrayBuffer(file.slice(first, first + size));
+      if (bytes.byteLength !== size) return 0;
+      HEAPU8.set(new Uint8Array(bytes), out);
+      return 1;
+    } catch {
+      return 0;
+    }
+  },
+
+  // A message to oneself stands behind those that wait already; a promise would not, and a timer waits 4 ms.
+  $weftTurns: { channel: null, waiting: [] },
+  weft_turn__deps: ['$weftTurns', 'weft_timer_done'],
+  weft_turn__sig: 'vp',
+  weft_turn: (callback) => {
+    if (weftTurns.channel === null) {
+      weftTurns.channel = new MessageChannel();
+      weftTurns.channel.port1.onmessage = () => _weft_timer_done(weftTurns.waiting.shift());
+    }
+    weftTurns.waiting.push(callback);
+    weftTurns.channel.port2.postMessage(null);
+  },
+
+  // Lines by chain and member. Module.onLines takes { type: 'open' | 'signal' | 'close', ... }; Module.lines() takes what comes back.
+  $weftLines: { open: new Map() },
+  $weftLineNews__deps: ['$weftInto', 'weft_line_news'],
+  // 0 signal, 1 frame, 2 open, 3 closed.
+  $weftLineNews: (kind, chain, epoch, member, bytes) => weftInto(bytes, (data, size) => _weft_line_news(kind, chain, epoch, member, data, size)),
+  $weftLinesTake__deps: ['$weftLines', '$weftLineNews', '$weftUtf8'],
+  // (Emscripten loses the name of a function whose parameters are taken apart.)
+  $weftLinesTake: (news) => {
+    const { type, chain, epoch, member, text, channel } = news;
+    const nothing = new Uint8Array();
+    if (type === 'signal') return weftLineNews(0, chain, epoch, member, weftUtf8(text));
+    if (type !== 'channel') return undefined;
+    const name = `${chain}/${member}`;
+    const opened = () => {
+      if (weftLines.open.get(name)?.channel === channel) return;
+      weftLines.open.set(name, { channel, epoch });
+      weftLineNews(2, chain, epoch, member, nothing);
+    };
+    const closed = () => {
+      if (weftLines.open.get(name)?.channel !== channel) return;
+      weftLines.open.delete(name);
+      weftLineNews(3, chain, epoch, member, nothing);
+    };
+    channel.binaryType = 'arraybuffer';
+    channel.onopen = opened;
+    channel.onclose = closed;
+    channel.onmessage = ({ data }) => {
+      // A transferred channel may deliver before it says that it is open.
+      opened();
+      if (data instanceof ArrayBuffer) weftLineNews(1, chain, epoch, member, new Uint8Array(data));
+    };
+    if (channel.readyState === 'open') opened();
+    return undefined;
+  },
+  weft_lines_there: () => (Module['onLines'] ? 1 : 0),
+  weft_lines_open__deps: ['$UTF8ToString'],
+  weft_lines_open__sig: 'viiipi',
+  weft_lines_open: (chain, epoch, index, members, size) => {
+    Module['onLines']?.({ type: 'open', chain, epoch, index, members: UTF8ToString(members, size).split(',').filter(Boolean).map(Number) });
+  },
+  weft_lines_signal__deps: ['$UTF8ToString'],
+  weft_lines_signal__sig: 'viiipi',
+  weft_lines_signal: (chain, epoch, from, text, size) => { Module['onLines']?.({ type: 'signal', chain, epoch, from, text: UTF8ToString(text, size) }); },
+  weft_lines_send__deps: ['$weftLines'],
+  weft_lines_send__sig: 'iiipi',
+  weft_lines_send: (chain, member, bytes, size) => {
+    const line = weftLines.open.get(`${chain}/${member}`);
+    if (!line || line.channel.readyState !== 'open') return 0;
+    try {
+      line.channel.send(HEAPU8.slice(bytes, bytes + size));
+      return 1;
+    } catch {
+      return 0;
+    }
+  },
+  weft_lines_close__deps: ['$weftLines'],
+  weft_lines_close: (chain) => {
+    for (const [name, { channel }] of weftLines.open) {
+      if (!name.startsWith(`${chain}/`)) continue;
+      weftLines.open.delete(name);
+      channel.close();
+    }
+    Module['onLines']?.({ type: 'close', chain });
+  },
+});

@@ -1,0 +1,67 @@
+#include "apps/worker/web/web_lines.h"
+
+#include <format>
+
+#include <emscripten/emscripten.h>
+
+#include "apps/worker/web/serving_imports.h"
+
+namespace weft::worker::web {
+namespace {
+
+WebLines* current = nullptr;
+
+}  // namespace
+
+WebLines::WebLines() { current = this; }
+WebLines::~WebLines() {
+  for (const auto& [chain, lines] : lines_) weft_lines_close(chain);
+  if (current == this) current = nullptr;
+}
+
+void WebLines::open(std::uint32_t chain, std::uint32_t epoch, std::uint32_t index, std::vector<std::uint32_t> members, Events events) {
+  lines_[chain] = {.epoch = epoch, .events = std::move(events)};
+  std::string list;
+  for (const std::uint32_t member : members) list += std::format("{}{}", list.empty() ? "" : ",", member);
+  weft_lines_open(chain, epoch, index, list.data(), static_cast<std::uint32_t>(list.size()));
+}
+
+void WebLines::signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from, std::string text) {
+  weft_lines_signal(chain, epoch, from, text.data(), static_cast<std::uint32_t>(text.size()));
+}
+
+bool WebLines::send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) {
+  return weft_lines_send(chain, member, frame.data(), static_cast<std::uint32_t>(frame.size())) != 0;
+}
+
+void WebLines::close(std::uint32_t chain) {
+  if (lines_.erase(chain) > 0) weft_lines_close(chain);
+}
+
+void WebLines::news(News kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member, ByteSpan data) {
+  if (current == nullptr) return;
+  const auto found = current->lines_.find(chain);
+  if (found == current->lines_.end() || found->second.epoch != epoch) return;
+  // An event may close the lines.
+  const Events events = found->second.events;
+  switch (kind) {
+    case News::signal:
+      return events.signal(member, std::string(as_text(data)));
+    case News::frame:
+      return events.frame(ByteVector(data.begin(), data.end()));
+    case News::open:
+      return events.open(member, "webrtc");
+    case News::closed:
+      return events.closed(member);
+  }
+}
+
+}  // namespace weft::worker::web
+
+extern "C" {
+EMSCRIPTEN_KEEPALIVE void weft_line_news(int kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member, const std::uint8_t* data,
+                                         std::uint32_t size) {
+  using weft::worker::web::WebLines;
+  WebLines::news(static_cast<WebLines::News>(kind), chain, epoch, member, {data, size});
+}
+}

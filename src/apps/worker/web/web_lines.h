@@ -1,0 +1,35 @@
+// Lines to other tabs, for chains whose members are both in browsers. The page opens them and hands their channels to this Worker.
+//
+// Threading: the Worker's one thread. Lifetime: one at a time.
+#pragma once
+
+#include <map>
+
+#include "apps/worker/serving/serving.h"
+
+namespace weft::worker::web {
+
+class WebLines final : public PeerLines {
+ public:
+  WebLines();
+  ~WebLines() override;
+  WebLines(const WebLines&) = delete;
+
+  void open(std::uint32_t chain, std::uint32_t epoch, std::uint32_t index, std::vector<std::uint32_t> members, Events events) override;
+  void signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from, std::string text) override;
+  [[nodiscard]] bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) override;
+  void close(std::uint32_t chain) override;
+
+  // From serving_web.js.
+  enum class News : int { signal = 0, frame = 1, open = 2, closed = 3 };
+  static void news(News kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member, ByteSpan data);
+
+ private:
+  struct Lines {
+    std::uint32_t epoch = 0;
+    Events events;
+  };
+  std::map<std::uint32_t, Lines> lines_;  // By chain.
+};
+
+}  // namespace weft::worker::web

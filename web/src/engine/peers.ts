@@ -1,0 +1,113 @@
+// Lines to other tabs over WebRTC. Workers have no RTCPeerConnection, so the page makes the connections and hands their channels to
+// the engine's Worker, in the very task in which each comes to be (a channel that has been used cannot be handed on).
+import type { LineNews, LinesOrder } from './messages';
+
+type Line = {
+  readonly connection: RTCPeerConnection;
+  /** Candidates that came before the description they belong to. */
+  readonly early: RTCIceCandidateInit[];
+};
+type Chain = { readonly epoch: number; readonly lines: Map<number, Line> };
+type Signal = { description?: RTCSessionDescriptionInit; candidate?: RTCIceCandidateInit };
+
+const earlySignalsMax = 256;
+
+export type PeersOptions = {
+  readonly say: (news: LineNews, transfer: Transferable[]) => void;
+  readonly iceServers?: () => Promise<readonly RTCIceServer[]>;
+};
+
+export class Peers {
+  readonly #options: PeersOptions;
+  readonly #chains = new Map<number, Chain>();
+  /** Of members that were told of the chain before us. */
+  #early: { chain: number; epoch: number; from: number; text: string }[] = [];
+
+  constructor(options: PeersOptions) {
+    this.#options = options;
+  }
+
+  async take(order: LinesOrder): Promise<void> {
+    switch (order.type) {
+      case 'open':
+        return this.#open(order.chain, order.epoch, order.index, order.members);
+      case 'signal':
+        return this.#signal(order);
+      case 'close':
+        return this.#close(order.chain);
+    }
+  }
+
+  closeAll(): void {
+    for (const chain of [...this.#chains.keys()]) this.#close(chain);
+    this.#early = [];
+  }
+
+  async #open(chain: number, epoch: number, index: number, members: readonly number[]): Promise<void> {
+    this.#close(chain);
+    const made: Chain = { epoch, lines: new Map() };
+    this.#chains.set(chain, made);
+    const iceServers = [...((await this.#options.iceServers?.().catch(() => [])) ?? [])];
+    if (this.#chains.get(chain) !== made) return;
+    const calls: Promise<void>[] = [];
+    for (const member of members) {
+      const connection = new RTCPeerConnection({ iceServers });
+      made.lines.set(member, { connection, early: [] });
+      const hand = (channel: RTCDataChannel) => this.#options.say({ type: 'channel', chain, epoch, member, channel }, [channel as unknown as Transferable]);
+      const say = (signal: Signal) => this.#options.say({ type: 'signal', chain, epoch, member, text: JSON.stringify(signal) }, []);
+      connection.onicecandidate = ({ candidate }) => {
+        if (candidate !== null) say({ candidate: candidate.toJSON() });
+      };
+      connection.ondatachannel = ({ channel }) => hand(channel);
+      if (index > member) continue;
+      hand(connection.createDataChannel('hops', { ordered: true }));
+      calls.push(
+        connection.setLocalDescription().then(() => {
+          if (connection.localDescription !== null) say({ description: connection.localDescription.toJSON() as RTCSessionDescriptionInit });
+        }),
+      );
+    }
+    const early = this.#early;
+    this.#early = [];
+    for (const signal of early) await this.#signal(signal);
+    await Promise.allSettled(calls);
+  }
+
+  async #signal({ chain, epoch, from, text }: { chain: number; epoch: number; from: number; text: string }): Promise<void> {
+    const known = this.#chains.get(chain);
+    if (known === undefined || known.epoch < epoch || !known.lines.has(from)) {
+      if (this.#early.length < earlySignalsMax) this.#early.push({ chain, epoch, from, text });
+      return;
+    }
+    const line = known.lines.get(from);
+    if (known.epoch !== epoch || line === undefined) return;
+    const { connection } = line;
+    try {
+      const { description, candidate } = JSON.parse(text) as Signal;
+      if (description !== undefined) {
+        await connection.setRemoteDescription(description);
+        for (const waiting of line.early.splice(0)) await connection.addIceCandidate(waiting);
+        if (description.type === 'offer') {
+          await connection.setLocalDescription();
+          if (connection.localDescription !== null) {
+            const answer: Signal = { description: connection.localDescription.toJSON() as RTCSessionDescriptionInit };
+            this.#options.say({ type: 'signal', chain, epoch, member: from, text: JSON.stringify(answer) }, []);
+          }
+        }
+      }
+      if (candidate !== undefined) {
+        if (connection.remoteDescription === null) line.early.push(candidate);
+        else await connection.addIceCandidate(candidate);
+      }
+    } catch {
+      // Whatever another tab sends: without a line the coordinator relays.
+    }
+  }
+
+  #close(chain: number): void {
+    const known = this.#chains.get(chain);
+    this.#chains.delete(chain);
+    this.#early = this.#early.filter((signal) => signal.chain !== chain || (known !== undefined && signal.epoch > known.epoch));
+    for (const { connection } of known?.lines.values() ?? []) connection.close();
+  }
+}
