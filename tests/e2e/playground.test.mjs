@@ -114,6 +114,7 @@ test('a mistake shows at its line and column, mended it runs, gives the bytes of
   await compiles(other);
   await until(async () => (await editor(other).textContent()).includes('squares[id.x]'), 'the shader of the link');
   assert.equal(await field(other, 0, 'Step').inputValue(), '3');
+  assert.equal(await byId(other, 'timing').count(), 0);  // A link is compiled, and run only by a click.
   await runHere(other);
   assert.deepEqual(await saveOutput(other), bytes);
 

@@ -34,12 +34,14 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
   const compiled = useCompiler(lab, program, ready);
   const { running, ran, run, stop } = useRunner(lab);
   const { tuning, tune, forget } = useTuner(lab);
+  const linked = useRef<Program | null>(null);
   const editor = useRef<EditorHandle>(null);
   const jobs = useRef<JobHandle>(null);
 
   useEffect(() => offerGpuSource(lab.source()), [lab]);
   useEffect(() => {
-    if (given === undefined) keepDraft(program);
+    // Looking at somebody's link leaves the draft alone; changing it makes it one's own.
+    if (given === undefined && program !== linked.current) keepDraft(program);
   }, [given, program]);
 
   const choose = useCallback(
@@ -57,6 +59,7 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
         (found) => {
           if (!current || found === null) return;
           setLinkTrouble(null);
+          linked.current = found;
           choose(found);
         },
         (error: unknown) => current && setLinkTrouble(error instanceof LinkError ? error.message : 'The link is damaged.'),
