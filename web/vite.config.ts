@@ -17,6 +17,8 @@ export default defineConfig({
   },
   worker: { format: 'es' },
   server: {
+    // The playground's examples are those of the repository.
+    fs: { allow: ['..'] },
     proxy: { '/v1': { target: coordinator, ws: true, changeOrigin: true }, '/healthz': coordinator },
   },
   test: {
@@ -24,5 +26,6 @@ export default defineConfig({
     setupFiles: ['./test/setup.ts'],
     include: ['src/**/*.test.{ts,tsx}'],
     restoreMocks: true,
+    testTimeout: 60_000,
   },
 });

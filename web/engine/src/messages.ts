@@ -22,7 +22,8 @@ export type EngineGenerateOptions = { readonly [key: string]: number | readonly 
 export type Question =
   | { readonly method: 'tokenize'; readonly text: string; readonly addSpecial: boolean; readonly parseSpecial: boolean }
   | { readonly method: 'detokenize'; readonly tokens: readonly number[]; readonly showSpecial: boolean }
-  | { readonly method: 'render'; readonly input: JsonObject };
+  | { readonly method: 'render'; readonly input: JsonObject }
+  | { readonly method: 'gpu'; readonly watch: boolean };
 
 export type ToWorker =
   | { readonly type: 'load'; readonly source: WorkerSource; readonly engine: string; readonly options: EngineLoadOptions }

@@ -73,6 +73,11 @@ export class Model {
     return (await this.#ask({ method: 'render', input: chatInput(messages, options) })) as string;
   }
 
+  /** What the model's GPU device does and holds, as src/engine/gpu/web/watch.js counts it. `watch`: with timelines and the GPU's own clock. */
+  async gpuCounters(watch: boolean): Promise<JsonObject> {
+    return (await this.#ask({ method: 'gpu', watch })) as JsonObject;
+  }
+
   /** Ends what is under way (code `cancelled`) and gives all memory back. Twice is fine. */
   async dispose(): Promise<void> {
     if (this.#dead !== null) return;

@@ -4,15 +4,17 @@ import { lazy, Suspense, useEffect } from 'react';
 import type { Engine } from '../engine/engine';
 import { ContributePage } from '../features/contribute/ContributePage';
 import { Mark } from '../weave/Mark';
+import { DevToolsSwitch } from './DevToolsSwitch';
 import { follow, paths, usePage, type Page } from './route';
 import { ThemeSwitch } from './ThemeSwitch';
 
+const PlaygroundPage = lazy(async () => ({ default: (await import('../features/playground')).PlaygroundPage }));
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
 
 const DashboardPage = lazy(async () => ({ default: (await import('../features/dashboard')).createDashboardPage(new URL('/', window.location.href).href) }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', chat: 'Chat' };
-const pages: readonly Page[] = ['contribute', 'dashboard', 'chat'];
+const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat' };
+const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, base }: { engine: Engine; base: string }) {
@@ -22,13 +24,13 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
   }, [page]);
   return (
     <div className="mx-auto max-w-[76rem] px-5 sm:px-8">
-      <header className={`relative z-10 flex items-center justify-between gap-4 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
-        <div className="flex min-w-0 flex-wrap items-center gap-x-5 sm:gap-x-8">
+      <header className={`relative z-10 flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
+        <div className="contents sm:flex sm:items-center sm:gap-8">
           <a href={base} onClick={follow} className="flex items-center gap-2.5 text-xl font-bold tracking-tight">
             <Mark className="size-7" />
             weft
           </a>
-          <nav aria-label="Pages" className="flex gap-4 text-sm sm:gap-5">
+          <nav aria-label="Pages" className="order-last flex w-full gap-5 text-sm sm:order-none sm:w-auto">
             {pages.map((one) => (
               <a
                 key={one}
@@ -42,7 +44,10 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
             ))}
           </nav>
         </div>
-        <ThemeSwitch />
+        <div className="flex items-center">
+          <DevToolsSwitch engine={engine} page={names[page]} />
+          <ThemeSwitch />
+        </div>
       </header>
       {page === 'chat' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the chat…</main>}>
@@ -51,6 +56,10 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
       ) : page === 'dashboard' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the dashboard…</main>}>
           <DashboardPage />
+        </Suspense>
+      ) : page === 'playground' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the playground…</main>}>
+          <PlaygroundPage base={base} />
         </Suspense>
       ) : (
         <ContributePage engine={engine} base={base} />

@@ -17,6 +17,23 @@ export function formatRate(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: value < 1 ? 2 : 3 });
 }
 
+/** A rate with the prefix that keeps it short: 1.38 and "G" of 1.38e9. */
+export function prefixed(value: number): { readonly value: string; readonly prefix: string } {
+  const steps = [
+    [1e12, 'T'],
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e3, 'k'],
+  ] as const;
+  const [size, prefix] = steps.find(([one]) => value >= one) ?? [1, ''];
+  return { value: formatRate(value / size), prefix };
+}
+
+export function formatPrefixed(value: number, unit: string): string {
+  const short = prefixed(value);
+  return `${short.value} ${short.prefix}${unit}`;
+}
+
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let value = bytes;

@@ -1,5 +1,6 @@
 // The engine as the page sees it: a store with a snapshot and a few verbs, around one dedicated Worker. The Worker is made at
 // the first verb that needs it, and the WebAssembly inside it only at start(), so that looking at the page costs nothing.
+import type { GpuCounters } from './gpuCounters';
 import type { DeviceKind, FromWorker, LinesOrder, ToWorker } from './messages';
 import type { Peers } from './peers';
 import { emptySession, isActive, reduce, started, type Session } from './session';
@@ -32,6 +33,7 @@ export class Engine {
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
   #tellTimer: ReturnType<typeof setTimeout> | undefined;
   #exports: PromiseWithResolvers<readonly number[]>[] = [];
+  #countersAsked: ((counters: GpuCounters | null) => void)[] = [];
   #peers: Promise<Peers> | null = null;
   #ordered: Promise<void> = Promise.resolve();
 
@@ -61,6 +63,15 @@ export class Engine {
 
   wake(): void {
     if (isActive(this.#session.phase)) this.#post({ type: 'wake' });
+  }
+
+  /** Null while no engine is loaded. `watch` turns timelines and the GPU's own clock on or off. */
+  gpuCounters(watch: boolean): Promise<GpuCounters | null> {
+    if (this.#port === null) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.#countersAsked.push(resolve);
+      this.#post({ type: 'gpu', watch });
+    });
   }
 
   showWallet(): void {
@@ -109,6 +120,10 @@ export class Engine {
       for (const { resolve } of this.#exports.splice(0)) resolve(message.numbers);
       return;
     }
+    if (message.type === 'gpu') {
+      for (const resolve of this.#countersAsked.splice(0)) resolve(message.counters);
+      return;
+    }
     if (message.type === 'wallet-refused') this.#refuseExports(message.message);
     if (message.type === 'stopped' || message.type === 'failed') {
       this.#end(message);
@@ -121,6 +136,7 @@ export class Engine {
   #end(message: FromWorker): void {
     clearTimeout(this.#stopTimer);
     this.#refuseExports(message.type === 'failed' ? message.message : 'The engine was stopped.');
+    for (const resolve of this.#countersAsked.splice(0)) resolve(null);
     if (this.#port !== null) {
       this.#port.onmessage = null;
       this.#port.onerror = null;

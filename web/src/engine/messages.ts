@@ -1,4 +1,5 @@
 // What the page and the engine's Worker say to each other. Plain data, so that structured clone carries it.
+import type { GpuCounters } from './gpuCounters';
 
 export type DeviceKind = 'gpu' | 'cpu';
 
@@ -34,6 +35,8 @@ export type ToWorker =
   | { readonly type: 'stop' }
   /** The machine woke up or the network came back: do not wait out the backoff. */
   | { readonly type: 'wake' }
+  /** Answered by the counters; null while nothing is loaded. */
+  | { readonly type: 'gpu'; readonly watch: boolean }
   | { readonly type: 'line'; readonly news: LineNews }
   | { readonly type: 'wallet-show' }
   | { readonly type: 'wallet-export' }
@@ -45,6 +48,7 @@ export type FromWorker =
   | { readonly type: 'loading' }
   | { readonly type: 'lines'; readonly order: LinesOrder }
   | { readonly type: 'measuring' }
+  | { readonly type: 'gpu'; readonly counters: GpuCounters | null }
   | { readonly type: 'wallet'; readonly address: string }
   | { readonly type: 'wallet-file'; readonly numbers: readonly number[] }
   | { readonly type: 'wallet-refused'; readonly message: string }

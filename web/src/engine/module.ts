@@ -1,4 +1,6 @@
 // The engine's own interface, as src/apps/worker/web/README.md gives it. Its events are FromWorker messages.
+import type { GpuWatch } from './gpuCounters';
+import type { CompileMessage, LabDevice, LabRates, LabRun, SignedSubmission } from './labMessages';
 import type { DeviceKind, LineNews } from './messages';
 
 export type EngineModule = {
@@ -8,4 +10,13 @@ export type EngineModule = {
   lines(news: LineNews): void;
   exportWallet(): Promise<readonly number[]>;
   importWallet(numbers: readonly number[]): Promise<string>;
+  signSubmission(manifest: string): Promise<SignedSubmission>;
+  readonly lab: {
+    open(): Promise<LabDevice>;
+    measure(): Promise<LabRates>;
+    compile(wgsl: string): Promise<{ messages: readonly CompileMessage[] }>;
+    check(manifest: string): Promise<object>;
+    run(manifest: string, options?: { cpu?: boolean }): Promise<LabRun>;
+  };
+  readonly gpuWatch: GpuWatch;
 };

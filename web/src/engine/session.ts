@@ -82,6 +82,7 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
     case 'wallet':
       return { ...session, address: message.address, walletNote: null };
     case 'wallet-file':
+    case 'gpu':
     case 'lines':
       return session;
     case 'wallet-refused':

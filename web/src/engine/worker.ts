@@ -1,33 +1,18 @@
 // The dedicated Worker in which the engine lives. It holds no WebAssembly until somebody starts the engine or asks for the
 // wallet's key; the address of a wallet that is already there is read without it.
 import type { EngineModule } from './module';
-import type { FromWorker, LinesOrder, ToWorker } from './messages';
+import { EngineMissing, loadEngine } from './loadEngine';
+import type { FromWorker, ToWorker } from './messages';
 import { keptAddress } from './keptAddress';
-
-const engineAt = new URL('/engine/weft_engine.mjs', self.location.href).href;
 
 function say(message: FromWorker): void {
   self.postMessage(message);
 }
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-class EngineMissing extends Error {}
-
-async function load(): Promise<EngineModule> {
-  // A HEAD first, since a failed import() does not say whether the file is missing or broken.
-  const there = await fetch(engineAt, { method: 'HEAD' });
-  if (!there.ok || !(there.headers.get('content-type') ?? '').includes('javascript')) {
-    throw new EngineMissing(`${new URL(engineAt).pathname} answered ${there.status}.`);
-  }
-  const { default: create } = (await import(/* @vite-ignore */ engineAt)) as {
-    default: (options: { onEvent: (event: FromWorker) => void; onLines: (order: LinesOrder) => void }) => Promise<EngineModule>;
-  };
-  return create({ onEvent: say, onLines: (order) => say({ type: 'lines', order }) });
-}
-
 let loading: Promise<EngineModule> | null = null;
 function engine(): Promise<EngineModule> {
-  loading ??= load().catch((error: unknown) => {
+  loading ??= loadEngine(say, (order) => say({ type: 'lines', order })).catch((error: unknown) => {
     loading = null;
     throw error;
   });
@@ -56,6 +41,12 @@ async function handle(message: ToWorker): Promise<void> {
     case 'wake':
       if (loading !== null) (await loading).wake();
       return;
+    case 'gpu': {
+      const watch = loading === null ? null : (await loading).gpuWatch;
+      if (watch !== null && watch.read().watching !== message.watch) watch.watch(message.watch);
+      say({ type: 'gpu', counters: watch === null ? null : watch.read() });
+      return;
+    }
     case 'line':
       if (loading !== null) (await loading).lines(message.news);
       return;

@@ -13,6 +13,19 @@ Module['wallet'] = () => weftCall((call) => _weft_engine_wallet(call));
 Module['exportWallet'] = async () => JSON.parse(await weftCall((call) => _weft_engine_export_wallet(call)));
 Module['importWallet'] = (numbers) =>
   weftCall((call) => weftWithText(JSON.stringify(numbers), (text, size) => _weft_engine_import_wallet(call, text, size)));
+Module['signSubmission'] = async (manifest) =>
+  JSON.parse(await weftCall((call) => weftWithText(manifest, (text, size) => _weft_engine_sign_submission(call, text, size))));
+Module['lab'] = {
+  open: async () => JSON.parse(await weftCall((call) => _weft_lab_open(call))),
+  measure: async () => JSON.parse(await weftCall((call) => _weft_lab_measure(call))),
+  compile: async (wgsl) => JSON.parse(await weftCall((call) => weftWithText(wgsl, (text, size) => _weft_lab_compile(call, text, size)))),
+  check: async (manifest) => JSON.parse(await weftCall((call) => weftWithText(manifest, (text, size) => _weft_lab_check(call, text, size)))),
+  run: async (manifest, { cpu = false } = {}) => {
+    const { text, parts } = await weftCall((call) => weftWithText(manifest, (at, size) => _weft_lab_run(call, at, size, +cpu)));
+    const ran = JSON.parse(text);
+    return { ...ran, outputs: ran.outputs.map((output, i) => ({ ...output, bytes: parts[i] })) };
+  },
+};
 
 // What the page says of lines to other tabs: { type: 'signal', chain, epoch, member, text } to be passed on, { type: 'channel', ... }.
 Module['lines'] = (news) => weftLinesTake(news);

@@ -42,6 +42,8 @@ class Engine {
   [[nodiscard]] Async<Result<std::string>> wallet();  // The address.
   [[nodiscard]] Async<Result<std::string>> export_wallet();
   [[nodiscard]] Async<Result<std::string>> import_wallet(std::string text);  // The new address.
+  // { client, nonce, signature }: the headers of POST /v1/jobs for exactly this text, signed by the wallet.
+  [[nodiscard]] Async<Result<std::string>> sign_submission(std::string manifest);
 
  private:
   // What one start has made. It ends outside of its own events.

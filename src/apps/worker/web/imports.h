@@ -42,4 +42,6 @@ double weft_random_share();
 void weft_emit(const char* json, std::uint32_t size);
 // The answer to call number `call` of the page: a text, or one sentence about what went wrong.
 void weft_answer(std::uint32_t call, int ok, const char* text, std::uint32_t size);
+// Bytes that belong to the answer of call number `call`, which comes after all of them.
+void weft_answer_bytes(std::uint32_t call, const void* bytes, double size);
 }

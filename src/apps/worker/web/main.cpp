@@ -8,13 +8,20 @@
 
 #include "apps/worker/web/engine.h"
 #include "apps/worker/web/imports.h"
+#include "apps/worker/web/lab.h"
 
 namespace {
 
 using weft::worker::web::Engine;
+using weft::worker::web::Lab;
 
 Engine& engine() {
   static Engine made([](const std::string& json) { weft_emit(json.data(), static_cast<std::uint32_t>(json.size())); });
+  return made;
+}
+
+Lab& lab() {
+  static Lab made;
   return made;
 }
 
@@ -49,6 +56,21 @@ EMSCRIPTEN_KEEPALIVE void weft_engine_wallet(std::uint32_t call) { answer_later(
 EMSCRIPTEN_KEEPALIVE void weft_engine_export_wallet(std::uint32_t call) { answer_later(call, engine().export_wallet()); }
 EMSCRIPTEN_KEEPALIVE void weft_engine_import_wallet(std::uint32_t call, const char* text, std::uint32_t size) {
   answer_later(call, engine().import_wallet(std::string(text, size)));
+}
+EMSCRIPTEN_KEEPALIVE void weft_engine_sign_submission(std::uint32_t call, const char* text, std::uint32_t size) {
+  answer_later(call, engine().sign_submission(std::string(text, size)));
+}
+EMSCRIPTEN_KEEPALIVE void weft_lab_open(std::uint32_t call) { answer_later(call, lab().open()); }
+EMSCRIPTEN_KEEPALIVE void weft_lab_measure(std::uint32_t call) { answer_later(call, lab().measure()); }
+EMSCRIPTEN_KEEPALIVE void weft_lab_compile(std::uint32_t call, const char* wgsl, std::uint32_t size) {
+  answer_later(call, lab().compile(std::string(wgsl, size)));
+}
+EMSCRIPTEN_KEEPALIVE void weft_lab_check(std::uint32_t call, const char* manifest, std::uint32_t size) {
+  answer_later(call, lab().check(std::string(manifest, size)));
+}
+EMSCRIPTEN_KEEPALIVE void weft_lab_run(std::uint32_t call, const char* manifest, std::uint32_t size, int cpu) {
+  answer_later(call, lab().run(std::string(manifest, size), cpu != 0,
+                               [call](weft::ByteSpan bytes) { weft_answer_bytes(call, bytes.data(), static_cast<double>(bytes.size())); }));
 }
 }
 

@@ -145,13 +145,16 @@ addToLibrary({
     weftCalls.waiting.set(call, { resolve, reject });
     ask(call);
   }),
+  weft_answer_bytes__deps: ['$weftCalls'],
+  weft_answer_bytes__sig: 'vipd',
+  weft_answer_bytes: (call, bytes, size) => { (weftCalls.waiting.get(call).parts ??= []).push(HEAPU8.slice(bytes, bytes + size)); },
   weft_answer__deps: ['$weftCalls', '$UTF8ToString'],
   weft_answer__sig: 'viipi',
   weft_answer: (call, ok, text, size) => {
-    const { resolve, reject } = weftCalls.waiting.get(call);
+    const { resolve, reject, parts } = weftCalls.waiting.get(call);
     weftCalls.waiting.delete(call);
     const words = UTF8ToString(text, size);
-    if (ok) resolve(words);
+    if (ok) resolve(parts ? { text: words, parts } : words);
     else reject(new Error(words));
   },
 });

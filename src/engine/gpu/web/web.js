@@ -113,13 +113,14 @@ addToLibrary({
   weft_gpu_destroy__deps: ['$weftGpu'],
   weft_gpu_destroy: (device) => { weftGpu.table[device].destroy(); },
 
-  weft_gpu_buffer__deps: ['$weftGpu', '$weftGpuPut', '$weftGpuText', '$weftGpuGuard'],
+  weft_gpu_buffer__deps: ['$weftGpu', '$weftGpuPut', '$weftGpuText', '$weftGpuGuard', '$weftGpuWatch'],
   weft_gpu_buffer__sig: 'iidipi',
   weft_gpu_buffer: (d, size, usage, label, labelSize) => {
     const device = weftGpu.table[d];
     return weftGpuGuard(device, () => {
       const buffer = device.createBuffer({ size, usage, label: weftGpuText(label, labelSize) });
       buffer.weftDevice = device;
+      weftGpuWatch.bufferMade(buffer);
       return weftGpuPut(buffer);
     });
   },
@@ -149,7 +150,7 @@ addToLibrary({
   // Records of KIND US LINE US COLUMN US TEXT RS.
   $weftGpuMessages: (info) => info.messages.map((m) => [m.type, m.lineNum, m.linePos, m.message].join('\x1f') + '\x1e').join(''),
 
-  weft_gpu_pipeline__deps: ['$weftGpu', '$weftGpuAsync', '$weftGpuPut', '$weftGpuText', '$weftGpuError'],
+  weft_gpu_pipeline__deps: ['$weftGpu', '$weftGpuAsync', '$weftGpuPut', '$weftGpuText', '$weftGpuError', '$weftGpuWatch'],
   weft_gpu_pipeline__sig: 'vpipipipipipipi',
   weft_gpu_pipeline: (callback, d, wgsl, wgslSize, entry, entrySize, name, nameSize, layout, layoutCount, names, namesSize, values, immediateSize) => {
     const device = weftGpu.table[d];
@@ -169,6 +170,7 @@ addToLibrary({
     if (namesSize) weftGpuText(names, namesSize).split('\n').forEach((key, i) => { constants[key] = HEAPF64[values / 8 + i]; });
 
     weftGpuAsync(callback, async () => {
+      const watched = weftGpuWatch.begin('compile', `${label} ${entryPoint}`);
       let module, layouts, made, scope;
       device.pushErrorScope('validation');
       try {
@@ -183,6 +185,7 @@ addToLibrary({
         scope = device.popErrorScope();
       }
       const [info, error, pipeline] = await Promise.allSettled([module?.getCompilationInfo(), scope, made]);
+      weftGpuWatch.end(watched);
       // The compiler's own words first, they have the line and column.
       const message = info.value?.messages.find((m) => m.type === 'error');
       if (message) throw weftGpuError(1, `${message.lineNum}:${message.linePos}: ${message.message}`);
@@ -190,7 +193,7 @@ addToLibrary({
       if (pipeline.status === 'rejected') {
         throw weftGpuError(pipeline.reason.weftStatus ?? (pipeline.reason.reason === 'validation' ? 1 : 3), pipeline.reason.message);
       }
-      return [weftGpuPut({ pipeline: pipeline.value, groups: layouts })];
+      return [weftGpuPut({ pipeline: pipeline.value, groups: layouts, name: entryPoint === 'main' ? label : `${label} ${entryPoint}` })];
     });
   },
 
@@ -207,8 +210,9 @@ addToLibrary({
     });
   },
 
-  weft_gpu_release__deps: ['$weftGpu'],
+  weft_gpu_release__deps: ['$weftGpu', '$weftGpuWatch'],
   weft_gpu_release: (handle, destroy) => {
+    weftGpuWatch.bufferGone(weftGpu.table[handle]);
     if (destroy) weftGpu.table[handle].destroy();
     weftGpu.table[handle] = null;
     weftGpu.free.push(handle);
@@ -216,31 +220,47 @@ addToLibrary({
 
   weft_gpu_encoder__deps: ['$weftGpu', '$weftGpuPut', '$weftGpuText'],
   weft_gpu_encoder__sig: 'iipi',
-  weft_gpu_encoder: (device, label, labelSize) => weftGpuPut(weftGpu.table[device].createCommandEncoder({ label: weftGpuText(label, labelSize) })),
+  weft_gpu_encoder: (d, label, labelSize) => {
+    const device = weftGpu.table[d];
+    const encoder = device.createCommandEncoder({ label: weftGpuText(label, labelSize) });
+    encoder.weftDevice = device;
+    return weftGpuPut(encoder);
+  },
 
-  weft_gpu_begin_pass__deps: ['$weftGpu', '$weftGpuPut', '$weftGpuText'],
+  weft_gpu_begin_pass__deps: ['$weftGpu', '$weftGpuPut', '$weftGpuText', '$weftGpuWatch'],
   weft_gpu_begin_pass__sig: 'iipiiii',
   weft_gpu_begin_pass: (encoder, label, labelSize, querySet, begin, end) => {
     const descriptor = { label: weftGpuText(label, labelSize) };
     if (querySet) descriptor.timestampWrites = { querySet: weftGpu.table[querySet], beginningOfPassWriteIndex: begin, endOfPassWriteIndex: end };
-    return weftGpuPut(weftGpu.table[encoder].beginComputePass(descriptor));
+    const recorder = weftGpu.table[encoder];
+    const watched = weftGpuWatch.passBegun(recorder, descriptor);
+    const pass = recorder.beginComputePass(descriptor);
+    pass.weftWatched = watched;
+    return weftGpuPut(pass);
   },
 
-  weft_gpu_dispatch__deps: ['$weftGpu'],
+  weft_gpu_dispatch__deps: ['$weftGpu', '$weftGpuWatch'],
   weft_gpu_dispatch: (p, pipeline, g0, g1, g2, g3, x, y, z) => {
     const table = weftGpu.table;
-    const pass = table[p];
+    const watching = table[p].weftWatched.splits;
+    const pass = watching && pipeline ? weftGpuWatch.split(p, table[pipeline].name) : table[p];
+    if (watching) weftGpuWatch.bound(pass.weftWatched, g0, g1, g2, g3);
     if (pipeline) pass.setPipeline(table[pipeline].pipeline);
     if (g0) pass.setBindGroup(0, table[g0]);
     if (g1) pass.setBindGroup(1, table[g1]);
     if (g2) pass.setBindGroup(2, table[g2]);
     if (g3) pass.setBindGroup(3, table[g3]);
     pass.dispatchWorkgroups(x >>> 0, y >>> 0, z >>> 0);
+    weftGpuWatch.dispatched(pass.weftWatched, pipeline ? table[pipeline].name : null);
   },
 
   weft_gpu_immediates__deps: ['$weftGpu', '$weftGpuGuard'],
   weft_gpu_immediates__sig: 'vipi',
-  weft_gpu_immediates: (pass, bytes, size) => { weftGpuGuard(null, () => weftGpu.table[pass].setImmediates(0, HEAPU8, bytes, size)); },
+  weft_gpu_immediates: (pass, bytes, size) => { 
+    const { weftWatched } = weftGpu.table[pass];
+    if (weftWatched.splits) weftWatched.immediates = HEAPU8.slice(bytes, bytes + size);
+    weftGpuGuard(null, () => weftGpu.table[pass].setImmediates(0, HEAPU8, bytes, size));
+  },
 
   weft_gpu_end_pass__deps: ['$weftGpu'],
   weft_gpu_end_pass: (pass) => {
@@ -249,10 +269,11 @@ addToLibrary({
     weftGpu.free.push(pass);
   },
 
-  weft_gpu_copy__deps: ['$weftGpu', '$weftGpuGuard'],
+  weft_gpu_copy__deps: ['$weftGpu', '$weftGpuGuard', '$weftGpuWatch'],
   weft_gpu_copy__sig: 'viididd',
   weft_gpu_copy: (e, source, sourceOffset, destination, destinationOffset, size) => {
     const table = weftGpu.table;
+    weftGpuWatch.copied(size);
     weftGpuGuard(null, () => table[e].copyBufferToBuffer(table[source], sourceOffset, table[destination], destinationOffset, size));
   },
 
@@ -267,25 +288,31 @@ addToLibrary({
     weftGpuGuard(null, () => table[encoder].resolveQuerySet(table[querySet], first, count, table[destination], offset));
   },
 
-  weft_gpu_submit__deps: ['$weftGpu'],
-  weft_gpu_submit: (device, encoder) => {
-    weftGpu.table[device].queue.submit([weftGpu.table[encoder].finish()]);
+  weft_gpu_submit__deps: ['$weftGpu', '$weftGpuWatch'],
+  weft_gpu_submit: (d, encoder) => {
+    const device = weftGpu.table[d];
+    const watched = weftGpuWatch.beforeFinish(weftGpu.table[encoder]);
+    device.queue.submit([weftGpu.table[encoder].finish()]);
+    weftGpuWatch.submitted(device, watched);
     weftGpu.table[encoder] = null;
     weftGpu.free.push(encoder);
   },
 
-  weft_gpu_write__deps: ['$weftGpu', '$weftGpuGuard'],
+  weft_gpu_write__deps: ['$weftGpu', '$weftGpuGuard', '$weftGpuWatch'],
   weft_gpu_write__sig: 'viidpd',
   weft_gpu_write: (d, buffer, offset, bytes, size) => {
     const device = weftGpu.table[d];
+    const watched = weftGpuWatch.begin('write', weftGpu.table[buffer]?.label, size);
     weftGpuGuard(device, () => device.queue.writeBuffer(weftGpu.table[buffer], offset, HEAPU8, bytes, size));
+    weftGpuWatch.end(watched);
   },
 
-  weft_gpu_read__deps: ['$weftGpu', '$weftGpuAsync', '$weftGpuError', 'weft_gpu_wanted'],
+  weft_gpu_read__deps: ['$weftGpu', '$weftGpuAsync', '$weftGpuError', '$weftGpuWatch', 'weft_gpu_wanted'],
   weft_gpu_read__sig: 'vpiddp',
   weft_gpu_read: (callback, handle, offset, size, out) => {
     const buffer = weftGpu.table[handle];
     weftGpuAsync(callback, async () => {
+      const watched = weftGpuWatch.begin('read', buffer.label, size);
       try {
         await buffer.mapAsync(1 /* READ */, offset, size);
       } catch (error) {
@@ -297,6 +324,7 @@ addToLibrary({
       }
       if (_weft_gpu_wanted(callback)) HEAPU8.set(new Uint8Array(buffer.getMappedRange(offset, size)), out);
       buffer.unmap();
+      weftGpuWatch.end(watched);
       return [0];
     });
   },

@@ -82,6 +82,11 @@ function ask(module: EngineModule, question: Question): Promise<Json> {
       return module.detokenize(question.tokens, question);
     case 'render':
       return module.render(question.input);
+    case 'gpu': {
+      const { gpuWatch } = module;
+      if (gpuWatch.read()['watching'] !== question.watch) gpuWatch.watch(question.watch);
+      return Promise.resolve(gpuWatch.read());
+    }
   }
 }
 

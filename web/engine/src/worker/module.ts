@@ -16,6 +16,8 @@ export type EngineModule = {
   detokenize(tokens: readonly number[], options: { readonly showSpecial: boolean }): Promise<string>;
   render(input: JsonObject): Promise<string>;
   release(): void;
+  /** Counters of the module's devices: src/engine/gpu/web/watch.js. */
+  readonly gpuWatch: { watch(on: boolean): void; read(): JsonObject };
 };
 
 export type CreateEngine = (options: {

@@ -1,6 +1,7 @@
 // A model in this tab, through the package weft-engine.
 import { CrashedError, DeviceLostError, load, removeStoredModel, storedModels, type Model } from 'weft-engine';
 import { formatBytes } from '../../design/format';
+import { offerGpuSource, type GpuCounters } from '../../engine/gpuCounters';
 import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type OpenBackend, type Shelf } from './backend';
 
 export const localShelf: Shelf = { list: storedModels, remove: removeStoredModel };
@@ -22,12 +23,14 @@ class LocalBackend implements ChatBackend {
   readonly name: string;
   readonly place: string;
   readonly #model: Model;
+  readonly #withdraw: () => void;
 
   constructor(model: Model, file: string) {
     const { info } = model;
     this.#model = model;
     this.name = info.name || file;
     const where = info.device.kind === 'gpu' ? `on ${info.device.name}` : `on the processor${info.device.reason ? ` (${info.device.reason})` : ''}`;
+    this.#withdraw = offerGpuSource({ name: 'Chat', counters: async (watch) => (await model.gpuCounters(watch)) as GpuCounters });
     this.place = `In this tab, ${where}, ${formatBytes(info.weightBytes)}, ${info.context.toLocaleString('en')} tokens of context`;
   }
 
@@ -45,6 +48,7 @@ class LocalBackend implements ChatBackend {
   }
 
   close(): Promise<void> {
+    this.#withdraw();
     return this.#model.dispose();
   }
 }

@@ -1,0 +1,46 @@
+// Opens the DevTools panel, which comes when it is first asked for, and offers it the contributing engine; other pages offer theirs.
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
+import type { Engine } from '../engine/engine';
+import { offerGpuSource } from '../engine/gpuCounters';
+
+const DevTools = lazy(async () => ({ default: (await import('../features/devtools')).DevTools }));
+
+/** `page` is whose engine is shown first. */
+export function DevToolsSwitch({ engine, page }: { engine: Engine; page: string }) {
+  const [open, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  useEffect(
+    () =>
+      offerGpuSource({
+        name: 'Contribute',
+        counters: (watch) => engine.gpuCounters(watch),
+        roofsAreKnown: true,
+        roofs: async () => {
+          const { device } = engine.snapshot();
+          if (device === null || device.kind !== 'gpu' || device.copyGbPerS === 0) return null;
+          return { bytesPerSecond: device.copyGbPerS * 1e9, operationsPerSecond: device.f32GflopPerS * 1e9, what: 'f32 multiply-adds' };
+        },
+      }),
+    [engine],
+  );
+  return (
+    <>
+      <button ref={button} type="button" aria-expanded={open} className="rounded px-2.5 py-1.5 text-sm text-soft hover:text-ink" onClick={() => setOpen(!open)}>
+        DevTools
+      </button>
+      {open
+        ? createPortal(
+            <Suspense fallback={null}>
+              <DevTools wish={page} onClose={close} />
+            </Suspense>,
+            document.body,
+          )
+        : null}
+    </>
+  );
+}

@@ -1,0 +1,2 @@
+// What the shell loads when somebody opens the panel.
+export { DevTools } from './DevTools';

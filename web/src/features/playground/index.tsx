@@ -1,0 +1,2 @@
+// What the shell loads when somebody goes to the playground.
+export { PlaygroundPage } from './PlaygroundPage';

@@ -1,0 +1,36 @@
+// A program as a job on the network: signed by the wallet that the browser keeps, sent, followed to its end.
+import type { Lab } from '../../engine/lab';
+import type { Jobs, Problem, Submitted } from '../../wire/api';
+
+export type Job = Jobs['jobs'][number];
+
+async function answered<View>(response: Response): Promise<View> {
+  if (!response.ok) {
+    const problem = (await response.json().catch(() => ({}))) as Partial<Problem> & { line?: number; column?: number };
+    throw new Error(problem.detail ?? `The coordinator answered ${response.status}.`);
+  }
+  return (await response.json()) as View;
+}
+
+/** Signs exactly `manifest` and hands it in. The same nonce again gives the same job, so that a lost answer costs nothing. */
+export async function submit(lab: Lab, base: string, manifest: string): Promise<Submitted & { readonly client: string }> {
+  const { client, nonce, signature } = await lab.call('sign', manifest);
+  const request: RequestInit = {
+    method: 'POST',
+    body: manifest,
+    headers: { 'content-type': 'application/json', 'weft-client': client, 'weft-nonce': nonce, 'weft-signature': signature },
+  };
+  const address = new URL('/v1/jobs', base).href;
+  const response = await fetch(address, request).catch(() => fetch(address, request));
+  return { ...(await answered<Submitted>(response)), client };
+}
+
+export async function job(base: string, id: string, signal: AbortSignal): Promise<Job> {
+  return answered<Job>(await fetch(new URL(`/v1/jobs/${encodeURIComponent(id)}`, base).href, { signal }));
+}
+
+export async function output(base: string, id: string, index: number): Promise<Uint8Array> {
+  const response = await fetch(new URL(`/v1/jobs/${encodeURIComponent(id)}/outputs/${index}`, base).href);
+  if (!response.ok) return answered<never>(response);
+  return new Uint8Array(await response.arrayBuffer());
+}

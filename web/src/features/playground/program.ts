@@ -1,0 +1,133 @@
+// A program of the playground: a shader, what it is bound to, how it is dispatched and cut. One immutable value that the form edits,
+// a link carries and toManifest() turns into the manifest that jobs have.
+import { bytesOf, bytesPerElement, elementsOf, toBase64, type ElementType, type Fill } from './data';
+
+export type Role = 'uniform' | 'input' | 'output' | 'inout';
+export type Axis = 'x' | 'y' | 'z';
+/** Of an output in a job of several tasks: cut along its outermost dimension, or whole outputs joined in order. */
+export type Join = 'cut' | 'concat' | 'none';
+
+export type Binding = {
+  readonly binding: number;
+  readonly role: Role;
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  readonly fill: Fill;
+  readonly join: Join;
+};
+export type Step = { readonly entry: string; readonly dispatch: readonly [number, number, number] };
+export type View = 'image' | 'plot' | 'numbers';
+
+export type Program = {
+  readonly name: string;
+  readonly wgsl: string;
+  readonly steps: readonly Step[];
+  readonly bindings: readonly Binding[];
+  readonly constants: readonly { readonly name: string; readonly value: number }[];
+  readonly tune: readonly { readonly name: string; readonly values: readonly number[] }[];
+  readonly split: { readonly tasks: number; readonly axis: Axis };
+  readonly verify: { readonly exact: boolean; readonly absolute: number; readonly relative: number; readonly replicas: number };
+  readonly budget: number;
+  /** Arithmetic operations of one run, where the author knows them: what the roofline needs and no compiler tells. */
+  readonly operations: number | null;
+  readonly view: { readonly output: number; readonly as: View };
+};
+
+export const roles: readonly Role[] = ['uniform', 'input', 'output', 'inout'];
+export const axes: readonly Axis[] = ['x', 'y', 'z'];
+export const views: readonly View[] = ['image', 'plot', 'numbers'];
+export const joins: readonly Join[] = ['cut', 'concat', 'none'];
+
+/** Bounds that the page keeps; the engine's manifest code has the last word on everything else. */
+export const bounds = { bindings: 16, steps: 64, constants: 64, dimensions: 4, bytes: 256 * 2 ** 20, wgslCharacters: 2 ** 18, combinations: 64 } as const;
+
+export const isOutput = (binding: Binding): boolean => binding.role === 'output' || binding.role === 'inout';
+export const bindingBytes = (binding: Binding): number => elementsOf(binding.shape) * bytesPerElement(binding.type);
+
+export type Problem = { readonly where: string; readonly text: string };
+
+/** What the form can say before the engine is asked: bounds, and data that does not fit its shape. */
+export function problemsOf(program: Program): readonly Problem[] {
+  const found: Problem[] = [];
+  const add = (where: string, text: string) => found.push({ where, text });
+  if (!/^[A-Za-z0-9._-]{1,64}$/.test(program.name)) add('name', 'A name has 1 to 64 letters, digits, dots, dashes or underscores.');
+  if (program.wgsl.trim() === '') add('wgsl', 'There is no shader yet.');
+  program.steps.forEach((step, i) => {
+    if (!/^[\p{XID_Start}_][\p{XID_Continue}]*$/u.test(step.entry)) add(`steps.${i}.entry`, 'Name an entry point of the shader.');
+    if (!step.dispatch.every((count) => Number.isInteger(count) && count >= 1 && count <= 65535)) {
+      add(`steps.${i}.dispatch`, 'Workgroups are whole numbers from 1 to 65,535.');
+    }
+  });
+  const numbers = new Set<number>();
+  program.bindings.forEach((binding, i) => {
+    const where = `bindings.${i}`;
+    if (!Number.isInteger(binding.binding) || binding.binding < 0 || binding.binding > 999) add(where, 'A binding has a number from 0 to 999.');
+    else if (numbers.has(binding.binding)) add(where, `There are two bindings with the number ${binding.binding}.`);
+    numbers.add(binding.binding);
+    if (binding.shape.length === 0 || !binding.shape.every((n) => Number.isInteger(n) && n >= 1)) add(where, 'A shape is one or more whole numbers, such as 1024 × 1024.');
+    else if (bindingBytes(binding) > bounds.bytes) add(where, 'A binding holds at most 256 MiB.');
+    else if (binding.role !== 'output') {
+      try {
+        bytesOf(binding.fill, binding.type, binding.shape, { check: true });
+      } catch (error) {
+        add(where, error instanceof Error ? error.message : String(error));
+      }
+    }
+  });
+  if (!program.bindings.some(isOutput)) add('bindings', 'Nothing comes back: one binding has to be an output.');
+  if (!Number.isInteger(program.split.tasks) || program.split.tasks < 1 || program.split.tasks > 65536) add('split', 'A job has 1 to 65,536 tasks.');
+  return found;
+}
+
+/** The manifest's text. `overrides` are constants beyond the program's own; with them nothing is left to tune. */
+export function toManifest(program: Program, overrides?: Readonly<Record<string, number>>): string {
+  const several = program.split.tasks > 1;
+  const constants = Object.fromEntries([...program.constants.map(({ name, value }) => [name, value]), ...Object.entries(overrides ?? {})]) as Record<string, number>;
+  const tune = overrides === undefined ? program.tune.filter(({ name, values }) => name !== '' && values.length > 0) : [];
+  const [first] = program.steps;
+  const manifest = {
+    weft: 1,
+    kind: 'wgsl',
+    name: program.name,
+    shader: { inline: program.wgsl },
+    ...(program.steps.length === 1 && first !== undefined ? { entry: first.entry, dispatch: first.dispatch } : { steps: program.steps }),
+    ...(Object.keys(constants).length > 0 ? { constants } : {}),
+    ...(tune.length > 0 ? { tune: Object.fromEntries(tune.map(({ name, values }) => [name, values])) } : {}),
+    bindings: program.bindings.map((binding) => ({
+      binding: binding.binding,
+      role: binding.role,
+      type: binding.type,
+      shape: binding.shape,
+      ...(binding.role === 'output' || (binding.role === 'inout' && binding.fill.kind === 'zeros')
+        ? {}
+        : { base64: toBase64(bytesOf(binding.fill, binding.type, binding.shape)) }),
+      ...(isOutput(binding) && binding.join === 'cut' ? { split_dim: 0 } : {}),
+      ...(isOutput(binding) && binding.join === 'concat' ? { combine: 'concat' } : {}),
+    })),
+    ...(several || program.bindings.some((binding) => isOutput(binding) && binding.join !== 'none') ? { split: { axis: program.split.axis, tasks: program.split.tasks } } : {}),
+    verify: {
+      compare: program.verify.exact ? 'exact' : { absolute: program.verify.absolute, relative: program.verify.relative },
+      replicas: program.verify.replicas,
+    },
+    deadline_s: 600,
+    budget: program.budget,
+  };
+  return JSON.stringify(manifest);
+}
+
+/** Bytes that a run has to move at the least: every input read once, every output written once. The manifest's own numbers. */
+export function bytesMoved(program: Program): number {
+  let sum = 0;
+  for (const binding of program.bindings) sum += bindingBytes(binding) * (binding.role === 'inout' ? 2 : 1);
+  return sum;
+}
+
+/** Every choice that `tune` leaves open, as constants; at most 16, as the worker measures. */
+export function combinations(program: Program): readonly Readonly<Record<string, number>>[] {
+  let all: Record<string, number>[] = [{}];
+  for (const { name, values } of program.tune) {
+    if (name === '' || values.length === 0) continue;
+    all = all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
+  }
+  return all.slice(0, 16);
+}
