@@ -49,7 +49,7 @@ struct Chain {
 // chains of `visits_max` nodes have been looked at. Nothing where it finds no chain that fits.
 struct SearchEffort {
   bool over_layers = true;
-  std::size_t visits_max = 500'000;  // Nodes of the chains looked at.
+  std::size_t visits_max = 400'000;  // Nodes of the chains looked at.
   bool any = false;                  // The first chain that fits will do.
 };
 [[nodiscard]] std::optional<Chain> search_well(const ChainProblem& problem, const SearchEffort& effort);
