@@ -4,6 +4,7 @@
 #   Drogon      libdrogon-dev        HTTP, WebSocket, TLS                 service/net
 #   SQLite      libsqlite3-dev       durable state                        service/store
 #   OpenSSL     libssl-dev           SHA-256, Ed25519                     common/crypto
+#   libsodium   libsodium-dev        verifies Ed25519 in half the time    common/crypto; without it OpenSSL does
 #   glaze       libglaze-dev         JSON (header only)                   common/json
 #   libpng      libpng-dev           pictures of outputs                  apps/cli
 #   CLI11       libcli11-dev         command line (header only)           apps/cli
@@ -23,6 +24,13 @@ if(EMSCRIPTEN)
 else()
   find_package(Threads REQUIRED)
   find_package(OpenSSL 3 REQUIRED)
+  find_path(WEFT_SODIUM_INCLUDE sodium.h)
+  find_library(WEFT_SODIUM_LIBRARY sodium)
+  if(WEFT_SODIUM_INCLUDE AND WEFT_SODIUM_LIBRARY)
+    add_library(weft_sodium INTERFACE)
+    target_link_libraries(weft_sodium INTERFACE ${WEFT_SODIUM_LIBRARY})
+    target_compile_definitions(weft_sodium INTERFACE WEFT_SODIUM)
+  endif()
   find_package(SQLite3 REQUIRED)
   find_package(spdlog REQUIRED)
   find_package(CLI11 REQUIRED)

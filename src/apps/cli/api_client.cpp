@@ -1,5 +1,6 @@
 #include "apps/cli/api_client.h"
 
+#include <format>
 #include <thread>
 
 #include "common/crypto/sha256.h"
@@ -82,8 +83,12 @@ Result<protocol::api::Workers> ApiClient::workers() { return get<protocol::api::
 
 Result<protocol::api::Ledger> ApiClient::ledger() { return get<protocol::api::Ledger>("/v1/ledger"); }
 
-Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name) {
-  return get<protocol::api::LedgerAccount>("/v1/ledger?account=" + name);
+Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name, std::uint64_t from, std::uint32_t count) {
+  return get<protocol::api::LedgerAccount>(std::format("/v1/ledger?account={}&from={}&count={}", name, from, count));
+}
+
+Result<protocol::api::LedgerJob> ApiClient::job_ledger(const std::string& job, std::uint64_t from, std::uint32_t count) {
+  return get<protocol::api::LedgerJob>(std::format("/v1/ledger?job={}&from={}&count={}", job, from, count));
 }
 
 Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet) {

@@ -36,7 +36,9 @@ class ApiClient {
   [[nodiscard]] Result<ByteVector> output(const std::string& job, std::size_t index);
   [[nodiscard]] Result<protocol::api::Workers> workers();
   [[nodiscard]] Result<protocol::api::Ledger> ledger();
-  [[nodiscard]] Result<protocol::api::LedgerAccount> account(const std::string& name);
+  // The page of an account's history, newest first, or of a job's, oldest first, that begins at `from`: 0, or `next` of the one before.
+  [[nodiscard]] Result<protocol::api::LedgerAccount> account(const std::string& name, std::uint64_t from = 0, std::uint32_t count = 100);
+  [[nodiscard]] Result<protocol::api::LedgerJob> job_ledger(const std::string& job, std::uint64_t from = 0, std::uint32_t count = 100);
   [[nodiscard]] Result<protocol::api::Job> cancel(const std::string& job, const crypto::KeyPair& wallet);
   // Documents that have no struct here.
   [[nodiscard]] Result<net::Response> get_raw(const std::string& path) { return send(net::get(path)); }

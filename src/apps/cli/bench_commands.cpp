@@ -45,12 +45,17 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
   CLI::App* command = bench.add_subcommand("coordinator",
                                            "Jobs, leases and results a second, beside PostgreSQL and Redis\n\n"
                                            "  weft bench coordinator --only lifecycle,batched --rounds 3");
-  command->add_option("--only", options->only, "Rows: lifecycle, verified, batched, assign_p99, deep_queue, idle_workers")->delimiter(',');
+  command->add_option("--only", options->only, "Rows: lifecycle, verified, batched, assign_p99, deep_queue, idle_workers, recovery")->delimiter(',');
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
   command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
   command->add_option("--workers", options->workers, "Connected ones that work, and connections of the peers")->check(CLI::Range(1, 180));
   command->add_option("--idle-latency", options->idle_latency, "Idle workers while latency is measured");
   command->add_option("--idle-memory", options->idle_memory, "Idle workers while memory is measured");
+  command->add_option("--recovery-pending", options->recovery_pending, "Untouched tasks when the coordinator starts again")
+      ->check(CLI::Range(1, 100'000'000));
+  command->add_option("--recovery-running", options->recovery_running, "Tasks with one of two replicas then, and as many settled ones")
+      ->check(CLI::Range(0, 10'000'000));
+  command->add_option("--recovery-jobs", options->recovery_jobs, "Jobs that they belong to")->check(CLI::Range(1, 1'000'000));
   command->add_option("--folder", options->folder, "Where everybody keeps their data (default: a temporary folder)")->check(CLI::ExistingDirectory);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([options, &chosen] { chosen = [options] { return bench_coordinator_command(*options); }; });

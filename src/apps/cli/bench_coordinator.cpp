@@ -14,6 +14,7 @@
 #include "apps/coordinator/bench/crowd.h"
 #include "apps/coordinator/bench/deep_queue.h"
 #include "apps/coordinator/bench/disk.h"
+#include "apps/coordinator/bench/stopped_network.h"
 
 namespace weft::cli {
 
@@ -50,6 +51,7 @@ class Bench {
     if (wants("assign_p99")) WEFT_OK(latency());
     if (wants("deep_queue")) WEFT_OK(deep_queue());
     if (wants("idle_workers")) WEFT_OK(idle());
+    if (wants("recovery")) WEFT_OK(recovery());
     return std::move(rows_);
   }
 
@@ -259,6 +261,67 @@ class Bench {
          .rounds = 1,
          .guarantee = "authenticated, listed in the scheduler, pinged",
          .note = std::format("{} in one process, joined in {:.1f} s; {:.0f} MiB without them", options_.idle_memory, took, before / 1024)});
+    return {};
+  }
+
+  // From the start of the process until every worker of a crowd that waits for it has a lease.
+  Result<> recovery() {
+    const auto left = folder() / "weft-stopped";
+    const coordinator::bench::StoppedNetwork network{.jobs = options_.recovery_jobs,
+                                                     .pending = options_.recovery_pending,
+                                                     .running = options_.recovery_running,
+                                                     .settled = options_.recovery_running};
+    say(std::format("{} jobs are left behind", network.jobs));
+    WEFT_OK(coordinator::bench::leave_behind(left, network));
+    std::vector<double> took, listening, resident;
+    for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+      const auto data = folder() / "weft-recovery";
+      std::error_code error;
+      std::filesystem::remove_all(data, error);
+      std::filesystem::copy(left, data, std::filesystem::copy_options::recursive, error);
+      if (error) return fail(ErrorCode::unavailable, "The data folder cannot be copied: {}.", error.message());
+      const Instant start = now();
+      WEFT_ASSIGN(const auto server, CoordinatorProcess::start(data));
+      listening.push_back(seconds(now() - start));
+      auto done = [&]() -> Result<> {
+        WEFT_ASSIGN(const auto crowd,
+                    Crowd::gather({.port = server->port(), .workers = options_.workers, .slots = 1, .clients = 1, .tasks = 1, .replicas = 2}));
+        return crowd->until_all_have_work(std::chrono::seconds(60));
+      }();
+      if (!done) return fail(done.error().code, "{}\n{}", done.error().message, server->last_words());
+      took.push_back(seconds(now() - start));
+      resident.push_back(server->resident_kib_peak() / 1024);
+      say(std::format("round {}: {:.2f} s ({:.2f} s until it listens), {:.0f} MiB", round + 1, took.back(), listening.back(), resident.back()));
+    }
+    const Spread time = spread(took);
+    const Spread memory = spread(resident);
+    const std::string guarantee =
+        std::format("{} jobs of two replicas: {} untouched tasks, {} with one replica counted, {} settled and paid; what is read is what was durable",
+                    network.jobs, network.pending, network.running, network.settled);
+    const bool whole = network.pending >= 1'000'000 && network.running >= 100'000;
+    rows_.push_back({.name = "recovery",
+                     .value = time.median,
+                     .unit = "s until all work",
+                     .peer = "",
+                     .goal = "<= 2 s for 1,100,000",
+                     .reached = whole && time.median <= 2,
+                     .min = time.min,
+                     .max = time.max,
+                     .rounds = options_.rounds,
+                     .guarantee = guarantee,
+                     .note = std::format("from the start of the process until {} workers have connected and hold a lease; it listens after {:.2f} s",
+                                         options_.workers, spread(listening).median)});
+    rows_.push_back({.name = "recovery/memory",
+                     .value = memory.median,
+                     .unit = "MiB resident, peak",
+                     .peer = "",
+                     .goal = "<= 1536 MiB",
+                     .reached = whole && memory.median <= 1536,
+                     .min = memory.min,
+                     .max = memory.max,
+                     .rounds = options_.rounds,
+                     .guarantee = guarantee,
+                     .note = ""});
     return {};
   }
 

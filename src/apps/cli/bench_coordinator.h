@@ -20,9 +20,12 @@ struct BenchCoordinatorOptions {
   std::uint32_t rounds = 5;
   double seconds = 4;  // Of one round.
   std::uint32_t workers = 64;
-  std::uint32_t idle_latency = 10'000;  // Idle workers beside the measurement of latency,
-  std::uint32_t idle_memory = 19'000;   // and of memory.
-  std::filesystem::path folder;         // Where everybody keeps their data; empty: the system's temporary folder.
+  std::uint32_t idle_latency = 10'000;         // Idle workers beside the measurement of latency,
+  std::uint32_t idle_memory = 19'000;          // and of memory.
+  std::uint32_t recovery_pending = 1'000'000;  // Tasks that nothing has happened to when the coordinator starts again,
+  std::uint32_t recovery_running = 100'000;    // those that have one of two replicas, and as many that are settled;
+  std::uint32_t recovery_jobs = 10'000;        // all of so many jobs.
+  std::filesystem::path folder;                // Where everybody keeps their data; empty: the system's temporary folder.
   bool json = false;
 };
 

@@ -14,7 +14,7 @@ namespace weft::cli {
 namespace {
 
 constexpr std::size_t lines_kept = 20;
-constexpr auto start_max = std::chrono::seconds(20);
+constexpr auto start_max = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(const std:
   };
   WEFT_ASSIGN(server->process_,
               ChildProcess::start({.arguments = {own_executable().string(), "serve", "--listen", "127.0.0.1:0", "--data", data.string(),
-                                                 "--rate-limit", "0", "--grant", "1000000000", "--jobs-max", "200000"},
+                                                 "--rate-limit", "0", "--grant", "1000000000", "--jobs-max", "1000000"},
                                    .environment = {},
                                    .on_line = on_line}));
   const Instant give_up = now() + start_max;
@@ -38,7 +38,7 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(const std:
     server->port_ = server->log_->with([](Log& log) { return log.port; });
     if (!server->process_->running() || now() > give_up)
       return fail(ErrorCode::unavailable, "The coordinator does not start.\n{}", server->last_words());
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return server;
 }
@@ -53,6 +53,15 @@ double CoordinatorProcess::resident_kib() const {
   std::uint64_t resident = 0;
   file >> all >> resident;
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+double CoordinatorProcess::resident_kib_peak() const {
+  std::ifstream file(std::format("/proc/{}/status", process_->pid()));
+  for (std::string word; file >> word;) {
+    double kib = 0;
+    if (word == "VmHWM:" && file >> kib) return kib;
+  }
+  return 0;
 }
 
 std::string CoordinatorProcess::last_words() {

@@ -21,6 +21,7 @@ class CoordinatorProcess {
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] double resident_kib() const;
+  [[nodiscard]] double resident_kib_peak() const;
   // Its last lines, for when something goes wrong.
   [[nodiscard]] std::string last_words();
 

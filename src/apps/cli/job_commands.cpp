@@ -2,6 +2,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/demo.h"
+#include "apps/cli/ledger.h"
 #include "apps/cli/run.h"
 #include "apps/cli/submit.h"
 #include "apps/cli/wallet.h"
@@ -68,6 +69,23 @@ void add_wallet(CLI::App& app, std::function<int()>& chosen) {
   show->callback([options, &chosen] { chosen = [options] { return wallet_show_command(*options); }; });
 }
 
+void add_ledger(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<LedgerOptions>();
+  CLI::App* command = app.add_subcommand("ledger",
+                                         "Who holds what at a coordinator, and how it came to that\n\n"
+                                         "  weft ledger --coordinator http://127.0.0.1:7300                  every account, and their sum: 0\n"
+                                         "  weft ledger --job JOB_ID ...                                     a job's money, from escrow to pay\n"
+                                         "  weft ledger --account worker:KEY --limit 0 --json ...            all that a worker ever earned\n\n"
+                                         "Accounts: mint (what was ever granted), client:KEY, escrow:JOB_ID, worker:KEY, stake:KEY, platform.");
+  command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
+  auto* const account = command->add_option("--account", options->account, "Its transactions, newest first, with what it held after each");
+  command->add_option("--job", options->job, "Its transactions, oldest first, with all that each moved")->excludes(account);
+  command->add_option("--limit", options->limit, "Transactions at most; 0 for all");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_tls(*command, options->tls);
+  command->callback([options, &chosen] { chosen = [options] { return ledger_command(*options); }; });
+}
+
 void add_demo(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* command = app.add_subcommand("demo",
@@ -90,6 +108,7 @@ void add_job_commands(CLI::App& app, std::function<int()>& chosen) {
   add_submit(app, chosen);
   add_demo(app, chosen);
   add_wallet(app, chosen);
+  add_ledger(app, chosen);
 }
 
 }  // namespace weft::cli

@@ -4,6 +4,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/installation.h"
+#include "apps/cli/plan.h"
 #include "apps/cli/serve.h"
 #include "apps/cli/served_models.h"
 #include "apps/cli/shader_check.h"
@@ -67,6 +68,31 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->callback([options, &chosen] { chosen = [options] { return worker::work_command(*options); }; });
 }
 
+void add_plan(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = app.add_subcommand("plan",
+                                         "What so many workers would give: P = N * G * E / (1 + L / C)\n\n"
+                                         "  weft plan --workers 10,100 --gflops 500 --latency-ms 80 --task-ms 400\n"
+                                         "  weft plan --task-gflop 2000 --task-mbytes 4 --mbit 50 --replicas 2 --tasks 5000\n"
+                                         "  weft plan --workers 100 --simulate --json             beside what the scheduler makes of them");
+  command->add_option("--workers", options->workers, "N: how many; several for a row each: 1,10,100")->delimiter(',')->check(CLI::Range(1, 20'000));
+  command->add_option("--gflops", options->gflops, "G: GFLOP/s of one worker ('weft bench gpu' measures)");
+  command->add_option("--efficiency", options->efficiency, "E: share of a worker's time that is spent on work that counts");
+  command->add_option("--latency-ms", options->latency_ms, "Of L: there and back");
+  command->add_option("--task-mbytes", options->task_mbytes, "Of L: megabytes that a task fetches and sends")->check(CLI::NonNegativeNumber);
+  command->add_option("--mbit", options->mbit, "A worker's connection, Mbit/s")->check(CLI::PositiveNumber);
+  CLI::Option* task_ms = command->add_option("--task-ms", options->task_ms, "C: what a task computes on one worker");
+  command->add_option("--task-gflop", options->task_gflop, "The work of a task, instead of --task-ms: C = work / G")->excludes(task_ms);
+  command->add_option("--tasks", options->tasks, "Of the job")->check(CLI::Range(1, 100'000'000));
+  command->add_option("--replicas", options->replicas, "Of each task")->check(CLI::Range(1, 7));
+  command->add_flag("--simulate", options->simulate, "Run the job through the scheduler in simulated time as well");
+  command->add_option("--slots", options->slots, "Simulated: tasks that a worker holds; from two on the next is fetched ahead")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--spread", options->spread, "Simulated: how unlike the tasks are (sigma of a log-normal)")->check(CLI::Range(0.0, 3.0));
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([options, &chosen] { chosen = [options] { return plan_command(*options); }; });
+}
+
 // What the build of the page asks of the program.
 void add_hidden(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* schema = app.add_subcommand("schema", "Prints the JSON schema of the worker protocol")->group("");
@@ -115,6 +141,7 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
 void add_network_commands(CLI::App& app, std::function<int()>& chosen) {
   add_serve(app, chosen);
   add_work(app, chosen);
+  add_plan(app, chosen);
   add_model(app, chosen);
   add_hidden(app, chosen);
 }

@@ -4,98 +4,16 @@
 
 #include "apps/coordinator/core_state.h"
 #include "common/base/log.h"
-#include "common/manifest/split.h"
 
 namespace weft::coordinator {
 
 Core::Core(Parts parts, CoreSettings settings) : state_(std::make_unique<State>(parts, std::move(settings))) {}
 Core::~Core() = default;
 
-Result<> Core::restore(store::Loaded loaded, Moment now) {
-  State& state = *state_;
-  if (auto restored = state.ledger.restore(loaded.balances, loaded.keys); !restored) return pass(std::move(restored), "while restoring the ledger");
-  for (const auto& entry : loaded.balances) {
-    if (entry.account.kind == ledger::Account::Kind::client) state.parts.book.set_funded(PublicKey{{entry.account.id}}, entry.amount > 0);
-  }
-  for (const auto& reputation : loaded.reputations) {
-    state.trust.restore_reputation(reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
-  }
-  state.restore_standings(loaded.settings);
-  for (const auto& entry : loaded.balances) {
-    if (entry.account.kind == ledger::Account::Kind::stake && entry.amount > 0) state.staked.insert(PublicKey{{entry.account.id}});
-  }
-
-  std::map<JobId, RunningJob> jobs;
-  std::vector<JobId> order;
-  for (auto& row : loaded.jobs) {
-    auto parsed = manifest::parse(row.manifest);
-    if (!parsed) return fail(ErrorCode::data_loss, "The stored manifest of job {} is not one: {}", row.id.text(), parsed.error().message);
-    RunningJob job;
-    job.manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed));
-    job.accepted.resize(row.tasks);
-    job.row = std::move(row);
-    order.push_back(job.row.id);
-    jobs.emplace(job.row.id, std::move(job));
-  }
-  for (auto& task : loaded.tasks) {
-    const auto found = jobs.find(task.id.job);
-    if (found == jobs.end() || task.id.index >= found->second.accepted.size()) {
-      return fail(ErrorCode::data_loss, "The stored task {} belongs to no running job.", task.id.text());
-    }
-    auto& slot = found->second.accepted[task.id.index];
-    if (!slot) ++found->second.accepted_count;
-    slot = std::move(task);
-  }
-  std::map<JobId, std::map<std::uint32_t, scheduler::TaskProgress>> progress;
-  for (auto& [id, job] : jobs) {
-    for (std::uint32_t i = 0; i < job.accepted.size(); ++i) {
-      if (job.accepted[i]) progress[id][i] = {.index = i, .settled = true, .delivered = {}};
-    }
-  }
-  std::map<JobId, std::vector<trust::Replica>> counted;
-  for (auto& replica : loaded.replicas) {
-    const auto found = jobs.find(replica.task.job);
-    if (found == jobs.end() || replica.task.index >= found->second.accepted.size()) {
-      return fail(ErrorCode::data_loss, "The stored replica of {} belongs to no running job.", replica.task.text());
-    }
-    if (found->second.accepted[replica.task.index]) continue;
-    auto& task = progress[replica.task.job][replica.task.index];
-    task.index = replica.task.index;
-    task.delivered.push_back(replica.worker);
-    counted[replica.task.job].push_back({.task = replica.task, .worker = replica.worker, .attempt = replica.attempt, .root = replica.root});
-    Delivered delivered;
-    delivered.result = {.task = replica.task,
-                        .attempt = replica.attempt,
-                        .root = replica.root,
-                        .outputs = {},
-                        .gpu_seconds = replica.gpu_seconds,
-                        .wall_seconds = replica.wall_seconds};
-    for (const auto& output : replica.outputs) delivered.result.outputs.push_back({.hash = output.hash, .bytes = output.bytes});
-    delivered.arrived = replica.arrived;
-    delivered.counted = true;
-    found->second.delivered[replica.task.index].emplace(replica.worker, std::move(delivered));
-  }
-  for (const auto& id : order) {
-    std::vector<scheduler::TaskProgress> known;
-    for (auto& [index, task] : progress[id]) known.push_back(std::move(task));
-    state.add_running(std::move(jobs.at(id)), now, known);
-    for (const auto& task : known) {
-      if (task.settled) state.trust.restore_accepted({.job = id, .index = task.index});
-    }
-    for (const auto& replica : counted[id]) state.trust.restore_counted(replica);
-    const auto stake = [&](const PublicKey& worker) { return state.ledger.balance(ledger::Account::stake(worker)); };
-    state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix), now);
-    if (!state.jobs.contains(id)) continue;  // Its replicas differed for good.
-    RunningJob& job = state.jobs.at(id);
-    if (job.accepted_count == job.row.tasks) state.start_join(job);
-  }
-  if (!order.empty()) log_info("{} jobs go on where they were.", order.size());
-  return {};
-}
-
 void Core::flush(Moment now) {
   State& state = *state_;
   if (state.broken) return;
+  state.scheduler.set_clock(now.at, now.unix);
   state.decide(now);
   state.store_standings();
   if (state.flights.size() >= state.settings.commits_in_flight_max) return;  // Lands soon, and then flushes.

@@ -68,6 +68,7 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
   job.accepted.resize(job.row.tasks);
 
   state.batch.jobs.push_back(job.row);
+  job.row.manifest = {};
   state.batch.nonces.push_back({.client = submission.client, .nonce = submission.nonce, .job = job.row.id});
   state.nonces.emplace(nonce, job.row.id);
   state.nonces_order.push_back(nonce);
@@ -102,6 +103,7 @@ void Core::cancel(const JobId& id, const PublicKey& client, Moment now, Answer<p
 void Core::State::add_running(RunningJob job, Moment now, std::span<const scheduler::TaskProgress> progress) {
   const JobId id = job.row.id;
   auto wanted = scheduler::job_from(id, *job.manifest);
+  wanted.client = job.row.client;
   if (job.manifest->deadline_s != 0) {
     const UnixMillis ends = job.row.created + std::int64_t{1000} * job.manifest->deadline_s;
     wanted.deadline = now.at + std::chrono::milliseconds(ends - now.unix);

@@ -29,8 +29,9 @@ Result<> Core::State::open_escrow(const JobId& job, const PublicKey& client, Mic
   };
   // A stranger whose job is over what it could ever be granted leaves no trace.
   if (ledger.balance(account) + settings.grant < budget) return refused();
-  if (settings.grant > 0) {
-    if (auto granted = move_money(ledger::grant(client, settings.grant), now); !granted) return pass(std::move(granted));
+  if (settings.grant > 0 && !granted.contains(client)) {
+    if (auto moved = move_money(ledger::grant(client, settings.grant), now); !moved) return pass(std::move(moved));
+    granted.insert(client);
   }
   if (ledger.balance(account) < budget) return refused();
   if (auto opened = move_money(ledger::open_escrow(job, client, budget), now); !opened) return pass(std::move(opened));

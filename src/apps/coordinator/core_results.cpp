@@ -167,8 +167,8 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
                   .worker = accepted.worker,
                   .agreeing = accepted.agreeing,
                   .accepted = now.unix};
-  batch.tasks.push_back(row);
-  job.accepted[index] = std::move(row);
+  job.accepted[index] = std::make_unique<const Settled>(row.root, row.outputs);
+  batch.tasks.push_back(std::move(row));
   ++job.accepted_count;
   --tasks_open;
   ++counters.tasks_accepted;

@@ -3,10 +3,12 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "apps/coordinator/audits.h"
@@ -30,10 +32,16 @@ struct Covering {
   bool stored = false;
 };
 
+// What is needed of an accepted task until its job is joined; the rest of it is in the store.
+struct Settled {
+  Hash root;
+  std::vector<store::OutputBlob> outputs;
+};
+
 struct RunningJob {
-  store::Job row;
+  store::Job row;  // Without the manifest's text, which is in the store.
   Book::Manifest manifest;
-  std::vector<std::optional<store::Task>> accepted;  // By index.
+  std::vector<std::unique_ptr<const Settled>> accepted;  // By index; null: the task is open.
   std::uint32_t accepted_count = 0;
   std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // Of open tasks, by index.
   std::map<std::uint32_t, std::set<PublicKey>> leased;                // Likewise; for views.
@@ -101,7 +109,7 @@ struct Core::State {
   std::vector<Jury> juries;    // To be paid when what the dispute took from its losers is there.
   std::set<PublicKey> staked;  // Wallets with a stake.
 
-  std::map<JobId, RunningJob> jobs;
+  std::unordered_map<JobId, RunningJob> jobs;  // Looked up only.
   std::size_t tasks_open = 0;
   std::map<PublicKey, ConnectedWorker> workers;
   std::unordered_map<SessionId, PublicKey> keys;  // Of connected workers.
@@ -109,6 +117,7 @@ struct Core::State {
   // Submissions taken since the start whose nonce may not be durable yet. Older ones are in the store.
   std::map<std::pair<PublicKey, store::SubmitNonce>, JobId> nonces;
   std::deque<std::pair<PublicKey, store::SubmitNonce>> nonces_order;
+  std::unordered_set<PublicKey> granted;  // Clients whose grant was looked at since the start; the ledger knows them all.
   Counters counters;
 
   // What the events since the last flush decided, and what follows from it.

@@ -225,6 +225,60 @@ TEST_F(CoreTest, ASilentWorkerLosesItsTasksToAnother) {
   EXPECT_EQ(earned(a), 0);
 }
 
+TEST_F(CoreTest, ALateTaskRunsElsewhereTooAndWhoIsSecondIsNotBlamed) {
+  auto& slow = network.join(a, {.silent = true});
+  const auto id = submit(2, 1);
+  network.pass(std::chrono::milliseconds(200));
+  slow.deliver(slow.leases.at(0), slow.leases.at(0).tasks.at(0));  // The canary, in time; the next one never ends.
+  network.run();
+  ASSERT_THAT(slow.leases, SizeIs(2));
+  const MicroCredits canary = earned(a);
+  auto& other = network.join(b);
+  EXPECT_THAT(other.leases, IsEmpty());
+
+  for (int half_second = 0; half_second < 6; ++half_second) {
+    slow.say(protocol::Beat{.running = 1});
+    network.pass(std::chrono::milliseconds(500));
+  }
+  expect_right(network.store().job(id).value(), 2);
+  ASSERT_THAT(slow.cancels, SizeIs(1));
+  EXPECT_GT(earned(b), 0);
+
+  slow.deliver(slow.leases.at(1), slow.leases.at(1).tasks.at(0));  // After all.
+  network.run();
+  EXPECT_EQ(earned(a), canary);
+  EXPECT_FALSE(slow.closed);
+  network.core().workers([&](auto view) {
+    for (const auto& worker : view->workers) EXPECT_EQ(worker.refused, 0U);
+  });
+  network.run();
+}
+
+TEST_F(CoreTest, TwoClientsShareTheWorkersThoughOneSubmittedMoreBefore) {
+  const auto second = crypto::KeyPair::generate().value();
+  auto& worker = network.join(a, {.silent = true, .gpu_seconds = 0.9});
+  submit(40, 1);
+  network.pass(std::chrono::milliseconds(900));
+  worker.deliver(worker.leases.at(0), worker.leases.at(0).tasks.at(0));  // Its canary: such a task takes most of a second.
+  network.run();
+  const auto other = network.submit(second, count_manifest(40, 1), {99});
+  ASSERT_TRUE(other.has_value());
+
+  // One task at a time, in the order of the leases, each taking 0.9 s.
+  std::map<std::string, int> done;
+  for (std::size_t next = 1; next < 21; ++next) {
+    ASSERT_GT(worker.leases.size(), next);
+    network.pass(std::chrono::milliseconds(900));
+    const auto lease = worker.leases[next];
+    ASSERT_THAT(lease.tasks, SizeIs(1));
+    worker.deliver(lease, lease.tasks[0]);
+    network.run();
+    ++done[lease.job.text()];
+  }
+  ASSERT_THAT(done, SizeIs(2));
+  for (const auto& [job, tasks] : done) EXPECT_NEAR(tasks, 10, 2) << job;
+}
+
 TEST_F(CoreTest, ASecondConnectionWithTheSameKeyReplacesTheFirst) {
   auto& first = network.join(a, {.silent = true});
   auto& second = network.join(a);

@@ -29,6 +29,7 @@ void Core::State::disconnect(const PublicKey& key, Moment now) {
 
 void Core::arrive(Arrival arrival, Moment now) {
   State& state = *state_;
+  state.scheduler.set_clock(now.at, now.unix);  // The worker's hours count from here.
   const PublicKey key = arrival.hello.key;
   const auto close = [&state](SessionId session, ErrorCode code, std::string message) {
     state.effect([&state, session, code, message = std::move(message)] {
@@ -45,7 +46,7 @@ void Core::arrive(Arrival arrival, Moment now) {
                  std::format("{} workers are connected already (--workers-max raises the bound).", state.workers.size()));
   }
   const auto added = state.scheduler.add_worker(
-      {.key = key, .kind = arrival.hello.kind, .slots = arrival.hello.slots, .capabilities = arrival.hello.capabilities}, now.at);
+      {.key = key, .kind = arrival.hello.kind, .slots = arrival.hello.slots, .capabilities = arrival.hello.capabilities, .sharing = {}}, now.at);
   if (!added) return close(arrival.session, added.error().code, added.error().message);
   ++state.counters.workers_arrived;
   if (state.trust.book().suspended(key, now.unix)) state.scheduler.set_slots(key, 0);

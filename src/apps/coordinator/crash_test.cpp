@@ -1,6 +1,6 @@
 // The coordinator as a real process with a real disk and real sockets, killed with SIGKILL at random points of running jobs:
 // after it starts again every job that was taken finishes with the right bytes, no task is paid twice, and the ledger sums to
-// zero. WEFT_LONG=1 kills it 100 times instead of 10. The workers are scripted, reconnect, and one of them cheats.
+// zero. WEFT_LONG=1 kills it 1,000 times instead of 10. The workers are scripted, reconnect, and one of them cheats.
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_process.h"
@@ -11,7 +11,7 @@ namespace {
 
 TEST_F(ProcessTest, KilledAtRandomPointsItLosesNoJobAndPaysNoTaskTwice) {
   const bool longer = std::getenv("WEFT_LONG") != nullptr && std::string_view(std::getenv("WEFT_LONG")) == "1";
-  const int kills = longer ? 100 : 10;
+  const int kills = longer ? 1000 : 10;
   const std::uint32_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::minstd_rand random(seed);
@@ -21,7 +21,7 @@ TEST_F(ProcessTest, KilledAtRandomPointsItLosesNoJobAndPaysNoTaskTwice) {
     workers.push_back(std::make_unique<ScriptedWorker>(process_->url(), behaviour, static_cast<std::uint32_t>(random())));
   }
   std::vector<std::string> jobs;
-  std::uint8_t nonce = 0;
+  std::uint64_t nonce = 0;
   int killed_running = 0;
 
   for (int killed = 0; killed < kills; ++killed) {

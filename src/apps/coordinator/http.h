@@ -34,10 +34,11 @@ struct HttpParts {
   protocol::api::Info info;
 };
 
-void add_job_routes(const HttpParts& parts);    // http_jobs.cpp: /v1/jobs, /v1/tasks
-void add_blob_routes(const HttpParts& parts);   // http_blobs.cpp: /v1/blobs/{}
-void add_view_routes(const HttpParts& parts);   // http_views.cpp: /v1/workers, /v1/ledger, /v1/info, /metrics, /healthz, /readyz
-void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/chat/completions, /v1/completions, /v1/serving
+void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
+void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
+void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
+void add_view_routes(const HttpParts& parts);    // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
+void add_model_routes(const HttpParts& parts);   // http_models.cpp: /v1/models, /v1/chat/completions, /v1/completions, /v1/serving
 
 // Helpers of these files.
 [[nodiscard]] net::Reply busy();

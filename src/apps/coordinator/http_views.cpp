@@ -49,37 +49,6 @@ void add_view_routes(const HttpParts& parts) {
            });
          });
        }});
-  server.route({.method = "GET",
-                .pattern = "/v1/ledger",
-                .handle = [&loop, &readers = parts.readers, &store = parts.store](net::IncomingRequest request, const net::Respond& respond) {
-                  const auto wanted = request.query.find("account");
-                  if (wanted == request.query.end()) {
-                    return post_or_refuse(loop, respond, [respond](Core& core, Moment) {
-                      core.ledger([respond](const Result<api::Ledger>& view) { respond(net::json_reply(200, api::to_json(*view))); });
-                    });
-                  }
-                  const auto account = ledger::Account::parse(wanted->second);
-                  if (!account) return respond(net::problem(account.error()));
-                  post_or_refuse(readers, respond, [&loop, &store, respond, account = *account] {
-                    constexpr std::uint32_t entries_max = 100;
-                    auto rows = store.transactions(account, entries_max);
-                    if (!rows) return respond(net::problem(rows.error()));
-                    api::LedgerAccount view{.account = account.text(), .amount = 0, .entries = {}};
-                    for (const auto& row : *rows) {
-                      MicroCredits amount = 0;
-                      for (const auto& entry : row.transaction.entries) {
-                        if (entry.account == account) amount += entry.amount;
-                      }
-                      view.entries.push_back({.key = row.transaction.key, .what = row.transaction.what, .amount = amount, .time = row.time});
-                    }
-                    post_or_refuse(loop, respond, [respond, account, view](Core& core, Moment) {
-                      core.balance(account, [respond, view](const Result<MicroCredits>& amount) mutable {
-                        view.amount = *amount;
-                        respond(net::json_reply(200, api::to_json(view)));
-                      });
-                    });
-                  });
-                }});
 }
 
 }  // namespace weft::coordinator

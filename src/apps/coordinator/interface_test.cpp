@@ -48,6 +48,46 @@ TEST_F(InterfaceTest, AJobIsTakenShownListedAndItsOutputsAreServedInRanges) {
   EXPECT_GT(workers[0].balance, 0);
 }
 
+TEST_F(InterfaceTest, TheLedgerTellsWhereAJobsMoneyWentPageByPage) {
+  ScriptedWorker worker(process_->url(), {}, 1);
+  const auto id = submitted(count_manifest(5, 1), 1);
+  expect_settled(id, 5);
+  const std::string of_job = "/v1/ledger?job=" + id;
+  const std::string of_worker = "/v1/ledger?account=" + worker.account();
+
+  const auto job = view<api::LedgerJob>(of_job);
+  ASSERT_EQ(job.entries.size(), 7U) << "set aside, five tasks paid, the rest returned";
+  EXPECT_EQ(job.amount, 0);
+  EXPECT_TRUE(job.entries.front().key.starts_with("open:"));
+  EXPECT_TRUE(job.entries.back().key.starts_with("close:"));
+  MicroCredits escrow = 0;
+  for (const auto& entry : job.entries) {
+    EXPECT_EQ(entry.job, id);
+    MicroCredits sum = 0;
+    for (const auto& movement : entry.movements) sum += movement.amount;
+    EXPECT_EQ(sum, 0) << entry.key;
+    escrow += entry.amount;
+    EXPECT_EQ(entry.balance, escrow) << entry.key;
+  }
+  EXPECT_EQ(escrow, 0);
+
+  const auto first = view<api::LedgerAccount>(of_worker + "&count=3");
+  ASSERT_EQ(first.entries.size(), 3U);
+  EXPECT_EQ(first.entries.front().balance, first.amount) << "newest first";
+  ASSERT_NE(first.next, 0U);
+  const auto second = view<api::LedgerAccount>(of_worker + "&count=3&from=" + std::to_string(first.next));
+  ASSERT_EQ(second.entries.size(), 2U);
+  EXPECT_EQ(second.next, 0U);
+  EXPECT_EQ(second.entries.front().balance + first.entries.back().amount, first.entries.back().balance) << "pages follow on one another";
+  EXPECT_EQ(second.entries.back().balance, second.entries.back().amount) << "the first that it ever earned";
+
+  for (const std::string& wrong : {of_worker + "&count=0", of_worker + "&count=1001", of_worker + "&from=-1", of_worker + "&from=x",
+                                   of_worker + "&from=999999", of_worker + "&job=" + id, std::string("/v1/ledger?job=x")}) {
+    EXPECT_EQ(ask(net::get(wrong)).status, 400) << wrong;
+  }
+  EXPECT_EQ(ask(net::get("/v1/ledger?job=" + JobId().text())).status, 404);
+}
+
 TEST_F(InterfaceTest, RequestsThatAreNotSignedOrWronglySignedAreRefused) {
   const auto text = count_manifest(1, 1);
 

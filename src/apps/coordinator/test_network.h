@@ -74,23 +74,26 @@ class TestNetwork : public World {
  public:
   static constexpr MicroCredits grant = 1'000'000'000;
 
-  explicit TestNetwork(CoreSettings settings = {})
-      : settings_(std::move(settings)),
-        identity_(crypto::KeyPair::generate().value()),
-        store_(store::memory::create()),
-        blobs_(store::Blobs::open(folder_.path(), {}).value()),
-        intake_(*blobs_) {
+  using OpenStore = std::function<std::unique_ptr<store::Store>()>;
+  explicit TestNetwork(OpenStore open_store = store::memory::create, CoreSettings settings = {})
+      : settings_(std::move(settings)), identity_(crypto::KeyPair::generate().value()), open_store_(std::move(open_store)) {
+    open();
     start();
   }
 
   // A new process over the same store: connections are gone.
   void restart() {
-    workers_.clear();
-    events_.clear();
-    landed_.clear();
-    held_commits_.clear();
-    core_.reset();
-    book_ = std::make_unique<Book>();
+    end_process();
+    start();
+  }
+  // The machine is off and on again: everything is closed, `meanwhile` happens, and everything is opened anew.
+  void restart_machine(const std::function<void()>& meanwhile) {
+    end_process();
+    store_.reset();
+    intake_.reset();
+    blobs_.reset();
+    meanwhile();
+    open();
     start();
   }
 
@@ -107,7 +110,7 @@ class TestNetwork : public World {
     worker->line = std::make_shared<Session>(Session::Parts{.id = id,
                                                             .coordinator = identity_.public_key(),
                                                             .book = *book_,
-                                                            .intake = intake_,
+                                                            .intake = *intake_,
                                                             .line = std::make_shared<WorkerLine>(*worker),
                                                             .core =
                                                                 [this](std::function<void(Core&, Moment)> event) {
@@ -147,7 +150,7 @@ class TestNetwork : public World {
       core_->flush(now_);
       EXPECT_EQ(core_->ledger_sum(), 0) << "the ledger sums to zero after every event";
       if (!hold_commits) {
-        for (auto& held : std::exchange(held_commits_, {})) apply(std::move(held));
+        apply(std::exchange(held_commits_, {}));
       }
       while (!landed_.empty()) {
         auto done = std::move(landed_.front());
@@ -183,8 +186,13 @@ class TestNetwork : public World {
   Core& core() { return *core_; }
   const PublicKey& coordinator() const { return identity_.public_key(); }
 
-  bool hold_commits = false;  // Batches wait on their way to the disk.
+  bool hold_commits = false;   // Batches wait on their way to the disk,
+  bool merge_commits = false;  // and go there as one.
   std::size_t commits = 0;
+  std::function<void()> before_commit;             // As GroupCommit calls it.
+  std::function<void(const Error&)> commit_fails;  // Where that is no failure of the test;
+  std::function<void(const Error&)> start_fails;   // nor this, after which there is no core that could be used.
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
   // --- World
   void send(SessionId session, protocol::CoordinatorMessage message) override {
@@ -198,17 +206,21 @@ class TestNetwork : public World {
     held_commits_.push_back({std::move(batch), std::move(done)});
   }
   void join(JoinOrder order) override {
-    auto outputs = intake_.join(*order.manifest, order.parts);
+    auto outputs = intake_->join(*order.manifest, order.parts);
     events_.push_back([id = order.job, outputs = std::move(outputs)](Core& core, Moment now) { core.joined(id, outputs, now); });
   }
   void inspect(AuditOrder order) override {
-    const auto outcome = intake_.inspect(order);
+    const auto outcome = intake_->inspect(order);
     events_.push_back([task = order.task, auditor = order.auditor, outcome](Core& core, Moment now) { core.inspected(task, auditor, outcome, now); });
   }
-  void fatal(const Error& error) override { ADD_FAILURE() << "The store refused a batch: " << error.message; }
+  void fatal(const Error& error) override {
+    if (commit_fails) return commit_fails(error);
+    ADD_FAILURE() << "The store refused a batch: " << error.message;
+  }
   JobId new_job_id() override {
     JobId id;
-    id.bytes[0] = static_cast<std::uint8_t>(++jobs_);
+    ++jobs_;
+    for (std::size_t i = 0; i < sizeof jobs_; ++i) id.bytes[i] = static_cast<std::uint8_t>(jobs_ >> (8 * i));
     return id;
   }
 
@@ -231,21 +243,48 @@ class TestNetwork : public World {
     CoreSettings settings = settings_;
     settings.grant = grant;
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = *book_}, settings);
-    ASSERT_TRUE(core_->restore(store_->load().value(), now_).has_value());
+    auto loaded = store_->load();
+    const auto restored = loaded ? core_->restore(std::move(*loaded), now_) : std::unexpected(loaded.error());
+    if (!restored && start_fails) return start_fails(restored.error());
+    ASSERT_TRUE(restored.has_value()) << restored.error().message;
     run();
   }
-  void apply(Held held) {
-    auto done = store_->commit(held.batch);
-    landed_.push_back([call = std::move(held.done), done] { call(done); });
+  void open() {
+    store_ = open_store_();
+    blobs_ = store::Blobs::open(folder_.path(), {}).value();
+    intake_ = std::make_unique<Intake>(*blobs_);
+  }
+  void end_process() {
+    workers_.clear();
+    events_.clear();
+    landed_.clear();
+    held_commits_.clear();
+    core_.reset();
+    book_ = std::make_unique<Book>();
+  }
+  void apply(std::vector<Held> group) {
+    if (!group.empty() && before_commit) before_commit();
+    if (merge_commits && group.size() > 1) {
+      store::Batch merged;
+      for (auto& held : group) merged.merge(std::move(held.batch));
+      const auto done = store_->commit(merged);
+      for (auto& held : group) landed_.push_back([call = std::move(held.done), done] { call(done); });
+      return;
+    }
+    for (auto& held : group) {
+      const auto done = store_->commit(held.batch);
+      landed_.push_back([call = std::move(held.done), done] { call(done); });
+    }
   }
 
   const CoreSettings settings_;
   TestFolder folder_;
   crypto::KeyPair identity_;
+  OpenStore open_store_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
   std::unique_ptr<Book> book_ = std::make_unique<Book>();
-  Intake intake_;
+  std::unique_ptr<Intake> intake_;
   std::unique_ptr<Core> core_;
   std::deque<std::function<void(Core&, Moment)>> events_;
   std::deque<std::function<void()>> landed_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <random>
@@ -223,18 +224,19 @@ class ProcessTest : public testing::Test {
     return api::from_json<View>(answer.body).value();
   }
 
-  [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request, const Hash& digest, std::uint8_t nonce = 1) const {
-    const store::SubmitNonce bytes{nonce};
+  [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request, const Hash& digest, std::uint64_t nonce = 1) const {
+    store::SubmitNonce bytes{};
+    std::memcpy(bytes.data(), &nonce, sizeof nonce);
     request.headers["weft-client"] = wallet.public_key().text();
     request.headers["weft-nonce"] = to_hex(bytes);
     request.headers["weft-signature"] = wallet.sign_now(protocol::submit_digest(digest, bytes)).text();
     return request;
   }
   // As a client does: the same nonce until it is answered.
-  net::Response submit(const std::string& manifest, std::uint8_t nonce) {
+  net::Response submit(const std::string& manifest, std::uint64_t nonce) {
     return ask(signed_by(wallet_, net::post("/v1/jobs", manifest), crypto::sha256(as_bytes(manifest)), nonce));
   }
-  std::string submitted(const std::string& manifest, std::uint8_t nonce) {
+  std::string submitted(const std::string& manifest, std::uint64_t nonce) {
     const auto answer = submit(manifest, nonce);
     EXPECT_EQ(answer.status, 202) << answer.body;
     return answer.status == 202 ? api::from_json<api::Submitted>(answer.body)->id : "";

@@ -38,6 +38,7 @@ struct Behaviour {
   bool fails = false;          // TaskFailed.
   bool opens_nothing = false;  // Does not answer when its commitment is to be opened.
   bool opens_wrong = false;    // Answers with other roots.
+  double gpu_seconds = 0.001;  // That it says a task took.
   // Other work than counting: the bytes of the one output of a task.
   std::function<ByteVector(const protocol::LeasedTask&)> compute = {};
   // Where outputs go that do not travel in the frame; empty: they do.
@@ -60,8 +61,12 @@ inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key, co
   }
   if (behaviour.wrong_byte) bytes[0] ^= 0x80;
   protocol::ResultFrame frame;
-  frame.result = {
-      .task = id, .attempt = task.attempt, .root = proof::task_root(std::array{bytes}), .outputs = {}, .gpu_seconds = 0.001, .wall_seconds = 0.001};
+  frame.result = {.task = id,
+                  .attempt = task.attempt,
+                  .root = proof::task_root(std::array{bytes}),
+                  .outputs = {},
+                  .gpu_seconds = behaviour.gpu_seconds,
+                  .wall_seconds = 0.001};
   frame.result.outputs.push_back({.hash = crypto::sha256(bytes), .bytes = bytes.size(), .in_frame = !behaviour.put});
   if (behaviour.wrong_hash) frame.result.outputs[0].hash.bytes[0] ^= 1;
   if (behaviour.wrong_root) frame.result.root.bytes[0] ^= 1;

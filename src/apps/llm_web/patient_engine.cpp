@@ -28,6 +28,7 @@ class PatientEngine final : public llm::Engine {
     co_return co_await inner_->append(sequence, std::move(tokens));
   }
   Async<Result<std::vector<float>>> logits(SequenceId sequence) override { return inner_->logits(sequence); }
+  Async<Result<std::vector<float>>> last_hidden(SequenceId sequence) override { return inner_->last_hidden(sequence); }
   Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) override {
     appended_ = false;
     if (pauses_.before_draw) co_await pauses_.before_draw();

@@ -26,6 +26,44 @@ TEST(Base58, AgreesWithPublishedVectors) {
   EXPECT_FALSE(from_base58(std::string(129, '2')).has_value());
 }
 
+// Digit by digit, as on paper.
+std::string plain_base58(ByteSpan bytes) {
+  std::vector<unsigned> digits;  // Least significant first.
+  for (const std::uint8_t byte : bytes) {
+    unsigned carry = byte;
+    for (unsigned& digit : digits) {
+      carry += digit << 8;
+      digit = carry % 58;
+      carry /= 58;
+    }
+    for (; carry != 0; carry /= 58) digits.push_back(carry % 58);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size() && bytes[i] == 0; ++i) text += '1';
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) text += "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[*digit];
+  return text;
+}
+
+TEST(Bytes, Base58OfEverySizeIsWhatItIsOnPaper) {
+  std::uint64_t state = 7;
+  for (std::size_t size = 0; size <= 90; ++size) {
+    for (std::size_t zeros = 0; zeros <= std::min<std::size_t>(size, 6); ++zeros) {
+      ByteVector bytes(size, 0);
+      for (std::size_t i = zeros; i < size; ++i) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        bytes[i] = size % 7 == 0 ? 0xff : static_cast<std::uint8_t>(state >> 56);
+      }
+
+      const std::string text = to_base58(bytes);
+
+      ASSERT_EQ(text, plain_base58(bytes)) << size << " bytes, " << zeros << " zeros";
+      if (text.size() <= 128) {
+        ASSERT_EQ(from_base58(text).value(), bytes) << size << " bytes, " << zeros << " zeros";
+      }
+    }
+  }
+}
+
 TEST(Base64, AgreesWithRfc4648AndRefusesLooseText) {
   const std::map<std::string_view, std::string_view> vectors = {
       {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};

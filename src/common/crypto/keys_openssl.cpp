@@ -1,6 +1,9 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#ifdef WEFT_SODIUM
+#include <sodium.h>
+#endif
 
 #include "common/base/check.h"
 #include "common/crypto/keys.h"
@@ -70,12 +73,25 @@ Signature KeyPair::sign_now(ByteSpan message) const {
 
 Async<Result<Signature>> KeyPair::sign(ByteVector message) { co_return sign_now(message); }
 
+#ifdef WEFT_SODIUM
+
+// Half the time of OpenSSL's. Beyond what RFC 8032 refuses it refuses keys and commitments of small order, which no signer makes.
+bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature) {
+  static const bool ready = sodium_init() >= 0;  // From any thread, once.
+  check(ready, "libsodium starts");
+  return crypto_sign_verify_detached(signature.bytes.data(), message.data(), message.size(), key.bytes.data()) == 0;
+}
+
+#else
+
 bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature) {
   const OwnedKey pkey(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, key.bytes.data(), key.bytes.size()));
   const OwnedDigest context(EVP_MD_CTX_new());
   if (!pkey || !context || EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, pkey.get()) != 1) return false;
   return EVP_DigestVerify(context.get(), signature.bytes.data(), signature.bytes.size(), message.data(), message.size()) == 1;
 }
+
+#endif
 
 Async<Result<bool>> verify(PublicKey key, ByteVector message, Signature signature) { co_return verify_now(key, message, signature); }
 

@@ -7,6 +7,8 @@
 #include <format>
 #include <functional>
 
+#include "common/proof/half.h"
+
 namespace weft::proof {
 namespace {
 
@@ -15,16 +17,6 @@ T element(ByteSpan bytes, std::size_t index) {
   T value;
   std::memcpy(&value, bytes.data() + index * sizeof(T), sizeof(T));
   return value;
-}
-
-// IEEE 754 binary16; every value of it is a float.
-float from_half(std::uint16_t half) {
-  const float sign = (half & 0x8000) != 0 ? -1.0F : 1.0F;
-  const int exponent = half >> 10 & 0x1f;
-  const int fraction = half & 0x3ff;
-  if (exponent == 0x1f) return fraction != 0 ? std::nanf("") : sign * HUGE_VALF;
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-  return sign * std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
 }
 
 bool agree(double a, double b, const Tolerance& tolerance) {

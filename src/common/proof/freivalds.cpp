@@ -1,6 +1,12 @@
 #include "common/proof/freivalds.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
 #include <vector>
+
+#include "common/proof/random.h"
 
 namespace weft::proof {
 namespace {
@@ -25,34 +31,92 @@ std::uint64_t reduce_signed(SignedWide value) {
   return magnitude == 0 ? 0 : prime - magnitude;
 }
 
-// SplitMix64 (G. Steele et al., 2014), rejected above the prime so that every residue is as likely.
+// Rejected above the prime, so that every residue is as likely.
 class Residues {
  public:
-  explicit Residues(std::uint64_t seed) : state_(seed) {}
+  explicit Residues(std::uint64_t seed) : words_(seed) {}
   std::uint64_t next() {
     for (;;) {
-      std::uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
-      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-      z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-      const std::uint64_t value = (z ^ (z >> 31)) >> 3;
-      if (value < prime) return value;
+      if (const std::uint64_t value = words_.next() >> 3; value < prime) return value;
     }
   }
 
  private:
-  std::uint64_t state_;
+  RandomWords words_;
 };
 
-// matrix[rows][columns] * vector. |element| < 2^31 and vector[j] < 2^61, so that a row of up to 2^32 columns stays
-// below 2^124.
-template <class T>
-std::vector<std::uint64_t> multiply(std::span<const T> matrix, std::uint32_t rows, const std::vector<std::uint64_t>& vector) {
+// matrix[rows][vector.size()] * vector, for int8. The vector's residues are cut into five limbs of 13 bits, since processors add up
+// products of 16-bit numbers eight at a time: |element| <= 2^7, so that 1024 products stay within 2^30.
+std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::uint32_t rows, const std::vector<std::uint64_t>& vector) {
+  constexpr std::size_t limb_bits = 13, limbs = 5, part_max = 1024;
+  const std::size_t columns = vector.size();
+  std::vector<std::int16_t> cut(limbs * columns);  // [limb][column]
+  for (std::size_t limb = 0; limb < limbs; ++limb) {
+    for (std::size_t i = 0; i < columns; ++i)
+      cut[limb * columns + i] = static_cast<std::int16_t>(vector[i] >> (limb * limb_bits) & ((1U << limb_bits) - 1));
+  }
   std::vector<std::uint64_t> product(rows);
-  const T* at = matrix.data();
+  std::array<std::int16_t, part_max> wide{};
   for (std::uint32_t row = 0; row < rows; ++row) {
-    SignedWide sum = 0;
-    for (const std::uint64_t factor : vector) sum += static_cast<SignedWide>(*at++) * static_cast<std::int64_t>(factor);
-    product[row] = reduce_signed(sum);
+    std::array<std::int64_t, limbs> sums{};
+    for (std::size_t begin = 0; begin < columns; begin += part_max) {
+      const std::size_t part = std::min(part_max, columns - begin);
+      const std::int8_t* from = matrix.data() + row * columns + begin;
+      for (std::size_t i = 0; i < part; ++i) wide[i] = from[i];
+      for (std::size_t limb = 0; limb < limbs; ++limb) {
+        const std::int16_t* factors = &cut[limb * columns + begin];
+        std::int32_t sum = 0;
+        for (std::size_t i = 0; i < part; ++i) sum += static_cast<std::int32_t>(wide[i]) * factors[i];
+        sums[limb] += sum;
+      }
+    }
+    SignedWide total = 0;  // At most 2^32 columns: below 2^(32 + 7 + 65).
+    for (std::size_t limb = limbs; limb-- > 0;) total = total * (1 << limb_bits) + sums[limb];
+    product[row] = reduce_signed(total);
+  }
+  return product;
+}
+
+// The same for a product's int32, none of which may be above `most` in magnitude: nothing where one is. Moved up by `most` they
+// are unsigned, and two limbs of 31 bits do.
+std::optional<std::vector<std::uint64_t>> multiply(std::span<const std::int32_t> matrix, std::uint32_t rows, const std::vector<std::uint64_t>& vector,
+                                                   std::uint64_t most) {
+  constexpr int limb_bits = 31;
+  constexpr std::uint64_t mask = (std::uint64_t{1} << limb_bits) - 1;
+  // A power of two above it, so that what is out of range shows in a bit; past 2^31 every int32 is in range.
+  most = std::bit_ceil(std::min(most + 1, std::uint64_t{1} << 31));
+  const auto offset = static_cast<std::uint32_t>(most);
+  const auto outside = static_cast<std::uint32_t>(~(2 * most - 1));
+  const std::size_t columns = vector.size();
+  // So many products of an element (below 2 most) and a limb stay below 2^64.
+  const std::size_t part_max = std::size_t{1} << (64 - limb_bits - std::countr_zero(2 * most));
+  std::vector<std::uint32_t> low(columns), high(columns);
+  Wide moved = 0;  // What the offset adds to every row.
+  for (std::size_t i = 0; i < columns; ++i) {
+    low[i] = static_cast<std::uint32_t>(vector[i] & mask);
+    high[i] = static_cast<std::uint32_t>(vector[i] >> limb_bits);
+    moved += vector[i];
+  }
+  moved = static_cast<Wide>(reduce(moved)) * offset;
+  const std::uint64_t add = prime - reduce(moved);
+  std::vector<std::uint64_t> product(rows);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    Wide total = 0;
+    std::uint32_t seen = 0;
+    for (std::size_t begin = 0; begin < columns; begin += part_max) {
+      const std::size_t end = std::min(begin + part_max, columns);
+      const std::int32_t* from = matrix.data() + row * columns;
+      std::uint64_t sum_low = 0, sum_high = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint32_t value = static_cast<std::uint32_t>(from[i]) + offset;
+        seen |= value;
+        sum_low += std::uint64_t{value} * low[i];
+        sum_high += std::uint64_t{value} * high[i];
+      }
+      total += sum_low + (static_cast<Wide>(sum_high) << limb_bits);
+    }
+    if ((seen & outside) != 0) return std::nullopt;
+    product[row] = reduce(total + add);
   }
   return product;
 }
@@ -68,9 +132,9 @@ bool freivalds_accepts(const MatrixProduct& product, std::uint64_t seed) {
   Residues residues(seed);
   std::vector<std::uint64_t> r(product.n);
   for (std::uint64_t& value : r) value = residues.next();
-  const std::vector<std::uint64_t> left = multiply(product.c, product.m, r);
-  const std::vector<std::uint64_t> right = multiply(product.a, product.m, multiply(product.b, product.k, r));
-  return left == right;
+  // No sum of k products of int8 is greater than k 2^14.
+  const auto left = multiply(product.c, product.m, r, std::uint64_t{product.k} << 14);
+  return left && *left == multiply(product.a, product.m, multiply(product.b, product.k, r));
 }
 
 }  // namespace weft::proof

@@ -51,6 +51,28 @@ TEST(Freivalds, AcceptsTheExtremesOfInt8) {
   EXPECT_TRUE(freivalds_accepts(multiplied(8, 8, 512, [&] { return at++ % 2 == 0 ? std::int8_t{-128} : std::int8_t{127}; }).product(), 1));
 }
 
+// Sums are taken in parts of 1024 elements of A and B and of fewer of C.
+TEST(Freivalds, ChecksRowsOfSeveralParts) {
+  for (const auto [m, n, k] : {std::array{3U, 1023U, 1025U}, {3U, 1025U, 2049U}, {2U, 3000U, 5U}}) {
+    Matrices x = random_product(m, n, k, m + n);
+    EXPECT_TRUE(freivalds_accepts(x.product(), 7));
+    for (const std::size_t at : {std::size_t{0}, std::size_t{n} - 1, x.c.size() - 1}) {
+      ++x.c[at];
+      EXPECT_FALSE(freivalds_accepts(x.product(), 7)) << at;
+      --x.c[at];
+    }
+  }
+}
+
+TEST(Freivalds, RefusesWhatNoProductCanBe) {
+  Matrices x = random_product(4, 6, 5, 8);
+  for (const std::int32_t wrong : {std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 1 << 20, -(1 << 20)}) {
+    const std::int32_t right = std::exchange(x.c[9], wrong);
+    EXPECT_FALSE(freivalds_accepts(x.product(), 3)) << wrong;
+    x.c[9] = right;
+  }
+}
+
 TEST(Freivalds, RefusesOneWrongElementWhereverItIs) {
   Matrices x = random_product(9, 11, 13, 3);
   for (std::size_t i = 0; i < x.c.size(); ++i) {

@@ -47,6 +47,7 @@ std::string api_schema() {
   add_schema<Workers>(out, "Workers");
   add_schema<Ledger>(out, "Ledger");
   add_schema<LedgerAccount>(out, "LedgerAccount");
+  add_schema<LedgerJob>(out, "LedgerJob");
   add_schema<Problem>(out, "Problem");
   return "{" + out + "}";
 }
@@ -60,6 +61,7 @@ template std::string to_json(const Tasks&);
 template std::string to_json(const Workers&);
 template std::string to_json(const Ledger&);
 template std::string to_json(const LedgerAccount&);
+template std::string to_json(const LedgerJob&);
 template std::string to_json(const Problem&);
 template Result<Info> from_json(std::string_view);
 template Result<Submitted> from_json(std::string_view);
@@ -69,6 +71,7 @@ template Result<Tasks> from_json(std::string_view);
 template Result<Workers> from_json(std::string_view);
 template Result<Ledger> from_json(std::string_view);
 template Result<LedgerAccount> from_json(std::string_view);
+template Result<LedgerJob> from_json(std::string_view);
 template Result<Problem> from_json(std::string_view);
 
 }  // namespace weft::protocol::api

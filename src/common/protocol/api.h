@@ -109,17 +109,34 @@ struct Ledger {
   MicroCredits sum = 0;  // Always 0.
   std::vector<Balance> balances;
 };
-// GET /v1/ledger?account=A: its transactions, newest first.
-struct LedgerEntry {
-  std::string key;
-  std::string what;
-  MicroCredits amount = 0;  // Of this account.
-  std::int64_t time = 0;
-};
-struct LedgerAccount {
+// What a transaction did to one account, and what that held afterwards.
+struct LedgerMovement {
   std::string account;
   MicroCredits amount = 0;
+  MicroCredits balance = 0;
+};
+struct LedgerEntry {
+  std::string key;
+  std::string job;  // Empty: of none.
+  std::string what;
+  MicroCredits amount = 0;   // Of the account that was asked for; of a job its escrow's.
+  MicroCredits balance = 0;  // What that held afterwards.
+  std::int64_t time = 0;
+  std::vector<LedgerMovement> movements;  // All of the transaction: they sum to 0.
+};
+// GET /v1/ledger?account=A[&from=N][&count=N]: its transactions, newest first.
+struct LedgerAccount {
+  std::string account;
+  MicroCredits amount = 0;  // Now.
   std::vector<LedgerEntry> entries;
+  std::uint64_t next = 0;  // `from` of the next page; 0: that was all.
+};
+// GET /v1/ledger?job=ID[&from=N][&count=N]: what the job moved, oldest first.
+struct LedgerJob {
+  std::string job;
+  MicroCredits amount = 0;  // What its escrow holds now.
+  std::vector<LedgerEntry> entries;
+  std::uint64_t next = 0;
 };
 
 // RFC 9457 problem document.

@@ -4,6 +4,10 @@
 
 namespace weft::llm {
 
+Async<Result<std::vector<float>>> Engine::last_hidden(SequenceId) {
+  co_return fail(ErrorCode::unsupported, "The engine on {} gives no hidden states.", device());
+}
+
 Result<EngineOptions> complete(EngineOptions options, const Config& config) {
   if (options.layers.end == 0) options.layers.end = config.layers;
   if (options.layers.begin >= options.layers.end || options.layers.end > config.layers)

@@ -68,6 +68,11 @@ class Engine {
   // The raw logits behind the last position; the engine has the last layer.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> logits(SequenceId sequence) = 0;
 
+  // The final hidden state [embedding] behind the last position, before the norm of the head: what fingerprints of a session are
+  // made of (common/proof). Draw with more = 0 before it, or what was drawn ahead is computed anew. unsupported where an engine
+  // does not give it.
+  [[nodiscard]] virtual Async<Result<std::vector<float>>> last_hidden(SequenceId sequence);
+
   // Draws the next token of each sequence, which counts as appended. `more` is how many draws of the same sequences are
   // likely to follow this one, so that an engine can work ahead; rewind() takes back what it did too much.
   [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) = 0;

@@ -42,7 +42,9 @@ Transaction pay_task(const TaskPay& pay, std::span<const PublicKey> agreeing) {
   Transaction transaction{.key = "pay:" + pay.task.text(),
                           .job = pay.task.job,
                           .entries = {{Account::escrow(pay.task.job), -pay.price}},
-                          .what = std::format("pays {} credits for task {} to each of {} workers", credits(each), pay.task.index, agreeing.size())};
+                          .what = agreeing.size() == 1 ? std::format("pays {} credits for task {}", credits(each), pay.task.index)
+                                                       : std::format("pays {} credits for task {} to each of {} workers", credits(each),
+                                                                     pay.task.index, agreeing.size())};
   for (const PublicKey& worker : agreeing) transaction.entries.push_back({Account::worker(worker), each});
   if (fee != 0) transaction.entries.push_back({Account::platform(), fee});
   if (rest != 0) transaction.entries.push_back({Account::client(pay.client), rest});

@@ -1,5 +1,6 @@
 // The indexes that make matching cheap: classes, their free workers and their jobs with something to give, deadlines.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "service/scheduler/state.h"
@@ -15,7 +16,9 @@ constexpr std::int32_t slowness_after_expiry = 1000;
 
 FreeKey free_key_of(const WorkerState& worker) {
   const auto slowness = static_cast<std::int32_t>(std::lround(-4 * std::log2(worker.rate)));
-  return {.held = static_cast<std::uint32_t>(worker.running.size()),
+  const auto milliseconds = static_cast<std::uint32_t>(std::clamp(worker.load_seconds * 1000, 0.0, 1e9));
+  return {.load = worker.running.empty() ? 0U : 1U + static_cast<std::uint32_t>(std::bit_width(milliseconds)),
+          .held = static_cast<std::uint32_t>(worker.running.size()),
           .slowness = slowness + (worker.expiries > 0 ? slowness_after_expiry : 0),
           .sequence = worker.sequence};
 }
@@ -40,6 +43,7 @@ RequirementClass& Scheduler::State::class_of(const Job& job) {
   for (auto& [sequence, worker] : workers_in_order) {
     if (!fits(worker->info, key)) continue;
     worker->classes.push_back(made.get());
+    if (worker->sliced()) made->sliced[sequence] = worker;
     if (worker->info.slots > 0) {
       ++made->members[worker->side()];
       made->rates += worker->rate;
@@ -60,10 +64,21 @@ void Scheduler::State::list_job(JobState& job) {
   job.listed_phase = phase;
 }
 
+bool Scheduler::State::has_room(WorkerState& worker) const {
+  const std::size_t held = worker.running.size();
+  if (worker.sliced()) return held < worker.info.slots;
+  if (held >= worker.info.slots || (held > 0 && worker.load_seconds >= seconds(settings.hold_max))) {
+    worker.full_at = std::max(worker.full_at, held);
+    return false;
+  }
+  if (held > std::max<std::size_t>(worker.full_at / 2, 1)) return worker.full_at == 0;
+  worker.full_at = 0;
+  return true;
+}
+
 void Scheduler::State::list_worker(WorkerState& worker) {
   std::optional<FreeKey> key;
-  const bool room = worker.running.size() < worker.info.slots && (worker.running.empty() || worker.load_seconds < seconds(settings.hold_max));
-  if (room && !worker.gone) key = free_key_of(worker);
+  if (!worker.gone && has_room(worker)) key = free_key_of(worker);
   if (key != worker.free_key) {
     for (RequirementClass* each : worker.classes) {
       auto& free = each->free[worker.side()];
@@ -77,6 +92,10 @@ void Scheduler::State::list_worker(WorkerState& worker) {
   const auto at_most = [&](Instant instant) { deadline = deadline ? std::min(*deadline, instant) : instant; };
   if (!worker.gone) {
     if (!worker.running.empty()) at_most(worker.head_since + settings.wall_max + settings.grace);
+    if (!worker.running.empty() && settings.speculation.enabled && worker.running.front().seconds > 0) {
+      const Holding& head = worker.running.front();
+      at_most(std::max(late_at(settings.speculation, worker.head_since, head.seconds), head.look_again));
+    }
     if (!worker.reported.empty()) at_most(worker.reported.front().since + settings.grace);
     if (deadline) at_most(worker.heard + settings.beat * settings.beats_missed_max);
   }
@@ -93,6 +112,8 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
     each->rates = each->members[0] + each->members[1] == 0 ? 0 : each->rates + change * worker.rate;  // No rounding is left behind.
   }
   worker.info.slots = slots;
+  worker.full_at = 0;
+  if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
   list_worker(worker);
   mark(worker);
   if (change >= 0) return;
@@ -121,6 +142,9 @@ void Scheduler::State::mark(JobState& job) { changed_jobs[job.rank] = &job; }
 void Scheduler::State::mark(WorkerState& worker) { changed_workers[worker.sequence] = &worker; }
 
 void Scheduler::State::erase_job(JobState& job) {
+  break_promise(job);
+  copies -= job.copies;
+  leave_client(job);
   if (job.listed_phase != RequirementClass::phases) job.requirements->needing[job.listed_phase].erase(job.rank);
   --job.requirements->jobs;
   queued_seconds = jobs.size() == 1 ? 0 : queued_seconds - job.queued_seconds;
@@ -133,6 +157,9 @@ void Scheduler::State::erase_worker(WorkerState& worker) {
   worker.gone = true;
   list_worker(worker);
   changed_workers.erase(worker.sequence);
+  if (worker.sliced()) {
+    for (RequirementClass* each : worker.classes) each->sliced.erase(worker.sequence);
+  }
   workers_in_order.erase(worker.sequence);
   workers.erase(PublicKey(worker.info.key));
 }

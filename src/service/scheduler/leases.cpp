@@ -22,23 +22,30 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
     job.canary = CanaryState::leased;
     job.canary_index = index;
   }
-  const double predicted = job.pace * job.range_count(index) / worker.rate;
+  const double predicted = predicted_seconds(worker, job, index);
+  const double charged = job.pace_usual * job.range_count(index);
+  const double usual = job.pace > 0 ? predicted * job.pace_usual / job.pace : 0;
   if (worker.running.empty()) {
     worker.head_since = now;
     worker.heard = std::max(worker.heard, now);  // It is asked to beat from here on.
   }
-  worker.running.push_back({.job = &job, .index = index, .attempt = attempt, .seconds = predicted, .since = now});
-  worker.load_seconds += predicted;
+  worker.running.push_back(
+      {.job = &job, .index = index, .attempt = attempt, .seconds = predicted, .usual = usual, .since = now, .charged = charged, .look_again = now});
+  worker.load_seconds += usual;
+  break_promise(job);  // It has what it waited for.
+  if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
   list_job(job);
   list_worker(worker);
+  charge(job, charged, now);
 }
 
 void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t index, Instant now) {
   const auto is_it = [&](const Holding& holding) { return holding.job == &job && holding.index == index; };
   if (const auto running = std::ranges::find_if(worker.running, is_it); running != worker.running.end()) {
-    worker.load_seconds -= running->seconds;
+    worker.load_seconds -= running->usual;
     if (running == worker.running.begin()) worker.head_since = now;
     worker.running.erase(running);
+    if (worker.sliced() && !worker.running.empty()) worker.head_since = worker.running.front().since;
     if (worker.running.empty()) worker.load_seconds = 0;  // No rounding is carried on.
   } else {
     const auto reported = std::ranges::find_if(worker.reported, is_it);
@@ -54,7 +61,11 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
   TaskState& task = job.tasks.at(index);
   const ReplicaOf replica = *task.replica_of(worker.info.key);
   const bool canary = job.canary == CanaryState::leased && job.canary_index == index;
+  const auto is_it = [&](const Holding& each) { return each.job == &job && each.index == index; };
+  const auto running = std::ranges::find_if(worker.running, is_it);
+  charge(job, -(running != worker.running.end() ? *running : *std::ranges::find_if(worker.reported, is_it)).charged, now);
   unhold(worker, job, index, now);
+  if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas, [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
   if (canary) job.canary = CanaryState::waiting;
   out.push_back(LeaseLost{.task = job.task_id(index), .worker = worker.info.key, .attempt = replica.attempt, .reason = why.message});
@@ -110,6 +121,7 @@ void Scheduler::State::disconnect(WorkerState& worker, Blame head, const Error& 
   worker.gone = true;
   set_slots(worker, 0);
   lose_all(worker, head, why, now);
+  departs(worker, now);
   erase_worker(worker);
 }
 
@@ -127,6 +139,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
   const Estimate made = estimate({.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas}, pace, pricing);
   job.canary = CanaryState::passed;
   job.pace = pace;
+  job.pace_usual = pace;
   count_queued(job);
   job.spec.estimate = made;
   if (made.price > job.spec.budget) {
@@ -154,6 +167,8 @@ void Scheduler::State::measured(WorkerState& worker, JobState& job, const Measur
     set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
   }
   job.pace = std::max(job.pace, pace);
+  constexpr double weight = 0.1;
+  job.pace_usual += weight * (pace - job.pace_usual);
   count_queued(job);
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <format>
-#include <queue>
+#include <set>
 
 #include "service/scheduler/state.h"
 
@@ -10,6 +10,7 @@ namespace weft::scheduler {
 namespace {
 
 constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
+constexpr std::size_t pass_overs_max = 64;  // Of a job at a time: it does not look at thousands that do not suit.
 constexpr auto browser = static_cast<std::size_t>(protocol::WorkerKind::browser);
 
 // A stranger's shader is tried natively first, where a native worker that fits is connected.
@@ -39,11 +40,16 @@ void Scheduler::State::expire(Instant now) {
     list_job(job);
     mark(job);
   }
+  while (!patience.empty() && patience.begin()->first <= now) {
+    JobState* job = find_job(patience.begin()->second);
+    patience.erase(patience.begin());
+    if (job != nullptr && job->patient_until && *job->patient_until <= now) mark(*job);
+  }
   while (!starving.empty() && starving.begin()->first <= now) {
     const TaskId id = starving.begin()->second;
     starving.erase(starving.begin());
     const TaskState* task = find_task(id);
-    if (task == nullptr || !task->missing()) continue;
+    if (task == nullptr || task->replicas.size() >= task->wanted) continue;
     std::vector<PublicKey> had;
     for (const ReplicaOf& replica : task->replicas) {
       if (replica.state == ReplicaState::counted) had.push_back(replica.worker);
@@ -81,6 +87,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     const Holding holding = worker.reported.front();
     lose(worker, *holding.job, holding.index, Blame::failure, {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
   }
+  look_for_late(worker, now);
   list_worker(worker);
 }
 
@@ -88,43 +95,59 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
 // a changed worker might take something of, are looked at: everything else was matched before. The latter are found class by
 // class, from the front of each queue for as long as a changed worker of the class has room: to ask each worker for its next
 // job instead would ask all of them again for every job that only one can have.
+//
+// What is given may put its client's jobs further back (charge()): those that were to be looked at stay so at their new place,
+// and the queues' fronts go on from where they were. Where a promise is kept elsewhere its worker is free for those behind.
 void Scheduler::State::match(Instant now) {
   struct Front {
     Rank rank;
     RequirementClass* of = nullptr;
     RequirementClass::Phase phase = RequirementClass::open;
-    bool operator<(const Front& other) const { return other.rank < rank; }  // The least on top.
+    bool operator<(const Front& other) const { return std::pair(rank, phase) < std::pair(other.rank, other.phase); }
   };
-  std::map<Rank, JobState*> jobs_at_hand = std::exchange(changed_jobs, {});
+  jobs_at_hand = std::exchange(changed_jobs, {});
   std::unordered_map<RequirementClass*, std::vector<WorkerState*>> hands;  // Changed workers with room.
-  for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) {
-    if (!worker->free_key) continue;
-    for (RequirementClass* each : worker->classes) hands[each].push_back(worker);
-  }
-  std::priority_queue<Front> fronts;  // No two of one rank, so that their order is that of the ranks alone.
+  std::set<Front> fronts;                                                  // A rank is one job's, and so one class's.
   const auto advance = [&](RequirementClass* of, RequirementClass::Phase phase, std::optional<Rank> after) {
     const auto& needing = of->needing[phase];
     const auto next = after ? needing.upper_bound(*after) : needing.begin();
-    if (next != needing.end()) fronts.push({.rank = next->first, .of = of, .phase = phase});
+    if (next != needing.end()) fronts.insert({.rank = next->first, .of = of, .phase = phase});
   };
-  for (const auto& [of, workers_of] : hands) {
-    advance(of, RequirementClass::canary, {});
-    advance(of, RequirementClass::open, {});
-  }
-  const auto give_all = [&](JobState& job) {
-    while (give(job, now)) {
+  const auto take_changed = [&](std::optional<Rank> after) {
+    std::set<RequirementClass*> touched;  // In any order: the fronts are sorted.
+    for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) {
+      if (!worker->free_key) continue;
+      for (RequirementClass* each : worker->classes) {
+        std::vector<WorkerState*>& hand = hands[each];
+        if (!after || !std::ranges::contains(hand, worker)) hand.push_back(worker);
+        touched.insert(each);
+      }
     }
+    for (RequirementClass* of : touched) {
+      advance(of, RequirementClass::canary, after);
+      advance(of, RequirementClass::open, after);
+    }
+  };
+  take_changed({});
+  const auto give_all = [&](JobState& job) {
+    const Rank rank = job.rank;
+    while (give(job, now)) {
+      if (job.rank == rank) continue;
+      jobs_at_hand[job.rank] = &job;  // Others are before it now.
+      break;
+    }
+    if (!changed_workers.empty()) take_changed(rank);
   };
 
   while (!fronts.empty() || !jobs_at_hand.empty()) {
-    if (fronts.empty() || (!jobs_at_hand.empty() && jobs_at_hand.begin()->first <= fronts.top().rank)) {
+    if (fronts.empty() || (!jobs_at_hand.empty() && jobs_at_hand.begin()->first <= fronts.begin()->rank)) {
       JobState* job = jobs_at_hand.begin()->second;
       jobs_at_hand.erase(jobs_at_hand.begin());
       give_all(*job);
       continue;
     }
-    const Front front = fronts.top();
-    fronts.pop();
+    const Front front = *fronts.begin();
+    fronts.erase(fronts.begin());
     auto& candidates = hands.at(front.of);
     const auto found = front.of->needing[front.phase].find(front.rank);
     if (found != front.of->needing[front.phase].end()) {
@@ -155,9 +178,20 @@ Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& can
     }
     if (only_natives && !worker->native()) continue;
     a_native = true;
-    if (task_for(*worker, job, now)) return Takers::some;
+    if (takes(*worker, job, now)) return Takers::some;
   }
   return only_natives && !a_native ? Takers::none_of_class : Takers::none;  // Then so do all canaries of the class.
+}
+
+bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant now) {
+  const auto index = task_for(worker, job, now);
+  if (!index) return false;
+  if (!admits(worker, job, *index, now)) {
+    const JobState* promised = job.requirements->promised;
+    return promised == nullptr || job.rank < promised->rank;  // It may be promised room.
+  }
+  const bool waits = job.patient_until && *job.patient_until > now;
+  return !waits || suits(worker, job, *index, now);
 }
 
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job, Instant now) {
@@ -196,19 +230,56 @@ bool Scheduler::State::give(JobState& job, Instant now) {
     return true;
   };
   WorkerState* failed_before = nullptr;  // Takes a task again that it failed, where nobody else is free.
+  WorkerState* passed_over = nullptr;    // The best of those that do not suit.
+  double prospect_best = -1;
+  std::size_t passed_over_count = 0;
+  bool lacks_room = false;
   while (next_native != natives.end() || next_browser != browsers.end()) {
     const bool take_native = next_browser == browsers.end() || (next_native != natives.end() && next_native->first < next_browser->first);
     WorkerState& worker = take_native ? *(next_native++)->second : *(next_browser++)->second;
     const auto index = task_for(worker, job, now);
     if (!index) continue;
+    if (!admits(worker, job, *index, now)) {
+      lacks_room = true;
+      continue;
+    }
+    if (const double chance = prospect(worker, job, *index, now); chance < 1 - settings.leaving_risk_max) {
+      if (chance > prospect_best) {
+        prospect_best = chance;
+        passed_over = &worker;
+      }
+      if (++passed_over_count >= pass_overs_max) break;
+      continue;
+    }
     const TaskState* task = find_task(job.task_id(*index));
+    if (task == nullptr || !std::ranges::contains(task->failures, worker.info.key, &FailureOn::worker)) job.patient_until.reset();
     if (task == nullptr) return grant(worker, *index, 1);
     if (!std::ranges::contains(task->failures, worker.info.key, &FailureOn::worker)) return grant(worker, *index, task->next_attempt);
     if (failed_before == nullptr) failed_before = &worker;
   }
-  if (failed_before == nullptr) return false;
-  const std::uint32_t index = *task_for(*failed_before, job, now);
-  return grant(*failed_before, index, job.tasks.at(index).next_attempt);
+  const std::size_t asked = job.requirements->members[native] + (waits_for_native(job) ? 0 : job.requirements->members[browser]);
+  if (failed_before == nullptr && passed_over == nullptr) {
+    if (lacks_room || natives.size() + browsers.size() < asked) promise_room(job, now);
+    return false;
+  }
+  WorkerState& worker = failed_before != nullptr ? *failed_before : *passed_over;
+  const std::uint32_t index = *task_for(worker, job, now);
+  // Where nobody else is there, waiting would be for nothing.
+  const bool patient = failed_before == nullptr && passed_over_count < asked;
+  if (patient && (!job.patient_until || *job.patient_until > now)) {
+    // A lease that ends without a result costs what the task takes; so long it is worth to wait.
+    const auto wait = std::chrono::duration<double>(std::min(predicted_seconds(worker, job, index), seconds(settings.wall_max)));
+    wait_for_better(job, std::chrono::duration_cast<Duration>(wait), now);
+    return false;
+  }
+  const TaskState* task = find_task(job.task_id(index));
+  return grant(worker, index, task == nullptr ? 1 : task->next_attempt);
+}
+
+void Scheduler::State::wait_for_better(JobState& job, Duration wait, Instant now) {
+  if (job.patient_until) return;
+  job.patient_until = now + wait;
+  patience.insert({*job.patient_until, job.spec.id});
 }
 
 void Scheduler::State::announce(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt) {

@@ -31,8 +31,9 @@ struct ClassKey {
 
 [[nodiscard]] bool fits(const Worker& worker, const ClassKey& key);
 
-// Who comes first: who holds least, then who is fastest, then who came first.
+// Who comes first: who has least to do, then who holds least, then who is fastest, then who came first.
 struct FreeKey {
+  std::uint32_t load = 0;  // 0: nothing; otherwise of its predicted milliseconds, in powers of two.
   std::uint32_t held = 0;
   std::int32_t slowness = 0;  // Of the rate, in quarters of a power of two: small changes do not reorder.
   std::uint64_t sequence = 0;
@@ -46,9 +47,11 @@ struct RequirementClass {
   ClassKey key;
   std::size_t jobs = 0;  // All of the class.
   std::map<Rank, JobState*> needing[phases];
-  double rates = 0;                         // Of the members, summed.
-  std::size_t members[2] = {0, 0};          // Connected workers that fit and are not paused, by protocol::WorkerKind.
-  std::map<FreeKey, WorkerState*> free[2];  // Those with room, by protocol::WorkerKind.
+  double rates = 0;                              // Of the members, summed.
+  std::size_t members[2] = {0, 0};               // Connected workers that fit and are not paused, by protocol::WorkerKind.
+  std::map<FreeKey, WorkerState*> free[2];       // Those with room, by protocol::WorkerKind.
+  std::map<std::uint64_t, WorkerState*> sliced;  // Members that share their memory, by order of arrival.
+  JobState* promised = nullptr;                  // Which of its jobs holds the reservation.
 };
 
 }  // namespace weft::scheduler

@@ -52,11 +52,13 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   made->rate = made->rate_said;
   made->heard = now;
   WorkerState& added = *made;
+  state.arrives(added, now);
   state.workers[worker.key] = std::move(made);
   state.workers_in_order[added.sequence] = &added;
   for (auto& [key, each] : state.classes) {
     if (!fits(added.info, key)) continue;
     added.classes.push_back(each.get());
+    if (added.sliced()) each->sliced[added.sequence] = &added;
     if (added.info.slots > 0) {
       ++each->members[added.side()];
       each->rates += added.rate;
@@ -65,6 +67,11 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   state.list_worker(added);
   state.mark(added);
   return {};
+}
+
+void Scheduler::set_clock(Instant now, UnixMillis unix) {
+  state_->clock_at = now;
+  state_->clock_unix = unix;
 }
 
 void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Instant now) {
@@ -137,6 +144,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   if (job.estimate) {
     added.canary = CanaryState::passed;
     added.pace = job.estimate->reference_seconds_per_workgroup;
+    added.pace_usual = added.pace;
   }
   for (const TaskProgress& each : progress) {
     if (each.index >= job.tasks)
@@ -156,6 +164,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   state.count_queued(added);
   if (job.deadline) state.job_deadlines.insert({std::max(*job.deadline, now), job.id});
   if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
+  state.join_client(added);
   state.jobs[job.id] = std::move(made);
   state.list_job(added);
   state.mark(added);
@@ -182,7 +191,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   const auto holding =
       std::ranges::find_if(worker->running, [&](const Holding& each) { return each.job == &job && each.index == result.task.index; });
   check(holding != worker->running.end(), "a leased replica is held by its worker");
-  const Instant began = holding == worker->running.begin() ? worker->head_since : holding->since;
+  const Instant began = holding == worker->running.begin() && !worker->sliced() ? worker->head_since : holding->since;
   const Measurement measurement{.workgroups = job.range_count(result.task.index),
                                 .gpu_seconds = result.gpu_seconds,
                                 .elapsed_seconds = seconds(now - began),
@@ -191,10 +200,13 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   replica->state = ReplicaState::reported;
   Holding reported = *holding;
   reported.since = now;
-  worker->load_seconds -= holding->seconds;
+  reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
+  state.charge(job, reported.charged - holding->charged, now);
+  worker->load_seconds -= holding->usual;
   worker->running.erase(holding);
   if (worker->running.empty()) worker->load_seconds = 0;
   worker->head_since = now;  // Whatever is first now runs from here on at the latest.
+  if (worker->sliced() && !worker->running.empty()) worker->head_since = worker->running.front().since;
   worker->reported.push_back(reported);
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
@@ -255,6 +267,7 @@ void Scheduler::settled(const TaskId& id) {
       if (replica.state == ReplicaState::reported) continue;
       state.out.push_back(Cancel{.worker = replica.worker, .tasks = {{.task = id, .attempt = replica.attempt}}, .reason = "The task is settled."});
     }
+    state.drop_copies(*job, found->second, found->second.copies);
     job->close(found->second);
     job->tasks.erase(found);
   }
@@ -282,7 +295,10 @@ void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
 std::vector<Decision> Scheduler::decide(Instant now) {
   state_->latest = std::max(state_->latest, now);
   state_->expire(now);
-  state_->match(now);
+  state_->refresh_shares(now);
+  do {
+    state_->match(now);
+  } while (!state_->changed_jobs.empty() || !state_->changed_workers.empty());  // A promise was kept or broken.
   state_->lease_in_out.clear();
   return std::exchange(state_->out, {});
 }
@@ -296,6 +312,7 @@ std::optional<Instant> Scheduler::next_deadline() const {
   at_most(state_->worker_deadlines);
   at_most(state_->retries);
   at_most(state_->starving);
+  at_most(state_->patience);
   return next;
 }
 
@@ -340,6 +357,24 @@ Market Scheduler::market(const Job& job) const {
           .seconds_per_second = std::max(asked.rates, 0.0),
           .workers = asked.members[0] + asked.members[1]};
 }
+
+std::vector<ReservationView> Scheduler::reservations() const {
+  std::vector<ReservationView> found;
+  for (const auto& [sequence, worker] : state_->workers_in_order) {
+    if (worker->promised == nullptr) continue;
+    found.push_back({.job = worker->promised->spec.id, .worker = worker->info.key, .start = worker->promise.start});
+  }
+  return found;
+}
+
+std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, Instant now) const {
+  const WorkerState* found = state_->find_worker(worker);
+  if (found == nullptr) return {};
+  return found->presence->stays(state_->unix_at(now), seconds);
+}
+
+std::size_t Scheduler::copies() const { return state_->copies; }
+std::uint64_t Scheduler::copies_made() const { return state_->copies_made; }
 
 std::size_t Scheduler::workers() const { return state_->workers.size(); }
 std::size_t Scheduler::jobs() const { return state_->jobs.size(); }

@@ -15,8 +15,12 @@
 // Rules. Jobs by score and age (score.h: stake, priority, deadline, size), then by the order in which they came. The
 // replicas of a task go to different workers. Until a job's canary (its first open task, leased alone) has passed, nothing
 // else of it is leased; a shader's canary goes to a native worker where one is connected that could run it, otherwise to one
-// browser in dispatches of one workgroup. Every worker gets work before one gets two tasks, faster workers first. Leases are
-// not durable.
+// browser in dispatches of one workgroup. Every worker gets work before one gets two tasks, faster workers first. Clients
+// that had more than their share come later (fair_share.h). A task passes over workers that are too slow for its time bound
+// or will likely leave before its end (presence.h), as long as a better one may get free. Small tasks come in batches: a
+// worker that was filled up is filled again when half of it is done. A task that is late in the tail of its job gets a copy
+// elsewhere (speculation.h); one that needs more memory than a shared worker has free is promised room (reservation.h).
+// Leases are not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.
 #pragma once
@@ -63,11 +67,21 @@ struct LeaseTerms {
   std::uint32_t wall_ms_max = 0;
 };
 
+// A job's next task waits for room on this worker, which is expected then.
+struct ReservationView {
+  JobId job;
+  PublicKey worker;
+  Instant start;
+};
+
 class Scheduler {
  public:
   explicit Scheduler(Settings settings = {});
   Scheduler(const Scheduler&) = delete;
   ~Scheduler();
+
+  // What the wall clock says at this instant: hours of the day follow it. Until then they begin with Instant's epoch.
+  void set_clock(Instant now, UnixMillis unix);
 
   // --- Workers. A second add_worker() for a key that is connected is already_exists: remove the first.
   [[nodiscard]] Result<> add_worker(const Worker& worker, Instant now);
@@ -116,6 +130,12 @@ class Scheduler {
   // --- For pages and tests.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;
   [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
+  [[nodiscard]] std::vector<ReservationView> reservations() const;
+  // The chance that a known worker stays for so long, and nothing for an unknown one.
+  [[nodiscard]] std::optional<double> stays(const PublicKey& worker, double seconds, Instant now) const;
+  // Copies of late tasks under way, and how many there were.
+  [[nodiscard]] std::size_t copies() const;
+  [[nodiscard]] std::uint64_t copies_made() const;
   [[nodiscard]] std::size_t workers() const;
   [[nodiscard]] std::size_t jobs() const;
 

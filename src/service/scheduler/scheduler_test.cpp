@@ -125,7 +125,7 @@ TEST(Canary, GoesToABrowserWhenTheLastNativeWorkerLeaves) {
 TEST(Canary, PricesTheJobAndLetsTheRestGo) {
   Rig rig;
   rig.add(native_worker(1, 0.5));
-  rig.add(browser_worker(2, 0.05));
+  rig.add(browser_worker(2, 0.1));
   rig.add(small_job(1, 8));
   rig.decide(0);
 

@@ -12,7 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "service/scheduler/fair_share.h"
+#include "service/scheduler/presence.h"
 #include "service/scheduler/requirement_class.h"
+#include "service/scheduler/reservation.h"
 #include "service/scheduler/scheduler.h"
 
 namespace weft::scheduler {
@@ -33,6 +36,7 @@ struct FailureOn {
 // A task that something has happened to and that is not settled. The others are known by their index alone.
 struct TaskState {
   std::uint32_t wanted = 0;  // Replicas in all.
+  std::uint32_t copies = 0;  // And on top, because one is late.
   std::uint32_t next_attempt = 1;
   std::uint64_t open_sequence = 0;  // Its place in JobState::open; 0: not there.
   std::vector<ReplicaOf> replicas;
@@ -42,7 +46,7 @@ struct TaskState {
   std::vector<PublicKey> timeouts;
   std::vector<PublicKey> browsers_lost;
 
-  [[nodiscard]] bool missing() const { return replicas.size() < wanted; }
+  [[nodiscard]] bool missing() const { return replicas.size() < wanted + copies; }
   [[nodiscard]] ReplicaOf* replica_of(const PublicKey& worker);
 };
 
@@ -55,8 +59,12 @@ struct JobState {
   CanaryState canary = CanaryState::waiting;
   std::optional<std::uint32_t> canary_index;  // Once it was leased.
   double queued_seconds = 0;                  // Its part in State::queued_seconds.
-  double pace = 0;                            // The slowest reference seconds a workgroup seen so far.
+  double pace = 0;                            // The slowest reference seconds a workgroup seen so far: for bounds.
+  double pace_usual = 0;                      // The latest ones, averaged: for how much a worker has to do.
   std::uint32_t leases = 0;
+  std::size_t copies = 0;                // Of its tasks.
+  WorkerState* promised = nullptr;       // Where its next task has a reservation.
+  std::optional<Instant> patient_until;  // It passes over workers until then.
   std::vector<bool> settled;
   std::uint32_t settled_count = 0;
   std::map<std::uint32_t, TaskState> tasks;  // By index.
@@ -86,8 +94,11 @@ struct Holding {
   JobState* job = nullptr;
   std::uint32_t index = 0;
   std::uint32_t attempt = 0;
-  double seconds = 0;  // Predicted.
+  double seconds = 0;  // Predicted, at the slowest pace.
+  double usual = 0;    // At the usual one.
   Instant since;       // Leased, later reported.
+  double charged = 0;  // To its client, in reference seconds.
+  Instant look_again;  // Whether it is late, at the earliest.
 };
 
 // Results correct what a worker says of its speed by at most this, either way.
@@ -103,6 +114,10 @@ struct WorkerState {
   Instant head_since;             // When it began with running.front().
   Instant heard;
   double load_seconds = 0;
+  std::size_t full_at = 0;       // How many tasks it held when it had no room any more; 0: it is being filled.
+  JobState* promised = nullptr;  // Which job's task waits for room here,
+  Promise promise;               // and what it was promised.
+  Presence* presence = nullptr;
   std::uint32_t expiries = 0;  // In a row.
   std::optional<Instant> deadline;
   std::vector<RequirementClass*> classes;  // That it fits.
@@ -110,6 +125,7 @@ struct WorkerState {
   bool gone = false;                       // Being removed: nothing is sent to it.
 
   [[nodiscard]] bool native() const { return info.kind == protocol::WorkerKind::native; }
+  [[nodiscard]] bool sliced() const { return info.sharing == Sharing::sliced; }
   [[nodiscard]] std::size_t side() const { return static_cast<std::size_t>(info.kind); }
 };
 
@@ -124,7 +140,7 @@ enum class Blame : std::uint8_t {
 };
 
 struct Scheduler::State {
-  explicit State(Settings chosen) : settings(chosen) {}
+  explicit State(Settings chosen) : settings(chosen), shares(chosen.fair_shares) {}
 
   const Settings settings;
   std::unordered_map<JobId, std::unique_ptr<JobState>> jobs;            // Looked up only.
@@ -142,8 +158,34 @@ struct Scheduler::State {
   std::set<std::pair<Instant, TaskId>> starving;  // See NoWorkerLeft.
   std::map<Rank, JobState*> changed_jobs;
   std::map<std::uint64_t, WorkerState*> changed_workers;  // By WorkerState::sequence.
+  std::map<Rank, JobState*> jobs_at_hand;                 // What match() looks at; empty outside.
   std::vector<Decision> out;
   std::map<std::pair<std::uint64_t, JobId>, std::size_t> lease_in_out;  // Leases of this decide() that take further tasks.
+
+  // Clients, and how much later than they came their jobs stand in the queue.
+  struct Client {
+    std::map<std::uint64_t, JobState*> jobs;  // By Rank::sequence.
+    std::int64_t penalty = 0;                 // As in Rank::place.
+  };
+  FairShares shares;
+  std::map<PublicKey, Client> clients;  // With jobs.
+  std::optional<Instant> shares_at;     // When all leads were looked at.
+  bool shares_stale = false;            // Clients came or went since.
+
+  // What is known of workers that are or were here.
+  struct Acquaintance {
+    Presence presence;
+    std::uint64_t seen = 0;  // Departures are numbered; 0: it is here.
+  };
+  std::map<PublicKey, Acquaintance> acquaintances;
+  std::map<std::uint64_t, PublicKey> departed;  // By Acquaintance::seen.
+  std::uint64_t next_departure = 1;
+  Instant clock_at{};
+  UnixMillis clock_unix = 0;
+
+  std::set<std::pair<Instant, JobId>> patience;  // JobState::patient_until.
+  std::size_t copies = 0;
+  std::uint64_t copies_made = 0;
 
   // Nothing where it is unknown.
   JobState* find_job(const JobId& id);
@@ -154,6 +196,8 @@ struct Scheduler::State {
   RequirementClass& class_of(const Job& job);
   void list_job(JobState& job);           // Its place in its class.
   void list_worker(WorkerState& worker);  // Its place among the free, and its deadline.
+  // A worker that was full has room again when half of what it held is done: tasks come in batches.
+  [[nodiscard]] bool has_room(WorkerState& worker) const;
   void set_slots(WorkerState& worker, std::uint32_t slots);
   void count_queued(JobState& job);
   void set_rate(WorkerState& worker, double rate);
@@ -161,6 +205,34 @@ struct Scheduler::State {
   void mark(WorkerState& worker);
   void erase_job(JobState& job);
   void erase_worker(WorkerState& worker);
+
+  // shares.cpp: fair shares between clients.
+  void join_client(JobState& job);
+  void leave_client(JobState& job);
+  void charge(JobState& job, double reference_seconds, Instant now);
+  void refresh_shares(Instant now);
+  void rerank(JobState& job, std::int64_t penalty_change);
+
+  // prospects.cpp: how a task would fare on a worker.
+  [[nodiscard]] double predicted_seconds(const WorkerState& worker, const JobState& job, std::uint32_t index) const;
+  [[nodiscard]] UnixMillis unix_at(Instant now) const;
+  void arrives(WorkerState& worker, Instant now);
+  void departs(WorkerState& worker, Instant now);
+  // The chance that it is done there; 0 where the worker is too slow for the bound on time.
+  [[nodiscard]] double prospect(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
+  [[nodiscard]] bool suits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
+
+  // promises.cpp: memory of shared workers, and reservations on them.
+  [[nodiscard]] std::vector<Occupant> occupants(const WorkerState& worker) const;
+  [[nodiscard]] bool admits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
+  void promise_room(JobState& job, Instant now);
+  void break_promise(JobState& job);
+  // After something went there that comes before the promised task.
+  void renew_promise(WorkerState& worker, Instant now);
+
+  // copies.cpp: copies of late tasks.
+  void look_for_late(WorkerState& worker, Instant now);
+  void drop_copies(JobState& job, TaskState& task, std::uint32_t count);
 
   // leases.cpp: what a worker holds, and how that ends.
   void lease(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt, Instant now);
@@ -190,6 +262,9 @@ struct Scheduler::State {
   void match(Instant now);
   // The task that the worker would get of the job now.
   std::optional<std::uint32_t> task_for(const WorkerState& worker, JobState& job, Instant now);
+  // Whether the worker would get something of the job now.
+  bool takes(const WorkerState& worker, JobState& job, Instant now);
+  void wait_for_better(JobState& job, Duration patience, Instant now);
   enum class Takers : std::uint8_t { some, none, none_of_class };
   Takers takers(std::vector<WorkerState*>& candidates, JobState& job, Instant now);
   bool give(JobState& job, Instant now);

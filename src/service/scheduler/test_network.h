@@ -22,7 +22,7 @@ inline JobId job_id_of(std::uint64_t number) {
 inline Instant at(double seconds) { return Instant(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1000 + seconds))); }
 
 inline Worker native_worker(std::uint64_t number, double tflops = 1) {
-  Worker worker{.key = key_of(number), .kind = protocol::WorkerKind::native, .slots = 4, .capabilities = {}};
+  Worker worker{.key = key_of(number), .kind = protocol::WorkerKind::native, .slots = 4, .capabilities = {}, .sharing = Sharing::in_turn};
   worker.capabilities.memory_bytes = 1 << 30;
   worker.capabilities.f32_gflop_per_s = tflops * 1000;
   return worker;
@@ -46,7 +46,9 @@ inline Job small_job(std::uint64_t number, std::uint32_t tasks = 4, std::uint32_
           .stake = 0,
           .waited = {},
           .deadline = {},
-          .estimate = {}};
+          .estimate = {},
+          .client = {},
+          .share = 1};
 }
 // The same, with its canary passed long ago: a workgroup takes `pace` reference seconds.
 inline Job known_job(std::uint64_t number, std::uint32_t tasks = 4, std::uint32_t replicas = 1, double pace = 0.1) {

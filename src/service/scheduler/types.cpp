@@ -18,7 +18,9 @@ Job job_from(const JobId& id, const manifest::Manifest& manifest) {
           .stake = 0,
           .waited = {},
           .deadline = {},
-          .estimate = {}};
+          .estimate = {},
+          .client = {},
+          .share = 1};
 }
 
 }  // namespace weft::scheduler

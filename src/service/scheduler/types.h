@@ -12,7 +12,9 @@
 #include "common/base/result.h"
 #include "common/manifest/manifest.h"
 #include "common/protocol/messages.h"
+#include "service/scheduler/fair_share.h"
 #include "service/scheduler/pricing.h"
+#include "service/scheduler/speculation.h"
 
 namespace weft::scheduler {
 
@@ -32,7 +34,17 @@ struct Settings {
   std::chrono::milliseconds starved_after{10'000};       // NoWorkerLeft for a further replica that nobody can compute.
   std::uint32_t expiries_max = 3;                        // Leases in a row that a worker lets expire before it counts as lost.
   std::uint32_t refusals_max = 2;                        // Workers that call the shader or its size wrong; one is enough in the canary.
+  double leaving_risk_max = 0.25;                        // A task passes over workers that leave before its end more likely than this,
+                                                         // and those too slow for wall_max, while a better one may get free.
+  FairShares::Settings fair_shares;
+  Speculation speculation;
   Pricing pricing;
+};
+
+// How a worker's slots are used.
+enum class Sharing : std::uint8_t {
+  in_turn,  // Its tasks run one after the other, each with all of its memory; the others wait, their data fetched ahead.
+  sliced,   // They run at a time, in time slices (slices.h), and share its memory by what their jobs ask for.
 };
 
 struct Worker {
@@ -40,6 +52,7 @@ struct Worker {
   protocol::WorkerKind kind = protocol::WorkerKind::native;
   std::uint32_t slots = 1;  // Tasks that it holds at a time, at most.
   protocol::Capabilities capabilities;
+  Sharing sharing = Sharing::in_turn;
 };
 
 struct Job {
@@ -57,6 +70,8 @@ struct Job {
   Duration waited{};                 // Since its submission, where it comes from before a restart.
   std::optional<Instant> deadline;   // The job ends with deadline_exceeded then.
   std::optional<Estimate> estimate;  // Known from before a restart: the canary has passed.
+  PublicKey client{};                // Whose share of the network it counts towards (fair_share.h).
+  double share = 1;                  // The client's weight.
 };
 // The parts of a Job that its manifest says.
 [[nodiscard]] Job job_from(const JobId& id, const manifest::Manifest& manifest);

@@ -28,6 +28,7 @@ struct GroupCommit::State {
   std::condition_variable changed;
   std::deque<Item> queue;
   bool stopping = false;
+  bool crowded = false;  // The last group had company.
   Counts counts;
   std::thread writer;
 };
@@ -39,12 +40,13 @@ void GroupCommit::State::run() {
       std::unique_lock lock(mutex);
       changed.wait(lock, [&] { return stopping || !queue.empty(); });
       if (queue.empty()) return;
-      if (options.wait_max.count() > 0 && !stopping) {
+      if (options.wait_max.count() > 0 && !stopping && crowded) {
         changed.wait_for(lock, options.wait_max, [&] { return stopping || queue.size() >= options.group_max; });
       }
       const auto count = static_cast<std::ptrdiff_t>(std::min(queue.size(), options.group_max));
       group.assign(std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.begin() + count));
       queue.erase(queue.begin(), queue.begin() + count);
+      crowded = count > 1;
     }
     commit_group(std::move(group));
   }

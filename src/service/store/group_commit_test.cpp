@@ -30,9 +30,8 @@ class GatedStore final : public Store {
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override {
     return inner_->job_of_nonce(client, nonce);
   }
-  Result<std::vector<Transaction>> transactions(const ledger::Account& account, std::uint32_t count) override {
-    return inner_->transactions(account, count);
-  }
+  Result<History> history(const ledger::Account& account, const HistoryPage& page) override { return inner_->history(account, page); }
+  Result<History> history(const JobId& job, const HistoryPage& page) override { return inner_->history(job, page); }
   Result<> audit() override { return inner_->audit(); }
 
   std::latch gate{1};
@@ -132,6 +131,36 @@ TEST(GroupCommit, NamesTheOptionAtItsBound) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message, "4 commits wait for the disk already; --commit-queue-max raises the bound.");
   EXPECT_LE(taken, 4 + 4) << "those that wait and those that are being written";
+}
+
+TEST(GroupCommit, WaitsForCompanyOnlyBehindAGroupThatHadSome) {
+  GatedStore store;
+  GroupCommit commits(store, {.wait_max = std::chrono::hours(1), .group_max = 3});
+  std::latch answered{3};
+  std::latch all{6};
+  const auto submit = [&](std::uint8_t number) {
+    ASSERT_TRUE(commits
+                    .submit(grant_batch(number),
+                            [&answered, &all, number](const Result<>&) {
+                              if (number < 3) answered.count_down();
+                              all.count_down();
+                            })
+                    .has_value());
+  };
+
+  submit(0);  // Alone: it does not wait,
+  store.entered.wait();
+  submit(1);  // nor do these behind it,
+  submit(2);
+  store.gate.count_down();
+  answered.wait();
+  submit(3);  // but this does, until the group is full.
+  submit(4);
+  submit(5);
+  all.wait();
+
+  EXPECT_EQ(commits.counts().batches, 6U);
+  EXPECT_EQ(commits.counts().commits, 3U);
 }
 
 TEST(GroupCommit, FinishesEverythingBeforeItIsGone) {

@@ -27,6 +27,27 @@ struct Loaded {
   std::vector<Reputation> reputations;
 };
 
+// What a transaction did to one account, and what that held afterwards.
+struct Movement {
+  ledger::Account account;
+  MicroCredits amount = 0;
+  MicroCredits balance = 0;
+  friend bool operator==(const Movement&, const Movement&) = default;
+};
+// A transaction with what became of it: one movement an account, in the order in which its entries name them.
+struct Posted {
+  std::string key;
+  std::optional<JobId> job;
+  std::string what;
+  UnixMillis time = 0;
+  std::vector<Movement> movements;
+  friend bool operator==(const Posted&, const Posted&) = default;
+};
+struct History {
+  std::vector<Posted> transactions;
+  std::uint64_t next = 0;  // HistoryPage::from of what follows; 0: that was all.
+};
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -47,9 +68,18 @@ class Store {
   };
   [[nodiscard]] virtual Result<std::vector<Job>> jobs(const JobPage& page) = 0;
   [[nodiscard]] virtual Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) = 0;
-  // Transactions that touch `account`, newest first.
-  [[nodiscard]] virtual Result<std::vector<Transaction>> transactions(const ledger::Account& account, std::uint32_t count) = 0;
-  // Balances added up anew from every transaction ever; data_loss where they differ from the kept ones or from zero in sum.
+  // The audit trail, a page at a time. `from` is History::next of the page before (0: the first page); invalid_argument for
+  // any other number. A page costs the same wherever it is.
+  struct HistoryPage {
+    std::uint64_t from = 0;
+    std::uint32_t count = 100;
+  };
+  // What touched `account`, newest first.
+  [[nodiscard]] virtual Result<History> history(const ledger::Account& account, const HistoryPage& page) = 0;
+  // What a job moved, from its escrow to its end, oldest first. not_found for an unknown job.
+  [[nodiscard]] virtual Result<History> history(const JobId& job, const HistoryPage& page) = 0;
+  // Everything added up anew from every movement ever: each transaction sums to zero, each account's balances follow from one
+  // another and end in the kept one. data_loss, with the place, where that is not so.
   [[nodiscard]] virtual Result<> audit() = 0;
 };
 

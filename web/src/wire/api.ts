@@ -88,10 +88,37 @@ export type LedgerAccount = {
   readonly amount: number;
   readonly entries: readonly {
     readonly amount: number;
+    readonly balance: number;
+    readonly job: string;
     readonly key: string;
+    readonly movements: readonly {
+      readonly account: string;
+      readonly amount: number;
+      readonly balance: number;
+    }[];
     readonly time: number;
     readonly what: string;
   }[];
+  readonly next: number;
+};
+
+export type LedgerJob = {
+  readonly amount: number;
+  readonly entries: readonly {
+    readonly amount: number;
+    readonly balance: number;
+    readonly job: string;
+    readonly key: string;
+    readonly movements: readonly {
+      readonly account: string;
+      readonly amount: number;
+      readonly balance: number;
+    }[];
+    readonly time: number;
+    readonly what: string;
+  }[];
+  readonly job: string;
+  readonly next: number;
 };
 
 export type Problem = {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <format>
+#include <utility>
 
 #include "common/crypto/sha256.h"
 #include "common/proof/merkle.h"
@@ -146,6 +147,7 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
 }
 
 void Crowd::work(Worker& worker, Wire::Id id, const protocol::Lease& lease) {
+  leased_ += std::exchange(worker.leased, true) ? 0 : 1;
   Flight& flight = flights_[lease.job];
   if (!flight.leased) {
     flight.leased = now();
@@ -216,6 +218,16 @@ Result<Crowd::Tally> Crowd::run_open(Duration duration, double jobs_per_second) 
   if (broken_) return std::unexpected(*broken_);
   if (!flights_.empty()) return fail(ErrorCode::deadline_exceeded, "{} jobs were not done 30 s after the end.", flights_.size());
   return tally_;
+}
+
+Result<> Crowd::until_all_have_work(Duration patience) {
+  const Instant give_up = now() + patience;
+  while (leased_ < options_.workers && !broken_) {
+    if (now() > give_up) return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers have been leased anything.", leased_, options_.workers);
+    turn(std::chrono::milliseconds(1));
+  }
+  if (broken_) return std::unexpected(*broken_);
+  return {};
 }
 
 Result<> Crowd::idle(Duration duration) {

@@ -47,6 +47,8 @@ class Crowd {
   [[nodiscard]] Result<Tally> run_closed(Duration duration);
   // So many jobs a second, whether earlier ones are done or not.
   [[nodiscard]] Result<Tally> run_open(Duration duration, double jobs_per_second);
+  // Works for nobody's job in particular until every worker has been leased something. deadline_exceeded where that takes longer.
+  [[nodiscard]] Result<> until_all_have_work(Duration patience);
   // Answers pings and the like.
   [[nodiscard]] Result<> idle(Duration duration);
 
@@ -55,6 +57,7 @@ class Crowd {
     crypto::KeyPair key;
     protocol::Challenge challenge{};
     bool welcome = false;
+    bool leased = false;  // Ever.
     std::vector<protocol::ReceiptItem> unsigned_items;
   };
   struct Prepared {
@@ -88,6 +91,7 @@ class Crowd {
   std::unordered_map<Wire::Id, Worker> workers_;
   std::vector<Wire::Id> signing_;  // Workers with unsigned items.
   std::size_t welcome_ = 0;
+  std::size_t leased_ = 0;  // Workers that ever had a lease.
   std::vector<Client> clients_;
   std::unordered_map<Wire::Id, std::size_t> client_of_;
   std::deque<Prepared> prepared_;

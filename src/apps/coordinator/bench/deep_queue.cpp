@@ -79,7 +79,7 @@ Id id_of(std::uint64_t number) {
 constexpr std::array features = {"shader-f16", "subgroups", "timestamp-query"};
 
 scheduler::Worker worker_of(std::uint64_t number, std::mt19937_64& random) {
-  scheduler::Worker worker{.key = id_of<PublicKey>(number), .kind = protocol::WorkerKind::native, .slots = 1, .capabilities = {}};
+  scheduler::Worker worker{.key = id_of<PublicKey>(number), .kind = protocol::WorkerKind::native, .slots = 1, .capabilities = {}, .sharing = {}};
   if (random() % 4 == 0) worker.kind = protocol::WorkerKind::browser;
   worker.slots = 1 + random() % 2;
   for (const char* feature : features) {

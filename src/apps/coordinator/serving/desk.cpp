@@ -19,6 +19,11 @@ void Desk::put_model(const ModelCard& card, Instant now) {
         if (chain.model == card.name) chains.push_back(id);
       }
       for (const ChainId id : chains) dissolve(id, now);
+      std::vector<std::uint32_t> standing;
+      for (const auto& [id, shard] : shards_) {
+        if (shard.model == card.name && shard.chain == 0) standing.push_back(id);
+      }
+      for (const std::uint32_t shard : standing) unload(shard);
     }
   } else {
     models_[card.name] = {.card = card};
@@ -39,6 +44,11 @@ void Desk::remove_model(const std::string& name, Instant now) {
     if (chain.model == name) chains.push_back(id);
   }
   for (const ChainId id : chains) dissolve(id, now);
+  std::vector<std::uint32_t> standing;
+  for (const auto& [id, shard] : shards_) {
+    if (shard.model == name) standing.push_back(id);
+  }
+  for (const std::uint32_t shard : standing) unload(shard);
   models_.erase(name);
 }
 
@@ -50,7 +60,10 @@ void Desk::join(ServingId session, const PublicKey& key, const wire::Offer& offe
     model.retry = {};
     names.push_back(name);
   }
-  for (const std::string& name : names) form_where_needed(name, now);
+  for (const std::string& name : names) {
+    form_where_needed(name, now);
+    stand_by(name);
+  }
 }
 
 void Desk::hear(ServingId session, const wire::ServingWorkerMessage& message, Instant now) {
@@ -117,7 +130,10 @@ void Desk::tick(Instant now) {
   }
   std::vector<std::string> names;
   for (const auto& [name, model] : models_) names.push_back(name);
-  for (const std::string& name : names) form_where_needed(name, now);
+  for (const std::string& name : names) {
+    form_where_needed(name, now);
+    stand_by(name);
+  }
 }
 
 // Nothing here is so exact that it needs its own alarm.

@@ -120,9 +120,11 @@ class Desk {
   };
   struct Shard {
     ServingId worker = 0;
-    ChainId chain = 0;
+    ChainId chain = 0;  // 0: stands by.
     std::uint64_t bytes = 0;
     bool loaded = false;
+    std::string model{};
+    std::uint32_t begin = 0, end = 0;
   };
   struct Member {
     ServingId worker = 0;
@@ -153,8 +155,9 @@ class Desk {
   struct Model {
     ModelCard card;
     std::deque<RequestId> waiting{};
-    std::string trouble{};  // Why the last chain could not be formed.
-    Instant retry{};        // No new chain before.
+    std::string trouble{};       // Why the last chain could not be formed.
+    Instant retry{};             // No new chain before.
+    std::uint32_t standbys = 0;  // So far, to take each member's layers in turn.
   };
 
   // desk_chains.cpp
@@ -164,6 +167,11 @@ class Desk {
   void mend(ChainId id, Instant now);
   void dissolve(ChainId id, Instant now);
   void lose_worker(ServingId session, Instant now);
+  // Layers that an idle worker holds, so that it can take the place of one that is lost at once.
+  void stand_by(const std::string& model);
+  void leave_standby(ServingId session);
+  [[nodiscard]] bool take_standby(ChainId id, Member& member);
+  std::uint32_t send_load(ServingId worker, ChainId chain, const std::string& model, std::uint32_t begin, std::uint32_t end);
   void load(ChainId id, Member& member, Instant now);
   void unload(std::uint32_t shard);
   [[nodiscard]] std::vector<Candidate> candidates(const Chain* except) const;

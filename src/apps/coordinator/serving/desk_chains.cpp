@@ -18,7 +18,11 @@ std::uint32_t Desk::context_of(const ModelCard& card) const { return std::min(ca
 
 std::uint64_t Desk::memory_free(const Worker& worker) const {
   std::uint64_t used = 0;
-  for (const std::uint32_t shard : worker.shards) used += shards_.at(shard).bytes;
+  // Whoever only stands by makes room.
+  for (const std::uint32_t id : worker.shards) {
+    const Shard& shard = shards_.at(id);
+    if (shard.chain != 0) used += shard.bytes;
+  }
   return worker.offer.memory_bytes - std::min(used, worker.offer.memory_bytes);
 }
 
@@ -27,34 +31,84 @@ std::vector<Candidate> Desk::candidates(const Chain* except) const {
   std::vector<Candidate> out;
   for (const auto& [session, worker] : workers_) {
     if (except != nullptr && std::ranges::contains(except->members, session, &Member::worker)) continue;
-    out.push_back({.session = session,
-                   .memory_free = memory_free(worker),
-                   .gb_per_s = worker.offer.gb_per_s,
-                   .load = static_cast<std::uint32_t>(worker.shards.size()),
-                   .prefers_peers = !worker.offer.lines.empty()});
+    out.push_back(
+        {.session = session,
+         .memory_free = memory_free(worker),
+         .gb_per_s = worker.offer.gb_per_s,
+         .load = static_cast<std::uint32_t>(std::ranges::count_if(worker.shards, [&](std::uint32_t shard) { return shards_.at(shard).chain != 0; })),
+         .prefers_peers = !worker.offer.lines.empty()});
   }
   return out;
 }
 
+std::uint32_t Desk::send_load(ServingId worker, ChainId chain, const std::string& model, std::uint32_t begin, std::uint32_t end) {
+  const ModelCard& card = models_.at(model).card;
+  const std::uint32_t id = ++shard_ids_;
+  shards_[id] = {.worker = worker,
+                 .chain = chain,
+                 .bytes = shard_bytes(card, begin, end, context_of(card), settings_.sequences),
+                 .model = model,
+                 .begin = begin,
+                 .end = end};
+  workers_.at(worker).shards.insert(id);
+  world_.send(worker, wire::Load{.shard = id,
+                                 .name = card.name,
+                                 .model = card.file_hash(),
+                                 .bytes = card.bytes,
+                                 .header_bytes = card.header_bytes,
+                                 .chunk_bytes = card.chunk_bytes,
+                                 .chunks = card.chunks_hash(),
+                                 .first_layer = begin,
+                                 .end_layer = end,
+                                 .context = context_of(card),
+                                 .sequences = settings_.sequences});
+  return id;
+}
+
 void Desk::load(ChainId id, Member& member, Instant) {
-  const Chain& chain = chains_.at(id);
-  const ModelCard& card = models_.at(chain.model).card;
-  member.shard = ++shard_ids_;
+  leave_standby(member.worker);
   member.linked = false;
-  shards_[member.shard] = {
-      .worker = member.worker, .chain = id, .bytes = shard_bytes(card, member.begin, member.end, context_of(card), settings_.sequences)};
-  workers_.at(member.worker).shards.insert(member.shard);
-  world_.send(member.worker, wire::Load{.shard = member.shard,
-                                        .name = card.name,
-                                        .model = card.file_hash(),
-                                        .bytes = card.bytes,
-                                        .header_bytes = card.header_bytes,
-                                        .chunk_bytes = card.chunk_bytes,
-                                        .chunks = card.chunks_hash(),
-                                        .first_layer = member.begin,
-                                        .end_layer = member.end,
-                                        .context = context_of(card),
-                                        .sequences = settings_.sequences});
+  member.shard = send_load(member.worker, id, chains_.at(id).model, member.begin, member.end);
+}
+
+// One idle worker for each model, with the layers of one member of its chain after the other.
+void Desk::stand_by(const std::string& name) {
+  for (const auto& [id, shard] : shards_) {
+    if (shard.chain == 0 && shard.model == name) return;
+  }
+  const auto chain =
+      std::ranges::find_if(chains_, [&](const auto& entry) { return entry.second.model == name && entry.second.state == ChainState::ready; });
+  if (chain == chains_.end()) return;
+  Model& model = models_.at(name);
+  const auto& members = chain->second.members;
+  const Member& member = members[(members.size() - 1 + model.standbys) % members.size()];
+  std::vector<Candidate> idle = candidates(&chain->second);
+  std::erase_if(idle, [&](const Candidate& one) { return !workers_.at(one.session).shards.empty(); });
+  const auto worker = place_shard(model.card, member.begin, member.end, idle, context_of(model.card), settings_.sequences);
+  if (!worker) return;
+  ++model.standbys;
+  send_load(*worker, 0, name, member.begin, member.end);
+}
+
+void Desk::leave_standby(ServingId session) {
+  for (const std::uint32_t shard : std::set(workers_.at(session).shards)) {
+    if (shards_.at(shard).chain == 0) unload(shard);
+  }
+}
+
+// The lost layers, where somebody stands by with just these.
+bool Desk::take_standby(ChainId id, Member& member) {
+  const std::string& model = chains_.at(id).model;
+  for (auto& [number, shard] : shards_) {
+    if (shard.chain != 0 || shard.model != model || shard.begin != member.begin || shard.end != member.end) continue;
+    if (std::ranges::contains(chains_.at(id).members, shard.worker, &Member::worker)) continue;
+    shard.chain = id;
+    member.worker = shard.worker;
+    member.shard = number;
+    member.linked = false;
+    return true;
+  }
+  return false;
 }
 
 void Desk::unload(std::uint32_t shard) {
@@ -69,7 +123,13 @@ void Desk::unload(std::uint32_t shard) {
 
 bool Desk::form(Model& model, Instant now) {
   const ModelCard& card = model.card;
-  const auto placed = place(card, candidates(nullptr), context_of(card), settings_.sequences);
+  // Another chain is for those who do not serve the model yet.
+  std::vector<Candidate> workers = candidates(nullptr);
+  std::erase_if(workers, [&](const Candidate& one) {
+    return std::ranges::any_of(workers_.at(one.session).shards,
+                               [&](std::uint32_t shard) { return shards_.at(shard).chain != 0 && shards_.at(shard).model == card.name; });
+  });
+  const auto placed = place(card, workers, context_of(card), settings_.sequences);
   if (placed.empty()) {
     model.trouble = workers_.empty() ? std::string("No worker serves language models now; join with `weft work`, or open the page.")
                                      : std::format("The {} connected workers have no room for {} now.", workers_.size(), card.name);
@@ -126,6 +186,7 @@ void Desk::advance(ChainId id, Instant now) {
     // Those that it was answering go on.
     for (const RequestId request : chain.requests) ask_chain(request, id, now);
     hand_out(std::string(chain.model), now);
+    stand_by(std::string(chain.model));
   }
 }
 
@@ -140,6 +201,11 @@ void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
   const auto shard = shards_.find(message.shard);
   if (shard == shards_.end() || shard->second.worker != session) return;
   const ChainId id = shard->second.chain;
+  if (id == 0) {
+    // It stands by no more, and is not asked again before it joins anew.
+    workers_.at(session).offer.memory_bytes = 0;
+    return unload(message.shard);
+  }
   const std::string name = chains_.at(id).model;
   Model& model = models_.at(name);
   model.trouble = message.message;
@@ -195,7 +261,7 @@ void Desk::lose_worker(ServingId session, Instant now) {
   workers_.erase(found);
   std::set<ChainId> chains;
   for (const std::uint32_t shard : shards) {
-    chains.insert(shards_.at(shard).chain);
+    if (shards_.at(shard).chain != 0) chains.insert(shards_.at(shard).chain);
     shards_.erase(shard);
   }
   for (const ChainId id : chains) {
@@ -211,8 +277,17 @@ void Desk::mend(ChainId id, Instant now) {
   chain.state = ChainState::loading;
   chain.since = now;
   for (Member& member : chain.members) {
-    if (workers_.contains(member.worker)) continue;
-    const auto spare = place_shard(card, member.begin, member.end, candidates(&chain), context_of(card), settings_.sequences);
+    if (workers_.contains(member.worker) || take_standby(id, member)) continue;
+    // One that stands by with other layers of this model is warm: it has compiled what it takes.
+    auto others = candidates(&chain);
+    std::vector<Candidate> warm;
+    std::ranges::copy_if(others, std::back_inserter(warm), [&](const Candidate& one) {
+      return std::ranges::any_of(workers_.at(one.session).shards, [&](std::uint32_t shard) {
+        return shards_.at(shard).chain == 0 && shards_.at(shard).model == chain.model && shards_.at(shard).loaded;
+      });
+    });
+    auto spare = place_shard(card, member.begin, member.end, warm, context_of(card), settings_.sequences);
+    if (!spare) spare = place_shard(card, member.begin, member.end, others, context_of(card), settings_.sequences);
     if (!spare) return dissolve(id, now);
     member.worker = *spare;
     load(id, member, now);

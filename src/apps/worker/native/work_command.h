@@ -14,7 +14,7 @@ struct WorkOptions {
   net::TlsOptions tls;
   std::string device = "gpu";    // "gpu" or "cpu".
   std::filesystem::path wallet;  // Empty: the default one, made when missing.
-  std::uint32_t slots = 2;       // Tasks to hold at a time: one runs, the next one's data is fetched.
+  std::uint32_t slots = 16;      // Tasks to hold at a time: one runs, the next one's data is fetched; small ones come in batches.
   std::uint32_t wall_ms_max = 30'000;
   std::uint32_t memory_mb = 1024;
   std::uint32_t model_memory_mb = 4096;  // For language models; 0: serves none.

@@ -45,6 +45,7 @@ class CpuEngine final : public Engine {
   std::uint32_t rewind(SequenceId id, std::uint32_t length) override;
   Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
   Async<Result<std::vector<float>>> logits(SequenceId id) override;
+  Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
   Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) override;
   void set_sampling(SequenceId id, const Sampling& sampling) override { at(id).sampling = sampling; }
   Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden) override;
@@ -200,6 +201,13 @@ Result<std::vector<float>> CpuEngine::logits_of(Sequence& sequence) {
 }
 
 Async<Result<std::vector<float>>> CpuEngine::logits(SequenceId id) { co_return logits_of(at(id)); }
+
+Async<Result<std::vector<float>>> CpuEngine::last_hidden(SequenceId id) {
+  Sequence& sequence = at(id);
+  WEFT_CO_OK(feed(sequence, {}));
+  if (sequence.last_hidden.empty()) co_return fail(ErrorCode::invalid_argument, "There is no hidden state before the first token.");
+  co_return sequence.last_hidden;
+}
 
 Async<Result<std::vector<Drawn>>> CpuEngine::draw(std::vector<SequenceId> sequences, std::uint32_t) {
   std::vector<Drawn> drawn;

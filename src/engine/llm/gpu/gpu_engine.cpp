@@ -76,6 +76,7 @@ class GpuEngine final : public Engine {
   std::uint32_t rewind(SequenceId id, std::uint32_t length) override;
   Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
   Async<Result<std::vector<float>>> logits(SequenceId id) override;
+  Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
   Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) override;
   void set_sampling(SequenceId id, const Sampling& sampling) override;
   Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden) override;
@@ -114,7 +115,7 @@ class GpuEngine final : public Engine {
   void ensure_hidden(SequenceId id);
   // Copies final hidden states to the first rows and makes logits of them.
   std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& sequences);
-  [[nodiscard]] Async<Result<std::vector<float>>> read_floats_back(const gpu::Buffer& buffer, std::uint64_t count);
+  [[nodiscard]] Async<Result<std::vector<float>>> read_floats_back(const gpu::Buffer& buffer, std::uint64_t count, std::uint64_t first = 0);
   [[nodiscard]] Async<Result<>> take_oldest();
   void measure_steps();
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& sequences);
@@ -367,12 +368,12 @@ std::uint32_t GpuEngine::record_head(gpu::Encoder& encoder, const std::vector<Se
   return program_->head(count).record(pass, count);
 }
 
-Async<Result<std::vector<float>>> GpuEngine::read_floats_back(const gpu::Buffer& buffer, std::uint64_t count) {
+Async<Result<std::vector<float>>> GpuEngine::read_floats_back(const gpu::Buffer& buffer, std::uint64_t count, std::uint64_t first) {
   std::vector<float> out(count);
   const gpu::Buffer staging =
       device_.create_buffer({.size = count * 4, .usage = BufferUsage::map_read | BufferUsage::copy_destination, .label = "readback"});
   gpu::Encoder encoder = device_.create_encoder("readback");
-  encoder.copy(buffer, 0, staging, 0, count * 4);
+  encoder.copy(buffer, first * 4, staging, 0, count * 4);
   device_.submit(std::move(encoder));
   ++counters_.submits;
   WEFT_CO_OK(co_await device_.read(staging, 0, {reinterpret_cast<std::uint8_t*>(out.data()), static_cast<std::size_t>(count) * 4}));
@@ -391,6 +392,13 @@ Async<Result<std::vector<float>>> GpuEngine::logits(SequenceId id) {
   device_.submit(std::move(encoder));
   ++counters_.submits;
   co_return co_await read_floats_back(buffers_.logits, config_.vocabulary);
+}
+
+Async<Result<std::vector<float>>> GpuEngine::last_hidden(SequenceId id) {
+  WEFT_CO_OK(check_device());
+  if (at(id).length == 0) co_return fail(ErrorCode::invalid_argument, "There is no hidden state before the first token.");
+  ensure_hidden(id);
+  co_return co_await read_floats_back(last_hidden_, config_.embedding, static_cast<std::uint64_t>(id) * config_.embedding);
 }
 
 // Waits for the oldest pass that is under way and keeps what it drew.

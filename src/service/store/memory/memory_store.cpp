@@ -19,7 +19,8 @@ class MemoryStore final : public Store {
   Result<std::vector<Replica>> replicas(const JobId& id) override;
   Result<std::vector<Job>> jobs(const JobPage& page) override;
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override;
-  Result<std::vector<Transaction>> transactions(const ledger::Account& account, std::uint32_t count) override;
+  Result<History> history(const ledger::Account& account, const HistoryPage& page) override;
+  Result<History> history(const JobId& job, const HistoryPage& page) override;
   Result<> audit() override;
 
  private:
@@ -31,7 +32,7 @@ class MemoryStore final : public Store {
   Result<> write(const Batch& batch);
   Result<> write(const Transaction& transaction);
   Result<JobRow*> row_of(const JobId& id);
-  std::vector<const JobRow*> in_order() const;
+  std::vector<Posted> posted() const;
   void undo_later(std::function<void()> step) { undo_.push_back(std::move(step)); }
 
   std::mutex mutex_;
@@ -223,13 +224,56 @@ Result<std::optional<JobId>> MemoryStore::job_of_nonce(const PublicKey& client, 
   return std::optional(found->second);
 }
 
-Result<std::vector<Transaction>> MemoryStore::transactions(const ledger::Account& account, std::uint32_t count) {
-  const std::lock_guard lock(mutex_);
-  std::vector<Transaction> all;
-  for (auto each = transactions_.rbegin(); each != transactions_.rend() && all.size() < count; ++each) {
-    if (std::ranges::contains(each->transaction.entries, account, &ledger::Entry::account)) all.push_back(*each);
+// All transactions, with what each did to its accounts.
+std::vector<Posted> MemoryStore::posted() const {
+  std::map<ledger::Account, MicroCredits> balances;
+  std::vector<Posted> all;
+  for (const Transaction& each : transactions_) {
+    const ledger::Transaction& from = each.transaction;
+    Posted& made = all.emplace_back(Posted{.key = from.key, .job = from.job, .what = from.what, .time = each.time, .movements = {}});
+    for (const ledger::Entry& entry : from.entries) {
+      auto known = std::ranges::find(made.movements, entry.account, &Movement::account);
+      if (known == made.movements.end()) known = made.movements.insert(known, {.account = entry.account, .amount = 0, .balance = 0});
+      known->amount += entry.amount;
+      known->balance = balances[entry.account] += entry.amount;
+    }
   }
   return all;
+}
+
+// A page's number is the transaction's place, from 1.
+Result<History> MemoryStore::history(const ledger::Account& account, const HistoryPage& page) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<Posted> all = posted();
+  const auto touches = [&](std::size_t place) { return std::ranges::contains(all[place - 1].movements, account, &Movement::account); };
+  if (page.from > all.size() || (page.from != 0 && !touches(page.from)))
+    return fail(ErrorCode::invalid_argument, "There is no page of {} that begins at {}.", account.text(), page.from);
+  History history;
+  for (std::size_t place = page.from == 0 ? all.size() : page.from; place > 0; --place) {
+    if (!touches(place)) continue;
+    if (history.transactions.size() == page.count) {
+      history.next = place;
+      break;
+    }
+    history.transactions.push_back(all[place - 1]);
+  }
+  return history;
+}
+
+Result<History> MemoryStore::history(const JobId& job, const HistoryPage& page) {
+  const std::lock_guard lock(mutex_);
+  WEFT_OK(row_of(job));
+  const std::vector<Posted> all = posted();
+  History history;
+  for (std::size_t place = std::max<std::size_t>(page.from, 1); place <= all.size(); ++place) {
+    if (all[place - 1].job != job) continue;
+    if (history.transactions.size() == page.count) {
+      history.next = place;
+      break;
+    }
+    history.transactions.push_back(all[place - 1]);
+  }
+  return history;
 }
 
 Result<> MemoryStore::audit() {

@@ -68,6 +68,46 @@ TEST_P(StoreContract, ReadsBackEverythingThatWasCommitted) {
   EXPECT_EQ(store->job_of_nonce(key_of(99), nonce_of(1)).value(), std::nullopt);
 }
 
+TEST_P(StoreContract, LoadsTasksAndReplicasInTheOrderOfTheirJobs) {
+  // Jobs whose ids are not in the order of their commits; the middle one has ended, the last two have open and settled tasks.
+  const std::vector<Job> jobs = {job_row(9), job_row(5), job_row(7), job_row(3)};
+  for (const Job& job : jobs) commit(submit_batch(job));
+  const auto replica = [](const Job& job, std::uint32_t index, unsigned worker, UnixMillis arrived) {
+    Replica row = replica_row(job, index, worker);
+    row.arrived = arrived;
+    return row;
+  };
+  Batch batch;
+  for (const Job& job : {jobs[1], jobs[2], jobs[3]}) {
+    batch.tasks.insert(batch.tasks.end(), {task_row(job, 3), task_row(job, 1)});
+    for (const std::uint32_t index : {3U, 2U, 1U, 0U}) {
+      // Who came first has the greater key.
+      batch.replicas.insert(batch.replicas.end(), {replica(job, index, 200, 10), replica(job, index, 7, 20)});
+    }
+  }
+  batch.job_updates.push_back(
+      {.id = jobs[1].id, .price = {}, .end = JobUpdate::End{.state = JobState::cancelled, .reason = "", .root = {}, .outputs = {}, .ended = 9}});
+  commit(batch);
+
+  const Loaded loaded = store->load().value();
+
+  std::vector<JobId> ids;
+  for (const Job& job : loaded.jobs) ids.push_back(job.id);
+  EXPECT_EQ(ids, (std::vector{jobs[0].id, jobs[2].id, jobs[3].id}));
+  std::vector<TaskId> settled;
+  for (const Task& task : loaded.tasks) settled.push_back(task.id);
+  EXPECT_EQ(settled, (std::vector<TaskId>{{jobs[2].id, 1}, {jobs[2].id, 3}, {jobs[3].id, 1}, {jobs[3].id, 3}}));
+  std::vector<std::pair<TaskId, PublicKey>> open;
+  for (const Replica& row : loaded.replicas) open.emplace_back(row.task, row.worker);
+  std::vector<std::pair<TaskId, PublicKey>> expected;
+  for (const Job& job : {jobs[2], jobs[3]}) {
+    for (const std::uint32_t index : {0U, 2U}) {
+      expected.insert(expected.end(), {{{job.id, index}, key_of(200)}, {{job.id, index}, key_of(7)}});
+    }
+  }
+  EXPECT_EQ(open, expected);
+}
+
 TEST_P(StoreContract, KeepsBalancesAndKeysForTheLedger) {
   const Job job = job_row(1);
   commit(submit_batch(job));
@@ -190,24 +230,81 @@ TEST_P(StoreContract, ListsJobsNewestFirstByClientAndPage) {
   EXPECT_EQ(ids({.client = {}, .before = 400, .count = 2}), (std::vector{3, 2}));
 }
 
-TEST_P(StoreContract, ListsTheTransactionsOfAnAccount) {
-  const Job job = job_row(1);
-  const Batch batch = submit_batch(job);
-  commit(batch);
+// A job's money from the grant to its end: 2,000,000 granted, 1,000,000 set aside, two tasks of 1,000 paid, the rest returned.
+struct Trail {
+  Job job = job_row(1);
+  ledger::Account client = ledger::Account::client(job.client);
+  ledger::Account escrow = ledger::Account::escrow(job.id);
+  ledger::Account worker = ledger::Account::worker(key_of(7));
 
-  const auto of_client = store->transactions(ledger::Account::client(job.client), 10).value();
-  const auto of_escrow = store->transactions(ledger::Account::escrow(job.id), 10).value();
+  void commit_to(Store& store) const {
+    ASSERT_TRUE(store.commit(submit_batch(job)).has_value());
+    for (const std::uint32_t index : {0U, 1U}) {
+      Batch batch;
+      batch.transactions.push_back(
+          {.transaction = ledger::pay_task({.task = {job.id, index}, .client = job.client, .price = 1000, .replicas = 2}, std::vector{key_of(7)}),
+           .time = 5 + index});
+      ASSERT_TRUE(store.commit(batch).has_value());
+    }
+    Batch batch;
+    batch.transactions.push_back({.transaction = ledger::close_escrow(job.id, job.client, 998'000), .time = 9});
+    ASSERT_TRUE(store.commit(batch).has_value());
+  }
+};
 
-  EXPECT_EQ(of_client, (std::vector{batch.transactions[1], batch.transactions[0]}));
-  EXPECT_EQ(of_escrow, (std::vector{batch.transactions[1]}));
-  EXPECT_EQ(store->transactions(ledger::Account::client(job.client), 1).value().size(), 1U);
-  EXPECT_TRUE(store->transactions(ledger::Account::platform(), 1).value().empty());
+TEST_P(StoreContract, TellsAJobsMoneyFromItsEscrowToItsEndWithRunningBalances) {
+  const Trail trail;
+  trail.commit_to(*store);
+
+  const History history = store->history(trail.job.id, {}).value();
+
+  ASSERT_EQ(history.transactions.size(), 4U);
+  EXPECT_EQ(history.next, 0U);
+  using Movements = std::vector<Movement>;
+  EXPECT_EQ(history.transactions[0].movements, (Movements{{trail.client, -1'000'000, 1'000'000}, {trail.escrow, 1'000'000, 1'000'000}}));
+  EXPECT_EQ(history.transactions[1].movements, (Movements{{trail.escrow, -1000, 999'000}, {trail.worker, 500, 500}, {trail.client, 500, 1'000'500}}));
+  EXPECT_EQ(history.transactions[2].movements,
+            (Movements{{trail.escrow, -1000, 998'000}, {trail.worker, 500, 1000}, {trail.client, 500, 1'001'000}}));
+  EXPECT_EQ(history.transactions[3].movements, (Movements{{trail.escrow, -998'000, 0}, {trail.client, 998'000, 1'999'000}}));
+  EXPECT_EQ(history.transactions[1].key, "pay:" + (TaskId{trail.job.id, 0}).text());
+  EXPECT_EQ(history.transactions[1].job, trail.job.id);
+  EXPECT_EQ(history.transactions[1].time, 5);
+  EXPECT_TRUE(store->audit().has_value());
+}
+
+TEST_P(StoreContract, TellsAnAccountsHistoryNewestFirstPageByPage) {
+  const Trail trail;
+  trail.commit_to(*store);
+  const auto keys_of = [](const History& history) {
+    std::vector<std::string> keys;
+    for (const Posted& posted : history.transactions) keys.push_back(posted.key.substr(0, posted.key.find(':')));
+    return keys;
+  };
+
+  const History first = store->history(trail.client, {.from = 0, .count = 2}).value();
+  ASSERT_NE(first.next, 0U);
+  const History second = store->history(trail.client, {.from = first.next, .count = 2}).value();
+  ASSERT_NE(second.next, 0U);
+  const History third = store->history(trail.client, {.from = second.next, .count = 2}).value();
+
+  EXPECT_EQ(keys_of(first), (std::vector<std::string>{"close", "pay"}));
+  EXPECT_EQ(keys_of(second), (std::vector<std::string>{"pay", "open"}));
+  EXPECT_EQ(keys_of(third), (std::vector<std::string>{"grant"}));
+  EXPECT_EQ(third.next, 0U);
+  EXPECT_EQ(third.transactions[0].job, std::nullopt);
+  EXPECT_TRUE(store->history(ledger::Account::platform(), {})->transactions.empty());
+  EXPECT_EQ(store->history(trail.worker, {.from = 1, .count = 2}).error().code, ErrorCode::invalid_argument) << "the grant is not the worker's";
+
+  const History of_job = store->history(trail.job.id, {.from = 0, .count = 3}).value();
+  EXPECT_EQ(keys_of(of_job), (std::vector<std::string>{"open", "pay", "pay"}));
+  EXPECT_EQ(keys_of(store->history(trail.job.id, {.from = of_job.next, .count = 3}).value()), (std::vector<std::string>{"close"}));
 }
 
 TEST_P(StoreContract, SaysWhatIsNotThere) {
   EXPECT_EQ(store->job(JobId()).error().code, ErrorCode::not_found);
   EXPECT_EQ(store->tasks(JobId()).error().code, ErrorCode::not_found);
   EXPECT_EQ(store->replicas(JobId()).error().code, ErrorCode::not_found);
+  EXPECT_EQ(store->history(JobId(), {}).error().code, ErrorCode::not_found);
 }
 
 }  // namespace

@@ -8,16 +8,17 @@
 #include <thread>
 
 #include "common/base/check.h"
+#include "service/store/faulty/faulty_disk.h"
 #include "service/store/group_commit.h"
 #include "service/store/memory/memory_store.h"
 #include "service/store/sqlite/sqlite_store.h"
 #include "service/store/sqlite/test_crash_load.h"
-#include "service/store/sqlite/test_faulty_disk.h"
 
 namespace weft::store::sqlite {
 namespace {
 
 namespace fs = std::filesystem;
+using faulty::FaultyDisk;
 
 // One machine with one disk, on which jobs are taken, worked and paid until the power goes, again and again.
 class Machine {

@@ -1,9 +1,10 @@
 #include "service/store/sqlite/reader.h"
 
+#include <algorithm>
 #include <format>
 #include <limits>
 #include <map>
-#include <unordered_map>
+#include <span>
 
 #include "service/store/sqlite/rows.h"
 
@@ -34,15 +35,18 @@ Result<std::vector<Row>> rows(Connection& connection, const std::string& sql, Ma
   return all;
 }
 
-}  // namespace
-
-template <class Use>
-auto Reader::snapshot(Use use) -> decltype(use()) {
-  WEFT_OK(connection_.execute("BEGIN"));
-  auto result = use();
-  (void)connection_.execute("COMMIT");  // Nothing was written.
-  return result;
+// "t.a, t.b" of "a, b".
+std::string prefixed(std::string_view table, std::string_view columns) {
+  std::string all(table);
+  all += '.';
+  for (const char c : columns) {
+    all += c;
+    if (c == ' ') all += std::string(table) + ".";
+  }
+  return all;
 }
+
+}  // namespace
 
 Result<Loaded> Reader::load() {
   return snapshot([this] { return load_all(); });
@@ -69,26 +73,46 @@ Result<Loaded> Reader::load_all() {
 
 Result<> Reader::load_running(Loaded& loaded) {
   WEFT_ASSIGN(loaded.jobs, rows<Job>(connection_, std::format("SELECT {} FROM jobs WHERE state = 0 ORDER BY seq", job_columns), job_of));
-  WEFT_ASSIGN(Statement tasks, connection_.prepare(std::format("SELECT {} FROM tasks WHERE job = ? ORDER BY task", task_columns)));
+  // Job by job in the order of `seq`, as the tables are: one walk over each, and nothing is sorted.
+  constexpr std::string_view running = "FROM jobs j INDEXED BY jobs_running CROSS JOIN";
+  WEFT_ASSIGN(Statement tasks, connection_.prepare(std::format("SELECT {}, j.id {} tasks t ON t.job = j.seq WHERE j.state = 0 ORDER BY j.seq, t.task",
+                                                               prefixed("t", task_columns), running)));
+  tasks.start();
+  WEFT_OK(each_row(tasks, [&](const Statement& each) -> Result<> {
+    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(6));
+    WEFT_ASSIGN(Task task, task_of(each, job));
+    loaded.tasks.push_back(std::move(task));
+    return {};
+  }));
   WEFT_ASSIGN(Statement replicas,
-              connection_.prepare(std::format("SELECT {} FROM replicas r WHERE job = ? AND NOT EXISTS "
-                                              "(SELECT 1 FROM tasks t WHERE t.job = r.job AND t.task = r.task) ORDER BY task, arrived, worker",
-                                              replica_columns)));
-  for (const Job& job : loaded.jobs) {
-    WEFT_ASSIGN(const std::int64_t row, job_row(job.id));
-    tasks.start(row);
-    WEFT_OK(each_row(tasks, [&](const Statement& each) -> Result<> {
-      WEFT_ASSIGN(Task task, task_of(each, job.id));
-      loaded.tasks.push_back(std::move(task));
-      return {};
-    }));
-    replicas.start(row);
-    WEFT_OK(each_row(replicas, [&](const Statement& each) -> Result<> {
-      WEFT_ASSIGN(Replica replica, replica_of(each, job.id));
-      loaded.replicas.push_back(std::move(replica));
-      return {};
-    }));
-  }
+              connection_.prepare(std::format("SELECT {}, j.id {} replicas r ON r.job = j.seq WHERE j.state = 0 ORDER BY j.seq, r.task, r.worker",
+                                              prefixed("r", replica_columns), running)));
+  std::size_t settled = 0;  // Of loaded.tasks, whose order is the same.
+  std::size_t of_task = 0;  // The first replica of the latest task.
+  const auto order_by_arrival = [&] {
+    std::ranges::sort(std::span(loaded.replicas).subspan(of_task), {},
+                      [](const Replica& replica) { return std::pair(replica.arrived, replica.worker); });
+  };
+  std::size_t at = 0;  // In loaded.jobs.
+  replicas.start();
+  WEFT_OK(each_row(replicas, [&](const Statement& each) -> Result<> {
+    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(9));
+    const auto index = static_cast<std::uint32_t>(each.integer(0));
+    for (; at < loaded.jobs.size() && loaded.jobs[at].id != job; ++at) {
+      while (settled < loaded.tasks.size() && loaded.tasks[settled].id.job == loaded.jobs[at].id) ++settled;
+    }
+    while (settled < loaded.tasks.size() && loaded.tasks[settled].id.job == job && loaded.tasks[settled].id.index < index) ++settled;
+    const TaskId task{.job = job, .index = index};
+    if (settled < loaded.tasks.size() && loaded.tasks[settled].id == task) return {};
+    WEFT_ASSIGN(Replica replica, replica_of(each, job));
+    if (loaded.replicas.size() > of_task && loaded.replicas[of_task].task != task) {
+      order_by_arrival();
+      of_task = loaded.replicas.size();
+    }
+    loaded.replicas.push_back(std::move(replica));
+    return {};
+  }));
+  order_by_arrival();
   return {};
 }
 
@@ -164,70 +188,6 @@ Result<std::optional<JobId>> Reader::job_of_nonce(const PublicKey& client, const
   }();
   find_nonce_->finish();
   return found;
-}
-
-Result<std::vector<Transaction>> Reader::transactions(const ledger::Account& account, std::uint32_t count) {
-  return snapshot([&]() -> Result<std::vector<Transaction>> {
-    std::unordered_map<std::int64_t, ledger::Account> names;
-    WEFT_ASSIGN(Statement name, connection_.prepare("SELECT kind, key FROM accounts WHERE id = ?"));
-    const auto name_of = [&](std::int64_t row) -> Result<ledger::Account> {
-      if (const auto known = names.find(row); known != names.end()) return known->second;
-      name.start(row);
-      WEFT_ASSIGN(const bool found, name.next());
-      if (!found) return fail(ErrorCode::data_loss, "A transaction names the account in row {}, which is missing.", row);
-      WEFT_ASSIGN(const ledger::Account read, account_of(name, 0));
-      return names[row] = read;
-    };
-    const auto make = [&](const Statement& row) -> Result<Transaction> {
-      Transaction made;
-      made.transaction.key = row.text(0);
-      if (!row.is_null(1)) {
-        WEFT_ASSIGN(made.transaction.job, row.fixed<JobId>(1));
-      }
-      WEFT_ASSIGN(const auto entries, unpack_entries(row.blob(2)));
-      for (const StoredEntry& entry : entries) {
-        WEFT_ASSIGN(const ledger::Account of, name_of(entry.account));
-        made.transaction.entries.push_back({.account = of, .amount = entry.amount});
-      }
-      made.transaction.what = row.text(3);
-      made.time = row.integer(4);
-      return made;
-    };
-    return rows<Transaction>(
-        connection_,
-        "SELECT t.key, j.id, t.entries, t.what, t.time FROM accounts a JOIN account_transactions x ON x.account = a.id "
-        "JOIN transactions t ON t.seq = x.seq LEFT JOIN jobs j ON j.seq = t.job WHERE a.kind = ? AND a.key = ? ORDER BY x.seq DESC LIMIT ?",
-        make, static_cast<int>(account.kind), ByteSpan(account.id), count);
-  });
-}
-
-Result<> Reader::audit() {
-  return snapshot([this] { return audit_all(); });
-}
-
-Result<> Reader::audit_all() {
-  std::map<std::int64_t, MicroCredits> added;
-  WEFT_ASSIGN(Statement transactions, connection_.prepare("SELECT key, entries FROM transactions"));
-  transactions.start();
-  WEFT_OK(each_row(transactions, [&](const Statement& row) -> Result<> {
-    WEFT_ASSIGN(const auto entries, unpack_entries(row.blob(1)));
-    MicroCredits total = 0;
-    for (const StoredEntry& entry : entries) {
-      added[entry.account] += entry.amount;
-      total += entry.amount;
-    }
-    if (total != 0) return fail(ErrorCode::data_loss, "The entries of the transaction {} sum to {}, not to 0.", row.text(0), total);
-    return {};
-  }));
-  WEFT_ASSIGN(Statement accounts, connection_.prepare("SELECT kind, key, id, balance FROM accounts"));
-  accounts.start();
-  WEFT_OK(each_row(accounts, [&](const Statement& row) -> Result<> {
-    WEFT_ASSIGN(const ledger::Account account, account_of(row, 0));
-    const MicroCredits expected = added[row.integer(2)];
-    if (row.integer(3) == expected) return {};
-    return fail(ErrorCode::data_loss, "The account {} holds {}; its transactions sum to {}.", account.text(), row.integer(3), expected);
-  }));
-  return {};
 }
 
 }  // namespace weft::store::sqlite

@@ -19,13 +19,19 @@ class Reader {
   [[nodiscard]] Result<std::vector<Replica>> replicas(const JobId& id);
   [[nodiscard]] Result<std::vector<Job>> jobs(const Store::JobPage& page);
   [[nodiscard]] Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce);
-  [[nodiscard]] Result<std::vector<Transaction>> transactions(const ledger::Account& account, std::uint32_t count);
+  [[nodiscard]] Result<History> history_of_account(const ledger::Account& account, const Store::HistoryPage& page);
+  [[nodiscard]] Result<History> history_of_job(const JobId& job, const Store::HistoryPage& page);
   [[nodiscard]] Result<> audit();
 
  private:
   // Runs `use` on one state of the database.
   template <class Use>
-  auto snapshot(Use use) -> decltype(use());
+  auto snapshot(Use use) -> decltype(use()) {
+    WEFT_OK(connection_.execute("BEGIN"));
+    auto result = use();
+    (void)connection_.execute("COMMIT");  // Nothing was written.
+    return result;
+  }
   Result<Loaded> load_all();
   Result<> load_running(Loaded& loaded);
   Result<> load_money(Loaded& loaded);

@@ -1,5 +1,6 @@
 #include "service/store/sqlite/rows.h"
 
+#include <algorithm>
 #include <format>
 
 namespace weft::store::sqlite {
@@ -70,6 +71,19 @@ Result<std::vector<StoredEntry>> unpack_entries(ByteSpan bytes) {
     entries.push_back({.account = static_cast<std::int64_t>(read_le(bytes)), .amount = static_cast<MicroCredits>(read_le(bytes.subspan(8)))});
   }
   return entries;
+}
+
+std::vector<StoredEntry> net(std::span<const StoredEntry> entries) {
+  std::vector<StoredEntry> netted;
+  for (const StoredEntry& entry : entries) {
+    const auto known = std::ranges::find(netted, entry.account, &StoredEntry::account);
+    if (known == netted.end()) {
+      netted.push_back(entry);
+    } else {
+      known->amount += entry.amount;
+    }
+  }
+  return netted;
 }
 
 Result<Job> job_of(const Statement& row) {

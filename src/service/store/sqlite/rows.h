@@ -19,13 +19,15 @@ namespace weft::store::sqlite {
 [[nodiscard]] ByteVector pack(std::span<const PublicKey> keys);
 [[nodiscard]] Result<std::vector<PublicKey>> unpack_keys(ByteSpan bytes);
 
-// 16 bytes each: i64 row of the account, i64 amount.
+// Entries of a transaction as files before schema version 2 have them, 16 bytes each: i64 row of the account, i64 amount.
 struct StoredEntry {
   std::int64_t account = 0;
   MicroCredits amount = 0;
 };
 [[nodiscard]] ByteVector pack(std::span<const StoredEntry> entries);
 [[nodiscard]] Result<std::vector<StoredEntry>> unpack_entries(ByteSpan bytes);
+// One an account, in the order in which they first come.
+[[nodiscard]] std::vector<StoredEntry> net(std::span<const StoredEntry> entries);
 
 // Columns of a job in the order in which every SELECT here names them.
 inline constexpr std::string_view job_columns =

@@ -2,16 +2,61 @@
 
 #include <array>
 #include <format>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "common/base/clock.h"
+#include "service/store/sqlite/rows.h"
 
 namespace weft::store::sqlite {
 namespace {
 
-// Rows refer to a job by its `seq`, a small number, rather than by its id. Lists inside a row (outputs, agreeing workers,
-// entries) are blobs, since nothing asks for their parts; see rows.h.
+// Rows refer to a job by its `seq`, a small number, rather than by its id. Lists inside a row (outputs, agreeing workers)
+// are blobs, since nothing asks for their parts; see rows.h.
+struct Step {
+  const char* sql;
+  Result<> (*fill)(Connection&) = nullptr;  // Then, where rows are to be computed,
+  const char* finish = "";                  // and then.
+};
+
+// Movements from the entries that transactions had as a blob.
+Result<> fill_movements(Connection& connection) {
+  struct Account {
+    MicroCredits balance = 0;
+    std::int64_t last = 0;
+  };
+  std::unordered_map<std::int64_t, Account> accounts;
+  std::int64_t number = 0;
+  WEFT_ASSIGN(Statement transactions, connection.prepare("SELECT seq, entries FROM transactions ORDER BY seq"));
+  WEFT_ASSIGN(Statement insert, connection.prepare("INSERT INTO movements VALUES (?, ?, ?, ?, ?, ?)"));
+  WEFT_ASSIGN(Statement begin, connection.prepare("UPDATE transactions SET movement = ? WHERE seq = ?"));
+  WEFT_ASSIGN(Statement last, connection.prepare("UPDATE accounts SET last = ? WHERE id = ?"));
+  // Read first: a statement that walks a table does not see well what is changed in it meanwhile.
+  std::vector<std::pair<std::int64_t, std::vector<StoredEntry>>> all;
+  transactions.start();
+  for (;;) {
+    WEFT_ASSIGN(const bool row, transactions.next());
+    if (!row) break;
+    WEFT_ASSIGN(auto entries, unpack_entries(transactions.blob(1)));
+    all.emplace_back(transactions.integer(0), net(entries));
+  }
+  transactions.finish();
+  for (const auto& [seq, entries] : all) {
+    WEFT_OK(begin.run(number + 1, seq));
+    for (const StoredEntry& entry : entries) {
+      Account& account = accounts[entry.account];
+      account.balance += entry.amount;
+      WEFT_OK(insert.run(++number, entry.account, seq, entry.amount, account.balance, account.last));
+      account.last = number;
+    }
+  }
+  for (const auto& [id, account] : accounts) WEFT_OK(last.run(account.last, id));
+  return {};
+}
+
 constexpr std::array steps = {
-    R"(
+    Step{R"(
     CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 
     CREATE TABLE jobs (
@@ -49,7 +94,15 @@ constexpr std::array steps = {
     CREATE TABLE account_transactions (account INTEGER, seq INTEGER, PRIMARY KEY (account, seq)) WITHOUT ROWID;
 
     CREATE TABLE reputations (worker BLOB PRIMARY KEY, accepted INTEGER NOT NULL, refused INTEGER NOT NULL) WITHOUT ROWID;
+    )"},
+    Step{R"(
+    CREATE TABLE movements (
+      number INTEGER PRIMARY KEY, account INTEGER NOT NULL, seq INTEGER NOT NULL, amount INTEGER NOT NULL, balance INTEGER NOT NULL,
+      previous INTEGER NOT NULL);
+    ALTER TABLE accounts ADD COLUMN last INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE transactions ADD COLUMN movement INTEGER NOT NULL DEFAULT 0;
     )",
+         fill_movements, "DROP TABLE account_transactions; ALTER TABLE transactions DROP COLUMN entries;"},
 };
 
 Result<int> version_of(Connection& connection) {
@@ -64,18 +117,22 @@ Result<int> version_of(Connection& connection) {
 
 int schema_version() { return static_cast<int>(steps.size()); }
 
-Result<> migrate(Connection& connection) {
+Result<> migrate(Connection& connection, int up_to) {
   WEFT_ASSIGN(const int version, version_of(connection));
   if (version > schema_version()) {
     return fail(ErrorCode::unsupported, "The database has schema version {}; this Weft knows versions up to {}. Use the newer Weft.", version,
                 schema_version());
   }
-  for (int step = version; step < schema_version(); ++step) {
-    const std::string sql = std::format("BEGIN IMMEDIATE; {}; INSERT INTO schema_steps VALUES ({}, {}); COMMIT",
-                                        steps[static_cast<std::size_t>(step)], step + 1, unix_now());
-    if (auto done = connection.execute(sql); !done) {
+  for (int number = version; number < up_to; ++number) {
+    const Step& step = steps[static_cast<std::size_t>(number)];
+    auto done = [&]() -> Result<> {
+      WEFT_OK(connection.execute(std::format("BEGIN IMMEDIATE; {}", step.sql)));
+      if (step.fill != nullptr) WEFT_OK(step.fill(connection));
+      return connection.execute(std::format("{}; INSERT INTO schema_steps VALUES ({}, {}); COMMIT", step.finish, number + 1, unix_now()));
+    }();
+    if (!done) {
       (void)connection.execute("ROLLBACK");  // May have been done by SQLite itself.
-      return pass(std::move(done), "while bringing the database to schema version {}", step + 1);
+      return pass(std::move(done), "while bringing the database to schema version {}", number + 1);
     }
   }
   return {};

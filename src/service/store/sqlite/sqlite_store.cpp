@@ -59,9 +59,10 @@ class SqliteStore final : public Store {
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override {
     return read(&Reader::job_of_nonce, client, nonce);
   }
-  Result<std::vector<Transaction>> transactions(const ledger::Account& account, std::uint32_t count) override {
-    return read(&Reader::transactions, account, count);
+  Result<History> history(const ledger::Account& account, const HistoryPage& page) override {
+    return read(&Reader::history_of_account, account, page);
   }
+  Result<History> history(const JobId& job, const HistoryPage& page) override { return read(&Reader::history_of_job, job, page); }
   Result<> audit() override { return read(&Reader::audit); }
 
  private:

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "service/store/sqlite/rows.h"
 #include "service/store/sqlite/schema.h"
 #include "service/store/sqlite/sqlite_store.h"
 #include "service/store/sqlite/test_rows.h"
@@ -93,6 +94,62 @@ TEST_F(SqliteFile, NoticesMoneyThatWasChangedBehindItsBack) {
   ASSERT_TRUE(other.execute("UPDATE accounts SET balance = balance + 1 WHERE kind = 1").has_value());
 
   EXPECT_EQ(store->audit().error().code, ErrorCode::data_loss);
+}
+
+TEST_F(SqliteFile, NoticesMovementsThatWereChangedBehindItsBack) {
+  for (const char* change :
+       {"UPDATE movements SET amount = amount + 1 WHERE number = 3", "UPDATE movements SET balance = balance + 1 WHERE number = 2",
+        "UPDATE movements SET previous = 1 WHERE number = 4", "DELETE FROM movements WHERE number = 4", "DELETE FROM transactions WHERE seq = 2",
+        "UPDATE transactions SET movement = 1 WHERE seq = 2", "UPDATE accounts SET last = 1 WHERE kind = 1"}) {
+    fs::remove_all(path.parent_path());
+    const auto store = open(path).value();
+    ASSERT_TRUE(store->commit(submit_batch(job_row(1))).has_value());
+    ASSERT_TRUE(store->audit().has_value());
+    Connection other = Connection::open(path.string(), "").value();
+    ASSERT_TRUE(other.execute(change).has_value()) << change;
+    ASSERT_EQ(other.changes(), 1) << change;
+
+    EXPECT_EQ(store->audit().error().code, ErrorCode::data_loss) << change;
+  }
+}
+
+// Version 1 had a transaction's entries as a blob and an index by account instead of movements.
+TEST_F(SqliteFile, MakesMovementsOfTheEntriesOfAnOlderFile) {
+  fs::create_directories(path.parent_path());
+  const PublicKey client = key_of(1);
+  const PublicKey worker = key_of(2);
+  const Job job = job_row(1);
+  {
+    Connection old = Connection::open(path.string(), "").value();
+    ASSERT_TRUE(migrate(old, 1).has_value());
+    const auto run = [&](const char* sql, const auto&... values) { ASSERT_TRUE(old.prepare(sql)->run(values...).has_value()) << sql; };
+    const auto account = [&](int id, const ledger::Account& name, MicroCredits balance) {
+      run("INSERT INTO accounts VALUES (?, ?, ?, ?)", id, static_cast<int>(name.kind), ByteSpan(name.id), balance);
+    };
+    account(1, ledger::Account::mint(), -100);
+    account(2, ledger::Account::client(client), 45);
+    account(3, ledger::Account::worker(worker), 55);
+    const auto transaction = [&](int seq, const char* key, std::vector<StoredEntry> entries) {
+      run("INSERT INTO transactions VALUES (?, ?, NULL, ?, 'moves', 7)", seq, std::string(key), pack(entries));
+    };
+    transaction(4, "grant", {{1, -100}, {2, 100}});
+    transaction(9, "twice", {{2, -50}, {3, 50}, {2, -10}, {3, 10}});
+    transaction(10, "nothing", {});
+    transaction(11, "back", {{3, -5}, {2, 5}});
+  }
+
+  const auto store = open(path).value();
+
+  const auto audit = store->audit();
+  EXPECT_TRUE(audit.has_value()) << audit.error().message;
+  const History history = store->history(ledger::Account::client(client), {}).value();
+  ASSERT_EQ(history.transactions.size(), 3U);
+  EXPECT_EQ(history.transactions[0].movements,
+            (std::vector<Movement>{{ledger::Account::worker(worker), -5, 55}, {ledger::Account::client(client), 5, 45}}));
+  EXPECT_EQ(history.transactions[1].movements,
+            (std::vector<Movement>{{ledger::Account::client(client), -60, 40}, {ledger::Account::worker(worker), 60, 60}}));
+  ASSERT_TRUE(store->commit(submit_batch(job)).has_value());
+  EXPECT_TRUE(store->audit().has_value()) << "and goes on";
 }
 
 TEST_F(SqliteFile, RefusesAFileOfANewerWeft) {

@@ -1,7 +1,6 @@
 #include "service/store/sqlite/writer.h"
 
 #include <algorithm>
-#include <map>
 
 #include "service/store/sqlite/rows.h"
 
@@ -10,11 +9,11 @@ namespace {
 
 constexpr std::size_t rows_cached_max = 100'000;
 
-// Says what was there already; SQLite knows only the names of columns.
-template <class... Args>
-Result<> naming(Result<> result, std::format_string<Args...> format, Args&&... args) {
+// Says what was there already; SQLite knows only the names of columns. `what` makes the sentence, when it is needed.
+template <class What>
+Result<> naming(Result<> result, What what) {
   if (result || result.error().code != ErrorCode::already_exists) return result;
-  return fail(ErrorCode::already_exists, "{}", std::format(format, std::forward<Args>(args)...));
+  return fail(ErrorCode::already_exists, "{}", what());
 }
 
 // After these, memory and disk may differ.
@@ -40,11 +39,11 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "UPDATE jobs SET accepted = accepted + 1 WHERE seq = ?",
     "UPDATE jobs SET price = ?, units = ?, pace = ? WHERE seq = ?",
     "UPDATE jobs SET state = ?, reason = ?, root = ?, ended = ?, joined = ? WHERE seq = ?",
-    "SELECT id FROM accounts WHERE kind = ? AND key = ?",
+    "SELECT id, last FROM accounts WHERE kind = ? AND key = ?",
     "INSERT INTO accounts (kind, key, balance) VALUES (?, ?, 0)",
-    "UPDATE accounts SET balance = balance + ? WHERE id = ?",
-    "INSERT INTO transactions (key, job, entries, what, time) VALUES (?, ?, ?, ?, ?)",
-    "INSERT INTO account_transactions VALUES (?, ?)",
+    "UPDATE accounts SET balance = balance + ?, last = ? WHERE id = ? RETURNING balance",
+    "INSERT INTO transactions (key, job, what, time, movement) VALUES (?, ?, ?, ?, ?)",
+    "INSERT INTO movements VALUES (?, ?, ?, ?, ?, ?)",
     "INSERT INTO reputations VALUES (?, ?, ?) ON CONFLICT (worker) DO UPDATE SET accepted = excluded.accepted, refused = excluded.refused",
 };
 
@@ -53,6 +52,10 @@ Result<Writer> Writer::create(Connection connection) {
   for (std::size_t i = 0; i < sql_count; ++i) {
     WEFT_ASSIGN(writer.statements_[i], writer.connection_.prepare(texts[i]));
   }
+  WEFT_ASSIGN(Statement latest, writer.connection_.prepare("SELECT coalesce(max(number), 0) FROM movements"));
+  latest.start();
+  WEFT_ASSIGN(const bool row, latest.next());
+  if (row) writer.movement_ = latest.integer(0);
   return writer;
 }
 
@@ -91,15 +94,15 @@ Result<> Writer::write(const Job& job) {
   WEFT_OK(naming(statements_[insert_job].run(job.id, job.client, job.name, job.manifest, job.manifest_hash, job.tasks, job.budget, job.created,
                                              static_cast<int>(job.state), job.accepted, job.price, job.units, job.reference_seconds_per_workgroup,
                                              job.reason, job.root, job.ended, pack(job.outputs)),
-                 "The job {} is stored already.", job.id.text()));
+                 [&] { return std::format("The job {} is stored already.", job.id.text()); }));
   job_rows_[job.id] = connection_.last_row();
   return {};
 }
 
 Result<> Writer::write(const Nonce& nonce) {
   WEFT_ASSIGN(const std::int64_t row, job_row(nonce.job));
-  return naming(statements_[insert_nonce].run(nonce.client, ByteSpan(nonce.nonce), row), "The client {} has used this nonce already.",
-                nonce.client.text());
+  return naming(statements_[insert_nonce].run(nonce.client, ByteSpan(nonce.nonce), row),
+                [&] { return std::format("The client {} has used this nonce already.", nonce.client.text()); });
 }
 
 Result<> Writer::write(const Receipt& receipt) {
@@ -110,13 +113,13 @@ Result<> Writer::write(const Replica& replica) {
   WEFT_ASSIGN(const std::int64_t row, job_row(replica.task.job));
   return naming(statements_[insert_replica].run(row, replica.task.index, replica.worker, replica.attempt, replica.root, pack(replica.outputs),
                                                 replica.receipt, replica.gpu_seconds, replica.wall_seconds, replica.arrived),
-                "A replica of {} by {} is stored already.", replica.task.text(), replica.worker.text());
+                [&] { return std::format("A replica of {} by {} is stored already.", replica.task.text(), replica.worker.text()); });
 }
 
 Result<> Writer::write(const Task& task) {
   WEFT_ASSIGN(const std::int64_t row, job_row(task.id.job));
   WEFT_OK(naming(statements_[insert_task].run(row, task.id.index, task.root, pack(task.outputs), task.worker, pack(task.agreeing), task.accepted),
-                 "The task {} is accepted already.", task.id.text()));
+                 [&] { return std::format("The task {} is accepted already.", task.id.text()); }));
   return statements_[count_accepted].run(row);
 }
 
@@ -131,36 +134,45 @@ Result<> Writer::write(const JobUpdate& update) {
 
 Result<> Writer::write(const Transaction& transaction) {
   const ledger::Transaction& what = transaction.transaction;
-  std::vector<StoredEntry> entries;
-  std::map<std::int64_t, std::pair<MicroCredits, const ledger::Account*>> net;  // By the accounts' rows.
+  std::vector<ledger::Entry> changes;  // One an account, in the order in which they first come.
   MicroCredits total = 0;
   for (const ledger::Entry& entry : what.entries) {
-    WEFT_ASSIGN(const std::int64_t account, account_row(entry.account));
-    entries.push_back({.account = account, .amount = entry.amount});
-    auto& [amount, name] = net[account];
-    amount += entry.amount;
-    name = &entry.account;
+    const auto known = std::ranges::find(changes, entry.account, &ledger::Entry::account);
+    if (known == changes.end()) {
+      changes.push_back(entry);
+    } else {
+      known->amount += entry.amount;
+    }
     total += entry.amount;
   }
   if (total != 0) return fail(ErrorCode::invalid_argument, "The entries of the transaction {} sum to {}, not to 0.", what.key, total);
 
+  const auto insert = [&](const auto& job) {
+    return naming(statements_[insert_transaction].run(what.key, job, what.what, transaction.time, movement_ + 1),
+                  [&] { return std::format("The transaction {} is stored already.", what.key); });
+  };
   if (what.job) {
     WEFT_ASSIGN(const std::int64_t job, job_row(*what.job));
-    WEFT_OK(naming(statements_[insert_transaction].run(what.key, job, pack(entries), what.what, transaction.time),
-                   "The transaction {} is stored already.", what.key));
+    WEFT_OK(insert(job));
   } else {
-    WEFT_OK(naming(statements_[insert_transaction].run(what.key, nullptr, pack(entries), what.what, transaction.time),
-                   "The transaction {} is stored already.", what.key));
+    WEFT_OK(insert(nullptr));
   }
   const std::int64_t row = connection_.last_row();
-  for (const auto& [account, change] : net) {
-    WEFT_OK(statements_[insert_account_transaction].run(account, row));
-    const Result<> moved = statements_[add_to_balance].run(change.first, account);
+  for (const ledger::Entry& change : changes) {
+    WEFT_ASSIGN(const AccountRow account, account_row(change.account));
+    const std::int64_t number = ++movement_;
+    Statement& add = statements_[add_to_balance];
+    add.start(change.amount, number, account.id);
+    const Result<bool> moved = add.next();
+    const MicroCredits balance = moved && *moved ? add.integer(0) : 0;
+    add.finish();
     if (!moved && moved.error().code == ErrorCode::already_exists) {  // The table's CHECK.
-      return fail(ErrorCode::insufficient_funds, "The account {} holds less than the {} micro-credits that {} takes.", change.second->text(),
-                  -change.first, what.key);
+      return fail(ErrorCode::insufficient_funds, "The account {} holds less than the {} micro-credits that {} takes.", change.account.text(),
+                  -change.amount, what.key);
     }
-    WEFT_OK(moved);
+    if (!moved) return std::unexpected(moved.error());
+    WEFT_OK(statements_[insert_movement].run(number, account.id, row, change.amount, balance, account.last));
+    account_rows_[change.account] = {.id = account.id, .last = number};
   }
   return {};
 }
@@ -182,16 +194,16 @@ Result<std::int64_t> Writer::job_row(const JobId& job) {
   return row;
 }
 
-Result<std::int64_t> Writer::account_row(const ledger::Account& account) {
+Result<Writer::AccountRow> Writer::account_row(const ledger::Account& account) {
   if (const auto known = account_rows_.find(account); known != account_rows_.end()) return known->second;
   Statement& find = statements_[find_account];
   find.start(static_cast<int>(account.kind), ByteSpan(account.id));
   WEFT_ASSIGN(const bool found, find.next());
-  std::int64_t row = found ? find.integer(0) : 0;
+  AccountRow row = found ? AccountRow{.id = find.integer(0), .last = find.integer(1)} : AccountRow{};
   find.finish();
   if (!found) {
     WEFT_OK(statements_[insert_account].run(static_cast<int>(account.kind), ByteSpan(account.id)));
-    row = connection_.last_row();
+    row.id = connection_.last_row();
   }
   if (account_rows_.size() >= rows_cached_max) account_rows_.clear();
   account_rows_[account] = row;

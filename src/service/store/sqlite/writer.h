@@ -37,7 +37,7 @@ class Writer {
     insert_account,
     add_to_balance,
     insert_transaction,
-    insert_account_transaction,
+    insert_movement,
     put_reputation,
     sql_count,
   };
@@ -55,13 +55,18 @@ class Writer {
   Result<> write(const Transaction& transaction);
   Result<> write(const Reputation& reputation);
   Result<std::int64_t> job_row(const JobId& job);
-  Result<std::int64_t> account_row(const ledger::Account& account);
+  struct AccountRow {
+    std::int64_t id = 0;
+    std::int64_t last = 0;  // Its latest movement.
+  };
+  Result<AccountRow> account_row(const ledger::Account& account);
 
   Connection connection_;
   std::array<Statement, sql_count> statements_;
   // What was looked up lately; dropped whenever a batch is rolled back, since it may hold rows of that batch.
   std::unordered_map<JobId, std::int64_t> job_rows_;
-  std::unordered_map<ledger::Account, std::int64_t> account_rows_;
+  std::unordered_map<ledger::Account, AccountRow> account_rows_;
+  std::int64_t movement_ = 0;  // The latest; numbers of a batch that is rolled back stay unused.
   std::optional<Error> broken_;
 };
 

@@ -21,7 +21,7 @@
 
 struct sqlite3_vfs;
 
-namespace weft::store::sqlite {
+namespace weft::store::faulty {
 
 class FaultyDisk {
  public:
@@ -83,4 +83,4 @@ class FaultyDisk {
   Counting counting_ = Counting::everything;
 };
 
-}  // namespace weft::store::sqlite
+}  // namespace weft::store::faulty

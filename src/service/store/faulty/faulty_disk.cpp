@@ -1,3 +1,5 @@
+#include "service/store/faulty/faulty_disk.h"
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -5,9 +7,8 @@
 #include <sqlite3.h>
 
 #include "common/base/check.h"
-#include "service/store/sqlite/test_faulty_disk.h"
 
-namespace weft::store::sqlite {
+namespace weft::store::faulty {
 
 // What SQLite calls, with `mutex_` taken in each.
 struct FaultyDiskCalls {
@@ -344,4 +345,4 @@ FaultyDisk::Counts FaultyDisk::counts() {
   return counts_;
 }
 
-}  // namespace weft::store::sqlite
+}  // namespace weft::store::faulty

@@ -1,0 +1,379 @@
+// A network of simulated workers, and a clock: chains form, answers go on behind losses, and every request ends once.
+#include "apps/coordinator/serving/desk.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace weft::coordinator {
+namespace {
+
+namespace wire = protocol::serving;
+using namespace std::chrono_literals;
+
+ModelCard card(const std::string& name, std::uint32_t shards_min = 1, std::uint32_t layers = 6) {
+  return {.name = name,
+          .file = std::string(64, 'a'),
+          .chunks = std::string(64, 'b'),
+          .bytes = 100 << 20,
+          .header_bytes = 1000,
+          .chunk_bytes = 1 << 20,
+          .architecture = "llama",
+          .layers = layers,
+          .embedding = 64,
+          .vocabulary = 100,
+          .context = 512,
+          .layer_bytes = 10 << 20,
+          .first_bytes = 5 << 20,
+          .last_bytes = 5 << 20,
+          .cache_bytes = 0,
+          .shards_min = shards_min,
+          .owner = {}};
+}
+
+// Workers that load and link at once and draw when they are told to.
+std::uint32_t pick(std::mt19937& random, std::uint32_t count) { return static_cast<std::uint32_t>(random() % count); }
+
+class Network : public DeskWorld {
+ public:
+  explicit Network(DeskSettings settings = {}) : desk(*this, std::move(settings)) {}
+
+  void join(ServingId id, std::uint64_t memory_mb = 1000, double speed = 10) {
+    PublicKey key;
+    key.bytes[0] = static_cast<std::uint8_t>(id);
+    key.bytes[1] = static_cast<std::uint8_t>(id >> 8);
+    alive.insert(id);
+    desk.join(id, key, {.token = "t", .memory_bytes = memory_mb << 20, .gb_per_s = speed}, time);
+    settle();
+  }
+  void leave(ServingId id) {
+    alive.erase(id);
+    asked.erase(id);
+    desk.left(id, time);
+    settle();
+  }
+  RequestId ask(const std::string& model, std::uint32_t tokens = 8, std::uint64_t conversation = 0) {
+    const RequestId id = ++ids;
+    AnswerRequest request{.id = id, .model = model, .conversation = conversation, .ask = {}};
+    request.ask.tokens_max = tokens;
+    if (auto result = desk.ask(std::move(request), time); !result) {
+      refused = result.error();
+      return 0;
+    }
+    settle();
+    return id;
+  }
+  // One token of every request that somebody answers: number n is n.
+  void draw() {
+    for (const auto& [worker, requests] : std::map(asked)) {
+      for (const auto& [id, ask] : requests) {
+        const std::uint32_t next = drawn[{worker, id}];
+        if (next >= ask.tokens_max) {
+          asked[worker].erase(id);
+          desk.hear(worker, wire::Answered{.request = id, .epoch = ask.epoch, .reason = "length", .prompt_tokens = 3}, time);
+        } else {
+          ++drawn[{worker, id}];
+          desk.hear(worker, wire::Tokens{.request = id, .epoch = ask.epoch, .first = next, .tokens = {{.id = static_cast<std::int32_t>(next)}}},
+                    time);
+        }
+        settle();
+      }
+    }
+  }
+  void pass(Duration duration) {
+    for (Duration done{}; done < duration; done += 100ms) {
+      time += 100ms;
+      for (const ServingId id : alive) {
+        if (!mute.contains(id)) desk.hear(id, wire::Pulse{}, time);
+      }
+      desk.tick(time);
+      settle();
+    }
+  }
+
+  void send(ServingId session, const wire::ServingCoordinatorMessage& message) override { waiting.emplace_back(session, message); }
+  void send_hop(ServingId session, ByteVector) override { hops.push_back(session); }
+  void close(ServingId session, const std::string&) override {
+    closed.insert(session);
+    alive.erase(session);
+    asked.erase(session);
+  }
+  void tokens(RequestId request, const std::vector<wire::Token>& tokens) override {
+    for (const auto& token : tokens) told[request].push_back(token.id);
+  }
+  void ended(RequestId request, const AnswerEnd& end) override {
+    EXPECT_FALSE(ends.contains(request)) << "a request ends once";
+    ends[request] = end;
+  }
+
+  void settle() {
+    while (!waiting.empty()) {
+      const auto [session, message] = waiting.front();
+      waiting.pop_front();
+      if (!alive.contains(session)) continue;
+      if (const auto* load = std::get_if<wire::Load>(&message)) {
+        ++loads;
+        if (!slow) desk.hear(session, wire::Loaded{.shard = load->shard}, time);
+      } else if (const auto* link = std::get_if<wire::Link>(&message)) {
+        links[session] = *link;
+        desk.hear(session, wire::Linked{.chain = link->chain, .epoch = link->epoch, .line = "relay"}, time);
+      } else if (const auto* what = std::get_if<wire::Ask>(&message)) {
+        asked[session][what->request] = *what;
+        drawn[{session, what->request}] = static_cast<std::uint32_t>(what->answered.size());
+        for (std::size_t i = 0; i < what->answered.size(); ++i) EXPECT_EQ(what->answered[i], static_cast<std::int32_t>(i));
+      } else if (const auto* drop = std::get_if<wire::Drop>(&message)) {
+        asked[session].erase(drop->request);
+      } else if (std::holds_alternative<wire::Unlink>(message)) {
+        asked.erase(session);
+      }
+    }
+  }
+
+  Desk desk;
+  Instant time{};
+  RequestId ids = 0;
+  std::deque<std::pair<ServingId, wire::ServingCoordinatorMessage>> waiting;
+  std::set<ServingId> alive, closed, mute;
+  std::vector<ServingId> hops;
+  std::map<ServingId, wire::Link> links;
+  std::map<ServingId, std::map<RequestId, wire::Ask>> asked;
+  std::map<std::pair<ServingId, RequestId>, std::uint32_t> drawn;
+  std::map<RequestId, std::vector<std::int32_t>> told;
+  std::map<RequestId, AnswerEnd> ends;
+  std::optional<Error> refused;
+  std::size_t loads = 0;
+  bool slow = false;
+};
+
+std::vector<std::int32_t> counted(std::int32_t to) {
+  std::vector<std::int32_t> out;
+  for (std::int32_t i = 0; i < to; ++i) out.push_back(i);
+  return out;
+}
+
+TEST(Desk, GivesAWholeModelToTheFastestThatHasRoom) {
+  Network network;
+  network.join(1, 1000, 10);
+  network.join(2, 10, 1000);  // Fast, and too small.
+  network.join(3, 1000, 50);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+
+  const RequestId id = network.ask("m");
+  ASSERT_TRUE(network.asked[3].contains(id));
+  for (int i = 0; i < 9; ++i) network.draw();
+
+  EXPECT_EQ(network.told[id], counted(8));
+  EXPECT_EQ(network.ends[id].reason, "length");
+  EXPECT_EQ(network.ends[id].shards, 1u);
+  EXPECT_EQ(network.ends[id].prompt_tokens, 3u);
+  EXPECT_EQ(network.ends[id].answer_tokens, 8u);
+}
+
+TEST(Desk, SpreadsAModelThatFitsNowhereAlone) {
+  Network network;
+  for (ServingId id = 1; id <= 3; ++id) network.join(id, 40);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  EXPECT_EQ(network.links.size(), 2u);
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].shards, 2u);
+}
+
+class DeskLosses : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Members, DeskLosses, testing::Values(0, 1, 2));
+
+TEST_P(DeskLosses, AreMendedAndTheAnswerGoesOn) {
+  Network network;
+  for (ServingId id = 1; id <= 4; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 3; ++i) network.draw();
+  ASSERT_EQ(network.told[id], counted(3));
+
+  ServingId victim = 0;
+  for (const auto& [session, link] : network.links) {
+    if (link.index == GetParam()) victim = session;
+  }
+  network.leave(victim);
+  for (int i = 0; i < 8; ++i) network.draw();
+
+  EXPECT_EQ(network.told[id], counted(8));
+  EXPECT_EQ(network.ends[id].resumed, 1u);
+  EXPECT_EQ(network.ends[id].shards, 3u);
+  EXPECT_EQ(network.desk.counters().failed, 0u);
+}
+
+TEST(Desk, HasSomebodyStandBy) {
+  Network network;
+  for (ServingId id = 1; id <= 4; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  ASSERT_EQ(network.loads, 4u) << "three members and one who stands by";
+  // It stands by with the last member's layers: that one's loss costs no load.
+  for (const auto& [session, link] : std::map(network.links)) {
+    if (link.index == 2) network.leave(session);
+  }
+  EXPECT_EQ(network.loads, 4u);
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+}
+
+TEST(Desk, WaitsForWorkersAndSaysWhyItGivesUp) {
+  Network network({.waiting_max = 2});
+  network.desk.put_model(card("m"), network.time);
+  const RequestId late = network.ask("m"), other = network.ask("m");
+  EXPECT_EQ(network.ask("m"), 0u);
+  EXPECT_EQ(network.refused->code, ErrorCode::resource_exhausted);
+  EXPECT_EQ(network.ask("unknown"), 0u);
+  EXPECT_EQ(network.refused->code, ErrorCode::not_found);
+  network.desk.drop(other, network.time);
+  EXPECT_EQ(network.ends[other].reason, "cancelled");
+  network.pass(61s);
+  EXPECT_EQ(network.ends[late].error.code, ErrorCode::unavailable);
+  EXPECT_TRUE(network.ends[late].error.message.contains("No worker serves language models now"));
+
+  const RequestId next = network.ask("m", 1);
+  network.join(1);
+  network.draw();
+  network.draw();
+  EXPECT_EQ(network.ends[next].reason, "length");
+}
+
+TEST(Desk, DropsWhoeverIsSilentOrTalksNonsense) {
+  Network network;
+  for (ServingId id = 1; id <= 5; ++id) network.join(id);
+  network.desk.put_model(card("m", 2), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  network.draw();
+  ServingId first = 0, second = 0;
+  for (const auto& [session, link] : network.links) (link.index == 0 ? first : second) = session;
+
+  network.mute.insert(second);
+  network.pass(1500ms);
+  EXPECT_FALSE(network.closed.contains(second));
+  network.pass(300ms);
+  EXPECT_TRUE(network.closed.contains(second));
+
+  // A hop by somebody who is no member.
+  const wire::HopFrame hop{.chain = 1, .epoch = network.links[first].epoch, .from = 1, .to = 0, .payload = {1}};
+  network.desk.hop(first, wire::encode(hop), network.time);
+  network.settle();
+  EXPECT_TRUE(network.closed.contains(first));
+  for (int i = 0; i < 10; ++i) network.draw();
+  EXPECT_EQ(network.told[id], counted(8));
+}
+
+TEST(Desk, TakesNoTokensOutOfTurnOrOfAnEarlierEpoch) {
+  Network network;
+  for (ServingId id = 1; id <= 2; ++id) network.join(id);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  const ServingId worker = network.asked.begin()->first;
+  const std::uint32_t epoch = network.asked[worker][id].epoch;
+  network.desk.hear(worker, wire::Tokens{.request = id, .epoch = epoch + 1, .first = 0, .tokens = {{.id = 9}}}, network.time);
+  EXPECT_TRUE(network.told[id].empty());
+  network.desk.hear(worker, wire::Tokens{.request = id, .epoch = epoch, .first = 3, .tokens = {{.id = 9}}}, network.time);
+  network.settle();
+  EXPECT_TRUE(network.told[id].empty());
+  for (int i = 0; i < 9; ++i) network.draw();
+  EXPECT_EQ(network.told[id], counted(8));
+}
+
+TEST(Desk, KeepsAConversationWhereItIs) {
+  Network network({.sequences = 1});
+  network.join(1);
+  network.join(2);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  // Two chains, since one is full.
+  const RequestId a = network.ask("m", 1, 7), b = network.ask("m", 1, 8);
+  network.pass(3s);
+  std::map<RequestId, ServingId> where;
+  for (const auto& [worker, requests] : network.asked) {
+    for (const auto& [id, ask] : requests) where[id] = worker;
+  }
+  ASSERT_NE(where[a], where[b]);
+  for (int i = 0; i < 3; ++i) network.draw();
+  const RequestId again = network.ask("m", 1, 8);
+  EXPECT_TRUE(network.asked[where[b]].contains(again));
+}
+
+// Everything at random; in the end, with workers enough, every request has ended, whole or with a reason.
+TEST(Desk, EndsEveryRequestWhateverHappens) {
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    std::mt19937 random(seed);
+    Network network({.patience = 20s, .sequences = 2, .waiting_max = 8});
+    network.desk.put_model(card("one"), network.time);
+    network.desk.put_model(card("three", 3), network.time);
+    ServingId workers = 0;
+    std::vector<RequestId> requests;
+    for (int step = 0; step < 400; ++step) {
+      switch (pick(random, 8)) {
+        case 0:
+          if (network.alive.size() < 8) network.join(++workers, 30 + pick(random, 200), 1 + pick(random, 50));
+          break;
+        case 1:
+          if (!network.alive.empty() && pick(random, 3) == 0)
+            network.leave(*std::next(network.alive.begin(), pick(random, static_cast<std::uint32_t>(network.alive.size()))));
+          break;
+        case 2:
+          if (const RequestId id = network.ask(pick(random, 2) ? "one" : "three", 1 + pick(random, 12), pick(random, 5))) requests.push_back(id);
+          break;
+        case 3:
+          if (!requests.empty() && pick(random, 4) == 0)
+            network.desk.drop(requests[pick(random, static_cast<std::uint32_t>(requests.size()))], network.time);
+          break;
+        case 4:
+          if (!network.alive.empty() && pick(random, 6) == 0)
+            network.mute.insert(*std::next(network.alive.begin(), pick(random, static_cast<std::uint32_t>(network.alive.size()))));
+          break;
+        case 5:
+          network.pass(std::chrono::milliseconds(pick(random, 1000)));
+          break;
+        default:
+          network.draw();
+      }
+    }
+    network.mute.clear();
+    for (int i = 0; i < 4; ++i) network.join(++workers, 500);
+    for (int i = 0; i < 400; ++i) {
+      network.draw();
+      network.pass(200ms);
+    }
+    for (const RequestId id : requests) {
+      ASSERT_TRUE(network.ends.contains(id)) << "seed " << seed;
+      const AnswerEnd& end = network.ends[id];
+      EXPECT_EQ(network.told[id], counted(static_cast<std::int32_t>(network.told[id].size()))) << "seed " << seed;
+      EXPECT_TRUE(end.reason != "failed" || end.error.code == ErrorCode::unavailable) << end.error.message;
+    }
+  }
+}
+
+TEST(Placement, CutsAllLayersAndKeepsToMemory) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 3000; ++round) {
+    ModelCard model = card("m", 1 + pick(random, 3), 3 + pick(random, 40));
+    std::vector<Candidate> workers;
+    for (std::uint32_t i = 0; i < pick(random, 9); ++i)
+      workers.push_back({.session = i, .memory_free = std::uint64_t{pick(random, 400)} << 20, .gb_per_s = 1.0 + pick(random, 100)});
+    const auto placed = place(model, workers, 128, 2);
+    std::uint32_t at = 0;
+    for (const Placed& part : placed) {
+      EXPECT_EQ(part.begin, at);
+      EXPECT_GT(part.end, part.begin);
+      EXPECT_LE(shard_bytes(model, part.begin, part.end, 128, 2), workers[part.session].memory_free);
+      at = part.end;
+    }
+    if (!placed.empty()) {
+      EXPECT_EQ(at, model.layers);
+      EXPECT_GE(placed.size(), model.shards_min);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::coordinator

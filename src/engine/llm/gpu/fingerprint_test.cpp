@@ -1,0 +1,160 @@
+// Sessions' fingerprints (common/proof) between engines: what one engine generates another accepts after one prefill, token by
+// token or prefilled, on the CPU or on a GPU; and what weights of fewer bits generate nobody accepts.
+#include "common/proof/fingerprint.h"
+
+#include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/gpu/test_gpu.h"
+#include "engine/llm/run_now.h"
+#include "engine/tokenizer/tokenizer.h"
+
+namespace weft::llm {
+namespace {
+
+using proof::check_fingerprints;
+using proof::fingerprint;
+using proof::SessionVerdict;
+using test::run;
+
+constexpr std::uint32_t prompt_tokens = 45;
+constexpr std::uint32_t generated_tokens = 100;
+
+std::unique_ptr<test::OpenModel> open(const std::string& name) {
+  const auto path = weft::test::find_data("models/" + name + ".gguf");
+  return path ? std::move(*test::open_model(*path)) : nullptr;
+}
+
+std::vector<Token> prompt_of(const test::OpenModel& model) {
+  const auto path = weft::test::find_data("data/text/tinyshakespeare.txt");
+  const auto tokenizer = tokenizer::Tokenizer::create(model.file.metadata);
+  std::vector<Token> tokens = (*tokenizer)->encode(weft::test::read_bytes(*path).substr(0, 1000), {.add_special = true}).value();
+  tokens.resize(prompt_tokens);
+  return tokens;
+}
+
+struct Session {
+  std::vector<Token> tokens;             // Prompt and answer.
+  std::vector<ByteVector> fingerprints;  // As it went on.
+};
+
+// Draws greedily and stops at each position that has a fingerprint.
+Async<Result<Session>> generate(Engine& engine, std::vector<Token> prompt) {
+  Session session{.tokens = std::move(prompt), .fingerprints = {}};
+  WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
+  const std::vector<std::uint32_t> positions = proof::fingerprint_positions(prompt_tokens + generated_tokens);
+  std::size_t next = 0;
+  // The prompt's own positions are read in parts that end where a fingerprint is.
+  std::uint32_t done = 0;
+  const auto take = [&](const std::vector<float>& hidden) -> Result<> {
+    WEFT_ASSIGN(ByteVector bytes, fingerprint(hidden));
+    session.fingerprints.push_back(std::move(bytes));
+    ++next;
+    return {};
+  };
+  while (done < prompt_tokens) {
+    const std::uint32_t end = std::min(positions[next] + 1, prompt_tokens);
+    std::vector<Token> part(session.tokens.begin() + done, session.tokens.begin() + end);
+    WEFT_CO_OK(co_await engine.append(sequence, std::move(part)));
+    done = end;
+    if (done == positions[next] + 1) {
+      WEFT_CO_ASSIGN(const std::vector<float> hidden, co_await engine.last_hidden(sequence));
+      WEFT_CO_OK(take(hidden));
+    }
+  }
+  while (done < prompt_tokens + generated_tokens) {
+    std::vector<SequenceId> one{sequence};
+    WEFT_CO_ASSIGN(const auto drawn, co_await engine.draw(std::move(one), positions[next] - done));
+    session.tokens.push_back(drawn[0].token);
+    ++done;
+    if (done == positions[next] + 1) {
+      WEFT_CO_ASSIGN(const std::vector<float> hidden, co_await engine.last_hidden(sequence));
+      WEFT_CO_OK(take(hidden));
+    }
+  }
+  engine.close(sequence);
+  co_return session;
+}
+
+Async<Result<std::vector<float>>> prefill(Engine& engine, std::vector<Token> tokens) {
+  WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
+  WEFT_CO_ASSIGN(std::vector<float> hidden, co_await engine.forward_tokens(sequence, std::move(tokens)));
+  engine.close(sequence);
+  co_return hidden;
+}
+
+SessionVerdict verdict(const Session& session, const std::vector<float>& hidden, const Engine& engine, const std::string& what,
+                       const proof::FingerprintTolerance& tolerance = {}) {
+  const SessionVerdict out = check_fingerprints(session.fingerprints, hidden, engine.config().embedding, tolerance);
+  std::printf("  %-42s error %.2e, missing %.3f: %s\n", what.c_str(), out.farthest.error, out.farthest.missing,
+              out.accepted ? "accepted" : "refused");
+  return out;
+}
+
+class FingerprintOf : public test::GpuEngineTest, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Models, FingerprintOf, testing::Values("tiny-llama-chat", "tiny-qwen2-chat", "tiny-qwen35-chat"), test::test_name);
+
+TEST_P(FingerprintOf, IsAcceptedByEveryHonestEngine) {
+  for (const char* bits : {"f16", "q8_0"}) {
+    const auto model = open(std::string(GetParam()) + "-" + bits);
+    if (!model) GTEST_SKIP() << "no WEFT_DATA";
+    const auto cpu = create_cpu_engine(model->model, *model->source, {.context = 512}).value();
+    const auto gpu = engine_of(*model, {.context = 512});
+    const auto by_cpu = run_now(generate(*cpu, prompt_of(*model)));
+    const auto by_gpu = run(generate(*gpu, prompt_of(*model)));
+    ASSERT_TRUE(by_cpu.has_value()) << by_cpu.error().message;
+    ASSERT_TRUE(by_gpu.has_value()) << by_gpu.error().message;
+    for (const ByteVector& bytes : by_gpu->fingerprints) EXPECT_LE(bytes.size(), 258U);
+
+    const std::string name = std::string(bits) + " ";
+    EXPECT_TRUE(verdict(*by_cpu, run_now(prefill(*cpu, by_cpu->tokens)).value(), *cpu, name + "by cpu, checked by cpu").accepted);
+    EXPECT_TRUE(verdict(*by_cpu, run(prefill(*gpu, by_cpu->tokens)).value(), *cpu, name + "by cpu, checked by gpu").accepted);
+    EXPECT_TRUE(verdict(*by_gpu, run_now(prefill(*cpu, by_gpu->tokens)).value(), *cpu, name + "by gpu, checked by cpu").accepted);
+    EXPECT_TRUE(verdict(*by_gpu, run(prefill(*gpu, by_gpu->tokens)).value(), *cpu, name + "by gpu, checked by gpu").accepted);
+  }
+}
+
+using Fingerprints = test::GpuEngineTest;
+
+// A worker that promised the first weights and ran the second.
+struct Exchange {
+  const char* promised;
+  const char* ran;
+};
+
+TEST_F(Fingerprints, TellExchangedWeights) {
+  for (const Exchange& exchange : {Exchange{"tiny-llama-chat-f16", "tiny-llama-chat-q4_0"},
+                                   {"tiny-llama-chat-q8_0", "tiny-llama-chat-q4_0"},
+                                   {"tiny-llama-chat-f16", "tiny-llama-chat-q4_k_m"},
+                                   {"tiny-qwen2-chat-f16", "tiny-qwen2-chat-q4_k_m"},
+                                   {"tiny-qwen35-chat-f16", "tiny-qwen35-chat-q4_k_m"}}) {
+    const auto promised = open(exchange.promised), ran = open(exchange.ran);
+    if (!promised || !ran) GTEST_SKIP() << "no WEFT_DATA";
+    const auto auditor = create_cpu_engine(promised->model, *promised->source, {.context = 512}).value();
+    const auto worker = engine_of(*ran, {.context = 512});
+    const Session session = run(generate(*worker, prompt_of(*ran))).value();
+
+    const std::vector<float> hidden = run_now(prefill(*auditor, session.tokens)).value();
+    const std::string what = std::string(exchange.ran) + " for " + exchange.promised;
+    EXPECT_FALSE(verdict(session, hidden, *auditor, what).accepted) << what;
+    EXPECT_FALSE(verdict(session, hidden, *auditor, what, proof::rounded_tolerance).accepted) << what;
+    // Every single fingerprint tells it, not only the worst one.
+    const std::size_t width = auditor->config().embedding;
+    const auto positions = proof::fingerprint_positions(static_cast<std::uint32_t>(session.tokens.size()));
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      const auto distance = proof::fingerprint_distance(session.fingerprints[i], std::span(hidden).subspan(positions[i] * width, width)).value();
+      EXPECT_GT(distance.error, proof::FingerprintTolerance{}.error_max) << what << " at position " << positions[i];
+    }
+  }
+}
+
+TEST_F(Fingerprints, OfAnotherTextAreRefused) {
+  const auto model = open("tiny-llama-chat-f16");
+  if (!model) GTEST_SKIP() << "no WEFT_DATA";
+  const auto cpu = create_cpu_engine(model->model, *model->source, {.context = 512}).value();
+  Session session = run_now(generate(*cpu, prompt_of(*model))).value();
+  session.tokens[40] = session.tokens[40] == 5 ? 6 : 5;  // One token, before most fingerprints.
+
+  EXPECT_FALSE(verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, "another text").accepted);
+}
+
+}  // namespace
+}  // namespace weft::llm
