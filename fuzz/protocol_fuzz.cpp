@@ -1,6 +1,7 @@
 // The codec refuses or reads whatever arrives; what it reads it writes again in one form, which reads the same.
 #include "common/base/check.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/watch.h"
 
 namespace {
 
@@ -24,6 +25,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto written = protocol::encode_frame(*frame);
     // Escapes may be longer in their one form than they came, up to the frame's bound.
     if (written) check(protocol::decode_frame(*written).has_value(), "a frame that was written is read");
+  }
+  if (const auto seen = protocol::watch::decode_seen(as_text(bytes))) {
+    check(protocol::watch::decode_seen(protocol::watch::encode(*seen)).has_value(), "what a watcher said is written readably");
   }
   return 0;
 }

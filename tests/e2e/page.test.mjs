@@ -1,21 +1,9 @@
 // The page before and beside the work: reachable for everybody, small, strict, and honest when its engine is missing.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
-import { createRequire } from 'node:module';
 import test from 'node:test';
 import { browse, byId, contribute, picture, startButton } from './browser.mjs';
-import { root, serve } from './lib.mjs';
-
-const axe = fs.readFileSync(createRequire(path.join(root, 'web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
-
-async function violations(page) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => globalThis.axe.run(document));
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
-}
-
-const sizes = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+import { serve } from './lib.mjs';
+import { sizes, violations } from './pages.mjs';
 
 test('light and dark, on a desk and a phone, idle and running: no accessibility violation, nothing wider than the window', async (t) => {
   const { url } = await serve(t);

@@ -39,6 +39,12 @@ try {
   await page.getByRole('heading', { name: 'On the loom' }).last().scrollIntoViewIfNeeded();
   await page.evaluate(() => window.scrollTo(0, document.querySelector('#network-title').getBoundingClientRect().top + window.scrollY - 120));
   await take('network');
+  const submitted = submit('mandelbrot.json');
+  await page.getByRole('link', { name: 'Network' }).click();
+  await byId(page, 'task-grid').waitFor();
+  await counts(page, 'count-accepted', 24);
+  await take('dashboard');
+  await submitted.ended;
 } finally {
   for (const end of endings) await end();
 }

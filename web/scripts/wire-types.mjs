@@ -55,10 +55,11 @@ const file = (source, definitions) =>
   definitions.map(([name, type]) => `export type ${name} = ${type};\n`).join('\n');
 
 const protocol = Object.entries(read('schema.json').$defs).map(([name, schema]) => [name, typeOf(schema, '')]);
-const api = Object.entries(read('api_schema.json')).map(([name, schema]) => [name, typeOf(schema, '', schema.$defs)]);
+const views = (name) => Object.entries(read(name)).map(([of, schema]) => [of, typeOf(schema, '', schema.$defs)]);
 const outputs = [
   ['protocol.ts', file('schema.json', protocol)],
-  ['api.ts', file('api_schema.json', api)],
+  ['api.ts', file('api_schema.json', views('api_schema.json'))],
+  ['watch.ts', file('watch_schema.json', views('watch_schema.json'))],
 ];
 
 const check = process.argv.includes('--check');

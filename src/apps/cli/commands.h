@@ -14,5 +14,6 @@ void add_network_commands(CLI::App& app, std::function<int()>& chosen);  // serv
 void add_bench_commands(CLI::App& app, std::function<int()>& chosen);    // bench
 void add_model_commands(CLI::App& app, std::function<int()>& chosen);    // generate, chat
 void add_text_commands(CLI::App& app, std::function<int()>& chosen);     // tokenize, render, inspect
+void add_simulate_commands(CLI::App& app, std::function<int()>& chosen);  // simulate
 
 }  // namespace weft::cli

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   weft::cli::add_bench_commands(app, chosen);
   weft::cli::add_model_commands(app, chosen);
   weft::cli::add_text_commands(app, chosen);
+  weft::cli::add_simulate_commands(app, chosen);
 
   std::string shell;
   CLI::App* completion = app.add_subcommand("completion", "Prints a completion script: source <(weft completion bash)");

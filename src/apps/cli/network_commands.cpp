@@ -37,6 +37,13 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--jobs-max", options->jobs_max, "Running jobs");
   command->add_option("--tasks-max", options->tasks_max, "Tasks of running jobs");
   command->add_option("--workers-max", options->workers_max, "Connected workers");
+  command->add_option("--stake-permille", options->stake_permille, "Of what a worker earns, so much becomes its stake; with one it may work alone")
+      ->check(CLI::Range(0, 1000));
+  command->add_option("--stake-target", options->stake_target, "Credits that a stake grows to");
+  command
+      ->add_option("--newcomer-lead", options->newcomer_lead,
+                   "Votes that answers of unknown workers must lead by (11 holds against 30 % accomplices); 0 leaves it to the job")
+      ->check(CLI::Range(0, 64));
   command->add_option("--rate-limit", options->rate_limit, "Expensive requests a second from one address; 0 for no limit");
   command->callback([options, &chosen] { chosen = [options] { return serve_command(*options, make_shader_checker); }; });
 }

@@ -64,6 +64,12 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.core.jobs_running_max = options.jobs_max;
   out.core.tasks_open_max = options.tasks_max;
   out.core.workers_max = options.workers_max;
+  if (!(options.stake_target >= 0 && options.stake_target <= 1e12)) {
+    return fail(ErrorCode::invalid_argument, "--stake-target {} is no amount of credits from 0 to 10^12.", options.stake_target);
+  }
+  out.core.stake_permille = options.stake_permille;
+  out.core.stake_target = std::llround(options.stake_target * 1e6);
+  out.core.referee.newcomer_lead = options.newcomer_lead;
   out.core.scheduler.wall_max = std::chrono::milliseconds(options.task_wall_ms);
   return out;
 }

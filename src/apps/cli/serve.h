@@ -29,6 +29,9 @@ struct ServeOptions {
   std::uint64_t tasks_max = 2'000'000;
   std::uint64_t workers_max = 20'000;
   std::uint64_t task_wall_ms = 30'000;  // For one task.
+  std::uint32_t stake_permille = 0;     // Of what a worker earns: into its stake,
+  double stake_target = 10;             // until that holds so many credits.
+  std::uint32_t newcomer_lead = 0;      // Votes that newcomers' answers must lead by; 0: the job's own quorum.
   double rate_limit = 50;               // Dear requests a second from one address; 0: no limit.
 };
 

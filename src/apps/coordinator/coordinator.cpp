@@ -12,6 +12,7 @@
 #include "apps/coordinator/http.h"
 #include "apps/coordinator/intake.h"
 #include "apps/coordinator/session.h"
+#include "apps/coordinator/watch_feed.h"
 #include "common/base/log.h"
 #include "common/crypto/wallet.h"
 #include "service/net/tls.h"
@@ -60,6 +61,7 @@ class PeerLine final : public Line {
   explicit PeerLine(std::shared_ptr<net::Peer> peer) : peer_(std::move(peer)) {}
   void send_text(std::string text) override { peer_->send_text(std::move(text)); }
   void close(std::string reason) override { peer_->close(std::move(reason)); }
+  std::optional<Duration> round_trip() const override { return peer_->round_trip(); }
 
  private:
   const std::shared_ptr<net::Peer> peer_;
@@ -115,6 +117,7 @@ class LiveCoordinator final : public Coordinator, private World {
   Result<> run() {
     WEFT_ASSIGN(models_, ModelService::open(options_.data, book_));
     WEFT_ASSIGN(auto loaded, store_->load());
+    WEFT_ASSIGN(options_.core.secret, secret_of(loaded));
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
     WEFT_OK(core_->restore(std::move(loaded), {.at = now(), .unix = unix_now()}));
     const auto cores = std::max(2U, std::thread::hardware_concurrency());
@@ -122,6 +125,7 @@ class LiveCoordinator final : public Coordinator, private World {
     readers_ = std::make_unique<Pool>(Pool::Options{.threads = 2});
     submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
     loop_.start(*core_);
+    feed_.start();
     models_->start();
     add_routes();
     return server_->start();
@@ -143,6 +147,7 @@ class LiveCoordinator final : public Coordinator, private World {
     if (!core_) return;
     models_->stop();
     server_->stop();
+    feed_.stop();
     // Each hands on to those below it.
     submitters_.reset();
     checks_.reset();
@@ -153,6 +158,23 @@ class LiveCoordinator final : public Coordinator, private World {
   }
 
  private:
+  // Of the referee's draws: made at the first start and kept.
+  Result<trust::Secret> secret_of(const store::Loaded& loaded) {
+    constexpr std::string_view name = "trust-secret";
+    trust::Secret secret;
+    const auto stored = std::ranges::find(loaded.settings, name, &store::Setting::name);
+    if (stored != loaded.settings.end()) {
+      if (stored->value.size() != secret.bytes.size()) return fail(ErrorCode::data_loss, "The stored secret has {} bytes.", stored->value.size());
+      std::ranges::copy(stored->value, secret.bytes.begin());
+      return secret;
+    }
+    crypto::random_bytes(secret.bytes);
+    store::Batch batch;
+    batch.settings.push_back({.name = std::string(name), .value = {secret.bytes.begin(), secret.bytes.end()}});
+    WEFT_OK(store_->commit(batch));
+    return secret;
+  }
+
   void add_routes() {
     const HttpParts parts{.server = *server_,
                           .loop = loop_,
@@ -174,7 +196,9 @@ class LiveCoordinator final : public Coordinator, private World {
     add_job_routes(parts);
     add_blob_routes(parts);
     add_ledger_routes(parts);
+    add_proof_routes(parts);
     add_view_routes(parts);
+    server_->socket(feed_.route());
     add_model_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .message_bytes_max = protocol::frame_bytes_max,
@@ -215,7 +239,7 @@ class LiveCoordinator final : public Coordinator, private World {
     sessions_.with([&](auto& sessions) { sessions.emplace(id, std::move(session)); });
   }
 
-  std::shared_ptr<Session> find(SessionId id) {
+  std::shared_ptr<Session> find(SessionId id) const {
     return sessions_.with([&](const auto& sessions) {
       const auto found = sessions.find(id);
       return found == sessions.end() ? nullptr : found->second;
@@ -244,6 +268,20 @@ class LiveCoordinator final : public Coordinator, private World {
       // Too busy now; the job waits, and its tasks are safe.
       loop_.post_always([this, shared](Core&, Moment) { join(*shared); });
     }
+  }
+  void inspect(AuditOrder order) override {
+    auto shared = std::make_shared<const AuditOrder>(std::move(order));
+    const auto work = [this, shared] {
+      const auto outcome = intake_.inspect(*shared);
+      loop_.post_always([shared, outcome](Core& core, Moment moment) { core.inspected(shared->task, shared->auditor, outcome, moment); });
+    };
+    if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
+      loop_.post_always([this, shared](Core&, Moment) { inspect(*shared); });
+    }
+  }
+  std::optional<Duration> round_trip(SessionId id) const override {
+    const auto session = find(id);
+    return session ? session->round_trip() : std::nullopt;
   }
   void fatal(const Error& error) override {
     log_error(
@@ -275,6 +313,7 @@ class LiveCoordinator final : public Coordinator, private World {
   Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
   std::unique_ptr<Core> core_;
   Loop loop_;
+  WatchFeed feed_{loop_};
   std::unique_ptr<store::GroupCommit> commits_;
   std::unique_ptr<Pool> checks_;
   std::unique_ptr<Pool> readers_;

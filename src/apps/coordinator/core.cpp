@@ -15,6 +15,8 @@ void Core::flush(Moment now) {
   if (state.broken) return;
   state.scheduler.set_clock(now.at, now.unix);
   state.decide(now);
+  state.store_standings();
+  state.keep_history(now);
   if (state.flights.size() >= state.settings.commits_in_flight_max) return;  // Lands soon, and then flushes.
   if (state.batch.empty() && state.effects.empty()) return;
   auto& flight = state.flights.emplace_back();
@@ -47,7 +49,11 @@ void Core::State::land() {
   }
 }
 
-std::optional<Instant> Core::next_deadline() const { return state_->scheduler.next_deadline(); }
+std::optional<Instant> Core::next_deadline() const {
+  const auto leases = state_->scheduler.next_deadline();
+  const auto extras = state_->extras_deadline();
+  return leases && extras ? std::min(*leases, *extras) : (leases ? leases : extras);
+}
 
 void Core::State::send(const PublicKey& worker, protocol::CoordinatorMessage message) {
   const auto found = workers.find(worker);
@@ -56,6 +62,7 @@ void Core::State::send(const PublicKey& worker, protocol::CoordinatorMessage mes
 }
 
 void Core::State::decide(Moment now) {
+  expire_extras(now);
   // Acting on a decision (a job that ends, a replica that is given up) may decide more.
   for (auto decisions = scheduler.decide(now.at); !decisions.empty(); decisions = scheduler.decide(now.at)) {
     for (auto& decision : decisions) act(std::move(decision), now);
@@ -73,29 +80,36 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
   std::visit(Match{[&](scheduler::Lease& lease) {
                      const auto job = jobs.find(lease.job);
                      if (job == jobs.end()) return;
-                     for (const auto& task : lease.tasks) job->second.leased[task.index].insert(lease.worker);
+                     for (const auto& task : lease.tasks) {
+                       job->second.leased[task.index].insert(lease.worker);
+                       note_lease(job->second, task.index, now);
+                     }
                      counters.leases_granted += lease.tasks.size();
+                     const auto leased = lease.tasks;
                      send(lease.worker, protocol::Lease{.job = lease.job,
                                                         .manifest = job->second.row.manifest_hash,
                                                         .piece_workgroups_max = lease.piece_workgroups_max,
                                                         .wall_ms_max = lease.wall_ms_max,
                                                         .tasks = std::move(lease.tasks)});
+                     if (job->second.refereed) tell_leased(lease.job, lease.worker, leased, now);
                    },
                    [&](scheduler::Cancel& cancel) {
                      for (const auto& held : cancel.tasks) {
                        const auto job = jobs.find(held.task.job);
                        if (job != jobs.end()) job->second.leased[held.task.index].erase(cancel.worker);
+                       board.touch(held.task);
                      }
                      send(cancel.worker, protocol::Cancel{.tasks = std::move(cancel.tasks), .reason = std::move(cancel.reason)});
                    },
                    [&](const scheduler::LeaseLost& lost) {
                      ++counters.leases_lost;
-                     trust.withdraw(lost.task, lost.worker);
+                     trust.lost(lost.task, lost.worker);
                      const auto job = jobs.find(lost.task.job);
                      if (job != jobs.end()) {
                        job->second.leased[lost.task.index].erase(lost.worker);
                        auto& delivered = job->second.delivered[lost.task.index];
                        if (const auto found = delivered.find(lost.worker); found != delivered.end() && !found->second.counted) delivered.erase(found);
+                       board.touch(lost.task);
                      }
                      log_debug("Task {} is lost on {}: {}", lost.task.text(), lost.worker.text(), lost.reason);
                    },
@@ -121,9 +135,7 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                                                            .reference_seconds_per_workgroup = estimate.reference_seconds_per_workgroup},
                           .end = {}});
                    },
-                   [&](const scheduler::NoWorkerLeft& starved) {
-                     for (const auto& outcome : trust.give_up(starved.task)) act(outcome, now);
-                   },
+                   [&](const scheduler::NoWorkerLeft& starved) { act(trust.give_up(starved.task, now.unix), now); },
                    [&](const scheduler::JobFailed& ended) {
                      end_job(ended.job,
                              {.state = store::JobState::failed, .reason = ended.reason.message, .root = {}, .outputs = {}, .ended = now.unix}, now);

@@ -20,9 +20,11 @@
 #include "apps/coordinator/events.h"
 #include "apps/coordinator/world.h"
 #include "common/protocol/api.h"
+#include "common/protocol/watch.h"
 #include "service/scheduler/types.h"
 #include "service/store/blobs.h"
 #include "service/store/store.h"
+#include "service/trust/referee.h"
 
 namespace weft::coordinator {
 
@@ -34,6 +36,18 @@ struct CoreSettings {
   std::size_t workers_max = 20'000;
   std::size_t commits_in_flight_max = 32;  // Beyond that events gather.
   std::size_t departed_max = 1'000;        // Workers that left and are still listed.
+  trust::RefereeSettings referee;
+  trust::Secret secret;  // Of the referee's draws: random, the same after a restart, and told to nobody.
+  // Of what a worker earns, this much goes to its stake until that holds stake_target (--stake-permille, --stake-target).
+  std::uint32_t stake_permille = 0;
+  MicroCredits stake_target = 10'000'000;
+};
+
+// What watchers are told: what changed since the last time, and where asked for all there is, as of now.
+enum class WatchWanted : std::uint8_t { delta, snapshot_too };
+struct WatchUpdate {
+  protocol::watch::Delta delta;
+  std::optional<protocol::watch::Snapshot> snapshot;
 };
 
 class Core {
@@ -57,6 +71,10 @@ class Core {
   // permission_denied for other clients than the job's. Ended jobs stay as they are.
   void cancel(const JobId& job, const PublicKey& client, Moment now, Answer<protocol::api::Submitted> answer);
   void joined(const JobId& job, Result<std::vector<store::OutputBlob>> outputs, Moment now);
+
+  // --- Audits (core_audits.cpp).
+  void opened(SessionId session, protocol::Opening opening, Moment now);
+  void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome, Moment now);
 
   // --- Workers (core_workers.cpp). A second connection of one key replaces the first.
   void arrive(Arrival arrival, Moment now);
@@ -85,6 +103,10 @@ class Core {
   void ledger(Answer<protocol::api::Ledger> answer);
   void balance(const ledger::Account& account, Answer<MicroCredits> answer);
   void metrics(Answer<std::string> answer);  // Prometheus text.
+
+  // --- Watchers (core_watch.cpp). What changes is noted from the first watch() until nobody_watches().
+  void watch(WatchWanted wanted, Moment now, Answer<WatchUpdate> answer);
+  void nobody_watches();
 
   // For tests: computed from all balances.
   [[nodiscard]] MicroCredits ledger_sum() const;

@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "apps/coordinator/core_state.h"
+#include "apps/coordinator/output_types.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
+#include "common/manifest/split.h"
 #include "common/proof/compare.h"
 #include "common/proof/merkle.h"
 
@@ -15,19 +17,6 @@ constexpr std::size_t nonces_kept = 65536;
 
 protocol::api::Submitted submitted(const store::Job& row) {
   return {.id = row.id.text(), .state = std::string(to_string(row.state)), .tasks = row.tasks, .escrow = row.budget};
-}
-
-proof::NumberType number_type(manifest::ElementType type) {
-  switch (type) {
-    case manifest::ElementType::i32:
-      return proof::NumberType::i32;
-    case manifest::ElementType::f32:
-      return proof::NumberType::f32;
-    case manifest::ElementType::f16:
-      return proof::NumberType::f16;
-    default:
-      return proof::NumberType::u32;
-  }
 }
 
 }  // namespace
@@ -123,7 +112,10 @@ void Core::State::add_running(RunningJob job, Moment now, std::span<const schedu
     wanted.estimate = scheduler::Estimate{
         .reference_seconds_per_workgroup = job.row.reference_seconds_per_workgroup, .units = job.row.units, .price = job.row.price};
   }
-  trust.add_job(id, policy_of(job.manifest, id), job.row.tasks);
+  auto terms = terms_of(job.manifest);
+  job.refereed = terms.replicas > 1 ? somebody_works_alone(now) : terms.audit > 0;
+  if (job.refereed) wanted.replicas_first = 1;  // The referee asks for more, as soon as it knows whose the first lease is.
+  trust.add_job(id, std::move(terms), job.row.tasks);
   const auto added = scheduler.add_job(wanted, now.at, progress);
   check(added.has_value(), "a new job is new to the scheduler");
   parts.book.add_job(id, job.manifest);
@@ -131,13 +123,13 @@ void Core::State::add_running(RunningJob job, Moment now, std::span<const schedu
   jobs.emplace(id, std::move(job));
 }
 
-trust::Policy Core::State::policy_of(const Book::Manifest& manifest, const JobId&) {
-  trust::Policy policy;
-  policy.replicas = manifest->verify.replicas;
+trust::JobTerms Core::State::terms_of(const Book::Manifest& manifest) {
+  trust::JobTerms terms{.replicas = manifest->verify.replicas, .audit = manifest->verify.audit, .parts = 1, .agree = {}};
+  if (manifest::can_cut(*manifest)) terms.parts = manifest::task_range(*manifest, manifest->split.tasks - 1).count;
   if (!manifest->verify.compare.exact) {
-    policy.agree = [this](const TaskId& task, const Hash& a, const Hash& b) { return !difference(task, a, b).has_value(); };
+    terms.agree = [this](const TaskId& task, const Hash& a, const Hash& b) { return !difference(task, a, b).has_value(); };
   }
-  return policy;
+  return terms;
 }
 
 // What differs between two results of one task beyond its job's tolerance. Reads both from disk, on the core's thread:
@@ -156,10 +148,7 @@ std::optional<std::string> Core::State::difference(const TaskId& task, const Has
   const auto* second = outputs_of(b);
   if (first == nullptr || second == nullptr || first->size() != second->size()) return "one of the results is gone";
   const auto& compare = job->second.manifest->verify.compare;
-  std::vector<proof::NumberType> types;
-  for (const auto& binding : job->second.manifest->bindings) {
-    if (binding.is_output()) types.push_back(number_type(binding.type));
-  }
+  const auto types = output_types(*job->second.manifest);
   for (std::size_t i = 0; i < first->size(); ++i) {
     if ((*first)[i].hash == (*second)[i].hash) continue;
     const auto left = parts.blobs.read((*first)[i].hash);
@@ -201,6 +190,13 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
   if (found == jobs.end()) return;
   scheduler.remove_job(id, end.reason.empty() ? "the job is done" : end.reason);
   trust.remove_job(id);
+  trust.remove_traps(id);
+  extras_of_ended(id);
+  auto head = watched_head(id);
+  head.state = std::string(to_string(end.state));
+  head.reason = end.reason;
+  head.ended = end.ended;
+  board.ended(*this, id, std::move(head));
   close_escrow(found->second, now);
   switch (end.state) {
     case store::JobState::done:

@@ -11,6 +11,10 @@ Result<ledger::Applied> Core::State::move_money(ledger::Transaction transaction,
   if (!applied || *applied == ledger::Applied::before) return applied;
   for (const auto& entry : transaction.entries) {
     if (entry.account.kind == ledger::Account::Kind::client) parts.book.set_funded(PublicKey{{entry.account.id}}, ledger.balance(entry.account) > 0);
+    if (entry.account.kind == ledger::Account::Kind::stake) {
+      const PublicKey worker{{entry.account.id}};
+      ledger.balance(entry.account) > 0 ? (void)staked.insert(worker) : (void)staked.erase(worker);
+    }
   }
   batch.transactions.push_back({.transaction = std::move(transaction), .time = now.unix});
   return applied;
@@ -34,7 +38,7 @@ Result<> Core::State::open_escrow(const JobId& job, const PublicKey& client, Mic
   return {};
 }
 
-MicroCredits Core::State::pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now) {
+Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now) {
   // The canary may be accepted before its estimate has come out of decide().
   const auto progress = scheduler.progress(job.row.id);
   const auto estimate = progress && progress->estimate
@@ -46,12 +50,40 @@ MicroCredits Core::State::pay(RunningJob& job, std::uint32_t index, std::span<co
                             .client = job.row.client,
                             .price = std::min(scheduler::task_price(estimate, job.row.tasks), held),
                             .replicas = job.manifest->verify.replicas};
-  const auto moved = move_money(ledger::pay_task(pay, agreeing), now);
+  const Paid paid{.each = ledger::share(pay), .auditor = audit_pay(job, index, pay, agreeing.size())};
+  auto transaction = ledger::pay_task(pay, agreeing);
+  if (paid.auditor > 0) {
+    // Out of what goes back to the client for the replicas that were not needed.
+    const auto rest = std::ranges::find(transaction.entries, ledger::Account::client(job.row.client), &ledger::Entry::account);
+    rest->amount -= paid.auditor;
+    transaction.entries.push_back({ledger::Account::worker(job.auditors.at(index).worker), paid.auditor});
+    transaction.what += ", and who audited it";
+  }
+  if (settings.stake_permille > 0) put_into_stakes(transaction, agreeing, paid.each);
+  const auto moved = move_money(std::move(transaction), now);
   if (!moved) {
     log_error("Task {} cannot be paid: {}", pay.task.text(), moved.error().message);
-    return 0;
+    return {};
   }
-  return ledger::share(pay);
+  return paid;
+}
+
+MicroCredits Core::State::audit_pay(const RunningJob& job, std::uint32_t index, const ledger::TaskPay& pay, std::size_t agreeing) const {
+  const auto auditor = job.auditors.find(index);
+  if (auditor == job.auditors.end() || auditor->second.accuser) return 0;
+  const MicroCredits each = pay.price / pay.replicas;
+  const MicroCredits rest = pay.price - each * static_cast<MicroCredits>(agreeing);
+  return std::min(rest, static_cast<MicroCredits>(static_cast<double>(each) * auditor->second.share));
+}
+
+void Core::State::put_into_stakes(ledger::Transaction& transaction, std::span<const PublicKey> paid, MicroCredits each) const {
+  for (const PublicKey& worker : paid) {
+    const MicroCredits missing = settings.stake_target - ledger.balance(ledger::Account::stake(worker));
+    const MicroCredits part = std::min(missing, each / 1000 * settings.stake_permille + each % 1000 * settings.stake_permille / 1000);
+    if (part <= 0) continue;
+    transaction.entries.push_back({ledger::Account::worker(worker), -part});
+    transaction.entries.push_back({ledger::Account::stake(worker), part});
+  }
 }
 
 void Core::State::close_escrow(const RunningJob& job, Moment now) {

@@ -57,8 +57,11 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
   for (const auto& reputation : loaded.reputations) {
     state.trust.restore_reputation(reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
+  state.restore_standings(loaded.settings);
+  for (const auto& entry : loaded.balances) {
+    if (entry.account.kind == ledger::Account::Kind::stake && entry.amount > 0) state.staked.insert(PublicKey{{entry.account.id}});
+  }
   loaded.keys = {};
-  loaded.balances = {};
 
   OfJobs tasks(loaded.tasks);
   OfJobs replicas(loaded.replicas);
@@ -97,7 +100,8 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
       if (task.settled) state.trust.restore_accepted({.job = id, .index = task.index});
     }
     for (const auto& replica : counted) state.trust.restore_counted(replica);
-    for (const auto& decision : state.trust.restored(id)) state.act(decision, now);
+    const auto stake = [&](const PublicKey& worker) { return state.ledger.balance(ledger::Account::stake(worker)); };
+    state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix), now);
     const auto running = state.jobs.find(id);
     if (running == state.jobs.end()) continue;  // Its replicas differed for good.
     if (running->second.accepted_count == running->second.row.tasks) state.start_join(running->second);

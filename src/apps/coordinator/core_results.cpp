@@ -12,6 +12,7 @@ void Core::deliver(Delivery delivery, Moment now) {
   const auto& result = delivery.result;
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
+  if (state.extra_result(key, result, now)) return;
   const auto taken =
       state.scheduler.result({.task = result.task, .worker = key, .attempt = result.attempt, .gpu_seconds = result.gpu_seconds}, now.at);
   const auto job = state.jobs.find(result.task.job);
@@ -22,7 +23,8 @@ void Core::deliver(Delivery delivery, Moment now) {
   job->second.leased[result.task.index].erase(key);
   const trust::Replica replica{.task = result.task, .worker = key, .attempt = result.attempt, .root = result.root};
   job->second.delivered[result.task.index].insert_or_assign(key, Delivered{.result = result, .arrived = now.unix});
-  for (const auto& decision : state.trust.add_result(replica)) state.act(decision, now);
+  state.board.touch(result.task);
+  state.act(state.trust.add_result(replica, now.unix), now);
 }
 
 void Core::receipt(CoveringReceipt receipt, Moment now) {
@@ -32,7 +34,7 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
   receipt.receipt.arrived = now.unix;
-  const auto covering = std::make_shared<Covering>(Covering{.receipt = receipt.receipt});
+  const auto covering = std::make_shared<Covering>(Covering{.receipt = receipt.receipt, .statement = std::move(receipt.statement)});
   std::vector<trust::Claim> claims;
   for (const auto& item : receipt.items) {
     claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
@@ -43,7 +45,8 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
       worker->covering_order.pop_front();
     }
   }
-  for (const auto& decision : state.trust.add_receipt(key, claims)) state.act(decision, now);
+  for (const auto& item : receipt.items) state.extra_claim(key, item, now);
+  state.act(state.trust.add_receipt(key, claims, now.unix), now);
 }
 
 void Core::failed(SessionId session, const protocol::TaskFailed& failure, Moment now) {
@@ -53,10 +56,12 @@ void Core::failed(SessionId session, const protocol::TaskFailed& failure, Moment
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
   log_info("Task {} fails on {}: {}", failure.task.text(), key.text(), failure.message);
+  if (state.extra_failed(key, failure.task, failure.attempt, now)) return;
   const auto taken = state.scheduler.failed(failure.task, key, failure.attempt, {error_code_from(failure.code), failure.message}, now.at);
   if (!taken) log_debug("{}", taken.error().message);
   const auto job = state.jobs.find(failure.task.job);
   if (taken && job != state.jobs.end()) job->second.leased[failure.task.index].erase(key);
+  state.board.touch(failure.task);
 }
 
 void Core::refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now) {
@@ -67,7 +72,9 @@ void Core::refuse(SessionId session, const protocol::HeldTask& task, const Error
   state.scheduler.heard(key, now.at);
   ++state.counters.results_refused;
   log_warning("The result of {} for {} is refused: {}", key.text(), task.task.text(), why.message);
+  if (state.extra_failed(key, task.task, task.attempt, now)) return state.verdict(task.task, task.attempt, key, std::nullopt, why.message);
   const auto held = state.scheduler.failed(task.task, key, task.attempt, {ErrorCode::data_loss, why.message}, now.at);
+  if (held) state.note_refusal(task.task);
   state.verdict(task.task, task.attempt, key, std::nullopt, held || why.code != ErrorCode::not_found ? why.message : held.error().message);
 }
 
@@ -81,17 +88,17 @@ void Core::State::verdict(const TaskId& task, std::uint32_t attempt, const Publi
 }
 
 void Core::State::store_reputation(const PublicKey& worker) {
-  const auto reputation = trust.reputation(worker);
+  const auto reputation = trust.votes().reputation(worker);
   batch.reputations.push_back({.worker = worker, .accepted = reputation.accepted, .refused = reputation.refused});
 }
-
-namespace {
 
 std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result) {
   std::vector<store::OutputBlob> blobs;
   for (const auto& output : result.outputs) blobs.push_back({.hash = output.hash, .bytes = output.bytes});
   return blobs;
 }
+
+namespace {
 
 template <class... Cases>
 struct Match : Cases... {
@@ -100,15 +107,21 @@ struct Match : Cases... {
 
 }  // namespace
 
-void Core::State::act(const trust::Decision& decision, Moment now) {
-  std::visit(Match{[&](const trust::Counted& counted) { count(counted); }, [&](const trust::Accepted& accepted) { accept(accepted, now); },
-                   [&](const trust::Refused& refused) { turn_down(refused, now); },
-                   [&](const trust::NeedReplicas& need) { scheduler.want_replicas(need.task, need.replicas); },
-                   [&](const trust::JobFailed& failure) {
-                     end_job(failure.job, {.state = store::JobState::failed, .reason = failure.reason, .root = {}, .outputs = {}, .ended = now.unix},
-                             now);
-                   }},
-             decision);
+void Core::State::act(const std::vector<trust::Ruling>& rulings, Moment now) {
+  for (const auto& ruling : rulings) act(ruling, now);
+  pay_juries(now);
+}
+
+void Core::State::act(const trust::Ruling& ruling, Moment now) {
+  std::visit(
+      Match{[&](const trust::Counted& counted) { count(counted); }, [&](const trust::Accepted& accepted) { accept(accepted, now); },
+            [&](const trust::Refused& refused) { turn_down(refused, now); },
+            [&](const trust::NeedReplicas& need) { scheduler.want_replicas(need.task, need.replicas); },
+            [&](const trust::AuditWanted& wanted) { start_audit(wanted, now); }, [&](const trust::Convicted& convicted) { convict(convicted, now); },
+            [&](const trust::JobFailed& failure) {
+              end_job(failure.job, {.state = store::JobState::failed, .reason = failure.reason, .root = {}, .outputs = {}, .ended = now.unix}, now);
+            }},
+      ruling);
 }
 
 void Core::State::count(const trust::Counted& counted) {
@@ -132,12 +145,19 @@ void Core::State::count(const trust::Counted& counted) {
     const auto covering = worker->second.covering.find({counted.task, counted.attempt});
     if (covering != worker->second.covering.end()) {
       row.receipt = covering->second->receipt.digest;
-      if (!std::exchange(covering->second->stored, true)) batch.receipts.push_back(covering->second->receipt);
+      if (!std::exchange(covering->second->stored, true)) store_receipt(*covering->second);
     }
   }
   batch.replicas.push_back(std::move(row));
   ++counters.replicas_counted;
   scheduler.counted(counted.task, counted.worker);
+}
+
+// With what was signed, so that anybody can check it later without us.
+void Core::State::store_receipt(Covering& covering) {
+  const auto added = parts.blobs.add(std::exchange(covering.statement, {}));
+  if (!added) log_error("What receipt {} signs cannot be kept: {}", covering.receipt.digest.text(), added.error().message);
+  batch.receipts.push_back(covering.receipt);
 }
 
 void Core::State::accept(const trust::Accepted& accepted, Moment now) {
@@ -162,19 +182,36 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
   ++job.accepted_count;
   --tasks_open;
   ++counters.tasks_accepted;
-  const MicroCredits paid = pay(job, index, accepted.agreeing, now);
+  const Paid paid = pay(job, index, accepted.agreeing, now);
   for (const auto& worker : accepted.agreeing) {
     store_reputation(worker);
-    verdict(accepted.task, delivery_of(worker).attempt, worker, paid, {});
+    verdict(accepted.task, delivery_of(worker).attempt, worker, paid.each, {});
   }
+  Jury jury{.task = accepted.task, .members = {}};
+  for (const auto& worker : accepted.jurors) {
+    store_reputation(worker);
+    jury.members.push_back({.worker = worker, .attempt = delivery_of(worker).attempt, .pay = paid.each});
+  }
+  if (const auto auditor = job.auditors.find(index); auditor != job.auditors.end()) {
+    const auto& [key, share, accuser] = auditor->second;
+    if (accuser) {
+      jury.members.push_back({.worker = key, .attempt = extra_attempt, .pay = static_cast<MicroCredits>(static_cast<double>(paid.each) * share)});
+    } else {
+      verdict(accepted.task, extra_attempt, key, paid.auditor, {});
+    }
+    job.auditors.erase(auditor);
+  }
+  if (!jury.members.empty()) juries.push_back(std::move(jury));
   job.delivered.erase(index);
   job.leased.erase(index);
+  note_acceptance(job, index, paid.each * static_cast<MicroCredits>(accepted.agreeing.size()), now);
   scheduler.settled(accepted.task);
   if (job.accepted_count == job.row.tasks) start_join(job);
 }
 
 void Core::State::turn_down(const trust::Refused& refused, Moment now) {
   ++counters.results_refused;
+  note_refusal(refused.task);
   log_warning("The result of {} for {} is refused: {}", refused.worker.text(), refused.task.text(), refused.reason);
   // Its lease, if it still has one, ends without a result. (One that was counted has none.)
   (void)scheduler.failed(refused.task, refused.worker, refused.attempt, {ErrorCode::data_loss, refused.reason}, now.at);

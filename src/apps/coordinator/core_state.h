@@ -11,10 +11,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "apps/coordinator/audits.h"
 #include "apps/coordinator/core.h"
+#include "apps/coordinator/watch_board.h"
 #include "service/ledger/ledger.h"
 #include "service/scheduler/scheduler.h"
-#include "service/trust/trust.h"
+#include "service/trust/referee.h"
 
 namespace weft::coordinator {
 
@@ -28,6 +30,7 @@ struct Delivered {
 // A receipt, stored when the first of its results counts.
 struct Covering {
   store::Receipt receipt;
+  ByteVector statement;  // Kept as a blob, which then has the digest's name. Until it is stored.
   bool stored = false;
 };
 
@@ -44,7 +47,19 @@ struct RunningJob {
   std::uint32_t accepted_count = 0;
   std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // Of open tasks, by index.
   std::map<std::uint32_t, std::set<PublicKey>> leased;                // Likewise; for views.
-  bool joining = false;                                               // All tasks are accepted.
+  // Who audited an open task and agreed or accused, to be told and paid when it is accepted.
+  struct Auditor {
+    PublicKey worker;
+    double share = 1;  // Of the task.
+    bool accuser = false;
+  };
+  std::map<std::uint32_t, Auditor> auditors;
+  bool refereed = false;  // The referee is told of first leases: it decides about replicas, or audits are wanted.
+  bool joining = false;   // All tasks are accepted.
+  // For watchers, of open tasks.
+  std::map<std::uint32_t, Instant> leased_since;
+  std::set<std::uint32_t> refused;  // A result was; they are computed once more.
+  std::uint32_t refusals = 0;
 };
 
 struct ConnectedWorker {
@@ -70,16 +85,35 @@ struct Counters {
   std::uint64_t leases_lost = 0;
   std::uint64_t workers_arrived = 0;
   std::uint64_t commits = 0;
+  std::uint64_t audits = 0;
+  std::uint64_t audits_differ = 0;
+  std::uint64_t traps = 0;
+  std::uint64_t convictions = 0;
 };
 
-struct Core::State {
-  State(Parts given, CoreSettings chosen) : parts(given), settings(std::move(chosen)), scheduler(settings.scheduler) {}
+// Who decided a dispute besides those whom the job pays.
+struct Jury {
+  struct Member {
+    PublicKey worker;
+    std::uint32_t attempt = 0;
+    MicroCredits pay = 0;
+  };
+  TaskId task;
+  std::vector<Member> members;
+};
+
+struct Core::State final : WatchSource {
+  State(Parts given, CoreSettings chosen)
+      : parts(given), settings(std::move(chosen)), scheduler(settings.scheduler), trust(settings.referee, settings.secret) {}
 
   Parts parts;
   CoreSettings settings;
   scheduler::Scheduler scheduler;
-  trust::Trust trust;
+  trust::Referee trust;
   ledger::Ledger ledger;
+  Audits audits;
+  std::vector<Jury> juries;    // To be paid when what the dispute took from its losers is there.
+  std::set<PublicKey> staked;  // Wallets with a stake.
 
   std::unordered_map<JobId, RunningJob> jobs;  // Looked up only.
   std::size_t tasks_open = 0;
@@ -91,6 +125,7 @@ struct Core::State {
   std::deque<std::pair<PublicKey, store::SubmitNonce>> nonces_order;
   std::unordered_set<PublicKey> granted;  // Clients whose grant was looked at since the start; the ledger knows them all.
   Counters counters;
+  WatchBoard board;
 
   // What the events since the last flush decided, and what follows from it.
   store::Batch batch;
@@ -116,7 +151,7 @@ struct Core::State {
   void add_running(RunningJob job, Moment now, std::span<const scheduler::TaskProgress> progress);
   void start_join(RunningJob& job);
   void end_job(const JobId& id, store::JobUpdate::End end, Moment now);
-  [[nodiscard]] trust::Policy policy_of(const Book::Manifest& manifest, const JobId& id);
+  [[nodiscard]] trust::JobTerms terms_of(const Book::Manifest& manifest);
   [[nodiscard]] std::optional<std::string> difference(const TaskId& task, const Hash& a, const Hash& b);
 
   // core_workers.cpp
@@ -124,22 +159,73 @@ struct Core::State {
   void disconnect(const PublicKey& key, Moment now);
 
   // core_results.cpp
-  void act(const trust::Decision& decision, Moment now);
+  void act(const std::vector<trust::Ruling>& rulings, Moment now);
+  void act(const trust::Ruling& ruling, Moment now);
   void count(const trust::Counted& counted);
   void accept(const trust::Accepted& accepted, Moment now);
   void turn_down(const trust::Refused& refused, Moment now);
   void verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker, std::optional<MicroCredits> paid, std::string reason);
   void store_reputation(const PublicKey& worker);
+  void store_receipt(Covering& covering);
+
+  // core_audits.cpp
+  [[nodiscard]] MicroCredits replica_value(const RunningJob& job) const;  // 0 before the canary has passed.
+  void tell_leased(const JobId& job, const PublicKey& worker, std::span<const protocol::LeasedTask> tasks, Moment now);
+  void start_audit(const trust::AuditWanted& wanted, Moment now);
+  void lease_audit(Audit& audit, Moment now);
+  void lease_extra(const PublicKey& worker, const TaskId& task, manifest::Range range);
+  void audit_again(const TaskId& task, Moment now);
+  void audit_ends(const TaskId& task, trust::AuditOutcome outcome, Moment now);
+  void inspect_if_complete(Audit& audit);
+  void lease_trap(const PublicKey& worker, const trust::Trap& trap, Moment now);
+  void spring_if_complete(const PublicKey& worker, const TaskId& task, Moment now);
+  // Whether it was an audit's or a trap's.
+  bool extra_result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
+  void extra_claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
+  bool extra_failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);
+  void extras_of_gone(const PublicKey& worker, Moment now);
+  void extras_of_ended(const JobId& job);
+  void expire_extras(Moment now);
+  [[nodiscard]] std::optional<Instant> extras_deadline() const;
+
+  // core_standing.cpp
+  void restore_standings(std::span<const store::Setting> rows);
+  void store_standings();
+  [[nodiscard]] bool somebody_works_alone(Moment now) const;
+  void convict(const trust::Convicted& convicted, Moment now);
+  void pay_juries(Moment now);
+  // What could be paid.
+  MicroCredits pay_from_platform(const TaskId& task, const PublicKey& worker, MicroCredits amount, std::string_view what, Moment now);
 
   // core_payments.cpp
   [[nodiscard]] Result<> open_escrow(const JobId& job, const PublicKey& client, MicroCredits budget, Moment now);
-  // What each agreeing worker got.
-  MicroCredits pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now);
+  // What each agreeing worker got, and who audited the task.
+  struct Paid {
+    MicroCredits each = 0;
+    MicroCredits auditor = 0;
+  };
+  [[nodiscard]] MicroCredits audit_pay(const RunningJob& job, std::uint32_t index, const ledger::TaskPay& pay, std::size_t agreeing) const;
+  void put_into_stakes(ledger::Transaction& transaction, std::span<const PublicKey> paid, MicroCredits each) const;
+  Paid pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now);
   void close_escrow(const RunningJob& job, Moment now);
   [[nodiscard]] Result<ledger::Applied> move_money(ledger::Transaction transaction, Moment now);
 
   // core_views.cpp
   [[nodiscard]] protocol::api::Worker view_of(const PublicKey& key, const ConnectedWorker& worker) const;
+
+  // core_watch.cpp
+  void keep_history(Moment now);
+  void note_lease(RunningJob& job, std::uint32_t index, Moment now);
+  void note_refusal(const TaskId& task);
+  void note_acceptance(RunningJob& job, std::uint32_t index, MicroCredits paid, Moment now);
+  [[nodiscard]] std::vector<JobId> watched_jobs(std::size_t count) const override;
+  [[nodiscard]] std::size_t jobs_running() const override { return jobs.size(); }
+  [[nodiscard]] protocol::watch::Job watched_head(const JobId& id) const override;
+  [[nodiscard]] protocol::watch::TaskState watched_task(const TaskId& task) const override;
+  void each_worker(const std::function<void(const WorkerNow&)>& use) const override;
+  [[nodiscard]] protocol::watch::Worker watched_worker(const PublicKey& key) const override;
 };
+
+[[nodiscard]] std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result);
 
 }  // namespace weft::coordinator

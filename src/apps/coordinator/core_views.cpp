@@ -11,7 +11,7 @@ namespace api = protocol::api;
 
 api::Worker Core::State::view_of(const PublicKey& key, const ConnectedWorker& worker) const {
   const auto load = scheduler.load(key);
-  const auto reputation = trust.reputation(key);
+  const auto reputation = trust.votes().reputation(key);
   const auto& hello = worker.hello;
   return {.key = key.text(),
           .kind = hello.kind == protocol::WorkerKind::browser ? "browser" : "native",
@@ -65,7 +65,7 @@ void Core::workers(Answer<api::Workers> answer) {
   for (const auto& [key, worker] : state.workers) view.workers.push_back(state.view_of(key, worker));
   for (auto departed : state.departed) {
     if (const auto key = PublicKey::parse(departed.key)) {
-      const auto reputation = state.trust.reputation(*key);
+      const auto reputation = state.trust.votes().reputation(*key);
       departed.accepted = reputation.accepted;
       departed.refused = reputation.refused;
       departed.balance = state.ledger.balance(ledger::Account::worker(*key));
@@ -113,6 +113,10 @@ void Core::metrics(Answer<std::string> answer) {
   add("weft_copies_total", "counter", "Copies of late tasks since the start.", state.scheduler.copies_made());
   add("weft_workers_arrived_total", "counter", "Connections of workers since the start.", counters.workers_arrived);
   add("weft_commits_total", "counter", "Batches handed to the store since the start.", counters.commits);
+  add("weft_audits_total", "counter", "Audits begun since the start.", counters.audits);
+  add("weft_audits_differ_total", "counter", "Audits that found a difference since the start.", counters.audits_differ);
+  add("weft_traps_total", "counter", "Tasks with known answers handed out since the start.", counters.traps);
+  add("weft_convictions_total", "counter", "Workers convicted of a wrong result since the start.", counters.convictions);
   add("weft_blob_bytes", "gauge", "Bytes of all blobs.", state.parts.blobs.bytes_total());
   add("weft_blobs", "gauge", "Blobs stored.", state.parts.blobs.count());
   text += std::format("# HELP weft_ledger_sum Sum of all balances in micro-credits: zero.\n# TYPE weft_ledger_sum gauge\nweft_ledger_sum {}\n",

@@ -1,4 +1,6 @@
 // Workers as they come and go.
+#include <array>
+
 #include "apps/coordinator/core_state.h"
 #include "common/base/log.h"
 
@@ -10,7 +12,7 @@ ConnectedWorker* Core::State::worker_of(SessionId session) {
 }
 
 // Forgets the connection; the scheduler has been told already.
-void Core::State::disconnect(const PublicKey& key, Moment) {
+void Core::State::disconnect(const PublicKey& key, Moment now) {
   const auto found = workers.find(key);
   if (found == workers.end()) return;
   auto view = view_of(key, found->second);
@@ -22,6 +24,7 @@ void Core::State::disconnect(const PublicKey& key, Moment) {
   parts.book.remove_token(found->second.blob_token);
   keys.erase(found->second.session);
   workers.erase(found);
+  extras_of_gone(key, now);
 }
 
 void Core::arrive(Arrival arrival, Moment now) {
@@ -46,6 +49,7 @@ void Core::arrive(Arrival arrival, Moment now) {
       {.key = key, .kind = arrival.hello.kind, .slots = arrival.hello.slots, .capabilities = arrival.hello.capabilities, .sharing = {}}, now.at);
   if (!added) return close(arrival.session, added.error().code, added.error().message);
   ++state.counters.workers_arrived;
+  if (state.trust.book().suspended(key, now.unix)) state.scheduler.set_slots(key, 0);
   const MicroCredits balance = state.ledger.balance(ledger::Account::worker(key));
   protocol::Welcome welcome{.session = std::format("s-{}", arrival.session),
                             .beat_ms = static_cast<std::uint32_t>(state.settings.scheduler.beat.count()),
@@ -72,9 +76,15 @@ void Core::resume(SessionId session, std::vector<protocol::HeldTask> held, Momen
   state.scheduler.heard(key, now.at);
   for (const auto& task : held) {
     const auto job = state.jobs.find(task.task.job);
-    if (job != state.jobs.end() && task.task.index < job->second.row.tasks) job->second.leased[task.task.index].insert(key);
+    if (job == state.jobs.end() || task.task.index >= job->second.row.tasks) continue;
+    job->second.leased[task.task.index].insert(key);
+    state.note_lease(job->second, task.task.index, now);
   }
   state.scheduler.resume(key, held, now.at);
+  for (const auto& task : held) {
+    const std::array<protocol::LeasedTask, 1> again{protocol::LeasedTask{.index = task.task.index, .attempt = task.attempt}};
+    state.tell_leased(task.task.job, key, again, now);
+  }
 }
 
 void Core::beat(SessionId session, Moment now) {
@@ -86,7 +96,7 @@ void Core::slots(SessionId session, std::uint32_t slots, Moment now) {
   if (worker == nullptr) return;
   worker->hello.slots = slots;
   state_->scheduler.heard(worker->hello.key, now.at);
-  state_->scheduler.set_slots(worker->hello.key, slots);
+  if (!state_->trust.book().suspended(worker->hello.key, now.unix)) state_->scheduler.set_slots(worker->hello.key, slots);
 }
 
 void Core::left(SessionId session, bool on_purpose, Moment now) {

@@ -53,6 +53,7 @@ struct CoveringReceipt {
   SessionId session = 0;
   store::Receipt receipt;
   std::vector<protocol::ReceiptItem> items;
+  ByteVector statement;  // What was signed is the SHA-256 of this, the receipt's digest.
 };
 
 // Answers one request, after everything that it tells of is durable.

@@ -37,6 +37,7 @@ struct HttpParts {
 void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
 void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
 void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
+void add_proof_routes(const HttpParts& parts);   // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof
 void add_view_routes(const HttpParts& parts);    // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
 void add_model_routes(const HttpParts& parts);   // http_models.cpp: /v1/models, /v1/chat/completions, /v1/completions, /v1/serving
 

@@ -1,11 +1,15 @@
 #include "apps/coordinator/intake.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "apps/coordinator/output_types.h"
+#include "common/base/log.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
 #include "common/manifest/split.h"
+#include "common/proof/compare.h"
 #include "common/proof/freivalds.h"
 #include "common/proof/merkle.h"
 
@@ -23,7 +27,7 @@ std::span<const std::int8_t> as_signed(ByteSpan bytes) { return {reinterpret_cas
 
 }  // namespace
 
-Result<> Intake::take(const manifest::Manifest& manifest, const protocol::ResultFrame& frame) {
+Result<> Intake::take(const manifest::Manifest& manifest, const protocol::ResultFrame& frame, std::optional<manifest::Range> leased) {
   const auto& result = frame.result;
   const auto index = result.task.index;
   if (index >= manifest.split.tasks) return fail(ErrorCode::data_loss, "The job has {} tasks and none of index {}.", manifest.split.tasks, index);
@@ -31,7 +35,7 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
   if (result.outputs.size() != outputs)
     return fail(ErrorCode::data_loss, "The job has {} outputs; the result has {}.", outputs, result.outputs.size());
 
-  const auto range = manifest::task_range(manifest, index);
+  const auto range = leased.value_or(manifest::task_range(manifest, index));
   std::vector<Hash> roots;
   std::vector<ByteVector> fetched(outputs);
   std::vector<ByteSpan> contents(outputs);
@@ -58,16 +62,15 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
     roots.push_back(proof::output_root(contents[i]));
   }
   if (proof::root_of_roots(roots) != result.root) return fail(ErrorCode::data_loss, "The root is not that of the outputs.");
-  if (manifest.kind == manifest::Kind::kernel) WEFT_OK(check_product(manifest, manifest.kernel, index, contents.front()));
+  if (manifest.kind == manifest::Kind::kernel) WEFT_OK(check_product(manifest.kernel, range, contents.front()));
   if (auto stored = blobs_.add_all(to_store); !stored) return pass(std::move(stored), "while storing a result");
   return {};
 }
 
-Result<> Intake::check_product(const manifest::Manifest& manifest, const manifest::Kernel& kernel, std::uint32_t index, ByteSpan product) {
+Result<> Intake::check_product(const manifest::Kernel& kernel, manifest::Range rows, ByteSpan product) {
   const auto* a = std::get_if<manifest::Blob>(&kernel.a);
   const auto* b = std::get_if<manifest::Blob>(&kernel.b);
   if (kernel.name != "matmul_i8" || a == nullptr || b == nullptr) return {};
-  const auto rows = manifest::task_range(manifest, index);
   WEFT_ASSIGN(const auto left, blobs_.read(a->hash, std::uint64_t{rows.first} * kernel.k, std::uint64_t{rows.count} * kernel.k));
   WEFT_ASSIGN(const auto right, operand(b->hash));
   const auto integers = as_integers(product);
@@ -79,6 +82,59 @@ Result<> Intake::check_product(const manifest::Manifest& manifest, const manifes
       proof::freivalds_accepts({.m = rows.count, .n = kernel.n, .k = kernel.k, .a = as_signed(left), .b = as_signed(*right), .c = integers}, seed);
   if (!right_product) return fail(ErrorCode::data_loss, "The matrix is not the product of its operands.");
   return {};
+}
+
+trust::AuditOutcome Intake::inspect(const AuditOrder& order) {
+  if (const auto open = check_opening(order); !open) {
+    log_warning("The audit of {} fails: {}", order.task.text(), open.error().message);
+    return trust::AuditOutcome::failed;
+  }
+  const auto same = compare_range(order);
+  if (!same) {
+    log_warning("The audit of {} fails: {}", order.task.text(), same.error().message);
+    return trust::AuditOutcome::failed;
+  }
+  return *same ? trust::AuditOutcome::agrees : trust::AuditOutcome::differs;
+}
+
+// Each chunk that was asked for, with the bytes that are stored, lies under the root that the suspect signed.
+Result<> Intake::check_opening(const AuditOrder& order) {
+  const auto& opening = order.opening;
+  if (opening.roots.size() != order.suspected.size() || proof::root_of_roots(opening.roots) != order.root) {
+    return fail(ErrorCode::data_loss, "The roots of the outputs are not those of the root that was signed.");
+  }
+  if (opening.paths.size() != order.chunks.size()) {
+    return fail(ErrorCode::data_loss, "{} chunks were to be opened; {} are.", order.chunks.size(), opening.paths.size());
+  }
+  for (std::size_t i = 0; i < order.chunks.size(); ++i) {
+    const auto& [output, chunk] = order.chunks[i];
+    const auto& path = opening.paths[i];
+    if (path.output != output || path.chunk != chunk) return fail(ErrorCode::data_loss, "Another chunk is opened than was asked for.");
+    const auto& blob = order.suspected[output];
+    const std::uint64_t offset = chunk * proof::chunk_bytes;
+    WEFT_ASSIGN(const auto bytes, blobs_.read(blob.hash, offset, std::min<std::uint64_t>(proof::chunk_bytes, blob.bytes - offset)));
+    if (!proof::verify_inclusion(opening.roots[output], bytes, {.index = chunk, .chunks = path.chunks, .siblings = path.siblings})) {
+      return fail(ErrorCode::data_loss, "Chunk {} of output {} does not lie under the root that was signed.", chunk, output);
+    }
+  }
+  return {};
+}
+
+Result<bool> Intake::compare_range(const AuditOrder& order) {
+  const auto whole = manifest::task_range(*order.manifest, order.task.index);
+  const auto types = output_types(*order.manifest);
+  const auto& compare = order.manifest->verify.compare;
+  for (std::size_t output = 0; output < order.suspected.size(); ++output) {
+    const auto of_task = manifest::output_extent(*order.manifest, output, whole);
+    const auto wanted = manifest::output_extent(*order.manifest, output, order.range);
+    WEFT_ASSIGN(const auto suspected, blobs_.read(order.suspected[output].hash, wanted.offset - of_task.offset, wanted.size));
+    WEFT_ASSIGN(const auto audited, blobs_.read(order.audited.at(output).hash));
+    const auto differs = compare.exact
+                             ? proof::difference_exact(suspected, audited)
+                             : proof::difference(suspected, audited, types[output], {.absolute = compare.absolute, .relative = compare.relative});
+    if (differs) return false;
+  }
+  return true;
 }
 
 Result<Intake::Bytes> Intake::operand(const Hash& hash) {

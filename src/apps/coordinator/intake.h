@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "apps/coordinator/book.h"
+#include "apps/coordinator/world.h"
 #include "common/base/guarded.h"
 #include "common/protocol/codec.h"
 #include "service/store/blobs.h"
+#include "service/trust/referee.h"
 
 namespace weft::coordinator {
 
@@ -20,8 +22,13 @@ class Intake {
  public:
   explicit Intake(store::Blobs& blobs) : blobs_(blobs) {}
 
-  // Stores the outputs. data_loss says what is wrong with them; other codes are our own trouble (a full disk).
-  [[nodiscard]] Result<> take(const manifest::Manifest& manifest, const protocol::ResultFrame& frame);
+  // Stores the outputs. data_loss says what is wrong with them; other codes are our own trouble (a full disk). `range`: what
+  // was leased, where that is not the whole task (an audit).
+  [[nodiscard]] Result<> take(const manifest::Manifest& manifest, const protocol::ResultFrame& frame, std::optional<manifest::Range> range = {});
+
+  // Whether the part that was computed again is what the suspect handed in. failed: its opening does not lead to the root that
+  // it signed, or the bytes cannot be read.
+  [[nodiscard]] trust::AuditOutcome inspect(const AuditOrder& order);
 
   // Joins the outputs of all tasks and stores them.
   [[nodiscard]] Result<std::vector<store::OutputBlob>> join(const manifest::Manifest& manifest,
@@ -29,7 +36,9 @@ class Intake {
 
  private:
   using Bytes = std::shared_ptr<const ByteVector>;
-  [[nodiscard]] Result<> check_product(const manifest::Manifest& manifest, const manifest::Kernel& kernel, std::uint32_t index, ByteSpan product);
+  [[nodiscard]] Result<> check_product(const manifest::Kernel& kernel, manifest::Range rows, ByteSpan product);
+  [[nodiscard]] Result<> check_opening(const AuditOrder& order);
+  [[nodiscard]] Result<bool> compare_range(const AuditOrder& order);
   [[nodiscard]] Result<Bytes> operand(const Hash& hash);
 
   store::Blobs& blobs_;

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include "apps/coordinator/test_process.h"
+#include "common/proof/merkle.h"
 
 namespace weft::coordinator {
 namespace {
@@ -86,6 +87,48 @@ TEST_F(InterfaceTest, TheLedgerTellsWhereAJobsMoneyWentPageByPage) {
     EXPECT_EQ(ask(net::get(wrong)).status, 400) << wrong;
   }
   EXPECT_EQ(ask(net::get("/v1/ledger?job=" + JobId().text())).status, 404);
+}
+
+TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
+  ScriptedWorker one(process_->url(), {}, 1);
+  ScriptedWorker two(process_->url(), {}, 2);
+  const auto id = submitted(count_manifest(5, 2), 1);
+  expect_settled(id, 5);
+  const auto job = view<api::Job>("/v1/jobs/" + id);
+  const auto coordinator = PublicKey::parse(view<api::Info>("/v1/info").coordinator).value();
+
+  for (std::uint32_t index = 0; index < 5; ++index) {
+    const auto proof = view<api::Proof>(std::format("/v1/jobs/{}/tasks/{}/proof", id, index));
+
+    // From the bytes to the task's root, from there to the job's.
+    ASSERT_EQ(proof.outputs.size(), 1U);
+    const std::string bytes = ask(net::get("/v1/blobs/" + proof.outputs[0].hash)).body;
+    const Hash root = proof::task_root(std::vector<ByteVector>(1, ByteVector(bytes.begin(), bytes.end())));
+    EXPECT_EQ(root.text(), proof.root);
+    proof::InclusionPath path{.index = index, .chunks = proof.tasks, .siblings = {}};
+    for (const auto& sibling : proof.path) path.siblings.push_back(Hash::parse(sibling).value());
+    EXPECT_EQ(proof.job_root, job.root);
+    EXPECT_TRUE(proof::verify_inclusion_of_root(Hash::parse(proof.job_root).value(), root, path));
+    // Each worker signed that root for that task, towards this coordinator.
+    ASSERT_EQ(proof.replicas.size(), 2U);
+    for (const auto& replica : proof.replicas) {
+      EXPECT_TRUE(replica.agreed);
+      const std::string statement = ask(net::get("/v1/blobs/" + replica.receipt)).body;
+      EXPECT_EQ(crypto::sha256(as_bytes(statement)).text(), replica.receipt);
+      EXPECT_TRUE(crypto::verify_now(PublicKey::parse(replica.worker).value(), Hash::parse(replica.receipt)->span(),
+                                     Signature::parse(replica.signature).value()));
+      ByteVector claim;
+      append(claim, JobId::parse(id)->span());
+      append_le(claim, index);
+      append_le(claim, replica.attempt);
+      append(claim, root.span());
+      EXPECT_THAT(statement, HasSubstr(std::string(as_text(claim))));
+      EXPECT_THAT(statement, testing::StartsWith("weft-receipt-1" + std::string(as_text(coordinator.span()))));
+    }
+  }
+  EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/tasks/5/proof")).status, 404);
+  EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/tasks/x/proof")).status, 404);
+  EXPECT_EQ(ask(net::get("/v1/jobs/x/tasks/0/proof")).status, 404);
 }
 
 TEST_F(InterfaceTest, RequestsThatAreNotSignedOrWronglySignedAreRefused) {

@@ -6,6 +6,7 @@
 #include "apps/coordinator/core.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
+#include "common/crypto/sha256.h"
 #include "common/proof/receipt.h"
 
 namespace weft::coordinator {
@@ -93,7 +94,10 @@ void Session::tell(std::function<void(Core&, Moment)> event) {
 void Session::send(const protocol::CoordinatorMessage& message) {
   if (const auto* lease = std::get_if<protocol::Lease>(&message)) {
     held_.with([&](auto& held) {
-      for (const auto& task : lease->tasks) held.emplace(TaskId{.job = lease->job, .index = task.index}, task.attempt);
+      for (const auto& task : lease->tasks) {
+        held.insert_or_assign({TaskId{.job = lease->job, .index = task.index}, task.attempt},
+                              manifest::Range{.first = task.first, .count = task.count});
+      }
     });
   }
   if (const auto* verdict = std::get_if<protocol::Verdict>(&message)) {
@@ -116,8 +120,11 @@ void Session::end(const protocol::ErrorMessage& why) {
 // False where the connection has ended in between.
 bool Session::advance(Stage from, Stage to) { return stage_.compare_exchange_strong(from, to); }
 
-bool Session::may_hold(const TaskId& task, std::uint32_t attempt) {
-  return held_.with([&](const auto& held) { return held.contains({task, attempt}); });
+std::optional<manifest::Range> Session::held_range(const TaskId& task, std::uint32_t attempt) {
+  return held_.with([&](const auto& held) -> std::optional<manifest::Range> {
+    const auto found = held.find({task, attempt});
+    return found == held.end() ? std::nullopt : std::optional(found->second);
+  });
 }
 
 void Session::handle(const protocol::WorkerMessage& message) {
@@ -135,7 +142,7 @@ void Session::handle(const protocol::WorkerMessage& message) {
   if (const auto* held = std::get_if<protocol::Resume>(&message)) {
     if (std::exchange(resumed_, true)) return refuse(ErrorCode::invalid_argument, "A session resumes once.");
     held_.with([&](auto& tasks) {
-      for (const auto& task : held->held) tasks.emplace(task.task, task.attempt);
+      for (const auto& task : held->held) tasks.try_emplace({task.task, task.attempt});
     });
     return tell([id, tasks = held->held](Core& core, Moment now) { core.resume(id, tasks, now); });
   }
@@ -146,6 +153,9 @@ void Session::handle(const protocol::WorkerMessage& message) {
     return result({.result = *ready, .payload = {}});
   }
   if (const auto* signed_items = std::get_if<protocol::Receipt>(&message)) return receipt(*signed_items);
+  if (const auto* opening = std::get_if<protocol::Opening>(&message)) {
+    return tell([id, shown = *opening](Core& core, Moment now) { core.opened(id, shown, now); });
+  }
   if (const auto* failure = std::get_if<protocol::TaskFailed>(&message)) {
     return tell([id, told = *failure](Core& core, Moment now) { core.failed(id, told, now); });
   }
@@ -192,12 +202,14 @@ void Session::result(protocol::ResultFrame frame) {
   const auto refused = [&](Error why) {
     tell([id = parts_.id, held, why = std::move(why)](Core& core, Moment now) { core.refuse(id, held, why, now); });
   };
-  if (!may_hold(held.task, held.attempt)) {
+  auto range = held_range(held.task, held.attempt);
+  if (!range) {
     return refused({ErrorCode::not_found, std::format("The worker does not hold attempt {} of task {}.", held.attempt, held.task.text())});
   }
   const auto manifest = parts_.book.manifest(held.task.job);
   if (!manifest) return refused({ErrorCode::not_found, "The job has ended."});
-  if (auto taken = parts_.intake.take(*manifest, frame); !taken) return refused(taken.error());
+  if (range->count == 0) range.reset();
+  if (auto taken = parts_.intake.take(*manifest, frame, range); !taken) return refused(taken.error());
   Delivery delivery{.session = parts_.id, .worker = hello_.key, .result = std::move(frame.result)};
   tell([delivery = std::move(delivery)](Core& core, Moment now) { core.deliver(delivery, now); });
 }
@@ -206,13 +218,15 @@ void Session::receipt(const protocol::Receipt& receipt) {
   std::vector<proof::Claim> claims;
   claims.reserve(receipt.items.size());
   for (const auto& item : receipt.items) claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-  const Hash digest = proof::receipt_digest(parts_.coordinator, nonce_, claims);
+  ByteVector statement = proof::receipt_statement(parts_.coordinator, nonce_, claims);
+  const Hash digest = crypto::sha256(statement);
   if (!crypto::verify_now(hello_.key, digest.span(), receipt.signature)) {
     return refuse(ErrorCode::unauthenticated, "The receipt's signature does not fit.");
   }
   CoveringReceipt covering{.session = parts_.id,
                            .receipt = {.digest = digest, .worker = hello_.key, .session_nonce = nonce_, .signature = receipt.signature},
-                           .items = receipt.items};
+                           .items = receipt.items,
+                           .statement = std::move(statement)};
   tell([covering = std::move(covering)](Core& core, Moment now) { core.receipt(covering, now); });
 }
 

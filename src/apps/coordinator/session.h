@@ -8,13 +8,16 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "apps/coordinator/book.h"
 #include "apps/coordinator/intake.h"
 #include "common/base/guarded.h"
+#include "common/manifest/split.h"
 #include "common/protocol/codec.h"
 
 namespace weft::coordinator {
@@ -27,6 +30,8 @@ class Line {
   virtual ~Line() = default;
   virtual void send_text(std::string text) = 0;
   virtual void close(std::string reason) = 0;
+  // Of the last ping; nothing where none was answered yet.
+  [[nodiscard]] virtual std::optional<Duration> round_trip() const { return std::nullopt; }
 };
 using PostEvent = std::function<bool(std::function<void(Core&, Moment)>)>;
 using PostWork = std::function<bool(std::function<void()>)>;
@@ -54,6 +59,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // From the core.
   void send(const protocol::CoordinatorMessage& message);
   void end(const protocol::ErrorMessage& why);
+  [[nodiscard]] std::optional<Duration> round_trip() const { return parts_.line->round_trip(); }
 
  private:
   enum class Stage : std::uint8_t { hello, proof, welcome, ended };
@@ -68,7 +74,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void refuse(ErrorCode code, std::string message);
   void tell(std::function<void(Core&, Moment)> event);
   [[nodiscard]] bool advance(Stage from, Stage to);
-  [[nodiscard]] bool may_hold(const TaskId& task, std::uint32_t attempt);
+  // What it was leased of the task; an empty range stands for the whole.
+  [[nodiscard]] std::optional<manifest::Range> held_range(const TaskId& task, std::uint32_t attempt);
 
   const Parts parts_;
   std::atomic<Stage> stage_ = Stage::hello;
@@ -78,7 +85,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Hash nonce_;
   bool resumed_ = false;
   // Tasks that the worker was given, or says that it holds: nothing else of it is looked at, let alone stored.
-  Guarded<std::set<std::pair<TaskId, std::uint32_t>>> held_;
+  Guarded<std::map<std::pair<TaskId, std::uint32_t>, manifest::Range>> held_;
 };
 
 }  // namespace weft::coordinator

@@ -64,6 +64,8 @@ class TestWorker {
   std::vector<protocol::Lease> leases;
   std::vector<protocol::Cancel> cancels;
   std::vector<protocol::ErrorMessage> errors;
+  std::vector<protocol::OpenChunks> opens;
+  std::map<std::pair<TaskId, std::uint32_t>, ByteVector> handed;
   bool welcomed = false;
   bool closed = false;
 };
@@ -73,8 +75,9 @@ class TestNetwork : public World {
   static constexpr MicroCredits grant = 1'000'000'000;
 
   using OpenStore = std::function<std::unique_ptr<store::Store>()>;
-  explicit TestNetwork(OpenStore open_store = store::memory::create)
-      : identity_(crypto::KeyPair::generate().value()), open_store_(std::move(open_store)) {
+  explicit TestNetwork(OpenStore open_store = store::memory::create) : TestNetwork(CoreSettings{}, std::move(open_store)) {}
+  explicit TestNetwork(CoreSettings settings, OpenStore open_store = store::memory::create)
+      : settings_(std::move(settings)), identity_(crypto::KeyPair::generate().value()), open_store_(std::move(open_store)) {
     open();
     start();
   }
@@ -207,6 +210,10 @@ class TestNetwork : public World {
     auto outputs = intake_->join(*order.manifest, order.parts);
     events_.push_back([id = order.job, outputs = std::move(outputs)](Core& core, Moment now) { core.joined(id, outputs, now); });
   }
+  void inspect(AuditOrder order) override {
+    const auto outcome = intake_->inspect(order);
+    events_.push_back([task = order.task, auditor = order.auditor, outcome](Core& core, Moment now) { core.inspected(task, auditor, outcome, now); });
+  }
   void fatal(const Error& error) override {
     if (commit_fails) return commit_fails(error);
     ADD_FAILURE() << "The store refused a batch: " << error.message;
@@ -234,7 +241,7 @@ class TestNetwork : public World {
   };
 
   void start() {
-    CoreSettings settings;
+    CoreSettings settings = settings_;
     settings.grant = grant;
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = *book_}, settings);
     auto loaded = store_->load();
@@ -271,6 +278,7 @@ class TestNetwork : public World {
     }
   }
 
+  const CoreSettings settings_;
   TestFolder folder_;
   crypto::KeyPair identity_;
   OpenStore open_store_;
@@ -316,6 +324,18 @@ inline void TestWorker::hear(const std::string& text) {
     cancels.push_back(*cancel);
   } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {
     errors.push_back(*error);
+  } else if (const auto* to_open = std::get_if<protocol::OpenChunks>(&*message)) {
+    opens.push_back(*to_open);
+    if (behaviour.opens_nothing) return;
+    protocol::Opening opening{.task = to_open->task, .attempt = to_open->attempt, .roots = {}, .paths = {}};
+    const ByteVector& bytes = handed.at({to_open->task, to_open->attempt});
+    opening.roots.push_back(proof::output_root(bytes));
+    if (behaviour.opens_wrong) opening.roots[0].bytes[0] ^= 1;
+    for (const auto& [output, chunk] : to_open->chunks) {
+      const auto path = proof::inclusion_path(bytes, chunk).value();
+      opening.paths.push_back({.output = output, .chunk = chunk, .chunks = path.chunks, .siblings = path.siblings});
+    }
+    network.post([this, opening](Core&, Moment) { say(opening); });
   } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {
     leases.push_back(*lease);
     if (behaviour.silent) return;
@@ -331,13 +351,14 @@ inline void TestWorker::deliver(const protocol::Lease& lease, const protocol::Le
     return say(protocol::TaskFailed{
         .task = {.job = lease.job, .index = task.index}, .attempt = task.attempt, .code = "internal", .message = "It does not want to."});
   }
-  const Handed handed = hand_in(behaviour, key, challenge, lease.job, task);
-  if (behaviour.receipt_first) say(handed.receipt);
-  line->on_binary(handed.frame);
-  if (!behaviour.receipt_first) say(handed.receipt);
+  const Handed made = hand_in(behaviour, key, challenge, lease.job, task);
+  handed[{TaskId{.job = lease.job, .index = task.index}, task.attempt}] = made.bytes;
+  if (behaviour.receipt_first) say(made.receipt);
+  line->on_binary(made.frame);
+  if (!behaviour.receipt_first) say(made.receipt);
   if (behaviour.doubled) {
-    line->on_binary(handed.frame);
-    say(handed.receipt);
+    line->on_binary(made.frame);
+    say(made.receipt);
   }
 }
 

@@ -17,11 +17,12 @@
 namespace weft::coordinator {
 
 // `tasks` tasks of four elements each.
-inline std::string count_manifest(std::uint32_t tasks, std::uint32_t replicas, std::string_view more = "", std::uint32_t budget = 100) {
+inline std::string count_manifest(std::uint32_t tasks, std::uint32_t replicas, std::string_view more = "", std::uint32_t budget = 100,
+                                  double audit = 0) {
   return std::format(R"({{"weft":1,"kind":"wgsl","name":"count","shader":{{"inline":"fn main() {{}}"}},"entry":"main",
     "bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{0}],"split_dim":0}}],"dispatch":[{0},1,1],
-    "split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{2}}},"budget":{4}{3}}})",
-                     tasks * 4, tasks, replicas, more, budget);
+    "split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{2},"audit":{5}}},"budget":{4}{3}}})",
+                     tasks * 4, tasks, replicas, more, budget, audit);
 }
 
 // What a worker does with a task that it is leased. Each switches one thing off that an honest one does.
@@ -36,6 +37,8 @@ struct Behaviour {
   bool silent = false;         // Takes leases and never answers.
   bool fails = false;          // TaskFailed.
   double gpu_seconds = 0.001;  // That it says a task took.
+  bool opens_nothing = false;  // Does not answer when its commitment is to be opened.
+  bool opens_wrong = false;    // Answers with other roots.
   // Other work than counting: the bytes of the one output of a task.
   std::function<ByteVector(const protocol::LeasedTask&)> compute = {};
   // Where outputs go that do not travel in the frame; empty: they do.
@@ -44,6 +47,7 @@ struct Behaviour {
 
 struct Handed {
   std::string frame;
+  ByteVector bytes;
   protocol::Receipt receipt;
 };
 inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key, const protocol::Challenge& challenge, const JobId& job,
@@ -72,7 +76,7 @@ inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key, co
     frame.payload = bytes;
   }
 
-  Handed handed{.frame = std::string(as_text(protocol::encode_frame(frame).value())), .receipt = {}};
+  Handed handed{.frame = std::string(as_text(protocol::encode_frame(frame).value())), .bytes = bytes, .receipt = {}};
   const proof::Claim claim{.task = id, .attempt = task.attempt, .root = frame.result.root};
   handed.receipt.items.push_back({.task = id, .attempt = task.attempt, .root = claim.root});
   auto digest = proof::receipt_digest(challenge.coordinator, challenge.nonce, std::vector{claim});

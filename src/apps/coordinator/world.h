@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "apps/coordinator/events.h"
+#include "common/manifest/split.h"
 #include "common/protocol/messages.h"
 #include "service/store/records.h"
 
@@ -17,6 +19,19 @@ struct JoinOrder {
   JobId job;
   std::shared_ptr<const manifest::Manifest> manifest;
   std::vector<std::vector<store::OutputBlob>> parts;
+};
+
+// An audit whose parts are all there (intake.h compares them).
+struct AuditOrder {
+  TaskId task;
+  std::shared_ptr<const manifest::Manifest> manifest;
+  manifest::Range range;                     // That was computed again.
+  Hash root;                                 // What the suspect signed,
+  std::vector<protocol::ChunkName> chunks;   // what it was to open of it,
+  protocol::Opening opening;                 // and how it did.
+  std::vector<store::OutputBlob> suspected;  // The suspect's outputs, of the whole task;
+  PublicKey auditor;                         //
+  std::vector<store::OutputBlob> audited;    // and the auditor's, of the range.
 };
 
 class World {
@@ -34,11 +49,16 @@ class World {
 
   // Comes back as Core::joined().
   virtual void join(JoinOrder order) = 0;
+  // Comes back as Core::inspected().
+  virtual void inspect(AuditOrder order) = 0;
 
   // What is in memory is no longer what is stored: the process must end, and recover when it starts again.
   virtual void fatal(const Error& error) = 0;
 
   [[nodiscard]] virtual JobId new_job_id() = 0;
+
+  // How long a ping to a worker and its answer took last; nothing where that is not known.
+  [[nodiscard]] virtual std::optional<Duration> round_trip(SessionId) const { return std::nullopt; }
 };
 
 }  // namespace weft::coordinator

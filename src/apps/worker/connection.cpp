@@ -107,6 +107,7 @@ void Connection::on_text(const std::string& text) {
   if (const auto* lease = std::get_if<protocol::Lease>(&*message)) handlers_.lease(*lease);
   if (const auto* verdict = std::get_if<protocol::Verdict>(&*message)) handlers_.verdict(*verdict);
   if (const auto* cancel = std::get_if<protocol::Cancel>(&*message)) handlers_.cancel(*cancel);
+  if (const auto* asked = std::get_if<protocol::OpenChunks>(&*message)) handlers_.open(*asked);
 }
 
 void Connection::on_challenge(const protocol::Challenge& challenge) {

@@ -35,6 +35,7 @@ class Connection {
     std::function<void(const protocol::Lease&)> lease;
     std::function<void(const protocol::Verdict&)> verdict;
     std::function<void(const protocol::Cancel&)> cancel;
+    std::function<void(const protocol::OpenChunks&)> open;
     std::function<void(std::string reason, Duration retry)> lost;
     std::function<void(Error error)> refused;  // For good: nothing comes after it.
   };

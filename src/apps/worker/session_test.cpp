@@ -2,6 +2,7 @@
 #include "apps/worker/session.h"
 
 #include "apps/worker/test_world.h"
+#include "common/proof/merkle.h"
 
 namespace weft::worker {
 namespace {
@@ -128,6 +129,31 @@ TEST(Session, SendsAResultAgainWhenItsTaskIsLeasedAgainBeforeTheVerdict) {
   EXPECT_EQ(world.runner.runs.size(), 1U);
   EXPECT_EQ(world.coordinator.results, 2);
   EXPECT_EQ(world.coordinator.receipts, 2);
+}
+
+TEST(Session, OpensWhatItCommittedToUntilTheVerdict) {
+  World world;
+  world.join();
+  world.coordinator.answer_verdicts = false;
+  world.lease({1});
+  ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.receipts == 1; }));
+  const TaskId task{.job = {}, .index = 1};
+  const Hash root = world.heard<protocol::Receipt>().at(0).items.at(0).root;
+  const auto open = [&] {
+    world.coordinator.send(protocol::OpenChunks{.task = task, .attempt = 1, .chunks = {{.output = 0, .chunk = 0}, {.output = 0, .chunk = 99}}});
+    world.host.run_for(1s);
+    return world.heard<protocol::Opening>().back();
+  };
+
+  const auto before = open();
+  world.coordinator.send(protocol::Verdict{.task = task, .attempt = 1, .accepted = true, .paid = 10, .balance = 10, .reason = ""});
+  const auto after = open();
+
+  EXPECT_EQ(proof::root_of_roots(before.roots), root);
+  ASSERT_EQ(before.paths.size(), 2U);
+  EXPECT_GE(before.paths[0].chunks, 1U);
+  EXPECT_EQ(before.paths[1].chunks, 0U) << "there is no such chunk";
+  EXPECT_TRUE(after.roots.empty()) << "it has nothing to answer for any more";
 }
 
 TEST(Session, EndsACancelledTaskAndGoesOnWithTheNext) {

@@ -75,6 +75,7 @@ void Work::on_lease(const protocol::Lease& lease) {
 void Work::on_verdict(const protocol::Verdict& verdict) {
   const TaskKey key{.task = verdict.task, .attempt = verdict.attempt};
   counters_.balance = verdict.balance;
+  commitments_.erase(key);
   if (!outbox_.remove(key)) return;  // Answered before.
   ++(verdict.accepted ? counters_.accepted : counters_.refused);
   counters_.paid += verdict.paid;
@@ -88,6 +89,7 @@ void Work::on_cancel(const protocol::Cancel& cancel) {
     const bool dropped = std::erase_if(queue_, [&](const Queued& queued) { return queued.key == key; }) + deliveries_.erase(key) > 0;
     if (dropped) emit_(event::TaskCancelled{.key = key, .reason = cancel.reason});
     outbox_.remove(key);
+    commitments_.erase(key);
     if (running_ && running_->key == key && !running_->cancelled) {
       running_->cancelled = cancel.reason;
       // While its job is being loaded there is nothing to end; the load is then looked at by nobody.
@@ -96,6 +98,21 @@ void Work::on_cancel(const protocol::Cancel& cancel) {
   }
   run_next();
   check_finished();
+}
+
+void Work::on_open(const protocol::OpenChunks& asked) {
+  protocol::Opening opening{.task = asked.task, .attempt = asked.attempt, .roots = {}, .paths = {}};
+  if (const auto found = commitments_.find({.task = asked.task, .attempt = asked.attempt}); found != commitments_.end()) {
+    const auto& outputs = found->second;
+    for (const auto& leaves : outputs) opening.roots.push_back(proof::root_of_leaves(leaves));
+    for (const auto& [output, chunk] : asked.chunks) {
+      auto path =
+          output < outputs.size() ? proof::inclusion_path_of_leaves(outputs[output], chunk) : Result<proof::InclusionPath>(proof::InclusionPath{});
+      if (!path) path = proof::InclusionPath{};  // There is no such chunk, and the answer says so.
+      opening.paths.push_back({.output = output, .chunk = chunk, .chunks = path->chunks, .siblings = std::move(path->siblings)});
+    }
+  }
+  connection_.send(opening);
 }
 
 void Work::run_next() {
@@ -154,9 +171,13 @@ void Work::succeed(const TaskKey& key, exec::Output output) {
   emit_(event::TaskDone{.key = key, .wall_seconds = output.wall_seconds, .gpu_seconds = output.gpu_seconds});
   Delivery& delivery = deliveries_[key];
   protocol::TaskResult& result = delivery.frame.result;
+  std::vector<std::vector<Hash>> leaves;
+  std::vector<Hash> roots;
+  for (const ByteVector& bytes : output.outputs) roots.push_back(proof::root_of_leaves(leaves.emplace_back(proof::chunk_leaves(bytes))));
+  if (commitments_.size() < options_.commitments_max) commitments_.insert_or_assign(key, std::move(leaves));
   result = {.task = key.task,
             .attempt = key.attempt,
-            .root = proof::task_root(output.outputs),
+            .root = proof::root_of_roots(roots),
             .outputs = {},
             .gpu_seconds = output.gpu_seconds,
             .wall_seconds = output.wall_seconds};
@@ -207,6 +228,7 @@ void Work::uploaded(const TaskKey& key, Result<> result) {
   deliveries_.erase(key);
   if (done.error) {
     --counters_.tasks_done;
+    commitments_.erase(key);
     fail_task(key, *done.error);
   } else {
     outbox_.add(done.frame);

@@ -28,7 +28,8 @@ class Work {
     Outbox::Options outbox;
     Duration wall_max = std::chrono::seconds(30);  // For one task, whatever its lease says.
     std::size_t queue_max = 1024;
-    std::size_t deliveries_max = 4;  // Results whose outputs are being uploaded.
+    std::size_t commitments_max = 4096;  // Results that could still be audited.
+    std::size_t deliveries_max = 4;      // Results whose outputs are being uploaded.
     std::size_t receipt_items_max = 16;
     Duration receipt_delay = std::chrono::milliseconds(50);  // After the first result that is not in a receipt.
   };
@@ -39,6 +40,7 @@ class Work {
   void on_lease(const protocol::Lease& lease);
   void on_verdict(const protocol::Verdict& verdict);
   void on_cancel(const protocol::Cancel& cancel);
+  void on_open(const protocol::OpenChunks& asked);
 
   // Gives up what is queued, lets what runs finish within `grace`, sends what is ready; then calls `done`, once.
   void finish(Duration grace, std::function<void()> done);
@@ -110,6 +112,8 @@ class Work {
   std::deque<Queued> queue_;
   std::optional<Running> running_;
   std::map<TaskKey, Delivery> deliveries_;
+  // What results without a verdict committed to, for audits: the leaves of each output.
+  std::map<TaskKey, std::vector<std::vector<Hash>>> commitments_;
   Counters counters_;
   std::string token_;
   Duration beat_every_ = std::chrono::seconds(1);

@@ -30,6 +30,13 @@ struct InclusionPath {
   std::vector<Hash> siblings;
 };
 [[nodiscard]] Result<InclusionPath> inclusion_path(ByteSpan output, std::uint64_t chunk_index);
+// The same from what chunk_leaves() gave: what is kept of an output to open its root later without the bytes.
+[[nodiscard]] Result<InclusionPath> inclusion_path_of_leaves(std::vector<Hash> leaves, std::uint64_t chunk_index);
+[[nodiscard]] std::vector<Hash> chunk_leaves(ByteSpan output);
+[[nodiscard]] Hash root_of_leaves(std::vector<Hash> leaves);
+// The same for one of `roots` in root_of_roots().
+[[nodiscard]] Result<InclusionPath> inclusion_path_of_roots(std::span<const Hash> roots, std::uint64_t index);
 [[nodiscard]] bool verify_inclusion(const Hash& root, ByteSpan chunk, const InclusionPath& path);
+[[nodiscard]] bool verify_inclusion_of_root(const Hash& root, const Hash& included, const InclusionPath& path);
 
 }  // namespace weft::proof

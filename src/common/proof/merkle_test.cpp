@@ -125,6 +125,21 @@ TEST(Inclusion, RefusesAnyOtherPathOrChunk) {
   EXPECT_FALSE(verify_inclusion(root, chunk, outside));
 }
 
+TEST(Inclusion, LeadsFromEveryRootToTheRootOfRoots) {
+  std::vector<Hash> roots;
+  for (std::uint8_t count = 1; count <= 9; ++count) {
+    roots.push_back(output_root(bytes_of(count)));
+    const Hash root = root_of_roots(roots);
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      const InclusionPath path = inclusion_path_of_roots(roots, i).value();
+
+      EXPECT_TRUE(verify_inclusion_of_root(root, roots[i], path)) << i << " of " << roots.size();
+      EXPECT_FALSE(verify_inclusion_of_root(root, output_root(bytes_of(100)), path));
+    }
+    EXPECT_FALSE(inclusion_path_of_roots(roots, roots.size()).has_value());
+  }
+}
+
 TEST(Inclusion, ANodeIsNeverTakenForAChunk) {
   const ByteVector output = bytes_of(2 * chunk_bytes);
   const auto parts = chunks_of(output);

@@ -4,7 +4,7 @@
 
 namespace weft::proof {
 
-Hash receipt_digest(const PublicKey& coordinator, const Hash& session_nonce, std::span<const Claim> claims) {
+ByteVector receipt_statement(const PublicKey& coordinator, const Hash& session_nonce, std::span<const Claim> claims) {
   ByteVector message;
   append(message, as_bytes(std::string_view("weft-receipt-1")));
   append(message, coordinator.span());
@@ -16,7 +16,11 @@ Hash receipt_digest(const PublicKey& coordinator, const Hash& session_nonce, std
     append_le(message, claim.attempt);
     append(message, claim.root.span());
   }
-  return crypto::sha256(message);
+  return message;
+}
+
+Hash receipt_digest(const PublicKey& coordinator, const Hash& session_nonce, std::span<const Claim> claims) {
+  return crypto::sha256(receipt_statement(coordinator, session_nonce, claims));
 }
 
 }  // namespace weft::proof

@@ -18,6 +18,8 @@ struct Claim {
 
 // SHA-256("weft-receipt-1" || coordinator key || session nonce || u32 n || n * (task id || u32 attempt || root)),
 // little-endian; a task id is its job id || u32 index.
+[[nodiscard]] ByteVector receipt_statement(const PublicKey& coordinator, const Hash& session_nonce,
+                                           std::span<const Claim> claims);  // Before hashing.
 [[nodiscard]] Hash receipt_digest(const PublicKey& coordinator, const Hash& session_nonce, std::span<const Claim> claims);
 
 }  // namespace weft::proof

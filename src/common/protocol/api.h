@@ -80,6 +80,36 @@ struct Tasks {
   std::vector<Task> tasks;
 };
 
+// GET /v1/jobs/ID/tasks/INDEX/proof: everything to check one task with, without believing the coordinator. CONTRACT.md, "Proof":
+// `root` is the tree over the roots of the outputs' bytes, `path` leads from it to the job's root, and each receipt's digest is
+// the SHA-256 of what its worker signed: GET /v1/blobs/{receipt} has those bytes, with (task, attempt, root) among their claims.
+struct ProofReplica {
+  std::string worker;
+  std::uint32_t attempt = 0;
+  std::string root;
+  bool agreed = false;    // Paid for this task.
+  std::string receipt;    // The digest that is signed.
+  std::string signature;  // Of the worker.
+  double gpu_seconds = 0;
+  double wall_seconds = 0;
+  std::int64_t arrived = 0;
+};
+struct ProofOutput {
+  std::string hash;  // Of the bytes: GET /v1/blobs/{hash}.
+  std::uint64_t bytes = 0;
+};
+struct Proof {
+  std::string job;
+  std::uint32_t index = 0;
+  std::uint32_t tasks = 0;
+  std::string coordinator;
+  std::string root;               // Empty where the task is not accepted.
+  std::string job_root;           // Empty where the job is not done.
+  std::vector<std::string> path;  // From `root` to `job_root`: siblings, the lowest first.
+  std::vector<ProofOutput> outputs;
+  std::vector<ProofReplica> replicas;
+};
+
 // GET /v1/workers answers { "workers": [...] }: connected now, and those that left since the start with connected = false.
 struct Worker {
   std::string key;

@@ -32,6 +32,8 @@ consteval Field<Message, Value> field(std::string_view name, Value Message::* me
 
 // In frames of at most 1 MiB: an item of a receipt, the longest of these, takes under 180 bytes.
 inline constexpr FieldBounds task_list{.count_max = 4096};
+// 16 paths of 64 siblings take under 80 KiB.
+inline constexpr FieldBounds opened_chunks{.count_max = opened_chunks_max};
 inline constexpr FieldBounds message_text{.bytes_max = 4096};
 
 // fields: the list. type: the word in "type" of a message; name: what TypeScript calls it.
@@ -173,6 +175,31 @@ struct Shape<Cancel> {
   static constexpr std::string_view type = "cancel";
   static constexpr std::string_view name = "Cancel";
   static constexpr std::tuple fields{field("tasks", &Cancel::tasks, task_list), field("reason", &Cancel::reason, message_text)};
+};
+template <>
+struct Shape<ChunkName> {
+  static constexpr std::string_view name = "ChunkName";
+  static constexpr std::tuple fields{field("output", &ChunkName::output), field("chunk", &ChunkName::chunk)};
+};
+template <>
+struct Shape<OpenChunks> {
+  static constexpr std::string_view type = "open";
+  static constexpr std::string_view name = "OpenChunks";
+  static constexpr std::tuple fields{field("task", &OpenChunks::task), field("attempt", &OpenChunks::attempt),
+                                     field("chunks", &OpenChunks::chunks, opened_chunks)};
+};
+template <>
+struct Shape<ChunkPath> {
+  static constexpr std::string_view name = "ChunkPath";
+  static constexpr std::tuple fields{field("output", &ChunkPath::output), field("chunk", &ChunkPath::chunk), field("chunks", &ChunkPath::chunks),
+                                     field("siblings", &ChunkPath::siblings, {.count_max = 64})};
+};
+template <>
+struct Shape<Opening> {
+  static constexpr std::string_view type = "opening";
+  static constexpr std::string_view name = "Opening";
+  static constexpr std::tuple fields{field("task", &Opening::task), field("attempt", &Opening::attempt),
+                                     field("roots", &Opening::roots, {.count_max = 64}), field("paths", &Opening::paths, opened_chunks)};
 };
 template <>
 struct Shape<ErrorMessage> {

@@ -9,6 +9,8 @@
 //                                       <-     Lease{job, tasks...}
 //   Result{task, root, outputs}+bytes   ->
 //   Receipt{items, signature}           ->                                   one signature for a batch of results
+//                                       <-     OpenChunks{task, chunks}     an audit: show that these are under your root
+//   Opening{roots, paths}               ->
 //                                       <-     Verdict{task, accepted, paid}
 // Either side may send Error and close. Text frames carry messages; Result travels as a binary frame with its bytes.
 #pragma once
@@ -25,6 +27,7 @@ namespace weft::protocol {
 
 inline constexpr std::uint32_t version = 1;
 inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
+inline constexpr std::size_t opened_chunks_max = 16;                           // Of one OpenChunks.
 inline constexpr std::size_t inline_output_bytes_max = std::size_t{64} << 10;  // Larger outputs go by PUT /v1/blobs/{sha256}.
 
 enum class WorkerKind : std::uint8_t { native, browser };
@@ -135,12 +138,34 @@ struct Cancel {
   std::vector<HeldTask> tasks{};
   std::string reason{};
 };
+// An audit of a result whose verdict is still to come: its worker shows that these chunks belong to the root that it signed.
+struct ChunkName {
+  std::uint32_t output = 0;
+  std::uint64_t chunk = 0;
+};
+struct OpenChunks {
+  TaskId task{};
+  std::uint32_t attempt = 0;
+  std::vector<ChunkName> chunks{};
+};
+struct ChunkPath {
+  std::uint32_t output = 0;
+  std::uint64_t chunk = 0;
+  std::uint64_t chunks = 0;      // Of the output.
+  std::vector<Hash> siblings{};  // proof::InclusionPath.
+};
+struct Opening {
+  TaskId task{};
+  std::uint32_t attempt = 0;
+  std::vector<Hash> roots{};       // Of all outputs: the leaves of the task's root. Empty: the worker does not have it any more.
+  std::vector<ChunkPath> paths{};  // For each chunk that was asked for, in that order.
+};
 struct ErrorMessage {
   std::string code{};
   std::string message{};
 };
 
-using WorkerMessage = std::variant<Hello, Prove, Resume, TaskResult, Receipt, TaskFailed, Beat, Slots, Bye, ErrorMessage>;
-using CoordinatorMessage = std::variant<Challenge, Welcome, Lease, Verdict, Cancel, ErrorMessage>;
+using WorkerMessage = std::variant<Hello, Prove, Resume, TaskResult, Receipt, TaskFailed, Beat, Slots, Bye, Opening, ErrorMessage>;
+using CoordinatorMessage = std::variant<Challenge, Welcome, Lease, Verdict, Cancel, OpenChunks, ErrorMessage>;
 
 }  // namespace weft::protocol

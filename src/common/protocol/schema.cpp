@@ -108,7 +108,7 @@ std::string json_schema() {
   return "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"Weft protocol " + std::to_string(version) +
          "\",\n  \"$defs\": {\n" +
          definitions<Capabilities, Hello, Challenge, Prove, Welcome, HeldTask, Resume, LeasedTask, Lease, OutputPart, TaskResult, ReceiptItem,
-                     Receipt, TaskFailed, Beat, Slots, Bye, Verdict, Cancel, ErrorMessage>() +
+                     Receipt, TaskFailed, Beat, Slots, Bye, Verdict, Cancel, ChunkName, OpenChunks, ChunkPath, Opening, ErrorMessage>() +
          Union<WorkerMessage>::schema("WorkerMessage") + ",\n" + Union<CoordinatorMessage>::schema("CoordinatorMessage") + "\n  }\n}\n";
 }
 

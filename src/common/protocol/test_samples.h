@@ -40,6 +40,10 @@ inline std::vector<WorkerMessage> sample_worker_messages() {
           Beat{.running = 1},
           Slots{.slots = 0},
           Bye{.reason = "Stopped by its owner."},
+          Opening{.task = sample_task(3),
+                  .attempt = 1,
+                  .roots = {sample_id<Hash>(0x61), sample_id<Hash>(0x71)},
+                  .paths = {{.output = 1, .chunk = 2, .chunks = 3, .siblings = {sample_id<Hash>(0x72)}}}},
           ErrorMessage{.code = "unsupported", .message = "This side speaks version 1."}};
 }
 
@@ -54,6 +58,7 @@ inline std::vector<CoordinatorMessage> sample_coordinator_messages() {
             .tasks = {{.index = 3, .attempt = 1, .first = 24, .count = 8}, {.index = 4, .attempt = 1, .first = 32, .count = 8}}},
       Verdict{.task = sample_task(3), .attempt = 1, .accepted = false, .paid = 0, .balance = -5, .reason = "The root is not that of the outputs."},
       Cancel{.tasks = {{.task = sample_task(4), .attempt = 1}}, .reason = "The job is done."},
+      OpenChunks{.task = sample_task(3), .attempt = 1, .chunks = {{.output = 1, .chunk = 2}}},
       ErrorMessage{.code = "unauthenticated", .message = "The signature does not fit the key."}};
 }
 

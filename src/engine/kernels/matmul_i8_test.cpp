@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "common/proof/freivalds.h"
 #include "engine/gpu/native/instance.h"
 #include "engine/kernels/reference/matmul_i8.h"
 
@@ -57,8 +58,12 @@ Async<Result<>> sweep(gpu::Instance& instance, MatmulI8::Dot dot) {
     const Matrix b = random_matrix(std::size_t{shape.k} * shape.n, shape.n);
     std::vector<std::int32_t> expected(std::size_t{shape.rows} * shape.n);
     reference::matmul_i8(shape, a, b, expected);
-    WEFT_CO_ASSIGN(const auto c, co_await on_gpu(*device, matmul, shape, a, b));
+    WEFT_CO_ASSIGN(auto c, co_await on_gpu(*device, matmul, shape, a, b));
     EXPECT_EQ(c, expected) << shape.rows << " x " << shape.n << " x " << shape.k;
+    const proof::MatrixProduct claim{.m = shape.rows, .n = shape.n, .k = shape.k, .a = a, .b = b, .c = c};
+    EXPECT_TRUE(proof::freivalds_accepts(claim, shape.n)) << shape.rows << " x " << shape.n << " x " << shape.k;
+    ++c[c.size() / 2];
+    EXPECT_FALSE(proof::freivalds_accepts(claim, shape.n)) << shape.rows << " x " << shape.n << " x " << shape.k;
   }
   if (const auto errors = device->uncaptured_errors(); !errors.empty()) co_return fail(ErrorCode::internal, "{}", errors.front());
   co_return Result<>();

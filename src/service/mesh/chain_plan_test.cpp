@@ -166,7 +166,7 @@ TEST(ChainPlan, SearchesManyWorkersNearlyAsWell) {
   std::size_t compared = 0;
   std::size_t missed = 0;
   std::size_t far = 0;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < 1500; ++seed) {
     std::mt19937 random(seed);
     ChainProblem problem{.layers = 4 + static_cast<std::uint32_t>(random() % 40), .max_shards = 2 + static_cast<std::uint32_t>(random() % 7)};
     const std::size_t n = 9;
@@ -197,7 +197,7 @@ TEST(ChainPlan, SearchesManyWorkersNearlyAsWell) {
     EXPECT_EQ(std::accumulate(found->layers.begin(), found->layers.end(), 0U), problem.layers) << "seed " << seed;
     if (found->seconds > best->seconds * 1.1) ++far;
   }
-  EXPECT_GT(compared, 2000U);
+  EXPECT_GT(compared, 1000U);
   EXPECT_EQ(missed, 0U);
   EXPECT_LE(far * 100, compared * 3) << far << " of " << compared << " are more than a tenth from the best";
 }

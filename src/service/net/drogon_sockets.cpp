@@ -67,10 +67,28 @@ class DrogonPeer final : public Peer {
   std::uint64_t id() const override { return id_; }
   const std::string& address() const override { return address_; }
 
+  // One ping is under way at a time; the payload of its answer tells it from earlier ones.
+  void ping(Instant at) {
+    pinged_ = at;
+    const std::string payload = std::to_string(++ping_number_);
+    if (auto connection = connection_.lock()) connection->send(payload, drogon::WebSocketMessageType::Ping);
+  }
+  void answered(std::string_view payload, Instant at) {
+    if (payload == std::to_string(ping_number_.load())) round_trip_ = at - pinged_.load();
+  }
+  std::optional<Duration> round_trip() const override {
+    const Duration known = round_trip_;
+    return known < Duration::zero() ? std::nullopt : std::optional(known);
+  }
+  [[nodiscard]] Instant pinged() const { return pinged_; }
+
   const SocketRoute& route;
   std::atomic<Instant> heard = now();
 
  private:
+  std::atomic<Instant> pinged_ = Instant();
+  std::atomic<std::uint64_t> ping_number_ = 0;
+  std::atomic<Duration> round_trip_ = Duration(-1);
   std::weak_ptr<drogon::WebSocketConnection> connection_;  // The connection owns us, as its context.
   const std::uint64_t id_;
   const std::string address_;
@@ -82,9 +100,9 @@ void DrogonSockets::handleNewConnection(const drogon::HttpRequestPtr& request, c
   if (found == routes_.end()) return connection->forceClose();
   auto peer = std::make_shared<DrogonPeer>(connection, found->second, next_id_.fetch_add(1));
   connection->setContext(peer);
-  connection->setPingMessage("", ping_every_);
   peers_.with([&](auto& peers) { peers.emplace(peer->id(), peer); });
   peer->route.opened(peer);
+  peer->ping(now());
 }
 
 void DrogonSockets::handleNewMessage(const drogon::WebSocketConnectionPtr& connection, std::string&& message,
@@ -96,6 +114,7 @@ void DrogonSockets::handleNewMessage(const drogon::WebSocketConnectionPtr& conne
   const auto peer = connection->getContext<DrogonPeer>();
   if (!peer) return;
   peer->heard = now();
+  if (type == drogon::WebSocketMessageType::Pong) return peer->answered(message, peer->heard);
   if (type != drogon::WebSocketMessageType::Text && type != drogon::WebSocketMessageType::Binary) return;
   if (message.size() > peer->route.message_bytes_max) return peer->route.oversized(peer, message.size());
   if (type == drogon::WebSocketMessageType::Text) {
@@ -112,14 +131,21 @@ void DrogonSockets::handleConnectionClosed(const drogon::WebSocketConnectionPtr&
   if (known) peer->route.closed(peer);
 }
 
-void DrogonSockets::end_silent(Instant at) {
+void DrogonSockets::keep_alive(Instant at) {
   std::vector<std::shared_ptr<DrogonPeer>> silent;
+  std::vector<std::shared_ptr<DrogonPeer>> due;
   peers_.with([&](auto& peers) {
     for (const auto& [id, weak] : peers) {
       auto peer = weak.lock();
-      if (peer && at - peer->heard.load() > 3 * ping_every_) silent.push_back(std::move(peer));
+      if (!peer) continue;
+      if (at - peer->heard.load() > 3 * ping_every_) {
+        silent.push_back(std::move(peer));
+      } else if (at - peer->pinged() > ping_every_ * 3 / 4) {
+        due.push_back(std::move(peer));
+      }
     }
   });
+  for (const auto& peer : due) peer->ping(at);
   for (const auto& peer : silent) peer->force_close();
 }
 

@@ -26,8 +26,8 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
     routes_.emplace(std::move(path), std::move(route));
   }
   [[nodiscard]] const std::map<std::string, SocketRoute>& routes() const { return routes_; }
-  // Called now and then: closes peers that have not been heard for three pings.
-  void end_silent(Instant at);
+  // Called now and then: pings every peer whose time it is, and closes those that have not been heard for three pings.
+  void keep_alive(Instant at);
   void close_all();
 
   void handleNewMessage(const drogon::WebSocketConnectionPtr& connection, std::string&& message, const drogon::WebSocketMessageType& type) override;

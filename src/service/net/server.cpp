@@ -260,7 +260,7 @@ class DrogonServer final : public Server {
 
     std::promise<void> running;
     app.registerBeginningAdvice([this, &running] {
-      drogon::app().getLoop()->runEvery(seconds(options_.ping_every) / 2, [sockets = sockets_] { sockets->end_silent(now()); });
+      drogon::app().getLoop()->runEvery(seconds(options_.ping_every) / 2, [sockets = sockets_] { sockets->keep_alive(now()); });
       running.set_value();
     });
     thread_ = std::thread([] { drogon::app().run(); });

@@ -62,6 +62,8 @@ class Peer {
   virtual void close(std::string reason) = 0;
   [[nodiscard]] virtual std::uint64_t id() const = 0;
   [[nodiscard]] virtual const std::string& address() const = 0;
+  // Of the last ping that was answered; nothing before that.
+  [[nodiscard]] virtual std::optional<Duration> round_trip() const { return std::nullopt; }
 };
 struct SocketRoute {
   std::string path;

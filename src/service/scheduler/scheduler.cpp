@@ -155,7 +155,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
       continue;
     }
     TaskState& task = added.touch(each.index);
-    task.wanted = std::max(job.replicas, each.replicas_wanted);
+    task.wanted = std::max(job.replicas_first == 0 ? job.replicas : job.replicas_first, each.replicas_wanted);
     for (const PublicKey& worker : each.delivered) task.replicas.push_back({.worker = worker, .attempt = 0, .state = ReplicaState::counted});
     added.reopen(each.index, task);
   }
@@ -323,6 +323,26 @@ std::optional<JobProgress> Scheduler::progress(const JobId& job) const {
                      .leased = found->leases,
                      .canary_passed = found->canary == CanaryState::passed,
                      .estimate = found->spec.estimate};
+}
+
+std::vector<PublicKey> Scheduler::able(const JobId& job) const {
+  std::vector<PublicKey> keys;
+  const JobState* found = state_->find_job(job);
+  if (found == nullptr) return keys;
+  for (const auto& [sequence, worker] : state_->workers_in_order) {
+    if (!worker->gone && worker->info.slots > 0 && std::ranges::contains(worker->classes, found->requirements)) keys.push_back(worker->info.key);
+  }
+  return keys;
+}
+
+LeaseTerms Scheduler::terms(const JobId& job, const PublicKey& worker) const {
+  LeaseTerms terms{.piece_workgroups_max = 0, .wall_ms_max = static_cast<std::uint32_t>(state_->settings.wall_max.count())};
+  const JobState* asked = state_->find_job(job);
+  const WorkerState* taker = state_->find_worker(worker);
+  if (asked == nullptr || taker == nullptr) return terms;
+  const double fitting = seconds(state_->settings.dispatch_max) * taker->rate / asked->pace;  // Infinite for a pace of 0.
+  if (fitting < asked->range_count(0)) terms.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
+  return terms;
 }
 
 std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {

@@ -68,6 +68,12 @@ struct ReservationView {
   Instant start;
 };
 
+// How a worker is to run a range of a job whose canary has passed.
+struct LeaseTerms {
+  std::uint32_t piece_workgroups_max = 0;
+  std::uint32_t wall_ms_max = 0;
+};
+
 class Scheduler {
  public:
   explicit Scheduler(Settings settings = {});
@@ -115,6 +121,11 @@ class Scheduler {
 
   // What a job like this would meet: feed it to quote().
   [[nodiscard]] Market market(const Job& job) const;
+
+  // --- For leases that others grant besides (audits).
+  // Connected workers that could run the job and take tasks, in the order of arrival. O(workers).
+  [[nodiscard]] std::vector<PublicKey> able(const JobId& job) const;
+  [[nodiscard]] LeaseTerms terms(const JobId& job, const PublicKey& worker) const;
 
   // --- For pages and tests.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;

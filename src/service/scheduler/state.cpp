@@ -24,7 +24,7 @@ bool JobState::has_fresh() {
 
 TaskState& JobState::touch(std::uint32_t index) {
   const auto [place, is_new] = tasks.try_emplace(index);
-  if (is_new) place->second.wanted = spec.replicas;
+  if (is_new) place->second.wanted = spec.replicas_first == 0 ? spec.replicas : spec.replicas_first;
   return place->second;
 }
 

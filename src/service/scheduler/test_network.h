@@ -40,6 +40,7 @@ inline Job small_job(std::uint64_t number, std::uint32_t tasks = 4, std::uint32_
           .tasks = tasks,
           .workgroups = tasks * 10,
           .replicas = replicas,
+          .replicas_first = 0,
           .budget = 1'000'000'000,
           .per_unit = 0,
           .stake = 0,

@@ -12,6 +12,7 @@ Job job_from(const JobId& id, const manifest::Manifest& manifest) {
           .tasks = manifest.split.tasks,
           .workgroups = manifest::axis_length(manifest),
           .replicas = manifest.verify.replicas,
+          .replicas_first = 0,
           .budget = manifest.budget,
           .per_unit = 0,
           .stake = 0,

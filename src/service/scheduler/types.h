@@ -63,6 +63,7 @@ struct Job {
   std::uint32_t tasks = 1;
   std::uint32_t workgroups = 1;  // manifest::axis_length().
   std::uint32_t replicas = 1;
+  std::uint32_t replicas_first = 0;  // Leased at first, until want_replicas() asks for more; 0: all of them.
   MicroCredits budget = 0;
   MicroCredits per_unit = 0;         // As quoted (quote.h); 0: Pricing::per_unit.
   MicroCredits stake = 0;            // The client's; see score.h.

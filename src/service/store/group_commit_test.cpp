@@ -26,6 +26,7 @@ class GatedStore final : public Store {
   Result<Job> job(const JobId& id) override { return inner_->job(id); }
   Result<std::vector<Task>> tasks(const JobId& id) override { return inner_->tasks(id); }
   Result<std::vector<Replica>> replicas(const JobId& id) override { return inner_->replicas(id); }
+  Result<Receipt> receipt(const Hash& digest) override { return inner_->receipt(digest); }
   Result<std::vector<Job>> jobs(const JobPage& page) override { return inner_->jobs(page); }
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override {
     return inner_->job_of_nonce(client, nonce);

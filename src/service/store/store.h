@@ -60,6 +60,7 @@ class Store {
   [[nodiscard]] virtual Result<Job> job(const JobId& id) = 0;
   [[nodiscard]] virtual Result<std::vector<Task>> tasks(const JobId& id) = 0;        // Accepted ones, by index.
   [[nodiscard]] virtual Result<std::vector<Replica>> replicas(const JobId& id) = 0;  // By index, then as they arrived.
+  [[nodiscard]] virtual Result<Receipt> receipt(const Hash& digest) = 0;
   // Newest first, running and ended; at most `count` of those created before `before` (0: now).
   struct JobPage {
     std::optional<PublicKey> client;

@@ -34,7 +34,7 @@ void Trust::restore_counted(const Replica& replica) {
   check(job != nullptr, "a replica is restored into its job");
   if (job->accepted[replica.task.index]) return;
   Task& state = job->open[replica.task.index];
-  state.wanted = std::max(state.wanted, job->policy.replicas);
+  if (!state.ballot) state.wanted = std::max(state.wanted, job->policy.replicas);
   state.replicas.push_back({.worker = replica.worker, .attempt = replica.attempt, .root = replica.root, .covered = true});
 }
 
@@ -52,6 +52,53 @@ std::vector<Decision> Trust::restored(const JobId& id) {
   return out;
 }
 
+void Trust::set_ballot(const TaskId& task, const Ballot& ballot) {
+  check(ballot.quorum > 0, "a ballot has at least one vote");
+  Job* job = job_with(task);
+  if (job == nullptr || job->accepted[task.index]) return;
+  Task& state = job->open[task.index];
+  state.ballot = ballot;
+  state.provisional = false;
+  // reconsider() asks anew for whatever this ballot still lacks.
+  state.wanted = static_cast<std::uint32_t>(std::ranges::count_if(state.replicas, &Held::covered));
+}
+
+void Trust::clear_ballot(const TaskId& task) {
+  Job* job = job_with(task);
+  if (job == nullptr || job->accepted[task.index]) return;
+  const auto open = job->open.find(task.index);
+  if (open == job->open.end()) return;
+  open->second.ballot.reset();
+  open->second.provisional = false;
+  open->second.wanted = std::max(open->second.wanted, job->policy.replicas);
+}
+
+std::vector<Decision> Trust::reconsider(const TaskId& task) {
+  std::vector<Decision> out;
+  Job* job = job_with(task);
+  if (job != nullptr && job->open.contains(task.index)) judge(task, *job, out);
+  return out;
+}
+
+std::vector<Replica> Trust::counted(const TaskId& task) const {
+  std::vector<Replica> replicas;
+  const auto job = jobs_.find(task.job);
+  if (job == jobs_.end()) return replicas;
+  const auto open = job->second.open.find(task.index);
+  if (open == job->second.open.end()) return replicas;
+  for (const Held& held : open->second.replicas) {
+    if (held.covered) replicas.push_back({.task = task, .worker = held.worker, .attempt = held.attempt, .root = held.root});
+  }
+  return replicas;
+}
+
+bool Trust::differ(const TaskId& task) const {
+  const auto job = jobs_.find(task.job);
+  if (job == jobs_.end()) return false;
+  const auto open = job->second.open.find(task.index);
+  return open != job->second.open.end() && count_votes(task, job->second, open->second).rival > 0;
+}
+
 void Trust::remove_job(const JobId& job) { jobs_.erase(job); }
 
 std::vector<Decision> Trust::add_result(const Replica& replica) {
@@ -64,7 +111,7 @@ std::vector<Decision> Trust::add_result(const Replica& replica) {
   if (job == nullptr) return refuse("There is no such task.");
   if (job->accepted[replica.task.index]) return refuse("The task is settled already.");
   Task& state = job->open[replica.task.index];
-  state.wanted = std::max(state.wanted, job->policy.replicas);
+  if (!state.ballot) state.wanted = std::max(state.wanted, job->policy.replicas);
   const auto earlier = std::ranges::find(state.replicas, replica.worker, &Held::worker);
   if (earlier != state.replicas.end()) {
     if (earlier->covered) return refuse("This worker has delivered this task already.");
@@ -101,12 +148,24 @@ void Trust::withdraw(const TaskId& task, const PublicKey& worker) {
   std::erase_if(open->second.replicas, [&](const Held& held) { return held.worker == worker && !held.covered; });
 }
 
-std::vector<Decision> Trust::give_up(const TaskId& task) {
+std::vector<Decision> Trust::give_up(const TaskId& task, std::uint32_t lead_min) {
   std::vector<Decision> out;
   Job* job = job_with(task);
   if (job == nullptr) return out;
   const auto open = job->open.find(task.index);
   if (open == job->open.end()) return out;
+  if (open->second.ballot) {
+    Count count = count_votes(task, *job, open->second);
+    const auto best = static_cast<std::uint32_t>(count.best.size());
+    if (best >= count.rival + lead_min) {
+      accept(task, *job, std::move(count.best), out);
+    } else if (count.rival > 0) {  // Otherwise they do not differ: there are too few.
+      out.push_back(JobFailed{task.job, std::format("replicas differ: task {} has {} results, {} against {}, and no further worker is there to ask.",
+                                                    task.index, count.votes, best, count.rival)});
+      jobs_.erase(task.job);
+    }
+    return out;
+  }
   const auto counted = std::ranges::count_if(open->second.replicas, &Held::covered);
   if (static_cast<std::uint32_t>(counted) < job->policy.replicas) return out;  // They do not differ: there are too few.
   out.push_back(
@@ -181,6 +240,7 @@ void Trust::cover(const TaskId& task, Job& job, const PublicKey& worker, const H
 // transitive, which is why a quorum has a centre: the replica whose bytes are taken.
 void Trust::judge(const TaskId& task, Job& job, std::vector<Decision>& out) {
   Task& state = job.open.at(task.index);
+  if (state.ballot) return judge_ballot(task, job, out);
   const Policy& policy = job.policy;
   const auto agree = [&](const Hash& a, const Hash& b) { return a == b || (policy.agree && policy.agree(task, a, b)); };
 
@@ -212,6 +272,58 @@ void Trust::judge(const TaskId& task, Job& job, std::vector<Decision>& out) {
   out.push_back(NeedReplicas{task, state.wanted});
 }
 
+Trust::Count Trust::count_votes(const TaskId& task, const Job& job, const Task& state) const {
+  const auto agree = [&](const Hash& a, const Hash& b) { return a == b || (job.policy.agree && job.policy.agree(task, a, b)); };
+  Count count;
+  std::vector<std::vector<std::size_t>> groups;  // Around each replica, itself first.
+  for (std::size_t centre = 0; centre < state.replicas.size(); ++centre) {
+    if (!state.replicas[centre].covered) continue;
+    ++count.votes;
+    auto& group = groups.emplace_back(1, centre);
+    for (std::size_t other = 0; other < state.replicas.size(); ++other) {
+      if (other != centre && state.replicas[other].covered && agree(state.replicas[centre].root, state.replicas[other].root)) group.push_back(other);
+    }
+  }
+  for (const auto& group : groups) {
+    const bool smaller_root = !count.best.empty() && state.replicas[group.front()].root < state.replicas[count.best.front()].root;
+    if (group.size() > count.best.size() || (group.size() == count.best.size() && smaller_root)) count.best = group;
+  }
+  for (const auto& group : groups) {
+    if (std::ranges::contains(count.best, group.front())) continue;
+    const auto against = std::ranges::count_if(group, [&](std::size_t member) { return !std::ranges::contains(count.best, member); });
+    count.rival = std::max(count.rival, static_cast<std::uint32_t>(against));
+  }
+  return count;
+}
+
+void Trust::judge_ballot(const TaskId& task, Job& job, std::vector<Decision>& out) {
+  Task& state = job.open.at(task.index);
+  const Ballot& ballot = *state.ballot;
+  Count count = count_votes(task, job, state);
+  const auto best = static_cast<std::uint32_t>(count.best.size());
+  if (best >= ballot.quorum && best >= count.rival + ballot.lead) {
+    if (!ballot.held) return accept(task, job, std::move(count.best), out);
+    if (std::exchange(state.provisional, true)) return;
+    Provisional provisional{.task = task, .root = state.replicas[count.best.front()].root, .agreeing = {}};
+    std::ranges::sort(count.best);
+    for (const std::size_t member : count.best) provisional.agreeing.push_back(state.replicas[member].worker);
+    out.push_back(std::move(provisional));
+    return;
+  }
+  if (count.votes < state.wanted) return;
+  const std::uint32_t for_quorum = ballot.quorum > best ? ballot.quorum - best : 0;
+  const std::uint32_t for_lead = count.rival + ballot.lead > best ? count.rival + ballot.lead - best : 0;
+  const std::uint32_t wanted = count.votes + std::max(for_quorum, for_lead);
+  if (wanted > voters_max) {
+    out.push_back(JobFailed{task.job, std::format("replicas differ: task {} has {} results, {} against {}, and no end in sight.", task.index,
+                                                  count.votes, best, count.rival)});
+    jobs_.erase(task.job);
+    return;
+  }
+  state.wanted = wanted;
+  out.push_back(NeedReplicas{task, state.wanted});
+}
+
 void Trust::accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum, std::vector<Decision>& out) {
   const Task state = std::move(job.open.at(task.index));
   job.open.erase(task.index);
@@ -220,11 +332,14 @@ void Trust::accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum
 
   const Held& centre = state.replicas[quorum.front()];
   Accepted accepted{.task = task, .root = centre.root, .worker = centre.worker, .agreeing = {}};
-  for (const std::size_t member : quorum) {
-    accepted.agreeing.push_back(state.replicas[member].worker);
+  std::vector<std::size_t> by_arrival = quorum;
+  std::ranges::sort(by_arrival);
+  for (const std::size_t member : by_arrival) {
+    (accepted.agreeing.size() < job.policy.replicas ? accepted.agreeing : accepted.jurors).push_back(state.replicas[member].worker);
     ++reputation_[state.replicas[member].worker].accepted;
   }
   std::ranges::sort(accepted.agreeing);
+  std::ranges::sort(accepted.jurors);
   out.push_back(std::move(accepted));
 
   const auto agrees = [&](const Hash& root) { return root == centre.root || (job.policy.agree && job.policy.agree(task, centre.root, root)); };
@@ -237,7 +352,14 @@ void Trust::accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum
       out.push_back(Refused{task, held.worker, held.attempt, "The quorum was complete without it."});
     } else {
       ++reputation_[held.worker].refused;
-      out.push_back(Refused{task, held.worker, held.attempt, "The result differs from the accepted one."});
+      const auto alike = std::ranges::count_if(state.replicas, [&](const Held& other) { return other.covered && other.root == held.root; });
+      const auto margin = static_cast<std::ptrdiff_t>(quorum.size()) - alike;
+      out.push_back(Refused{.task = task,
+                            .worker = held.worker,
+                            .attempt = held.attempt,
+                            .reason = "The result differs from the accepted one.",
+                            .wrong = true,
+                            .margin = static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(margin, 0))});
     }
   }
 }

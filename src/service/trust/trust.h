@@ -2,7 +2,8 @@
 // receipt. Where they disagree, further replicas are asked for up to a bound, and the largest group that agrees wins.
 //
 // Pure: the wiring checks signatures and that the bytes have the root they claim, tells Trust, and does what comes back.
-// A result and its receipt may come in either order. Once a task is accepted nothing changes it.
+// A result and its receipt may come in either order. Once a task is accepted nothing changes it. A task may be given a ballot
+// of its own, which decides it instead of its job's quorum (referee.h does that).
 //
 //   trust.add_job(job, {.replicas = 2}, 64);
 //   trust.add_result({task, worker, attempt, root});        -> nothing yet: no receipt
@@ -42,6 +43,13 @@ struct Replica {
   Hash root;
 };
 
+// How one task is decided: the largest group that agrees has at least `quorum` members and is `lead` ahead of every other.
+struct Ballot {
+  std::uint32_t quorum = 1;
+  std::uint32_t lead = 1;
+  bool held = false;  // What wins is Provisional, not Accepted, until a ballot that is not held is set.
+};
+
 // What a receipt whose signature is valid says of one task.
 struct Claim {
   TaskId task;
@@ -58,12 +66,20 @@ struct Counted {
   std::uint32_t attempt = 0;
 };
 // The task is decided. `root` is the accepted bytes' (the replica within tolerance of all others of the quorum; among
-// several the smallest root) and `worker` delivered them. `agreeing` are paid, exactly Policy::replicas of them.
+// several the smallest root) and `worker` delivered them. `agreeing` are paid: Policy::replicas of them, or as many as a ballot
+// took, if they are fewer.
 struct Accepted {
   TaskId task;
   Hash root;
   PublicKey worker;
-  std::vector<PublicKey> agreeing;  // In the order of their keys.
+  std::vector<PublicKey> agreeing;     // In the order of their keys.
+  std::vector<PublicKey> jurors = {};  // Who agrees besides, where a ballot asked for more. Likewise.
+};
+// A held ballot is decided so far. Said once for each set_ballot().
+struct Provisional {
+  TaskId task;
+  Hash root;
+  std::vector<PublicKey> agreeing;  // In the order of arrival.
 };
 // This replica is not accepted and not paid; its lease, where there is one still, has failed (scheduler: failed() with
 // data_loss, whose not_found may be ignored).
@@ -72,6 +88,8 @@ struct Refused {
   PublicKey worker;
   std::uint32_t attempt = 0;
   std::string reason;
+  bool wrong = false;        // It differs from the accepted one.
+  std::uint32_t margin = 0;  // How many more agree with the accepted one than with this, where it is wrong.
 };
 // The task wants `replicas` in all (scheduler: want_replicas()).
 struct NeedReplicas {
@@ -82,7 +100,7 @@ struct JobFailed {
   JobId job;
   std::string reason;  // "replicas differ: ...". The job is forgotten here already.
 };
-using Decision = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed>;
+using Decision = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed, Provisional>;
 
 struct Reputation {
   std::uint64_t accepted = 0;
@@ -99,6 +117,14 @@ class Trust {
   void restore_counted(const Replica& replica);
   // After the last of them: what had been decided about the job's open tasks and was not stored (NeedReplicas).
   [[nodiscard]] std::vector<Decision> restored(const JobId& job);
+  // Decides this task from here on; settled and unknown tasks are nothing. reconsider() says what follows from what is there.
+  void set_ballot(const TaskId& task, const Ballot& ballot);
+  void clear_ballot(const TaskId& task);
+  [[nodiscard]] std::vector<Decision> reconsider(const TaskId& task);
+  // Covered replicas of an open task, in the order of arrival.
+  [[nodiscard]] std::vector<Replica> counted(const TaskId& task) const;
+  // Whether two of them do not agree.
+  [[nodiscard]] bool differ(const TaskId& task) const;
   // The job ended; everything about it is forgotten. Unknown jobs are nothing.
   void remove_job(const JobId& job);
 
@@ -111,8 +137,8 @@ class Trust {
   // The lease of an uncovered result was lost: forgets it. Counted ones stay.
   void withdraw(const TaskId& task, const PublicKey& worker);
   // No further worker can be asked (scheduler: NoWorkerLeft). Fails the job where the task's replicas differ; nothing where
-  // there are merely too few of them.
-  [[nodiscard]] std::vector<Decision> give_up(const TaskId& task);
+  // there are merely too few of them. A ballot is content with a lead of `lead_min` then.
+  [[nodiscard]] std::vector<Decision> give_up(const TaskId& task, std::uint32_t lead_min = 2);
 
   [[nodiscard]] bool is_accepted(const TaskId& task) const;
   [[nodiscard]] std::uint32_t accepted_count(const JobId& job) const;
@@ -120,6 +146,7 @@ class Trust {
   void restore_reputation(const PublicKey& worker, Reputation reputation);
 
   static constexpr std::size_t claims_waiting_max = 4096;
+  static constexpr std::uint32_t voters_max = 128;  // Of one ballot.
 
  private:
   struct Held {
@@ -131,6 +158,14 @@ class Trust {
   struct Task {
     std::vector<Held> replicas;  // In the order of arrival.
     std::uint32_t wanted = 0;
+    std::optional<Ballot> ballot;
+    bool provisional = false;  // Said so.
+  };
+  // The votes of a ballot: the members of the largest group, centre first, and how many voted for the next.
+  struct Count {
+    std::vector<std::size_t> best;
+    std::uint32_t rival = 0;
+    std::uint32_t votes = 0;
   };
   struct Job {
     Policy policy;
@@ -160,6 +195,8 @@ class Trust {
   std::optional<Hash> take_claim(const PublicKey& worker, const AttemptId& id);
   void cover(const TaskId& task, Job& job, const PublicKey& worker, const Hash& claimed, std::vector<Decision>& out);
   void judge(const TaskId& task, Job& job, std::vector<Decision>& out);
+  [[nodiscard]] Count count_votes(const TaskId& task, const Job& job, const Task& state) const;
+  void judge_ballot(const TaskId& task, Job& job, std::vector<Decision>& out);
   void accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum, std::vector<Decision>& out);
 
   std::unordered_map<JobId, Job> jobs_;             // Looked up only.

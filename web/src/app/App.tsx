@@ -10,9 +10,10 @@ import { ThemeSwitch } from './ThemeSwitch';
 
 const PlaygroundPage = lazy(async () => ({ default: (await import('../features/playground')).PlaygroundPage }));
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
+const DashboardPage = lazy(async () => ({ default: (await import('../features/dashboard')).createDashboardPage(new URL('/', window.location.href).href) }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', playground: 'Playground', chat: 'Chat' };
-const pages: readonly Page[] = ['contribute', 'playground', 'chat'];
+const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat' };
+const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, base }: { engine: Engine; base: string }) {
@@ -50,6 +51,10 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
       {page === 'chat' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the chat…</main>}>
           <ChatPage />
+        </Suspense>
+      ) : page === 'dashboard' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the dashboard…</main>}>
+          <DashboardPage />
         </Suspense>
       ) : page === 'playground' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the playground…</main>}>

@@ -1,15 +1,15 @@
 // Which page is shown, from the address. Links between pages change it without loading anew, so that what runs goes on.
 import { useSyncExternalStore, type MouseEvent } from 'react';
 
-export type Page = 'contribute' | 'playground' | 'chat';
+export type Page = 'contribute' | 'dashboard' | 'playground' | 'chat';
 
-export const paths: Record<Page, string> = { contribute: '/', playground: '/playground', chat: '/chat' };
+export const paths: Record<Page, string> = { contribute: '/', dashboard: '/dashboard', playground: '/playground', chat: '/chat' };
 
 const moved = 'weft-moved';
 
 function pageOf(path: string): Page {
-  const bare = path.replace(/\/+$/, '') || '/';
-  return (Object.keys(paths) as Page[]).find((page) => paths[page] === bare) ?? 'contribute';
+  const asked = path.replace(/\/+$/, '');
+  return (Object.keys(paths) as Page[]).find((page) => paths[page] === asked) ?? 'contribute';
 }
 
 function subscribe(listener: () => void): () => void {

@@ -57,6 +57,31 @@ export type Tasks = {
   }[];
 };
 
+export type Proof = {
+  readonly coordinator: string;
+  readonly index: number;
+  readonly job: string;
+  readonly job_root: string;
+  readonly outputs: readonly {
+    readonly bytes: number;
+    readonly hash: string;
+  }[];
+  readonly path: readonly string[];
+  readonly replicas: readonly {
+    readonly agreed: boolean;
+    readonly arrived: number;
+    readonly attempt: number;
+    readonly gpu_seconds: number;
+    readonly receipt: string;
+    readonly root: string;
+    readonly signature: string;
+    readonly wall_seconds: number;
+    readonly worker: string;
+  }[];
+  readonly root: string;
+  readonly tasks: number;
+};
+
 export type Workers = {
   readonly workers: readonly {
     readonly accepted: number;

@@ -150,6 +150,35 @@ export type Cancel = {
   readonly reason: string;
 };
 
+export type ChunkName = {
+  readonly output: number;
+  readonly chunk: number;
+};
+
+export type OpenChunks = {
+  readonly type: 'open';
+  readonly v: 1;
+  readonly task: string;
+  readonly attempt: number;
+  readonly chunks: readonly ChunkName[];
+};
+
+export type ChunkPath = {
+  readonly output: number;
+  readonly chunk: number;
+  readonly chunks: number;
+  readonly siblings: readonly string[];
+};
+
+export type Opening = {
+  readonly type: 'opening';
+  readonly v: 1;
+  readonly task: string;
+  readonly attempt: number;
+  readonly roots: readonly string[];
+  readonly paths: readonly ChunkPath[];
+};
+
 export type ErrorMessage = {
   readonly type: 'error';
   readonly v: 1;
@@ -157,6 +186,6 @@ export type ErrorMessage = {
   readonly message: string;
 };
 
-export type WorkerMessage = Hello | Prove | Resume | TaskResult | Receipt | TaskFailed | Beat | Slots | Bye | ErrorMessage;
+export type WorkerMessage = Hello | Prove | Resume | TaskResult | Receipt | TaskFailed | Beat | Slots | Bye | Opening | ErrorMessage;
 
-export type CoordinatorMessage = Challenge | Welcome | Lease | Verdict | Cancel | ErrorMessage;
+export type CoordinatorMessage = Challenge | Welcome | Lease | Verdict | Cancel | OpenChunks | ErrorMessage;

@@ -1,35 +1,21 @@
 #include "apps/coordinator/serving/placement.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <format>
+
+#include "service/mesh/chain_plan.h"
 
 namespace weft::coordinator {
 namespace {
 
+// Where nothing was measured: a data channel on the same network, and the way over the coordinator.
+constexpr mesh::Link direct{.seconds = 0.5e-3, .bytes_per_s = 25e6};
+constexpr mesh::Link relayed{.seconds = 2e-3, .bytes_per_s = 50e6};
+constexpr double speed_min = 1e-3;  // GB/s, of whoever has measured nothing.
+
 bool better(const Candidate& a, const Candidate& b) {
   const auto speed = [](const Candidate& c) { return std::max(c.gb_per_s, 1e-3) / (1 + c.load); };
   return speed(a) != speed(b) ? speed(a) > speed(b) : a.session < b.session;
-}
-
-// Layers for these workers in this order, or nothing where they do not fit.
-std::vector<Placed> cut(const ModelCard& card, std::span<const Candidate> workers, std::uint32_t context, std::uint32_t sequences) {
-  const double speed =
-      std::accumulate(workers.begin(), workers.end(), 0.0, [](double sum, const Candidate& c) { return sum + std::max(c.gb_per_s, 1e-3); });
-  std::vector<Placed> out;
-  std::uint32_t begin = 0;
-  double share = 0;
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    share += std::max(workers[i].gb_per_s, 1e-3) / speed;
-    const auto left = static_cast<std::uint32_t>(workers.size() - i - 1);
-    auto end = left == 0 ? card.layers : static_cast<std::uint32_t>(std::lround(share * card.layers));
-    end = std::clamp(end, begin + 1, card.layers - left);
-    while (end > begin + 1 && left > 0 && shard_bytes(card, begin, end, context, sequences) > workers[i].memory_free) --end;
-    if (shard_bytes(card, begin, end, context, sequences) > workers[i].memory_free) return {};
-    out.push_back({.session = workers[i].session, .begin = begin, .end = end});
-    begin = end;
-  }
-  return out;
 }
 
 }  // namespace
@@ -41,24 +27,36 @@ std::uint64_t shard_bytes(const ModelCard& card, std::uint32_t begin, std::uint3
 }
 
 std::vector<Placed> place(const ModelCard& card, std::span<const Candidate> candidates, std::uint32_t context, std::uint32_t sequences) {
-  std::vector<Candidate> workers(candidates.begin(), candidates.end());
-  std::ranges::sort(workers, better);
-  const auto most = std::min<std::size_t>({workers.size(), card.layers, 64});
-  for (std::size_t count = card.shards_min; count <= most; ++count) {
-    // Those that need no relay between them first, where there are enough.
-    std::vector<Candidate> peers;
-    std::ranges::copy_if(workers, std::back_inserter(peers), &Candidate::prefers_peers);
-    if (count > 1 && peers.size() >= count) {
-      if (auto out = cut(card, std::span(peers).first(count), context, sequences); !out.empty()) return out;
-    }
-    if (auto out = cut(card, std::span(workers).first(count), context, sequences); !out.empty()) return out;
-    if (count == 1) {
-      for (const Candidate& one : workers) {
-        if (auto out = cut(card, {&one, 1}, context, sequences); !out.empty()) return out;
-      }
+  const mesh::Model model{.layers = card.layers,
+                          .layer_bytes = card.layer_bytes,
+                          .first_bytes = card.first_bytes,
+                          .last_bytes = card.last_bytes,
+                          .cache_bytes_per_layer = card.cache_bytes * context * sequences,
+                          .hop_bytes = std::uint64_t{card.embedding} * sizeof(float),
+                          .last_work_layers = static_cast<double>(card.last_bytes) / static_cast<double>(card.layer_bytes)};
+  std::vector<mesh::Node> nodes;
+  for (const Candidate& one : candidates) {
+    mesh::Node node;
+    node.id = std::format("{}", one.session);
+    // A layer's weights are read once a token.
+    node.layers_per_s = std::max(one.gb_per_s, speed_min) * 1e9 / static_cast<double>(card.layer_bytes) / (1 + one.load);
+    node.memory_free = one.memory_free;
+    nodes.push_back(std::move(node));
+  }
+  mesh::Latency latency(nodes.size(), relayed);
+  for (std::size_t a = 0; a < nodes.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      if (candidates[a].prefers_peers && candidates[b].prefers_peers) latency.set_both(a, b, direct);
     }
   }
-  return {};
+  const auto plan = mesh::plan_chain(model, nodes, latency, {.min_shards = card.shards_min, .max_shards = std::min(card.layers, 64u)});
+  std::vector<Placed> out;
+  if (!plan) return out;
+  for (const mesh::Shard& shard : plan->shards) {
+    const auto node = std::ranges::find(nodes, shard.node, &mesh::Node::id);
+    out.push_back({.session = candidates[static_cast<std::size_t>(node - nodes.begin())].session, .begin = shard.begin, .end = shard.end});
+  }
+  return out;
 }
 
 std::optional<std::uint64_t> place_shard(const ModelCard& card, std::uint32_t begin, std::uint32_t end, std::span<const Candidate> candidates,

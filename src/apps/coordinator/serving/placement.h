@@ -26,8 +26,8 @@ struct Placed {
 [[nodiscard]] std::uint64_t shard_bytes(const ModelCard& card, std::uint32_t begin, std::uint32_t end, std::uint32_t context,
                                         std::uint32_t sequences);
 
-// A chain of as few workers as can hold the model (and card.shards_min at least), layers in proportion to their speed as far as they
-// fit. Empty where there is no such chain.
+// The chain by which a token comes soonest (mesh::plan_chain): one worker where it holds the model, card.shards_min at least. Empty
+// where there is no such chain.
 [[nodiscard]] std::vector<Placed> place(const ModelCard& card, std::span<const Candidate> candidates, std::uint32_t context, std::uint32_t sequences);
 // Who can take over layers [begin, end): the fastest with the least to do.
 [[nodiscard]] std::optional<std::uint64_t> place_shard(const ModelCard& card, std::uint32_t begin, std::uint32_t end,

@@ -105,7 +105,8 @@ TEST_P(FingerprintOf, IsAcceptedByEveryHonestEngine) {
     for (const ByteVector& bytes : by_gpu->fingerprints) EXPECT_LE(bytes.size(), 258U);
 
     const std::string name = std::string(bits) + " ";
-    EXPECT_TRUE(verdict(*by_cpu, run_now(prefill(*cpu, by_cpu->tokens)).value(), *cpu, name + "by cpu, checked by cpu").accepted);
+    EXPECT_TRUE(
+        verdict(*by_cpu, run_now(prefill(*cpu, by_cpu->tokens)).value(), *cpu, name + "by cpu, checked by cpu", proof::f32_tolerance).accepted);
     EXPECT_TRUE(verdict(*by_cpu, run(prefill(*gpu, by_cpu->tokens)).value(), *cpu, name + "by cpu, checked by gpu").accepted);
     EXPECT_TRUE(verdict(*by_gpu, run_now(prefill(*cpu, by_gpu->tokens)).value(), *cpu, name + "by gpu, checked by cpu").accepted);
     EXPECT_TRUE(verdict(*by_gpu, run(prefill(*gpu, by_gpu->tokens)).value(), *cpu, name + "by gpu, checked by gpu").accepted);
@@ -121,28 +122,47 @@ struct Exchange {
 };
 
 TEST_F(Fingerprints, TellExchangedWeights) {
-  for (const Exchange& exchange : {Exchange{"tiny-llama-chat-f16", "tiny-llama-chat-q4_0"},
-                                   {"tiny-llama-chat-q8_0", "tiny-llama-chat-q4_0"},
-                                   {"tiny-llama-chat-f16", "tiny-llama-chat-q4_k_m"},
-                                   {"tiny-qwen2-chat-f16", "tiny-qwen2-chat-q4_k_m"},
-                                   {"tiny-qwen35-chat-f16", "tiny-qwen35-chat-q4_k_m"}}) {
-    const auto promised = open(exchange.promised), ran = open(exchange.ran);
+  const proof::FingerprintTolerance usual, rounded = proof::rounded_tolerance, exact = proof::f32_tolerance;
+  struct Row {
+    Exchange exchange;
+    proof::FingerprintTolerance refused_by;  // Every single fingerprint.
+  };
+  for (const Row& row : {Row{{"tiny-llama-chat-f16", "tiny-llama-chat-q8_0"}, exact},
+                         {{"tiny-llama-chat-f16", "tiny-llama-chat-q4_0"}, rounded},
+                         {{"tiny-llama-chat-q8_0", "tiny-llama-chat-q4_0"}, rounded},
+                         {{"tiny-llama-chat-f16", "tiny-llama-chat-q4_k_m"}, usual},
+                         {{"tiny-qwen2-chat-f16", "tiny-qwen2-chat-q4_k_m"}, usual},
+                         {{"tiny-qwen35-chat-f16", "tiny-qwen35-chat-q4_k_m"}, usual}}) {
+    const auto promised = open(row.exchange.promised), ran = open(row.exchange.ran);
     if (!promised || !ran) GTEST_SKIP() << "no WEFT_DATA";
     const auto auditor = create_cpu_engine(promised->model, *promised->source, {.context = 512}).value();
     const auto worker = engine_of(*ran, {.context = 512});
     const Session session = run(generate(*worker, prompt_of(*ran))).value();
 
     const std::vector<float> hidden = run_now(prefill(*auditor, session.tokens)).value();
-    const std::string what = std::string(exchange.ran) + " for " + exchange.promised;
-    EXPECT_FALSE(verdict(session, hidden, *auditor, what).accepted) << what;
-    EXPECT_FALSE(verdict(session, hidden, *auditor, what, proof::rounded_tolerance).accepted) << what;
-    // Every single fingerprint tells it, not only the worst one.
+    const std::string what = std::string(row.exchange.ran) + " for " + row.exchange.promised;
+    EXPECT_FALSE(verdict(session, hidden, *auditor, what, row.refused_by).accepted) << what;
     const std::size_t width = auditor->config().embedding;
     const auto positions = proof::fingerprint_positions(static_cast<std::uint32_t>(session.tokens.size()));
     for (std::size_t i = 0; i < positions.size(); ++i) {
       const auto distance = proof::fingerprint_distance(session.fingerprints[i], std::span(hidden).subspan(positions[i] * width, width)).value();
-      EXPECT_GT(distance.error, proof::FingerprintTolerance{}.error_max) << what << " at position " << positions[i];
+      EXPECT_GT(distance.error, row.refused_by.error_max) << what << " at position " << positions[i];
     }
+  }
+}
+
+// Activations in int8 and caches in q8_0 round before every product: comparable with the like, within the wider tolerance.
+TEST_F(Fingerprints, OfRoundedSessionsAreAcceptedByTheLike) {
+  const auto model = open("tiny-llama-chat-q8_0");
+  if (!model) GTEST_SKIP() << "no WEFT_DATA";
+  for (const EngineOptions& options :
+       {EngineOptions{.context = 512, .kv = KvFormat::q8_0}, EngineOptions{.context = 512, .activations = Activations::int8}}) {
+    const auto cpu = create_cpu_engine(model->model, *model->source, options).value();
+    const auto gpu = engine_of(*model, options);
+    const Session session = run(generate(*gpu, prompt_of(*model))).value();
+    const std::string what = std::string("kv ") + std::string(to_string(options.kv)) + ", activations " + std::string(to_string(options.activations));
+    EXPECT_TRUE(verdict(session, run(prefill(*gpu, session.tokens)).value(), *gpu, what + ", gpu", proof::rounded_tolerance).accepted);
+    EXPECT_TRUE(verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, what + ", cpu", proof::rounded_tolerance).accepted);
   }
 }
 

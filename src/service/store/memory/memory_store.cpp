@@ -17,6 +17,7 @@ class MemoryStore final : public Store {
   Result<Job> job(const JobId& id) override;
   Result<std::vector<Task>> tasks(const JobId& id) override;
   Result<std::vector<Replica>> replicas(const JobId& id) override;
+  Result<Receipt> receipt(const Hash& digest) override;
   Result<std::vector<Job>> jobs(const JobPage& page) override;
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override;
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override;
@@ -202,6 +203,13 @@ Result<std::vector<Replica>> MemoryStore::replicas(const JobId& id) {
   std::vector<Replica> all;
   for (const auto& [index, each] : row->replicas) all.insert(all.end(), each.begin(), each.end());
   return all;
+}
+
+Result<Receipt> MemoryStore::receipt(const Hash& digest) {
+  const std::lock_guard lock(mutex_);
+  const auto found = receipts_.find(digest);
+  if (found == receipts_.end()) return fail(ErrorCode::not_found, "There is no receipt {}.", digest.text());
+  return found->second;
 }
 
 Result<std::vector<Job>> MemoryStore::jobs(const JobPage& page) {

@@ -64,6 +64,8 @@ TEST_P(StoreContract, ReadsBackEverythingThatWasCommitted) {
   EXPECT_EQ(store->job(job.id).value(), counted);
   EXPECT_EQ(store->tasks(job.id).value(), batch.tasks);
   EXPECT_EQ(store->replicas(job.id).value(), batch.replicas);
+  EXPECT_EQ(store->receipt(batch.receipts[0].digest).value(), batch.receipts[0]);
+  EXPECT_EQ(store->receipt(hash_of(250)).error().code, ErrorCode::not_found);
   EXPECT_EQ(store->job_of_nonce(job.client, nonce_of(1)).value(), job.id);
   EXPECT_EQ(store->job_of_nonce(key_of(99), nonce_of(1)).value(), std::nullopt);
 }

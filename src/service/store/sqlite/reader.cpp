@@ -163,6 +163,22 @@ Result<std::vector<Replica>> Reader::replicas(const JobId& id) {
       [&](const Statement& each) { return replica_of(each, id); }, row);
 }
 
+Result<Receipt> Reader::receipt(const Hash& digest) {
+  WEFT_ASSIGN(const auto found, rows<Receipt>(
+                                    connection_, "SELECT worker, session_nonce, signature, arrived FROM receipts WHERE digest = ?",
+                                    [&](const Statement& row) -> Result<Receipt> {
+                                      Receipt receipt{
+                                          .digest = digest, .worker = {}, .session_nonce = {}, .signature = {}, .arrived = row.integer(3)};
+                                      WEFT_ASSIGN(receipt.worker, row.fixed<PublicKey>(0));
+                                      WEFT_ASSIGN(receipt.session_nonce, row.fixed<Hash>(1));
+                                      WEFT_ASSIGN(receipt.signature, row.fixed<Signature>(2));
+                                      return receipt;
+                                    },
+                                    digest));
+  if (found.empty()) return fail(ErrorCode::not_found, "There is no receipt {}.", digest.text());
+  return found.front();
+}
+
 Result<std::vector<Job>> Reader::jobs(const Store::JobPage& page) {
   const UnixMillis before = page.before == 0 ? std::numeric_limits<UnixMillis>::max() : page.before;
   if (page.client) {

@@ -55,6 +55,7 @@ class SqliteStore final : public Store {
   Result<Job> job(const JobId& id) override { return read(&Reader::job, id); }
   Result<std::vector<Task>> tasks(const JobId& id) override { return read(&Reader::tasks, id); }
   Result<std::vector<Replica>> replicas(const JobId& id) override { return read(&Reader::replicas, id); }
+  Result<Receipt> receipt(const Hash& digest) override { return read(&Reader::receipt, digest); }
   Result<std::vector<Job>> jobs(const JobPage& page) override { return read(&Reader::jobs, page); }
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override {
     return read(&Reader::job_of_nonce, client, nonce);

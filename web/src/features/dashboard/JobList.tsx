@@ -1,0 +1,60 @@
+// The jobs that are watched: how far each is, in its tasks' colours, and what it costs. One of them is on the loom.
+import { formatCredits, shorten } from '../../design/format';
+import type { BoardJob } from './board';
+import { stateColours } from './grid';
+import { taskStates } from './tasks';
+
+const stateWords: Record<string, string> = { done: 'text-leaf', failed: 'text-madder' };
+
+/** What the escrow has paid so far; an ended job has got the rest back. */
+export const spent = (job: BoardJob) => job.head.budget - job.head.escrow;
+
+export function JobList({ jobs, chosen, onChoose }: { jobs: readonly BoardJob[]; chosen: string | null; onChoose: (id: string) => void }) {
+  return (
+    <ul className="max-h-[30rem] overflow-y-auto" aria-label="Jobs" data-testid="jobs">
+      {jobs.map((job) => (
+        <li key={job.head.id}>
+          <button
+            type="button"
+            aria-pressed={job.head.id === chosen}
+            onClick={() => onChoose(job.head.id)}
+            className="w-full border-l-4 border-transparent px-3 py-2.5 text-left hover:bg-panel aria-pressed:border-weld aria-pressed:bg-panel"
+          >
+            <span className="flex items-baseline justify-between gap-3">
+              <span className="truncate font-medium">{job.head.name || shorten(job.head.id)}</span>
+              <span className={`text-sm ${stateWords[job.head.state] ?? 'text-soft'}`} title={job.head.reason || undefined}>
+                {job.head.state}
+              </span>
+            </span>
+            <Bar job={job} />
+            <span className="mt-1.5 flex justify-between gap-3 font-mono text-xs tabular-nums text-soft">
+              <span>
+                {(job.head.counts[3] ?? 0).toLocaleString('en')}/{job.head.tasks.toLocaleString('en')}
+              </span>
+              <span title="Paid so far, of the price">
+                {formatCredits(spent(job))} of {job.head.price === 0 ? '…' : formatCredits(job.head.price)} cr
+              </span>
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Accepted first, then what is under way, so that the bar grows from the left. */
+const order = ['accepted', 'checking', 'leased', 'refused'] as const;
+
+function Bar({ job }: { job: BoardJob }) {
+  let x = 0;
+  return (
+    <svg viewBox="0 0 100 3" preserveAspectRatio="none" className="mt-1.5 block h-2 w-full rounded-full bg-sunk" aria-hidden="true" focusable="false">
+      {order.map((state) => {
+        const width = (100 * (job.head.counts[taskStates.indexOf(state)] ?? 0)) / Math.max(1, job.head.tasks);
+        const from = x;
+        x += width;
+        return width > 0 ? <rect key={state} x={from} width={width} height="3" fill={`var(--${stateColours[state]})`} /> : null;
+      })}
+    </svg>
+  );
+}
