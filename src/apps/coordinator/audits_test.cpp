@@ -68,7 +68,7 @@ class AuditsTest : public testing::Test {
     return count;
   }
 
-  explicit AuditsTest(const CoreSettings& settings = audited_settings()) : network(store::memory::create, settings) {}
+  explicit AuditsTest(const CoreSettings& settings = audited_settings()) : network(settings) {}
 
   TestNetwork network;
   crypto::KeyPair client = crypto::KeyPair::generate().value();

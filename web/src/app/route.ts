@@ -8,8 +8,8 @@ export const paths: Record<Page, string> = { contribute: '/', dashboard: '/dashb
 const moved = 'weft-moved';
 
 function pageOf(path: string): Page {
-  const bare = path.replace(/\/+$/, '') || '/';
-  return (Object.keys(paths) as Page[]).find((page) => paths[page] === bare) ?? 'contribute';
+  const asked = path.replace(/\/+$/, '');
+  return (Object.keys(paths) as Page[]).find((page) => paths[page] === asked) ?? 'contribute';
 }
 
 function subscribe(listener: () => void): () => void {
