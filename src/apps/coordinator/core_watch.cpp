@@ -93,7 +93,7 @@ watch::TaskState Core::State::watched_task(const TaskId& task) const {
 void Core::State::each_worker(const std::function<void(const WorkerNow&)>& use) const {
   for (const auto& [key, worker] : workers) {
     const auto load = scheduler.load(key);
-    const auto reputation = trust.reputation(key);
+    const auto reputation = trust.votes().reputation(key);
     const auto round_trip = parts.world.round_trip(worker.session);
     use({.key = key,
          .session = worker.session,
