@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { test } from 'node:test';
+import { browse, picture } from './browser.mjs';
 import { getJson, long, pause, root, run, scratch, serve, until, work } from './lib.mjs';
 
 const { default: OpenAI } = createRequire(path.join(root, 'web/package.json'))('openai');
@@ -214,4 +215,20 @@ test('without a worker a request waits a while and is told why; a full queue say
   await serving(t, url);
   const answers = await Promise.all(waiting);
   assert.equal(new Set(answers.map(({ choices }) => choices[0].text)).size, 1);
+});
+
+test('the chat page talks to a model of the network and says who answered', { timeout: 180_000 }, async (t) => {
+  const { url } = await serve(t);
+  await serving(t, url);
+  await addModel(t, url);
+  const { page, complaints } = await browse(t);
+  await page.goto(`${url}/chat`);
+  await page.getByRole('button', { name: 'Talk to tiny' }).click();
+  await page.getByLabel('Message').fill('What is the capital of Japan?');
+  await page.keyboard.press('Enter');
+  const answer = page.getByTestId('answer').first();
+  await answer.getByText(/; by worker \S{4}…\S{4}/).waitFor();
+  assert.match(await answer.textContent(), /tokens/);
+  await picture(page, 'chat-network');
+  assert.deepEqual(complaints, []);
 });

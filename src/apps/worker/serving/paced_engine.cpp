@@ -30,6 +30,7 @@ class PacedEngine final : public llm::Engine {
   Async<Result<std::vector<float>>> forward_tokens(llm::SequenceId id, std::vector<llm::Token> tokens) override {
     return paced(engine_->forward_tokens(id, std::move(tokens)));
   }
+  Async<Result<std::vector<float>>> last_hidden(llm::SequenceId id) override { return paced(engine_->last_hidden(id)); }
 
  private:
   template <class T>

@@ -1,20 +1,20 @@
 // A conversation with a language model: choose it, talk to it.
 import { useSyncExternalStore } from 'react';
 import { Button } from '../../design/Button';
-import type { Shelf } from './backend';
+import type { ServedModels, Shelf } from './backend';
 import type { Chat } from './chat';
 import { ChatSettings } from './ChatSettings';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
 import { ModelPicker } from './ModelPicker';
 
-export function ChatPage({ chat, shelf }: { chat: Chat; shelf: Shelf }) {
+export function ChatPage({ chat, shelf, served }: { chat: Chat; shelf: Shelf; served?: ServedModels }) {
   const { model, turns, settings } = useSyncExternalStore(chat.subscribe, chat.snapshot);
   const writing = turns.at(-1)?.state === 'writing';
   if (model.state !== 'ready') {
     return (
       <main className="pt-8 pb-4 lg:pt-14">
-        <ModelPicker model={model} shelf={shelf} onOpen={(source, name) => void chat.open(source, name)} onCancel={() => void chat.close()} />
+        <ModelPicker model={model} shelf={shelf} {...(served === undefined ? {} : { served })} onOpen={(source, name) => void chat.open(source, name)} onCancel={() => void chat.close()} />
       </main>
     );
   }

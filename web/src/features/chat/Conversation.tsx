@@ -100,6 +100,7 @@ function Figures({ turn: { end } }: { turn: Turn }) {
       {rate > 0 ? `${formatRate(rate)} tokens/s, ` : ''}
       {plural(end.tokens, 'token')}, the first after {formatSeconds(end.firstMs / 1000)}
       {end.stop === 'cancelled' ? '; stopped' : end.stop === 'length' ? '; cut off at the most tokens allowed' : ''}
+      {end.served === undefined ? '' : `; by ${end.served}`}
     </span>
   );
 }

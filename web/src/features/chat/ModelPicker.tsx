@@ -3,8 +3,9 @@ import { useCallback, useEffect, useId, useRef, useState, type DragEvent, type F
 import { Button } from '../../design/Button';
 import { formatBytes } from '../../design/format';
 import { Notice } from '../../design/Notice';
-import type { KeptModel, OpenProgress, Shelf } from './backend';
+import type { KeptModel, OpenProgress, ServedModel, ServedModels, Shelf } from './backend';
 import type { ModelState } from './chat';
+import { networkSource } from './networkBackend';
 
 const phases: Record<OpenProgress['phase'], string> = { download: 'Downloading', cache: 'Found in this browser', weights: 'Loading the weights' };
 
@@ -16,11 +17,12 @@ export function nameOfAddress(address: string): string {
 type Props = {
   readonly model: Exclude<ModelState, { state: 'ready' }>;
   readonly shelf: Shelf;
+  readonly served?: ServedModels;
   readonly onOpen: (source: string | File, name: string) => void;
   readonly onCancel: () => void;
 };
 
-export function ModelPicker({ model, shelf, onOpen, onCancel }: Props) {
+export function ModelPicker({ model, shelf, served, onOpen, onCancel }: Props) {
   if (model.state === 'opening') return <Opening name={model.name} progress={model.progress} onCancel={onCancel} />;
   return (
     <div className="max-w-[44rem]">
@@ -36,6 +38,7 @@ export function ModelPicker({ model, shelf, onOpen, onCancel }: Props) {
       <FileDrop onFile={(file) => onOpen(file, file.name)} />
       <AddressForm onAddress={(address) => onOpen(address, nameOfAddress(address))} />
       <KeptModels shelf={shelf} onOpen={(url) => onOpen(url, nameOfAddress(url))} />
+      {served === undefined ? null : <NetworkModels served={served} onOpen={(name) => onOpen(networkSource(name), name)} />}
     </div>
   );
 }
@@ -158,6 +161,38 @@ function KeptModels({ shelf, onOpen }: { shelf: Shelf; onOpen: (url: string) => 
       <p role="status" className="mt-2 text-sm text-madder">
         {failure}
       </p>
+    </section>
+  );
+}
+
+function NetworkModels({ served, onOpen }: { served: ServedModels; onOpen: (name: string) => void }) {
+  const [models, setModels] = useState<readonly ServedModel[]>([]);
+  useEffect(() => {
+    const look = () => void served.list().then(setModels, () => setModels([]));
+    look();
+    const timer = setInterval(look, 3000);
+    return () => clearInterval(timer);
+  }, [served]);
+  if (models.length === 0) return null;
+  return (
+    <section aria-labelledby="served-title" className="mt-8" data-testid="served">
+      <h2 id="served-title" className="text-xl font-semibold tracking-tight">
+        Served by the network
+      </h2>
+      <p className="mt-1 text-sm text-soft">Whoever contributes answers, and sees what you write.</p>
+      <ul className="mt-3 divide-y divide-line border-y border-line">
+        {models.map(({ name, state, shards }) => (
+          <li key={name} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-2.5">
+            <span className="min-w-0 grow basis-48">
+              <span className="block truncate font-medium">{name}</span>
+              <span className="block text-sm text-soft">{state === 'ready' ? (shards === 1 ? 'ready on one worker' : `ready on ${shards} workers`) : state}</span>
+            </span>
+            <Button look="small" aria-label={`Talk to ${name}`} onClick={() => onOpen(name)}>
+              Talk
+            </Button>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

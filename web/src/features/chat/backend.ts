@@ -1,5 +1,4 @@
-// Who answers in the chat: a model in this tab today; later a server with /v1/chat/completions takes the same place. The page knows
-// nothing beyond this.
+// Who answers in the chat: a model in this tab, or one of the network through /v1/chat/completions. The page knows nothing beyond this.
 
 export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
 
@@ -12,6 +11,8 @@ export type AnswerEnd = {
   /** Until the first token, and from there to the last. */
   readonly firstMs: number;
   readonly restMs: number;
+  /** Who answered, in a few words, where it was not this tab. */
+  readonly served?: string;
 };
 
 export interface ChatBackend {
@@ -38,3 +39,7 @@ export type KeptModel = { readonly key: string; readonly url: string; readonly b
 
 /** The models that this browser keeps from earlier visits. */
 export type Shelf = { list(): Promise<readonly KeptModel[]>; remove(key: string): Promise<void> };
+
+/** The models that the network serves. */
+export type ServedModel = { readonly name: string; readonly state: string; readonly shards: number };
+export type ServedModels = { list(): Promise<readonly ServedModel[]> };

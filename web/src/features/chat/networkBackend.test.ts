@@ -1,0 +1,71 @@
+// The stream of a coordinator, cut anywhere, as the chat reads it.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { BackendGone, type AnswerEnd } from './backend';
+import { modelOfSource, NetworkBackend, networkSource, servedBy, servedModels } from './networkBackend';
+
+const chunk = (content: string, finish: string | null = null) => `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason: finish }] })}\n\n`;
+const tail = `data: ${JSON.stringify({ choices: [], usage: { completion_tokens: 3 }, weft: { shards: 1, transport: 'self', resumed: 0, workers: ['AAAAbbbbCCCC'] } })}\n\ndata: [DONE]\n\n`;
+
+function answers(text: string, cut: number, init: ResponseInit = {}) {
+  const bytes = new TextEncoder().encode(text);
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let at = 0; at < bytes.length; at += cut) controller.enqueue(bytes.slice(at, at + cut));
+      controller.close();
+    },
+  });
+  const asked = vi.fn(async (_address: string, _init?: RequestInit) => new Response(body, init));
+  vi.stubGlobal('fetch', asked);
+  return asked;
+}
+
+async function whole(signal = new AbortController().signal): Promise<{ text: string; end: AnswerEnd }> {
+  const parts = new NetworkBackend('tiny').answer([{ role: 'user', content: 'Hi' }], { temperature: 0, maxTokens: 9, signal });
+  let text = '';
+  for (;;) {
+    const part = await parts.next();
+    if (part.done === true) return { text, end: part.value };
+    text += part.value;
+  }
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('a model of the network', () => {
+  it.each([1, 2, 7, 1000])('is heard whole when its stream comes in parts of %i bytes', async (cut) => {
+    const asked = answers(chunk('') + chunk('To') + chunk('kyö\n') + chunk('', 'length') + tail, cut);
+    const { text, end } = await whole();
+    expect(text).toBe('Tokyö\n');
+    expect(end).toMatchObject({ stop: 'length', tokens: 3, served: 'worker AAAA…CCCC' });
+    expect(JSON.parse(String(asked.mock.calls[0]?.[1]?.body))).toMatchObject({ model: 'tiny', stream: true, max_tokens: 9 });
+  });
+
+  it('says what the coordinator says', async () => {
+    answers(JSON.stringify({ error: { message: 'Too many wait.' } }), 100, { status: 429 });
+    await expect(whole()).rejects.toThrow('Too many wait.');
+    answers(JSON.stringify({ error: { message: 'No such model.' } }), 100, { status: 404 });
+    await expect(whole()).rejects.toBeInstanceOf(BackendGone);
+    answers(`${chunk('a')}data: {"error":{"message":"All workers are gone."}}\n\n`, 9);
+    await expect(whole()).rejects.toThrow('All workers are gone.');
+  });
+
+  it('is stopped by closing the connection', async () => {
+    const controller = new AbortController();
+    controller.abort();
+    vi.stubGlobal('fetch', async () => { throw new DOMException('aborted', 'AbortError'); });
+    expect((await whole(controller.signal)).end.stop).toBe('cancelled');
+  });
+
+  it('is named apart from files and addresses', () => {
+    expect(modelOfSource(networkSource('a b'))).toBe('a b');
+    expect(modelOfSource('https://example.org/m.gguf')).toBeNull();
+    expect(servedBy({ shards: 2, transport: 'webrtc', resumed: 1, workers: ['AAAAbbbb', 'CCCCdddd'] })).toBe(
+      '2 workers, from tab to tab AAAA…bbbb, CCCC…dddd; a worker was lost and the answer went on',
+    );
+  });
+
+  it('is listed with its state', async () => {
+    answers(JSON.stringify({ data: [{ id: 'm', weft: { state: 'ready', shards: 3 } }] }), 50);
+    expect(await servedModels.list()).toEqual([{ name: 'm', state: 'ready', shards: 3 }]);
+  });
+});

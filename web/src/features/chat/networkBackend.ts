@@ -1,0 +1,105 @@
+// A model of the network, through the coordinator's /v1/chat/completions: streamed, and ended early by closing the connection.
+import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type ServedModels } from './backend';
+
+/** How a model of the network is named where a file or an address could stand. */
+const scheme = 'network:';
+export const networkSource = (model: string): string => scheme + model;
+export const modelOfSource = (source: string | File): string | null =>
+  typeof source === 'string' && source.startsWith(scheme) ? source.slice(scheme.length) : null;
+
+type Chunk = {
+  readonly choices?: readonly { readonly delta?: { readonly content?: string }; readonly finish_reason?: string | null }[];
+  readonly usage?: { readonly completion_tokens: number } | null;
+  readonly weft?: { readonly shards: number; readonly transport: string; readonly resumed: number; readonly workers: readonly string[] };
+  readonly error?: { readonly message: string };
+};
+
+const lines: Record<string, string> = { webrtc: 'from tab to tab', relay: 'over the coordinator', tcp: 'directly' };
+const short = (key: string): string => `${key.slice(0, 4)}…${key.slice(-4)}`;
+
+/** "3 workers, from tab to tab (AbCd…wxyz, …)". */
+export function servedBy({ workers, transport, resumed }: NonNullable<Chunk['weft']>): string {
+  const count = workers.length === 1 ? 'worker' : `${workers.length} workers, ${lines[transport] ?? transport}`;
+  return `${count} ${workers.map(short).join(', ')}${resumed > 0 ? '; a worker was lost and the answer went on' : ''}`;
+}
+
+export const servedModels: ServedModels = {
+  async list() {
+    const answer = await fetch('/v1/models');
+    if (!answer.ok) return [];
+    const { data } = (await answer.json()) as { data: readonly { id: string; weft: { state: string; shards: number } }[] };
+    return data.map(({ id, weft }) => ({ name: id, state: weft.state, shards: weft.shards }));
+  },
+};
+
+/** The data of server-sent events, one after the other. */
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
+  const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader();
+  let waiting = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    waiting += value;
+    const events = waiting.split('\n\n');
+    waiting = events.pop() ?? '';
+    for (const event of events) if (event.startsWith('data: ')) yield event.slice('data: '.length);
+  }
+}
+
+async function failureOf(answer: Response): Promise<Error> {
+  const { error } = (await answer.json().catch(() => ({}))) as Chunk;
+  const message = error?.message ?? `The coordinator answered ${answer.status}.`;
+  return answer.status === 404 ? new BackendGone(message) : new Error(message);
+}
+
+export class NetworkBackend implements ChatBackend {
+  readonly name: string;
+  readonly place = 'On the network: whoever contributes answers, and reads what you write';
+
+  constructor(model: string) {
+    this.name = model;
+  }
+
+  async *answer(messages: readonly ChatMessage[], { temperature, maxTokens, signal }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
+    const began = performance.now();
+    let first = 0;
+    let stop: AnswerEnd['stop'] = 'eos';
+    let tokens = 0;
+    let served: string | undefined;
+    const end = (): AnswerEnd => ({
+      stop,
+      tokens,
+      firstMs: (first || performance.now()) - began,
+      restMs: first === 0 ? 0 : performance.now() - first,
+      ...(served === undefined ? {} : { served }),
+    });
+    const body = { model: this.name, messages, temperature, max_tokens: maxTokens, stream: true, stream_options: { include_usage: true } };
+    try {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch('/v1/chat/completions', { method: 'POST', headers, body: JSON.stringify(body), signal });
+      if (!answer.ok || answer.body === null) throw await failureOf(answer);
+      for await (const event of eventsOf(answer.body)) {
+        if (event === '[DONE]') break;
+        const chunk = JSON.parse(event) as Chunk;
+        if (chunk.error !== undefined) throw new Error(chunk.error.message);
+        const [choice] = chunk.choices ?? [];
+        const text = choice?.delta?.content ?? '';
+        if (choice?.finish_reason === 'length') stop = 'length';
+        if (chunk.usage) tokens = chunk.usage.completion_tokens;
+        if (chunk.weft) served = servedBy(chunk.weft);
+        if (text === '') continue;
+        first ||= performance.now();
+        yield text;
+      }
+      return end();
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      stop = 'cancelled';
+      return end();
+    }
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
