@@ -93,8 +93,9 @@ function Answer({ turn, onRegenerate }: { turn: Turn; onRegenerate: (() => void)
 
 function Figures({ turn: { end } }: { turn: Turn }) {
   if (end === null) return null;
-  // The first token belongs to the reading of the question.
-  const rate = end.restMs > 0 && end.tokens > 1 ? ((end.tokens - 1) * 1000) / end.restMs : 0;
+  // The first token belongs to the reading of the question. Tokens of the network come in batches: a rate over less than a few of them
+  // would only say how long one message took.
+  const rate = end.restMs >= 50 && end.tokens > 1 ? ((end.tokens - 1) * 1000) / end.restMs : 0;
   return (
     <span data-testid="figures" className="tabular-nums">
       {rate > 0 ? `${formatRate(rate)} tokens/s, ` : ''}
