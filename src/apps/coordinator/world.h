@@ -52,6 +52,9 @@ class World {
   // Comes back as Core::inspected().
   virtual void inspect(AuditOrder order) = 0;
 
+  // Removes blobs that nobody needs any more.
+  virtual void forget(std::vector<Hash> blobs) { static_cast<void>(blobs); }
+
   // What is in memory is no longer what is stored: the process must end, and recover when it starts again.
   virtual void fatal(const Error& error) = 0;
 
