@@ -30,6 +30,9 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_flag("--insecure", options->insecure, "Listen beyond loopback without TLS; browsers there then lack WebGPU");
   command->add_option("--web", options->web, "Folder of the page (default: web/dist beside the build)");
   command->add_option("--task-wall-ms", options->task_wall_ms, "Longest time of one task");
+  command->add_option("--checkpoint-ms", options->checkpoint_ms,
+                      "Long tasks keep their state for each 5 % of their work, but not more often than this (0: never)");
+  command->add_option("--client-weight", options->client_weights, "ADDRESS=WEIGHT: a client's share of the network (others: 1); may be repeated");
   command->add_option("--blob-bytes-max", options->blob_bytes_max, "Largest blob");
   command->add_option("--blobs-bytes-max", options->blobs_bytes_max, "All blobs together");
   command->add_option("--job-input-bytes-max", options->job_input_bytes_max, "Inputs of one job");
@@ -61,6 +64,10 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--wall-ms-max", options->wall_ms_max, "Longest time of one task, whatever the coordinator allows")
       ->check(CLI::Range(10, 3'600'000));
   command->add_option("--memory-mb", options->memory_mb, "Memory that one task may use")->check(CLI::Range(16, 1 << 20));
+  command
+      ->add_option("--slice-memory-mb", options->slice_memory_mb,
+                   "Share the device in time slices: --slots tasks at a time, each in a partition of so much of --memory-mb (0: tasks run in turn)")
+      ->check(CLI::Range(0, 1 << 20));
   command->add_option("--model-memory-mb", options->model_memory_mb, "Memory for language models; 0 serves none")->check(CLI::Range(0, 1 << 24));
   command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
   command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");

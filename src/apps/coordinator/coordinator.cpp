@@ -288,6 +288,15 @@ class LiveCoordinator final : public Coordinator, private World {
       loop_.post_always([this, shared](Core&, Moment) { compare(*shared); });
     }
   }
+  void forget(std::vector<Hash> blobs) override {
+    const std::size_t turn = blobs.empty() ? 0 : std::hash<Hash>()(blobs.front());
+    const auto work = [this, blobs = std::move(blobs)] {
+      for (const Hash& blob : blobs) {
+        if (const auto removed = blobs_->remove(blob); !removed) log_debug("The blob {} stays: {}", blob.text(), removed.error().message);
+      }
+    };
+    if (!readers_->post(turn, work)) log_debug("Some blobs stay: too much is being read.");
+  }
   std::optional<Duration> round_trip(SessionId id) const override {
     const auto session = find(id);
     return session ? session->round_trip() : std::nullopt;
