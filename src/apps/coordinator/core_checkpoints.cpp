@@ -67,9 +67,12 @@ void Core::checkpointed(SessionId session, const protocol::Checkpoint& told, Mom
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
   const auto job = state.jobs.find(told.task.job);
-  if (job == state.jobs.end() || told.task.index >= job->second.row.tasks) return;
-  RunningJob& running = job->second;
   const bool is_one = told.done > 0 && told.done < told.of && is_checkpoint_of(state.parts.blobs, told);
+  if (job == state.jobs.end() || told.task.index >= job->second.row.tasks) {
+    if (is_one) state.effect([&state, blob = told.blob] { state.parts.world.forget({blob}); });  // It came too late.
+    return;
+  }
+  RunningJob& running = job->second;
   if (!is_one) {
     log_warning("What {} sends as a checkpoint of {} is none.", key.text(), told.task.text());
     if (told.stopped) (void)state.scheduler.failed(told.task, key, told.attempt, {ErrorCode::cancelled, "It was given back."}, now.at);

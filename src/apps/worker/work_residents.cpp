@@ -112,7 +112,7 @@ void Work::admit_loaded() {
     const Resident* const found = resident_of(serial);
     if (found == nullptr) continue;
     const Resident& resident = *found;
-    fail_task(resident.task.key, {ErrorCode::resource_exhausted, std::format("The job requires {} bytes of memory; this worker shares {}.",
+    fail_task(resident.task.key, {ErrorCode::unsupported, std::format("The job requires {} bytes of memory; this worker shares {}.",
                                                                              partition_of(resident), options_.memory_bytes)});
     remove(serial);
   }
@@ -164,6 +164,8 @@ void Work::part_ends(Resident& resident, std::uint32_t parts, Duration took, Res
     progress.run_whole();
     resident.part_seconds = 0;
   } else if (!output) {
+    // Its partition is too small for the job, which is no fault of the job's: others have larger ones.
+    if (options_.slices > 0 && output.error().code == ErrorCode::resource_exhausted) output.error().code = ErrorCode::unsupported;
     fail_task(key, std::move(output.error()));
     rest_after(took);
     return remove(resident.serial);

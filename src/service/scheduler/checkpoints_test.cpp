@@ -82,6 +82,32 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   EXPECT_GT(again[0].tasks[0].attempt, 1U);
 }
 
+// The length of a canary is not known, and others are put behind it; with its first checkpoint it is.
+TEST(Checkpoints, ALongCanaryMakesWayToo) {
+  Scheduler scheduler(patient());
+  ASSERT_TRUE(scheduler.add_worker(native_worker(1), at(0)));
+  Job canary = small_job(1, 1);
+  canary.priority = 0;
+  ASSERT_TRUE(scheduler.add_job(canary, at(0)));
+  const Held victim = held_by(all<Lease>(scheduler.decide(at(0))).at(0));
+  ASSERT_TRUE(scheduler.checkpointed({.task = victim.task, .worker = victim.worker, .attempt = 1, .done = 0.05}, at(5)));
+  ASSERT_TRUE(scheduler.checkpointed({.task = victim.task, .worker = victim.worker, .attempt = 1, .done = 0.2}, at(20)));
+  Job urgent = small_job(2, 1);  // Its canary.
+  urgent.priority = 100;
+  ASSERT_TRUE(scheduler.add_job(urgent, at(21)));
+
+  const auto decisions = scheduler.decide(at(21));
+
+  ASSERT_EQ(all<Cancel>(decisions).size(), 1U);
+  const auto leases = all<Lease>(decisions);
+  ASSERT_FALSE(leases.empty());
+  EXPECT_EQ(leases[0].job, job_id_of(2));
+  EXPECT_TRUE(all<JobFailed>(decisions).empty());
+  // The other is behind it, whose length is not known either.
+  ASSERT_EQ(leases.size(), 2U);
+  EXPECT_EQ(leases[1].tasks[0].attempt, 2U);
+}
+
 TEST(Checkpoints, ATaskThatHasJustKeptItsStateIsStoppedAtOnce) {
   Scheduler scheduler(patient());
   ASSERT_TRUE(scheduler.add_worker(native_worker(1), at(0)));

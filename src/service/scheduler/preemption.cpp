@@ -45,12 +45,12 @@ std::optional<Preempt> Preemption::checkpointed(const TaskId& id, const PublicKe
 }
 
 bool Preemption::may_stop(const TaskId& id, const Task& task, const Urgent& urgent, Instant now) const {
-  if (!task.running || task.wanted || (urgent.fits && !urgent.fits(task.worker, id))) return false;
+  if (!task.running || task.wanted) return false;
   const double guarded = seconds(settings_.run_min) * std::exp2(std::min(task.preemptions, 60U));
   if (seconds(now - task.began) < guarded) return false;
   if (task.run.score + task.preemptions * settings_.advantage_min / 2 + settings_.advantage_min > urgent.score) return false;
   const double left = (1 - done(task, now)) * task.run.seconds;
-  return left > seconds(settings_.rest_min);
+  return left > seconds(settings_.rest_min) && (!urgent.fits || urgent.fits(task.worker, id));
 }
 
 Preemption::Way Preemption::make_way(const Urgent& urgent, Instant now) {

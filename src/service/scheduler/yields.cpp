@@ -107,11 +107,16 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
   const auto holding =
       std::ranges::find_if(worker->running, [&](const Holding& each) { return each.job == &job && each.index == checkpoint.task.index; });
   if (holding->seconds <= 0 && checkpoint.done > 0) {
-    // A canary: now it is known how long it takes.
-    const double whole = seconds(now - holding->since) / checkpoint.done;
+    // A canary: now it is known how long it takes, and that nobody should wait behind it.
+    const auto before = state.preemption.resume_from(checkpoint.task);
+    const double here = std::max(checkpoint.done - (before ? before->done : 0), 1e-3);
+    const double whole = seconds(now - (worker->sliced() ? holding->since : std::max(holding->since, worker->head_since))) / here;
+    holding->seconds = whole;
+    holding->usual = whole;
+    worker->load_seconds += whole;
+    state.list_worker(*worker);
     if (task->wanted == 1 && state.is_long(whole)) {
-      if (!state.preemption.resume_from(checkpoint.task))
-        state.preemption.began(checkpoint.task, checkpoint.worker, {.score = job.score, .seconds = whole}, holding->since);
+      state.preemption.began(checkpoint.task, checkpoint.worker, {.score = job.score, .seconds = whole}, holding->since);
     }
   }
   const auto stopped = state.preemption.checkpointed(checkpoint.task, checkpoint.worker, {.blob = {}, .done = checkpoint.done}, now);
