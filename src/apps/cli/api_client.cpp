@@ -92,7 +92,16 @@ Result<protocol::api::LedgerJob> ApiClient::job_ledger(const std::string& job, s
 }
 
 Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet) {
-  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(body)), fresh_nonce()));
+  return post_signed(path, body, wallet, body);
+}
+
+Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet,
+                                             const std::string& statement) {
+  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
+}
+
+Result<net::Response> ApiClient::get_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {
+  return send(signed_by(net::get(path), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
 }
 
 Result<net::Response> ApiClient::delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {

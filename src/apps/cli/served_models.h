@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "service/net/client.h"
@@ -15,6 +16,7 @@ struct ServedModelOptions {
   std::string file;          // add
   std::string name;          // add: the file's, without ".gguf"; remove
   std::uint32_t shards = 1;  // add: workers that a chain has at least
+  std::optional<double> price;  // add: credits for 1,000 tokens
   bool wait = false;         // add: until it can be asked
   bool json = false;
 };
