@@ -72,6 +72,7 @@ struct ConnectedWorker {
   using Attempt = std::pair<TaskId, std::uint32_t>;
   std::map<Attempt, std::shared_ptr<Covering>> covering;
   std::deque<Attempt> covering_order;
+  std::uint32_t waiting = 0;  // Messages to it that wait for a commit, other than verdicts.
 };
 
 struct Counters {
@@ -144,7 +145,10 @@ struct Core::State final : WatchSource {
 
   // core.cpp
   void effect(std::function<void()> work) { effects.push_back(std::move(work)); }
+  // When what it tells is durable.
   void send(const PublicKey& worker, protocol::CoordinatorMessage message);
+  // At once, unless others to this worker still wait: what acknowledges nothing. Leases are forgotten by a crash anyway.
+  void send_early(const PublicKey& worker, protocol::CoordinatorMessage message);
   void land();
   void decide(Moment now);
   void act(scheduler::Decision decision, Moment now);
