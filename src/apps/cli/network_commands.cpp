@@ -47,7 +47,8 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_flag("--stakes", options->stakes, "Workers may deposit and withdraw stakes (weft stake)");
   command->add_flag("--require-keys", options->require_keys, "Models are asked with an API key (weft key) only; the default beyond loopback");
   command->add_flag("--open-models", options->open_models, "Models are asked without an API key, also beyond loopback");
-  command->add_option("--guest-requests", options->guest_requests, "Where keys are required: what the page may ask a minute from one address; 0: nothing");
+  command->add_option("--guest-requests", options->guest_requests,
+                      "Where keys are required: what the page may ask a minute from one address; 0: nothing");
   command->add_option("--rate-limit", options->rate_limit, "Expensive requests a second from one address; 0 for no limit");
   command->callback([options, &chosen] { chosen = [options] { return serve_command(*options, make_shader_checker); }; });
 }

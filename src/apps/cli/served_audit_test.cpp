@@ -122,7 +122,8 @@ class Network final : public coordinator::DeskWorld {
     const std::uint64_t id = ++ids_;
     auto& worker = workers_[id];
     worker.host = std::make_unique<TestHost>(*this, id, kind);
-    worker.serving = std::make_unique<worker::Serving>(*worker.host, worker::Serving::Options{.memory_bytes = std::uint64_t{1} << 34, .gb_per_s = 10.0});
+    worker.serving =
+        std::make_unique<worker::Serving>(*worker.host, worker::Serving::Options{.memory_bytes = std::uint64_t{1} << 34, .gb_per_s = 10.0});
     worker.serving->join("token");
     return id;
   }

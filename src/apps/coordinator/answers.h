@@ -65,9 +65,9 @@ struct AnswerAuditOrder {
 enum class KeyMaker : std::uint8_t { client, the_operator };
 
 struct AnswerCounters {
-  std::uint64_t paid = 0;       // Answers,
-  std::uint64_t refunded = 0;   // those that nobody is paid for,
-  std::uint64_t audits = 0;     // and audits of either.
+  std::uint64_t paid = 0;      // Answers,
+  std::uint64_t refunded = 0;  // those that nobody is paid for,
+  std::uint64_t audits = 0;    // and audits of either.
   std::uint64_t mismatches = 0;
   std::uint64_t unaudited = 0;  // Drawn, and nobody could.
 };
@@ -85,7 +85,7 @@ struct OpenAnswer {
   std::vector<WorkShare> work{};
   std::uint64_t tokens = 0;
   MicroCredits due = 0;
-  MicroCredits stake = 0;  // That each worker may lose.
+  MicroCredits stake = 0;                          // That each worker may lose.
   std::vector<PublicKey> agreeing{}, differing{};  // Auditors, a chain of them as its first.
   std::vector<PublicKey> asked{};                  // All of them.
   bool audited = false;                            // Its workers' stakes are at risk.
@@ -100,8 +100,8 @@ struct Answers {
 // Whether the auditor's fingerprints are those that were claimed (common/proof/fingerprint.h). Both sides hand in theirs and see
 // nothing of the other's. `complete`: the answer was not broken off, so that the last position counts.
 struct PrintsVerdict {
-  bool complete = true;   // The claim has all that it must have.
-  bool readable = true;   // The audit as well.
+  bool complete = true;  // The claim has all that it must have.
+  bool readable = true;  // The audit as well.
   bool agrees = true;
   double error = 0, missing = 0;  // The largest.
   std::string reason;

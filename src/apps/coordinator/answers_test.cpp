@@ -60,9 +60,7 @@ class AnswersTest : public testing::Test {
   AnswerAdmission admit(const ApiKey& key, std::uint64_t tokens, std::uint32_t count = 1) {
     std::optional<AnswerAdmission> out;
     const AnswerOrder order{.key = key.hash, .model = "tiny", .answers = count, .tokens_likely = tokens, .tokens_worst = tokens, .price = price};
-    network.post([&](Core& core, Moment now) {
-      core.admit_answers(order, now, [&](const Result<AnswerAdmission>& admitted) { out = *admitted; });
-    });
+    network.post([&](Core& core, Moment now) { core.admit_answers(order, now, [&](const Result<AnswerAdmission>& admitted) { out = *admitted; }); });
     network.run();
     EXPECT_TRUE(out.has_value());
     return out.value_or(AnswerAdmission{});
@@ -80,9 +78,8 @@ class AnswersTest : public testing::Test {
     network.run();
   }
   void audited(const AnswerId& id, AnswerVerdict verdict, std::vector<PublicKey> auditors) {
-    network.post([=](Core& core, Moment now) {
-      core.answer_audited({.id = id, .verdict = verdict, .auditors = auditors, .reason = "They differ."}, now);
-    });
+    network.post(
+        [=](Core& core, Moment now) { core.answer_audited({.id = id, .verdict = verdict, .auditors = auditors, .reason = "They differ."}, now); });
     network.run();
   }
   MicroCredits worker(const PublicKey& key) { return network.balance(ledger::Account::worker(key)); }

@@ -133,10 +133,11 @@ void Core::admit_answers(const AnswerOrder& asked, Moment now, Answer<AnswerAdmi
     if (auto funded = state.fund(key->owner, now); !funded) return refuse(funded.error().code, funded.error().message, {});
     const MicroCredits balance = state.ledger.balance(ledger::Account::client(key->owner));
     if (balance < use.cost_worst) {
-      return refuse(ErrorCode::insufficient_funds,
-                    std::format("The account behind the API key holds {:.6f} credits; the request could cost {:.6f}. A smaller max_tokens costs less.",
-                                static_cast<double>(balance) / 1e6, static_cast<double>(use.cost_worst) / 1e6),
-                    std::chrono::hours(24));
+      return refuse(
+          ErrorCode::insufficient_funds,
+          std::format("The account behind the API key holds {:.6f} credits; the request could cost {:.6f}. A smaller max_tokens costs less.",
+                      static_cast<double>(balance) / 1e6, static_cast<double>(use.cost_worst) / 1e6),
+          std::chrono::hours(24));
     }
   }
   if (state.answers.open.size() + order.answers > state.settings.answers.open_max)
@@ -194,8 +195,8 @@ bool Core::State::audit_is_due(const AnswerId& id, OpenAnswer& open, Moment now)
     trust::CheckRates rates = answer_rates(worker, now);
     const MicroCredits stake = trust::stake_for(open.due, rates, settings.referee.checks.collusion);
     const auto at_risk = answers.at_risk.find(worker);
-    const MicroCredits held = ledger.balance(ledger::Account::stake(worker)) - trust.stakes().locked(worker) -
-                              (at_risk == answers.at_risk.end() ? 0 : at_risk->second);
+    const MicroCredits held =
+        ledger.balance(ledger::Account::stake(worker)) - trust.stakes().locked(worker) - (at_risk == answers.at_risk.end() ? 0 : at_risk->second);
     if (stake > held) rates.replica = 1;
     open.stake = std::max(open.stake, std::min(stake, std::max<MicroCredits>(held, 0)));
     rate = std::max(rate, rates.replica);

@@ -28,9 +28,7 @@ void Core::show_stake(const PublicKey& wallet, Moment now, Answer<StakeView> ans
 
 void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answer) {
   State& state = *state_;
-  const auto reply = [&](Result<StakeView> result) {
-    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
-  };
+  const auto reply = [&](Result<StakeView> result) { state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); }); };
   if (!state.settings.stakes_open)
     return reply(fail(ErrorCode::permission_denied, "This coordinator takes no stakes by hand (`weft serve --stakes` does)."));
   if (move.amount <= 0) return reply(fail(ErrorCode::invalid_argument, "The amount must be more than nothing."));
@@ -41,7 +39,8 @@ void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answe
     const MicroCredits held = state.ledger.balance(ledger::Account::stake(move.wallet));
     const MicroCredits free = std::max<MicroCredits>(held - state.stake_at_risk(move.wallet), 0);
     if (move.amount > free)
-      return reply(fail(ErrorCode::insufficient_funds, "{:.6f} credits are staked and {:.6f} of them are free; the others are at risk for work that is not decided.",
+      return reply(fail(ErrorCode::insufficient_funds,
+                        "{:.6f} credits are staked and {:.6f} of them are free; the others are at risk for work that is not decided.",
                         static_cast<double>(held) / 1e6, static_cast<double>(free) / 1e6));
   }
   if (auto moved = state.move_money(std::move(transaction), now); !moved) return reply(pass(std::move(moved)));

@@ -96,9 +96,8 @@ void revoke_key(const HttpParts& parts, In request, Out respond) {
   std::optional<PublicKey> owner = who->client;
   if (is_operator(parts, who->client)) owner.reset();
   post_or_refuse(parts.loop, respond, [respond, id, owner](Core& core, Moment moment) {
-    core.revoke_key(id, owner, moment, [respond](const Result<ApiKey>& key) {
-      respond(key ? net::json_reply(200, to_json(*key)) : net::problem(key.error()));
-    });
+    core.revoke_key(id, owner, moment,
+                    [respond](const Result<ApiKey>& key) { respond(key ? net::json_reply(200, to_json(*key)) : net::problem(key.error())); });
   });
 }
 

@@ -143,9 +143,8 @@ void add_model_routes(const HttpParts& parts) {
   using Out = const net::Respond&;
   add("POST", "/v1/chat/completions", 1, [kept](In request, Out respond) { complete(*kept, true, request, respond); });
   add("POST", "/v1/completions", 1, [kept](In request, Out respond) { complete(*kept, false, request, respond); });
-  add("GET", "/v1/models", 0, [kept](In request, Out respond) {
-    with_access(*kept, request, respond, [kept, respond] { kept->models.list(respond); });
-  });
+  add("GET", "/v1/models", 0,
+      [kept](In request, Out respond) { with_access(*kept, request, respond, [kept, respond] { kept->models.list(respond); }); });
   add("POST", "/v1/models", 1, [kept](In request, Out respond) { add_model(*kept, request, respond); });
   add("GET", "/v1/models/{}", 0, [kept](In request, Out respond) {
     with_access(*kept, request, respond, [kept, respond, name = request.parameters.at(0)] { kept->models.show(name, respond); });

@@ -16,8 +16,8 @@ using Out = const net::Respond&;
 std::string stake_json(const StakeView& view) {
   return std::format(
       R"({{"wallet":"{}","staked":{},"at_risk":{},"free":{},"worker":{},"client":{},"reputation":{:.6f},"established":{},"suspended_until":{}}})",
-      view.wallet.text(), view.staked, view.at_risk, std::max<MicroCredits>(view.staked - view.at_risk, 0), view.worker, view.client,
-      view.reputation, view.established, view.suspended_until);
+      view.wallet.text(), view.staked, view.at_risk, std::max<MicroCredits>(view.staked - view.at_risk, 0), view.worker, view.client, view.reputation,
+      view.established, view.suspended_until);
 }
 
 Answer<StakeView> told(Out respond) {
@@ -61,8 +61,10 @@ void show_stake(const HttpParts& parts, In request, Out respond) {
 }  // namespace
 
 void add_stake_routes(const HttpParts& parts) {
-  parts.server.route({.method = "POST", .pattern = "/v1/stakes", .handle = [parts](In request, Out respond) { move_stake(parts, request, respond); }, .cost = 1});
-  parts.server.route({.method = "GET", .pattern = "/v1/stakes/{}", .handle = [parts](In request, Out respond) { show_stake(parts, request, respond); }});
+  parts.server.route(
+      {.method = "POST", .pattern = "/v1/stakes", .handle = [parts](In request, Out respond) { move_stake(parts, request, respond); }, .cost = 1});
+  parts.server.route(
+      {.method = "GET", .pattern = "/v1/stakes/{}", .handle = [parts](In request, Out respond) { show_stake(parts, request, respond); }});
 }
 
 }  // namespace weft::coordinator

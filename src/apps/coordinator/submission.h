@@ -36,7 +36,7 @@ struct Signed {
 // The same over protocol::blob_digest: to put that blob.
 [[nodiscard]] Result<Signed> verify_signed_blob(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& blob);
 
-// What a client signs to cancel a job: SHA-256 of "cancel ID". 
+// What a client signs to cancel a job: SHA-256 of "cancel ID".
 [[nodiscard]] Hash cancel_digest(const JobId& job);
 
 struct SubmissionBounds {

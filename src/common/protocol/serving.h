@@ -158,8 +158,8 @@ struct Ask {
   std::vector<std::string> stop{};
   std::vector<std::int32_t> answered{};  // Of an answer that another chain began.
   bool prints = false;
-  bool audit = false;     // Draws nothing: reads what was answered and tells of its fingerprints (Tokens without tokens).
-  std::int64_t now = 0;   // What a template that asks for the time is told, in seconds since 1970; 0: the time where it is.
+  bool audit = false;    // Draws nothing: reads what was answered and tells of its fingerprints (Tokens without tokens).
+  std::int64_t now = 0;  // What a template that asks for the time is told, in seconds since 1970; 0: the time where it is.
 };
 struct Drop {
   std::uint32_t request = 0;

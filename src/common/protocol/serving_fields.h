@@ -73,8 +73,11 @@ struct Shape<serving::Tokens> {
   using M = serving::Tokens;
   static constexpr std::string_view type = "tokens";
   static constexpr std::string_view name = "ServingTokens";
-  static constexpr std::tuple fields{field("request", &M::request), field("epoch", &M::epoch), field("first", &M::first),
-                                     field("tokens", &M::tokens), field("prompt_tokens", &M::prompt_tokens),
+  static constexpr std::tuple fields{field("request", &M::request),
+                                     field("epoch", &M::epoch),
+                                     field("first", &M::first),
+                                     field("tokens", &M::tokens),
+                                     field("prompt_tokens", &M::prompt_tokens),
                                      field("prints", &M::prints, {.count_max = 1024})};
 };
 template <>

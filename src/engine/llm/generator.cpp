@@ -76,8 +76,8 @@ struct Generator::Answer {
   Generation generation;
   std::optional<std::uint32_t> hidden_told;  // Behind how many tokens, last.
   std::optional<StopReason> ending;          // With a hidden state to be told of before.
-  std::string certain;   // Said since the last token that was told of.
-  std::size_t told = 0;  // Tokens.
+  std::string certain;                       // Said since the last token that was told of.
+  std::size_t told = 0;                      // Tokens.
   Clock::time_point begun;
   Clock::time_point first;  // When the first token was drawn.
 };

@@ -16,11 +16,10 @@ namespace {
 constexpr double minute_s = 60;
 
 std::string fields_of(const ApiKey& key) {
-  return std::format(
-      R"("id":"{}","name":{},"owner":"{}","created":{},"revoked":{},"requests_per_min":{},"tokens_per_min":{},"tokens_max":{},)"
-      R"("credits_max":{},"requests":{},"tokens":{},"credits":{})",
-      key.id, json_string(key.name), key.owner.text(), key.created, key.revoked, key.requests_per_min, key.tokens_per_min, key.tokens_max,
-      key.credits_max, key.requests, key.tokens, key.credits);
+  return std::format(R"("id":"{}","name":{},"owner":"{}","created":{},"revoked":{},"requests_per_min":{},"tokens_per_min":{},"tokens_max":{},)"
+                     R"("credits_max":{},"requests":{},"tokens":{},"credits":{})",
+                     key.id, json_string(key.name), key.owner.text(), key.created, key.revoked, key.requests_per_min, key.tokens_per_min,
+                     key.tokens_max, key.credits_max, key.requests, key.tokens, key.credits);
 }
 
 template <class Integer>
@@ -189,7 +188,8 @@ KeyAdmission KeyRing::admit(const Hash& hash, const KeyUse& use, Instant now) {
            long_wait);
   }
   if (requests > 0 && entry->requests.level < 1) {
-    refuse(ErrorCode::resource_exhausted, std::format("Rate limit reached for requests: the API key {} has {} a minute.", key.name, key.requests_per_min),
+    refuse(ErrorCode::resource_exhausted,
+           std::format("Rate limit reached for requests: the API key {} has {} a minute.", key.name, key.requests_per_min),
            wait_for(1 - entry->requests.level, requests));
   }
   if (tokens > 0 && entry->tokens.level < likely) {

@@ -63,9 +63,9 @@ struct AnswerEnd {
 struct AuditRequest {
   RequestId id = 0;  // Of the same numbers as requests, used once.
   std::string model;
-  protocol::serving::Ask ask;      // With all of `answered`.
-  std::vector<PublicKey> except;   // Who answered it or has audited it.
-  std::uint64_t draw = 0;          // Chooses among those who could.
+  protocol::serving::Ask ask;     // With all of `answered`.
+  std::vector<PublicKey> except;  // Who answered it or has audited it.
+  std::uint64_t draw = 0;         // Chooses among those who could.
 };
 struct AuditEnd {
   std::optional<Error> error{};  // Nobody could, or did.
@@ -199,6 +199,7 @@ class Desk {
     std::uint32_t epoch = 0;
     ServingId worker = 0;     // Who is asked.
     std::uint32_t shard = 0;  // Where it is linked for this audit alone.
+    bool waiting = false;     // For somebody who audits another answer now.
     Instant since{};
     std::vector<PublicKey> auditors{};
     Prints prints{};
@@ -241,10 +242,13 @@ class Desk {
   void on(ServingId session, const protocol::serving::Answered& message, Instant now);
   void count_work(Request& request, std::uint64_t tokens);
   // desk_audits.cpp
+  [[nodiscard]] bool begin_audit(Audit& audit);
   [[nodiscard]] bool audit_by_chain(Audit& audit);
   [[nodiscard]] bool audit_by_holder(Audit& audit);
   [[nodiscard]] bool audit_by_idle(Audit& audit);
   void link_audit(Audit& audit);
+  // All layers of a model whose chains have several members: nobody could take over a member's place with it.
+  [[nodiscard]] bool serves_audits_alone(const Shard& shard) const;
   void ask_audit(const Audit& audit);
   void end_audit(RequestId id, std::optional<Error> error);
   void look_after_audits(Instant now);

@@ -16,20 +16,27 @@ void Desk::audit(AuditRequest request, Instant now) {
   Audit& audit = audits_[id];
   audit.what = std::move(request);
   audit.since = now;
-  if (audit_by_chain(audit) || audit_by_holder(audit) || audit_by_idle(audit)) {
-    ++counters_.audits;
-    return;
-  }
-  end_audit(id, Error{ErrorCode::unavailable, "No other worker holds the model."});
+  if (begin_audit(audit)) return;
+  audit.waiting = std::ranges::any_of(audits_, [&](const auto& entry) {
+    const Audit& other = entry.second;
+    return other.shard != 0 && other.what.model == audit.what.model && !std::ranges::contains(audit.what.except, workers_.at(other.worker).key);
+  });
+  if (!audit.waiting) end_audit(id, Error{ErrorCode::unavailable, "No other worker holds the model."});
+}
+
+bool Desk::begin_audit(Audit& audit) {
+  if (!audit_by_chain(audit) && !audit_by_holder(audit) && !audit_by_idle(audit)) return false;
+  audit.waiting = false;
+  ++counters_.audits;
+  return true;
 }
 
 bool Desk::audit_by_chain(Audit& audit) {
   std::vector<ChainId> able;
   for (const auto& [id, chain] : chains_) {
     if (chain.model != audit.what.model || chain.state != ChainState::ready) continue;
-    const bool other = std::ranges::none_of(chain.members, [&](const Member& member) {
-      return std::ranges::contains(audit.what.except, workers_.at(member.worker).key);
-    });
+    const bool other = std::ranges::none_of(
+        chain.members, [&](const Member& member) { return std::ranges::contains(audit.what.except, workers_.at(member.worker).key); });
     if (other) able.push_back(id);
   }
   if (able.empty()) return false;
@@ -46,7 +53,7 @@ bool Desk::audit_by_holder(Audit& audit) {
   const std::uint32_t layers = models_.at(audit.what.model).card.layers;
   std::vector<std::uint32_t> able;
   for (const auto& [id, shard] : shards_) {
-    if (shard.chain != 0 || !shard.loaded || shard.model != audit.what.model || shard.begin != 0 || shard.end != layers) continue;
+    if (shard.chain != 0 || shard.model != audit.what.model || shard.begin != 0 || shard.end != layers) continue;
     if (!std::ranges::contains(audit.what.except, workers_.at(shard.worker).key)) able.push_back(id);
   }
   if (able.empty()) return false;
@@ -56,16 +63,23 @@ bool Desk::audit_by_holder(Audit& audit) {
   shard.chain = audit.chain;  // Stands by no more, so that nobody else uses its engine meanwhile.
   audit.worker = shard.worker;
   audit.auditors.push_back(workers_.at(shard.worker).key);
-  link_audit(audit);
+  if (shard.loaded) link_audit(audit);  // Otherwise when it has been.
   return true;
 }
 
 bool Desk::audit_by_idle(Audit& audit) {
   const ModelCard& card = models_.at(audit.what.model).card;
   std::vector<Candidate> idle = candidates(nullptr);
-  std::erase_if(idle, [&](const Candidate& one) {
+  std::erase_if(idle, [&](Candidate& one) {
     const Worker& worker = workers_.at(one.session);
-    return !worker.shards.empty() || std::ranges::contains(audit.what.except, worker.key);
+    bool stands_by = true;
+    // Beside what it stands by with, not instead of it.
+    for (const std::uint32_t id : worker.shards) {
+      const Shard& shard = shards_.at(id);
+      stands_by = stands_by && shard.chain == 0;
+      one.memory_free -= std::min(one.memory_free, shard.bytes);
+    }
+    return !stands_by || std::ranges::contains(audit.what.except, worker.key);
   });
   const auto worker = place_shard(card, 0, card.layers, idle, context_of(card), settings_.sequences);
   if (!worker) return false;
@@ -74,6 +88,13 @@ bool Desk::audit_by_idle(Audit& audit) {
   audit.auditors.push_back(workers_.at(*worker).key);
   audit.shard = send_load(*worker, audit.chain, card.name, 0, card.layers);
   return true;
+}
+
+bool Desk::serves_audits_alone(const Shard& shard) const {
+  const auto model = models_.find(shard.model);
+  if (model == models_.end() || shard.begin != 0 || shard.end != model->second.card.layers) return false;
+  if (shard.chain != 0 && chains_.contains(shard.chain)) return false;
+  return std::ranges::any_of(chains_, [&](const auto& entry) { return entry.second.model == shard.model && entry.second.members.size() > 1; });
 }
 
 void Desk::link_audit(Audit& audit) {
@@ -104,22 +125,26 @@ void Desk::end_audit(RequestId id, std::optional<Error> error) {
     if (const auto shard = shards_.find(audit.shard); shard != shards_.end()) {
       world_.send(audit.worker, wire::Unlink{.chain = audit.chain});
       if (shard->second.loaded && !error) {
-        shard->second.chain = 0;  // Stands by again, or from now on.
+        shard->second.chain = 0;  // For the next audit, or to stand by.
       } else {
         unload(audit.shard);  // It may be at it still.
       }
     }
-  } else if (error && workers_.contains(audit.worker)) {
+  } else if (error && !audit.waiting && workers_.contains(audit.worker)) {
     world_.send(audit.worker, wire::Drop{.request = id});
   }
   world_.audited(id, {.error = std::move(error), .auditors = std::move(audit.auditors), .prints = std::move(audit.prints)});
+  for (auto& [other, waits] : audits_) {
+    if (waits.waiting && waits.what.model == audit.what.model && begin_audit(waits)) break;
+  }
 }
 
 void Desk::look_after_audits(Instant now) {
   std::vector<RequestId> lost;
-  for (const auto& [id, audit] : audits_) {
+  for (auto& [id, audit] : audits_) {
+    if (audit.waiting) (void)begin_audit(audit);
     const auto chain = chains_.find(audit.chain);
-    const bool broken = audit.shard == 0 && (chain == chains_.end() || chain->second.epoch != audit.epoch);
+    const bool broken = !audit.waiting && audit.shard == 0 && (chain == chains_.end() || chain->second.epoch != audit.epoch);
     if (broken || now - audit.since > settings_.audit_max) lost.push_back(id);
   }
   for (const RequestId id : lost) end_audit(id, Error{ErrorCode::deadline_exceeded, "The audit did not come to its end."});

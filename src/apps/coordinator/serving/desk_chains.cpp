@@ -73,17 +73,19 @@ void Desk::load(ChainId id, Member& member, Instant) {
 
 // One idle worker for each model, with the layers of one member of its chain after the other.
 void Desk::stand_by(const std::string& name) {
-  for (const auto& [id, shard] : shards_) {
-    if ((shard.chain == 0 || audit_of_chain(shard.chain) != nullptr) && shard.model == name) return;
-  }
   const auto chain =
       std::ranges::find_if(chains_, [&](const auto& entry) { return entry.second.model == name && entry.second.state == ChainState::ready; });
   if (chain == chains_.end()) return;
+  for (const auto& [id, shard] : shards_) {
+    if ((shard.chain == 0 || audit_of_chain(shard.chain) != nullptr) && shard.model == name && !serves_audits_alone(shard)) return;
+  }
   Model& model = models_.at(name);
   const auto& members = chain->second.members;
   const Member& member = members[(members.size() - 1 + model.standbys) % members.size()];
   std::vector<Candidate> idle = candidates(&chain->second);
-  std::erase_if(idle, [&](const Candidate& one) { return !workers_.at(one.session).shards.empty(); });
+  std::erase_if(idle, [&](const Candidate& one) {
+    return !std::ranges::all_of(workers_.at(one.session).shards, [&](std::uint32_t shard) { return serves_audits_alone(shards_.at(shard)); });
+  });
   const auto worker = place_shard(model.card, member.begin, member.end, idle, context_of(model.card), settings_.sequences);
   if (!worker) return;
   ++model.standbys;

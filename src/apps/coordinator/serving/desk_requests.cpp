@@ -130,7 +130,10 @@ Desk::Request* Desk::request_of(ServingId session, RequestId id, std::uint32_t e
 
 // The prompt counts for the chain that draws the first token behind it.
 void Desk::count_work(Request& request, std::uint64_t tokens) {
-  if (!std::exchange(request.prompt_counted, true)) tokens += request.prompt_tokens;
+  if (!request.prompt_counted && request.prompt_tokens > 0) {
+    request.prompt_counted = true;
+    tokens += request.prompt_tokens;
+  }
   if (tokens == 0) return;
   for (const Member& member : chains_.at(request.chain).members) {
     if (const auto worker = workers_.find(member.worker); worker != workers_.end())

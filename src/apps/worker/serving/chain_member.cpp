@@ -148,7 +148,10 @@ void ChainMember::tell_tokens(std::uint32_t number) {
   Request& request = found->second;
   request.telling = false;
   if (request.tokens.empty() && request.prints.empty()) return;
-  wire::Tokens tokens{.request = number, .epoch = link_.epoch, .first = request.told, .tokens = std::exchange(request.tokens, {}),
+  wire::Tokens tokens{.request = number,
+                      .epoch = link_.epoch,
+                      .first = request.told,
+                      .tokens = std::exchange(request.tokens, {}),
                       .prompt_tokens = request.prompt_tokens,
                       .prints = std::exchange(request.prints, {})};
   request.told += static_cast<std::uint32_t>(tokens.tokens.size());
