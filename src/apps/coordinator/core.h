@@ -108,6 +108,7 @@ class Core {
   // --- Results (core_results.cpp).
   void deliver(Delivery delivery, Moment now);
   void receipt(CoveringReceipt receipt, Moment now);
+  void compared(const Comparison& comparison, Moment now);  // core_compare.cpp
   void failed(SessionId session, const protocol::TaskFailed& failure, Moment now);
   // A result that did not stand the checks: no such bytes, another root, a wrong product. Counts as the worker's failure.
   void refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now);

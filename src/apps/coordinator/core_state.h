@@ -46,8 +46,9 @@ struct RunningJob {
   Book::Manifest manifest;
   std::vector<std::unique_ptr<const Settled>> accepted;  // By index; null: the task is open.
   std::uint32_t accepted_count = 0;
-  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // Of open tasks, by index.
-  std::map<std::uint32_t, std::set<PublicKey>> leased;                // Likewise; for views.
+  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;        // Of open tasks, by index.
+  std::map<std::uint32_t, std::set<PublicKey>> leased;                      // Likewise; for views.
+  std::map<std::uint32_t, std::map<std::pair<Hash, Hash>, bool>> compared;  // Whether two roots of a task agree within the tolerance.
   // Who audited an open task and agreed or accused, to be told and paid when it is accepted.
   struct Auditor {
     PublicKey worker;
@@ -158,7 +159,6 @@ struct Core::State final : WatchSource {
   void start_join(RunningJob& job);
   void end_job(const JobId& id, store::JobUpdate::End end, Moment now);
   [[nodiscard]] trust::JobTerms terms_of(const Book::Manifest& manifest);
-  [[nodiscard]] std::optional<std::string> difference(const TaskId& task, const Hash& a, const Hash& b);
 
   // core_workers.cpp
   [[nodiscard]] ConnectedWorker* worker_of(SessionId session);
@@ -173,6 +173,11 @@ struct Core::State final : WatchSource {
   void verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker, std::optional<MicroCredits> paid, std::string reason);
   void store_reputation(const PublicKey& worker);
   void store_receipt(Covering& covering);
+
+  // core_compare.cpp
+  // Whether the result is being compared first: compared() hands it to trust then.
+  bool compare_first(const RunningJob& job, const PublicKey& worker, const protocol::TaskResult& result);
+  [[nodiscard]] bool agree(const TaskId& task, const Hash& a, const Hash& b);
 
   // core_audits.cpp
   [[nodiscard]] MicroCredits replica_value(const RunningJob& job) const;  // 0 before the canary has passed.

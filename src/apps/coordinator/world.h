@@ -35,6 +35,20 @@ struct AuditOrder {
   std::vector<store::OutputBlob> audited;    // and the auditor's, of the range.
 };
 
+// A result to be compared with others of its task (compare_results.h).
+struct CompareOrder {
+  struct Side {
+    Hash root;
+    std::vector<store::OutputBlob> outputs;
+  };
+  TaskId task;
+  PublicKey worker;  // Whose result it is.
+  std::uint32_t attempt = 0;
+  std::shared_ptr<const manifest::Manifest> manifest;
+  Side mine;
+  std::vector<Side> others;
+};
+
 class World {
  public:
   virtual ~World() = default;
@@ -59,6 +73,9 @@ class World {
   virtual void answer_settled(const AnswerId&) {}
   // A worker that was convicted serves no models any more.
   virtual void bar_server(const PublicKey&) {}
+
+  // Comes back as Core::compared().
+  virtual void compare(CompareOrder order) = 0;
 
   // What is in memory is no longer what is stored: the process must end, and recover when it starts again.
   virtual void fatal(const Error& error) = 0;
