@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "apps/coordinator/test_network.h"
 #include "common/proof/fingerprint.h"
 
