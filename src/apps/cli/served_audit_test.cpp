@@ -162,7 +162,7 @@ class Network final : public coordinator::DeskWorld {
     for (const auto& share : end.work) {
       for (const PublicKey& auditor : audited_->auditors) EXPECT_NE(auditor, share.worker);
     }
-    const auto verdict = compare_prints(end.prints, audited_->prints, answer_tokens, true, served_.model.config.embedding);
+    const auto verdict = coordinator::compare_prints(end.prints, audited_->prints, answer_tokens, true, served_.model.config.embedding);
     std::printf("  error %.2e, missing %.3f: %s\n", verdict.error, verdict.missing, verdict.agrees ? "agrees" : verdict.reason.c_str());
     EXPECT_TRUE(verdict.readable) << verdict.reason;
     return verdict;
@@ -319,6 +319,7 @@ TEST_F(ServedAudits, WhatAChainAnswersIsConfirmedByOneWorkerAndSharedByLayers) {
   network.until_serving(2);
   const auto end = network.ask();
   network.join();
+  network.until([&] { return network.desk_.workers().size() == 3; }, "the third has joined");
 
   EXPECT_TRUE(network.audit(end).agrees);
   ASSERT_EQ(end.work.size(), 2U);

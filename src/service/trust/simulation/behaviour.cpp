@@ -6,7 +6,7 @@ namespace weft::trust::simulation {
 namespace {
 
 // 0 for what is right; every wrong answer has a mark of its own, accomplices share theirs.
-Hash root_of(const TaskId& task, std::uint32_t mark, std::uint16_t wrong) {
+Hash root_of(const TaskId& task, std::uint32_t mark, std::uint32_t wrong) {
   Hash root;
   std::memcpy(root.bytes.data(), &task.index, sizeof task.index);
   std::memcpy(root.bytes.data() + 4, task.job.bytes.data(), task.job.bytes.size());
@@ -17,10 +17,10 @@ Hash root_of(const TaskId& task, std::uint32_t mark, std::uint16_t wrong) {
 
 constexpr std::uint32_t pact_mark = 0xffffffff;
 
-std::uint16_t wrong_parts(std::uint32_t count, std::mt19937_64& random) {
-  if (count >= answer_parts) return 0xffff;
+std::uint32_t wrong_parts(std::uint32_t count, std::mt19937_64& random) {
+  if (count >= answer_parts) return 0xffffffff;
   const auto first = static_cast<std::uint32_t>(random() % (answer_parts - count + 1));
-  return static_cast<std::uint16_t>(((1U << count) - 1) << first);
+  return static_cast<std::uint32_t>(((1U << count) - 1) << first);
 }
 
 }  // namespace

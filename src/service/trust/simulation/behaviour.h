@@ -22,7 +22,7 @@ enum class Kind : std::uint8_t {
 inline constexpr std::array<std::string_view, 5> kind_names{"honest", "random", "sleeper", "lazy", "colluding"};
 
 // Answers have this many parts; audits look at one of as many or fewer.
-inline constexpr std::uint32_t answer_parts = 16;
+inline constexpr std::uint32_t answer_parts = 32;
 
 struct Cheating {
   double from_reputation = 0;
@@ -33,7 +33,7 @@ struct Cheating {
 
 struct Answer {
   Hash root;
-  std::uint16_t wrong = 0;  // A bit for each part.
+  std::uint32_t wrong = 0;  // A bit for each part.
   [[nodiscard]] bool right() const { return wrong == 0; }
 };
 
