@@ -47,6 +47,11 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--newcomer-lead", options->newcomer_lead,
                    "Votes that answers of unknown workers must lead by (11 holds against 30 % accomplices); 0 leaves it to the job")
       ->check(CLI::Range(0, 64));
+  command->add_flag("--stakes", options->stakes, "Workers may deposit and withdraw stakes (weft stake)");
+  command->add_flag("--require-keys", options->require_keys, "Models are asked with an API key (weft key) only; the default beyond loopback");
+  command->add_flag("--open-models", options->open_models, "Models are asked without an API key, also beyond loopback");
+  command->add_option("--guest-requests", options->guest_requests,
+                      "Where keys are required: what the page may ask a minute from one address; 0: nothing");
   command->add_option("--rate-limit", options->rate_limit, "Expensive requests a second from one address; 0 for no limit");
   command->callback([options, &chosen] { chosen = [options] { return serve_command(*options, make_shader_checker); }; });
 }
@@ -127,6 +132,7 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
   add->add_option("file", options->file, "The model")->required()->check(CLI::ExistingFile);
   add->add_option("--name", options->name, "How it is asked for (default: the file's name)");
   add->add_option("--shards", options->shards, "Workers that share its layers at least")->check(CLI::Range(1, 64));
+  add->add_option("--price", options->price, "Credits for 1,000 tokens (default: by its size, docs/pricing.md)")->check(CLI::NonNegativeNumber);
   add->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
   add->add_flag("--wait", options->wait, "Until it can be asked");
   add->add_flag("--json", options->json, "One JSON document on standard output");

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "apps/coordinator/answers.h"
 #include "apps/coordinator/audits.h"
 #include "apps/coordinator/core.h"
 #include "apps/coordinator/watch_board.h"
@@ -124,6 +125,7 @@ struct Core::State final : WatchSource {
   trust::Referee trust;
   ledger::Ledger ledger;
   Audits audits;
+  Answers answers;
   std::vector<Jury> juries;    // To be paid when what the dispute took from its losers is there.
   std::set<PublicKey> staked;  // Wallets with a stake.
 
@@ -230,6 +232,24 @@ struct Core::State final : WatchSource {
   void pay_juries(Moment now);
   // What could be paid.
   MicroCredits pay_from_platform(const TaskId& task, const PublicKey& worker, MicroCredits amount, std::string_view what, Moment now);
+
+  // core_answers.cpp
+  void store_key(const ApiKey& key);
+  [[nodiscard]] Result<> restore_answers(const store::Loaded& loaded, Moment now);
+  // The client's grant, where it has not had it.
+  [[nodiscard]] Result<> fund(const PublicKey& client, Moment now);
+  bool move_answer_money(ledger::Transaction transaction, Moment now);
+  [[nodiscard]] trust::CheckRates answer_rates(const PublicKey& worker, Moment now) const;
+  [[nodiscard]] bool audit_is_due(const AnswerId& id, OpenAnswer& open, Moment now);
+  void ask_audit(const AnswerId& id, Moment now);
+  void judge_answer(const AnswerId& id, std::int64_t lead, Moment now);
+  void end_answer(const AnswerId& id, MicroCredits due, std::string_view why, Moment now);
+  void forget_answer(const AnswerId& id);
+  void bar_server(const PublicKey& worker, Moment now);
+
+  // core_stakes.cpp
+  [[nodiscard]] MicroCredits stake_at_risk(const PublicKey& wallet) const;
+  [[nodiscard]] StakeView stake_view(const PublicKey& wallet, UnixMillis now) const;
 
   // core_payments.cpp
   [[nodiscard]] Result<> open_escrow(const JobId& job, const PublicKey& client, MicroCredits budget, Moment now);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "apps/coordinator/answers.h"
 #include "apps/coordinator/events.h"
 #include "common/manifest/split.h"
 #include "common/protocol/messages.h"
@@ -65,6 +66,13 @@ class World {
   virtual void join(JoinOrder order) = 0;
   // Comes back as Core::inspected().
   virtual void inspect(AuditOrder order) = 0;
+
+  // An answer is to be read by others; comes back as Core::answer_audited().
+  virtual void audit_answer(const AnswerAuditOrder&) {}
+  // Nothing more will be asked about it.
+  virtual void answer_settled(const AnswerId&) {}
+  // A worker that was convicted serves no models any more.
+  virtual void bar_server(const PublicKey&) {}
 
   // Comes back as Core::compared().
   virtual void compare(CompareOrder order) = 0;

@@ -73,17 +73,19 @@ void Desk::load(ChainId id, Member& member, Instant) {
 
 // One idle worker for each model, with the layers of one member of its chain after the other.
 void Desk::stand_by(const std::string& name) {
-  for (const auto& [id, shard] : shards_) {
-    if (shard.chain == 0 && shard.model == name) return;
-  }
   const auto chain =
       std::ranges::find_if(chains_, [&](const auto& entry) { return entry.second.model == name && entry.second.state == ChainState::ready; });
   if (chain == chains_.end()) return;
+  for (const auto& [id, shard] : shards_) {
+    if ((shard.chain == 0 || audit_of_chain(shard.chain) != nullptr) && shard.model == name && !serves_audits_alone(shard)) return;
+  }
   Model& model = models_.at(name);
   const auto& members = chain->second.members;
   const Member& member = members[(members.size() - 1 + model.standbys) % members.size()];
   std::vector<Candidate> idle = candidates(&chain->second);
-  std::erase_if(idle, [&](const Candidate& one) { return !workers_.at(one.session).shards.empty(); });
+  std::erase_if(idle, [&](const Candidate& one) {
+    return !std::ranges::all_of(workers_.at(one.session).shards, [&](std::uint32_t shard) { return serves_audits_alone(shards_.at(shard)); });
+  });
   const auto worker = place_shard(model.card, member.begin, member.end, idle, context_of(model.card), settings_.sequences);
   if (!worker) return;
   ++model.standbys;
@@ -195,6 +197,7 @@ void Desk::on(ServingId session, const wire::Loaded& message, Instant now) {
   if (shard == shards_.end() || shard->second.worker != session) return;
   shard->second.loaded = true;
   if (chains_.contains(shard->second.chain)) advance(shard->second.chain, now);
+  if (Audit* const audit = audit_of_chain(shard->second.chain)) link_audit(*audit);
 }
 
 void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
@@ -206,6 +209,7 @@ void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
     workers_.at(session).offer.memory_bytes = 0;
     return unload(message.shard);
   }
+  if (const Audit* const audit = audit_of_chain(id)) return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
   const std::string name = chains_.at(id).model;
   Model& model = models_.at(name);
   model.trouble = message.message;
@@ -219,6 +223,10 @@ void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
 }
 
 void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
+  if (const Audit* const audit = audit_of_chain(message.chain)) {
+    if (audit->worker == session && audit->epoch == message.epoch) ask_audit(*audit);
+    return;
+  }
   const auto chain = chains_.find(message.chain);
   if (chain == chains_.end() || chain->second.epoch != message.epoch || chain->second.state != ChainState::linking) return;
   const auto member = std::ranges::find(chain->second.members, session, &Member::worker);
@@ -230,6 +238,8 @@ void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
 }
 
 void Desk::on(ServingId session, const wire::Broken& message, Instant now) {
+  if (const Audit* const audit = audit_of_chain(message.chain); audit != nullptr && audit->worker == session)
+    return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
   const auto chain = chains_.find(message.chain);
   if (chain == chains_.end() || chain->second.epoch != message.epoch) return;
   const auto& members = chain->second.members;
@@ -257,6 +267,7 @@ void Desk::on(ServingId session, const wire::Signal& message, Instant) {
 void Desk::lose_worker(ServingId session, Instant now) {
   const auto found = workers_.find(session);
   if (found == workers_.end()) return;
+  end_audits_on(session);
   const auto shards = found->second.shards;
   workers_.erase(found);
   std::set<ChainId> chains;
