@@ -143,7 +143,7 @@ async function chat(OpenAI, browser) {
   let leadMs = 0;
   for (let round = 0; round < lossesMax; ++round) {
     if (tabs.size < tabsWanted) await openTab(browser);
-    await until(async () => (await getJson('/v1/serving')).workers.filter((worker) => worker.shards > 0).length === tabsWanted, 'three tabs serve and one stands by');
+    await until(async () => (await getJson('/v1/serving')).models.some(({ model, covered }) => model === name && covered === shards), 'three tabs serve and one stands by');
     const { page, context } = tabs.get(chain[1]);
     let closing = null;
     const close = () => { closing ??= page.close().then(() => context.close()); };
