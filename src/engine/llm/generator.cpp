@@ -158,7 +158,7 @@ Async<Result<>> Generator::begin(Slot& slot, std::unique_ptr<Answer> answer) {
 Async<Result<>> Generator::replay(Slot& slot) {
   const std::vector<Token>& answered = slot.answer->request.answered;
   slot.answer->skip_answered();
-  const std::size_t part = answered.size() <= options_.replay_max ? 1 : options_.append_max;
+  const std::size_t part = answered.size() <= options_.replay_max && !options_.exact_in_parts ? 1 : options_.append_max;
   for (std::size_t done = 0; done < answered.size() && slot.answer->wanted();) {
     const auto from = answered.begin() + static_cast<std::ptrdiff_t>(done);
     const auto to = from + static_cast<std::ptrdiff_t>(std::min(part, answered.size() - done));

@@ -128,6 +128,7 @@ class Desk {
     ChainId chain = 0;  // 0: stands by.
     std::uint64_t bytes = 0;
     bool loaded = false;
+    bool exact = false;  // On a processor: see Link.
     std::string model{};
     std::uint32_t begin = 0, end = 0;
   };

@@ -111,7 +111,8 @@ void Desk::advance(ChainId id, Instant now) {
     chain.state = ChainState::linking;
     chain.since = now;
     ++chain.epoch;
-    wire::Link link{.chain = id, .epoch = chain.epoch, .wire = settings_.wire, .members = {}};
+    const bool exact = std::ranges::all_of(chain.members, [&](const Member& m) { return shards_.at(m.shard).exact; });
+    wire::Link link{.chain = id, .epoch = chain.epoch, .wire = settings_.wire, .exact = exact, .members = {}};
     for (Member& member : chain.members) {
       member.linked = false;
       const Worker& worker = workers_.at(member.worker);
@@ -138,6 +139,7 @@ void Desk::on(ServingId session, const wire::Loaded& message, Instant now) {
   const auto shard = shards_.find(message.shard);
   if (shard == shards_.end() || shard->second.worker != session) return;
   shard->second.loaded = true;
+  shard->second.exact = message.device == "cpu";
   if (shard->second.chain == 0) return stand_by(std::string(shard->second.model));
   if (chains_.contains(shard->second.chain)) advance(shard->second.chain, now);
 }
