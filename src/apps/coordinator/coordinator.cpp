@@ -116,6 +116,7 @@ class LiveCoordinator final : public Coordinator, private World {
 
   Result<> run() {
     WEFT_ASSIGN(models_, ModelService::open(options_.data, book_));
+    WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts", {.bytes_max = options_.blobs_bytes_max}));
     WEFT_ASSIGN(auto loaded, store_->load());
     WEFT_ASSIGN(options_.core.secret, secret_of(loaded));
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
@@ -191,6 +192,7 @@ class LiveCoordinator final : public Coordinator, private World {
                           .submitters = *submitters_,
                           .store = *store_,
                           .blobs = *blobs_,
+                          .blob_parts = *blob_parts_,
                           .book = book_,
                           .models = *models_,
                           .guests = *guests_,
@@ -340,6 +342,7 @@ class LiveCoordinator final : public Coordinator, private World {
   crypto::KeyPair identity_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
+  std::unique_ptr<store::BlobParts> blob_parts_;
   Book book_;
   Intake intake_;
   std::unique_ptr<ModelService> models_;

@@ -439,8 +439,9 @@ void ModelService::status(const net::Respond& respond) {
     }
     std::string models;
     for (const ServedModel& model : desk.models()) {
-      models += std::format(R"({}{{"model":{},"state":"{}","chains":{},"shards":{},"running":{},"waiting":{}}})", models.empty() ? "" : ",",
-                            json_string(model.name), model.state, model.chains, model.shards, model.running, model.waiting);
+      models +=
+          std::format(R"({}{{"model":{},"state":"{}","chains":{},"shards":{},"covered":{},"running":{},"waiting":{}}})", models.empty() ? "" : ",",
+                      json_string(model.name), model.state, model.chains, model.shards, model.covered, model.running, model.waiting);
     }
     const ServingCounters& counters = desk.counters();
     respond(net::json_reply(

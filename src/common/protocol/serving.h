@@ -134,6 +134,7 @@ struct Link {
   std::uint32_t epoch = 0;  // Grows; hops and answers of an earlier one are nobody's.
   std::uint32_t index = 0;  // Of the receiver among the members.
   std::string wire{};       // "f32" or "f16".
+  bool exact = false;       // All members' numbers are the same however many positions they take at a time, as on processors.
   std::vector<Member> members{};
 };
 struct Unlink {

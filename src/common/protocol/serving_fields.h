@@ -144,8 +144,8 @@ struct Shape<serving::Link> {
   using M = serving::Link;
   static constexpr std::string_view type = "link";
   static constexpr std::string_view name = "ServingLink";
-  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("index", &M::index), field("wire", &M::wire),
-                                     field("members", &M::members)};
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("index", &M::index),
+                                     field("wire", &M::wire),   field("exact", &M::exact), field("members", &M::members)};
 };
 template <>
 struct Shape<serving::Unlink> {

@@ -27,7 +27,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
       for (const std::uint32_t shard : standing) unload(shard);
     }
   } else {
-    models_[card.name] = {.card = card};
+    models_[card.name] = {.card = card, .busy = now};
   }
   form_where_needed(card.name, now);
 }
@@ -108,20 +108,17 @@ void Desk::tick(Instant now) {
     world_.close(session, "Nothing was heard for too long.");
     lose_worker(session, now);
   }
-  std::vector<ChainId> stuck, idle;
+  std::vector<ChainId> stuck;
   for (const auto& [id, chain] : chains_) {
     const Duration age = now - chain.since;
     if ((chain.state == ChainState::loading && age > settings_.load_max) || (chain.state == ChainState::linking && age > settings_.link_max) ||
         (chain.state == ChainState::ready && !chain.requests.empty() && now - chain.progress > settings_.stall_max))
       stuck.push_back(id);
-    const auto same = std::ranges::count_if(chains_, [&](const auto& other) { return other.second.model == chain.model; });
-    if (chain.state == ChainState::ready && chain.requests.empty() && same > 1 && now - chain.progress > settings_.idle_max) idle.push_back(id);
   }
   for (const ChainId id : stuck) {
     log_warning("A chain of {} makes no progress; another one is formed.", chains_.at(id).model);
     dissolve(id, now);
   }
-  if (!idle.empty()) dissolve(idle.front(), now);
   look_after_audits(now);
   std::vector<RequestId> late;
   for (const auto& [id, request] : requests_) {
@@ -135,6 +132,7 @@ void Desk::tick(Instant now) {
   for (const auto& [name, model] : models_) names.push_back(name);
   for (const std::string& name : names) {
     form_where_needed(name, now);
+    shrink(name, now);
     stand_by(name);
   }
 }
@@ -157,6 +155,7 @@ std::vector<ServedModel> Desk::models() const {
       ++view.chains;
       view.shards += static_cast<std::uint32_t>(chain.members.size());
       view.running += static_cast<std::uint32_t>(chain.requests.size());
+      for (const Member& member : chain.members) view.covered += is_covered(chain, member, true) ? 1 : 0;
     }
     out.push_back(std::move(view));
   }

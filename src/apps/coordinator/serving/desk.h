@@ -92,8 +92,12 @@ struct DeskSettings {
   Duration link_max = std::chrono::seconds(10);
   Duration stall_max = std::chrono::seconds(30);  // A chain with requests that draws nothing.
   Duration patience = std::chrono::seconds(60);   // A request for which there is no chain.
-  Duration idle_max = std::chrono::minutes(5);    // A further chain of a model that nobody asks.
-  std::uint32_t sequences = 4;                    // Requests at a time, for each chain.
+  // Another chain of a model once a request has waited so long while all are full; one chain less once there was so long no more to
+  // do than such a part of what one less could.
+  Duration grow_after = std::chrono::seconds(1);
+  Duration shrink_after = std::chrono::minutes(1);
+  double shrink_share = 0.5;
+  std::uint32_t sequences = 4;  // Requests at a time, for each chain.
   std::uint32_t context_max = 4096;
   std::size_t waiting_max = 64;  // Requests of one model.
   std::uint32_t resumes_max = 16;
@@ -106,6 +110,7 @@ struct ServedModel {
   std::string name;
   std::string state;  // "ready", "loading", "no worker".
   std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
+  std::uint32_t covered = 0;  // Shards whose layers somebody who stands by has ready.
 };
 struct ServedWorker {
   std::string key;
@@ -161,6 +166,7 @@ class Desk {
     ChainId chain = 0;  // 0: stands by.
     std::uint64_t bytes = 0;
     bool loaded = false;
+    bool exact = false;  // On a processor: see Link.
     std::string model{};
     std::uint32_t begin = 0, end = 0;
   };
@@ -180,6 +186,7 @@ class Desk {
     Instant since{};     // Of the state.
     Instant progress{};  // A token or an answer, or a request that was handed to it.
     std::string transport{};
+    bool retiring = false;  // Gets no more requests and goes when it is done.
   };
   struct Request {
     AnswerRequest what;
@@ -207,22 +214,17 @@ class Desk {
   struct Model {
     ModelCard card;
     std::deque<RequestId> waiting{};
-    std::string trouble{};       // Why the last chain could not be formed.
-    Instant retry{};             // No new chain before.
-    std::uint32_t standbys = 0;  // So far, to take each member's layers in turn.
+    std::string trouble{};  // Why the last chain could not be formed.
+    Instant retry{};        // No new chain before.
+    Instant busy{};         // When its chains were last needed, all of them.
   };
 
   // desk_chains.cpp
-  void form_where_needed(const std::string& model, Instant now);
   [[nodiscard]] bool form(Model& model, Instant now);
   void advance(ChainId id, Instant now);
   void mend(ChainId id, Instant now);
   void dissolve(ChainId id, Instant now);
   void lose_worker(ServingId session, Instant now);
-  // Layers that an idle worker holds, so that it can take the place of one that is lost at once.
-  void stand_by(const std::string& model);
-  void leave_standby(ServingId session);
-  [[nodiscard]] bool take_standby(ChainId id, Member& member);
   std::uint32_t send_load(ServingId worker, ChainId chain, const std::string& model, std::uint32_t begin, std::uint32_t end);
   void load(ChainId id, Member& member, Instant now);
   void unload(std::uint32_t shard);
@@ -233,6 +235,15 @@ class Desk {
   void on(ServingId session, const protocol::serving::Linked& message, Instant now);
   void on(ServingId session, const protocol::serving::Broken& message, Instant now);
   void on(ServingId session, const protocol::serving::Signal& message, Instant now);
+  // desk_standby.cpp
+  void stand_by(const std::string& model);
+  void leave_standby(ServingId session);
+  [[nodiscard]] bool take_standby(ChainId id, Member& member);
+  [[nodiscard]] bool is_covered(const Chain& chain, const Member& member, bool loaded) const;
+  void refuse_standby(std::uint32_t shard);
+  // desk_scale.cpp
+  void form_where_needed(const std::string& model, Instant now);
+  void shrink(const std::string& model, Instant now);
   // desk_requests.cpp
   void hand_out(const std::string& model, Instant now);
   void ask_chain(RequestId id, ChainId chain, Instant now);

@@ -49,7 +49,8 @@ void ChainMember::begin() {
     chain_ = std::make_unique<llm::ChainEngine>(*engine, llm::ChainEngine::Options{.wire = values}, hop(1));
     engine = chain_.get();
   }
-  generator_ = std::make_unique<llm::Generator>(*engine, *shard_->tokenizer(), llm::Generator::Options{.append_max = append_max});
+  generator_ = std::make_unique<llm::Generator>(*engine, *shard_->tokenizer(),
+                                                llm::Generator::Options{.append_max = append_max, .exact_in_parts = link_.exact});
 }
 
 void ChainMember::broken(std::uint32_t member, std::string message) {

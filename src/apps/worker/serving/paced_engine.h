@@ -1,5 +1,6 @@
-// An engine for a thread that has other things to do: the event loop gets its turn before every call, and somebody hears when work
-// begins and ends on the device, so that its waits can be pumped.
+// An engine for a thread that has other things to do: hear the coordinator, tell that it is alive. The event loop gets its turn before
+// every call, or the call is made elsewhere, or somebody hears when work begins and ends on the device, so that its waits can be pumped.
+// What would take long is cut into parts where that changes no number.
 //
 // Lifetime: as the engine inside.
 #pragma once
@@ -7,13 +8,20 @@
 #include <functional>
 #include <memory>
 
+#include "common/base/clock.h"
 #include "engine/llm/engine.h"
 
 namespace weft::worker {
 
 struct Pace {
-  std::function<Async<>()> before{};        // Every call. None where the engine waits by itself.
-  std::function<void(bool begins)> work{};  // Of every call.
+  std::function<Async<>()> before{};        // Every part. None where the engine waits by itself.
+  std::function<void(bool begins)> work{};  // Of every part.
+  // Makes the call, to its end, on another thread, and resumes on this one: for engines that never wait.
+  std::function<Async<>(std::function<void()> call)> elsewhere{};
+  // The clock by which calls are cut into parts of about `part`. Only for engines whose numbers are the same however positions and
+  // sequences are cut, as the CPU's are.
+  std::function<Instant()> now{};
+  Duration part = std::chrono::milliseconds(100);
 };
 
 [[nodiscard]] std::unique_ptr<llm::Engine> make_paced(std::unique_ptr<llm::Engine> engine, Pace pace);

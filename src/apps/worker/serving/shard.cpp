@@ -15,7 +15,7 @@ Async<Result<std::shared_ptr<Shard>>> Shard::load(ServingHost& host, wire::Load 
   WEFT_CO_ASSIGN(const auto weights, co_await Weights::open(host, file, order.chunks, std::move(token)));
   WEFT_CO_OK(co_await weights->want({{.first = 0, .bytes = order.header_bytes}}));
   WEFT_CO_ASSIGN(out->source_, host.open_file(file));
-  WEFT_CO_ASSIGN(out->file_, gguf::read_file(*out->source_));
+  WEFT_CO_ASSIGN(out->file_, gguf::read_file(*out->source_, {.header_bytes_max = order.header_bytes}));
   WEFT_CO_ASSIGN(out->model_, llm::read_model(out->file_));
   llm::EngineOptions options{.layers = {.begin = order.first_layer, .end = order.end_layer}, .context = order.context, .sequences = order.sequences};
   WEFT_CO_ASSIGN(options, llm::complete(options, out->model_.config));
