@@ -142,9 +142,9 @@ void Work::run(const Queued& task, const std::shared_ptr<const exec::Job>& job) 
   running_->on_runner = true;
   TaskRun request{
       .job = job, .options = {.range = task.range, .piece_workgroups_max = task.terms->piece_workgroups_max}, .wall_max = task.terms->wall_max};
-  runner_.run(std::move(request), alive_.guard([this, key = task.key](Result<exec::Output> output) {
+  runner_.run(std::move(request), alive_.guard([this, key = task.key, job, moved = exec::traffic(*job, task.range)](Result<exec::Output> output) {
     const Duration took = host_.now() - running_->began;
-    if (!running_->cancelled) output ? succeed(key, std::move(*output)) : fail_task(key, std::move(output.error()));
+    if (!running_->cancelled) output ? succeed(key, std::move(*output), *job, moved) : fail_task(key, std::move(output.error()));
     end_running(std::chrono::duration_cast<Duration>(took * ((1 - share_) / share_)));
   }));
 }
@@ -152,23 +152,41 @@ void Work::run(const Queued& task, const std::shared_ptr<const exec::Job>& job) 
 void Work::end_running(Duration rest) {
   const Running ended = *std::exchange(running_, std::nullopt);
   if (ended.cancelled) emit_(event::TaskCancelled{.key = ended.key, .reason = *ended.cancelled});
-  if (rest > Duration::zero() && !finishing_) {
-    resting_ = true;
-    host_.after(rest, alive_.guard([this] {
-      resting_ = false;
-      run_next();
-    }));
-  }
+  if (rest > Duration::zero() && !finishing_) this->rest(rest);
   run_next();
   send_results();  // The last of a batch does not wait for its receipt.
   check_finished();
 }
 
-void Work::succeed(const TaskKey& key, exec::Output output) {
+void Work::rest(Duration rest) {
+  resting_ = true;
+  if (rest >= options_.rest_told && options_.on_rest) options_.on_rest(true);
+  host_.after(rest, alive_.guard([this, number = ++rests_] {
+    if (resting_ && number == rests_) end_rest();
+  }));
+}
+
+void Work::end_rest() {
+  resting_ = false;
+  if (options_.on_rest) options_.on_rest(false);
+  run_next();
+}
+
+void Work::throttle(double share) {
+  share_ = share;
+  if (resting_) end_rest();
+}
+
+void Work::succeed(const TaskKey& key, exec::Output output, const exec::Job& job, const exec::Traffic& traffic) {
   ++counters_.tasks_done;
   counters_.gpu_seconds += output.gpu_seconds;
   counters_.wall_seconds += output.wall_seconds;
-  emit_(event::TaskDone{.key = key, .wall_seconds = output.wall_seconds, .gpu_seconds = output.gpu_seconds});
+  emit_(event::TaskDone{.key = key,
+                        .wall_seconds = output.wall_seconds,
+                        .gpu_seconds = output.gpu_seconds,
+                        .job_name = job.manifest.name,
+                        .bytes = traffic.bytes,
+                        .operations = traffic.operations});
   Delivery& delivery = deliveries_[key];
   protocol::TaskResult& result = delivery.frame.result;
   std::vector<std::vector<Hash>> leaves;

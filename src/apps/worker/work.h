@@ -18,6 +18,7 @@
 #include "apps/worker/host.h"
 #include "apps/worker/job_loader.h"
 #include "apps/worker/outbox.h"
+#include "engine/exec/traffic.h"
 
 namespace weft::worker {
 
@@ -32,6 +33,8 @@ class Work {
     std::size_t deliveries_max = 4;      // Results whose outputs are being uploaded.
     std::size_t receipt_items_max = 16;
     Duration receipt_delay = std::chrono::milliseconds(50);  // After the first result that is not in a receipt.
+    Duration rest_told = std::chrono::milliseconds(250);     // A longer rest is worth telling, so that no task waits through it here.
+    std::function<void(bool rests)> on_rest{};
   };
 
   Work(Host& host, TaskRunner& runner, Connection& connection, Options options, EventSink emit);
@@ -44,8 +47,8 @@ class Work {
 
   // Gives up what is queued, lets what runs finish within `grace`, sends what is ready; then calls `done`, once.
   void finish(Duration grace, std::function<void()> done);
-  // Share of the time spent on tasks, in (0, 1].
-  void throttle(double share) { share_ = share; }
+  // Share of the time spent on tasks, in (0, 1]. A rest under way is over.
+  void throttle(double share);
 
   // Leased: queued, running, or with outputs on their way.
   [[nodiscard]] std::size_t held() const { return queue_.size() + (running_ ? 1 : 0) + deliveries_.size(); }
@@ -83,7 +86,9 @@ class Work {
   void run_next();
   void run(const Queued& task, const std::shared_ptr<const exec::Job>& job);
   void end_running(Duration rest);
-  void succeed(const TaskKey& key, exec::Output output);
+  void rest(Duration rest);
+  void end_rest();
+  void succeed(const TaskKey& key, exec::Output output, const exec::Job& job, const exec::Traffic& traffic);
   void fail_task(const TaskKey& key, Error error);
   struct Upload {
     TaskKey key;
@@ -123,6 +128,7 @@ class Work {
   std::uint64_t serial_ = 0;
   double share_ = 1;
   bool resting_ = false;
+  std::uint64_t rests_ = 0;
   bool finishing_ = false;
   std::function<void()> finished_;
   Alive alive_;

@@ -22,7 +22,7 @@ class PacedEngine final : public llm::Engine {
   Async<Result<>> append(llm::SequenceId id, std::vector<llm::Token> tokens) override { return paced(engine_->append(id, std::move(tokens))); }
   Async<Result<std::vector<float>>> logits(llm::SequenceId id) override { return paced(engine_->logits(id)); }
   Async<Result<std::vector<llm::Drawn>>> draw(std::vector<llm::SequenceId> ids, std::uint32_t more) override {
-    return paced(engine_->draw(std::move(ids), more));
+    return paced(engine_->draw(std::move(ids), share() < 1 ? 0 : more));
   }
   Async<Result<std::vector<float>>> forward(llm::SequenceId id, std::vector<float> hidden) override {
     return paced(engine_->forward(id, std::move(hidden)));
@@ -36,14 +36,21 @@ class PacedEngine final : public llm::Engine {
   template <class T>
   Async<T> paced(Async<T> call) {
     if (pace_.before) co_await pace_.before();
+    if (const double part = share(); part < 1 && worked_ > Duration::zero()) {
+      co_await pace_.rest(std::chrono::duration_cast<Duration>(worked_ * ((1 - part) / part)));
+    }
+    const Instant begun = now();
     if (pace_.work) pace_.work(true);
     T result = co_await std::move(call);
     if (pace_.work) pace_.work(false);
+    worked_ = now() - begun;
     co_return result;
   }
+  [[nodiscard]] double share() const { return pace_.share ? pace_.share() : 1; }
 
   const std::unique_ptr<llm::Engine> engine_;
   const Pace pace_;
+  Duration worked_{};  // By the last call, whose rest comes before the next one.
 };
 
 }  // namespace
