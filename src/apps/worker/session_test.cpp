@@ -304,7 +304,7 @@ TEST(Session, StaysPausedOverAReconnect) {
   World world;
   world.join();
   world.session.pause();
-  world.coordinator.drop();
+  world.host.drop("gone");
   world.host.run_for(10s);
 
   ASSERT_EQ(world.heard<protocol::Hello>().size(), 2U);
