@@ -40,12 +40,16 @@ test('asleep in the middle of a job: frozen for longer than a lease lives, then 
   const { url } = await serve(t);
   const { page, context } = await browse(t);
   await contribute(page, url);
-  const first = submit(t, url, hashJob({ tasks: 8, rounds: 50_000, name: 'before' }));
+  const first = submit(t, url, hashJob({ tasks: 16, rounds: 400_000, name: 'before' }));
   await until(async () => Number(await byId(page, 'done').textContent()) > 0, 'it works', 120);
 
+  const accepted = async () => (await getJson(`${url}/v1/jobs`)).jobs[0].accepted;
   const cdp = await context.newCDPSession(page);
   await cdp.send('Page.setWebLifecycleState', { state: 'frozen' });
-  await pause(15_000);
+  await pause(3000);
+  const asleep = await accepted();
+  await pause(12_000);
+  console.log(asleep, await accepted(), (await getJson(`${url}/v1/workers`)).workers[0]);
   await cdp.send('Page.setWebLifecycleState', { state: 'active' });
 
   const before = await first;

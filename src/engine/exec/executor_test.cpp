@@ -212,7 +212,6 @@ TEST_F(Executing, GivesTheSameMatrixProductOnDeviceAndCpuHoweverItIsCut) {
 // A dispatch of one row takes as long as one of a whole tile; cut finer, a slow worker would look slower and be cut finer yet.
 TEST_F(Executing, CutsAProductIntoWholeTiles) {
   const auto product = job(matmul_text(150, 21, 50, 1));
-  const auto executor = create_gpu_executor(*device, bounds);
   const auto dispatches = [&](std::uint32_t piece) {
     const auto output = gpu::run(*instance, executor->run(product, {.range = {.first = 0, .count = 150}, .piece_workgroups_max = piece}));
     return output ? output->dispatches : 0;
