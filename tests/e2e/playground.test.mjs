@@ -306,3 +306,26 @@ test('light and dark, on a desk and a phone: no accessibility violation, nothing
   await page.getByRole('button', { name: 'Close' }).click();
   await everywhere('playground-error');
 });
+
+test('a built-in kernel in place of a shader: runs here, travels in a link, and one click makes it a job that a processor computes', async (t) => {
+  const { url } = await serve(t, { args: ['--grant', '100000'] });
+  await work(t, url, { args: ['--device', 'cpu'] });
+  const { page, complaints } = await open(t, url, {});
+  await page.getByLabel('Example', { exact: true }).selectOption({ label: 'Matrix product, built in' });
+  await byId(page, 'kernel-form').getByLabel('Rows of A and C (m)').fill('96');
+  await compiles(page);
+  await runHere(page);
+  await picture(page, 'playground-kernel', { fullPage: true });
+
+  await page.getByRole('button', { name: 'Share' }).click();
+  await until(async () => page.url().includes('#p1='), 'the link is in the address');
+  const link = page.url();
+  await page.goto('about:blank');
+  await page.goto(link);
+  await compiles(page);
+  assert.equal(await byId(page, 'kernel-form').getByLabel('Rows of A and C (m)').inputValue(), '96');
+
+  await page.getByRole('button', { name: 'Make it a job' }).click();
+  await page.locator('[data-testid="job"][data-state="done"]').waitFor();
+  assert.deepEqual(complaints, []);
+});
