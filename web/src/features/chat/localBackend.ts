@@ -3,6 +3,7 @@ import { CrashedError, DeviceLostError, load, removeStoredModel, storedModels, t
 import { formatBytes } from '../../design/format';
 import { offerGpuSource, type GpuCounters, type Roofs, type Run } from '../../engine/gpuCounters';
 import { recallDevice } from '../../engine/knownDevice';
+import { Lab } from '../../engine/lab';
 import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type OpenBackend, type Shelf } from './backend';
 
 export const localShelf: Shelf = { list: storedModels, remove: removeStoredModel };
@@ -21,6 +22,17 @@ export function nameOf(address: string): string {
 }
 
 const runsMax = 24;
+
+/** The roofs are the machine's, whoever computes on it: as contributing measured them, or measured now on a device of its own. */
+async function measuredRoofs(): Promise<Roofs> {
+  const lab = new Lab();
+  try {
+    const { copyBytesPerSecond, f32OperationsPerSecond } = await lab.rates();
+    return { bytesPerSecond: copyBytesPerSecond, operationsPerSecond: f32OperationsPerSecond, what: 'f32 multiply-adds' };
+  } finally {
+    lab.stop();
+  }
+}
 
 function knownRoofs(): Roofs | null {
   const rates = recallDevice('gpu', Date.now());
@@ -63,9 +75,7 @@ class LocalBackend implements ChatBackend {
       name: 'Chat',
       counters: async (watch) => (await model.gpuCounters(watch)) as GpuCounters,
       runs: () => this.#runs,
-      // Those of this machine, as contributing measured them; the same roofs for whoever computes on it.
-      roofsAreKnown: true,
-      roofs: async () => (info.device.kind === 'gpu' ? knownRoofs() : null),
+      ...(info.device.kind === 'gpu' ? { roofsAreKnown: knownRoofs() !== null, roofs: async () => knownRoofs() ?? measuredRoofs() } : {}),
     });
     this.place = `In this tab, ${where}, ${formatBytes(info.weightBytes)}, ${info.context.toLocaleString('en')} tokens of context`;
   }

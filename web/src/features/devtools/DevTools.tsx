@@ -292,7 +292,7 @@ function RooflinePart({ source }: { source: GpuSource }) {
     source.roofs?.().then(
       (found) => {
         setRoofs(found);
-        setSaid(found === null ? 'They are measured when this machine starts contributing.' : null);
+        setSaid(found === null ? 'The roofs are not measured yet.' : null);
       },
       (error: unknown) => setSaid(error instanceof Error ? error.message : String(error)),
     );
