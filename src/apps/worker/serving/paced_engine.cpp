@@ -36,6 +36,7 @@ class PacedEngine final : public llm::Engine {
   }
   Async<Result<std::vector<float>>> logits(llm::SequenceId id) override { return paced(engine_->logits(id)); }
   Async<Result<std::vector<llm::Drawn>>> draw(std::vector<llm::SequenceId> ids, std::uint32_t more) override {
+    if (share() < 1) more = 0;
     if (!pace_.now) co_return co_await paced(engine_->draw(std::move(ids), more));
     for (const llm::SequenceId id : ids) {
       if (engine_->length(id) >= options().context) co_return co_await paced(engine_->draw(std::move(ids), more));
@@ -88,6 +89,7 @@ class PacedEngine final : public llm::Engine {
   template <class T>
   Async<T> timed(Async<T> call, std::size_t rows) {
     if (pace_.before) co_await pace_.before();
+    co_await rest();
     const Instant begun = pace_.now();
     T result = co_await once(std::move(call));
     const Duration row = (pace_.now() - begun) / static_cast<std::int64_t>(rows);
@@ -98,10 +100,17 @@ class PacedEngine final : public llm::Engine {
   template <class T>
   Async<T> paced(Async<T> call) {
     if (pace_.before) co_await pace_.before();
+    co_await rest();
     co_return co_await once(std::move(call));
+  }
+  // What the last call has to be followed by where only a share of the time is worked.
+  Async<> rest() {
+    const double part = share();
+    if (part < 1 && worked_ > Duration::zero()) co_await pace_.rest(std::chrono::duration_cast<Duration>(worked_ * ((1 - part) / part)));
   }
   template <class T>
   Async<T> once(Async<T> call) {
+    const Instant begun = now();
     if (pace_.work) pace_.work(true);
     std::optional<T> result;
     if (pace_.elsewhere) {
@@ -111,13 +120,16 @@ class PacedEngine final : public llm::Engine {
       result.emplace(co_await call);
     }
     if (pace_.work) pace_.work(false);
+    worked_ = now() - begun;
     co_return std::move(*result);
   }
+  [[nodiscard]] double share() const { return pace_.share ? pace_.share() : 1; }
 
   static constexpr std::size_t rows_max = 64;
   std::size_t rows_ = 4;  // Of the next part.
   const std::unique_ptr<llm::Engine> engine_;
   const Pace pace_;
+  Duration worked_{};  // By the last call, whose rest comes before the next one.
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
 // However calls are cut, the numbers are those of one call, and what is refused is refused whole.
-#include "apps/worker/serving/paced_engine.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "apps/worker/serving/paced_engine.h"
 #include "apps/worker/serving/test_machine.h"
 #include "common/base/test_data.h"
 #include "engine/gguf/mapped_file.h"
