@@ -54,13 +54,17 @@ std::optional<Address> numeric(const std::string& text, std::uint16_t port) {
   return out;
 }
 
+// Not inside a callback of the connection, which goes on with it.
+void cut(const trantor::TcpConnectionPtr& connection) {
+  connection->getLoop()->queueInLoop([connection] { connection->forceClose(); });
+}
+
 class TlsStream final : public Stream, public std::enable_shared_from_this<TlsStream> {
  public:
   TlsStream(trantor::TcpConnectionPtr connection, std::shared_ptr<trantor::TcpClient> dialled)
       : connection_(std::move(connection)), dialled_(std::move(dialled)), peer_(connection_->peerAddr().toIpPort()) {
     connection_->setTcpNoDelay(true);
-    connection_->setHighWaterMarkCallback(
-        [](const trantor::TcpConnectionPtr& slow, std::size_t) { slow->getLoop()->queueInLoop([slow] { slow->forceClose(); }); }, send_bytes_max);
+    connection_->setHighWaterMarkCallback([](const trantor::TcpConnectionPtr& slow, std::size_t) { cut(slow); }, send_bytes_max);
   }
   ~TlsStream() override { let_go(); }
 
@@ -87,7 +91,7 @@ class TlsStream final : public Stream, public std::enable_shared_from_this<TlsSt
   void hear(ByteSpan bytes) {
     if (!events_.bytes || !early_.empty()) {
       constexpr std::size_t early_max = std::size_t{64} << 10;
-      if (early_.size() + bytes.size() > early_max) return connection_->forceClose();
+      if (early_.size() + bytes.size() > early_max) return cut(connection_);
       return append(early_, bytes);
     }
     const auto take = events_.bytes;  // It may close us.
@@ -138,32 +142,36 @@ class TlsListener final : public StreamListener {
  public:
   TlsListener(trantor::EventLoop* loop, const trantor::InetAddress& address, const TlsFiles& files, std::string fingerprint,
               std::size_t connections_max, std::function<void(std::shared_ptr<Stream>)> taken)
-      : server_(loop, address, "weft lines"), fingerprint_(std::move(fingerprint)), taken_(std::move(taken)) {
+      : server_(std::make_shared<trantor::TcpServer>(loop, address, "weft lines")), fingerprint_(std::move(fingerprint)), taken_(std::move(taken)) {
     auto policy = trantor::TLSPolicy::defaultServerPolicy(files.certificate.string(), files.key.string());
     policy->setConfCmds(tls_commands);
-    server_.enableSSL(std::move(policy));
-    server_.setConnectionCallback([this, connections_max](const trantor::TcpConnectionPtr& connection) {
+    server_->enableSSL(std::move(policy));
+    server_->setConnectionCallback([this, connections_max](const trantor::TcpConnectionPtr& connection) {
       if (!connection->connected()) {
         if (connection->hasContext()) --connections_;
         if (const auto stream = stream_of(connection)) stream->end();
         return;
       }
-      if (connections_ >= connections_max) return connection->forceClose();
+      if (connections_ >= connections_max) return cut(connection);
       ++connections_;
       taken_(make_stream(connection, nullptr));
     });
-    server_.setRecvMessageCallback(receive);
-    server_.start();
+    server_->setRecvMessageCallback(receive);
+    server_->start();
   }
   ~TlsListener() override {
-    server_.setConnectionCallback([](const trantor::TcpConnectionPtr&) {});
+    server_->setConnectionCallback([](const trantor::TcpConnectionPtr&) {});
+    server_->stop();
+    // Connections that are in the middle of their handshake are not stopped, and point at it.
+    constexpr double handshake_max_s = 5;
+    server_->getLoop()->runAfter(handshake_max_s, [server = server_] {});
   }
 
-  std::uint16_t port() const override { return server_.address().toPort(); }
+  std::uint16_t port() const override { return server_->address().toPort(); }
   const std::string& fingerprint() const override { return fingerprint_; }
 
  private:
-  trantor::TcpServer server_;
+  const std::shared_ptr<trantor::TcpServer> server_;
   const std::string fingerprint_;
   const std::function<void(std::shared_ptr<Stream>)> taken_;
   std::size_t connections_ = 0;
@@ -250,12 +258,11 @@ void dial(const DialOptions& options, std::function<void(Result<std::shared_ptr<
           return decide(fail(ErrorCode::unavailable, "{} closed the connection.", where));
         }
         const auto self = weak.lock();
-        if (!self || !self->done) return connection->forceClose();
+        if (!self || !self->done) return cut(connection);
         const auto certificate = connection->peerCertificate();
         if (!certificate || plain(certificate->sha256Fingerprint()) != plain(fingerprint)) {
-          // Closing it is told at once.
           decide(fail(ErrorCode::unauthenticated, "Somebody else answers at {}: the certificate is not the one that was named.", where));
-          return connection->forceClose();
+          return cut(connection);
         }
         decide(std::shared_ptr<Stream>(make_stream(connection, std::exchange(self->client, nullptr))));
       });
