@@ -32,6 +32,9 @@ struct ServeOptions {
   std::uint32_t stake_permille = 0;     // Of what a worker earns: into its stake,
   double stake_target = 10;             // until that holds so many credits.
   std::uint32_t newcomer_lead = 0;      // Votes that newcomers' answers must lead by; 0: the job's own quorum.
+  std::string wire = "f32";             // Of hidden states between workers that share a model.
+  std::string partition = "hybrid";     // How models are cut between workers.
+  std::string ice_servers;              // STUN and TURN servers for tabs: JSON, or a file with it.
   double rate_limit = 50;               // Dear requests a second from one address; 0: no limit.
 };
 

@@ -93,6 +93,7 @@ Result<> add(const ServedModelOptions& options) {
   coordinator::ModelCard card = card_of(*file, *model);
   card.name = options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
   card.shards_min = options.shards;
+  card.wire = options.wire;
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const Hash chunks, client->put_blob(digests_of(bytes), wallet));
   card.chunks = chunks.text();

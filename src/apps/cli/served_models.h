@@ -15,6 +15,7 @@ struct ServedModelOptions {
   std::string file;          // add
   std::string name;          // add: the file's, without ".gguf"; remove
   std::uint32_t shards = 1;  // add: workers that a chain has at least
+  std::string wire;          // add: of hidden states; empty: the coordinator's
   bool wait = false;         // add: until it can be asked
   bool json = false;
 };

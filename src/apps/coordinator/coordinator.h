@@ -34,6 +34,9 @@ struct Options {
   double rate_limit = 50;                                   // Dear requests a second and address; 0: none.
   SubmissionBounds submission{};
   CoreSettings core{};
+  std::string wire = "f32";          // Of hidden states between workers that share a model: "f32", "f16" or "i8".
+  std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".
+  std::string ice_servers{};         // For tabs: a JSON array, or a file with one (serving/ice_servers.h).
 };
 
 class Coordinator {

@@ -22,6 +22,21 @@ Integer read_le(ByteSpan bytes, std::size_t at) {
 
 std::string encode(const ServingWorkerMessage& message) { return encode_any(message); }
 std::string encode(const ServingCoordinatorMessage& message) { return encode_any(message); }
+std::string encode(const std::vector<IceServer>& servers) {
+  std::string out = "[";
+  for (const IceServer& server : servers) {
+    out += out.size() == 1 ? R"({"urls":)" : R"(,{"urls":)";
+    write_value(out, server.urls, {});
+    if (!server.username.empty()) {
+      out += R"(,"username":)";
+      write_value(out, server.username, {.bytes_max = 512});
+      out += R"(,"credential":)";
+      write_value(out, server.credential, {.bytes_max = 512});
+    }
+    out += '}';
+  }
+  return out + "]";
+}
 Result<ServingWorkerMessage> decode_worker(std::string_view text) { return decode_any<ServingWorkerMessage>(text); }
 Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text) { return decode_any<ServingCoordinatorMessage>(text); }
 

@@ -194,6 +194,8 @@ using ServingCoordinatorMessage = std::variant<Serving, Load, Unload, Link, Unli
 
 [[nodiscard]] std::string encode(const ServingWorkerMessage& message);
 [[nodiscard]] std::string encode(const ServingCoordinatorMessage& message);
+// A JSON array, as RTCPeerConnection takes it; a name and a password only where there are any.
+[[nodiscard]] std::string encode(const std::vector<IceServer>& servers);
 // One sentence that names the place, as codec.h.
 [[nodiscard]] Result<ServingWorkerMessage> decode_worker(std::string_view text);
 [[nodiscard]] Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text);

@@ -96,6 +96,12 @@ TEST(Serving, BrokenTextsGetASentence) {
   }
 }
 
+TEST(Serving, IceServersAreWrittenAsBrowsersTakeThem) {
+  EXPECT_EQ(encode(std::vector<IceServer>{}), "[]");
+  EXPECT_EQ(encode(std::vector<IceServer>{{.urls = {"stun:a:1"}}, {.urls = {"turn:b:2"}, .username = "9:w", .credential = "x="}}),
+            R"([{"urls":["stun:a:1"]},{"urls":["turn:b:2"],"username":"9:w","credential":"x="}])");
+}
+
 TEST(Serving, HopsSurviveTheirBytes) {
   const HopFrame frame{.chain = 7, .epoch = 3, .from = 1, .to = 2, .more = true, .payload = {1, 2, 3}};
   const ByteVector bytes = encode(frame);

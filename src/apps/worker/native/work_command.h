@@ -19,6 +19,10 @@ struct WorkOptions {
   std::uint32_t memory_mb = 1024;
   std::uint32_t model_memory_mb = 4096;  // For language models; 0: serves none.
   std::filesystem::path cache;           // Keeps models and compiled pipelines.
+  // Where other workers of a chain reach this one: ADDRESS, ADDRESS:PORT, or "none": everything goes over the coordinator. Empty: loopback
+  // where the coordinator is on loopback, else the address by which this machine reaches it.
+  std::string peer_listen;
+  std::string peer_address;  // The same place as others see it, behind a NAT with a forwarded port; empty: peer_listen.
 };
 
 // Runs until SIGINT or SIGTERM, or until the coordinator refuses this worker. Exit code: 0 after a stop, 3 where there is

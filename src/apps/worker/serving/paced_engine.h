@@ -14,6 +14,7 @@ namespace weft::worker {
 struct Pace {
   std::function<Async<>()> before{};        // Every call. None where the engine waits by itself.
   std::function<void(bool begins)> work{};  // Of every call.
+  std::function<void(bool begins)> pass{};  // Of those that take rows through the layers.
 };
 
 [[nodiscard]] std::unique_ptr<llm::Engine> make_paced(std::unique_ptr<llm::Engine> engine, Pace pace);
