@@ -19,29 +19,28 @@ class PacedEngine final : public llm::Engine {
   std::uint32_t rewind(llm::SequenceId id, std::uint32_t length) override { return engine_->rewind(id, length); }
   void set_sampling(llm::SequenceId id, const llm::Sampling& sampling) override { engine_->set_sampling(id, sampling); }
 
-  Async<Result<>> append(llm::SequenceId id, std::vector<llm::Token> tokens) override {
-    return paced(engine_->append(id, std::move(tokens)), pace_.pass);
-  }
-  Async<Result<std::vector<float>>> logits(llm::SequenceId id) override { return paced(engine_->logits(id), {}); }
+  Async<Result<>> append(llm::SequenceId id, std::vector<llm::Token> tokens) override { return paced(engine_->append(id, std::move(tokens)), true); }
+  Async<Result<std::vector<float>>> logits(llm::SequenceId id) override { return paced(engine_->logits(id), false); }
   Async<Result<std::vector<llm::Drawn>>> draw(std::vector<llm::SequenceId> ids, std::uint32_t more) override {
-    return paced(engine_->draw(std::move(ids), more), pace_.pass);
+    return paced(engine_->draw(std::move(ids), more), true);
   }
   Async<Result<std::vector<float>>> forward(llm::SequenceId id, std::vector<float> hidden) override {
-    return paced(engine_->forward(id, std::move(hidden)), pace_.pass);
+    return paced(engine_->forward(id, std::move(hidden)), true);
   }
   Async<Result<std::vector<float>>> forward_tokens(llm::SequenceId id, std::vector<llm::Token> tokens) override {
-    return paced(engine_->forward_tokens(id, std::move(tokens)), pace_.pass);
+    return paced(engine_->forward_tokens(id, std::move(tokens)), true);
   }
-  Async<Result<std::vector<float>>> last_hidden(llm::SequenceId id) override { return paced(engine_->last_hidden(id), {}); }
+  Async<Result<std::vector<float>>> last_hidden(llm::SequenceId id) override { return paced(engine_->last_hidden(id), false); }
 
  private:
   template <class T>
-  Async<T> paced(Async<T> call, std::function<void(bool)> pass) {
-    if (pace_.before) co_await pace_.before();
+  Async<T> paced(Async<T> call, bool pass) {
+    // One turn a pass: what else is asked of an engine follows on one.
+    if (pass && pace_.before) co_await pace_.before();
     if (pace_.work) pace_.work(true);
-    if (pass) pass(true);
+    if (pass && pace_.pass) pace_.pass(true);
     T result = co_await std::move(call);
-    if (pass) pass(false);
+    if (pass && pace_.pass) pace_.pass(false);
     if (pace_.work) pace_.work(false);
     co_return result;
   }

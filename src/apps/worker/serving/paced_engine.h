@@ -1,4 +1,4 @@
-// An engine for a thread that has other things to do: the event loop gets its turn before every call, and somebody hears when work
+// An engine for a thread that has other things to do: the event loop gets its turn before every pass through the layers, and somebody hears when work
 // begins and ends on the device, so that its waits can be pumped.
 //
 // Lifetime: as the engine inside.
@@ -12,7 +12,7 @@
 namespace weft::worker {
 
 struct Pace {
-  std::function<Async<>()> before{};        // Every call. None where the engine waits by itself.
+  std::function<Async<>()> before{};        // Every pass. None where the engine waits by itself.
   std::function<void(bool begins)> work{};  // Of every call.
   std::function<void(bool begins)> pass{};  // Of those that take rows through the layers.
 };
