@@ -294,6 +294,15 @@ class LiveCoordinator final : public Coordinator, private World {
       loop_.post_always([this, shared](Core&, Moment) { inspect(*shared); });
     }
   }
+  void compare(CompareOrder order) override {
+    auto shared = std::make_shared<const CompareOrder>(std::move(order));
+    const auto work = [this, shared] {
+      loop_.post_always([result = intake_.compare(*shared)](Core& core, Moment moment) { core.compared(result, moment); });
+    };
+    if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
+      loop_.post_always([this, shared](Core&, Moment) { compare(*shared); });
+    }
+  }
   std::optional<Duration> round_trip(SessionId id) const override {
     const auto session = find(id);
     return session ? session->round_trip() : std::nullopt;

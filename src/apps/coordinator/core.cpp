@@ -58,7 +58,21 @@ std::optional<Instant> Core::next_deadline() const {
 void Core::State::send(const PublicKey& worker, protocol::CoordinatorMessage message) {
   const auto found = workers.find(worker);
   if (found == workers.end()) return;
-  effect([this, session = found->second.session, sent = std::move(message)] { parts.world.send(session, sent); });
+  const bool in_order = !std::holds_alternative<protocol::Verdict>(message);  // A lease may come before one.
+  if (in_order) ++found->second.waiting;
+  effect([this, worker, session = found->second.session, in_order, sent = std::move(message)] {
+    if (in_order) {
+      if (const auto still = workers.find(worker); still != workers.end() && still->second.session == session) --still->second.waiting;
+    }
+    parts.world.send(session, sent);
+  });
+}
+
+void Core::State::send_early(const PublicKey& worker, protocol::CoordinatorMessage message) {
+  const auto found = workers.find(worker);
+  if (found == workers.end() || broken) return;
+  if (found->second.waiting > 0) return send(worker, std::move(message));
+  parts.world.send(found->second.session, message);
 }
 
 void Core::State::decide(Moment now) {
@@ -86,11 +100,11 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                      }
                      counters.leases_granted += lease.tasks.size();
                      const auto leased = lease.tasks;
-                     send(lease.worker, protocol::Lease{.job = lease.job,
-                                                        .manifest = job->second.row.manifest_hash,
-                                                        .piece_workgroups_max = lease.piece_workgroups_max,
-                                                        .wall_ms_max = lease.wall_ms_max,
-                                                        .tasks = std::move(lease.tasks)});
+                     send_early(lease.worker, protocol::Lease{.job = lease.job,
+                                                              .manifest = job->second.row.manifest_hash,
+                                                              .piece_workgroups_max = lease.piece_workgroups_max,
+                                                              .wall_ms_max = lease.wall_ms_max,
+                                                              .tasks = std::move(lease.tasks)});
                      if (job->second.refereed) tell_leased(lease.job, lease.worker, leased, now);
                    },
                    [&](scheduler::Cancel& cancel) {

@@ -1,6 +1,6 @@
 // The coordinator's state and its rules: scheduler, trust and ledger composed, with the store behind. One thread owns it.
 // Events come in, decisions are made, one group commit holds what the events of a batch decided, and only when that is
-// durable do its effects go out: leases, verdicts, answers. Nothing is acknowledged before.
+// durable do its effects go out: verdicts, answers. Nothing is acknowledged before. Leases acknowledge nothing and go out at once.
 //
 //   core.submit(...); core.deliver(...); core.receipt(...);     any number of events
 //   core.flush(now);                                            decides, commits, and lets the effects follow
@@ -87,6 +87,7 @@ class Core {
   // --- Results (core_results.cpp).
   void deliver(Delivery delivery, Moment now);
   void receipt(CoveringReceipt receipt, Moment now);
+  void compared(const Comparison& comparison, Moment now);  // core_compare.cpp
   void failed(SessionId session, const protocol::TaskFailed& failure, Moment now);
   // A result that did not stand the checks: no such bytes, another root, a wrong product. Counts as the worker's failure.
   void refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now);

@@ -45,8 +45,9 @@ struct RunningJob {
   Book::Manifest manifest;
   std::vector<std::unique_ptr<const Settled>> accepted;  // By index; null: the task is open.
   std::uint32_t accepted_count = 0;
-  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // Of open tasks, by index.
-  std::map<std::uint32_t, std::set<PublicKey>> leased;                // Likewise; for views.
+  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;        // Of open tasks, by index.
+  std::map<std::uint32_t, std::set<PublicKey>> leased;                      // Likewise; for views.
+  std::map<std::uint32_t, std::map<std::pair<Hash, Hash>, bool>> compared;  // Whether two roots of a task agree within the tolerance.
   // Who audited an open task and agreed or accused, to be told and paid when it is accepted.
   struct Auditor {
     PublicKey worker;
@@ -71,6 +72,7 @@ struct ConnectedWorker {
   using Attempt = std::pair<TaskId, std::uint32_t>;
   std::map<Attempt, std::shared_ptr<Covering>> covering;
   std::deque<Attempt> covering_order;
+  std::uint32_t waiting = 0;  // Messages to it that wait for a commit, other than verdicts.
 };
 
 struct Counters {
@@ -142,7 +144,10 @@ struct Core::State final : WatchSource {
 
   // core.cpp
   void effect(std::function<void()> work) { effects.push_back(std::move(work)); }
+  // When what it tells is durable.
   void send(const PublicKey& worker, protocol::CoordinatorMessage message);
+  // At once, unless others to this worker still wait: what acknowledges nothing. Leases are forgotten by a crash anyway.
+  void send_early(const PublicKey& worker, protocol::CoordinatorMessage message);
   void land();
   void decide(Moment now);
   void act(scheduler::Decision decision, Moment now);
@@ -152,7 +157,6 @@ struct Core::State final : WatchSource {
   void start_join(RunningJob& job);
   void end_job(const JobId& id, store::JobUpdate::End end, Moment now);
   [[nodiscard]] trust::JobTerms terms_of(const Book::Manifest& manifest);
-  [[nodiscard]] std::optional<std::string> difference(const TaskId& task, const Hash& a, const Hash& b);
 
   // core_workers.cpp
   [[nodiscard]] ConnectedWorker* worker_of(SessionId session);
@@ -167,6 +171,11 @@ struct Core::State final : WatchSource {
   void verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker, std::optional<MicroCredits> paid, std::string reason);
   void store_reputation(const PublicKey& worker);
   void store_receipt(Covering& covering);
+
+  // core_compare.cpp
+  // Whether the result is being compared first: compared() hands it to trust then.
+  bool compare_first(const RunningJob& job, const PublicKey& worker, const protocol::TaskResult& result);
+  [[nodiscard]] bool agree(const TaskId& task, const Hash& a, const Hash& b);
 
   // core_audits.cpp
   [[nodiscard]] MicroCredits replica_value(const RunningJob& job) const;  // 0 before the canary has passed.

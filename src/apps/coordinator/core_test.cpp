@@ -290,19 +290,38 @@ TEST_F(CoreTest, ASecondConnectionWithTheSameKeyReplacesTheFirst) {
   EXPECT_THAT(first.errors.at(0).message, HasSubstr("replaces"));
 }
 
-TEST_F(CoreTest, NothingIsSaidBeforeItIsDurable) {
-  auto& worker = network.join(a);
+TEST_F(CoreTest, NothingIsAcknowledgedBeforeItIsDurableAndLeasesDoNotWait) {
+  auto& worker = network.join(a, {.silent = true});
   network.hold_commits = true;
   bool answered = false;
 
   network.post_submission(client, count_manifest(1, 1), {1}, [&](const Result<protocol::api::Submitted>&) { answered = true; });
   network.run();
   EXPECT_FALSE(answered);
-  EXPECT_THAT(worker.leases, IsEmpty());
+  ASSERT_THAT(worker.leases, SizeIs(1));
+  worker.deliver(worker.leases[0], worker.leases[0].tasks[0]);
+  network.run();
+  EXPECT_THAT(worker.verdicts, IsEmpty());
 
   network.hold_commits = false;
   network.run();
   EXPECT_TRUE(answered);
+  EXPECT_THAT(worker.leases, SizeIs(1));
+  ASSERT_THAT(worker.verdicts, SizeIs(1));
+  EXPECT_TRUE(worker.verdicts[0].accepted);
+}
+
+TEST_F(CoreTest, ALeaseDoesNotOvertakeTheWelcome) {
+  network.hold_commits = true;
+  network.post_submission(client, count_manifest(1, 1), {1}, [](const Result<protocol::api::Submitted>&) {});
+  network.run();
+  auto& worker = network.join(a, {.silent = true});  // Its welcome waits behind the job's commit.
+  EXPECT_FALSE(worker.welcomed);
+  EXPECT_THAT(worker.leases, IsEmpty());
+
+  network.hold_commits = false;
+  network.run();
+  EXPECT_TRUE(worker.welcomed);
   EXPECT_THAT(worker.leases, SizeIs(1));
 }
 

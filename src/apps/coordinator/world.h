@@ -34,6 +34,20 @@ struct AuditOrder {
   std::vector<store::OutputBlob> audited;    // and the auditor's, of the range.
 };
 
+// A result to be compared with others of its task (compare_results.h).
+struct CompareOrder {
+  struct Side {
+    Hash root;
+    std::vector<store::OutputBlob> outputs;
+  };
+  TaskId task;
+  PublicKey worker;  // Whose result it is.
+  std::uint32_t attempt = 0;
+  std::shared_ptr<const manifest::Manifest> manifest;
+  Side mine;
+  std::vector<Side> others;
+};
+
 class World {
  public:
   virtual ~World() = default;
@@ -51,6 +65,9 @@ class World {
   virtual void join(JoinOrder order) = 0;
   // Comes back as Core::inspected().
   virtual void inspect(AuditOrder order) = 0;
+
+  // Comes back as Core::compared().
+  virtual void compare(CompareOrder order) = 0;
 
   // What is in memory is no longer what is stored: the process must end, and recover when it starts again.
   virtual void fatal(const Error& error) = 0;
