@@ -60,6 +60,9 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.blob_bytes_max = options.blob_bytes_max;
   out.blobs_bytes_max = options.blobs_bytes_max;
   out.rate_limit = options.rate_limit;
+  out.wire = options.wire;
+  out.partition = options.partition;
+  out.ice_servers = options.ice_servers;
   out.submission = {.input_bytes_max = options.job_input_bytes_max, .output_bytes_max = options.job_output_bytes_max};
   out.core.jobs_running_max = options.jobs_max;
   out.core.tasks_open_max = options.tasks_max;

@@ -39,6 +39,9 @@ struct ServeOptions {
   bool require_keys = false;                // For models; beyond loopback by default.
   bool open_models = false;                 // No keys beyond loopback either.
   std::uint32_t guest_requests = 20;        // Of the page where keys are required, a minute and address.
+  std::string wire = "f32";                 // Of hidden states between workers that share a model.
+  std::string partition = "hybrid";         // How models are cut between workers.
+  std::string ice_servers;                  // STUN and TURN servers for tabs: JSON, or a file with it.
   double rate_limit = 50;                   // Dear requests a second from one address; 0: no limit.
 };
 

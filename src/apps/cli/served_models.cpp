@@ -119,6 +119,7 @@ Result<> add(const ServedModelOptions& options) {
     if (!(*options.price <= 1e6)) return fail(ErrorCode::invalid_argument, "--price {} is over a million credits.", *options.price);
     card.price = std::llround(*options.price * 1e6);
   }
+  card.wire = options.wire;
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const Hash chunks, client->put_blob(digests_of(bytes), wallet));
   card.chunks = chunks.text();

@@ -2,6 +2,8 @@
 #include "apps/coordinator/serving/desk.h"
 
 #include <algorithm>
+#include <array>
+#include <format>
 
 #include "common/base/log.h"
 
@@ -56,6 +58,7 @@ void Desk::remove_model(const std::string& name, Instant now) {
 
 void Desk::join(ServingId session, const PublicKey& key, const wire::Offer& offer, Instant now) {
   workers_[session] = {.key = key, .offer = offer, .heard = now};
+  (void)topology_.heard({.id = std::format("{}", session)}, now);
   world_.send(session, wire::Serving{.pulse_ms = static_cast<std::uint32_t>(settings_.pulse / std::chrono::milliseconds(1))});
   std::vector<std::string> names;
   for (auto& [name, model] : models_) {
@@ -135,6 +138,7 @@ void Desk::tick(Instant now) {
     shrink(name, now);
     stand_by(name);
   }
+  look_at_chains(now);
 }
 
 // Nothing here is so exact that it needs its own alarm.
@@ -165,10 +169,40 @@ std::vector<ServedModel> Desk::models() const {
 std::vector<ServedWorker> Desk::workers() const {
   std::vector<ServedWorker> out;
   for (const auto& [session, worker] : workers_) {
-    out.push_back({.key = worker.key.text(),
-                   .memory_bytes = worker.offer.memory_bytes,
-                   .memory_free = memory_free(worker),
-                   .shards = static_cast<std::uint32_t>(worker.shards.size())});
+    ServedWorker view{.key = worker.key.text(),
+                      .memory_bytes = worker.offer.memory_bytes,
+                      .memory_free = memory_free(worker),
+                      .shards = static_cast<std::uint32_t>(worker.shards.size()),
+                      .running = worker.pulse.running,
+                      .load = worker.pulse.load,
+                      .gb_per_s = speed_of(worker),
+                      .coordinator_ms = worker.coordinator_ms,
+                      .direct_hops = worker.pulse.direct_hops,
+                      .lines = worker.offer.lines};
+    for (const auto& [peer, ms] : worker.peers) {
+      if (const auto known = workers_.find(peer); known != workers_.end()) view.peers.push_back({.key = known->second.key.text(), .ms = ms});
+    }
+    out.push_back(std::move(view));
+  }
+  return out;
+}
+
+std::vector<ServedChain> Desk::chains() const {
+  std::vector<ServedChain> out;
+  for (const auto& [id, chain] : chains_) {
+    constexpr std::array<std::string_view, 3> states{"loading", "linking", "ready"};
+    ServedChain view{.model = chain.model,
+                     .state = std::string(states[static_cast<std::size_t>(chain.state)]),
+                     .transport = chain.transport,
+                     .wire = wire_of(models_.at(chain.model).card),
+                     .epoch = chain.epoch,
+                     .running = static_cast<std::uint32_t>(chain.requests.size())};
+    for (const Member& member : chain.members) {
+      const auto worker = workers_.find(member.worker);
+      view.members.push_back(
+          {.key = worker == workers_.end() ? "" : worker->second.key.text(), .begin = member.begin, .end = member.end, .ms = member.ms});
+    }
+    out.push_back(std::move(view));
   }
   return out;
 }

@@ -34,7 +34,7 @@ std::vector<Candidate> Desk::candidates(const Chain* except) const {
     out.push_back(
         {.session = session,
          .memory_free = memory_free(worker),
-         .gb_per_s = worker.offer.gb_per_s,
+         .gb_per_s = speed_of(worker),
          .load = static_cast<std::uint32_t>(std::ranges::count_if(worker.shards, [&](std::uint32_t shard) { return shards_.at(shard).chain != 0; })),
          .prefers_peers = !worker.offer.lines.empty()});
   }
@@ -89,18 +89,23 @@ bool Desk::form(Model& model, Instant now) {
     return std::ranges::any_of(workers_.at(one.session).shards,
                                [&](std::uint32_t shard) { return shards_.at(shard).chain != 0 && shards_.at(shard).model == card.name; });
   });
-  const auto placed = place(card, workers, context_of(card), settings_.sequences);
-  if (placed.empty()) {
+  // As many chains as those who wait make worth while; the first of all is for one.
+  const auto waiting = static_cast<std::uint32_t>(std::min<std::size_t>(std::max<std::size_t>(model.waiting.size(), 1), 64));
+  const bool one = waiting == 1 && settings_.strategy == mesh::Strategy::hybrid;
+  const auto chains = place(question(card, workers), one ? mesh::Strategy::layer : settings_.strategy, waiting);
+  if (chains.empty()) {
     model.trouble = workers_.empty() ? std::string("No worker serves language models now; join with `weft work`, or open the page.")
                                      : std::format("The {} connected workers have no room for {} now.", workers_.size(), card.name);
     return false;
   }
-  const ChainId id = ++chain_ids_;
-  Chain& chain = chains_[id];
-  chain = {.model = card.name, .since = now, .progress = now};
-  for (const Placed& part : placed) chain.members.push_back({.worker = part.session, .begin = part.begin, .end = part.end});
-  for (Member& member : chain.members) load(id, member, now);
-  log_info("Model {} is loaded by a chain of {}.", card.name, placed.size());
+  for (const auto& placed : chains) {
+    const ChainId id = ++chain_ids_;
+    Chain& chain = chains_[id];
+    chain = {.model = card.name, .since = now, .progress = now, .changed = now};
+    for (const Placed& part : placed) chain.members.push_back({.worker = part.session, .begin = part.begin, .end = part.end});
+    for (Member& member : chain.members) load(id, member, now);
+    log_info("Model {} is loaded by a chain of {}.", card.name, placed.size());
+  }
   return true;
 }
 
@@ -108,21 +113,7 @@ bool Desk::form(Model& model, Instant now) {
 void Desk::advance(ChainId id, Instant now) {
   Chain& chain = chains_.at(id);
   if (chain.state == ChainState::loading && std::ranges::all_of(chain.members, [&](const Member& m) { return shards_.at(m.shard).loaded; })) {
-    chain.state = ChainState::linking;
-    chain.since = now;
-    ++chain.epoch;
-    const bool exact = std::ranges::all_of(chain.members, [&](const Member& m) { return shards_.at(m.shard).exact; });
-    wire::Link link{.chain = id, .epoch = chain.epoch, .wire = settings_.wire, .exact = exact, .members = {}};
-    for (Member& member : chain.members) {
-      member.linked = false;
-      const Worker& worker = workers_.at(member.worker);
-      link.members.push_back({.worker = worker.key, .shard = member.shard, .lines = worker.offer.lines});
-    }
-    chain.transport.clear();
-    for (std::uint32_t i = 0; i < chain.members.size(); ++i) {
-      link.index = i;
-      world_.send(chain.members[i].worker, link);
-    }
+    relink(id, now);
   }
   if (chain.state == ChainState::linking && std::ranges::all_of(chain.members, &Member::linked)) {
     chain.state = ChainState::ready;
@@ -173,6 +164,9 @@ void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
   const auto member = std::ranges::find(chain->second.members, session, &Member::worker);
   if (member == chain->second.members.end()) return;
   member->linked = true;
+  for (const std::uint32_t other : message.unreached) {
+    if (other < chain->second.members.size()) set_relayed(session, chain->second.members[other].worker, now);
+  }
   // The word for all is that of the slowest line.
   if (chain->second.transport.empty() || message.line == "relay") chain->second.transport = message.line;
   advance(message.chain, now);
@@ -211,6 +205,7 @@ void Desk::lose_worker(ServingId session, Instant now) {
   end_audits_on(session);
   const auto shards = found->second.shards;
   workers_.erase(found);
+  forget_lines(session);
   std::set<ChainId> chains;
   for (const std::uint32_t shard : shards) {
     if (shards_.at(shard).chain != 0) chains.insert(shards_.at(shard).chain);
@@ -227,9 +222,11 @@ void Desk::mend(ChainId id, Instant now) {
   const ModelCard& card = models_.at(chain.model).card;
   ++chain.epoch;  // What the others still send is too late.
   chain.state = ChainState::loading;
-  chain.since = now;
+  chain.since = chain.changed = now;
   for (Member& member : chain.members) {
-    if (workers_.contains(member.worker) || take_standby(id, member)) continue;
+    if (workers_.contains(member.worker)) continue;
+    member.ms = 0;
+    if (take_standby(id, member)) continue;
     // One that stands by with other layers of this model is warm: it has compiled what it takes.
     auto others = candidates(&chain);
     std::vector<Candidate> warm;

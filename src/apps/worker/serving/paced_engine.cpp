@@ -25,7 +25,7 @@ class PacedEngine final : public llm::Engine {
 
   Async<Result<>> append(llm::SequenceId id, std::vector<llm::Token> tokens) override {
     // What is refused is refused whole.
-    if (!pace_.now || !takes(id, tokens)) co_return co_await paced(engine_->append(id, std::move(tokens)));
+    if (!pace_.now || !takes(id, tokens)) co_return co_await paced(engine_->append(id, std::move(tokens)), true);
     for (std::size_t done = 0; done < tokens.size();) {
       const std::size_t rows = std::min(rows_, tokens.size() - done);
       const auto from = tokens.begin() + static_cast<std::ptrdiff_t>(done);
@@ -34,23 +34,23 @@ class PacedEngine final : public llm::Engine {
     }
     co_return Result<>();
   }
-  Async<Result<std::vector<float>>> logits(llm::SequenceId id) override { return paced(engine_->logits(id)); }
+  Async<Result<std::vector<float>>> logits(llm::SequenceId id) override { return paced(engine_->logits(id), false); }
   Async<Result<std::vector<llm::Drawn>>> draw(std::vector<llm::SequenceId> ids, std::uint32_t more) override {
     if (share() < 1) more = 0;
-    if (!pace_.now) co_return co_await paced(engine_->draw(std::move(ids), more));
+    if (!pace_.now) co_return co_await paced(engine_->draw(std::move(ids), more), true);
     for (const llm::SequenceId id : ids) {
-      if (engine_->length(id) >= options().context) co_return co_await paced(engine_->draw(std::move(ids), more));
+      if (engine_->length(id) >= options().context) co_return co_await paced(engine_->draw(std::move(ids), more), true);
     }
     std::vector<llm::Drawn> out;
     for (const llm::SequenceId id : ids) {
-      WEFT_CO_ASSIGN(const std::vector<llm::Drawn> drawn, co_await paced(engine_->draw({id}, more)));
+      WEFT_CO_ASSIGN(const std::vector<llm::Drawn> drawn, co_await paced(engine_->draw({id}, more), true));
       out.push_back(drawn.front());
     }
     co_return out;
   }
   Async<Result<std::vector<float>>> forward(llm::SequenceId id, std::vector<float> hidden) override {
     const std::size_t width = config().embedding, rows = hidden.size() / width;
-    if (!pace_.now || hidden.size() % width != 0 || !fits(id, rows)) co_return co_await paced(engine_->forward(id, std::move(hidden)));
+    if (!pace_.now || hidden.size() % width != 0 || !fits(id, rows)) co_return co_await paced(engine_->forward(id, std::move(hidden)), true);
     for (std::size_t done = 0; done < rows;) {
       const std::size_t count = std::min(rows_, rows - done);
       const auto from = hidden.begin() + static_cast<std::ptrdiff_t>(done * width);
@@ -62,7 +62,7 @@ class PacedEngine final : public llm::Engine {
     co_return hidden;
   }
   Async<Result<std::vector<float>>> forward_tokens(llm::SequenceId id, std::vector<llm::Token> tokens) override {
-    if (!pace_.now || !takes(id, tokens)) co_return co_await paced(engine_->forward_tokens(id, std::move(tokens)));
+    if (!pace_.now || !takes(id, tokens)) co_return co_await paced(engine_->forward_tokens(id, std::move(tokens)), true);
     std::vector<float> hidden;
     for (std::size_t done = 0; done < tokens.size();) {
       const std::size_t rows = std::min(rows_, tokens.size() - done);
@@ -74,7 +74,7 @@ class PacedEngine final : public llm::Engine {
     }
     co_return hidden;
   }
-  Async<Result<std::vector<float>>> last_hidden(llm::SequenceId id) override { return paced(engine_->last_hidden(id)); }
+  Async<Result<std::vector<float>>> last_hidden(llm::SequenceId id) override { return paced(engine_->last_hidden(id), false); }
 
  private:
   [[nodiscard]] bool fits(llm::SequenceId id, std::size_t more) const {
@@ -91,17 +91,18 @@ class PacedEngine final : public llm::Engine {
     if (pace_.before) co_await pace_.before();
     co_await rest();
     const Instant begun = pace_.now();
-    T result = co_await once(std::move(call));
+    T result = co_await once(std::move(call), true);
     const Duration row = (pace_.now() - begun) / static_cast<std::int64_t>(rows);
     const auto fit = row <= Duration::zero() ? rows_max : static_cast<std::size_t>(pace_.part / row);
     rows_ = std::clamp<std::size_t>(fit, 1, std::min(rows_max, 2 * rows_));
     co_return result;
   }
   template <class T>
-  Async<T> paced(Async<T> call) {
-    if (pace_.before) co_await pace_.before();
+  Async<T> paced(Async<T> call, bool pass) {
+    // One turn a pass: what else is asked of an engine follows on one.
+    if (pass && pace_.before) co_await pace_.before();
     co_await rest();
-    co_return co_await once(std::move(call));
+    co_return co_await once(std::move(call), pass);
   }
   // What the last call has to be followed by where only a share of the time is worked.
   Async<> rest() {
@@ -109,9 +110,10 @@ class PacedEngine final : public llm::Engine {
     if (part < 1 && worked_ > Duration::zero()) co_await pace_.rest(std::chrono::duration_cast<Duration>(worked_ * ((1 - part) / part)));
   }
   template <class T>
-  Async<T> once(Async<T> call) {
+  Async<T> once(Async<T> call, bool pass) {
     const Instant begun = now();
     if (pace_.work) pace_.work(true);
+    if (pass && pace_.pass) pace_.pass(true);
     std::optional<T> result;
     if (pace_.elsewhere) {
       co_await pace_.elsewhere([&] { start<T>(std::move(call), [&](T value) { result.emplace(std::move(value)); }); });
@@ -119,6 +121,7 @@ class PacedEngine final : public llm::Engine {
     } else {
       result.emplace(co_await call);
     }
+    if (pass && pace_.pass) pace_.pass(false);
     if (pace_.work) pace_.work(false);
     worked_ = now() - begun;
     co_return std::move(*result);

@@ -17,6 +17,7 @@ namespace weft::worker {
 struct Pace {
   std::function<Async<>()> before{};        // Every part. None where the engine waits by itself.
   std::function<void(bool begins)> work{};  // Of every part.
+  std::function<void(bool begins)> pass{};  // Of those parts that take rows through the layers.
   // Makes the call, to its end, on another thread, and resumes on this one: for engines that never wait.
   std::function<Async<>(std::function<void()> call)> elsewhere{};
   // The clock by which calls are cut into parts of about `part`. Only for engines whose numbers are the same however positions and

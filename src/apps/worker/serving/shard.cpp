@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "apps/worker/serving/paced_engine.h"
 #include "apps/worker/serving/weights.h"
 
 namespace weft::worker {
@@ -30,7 +31,9 @@ Async<Result<std::shared_ptr<Shard>>> Shard::load(ServingHost& host, wire::Load 
     WEFT_CO_ASSIGN(out->tokenizer_, tokenizer::Tokenizer::create(out->file_.metadata));
     if (auto chat = chat::ChatTemplate::create(out->file_.metadata, out->tokenizer_->vocabulary())) out->chat_ = std::move(*chat);
   }
-  WEFT_CO_ASSIGN(out->engine_, co_await host.create_engine(out->model_, *out->source_, options));
+  WEFT_CO_ASSIGN(auto engine, co_await host.create_engine(out->model_, *out->source_, options));
+  out->engine_ = make_paced(std::move(engine), {.work = [meter = out->meter_, &host](bool begins) { meter->work(begins, host.now()); },
+                                                .pass = [meter = out->meter_, &host](bool begins) { meter->pass(begins, host.now()); }});
   co_return out;
 }
 

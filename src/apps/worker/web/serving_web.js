@@ -121,10 +121,17 @@ addToLibrary({
   },
   weft_lines_there: () => (Module['onLines'] ? 1 : 0),
   weft_lines_open__deps: ['$weftLines', '$UTF8ToString'],
-  weft_lines_open__sig: 'viiipi',
-  weft_lines_open: (chain, epoch, index, members, size) => {
+  weft_lines_open__sig: 'viiipipi',
+  weft_lines_open: (chain, epoch, index, members, size, ice, iceSize) => {
     weftLines.epochs.set(chain, epoch);
-    Module['onLines']?.({ type: 'open', chain, epoch, index, members: UTF8ToString(members, size).split(',').filter(Boolean).map(Number) });
+    Module['onLines']?.({
+      type: 'open',
+      chain,
+      epoch,
+      index,
+      members: UTF8ToString(members, size).split(',').filter(Boolean).map(Number),
+      iceServers: JSON.parse(UTF8ToString(ice, iceSize)),
+    });
   },
   weft_lines_signal__deps: ['$UTF8ToString'],
   weft_lines_signal__sig: 'viiipi',
