@@ -69,6 +69,7 @@ function StartLine({ session }: { session: Session }) {
     <p className="mt-5 text-sm text-soft" data-testid="start-times" data-ready-ms={session.readyMs} data-first-task-ms={session.firstTaskMs ?? undefined}>
       Ready in {formatSeconds((session.readyMs ?? 0) / 1000)}
       {session.firstTaskMs !== null ? `, first task done after ${formatSeconds(session.firstTaskMs / 1000)}` : ''}
+      {session.deviceLosses > 0 && session.deviceLost === null ? `. The GPU went away ${session.deviceLosses === 1 ? 'once' : `${session.deviceLosses} times`} and is back` : ''}
     </p>
   );
 }
