@@ -42,7 +42,15 @@ export type TaskName = { readonly job: string; readonly index: number; readonly 
 
 /** What the engine asks of the page, which alone may open connections to other tabs. */
 export type LinesOrder =
-  | { readonly type: 'open'; readonly chain: number; readonly epoch: number; readonly index: number; readonly members: readonly number[] }
+  | {
+      readonly type: 'open';
+      readonly chain: number;
+      readonly epoch: number;
+      readonly index: number;
+      readonly members: readonly number[];
+      /** The coordinator's, with credentials that are good for a while. */
+      readonly iceServers: readonly RTCIceServer[];
+    }
   | { readonly type: 'signal'; readonly chain: number; readonly epoch: number; readonly from: number; readonly text: string }
   | { readonly type: 'close'; readonly chain: number };
 

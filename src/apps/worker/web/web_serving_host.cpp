@@ -91,7 +91,8 @@ Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(const 
                                                                           llm::EngineOptions options) {
   if (!gpu_) {
     WEFT_CO_ASSIGN(auto engine, llm::create_cpu_engine(model, source, options));
-    co_return make_paced(std::move(engine), {.before = turn, .share = [this] { return share_; }, .rest = rest});
+    co_return make_paced(std::move(engine),
+                         {.before = turn, .now = [this] { return host_.now(); }, .share = [this] { return share_; }, .rest = rest});
   }
   if (instance_ == nullptr) instance_ = gpu::web::create_instance();
   if (device_ == nullptr || device_->lost().has_value()) {
