@@ -320,7 +320,7 @@ test('a built-in kernel in place of a shader: runs here, travels in a link, and 
   const { url } = await serve(t, { args: ['--grant', '100000'] });
   await work(t, url, { args: ['--device', 'cpu'] });
   const { page, complaints } = await open(t, url, {});
-  await page.getByLabel('Example', { exact: true }).selectOption({ label: 'Matrix product, built in' });
+  await page.getByLabel('Example', { exact: true }).selectOption({ label: 'Kernel: matmul_i8' });
   await byId(page, 'kernel-form').getByLabel('Rows of A and C (m)').fill('96');
   await compiles(page);
   await runHere(page);

@@ -193,9 +193,9 @@ export class Engine {
     for (const { reject } of this.#exports.splice(0)) reject(new Error(why));
   }
 
-  /** A fast machine does hundreds of tasks a second; the page is told at once of a new phase and of limits, of the rest ten times a second. */
+  /** A fast machine does hundreds of tasks a second; the page is told at once of a new phase, of limits and of a lost GPU, of the rest ten times a second. */
   #set(session: Session): void {
-    const urgent = session.phase !== this.#session.phase || session.limits !== this.#session.limits;
+    const urgent = session.phase !== this.#session.phase || session.limits !== this.#session.limits || session.deviceLost !== this.#session.deviceLost;
     this.#session = session;
     if (urgent) this.#tell();
     else this.#tellTimer ??= setTimeout(() => this.#tell(), tellMs);

@@ -53,7 +53,7 @@ describe('lines to other tabs', () => {
     await peers.take({ type: 'signal', chain, epoch, from: 0, text: offer });
     await peers.take({ type: 'signal', chain, epoch, from: 0, text: candidate });
   };
-  const open = (chain: number, epoch: number) => peers.take({ type: 'open', chain, epoch, index: 1, members: [0] });
+  const open = (chain: number, epoch: number) => peers.take({ type: 'open', chain, epoch, index: 1, members: [0], iceServers: [] });
 
   it('answers a call that comes after the chain', async () => {
     await open(7, 1);

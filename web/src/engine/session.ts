@@ -34,6 +34,7 @@ export type Session = {
   readonly device: DeviceReport | null;
   /** Said once when the GPU went away; cleared by the next device report. */
   readonly deviceLost: string | null;
+  readonly deviceLosses: number;
   readonly balance: number | null;
   readonly startedAt: number | null;
   /** From the click until the coordinator let this tab in, and until its first task was done. */
@@ -61,6 +62,7 @@ export const emptySession: Session = {
   address: null,
   device: null,
   deviceLost: null,
+  deviceLosses: 0,
   balance: null,
   startedAt: null,
   readyMs: null,
@@ -110,7 +112,7 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
     case 'device':
       return { ...session, device: message.device, deviceLost: null };
     case 'device-lost':
-      return { ...session, deviceLost: message.message, tasks: session.tasks.filter((task) => task.state !== 'running') };
+      return { ...session, deviceLost: message.message, deviceLosses: session.deviceLosses + 1, tasks: session.tasks.filter((task) => task.state !== 'running') };
     case 'connecting':
       return { ...session, phase: session.phase === 'stopping' ? 'stopping' : 'joined', connection: { state: 'connecting' } };
     case 'connected':

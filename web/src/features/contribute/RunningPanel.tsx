@@ -24,8 +24,8 @@ export function RunningPanel({ engine, session, now, jobName }: Props) {
         <Stat label="Tasks done" value={session.done.toLocaleString('en')} testId="done" {...(checking > 0 ? { hint: `${checking} being checked` } : {})} />
         <Stat label="Rate" value={formatRate(tasksPerMinute)} unit="/min" testId="rate" />
         <Stat label={session.device?.kind === 'cpu' ? 'CPU busy' : 'GPU busy'} value={String(Math.round(busyShare * 100))} unit={limits.share < 1 ? `% of ${Math.round(limits.share * 100)} %` : '%'} testId="busy" />
-        {usage !== null ? <Stat label="Memory" {...split(formatBytes(usage.memoryBytes))} testId="memory-now" {...(limits.memoryBytes === null ? {} : { hint: `tasks and models take at most ${formatBytes(limits.memoryBytes)}` })} /> : null}
-        {usage !== null ? <Stat label="In the queue here" value={String(usage.held)} testId="held" /> : null}
+        <Stat label="Memory" {...(usage === null ? { value: '–' } : split(formatBytes(usage.memoryBytes)))} testId="memory-now" {...(limits.memoryBytes === null ? {} : { hint: `tasks and models take at most ${formatBytes(limits.memoryBytes)}` })} />
+        <Stat label="In the queue here" value={usage === null ? '–' : String(usage.held)} testId="held" />
         <Stat label="Delivered" {...delivered(operationsPerSecond, 'op/s')} testId="operations" hint="multiplications and additions of built-in kernels; what a shader does nobody can count" />
         <Stat label="Moved" {...delivered(bytesPerSecond, 'B/s')} testId="bytes" hint="inputs and outputs of the tasks of the last minute" />
       </dl>
@@ -69,6 +69,7 @@ function StartLine({ session }: { session: Session }) {
     <p className="mt-5 text-sm text-soft" data-testid="start-times" data-ready-ms={session.readyMs} data-first-task-ms={session.firstTaskMs ?? undefined}>
       Ready in {formatSeconds((session.readyMs ?? 0) / 1000)}
       {session.firstTaskMs !== null ? `, first task done after ${formatSeconds(session.firstTaskMs / 1000)}` : ''}
+      {session.deviceLosses > 0 && session.deviceLost === null ? `. The GPU went away ${session.deviceLosses === 1 ? 'once' : `${session.deviceLosses} times`} and is back` : ''}
     </p>
   );
 }

@@ -54,7 +54,7 @@ export const examples: readonly Example[] = [
     },
   },
   {
-    title: 'Matrix product, built in',
+    title: 'Kernel: matmul_i8',
     about: 'a kernel of the engine in place of a shader: the CPU runs it too',
     program: {
       name: 'product',
