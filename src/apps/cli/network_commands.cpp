@@ -47,6 +47,18 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--newcomer-lead", options->newcomer_lead,
                    "Votes that answers of unknown workers must lead by (11 holds against 30 % accomplices); 0 leaves it to the job")
       ->check(CLI::Range(0, 64));
+  command->add_flag("--stakes", options->stakes, "Workers may deposit and withdraw stakes (weft stake)");
+  command->add_flag("--require-keys", options->require_keys, "Models are asked with an API key (weft key) only; the default beyond loopback");
+  command->add_flag("--open-models", options->open_models, "Models are asked without an API key, also beyond loopback");
+  command->add_option("--guest-requests", options->guest_requests,
+                      "Where keys are required: what the page may ask a minute from one address; 0: nothing");
+  command
+      ->add_option("--wire", options->wire,
+                   "How hidden states travel between workers that share a model: f32, f16 or i8 (fewer bytes, other roundings)")
+      ->check(CLI::IsMember({"f32", "f16", "i8"}));
+  command->add_option("--partition", options->partition, "How models are cut: layer (one chain), batch (whole models side by side) or hybrid");
+  command->add_option("--ice-servers", options->ice_servers,
+                      "STUN and TURN servers for tabs, JSON or a file with it: [{\"urls\":\"turn:HOST:3478\",\"secret\":\"...\"}]");
   command->add_option("--rate-limit", options->rate_limit, "Expensive requests a second from one address; 0 for no limit");
   command->callback([options, &chosen] { chosen = [options] { return serve_command(*options, make_shader_checker); }; });
 }
@@ -69,6 +81,9 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
                    "Share the device in time slices: --slots tasks at a time, each in a partition of so much of --memory-mb (0: tasks run in turn)")
       ->check(CLI::Range(0, 1 << 20));
   command->add_option("--model-memory-mb", options->model_memory_mb, "Memory for language models; 0 serves none")->check(CLI::Range(0, 1 << 24));
+  command->add_option("--peer-listen", options->peer_listen,
+                      "ADDRESS[:PORT] where other workers of a chain call directly, or none (default: the address towards the coordinator)");
+  command->add_option("--peer-address", options->peer_address, "ADDRESS[:PORT] that they are told instead, behind a NAT with a forwarded port");
   command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
   command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
   options->cache = cache_folder();
@@ -127,6 +142,9 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
   add->add_option("file", options->file, "The model")->required()->check(CLI::ExistingFile);
   add->add_option("--name", options->name, "How it is asked for (default: the file's name)");
   add->add_option("--shards", options->shards, "Workers that share its layers at least")->check(CLI::Range(1, 64));
+  add->add_option("--price", options->price, "Credits for 1,000 tokens (default: by its size, docs/pricing.md)")->check(CLI::NonNegativeNumber);
+  add->add_option("--wire", options->wire, "How hidden states travel between them: f32, f16 or i8 (default: as the coordinator has it)")
+      ->check(CLI::IsMember({"f32", "f16", "i8"}));
   add->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
   add->add_flag("--wait", options->wait, "Until it can be asked");
   add->add_flag("--json", options->json, "One JSON document on standard output");

@@ -60,6 +60,9 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.blob_bytes_max = options.blob_bytes_max;
   out.blobs_bytes_max = options.blobs_bytes_max;
   out.rate_limit = options.rate_limit;
+  out.wire = options.wire;
+  out.partition = options.partition;
+  out.ice_servers = options.ice_servers;
   out.submission = {.input_bytes_max = options.job_input_bytes_max, .output_bytes_max = options.job_output_bytes_max};
   out.core.jobs_running_max = options.jobs_max;
   out.core.tasks_open_max = options.tasks_max;
@@ -69,6 +72,10 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   }
   out.core.stake_permille = options.stake_permille;
   out.core.stake_target = std::llround(options.stake_target * 1e6);
+  out.core.stakes_open = options.stakes;
+  if (options.require_keys && options.open_models) return fail(ErrorCode::invalid_argument, "Either --require-keys or --open-models, not both.");
+  if (options.require_keys || options.open_models) out.require_keys = options.require_keys;
+  out.guest_requests = options.guest_requests;
   out.core.referee.newcomer_lead = options.newcomer_lead;
   out.core.scheduler.wall_max = std::chrono::milliseconds(options.task_wall_ms);
   out.core.scheduler.checkpoint_min = std::chrono::milliseconds(options.checkpoint_ms);

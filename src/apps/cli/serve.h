@@ -35,6 +35,13 @@ struct ServeOptions {
   std::uint32_t stake_permille = 0;         // Of what a worker earns: into its stake,
   double stake_target = 10;                 // until that holds so many credits.
   std::uint32_t newcomer_lead = 0;          // Votes that newcomers' answers must lead by; 0: the job's own quorum.
+  bool stakes = false;                      // Workers may deposit and withdraw stakes.
+  bool require_keys = false;                // For models; beyond loopback by default.
+  bool open_models = false;                 // No keys beyond loopback either.
+  std::uint32_t guest_requests = 20;        // Of the page where keys are required, a minute and address.
+  std::string wire = "f32";                 // Of hidden states between workers that share a model.
+  std::string partition = "hybrid";         // How models are cut between workers.
+  std::string ice_servers;                  // STUN and TURN servers for tabs: JSON, or a file with it.
   double rate_limit = 50;                   // Dear requests a second from one address; 0: no limit.
 };
 

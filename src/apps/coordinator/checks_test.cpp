@@ -11,6 +11,7 @@ namespace weft::coordinator {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class ChecksTest : public testing::Test {
  protected:
@@ -91,6 +92,44 @@ TEST_F(ChecksTest, FloatsThatLieWithinTheToleranceAgreeAndBothArePaid) {
   ASSERT_EQ(job.state, store::JobState::done) << job.reason;
   EXPECT_GT(earned(a), 0);
   EXPECT_EQ(earned(a), earned(b));
+}
+
+TEST_F(ChecksTest, AResultWaitsForItsComparisonAndNobodyForIt) {
+  auto& first = network.join(a, off_by(0));
+  auto& second = network.join(b, off_by(0.05F));
+  network.hold_comparisons = true;
+  ASSERT_TRUE(network.submit(client, std::string(floats)).has_value());
+  ASSERT_FALSE(network.held_comparisons.empty());
+  EXPECT_THAT(first.verdicts, IsEmpty());
+  EXPECT_THAT(second.verdicts, IsEmpty());
+  ASSERT_TRUE(network.submit(client, count_manifest(1, 1), {2}).has_value());
+  EXPECT_EQ(first.verdicts.size() + second.verdicts.size(), 1U) << "another job goes on";
+
+  while (!network.held_comparisons.empty()) {
+    for (const auto& compare : std::exchange(network.held_comparisons, {})) compare();
+    network.run();
+  }
+  EXPECT_EQ(first.verdicts.size() + second.verdicts.size(), 5U);
+  EXPECT_TRUE(std::ranges::all_of(first.verdicts, &protocol::Verdict::accepted));
+  EXPECT_TRUE(std::ranges::all_of(second.verdicts, &protocol::Verdict::accepted));
+}
+
+TEST_F(ChecksTest, AComparisonThatComesAfterTheJobHasEndedIsAnswered) {
+  auto& first = network.join(a, off_by(0));
+  auto& second = network.join(b, off_by(0.05F));
+  network.hold_comparisons = true;
+  const auto submitted = network.submit(client, std::string(floats));
+  ASSERT_TRUE(submitted.has_value());
+  network.post([&](Core& core, Moment now) {
+    core.cancel(JobId::parse(submitted->id).value(), client.public_key(), now, [](const Result<protocol::api::Submitted>&) {});
+  });
+  network.run();
+  for (const auto& compare : std::exchange(network.held_comparisons, {})) compare();
+  network.run();
+  std::vector<protocol::Verdict> all = first.verdicts;
+  all.insert(all.end(), second.verdicts.begin(), second.verdicts.end());
+  EXPECT_TRUE(std::ranges::any_of(all, [](const auto& verdict) { return verdict.reason == "The job has ended."; }));
+  EXPECT_TRUE(std::ranges::none_of(all, &protocol::Verdict::accepted));
 }
 
 TEST_F(ChecksTest, FloatsOutsideTheToleranceAreOutvoted) {

@@ -11,6 +11,8 @@
 
 #include "apps/coordinator/http.h"
 #include "apps/coordinator/intake.h"
+#include "apps/coordinator/serving/ice_servers.h"
+#include "apps/coordinator/serving/placement.h"
 #include "apps/coordinator/session.h"
 #include "apps/coordinator/watch_feed.h"
 #include "common/base/log.h"
@@ -98,6 +100,18 @@ Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
   return std::nullopt;
 }
 
+// How language models are served. Tokens of direct lines live as long as a chain's epoch, and so may the secret as long as this process.
+Result<DeskSettings> desk_settings(const Options& options) {
+  DeskSettings out{.wire = options.wire};
+  WEFT_ASSIGN(out.strategy, parse_strategy(options.partition));
+  WEFT_ASSIGN(auto ice, IceServers::read(options.ice_servers));
+  if (!ice.empty()) out.ice = [ice = std::move(ice)](const PublicKey& worker) { return ice.issue(worker.text(), unix_now()); };
+  constexpr std::size_t secret_bytes = 32;
+  out.secret.resize(secret_bytes);
+  crypto::random_bytes(out.secret);
+  return out;
+}
+
 class LiveCoordinator final : public Coordinator, private World {
  public:
   LiveCoordinator(Options options, ShaderChecker checker, FolderLock lock, crypto::KeyPair identity, std::unique_ptr<store::Store> store,
@@ -115,7 +129,9 @@ class LiveCoordinator final : public Coordinator, private World {
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {
-    WEFT_ASSIGN(models_, ModelService::open(options_.data, book_));
+    WEFT_ASSIGN(DeskSettings desk, desk_settings(options_));
+    WEFT_ASSIGN(models_, ModelService::open(options_.data, book_, std::move(desk)));
+    WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts", {.bytes_max = options_.blobs_bytes_max}));
     WEFT_ASSIGN(auto loaded, store_->load());
     WEFT_ASSIGN(options_.core.secret, secret_of(loaded));
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
@@ -124,6 +140,15 @@ class LiveCoordinator final : public Coordinator, private World {
     checks_ = std::make_unique<Pool>(Pool::Options{.threads = cores});
     readers_ = std::make_unique<Pool>(Pool::Options{.threads = 2});
     submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
+    guests_ = std::make_unique<Guests>(options_.guest_requests);
+    models_->listen({.ended =
+                         [this](AnswerReport report) {
+                           loop_.post_always([report = std::move(report)](Core& core, Moment moment) { core.answered(report, moment); });
+                         },
+                     .audited =
+                         [this](AnswerAudited audited) {
+                           loop_.post_always([audited = std::move(audited)](Core& core, Moment moment) { core.answer_audited(audited, moment); });
+                         }});
     loop_.start(*core_);
     feed_.start();
     models_->start();
@@ -182,8 +207,11 @@ class LiveCoordinator final : public Coordinator, private World {
                           .submitters = *submitters_,
                           .store = *store_,
                           .blobs = *blobs_,
+                          .blob_parts = *blob_parts_,
                           .book = book_,
                           .models = *models_,
+                          .guests = *guests_,
+                          .require_keys = options_.require_keys.value_or(!net::is_loopback(options_.listen)),
                           .checker = checker_,
                           .bounds = options_.submission,
                           .blob_bytes_max = options_.blob_bytes_max,
@@ -200,6 +228,8 @@ class LiveCoordinator final : public Coordinator, private World {
     add_view_routes(parts);
     server_->socket(feed_.route());
     add_model_routes(parts);
+    add_key_routes(parts);
+    add_stake_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .message_bytes_max = protocol::frame_bytes_max,
                      .opened = [this](std::shared_ptr<net::Peer> peer) { open(std::move(peer)); },
@@ -279,6 +309,18 @@ class LiveCoordinator final : public Coordinator, private World {
       loop_.post_always([this, shared](Core&, Moment) { inspect(*shared); });
     }
   }
+  void audit_answer(const AnswerAuditOrder& order) override { models_->audit(order); }
+  void answer_settled(const AnswerId& answer) override { models_->settled(answer); }
+  void bar_server(const PublicKey& worker) override { models_->bar(worker); }
+  void compare(CompareOrder order) override {
+    auto shared = std::make_shared<const CompareOrder>(std::move(order));
+    const auto work = [this, shared] {
+      loop_.post_always([result = intake_.compare(*shared)](Core& core, Moment moment) { core.compared(result, moment); });
+    };
+    if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
+      loop_.post_always([this, shared](Core&, Moment) { compare(*shared); });
+    }
+  }
   void forget(std::vector<Hash> blobs) override {
     const std::size_t turn = blobs.empty() ? 0 : std::hash<Hash>()(blobs.front());
     const auto work = [this, blobs = std::move(blobs)] {
@@ -315,9 +357,11 @@ class LiveCoordinator final : public Coordinator, private World {
   crypto::KeyPair identity_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
+  std::unique_ptr<store::BlobParts> blob_parts_;
   Book book_;
   Intake intake_;
   std::unique_ptr<ModelService> models_;
+  std::unique_ptr<Guests> guests_;
   std::unique_ptr<net::Server> server_;
   Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
   std::unique_ptr<Core> core_;

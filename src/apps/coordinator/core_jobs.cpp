@@ -2,11 +2,9 @@
 #include <algorithm>
 
 #include "apps/coordinator/core_state.h"
-#include "apps/coordinator/output_types.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/manifest/split.h"
-#include "common/proof/compare.h"
 #include "common/proof/merkle.h"
 
 namespace weft::coordinator {
@@ -129,38 +127,9 @@ trust::JobTerms Core::State::terms_of(const Book::Manifest& manifest) {
   trust::JobTerms terms{.replicas = manifest->verify.replicas, .audit = manifest->verify.audit, .parts = 1, .agree = {}};
   if (manifest::can_cut(*manifest)) terms.parts = manifest::task_range(*manifest, manifest->split.tasks - 1).count;
   if (!manifest->verify.compare.exact) {
-    terms.agree = [this](const TaskId& task, const Hash& a, const Hash& b) { return !difference(task, a, b).has_value(); };
+    terms.agree = [this](const TaskId& task, const Hash& a, const Hash& b) { return agree(task, a, b); };
   }
   return terms;
-}
-
-// What differs between two results of one task beyond its job's tolerance. Reads both from disk, on the core's thread:
-// only jobs that are compared with a tolerance come here, once for each pair of different roots.
-// TODO(perf): compare elsewhere and tell trust.
-std::optional<std::string> Core::State::difference(const TaskId& task, const Hash& a, const Hash& b) {
-  const auto job = jobs.find(task.job);
-  if (job == jobs.end()) return "the job is gone";
-  const auto outputs_of = [&](const Hash& root) -> const std::vector<protocol::OutputPart>* {
-    for (const auto& [worker, delivered] : job->second.delivered[task.index]) {
-      if (delivered.result.root == root) return &delivered.result.outputs;
-    }
-    return nullptr;
-  };
-  const auto* first = outputs_of(a);
-  const auto* second = outputs_of(b);
-  if (first == nullptr || second == nullptr || first->size() != second->size()) return "one of the results is gone";
-  const auto& compare = job->second.manifest->verify.compare;
-  const auto types = output_types(*job->second.manifest);
-  for (std::size_t i = 0; i < first->size(); ++i) {
-    if ((*first)[i].hash == (*second)[i].hash) continue;
-    const auto left = parts.blobs.read((*first)[i].hash);
-    const auto right = parts.blobs.read((*second)[i].hash);
-    if (!left || !right) return "the bytes of one of the results are gone";
-    const auto type = i < types.size() ? types[i] : proof::NumberType::i32;
-    auto different = proof::difference(*left, *right, type, {.absolute = compare.absolute, .relative = compare.relative});
-    if (different) return different;
-  }
-  return std::nullopt;
 }
 
 void Core::State::start_join(RunningJob& job) {

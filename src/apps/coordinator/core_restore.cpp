@@ -62,6 +62,7 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
   for (const auto& entry : loaded.balances) {
     if (entry.account.kind == ledger::Account::Kind::stake && entry.amount > 0) state.staked.insert(PublicKey{{entry.account.id}});
   }
+  WEFT_OK(state.restore_answers(loaded, now));
   loaded.keys = {};
 
   OfJobs tasks(loaded.tasks);

@@ -25,6 +25,7 @@ void Core::deliver(Delivery delivery, Moment now) {
   const trust::Replica replica{.task = result.task, .worker = key, .attempt = result.attempt, .root = result.root};
   job->second.delivered[result.task.index].insert_or_assign(key, Delivered{.result = result, .arrived = now.unix});
   state.board.touch(result.task);
+  if (state.compare_first(job->second, key, result)) return;
   state.act(state.trust.add_result(replica, now.unix), now);
 }
 

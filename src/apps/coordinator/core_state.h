@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "apps/coordinator/answers.h"
 #include "apps/coordinator/audits.h"
 #include "apps/coordinator/core.h"
 #include "apps/coordinator/watch_board.h"
@@ -45,8 +46,9 @@ struct RunningJob {
   Book::Manifest manifest;
   std::vector<std::unique_ptr<const Settled>> accepted;  // By index; null: the task is open.
   std::uint32_t accepted_count = 0;
-  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // Of open tasks, by index.
-  std::map<std::uint32_t, std::set<PublicKey>> leased;                // Likewise; for views.
+  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;        // Of open tasks, by index.
+  std::map<std::uint32_t, std::set<PublicKey>> leased;                      // Likewise; for views.
+  std::map<std::uint32_t, std::map<std::pair<Hash, Hash>, bool>> compared;  // Whether two roots of a task agree within the tolerance.
   // Who audited an open task and agreed or accused, to be told and paid when it is accepted.
   struct Auditor {
     PublicKey worker;
@@ -123,6 +125,7 @@ struct Core::State final : WatchSource {
   trust::Referee trust;
   ledger::Ledger ledger;
   Audits audits;
+  Answers answers;
   std::vector<Jury> juries;    // To be paid when what the dispute took from its losers is there.
   std::set<PublicKey> staked;  // Wallets with a stake.
 
@@ -166,7 +169,6 @@ struct Core::State final : WatchSource {
   void start_join(RunningJob& job);
   void end_job(const JobId& id, store::JobUpdate::End end, Moment now);
   [[nodiscard]] trust::JobTerms terms_of(const Book::Manifest& manifest);
-  [[nodiscard]] std::optional<std::string> difference(const TaskId& task, const Hash& a, const Hash& b);
 
   // core_workers.cpp
   [[nodiscard]] ConnectedWorker* worker_of(SessionId session);
@@ -181,6 +183,11 @@ struct Core::State final : WatchSource {
   void verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker, std::optional<MicroCredits> paid, std::string reason);
   void store_reputation(const PublicKey& worker);
   void store_receipt(Covering& covering);
+
+  // core_compare.cpp
+  // Whether the result is being compared first: compared() hands it to trust then.
+  bool compare_first(const RunningJob& job, const PublicKey& worker, const protocol::TaskResult& result);
+  [[nodiscard]] bool agree(const TaskId& task, const Hash& a, const Hash& b);
 
   // core_audits.cpp
   [[nodiscard]] MicroCredits replica_value(const RunningJob& job) const;  // 0 before the canary has passed.
@@ -225,6 +232,24 @@ struct Core::State final : WatchSource {
   void pay_juries(Moment now);
   // What could be paid.
   MicroCredits pay_from_platform(const TaskId& task, const PublicKey& worker, MicroCredits amount, std::string_view what, Moment now);
+
+  // core_answers.cpp
+  void store_key(const ApiKey& key);
+  [[nodiscard]] Result<> restore_answers(const store::Loaded& loaded, Moment now);
+  // The client's grant, where it has not had it.
+  [[nodiscard]] Result<> fund(const PublicKey& client, Moment now);
+  bool move_answer_money(ledger::Transaction transaction, Moment now);
+  [[nodiscard]] trust::CheckRates answer_rates(const PublicKey& worker, Moment now) const;
+  [[nodiscard]] bool audit_is_due(const AnswerId& id, OpenAnswer& open, Moment now);
+  void ask_audit(const AnswerId& id, Moment now);
+  void judge_answer(const AnswerId& id, std::int64_t lead, Moment now);
+  void end_answer(const AnswerId& id, MicroCredits due, std::string_view why, Moment now);
+  void forget_answer(const AnswerId& id);
+  void bar_server(const PublicKey& worker, Moment now);
+
+  // core_stakes.cpp
+  [[nodiscard]] MicroCredits stake_at_risk(const PublicKey& wallet) const;
+  [[nodiscard]] StakeView stake_view(const PublicKey& wallet, UnixMillis now) const;
 
   // core_payments.cpp
   [[nodiscard]] Result<> open_escrow(const JobId& job, const PublicKey& client, MicroCredits budget, Moment now);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -46,6 +47,15 @@ struct Delivery {
   SessionId session = 0;
   PublicKey worker;
   protocol::TaskResult result;
+};
+
+// A result that was delivered, and whether it agrees with others of its task.
+struct Comparison {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  Hash root;
+  std::vector<std::pair<Hash, bool>> agreements;  // With the results of these roots.
 };
 
 // A receipt whose signature fits.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "apps/coordinator/compare_results.h"
 #include "apps/coordinator/output_types.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
@@ -118,6 +119,14 @@ Result<> Intake::check_opening(const AuditOrder& order) {
     }
   }
   return {};
+}
+
+Comparison Intake::compare(const CompareOrder& order) const {
+  Comparison comparison{.task = order.task, .worker = order.worker, .attempt = order.attempt, .root = order.mine.root, .agreements = {}};
+  for (const auto& other : order.others) {
+    comparison.agreements.emplace_back(other.root, !difference(blobs_, *order.manifest, order.mine.outputs, other.outputs));
+  }
+  return comparison;
 }
 
 Result<bool> Intake::compare_range(const AuditOrder& order) {

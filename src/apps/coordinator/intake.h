@@ -30,6 +30,9 @@ class Intake {
   // it signed, or the bytes cannot be read.
   [[nodiscard]] trust::AuditOutcome inspect(const AuditOrder& order);
 
+  // Whether results of one task agree.
+  [[nodiscard]] Comparison compare(const CompareOrder& order) const;
+
   // Joins the outputs of all tasks and stores them.
   [[nodiscard]] Result<std::vector<store::OutputBlob>> join(const manifest::Manifest& manifest,
                                                             const std::vector<std::vector<store::OutputBlob>>& parts);

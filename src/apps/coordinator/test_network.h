@@ -187,8 +187,10 @@ class TestNetwork : public World {
   Core& core() { return *core_; }
   const PublicKey& coordinator() const { return identity_.public_key(); }
 
-  bool hold_commits = false;   // Batches wait on their way to the disk,
-  bool merge_commits = false;  // and go there as one.
+  bool hold_commits = false;      // Batches wait on their way to the disk,
+  bool merge_commits = false;     // and go there as one.
+  bool hold_comparisons = false;  // They are made when the test calls them.
+  std::vector<std::function<void()>> held_comparisons;
   std::size_t commits = 0;
   std::function<void()> before_commit;             // As GroupCommit calls it.
   std::function<void(const Error&)> commit_fails;  // Where that is no failure of the test;
@@ -213,6 +215,12 @@ class TestNetwork : public World {
   void inspect(AuditOrder order) override {
     const auto outcome = intake_->inspect(order);
     events_.push_back([task = order.task, auditor = order.auditor, outcome](Core& core, Moment now) { core.inspected(task, auditor, outcome, now); });
+  }
+  void compare(CompareOrder order) override {
+    const auto compare = [this, order = std::move(order)] {
+      events_.push_back([result = intake_->compare(order)](Core& core, Moment now) { core.compared(result, now); });
+    };
+    hold_comparisons ? held_comparisons.push_back(compare) : compare();
   }
   void fatal(const Error& error) override {
     if (commit_fails) return commit_fails(error);

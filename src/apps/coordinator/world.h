@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "apps/coordinator/answers.h"
 #include "apps/coordinator/events.h"
 #include "common/manifest/split.h"
 #include "common/protocol/messages.h"
@@ -34,6 +35,20 @@ struct AuditOrder {
   std::vector<store::OutputBlob> audited;    // and the auditor's, of the range.
 };
 
+// A result to be compared with others of its task (compare_results.h).
+struct CompareOrder {
+  struct Side {
+    Hash root;
+    std::vector<store::OutputBlob> outputs;
+  };
+  TaskId task;
+  PublicKey worker;  // Whose result it is.
+  std::uint32_t attempt = 0;
+  std::shared_ptr<const manifest::Manifest> manifest;
+  Side mine;
+  std::vector<Side> others;
+};
+
 class World {
  public:
   virtual ~World() = default;
@@ -52,6 +67,15 @@ class World {
   // Comes back as Core::inspected().
   virtual void inspect(AuditOrder order) = 0;
 
+  // An answer is to be read by others; comes back as Core::answer_audited().
+  virtual void audit_answer(const AnswerAuditOrder&) {}
+  // Nothing more will be asked about it.
+  virtual void answer_settled(const AnswerId&) {}
+  // A worker that was convicted serves no models any more.
+  virtual void bar_server(const PublicKey&) {}
+
+  // Comes back as Core::compared().
+  virtual void compare(CompareOrder order) = 0;
   // Removes blobs that nobody needs any more.
   virtual void forget(std::vector<Hash> blobs) { static_cast<void>(blobs); }
 

@@ -54,6 +54,9 @@ struct TaskDone {
   TaskKey key;
   double wall_seconds = 0;
   double gpu_seconds = 0;
+  std::string job_name{};
+  std::uint64_t bytes = 0;  // exec::Traffic.
+  double operations = 0;
 };
 struct TaskFailed {
   TaskKey key;

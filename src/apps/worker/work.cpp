@@ -126,11 +126,35 @@ void Work::on_open(const protocol::OpenChunks& asked) {
   connection_.send(opening);
 }
 
-void Work::succeed(const TaskKey& key, exec::Output output, double resumed) {
+void Work::rest(Duration rest) {
+  resting_ = true;
+  if (rest >= options_.rest_told && options_.on_rest) options_.on_rest(true);
+  host_.after(rest, alive_.guard([this, number = ++rests_] {
+    if (resting_ && number == rests_) end_rest();
+  }));
+}
+
+void Work::end_rest() {
+  resting_ = false;
+  if (options_.on_rest) options_.on_rest(false);
+  run_next();
+}
+
+void Work::throttle(double share) {
+  share_ = share;
+  if (resting_) end_rest();
+}
+
+void Work::succeed(const TaskKey& key, exec::Output output, const exec::Job& job, const exec::Traffic& traffic, double resumed) {
   ++counters_.tasks_done;
   counters_.gpu_seconds += output.gpu_seconds;
   counters_.wall_seconds += output.wall_seconds;
-  emit_(event::TaskDone{.key = key, .wall_seconds = output.wall_seconds, .gpu_seconds = output.gpu_seconds});
+  emit_(event::TaskDone{.key = key,
+                        .wall_seconds = output.wall_seconds,
+                        .gpu_seconds = output.gpu_seconds,
+                        .job_name = job.manifest.name,
+                        .bytes = traffic.bytes,
+                        .operations = traffic.operations});
   Delivery& delivery = deliveries_[key];
   protocol::TaskResult& result = delivery.frame.result;
   std::vector<std::vector<Hash>> leaves;

@@ -24,6 +24,7 @@
 #include "apps/worker/outbox.h"
 #include "apps/worker/progress.h"
 #include "apps/worker/slices.h"
+#include "engine/exec/traffic.h"
 
 namespace weft::worker {
 
@@ -43,6 +44,8 @@ class Work {
     std::uint64_t memory_bytes = 0;                          // Of all partitions.
     Duration slice = std::chrono::milliseconds(200);         // What a part of a task takes at best, where several share the device.
     std::uint64_t checkpoint_bytes_max = std::uint64_t{256} << 20;
+    Duration rest_told = std::chrono::milliseconds(250);  // A longer rest is worth telling, so that no task waits through it here.
+    std::function<void(bool rests)> on_rest{};
   };
 
   Work(Host& host, TaskRunner& runner, Connection& connection, Options options, EventSink emit);
@@ -56,8 +59,8 @@ class Work {
 
   // Gives up what is queued, lets what runs finish within `grace`, sends what is ready; then calls `done`, once.
   void finish(Duration grace, std::function<void()> done);
-  // Share of the time spent on tasks, in (0, 1].
-  void throttle(double share) { share_ = share; }
+  // Share of the time spent on tasks, in (0, 1]. A rest under way is over.
+  void throttle(double share);
 
   // Leased: queued, resident, or with outputs on their way.
   [[nodiscard]] std::size_t held() const { return queue_.size() + residents_.size() + deliveries_.size(); }
@@ -122,7 +125,9 @@ class Work {
   [[nodiscard]] Resident* resident_of(const TaskKey& key);
   void remove(std::uint64_t serial);
 
-  void succeed(const TaskKey& key, exec::Output output, double resumed);
+  void rest(Duration rest);
+  void end_rest();
+  void succeed(const TaskKey& key, exec::Output output, const exec::Job& job, const exec::Traffic& traffic, double resumed);
   void fail_task(const TaskKey& key, Error error);
   struct Upload {
     TaskKey key;
@@ -164,6 +169,7 @@ class Work {
   std::uint64_t serial_ = 0;
   double share_ = 1;
   bool resting_ = false;
+  std::uint64_t rests_ = 0;
   bool finishing_ = false;
   std::function<void()> finished_;
   Alive alive_;

@@ -113,7 +113,7 @@ void Work::admit_loaded() {
     if (found == nullptr) continue;
     const Resident& resident = *found;
     fail_task(resident.task.key, {ErrorCode::unsupported, std::format("The job requires {} bytes of memory; this worker shares {}.",
-                                                                             partition_of(resident), options_.memory_bytes)});
+                                                                      partition_of(resident), options_.memory_bytes)});
     remove(serial);
   }
 }
@@ -176,12 +176,14 @@ void Work::part_ends(Resident& resident, std::uint32_t parts, Duration took, Res
     if (progress.complete()) {
       // Out of turn first: what becomes of the output may let others begin.
       const double resumed = progress.resumed();
+      const auto job = resident.job;
+      const manifest::Range range = resident.task.range;
       exec::Output whole = progress.finish();
       slices_.end(key.task);
       resident.admitted = false;
       resident.progress.reset();
       rest_after(took);
-      succeed(key, std::move(whole), resumed);
+      succeed(key, std::move(whole), *job, exec::traffic(*job, range), resumed);
       return remove(serial);
     }
   }
@@ -199,12 +201,7 @@ void Work::part_ends(Resident& resident, std::uint32_t parts, Duration took, Res
 
 void Work::rest_after(Duration took) {
   const auto rest = std::chrono::duration_cast<Duration>(took * ((1 - share_) / share_));
-  if (rest <= Duration::zero() || finishing_) return;
-  resting_ = true;
-  host_.after(rest, alive_.guard([this] {
-    resting_ = false;
-    run_next();
-  }));
+  if (rest > Duration::zero() && !finishing_) this->rest(rest);
 }
 
 bool Work::checkpoint(Resident& resident) {

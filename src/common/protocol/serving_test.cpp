@@ -14,14 +14,23 @@ std::vector<ServingWorkerMessage> worker_messages() {
   return {Offer{.token = "t", .memory_bytes = 1 << 30, .gb_per_s = 12.5, .lines = {"webrtc"}},
           Loaded{.shard = 3, .seconds = 0.5, .memory_bytes = 77, .device = "llvmpipe"},
           Unloaded{.shard = 3, .code = "out_of_memory", .message = "There is no room."},
-          Linked{.chain = 1, .epoch = 2, .line = "relay"},
+          Linked{.chain = 1, .epoch = 2, .line = "relay", .unreached = {0, 2}},
+          Parted{.chain = 1, .epoch = 2, .member = 1},
           Broken{.chain = 1, .epoch = 2, .member = 1, .message = "It is silent."},
           Tokens{.request = 9,
                  .epoch = 1,
                  .first = 4,
-                 .tokens = {{.id = 5, .logprob = -0.5, .text = "To", .piece = " To", .top = {{.id = 5, .logprob = -0.5, .text = " To"}}}}},
+                 .tokens = {{.id = 5, .logprob = -0.5, .text = "To", .piece = " To", .top = {{.id = 5, .logprob = -0.5, .text = " To"}}}},
+                 .prompt_tokens = 20,
+                 .prints = {{.at = 32, .data = "AQAAAAA="}}},
           Answered{.request = 9, .epoch = 1, .reason = "eos", .prompt_tokens = 20},
-          Pulse{.running = 1, .memory_free = 5},
+          Pulse{.running = 1,
+                .memory_free = 5,
+                .load = 0.5,
+                .direct_hops = 7,
+                .direct_bytes = 700,
+                .peers = {{.worker = sample_id<PublicKey>(2), .ms = 0.25}},
+                .paces = {{.shard = 3, .ms = 1.5}}},
           Signal{.chain = 1, .epoch = 2, .from = 0, .to = 1, .text = "v=0\r\n"}};
 }
 std::vector<ServingCoordinatorMessage> coordinator_messages() {
@@ -38,7 +47,13 @@ std::vector<ServingCoordinatorMessage> coordinator_messages() {
                .context = 512,
                .sequences = 4},
           Unload{.shard = 1},
-          Link{.chain = 1, .epoch = 1, .index = 1, .wire = "f32", .members = {{.worker = sample_id<PublicKey>(1), .shard = 1, .lines = {"webrtc"}}}},
+          Link{.chain = 1,
+               .epoch = 1,
+               .index = 1,
+               .wire = "f32",
+               .exact = true,
+               .members = {{.worker = sample_id<PublicKey>(1), .shard = 1, .lines = {"webrtc"}, .token = std::string(64, 'a')}},
+               .ice = {{.urls = {"turn:turn.example:3478"}, .username = "1700000000:w", .credential = "c2VjcmV0"}}},
           Unlink{.chain = 1},
           Ask{.request = 9,
               .chain = 1,
@@ -47,7 +62,10 @@ std::vector<ServingCoordinatorMessage> coordinator_messages() {
               .tokens_max = 16,
               .seed = ~std::uint64_t{0},
               .stop = {"\n"},
-              .answered = {1, 2}},
+              .answered = {1, 2},
+              .prints = true,
+              .audit = true,
+              .now = 1700000000},
           Drop{.request = 9},
           Signal{.chain = 1, .epoch = 2, .from = 1, .to = 0, .text = "candidate"}};
 }
@@ -82,6 +100,12 @@ TEST(Serving, BrokenTextsGetASentence) {
       }
     }
   }
+}
+
+TEST(Serving, IceServersAreWrittenAsBrowsersTakeThem) {
+  EXPECT_EQ(encode(std::vector<IceServer>{}), "[]");
+  EXPECT_EQ(encode(std::vector<IceServer>{{.urls = {"stun:a:1"}}, {.urls = {"turn:b:2"}, .username = "9:w", .credential = "x="}}),
+            R"([{"urls":["stun:a:1"]},{"urls":["turn:b:2"],"username":"9:w","credential":"x="}])");
 }
 
 TEST(Serving, HopsSurviveTheirBytes) {

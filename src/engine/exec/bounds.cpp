@@ -173,8 +173,12 @@ Footprint footprint(const Job& job, Range range) {
 
 std::uint32_t piece_workgroups(const Job& job, const gpu::Device& device, std::uint32_t wish) {
   const std::uint32_t most = device.limits().workgroups_per_dimension_max;
-  // A kernel's range counts rows, of which one workgroup takes several.
-  if (job.manifest.kind == manifest::Kind::kernel) return wish;
+  // A kernel's range counts rows, of which one workgroup takes several: fewer would cost as much, and whoever measures them would wish
+  // for fewer yet.
+  if (job.manifest.kind == manifest::Kind::kernel) {
+    constexpr std::uint32_t whole = kernels::MatmulI8::rows_at_once;
+    return (wish + whole - 1) / whole * whole;
+  }
   return wish == 0 ? most : std::min(wish, most);
 }
 

@@ -198,16 +198,30 @@ std::string matmul_text(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::
 }
 
 TEST_F(Executing, GivesTheSameMatrixProductOnDeviceAndCpuHoweverItIsCut) {
-  const auto product = job(matmul_text(37, 21, 50, 3));
+  const auto product = job(matmul_text(300, 21, 50, 2));
   const auto cpu = create_cpu_executor(bounds);
-  const auto expected = gpu::run(*instance, cpu->run(product, {.range = {.first = 0, .count = 37}}));
+  const auto expected = gpu::run(*instance, cpu->run(product, {.range = {.first = 0, .count = 300}}));
   ASSERT_TRUE(expected.has_value()) << expected.error().message;
 
-  for (const std::uint32_t piece : {0U, 1U, 5U}) {
+  for (const std::uint32_t piece : {0U, 1U, 65U}) {
     const auto joined = run_tasks(product, piece);
     ASSERT_TRUE(joined.has_value()) << joined.error().message;
     EXPECT_EQ(joined->at(0), expected->outputs.at(0)) << piece;
   }
+}
+
+// A dispatch of one row takes as long as one of a whole tile; cut finer, a slow worker would look slower and be cut finer yet.
+TEST_F(Executing, CutsAProductIntoWholeTiles) {
+  const auto product = job(matmul_text(150, 21, 50, 1));
+  const auto dispatches = [&](std::uint32_t piece) {
+    const auto output = gpu::run(*instance, executor->run(product, {.range = {.first = 0, .count = 150}, .piece_workgroups_max = piece}));
+    return output ? output->dispatches : 0;
+  };
+
+  EXPECT_EQ(dispatches(0), 1U);
+  EXPECT_EQ(dispatches(1), 3U);
+  EXPECT_EQ(dispatches(64), 3U);
+  EXPECT_EQ(dispatches(65), 2U);
 }
 
 TEST_F(Executing, RunsKernelsOnlyOnTheCpu) {

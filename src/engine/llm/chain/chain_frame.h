@@ -11,8 +11,9 @@
 
 namespace weft::llm {
 
-// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and moves probabilities a little.
-enum class Wire : std::uint8_t { f32, f16 };
+// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and moves probabilities a little; i8 takes
+// 34 bytes for 32 numbers (a scale in f16, its largest number as 127) and moves them more.
+enum class Wire : std::uint8_t { f32, f16, i8 };
 
 struct ChainFrame {
   enum class Kind : std::uint8_t {
@@ -21,9 +22,10 @@ struct ChainFrame {
     close,     // Onwards: the sequence has ended.
     drawn,     // From the last stage to the first: tokens[0] with its log-probability in values[0].
     logits,    // The same: values.
+    hidden,    // The same: values are the final hidden state behind the last row.
     fault,     // From any stage to the first: what `ticket` asked for cannot be done.
   };
-  enum class Want : std::uint8_t { nothing, draw, logits };
+  enum class Want : std::uint8_t { nothing, draw, logits, hidden };
 
   Kind kind = Kind::pass;
   std::uint32_t sequence = 0;  // As the first stage numbers them.

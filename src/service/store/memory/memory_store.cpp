@@ -7,6 +7,8 @@
 #include <mutex>
 #include <set>
 
+#include "service/ledger/answer_pay.h"
+
 namespace weft::store::memory {
 namespace {
 
@@ -182,6 +184,7 @@ Result<Loaded> MemoryStore::load() {
   }
   for (const Transaction& each : transactions_) {
     const auto& what = each.transaction;
+    if (!what.job && what.key.starts_with(ledger::answer_key_prefix)) continue;  // As sqlite/reader.cpp says.
     if (!what.job || jobs_.at(*what.job).job.state == JobState::running) loaded.keys.push_back({.key = what.key, .job = what.job});
   }
   for (const auto& [worker, reputation] : reputations_) loaded.reputations.push_back(reputation);
