@@ -73,15 +73,17 @@ for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob
 }
 
 test('a long task makes way for an urgent one and goes on from where it was', { timeout: 300_000 }, async (t) => {
-  const count = await rounds(steppedJob, 30, t);
+  const count = await rounds(steppedJob, 40, t);
   const long = steppedJob(count, { priority: 0 });
   const local = JSON.parse((await run(['run', writeJob(scratch(t), long), '--json'])).stdout);
   const { url } = await serve(t, { args: patient });
   const worker = await work(t, url, talkative);
   const submitted = submit(t, url, long, path.join(scratch(t), 'client.json'));
-  await until(() => parts(worker).length > 16, 'it has run for a while', 120);
-
   const ofLong = () => parts(worker).filter(([, , of]) => of === 40).reduce((sum, [count]) => sum + count, 0);
+  await worker.says(/starts/, 60);
+  const began = Date.now();
+  await until(() => Date.now() - began > 11_000 && ofLong() > 4, 'it has run for longer than what is left alone', 120);
+
   const urgent = await submit(t, url, hashJob({ priority: 100, tasks: 1, name: 'urgent', deadline_s: 30 }), path.join(scratch(t), 'urgent.json'));
   const before = ofLong();
   const { code, stdout, stderr } = await submitted;
