@@ -69,6 +69,14 @@ Result<Hash> ApiClient::put_blob(ByteSpan bytes, const crypto::KeyPair& wallet) 
   return hash;
 }
 
+Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part, std::uint64_t offset, std::uint64_t total,
+                                               const crypto::KeyPair& wallet) {
+  net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(part)));
+  request.headers["content-range"] = std::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
+  request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
+  return client_->send_now(signed_by(std::move(request), wallet, hash, fresh_nonce()));
+}
+
 Result<protocol::api::Job> ApiClient::job(const std::string& id) { return get<protocol::api::Job>("/v1/jobs/" + id); }
 
 Result<protocol::api::Tasks> ApiClient::tasks(const std::string& id) { return get<protocol::api::Tasks>("/v1/tasks?job=" + id); }

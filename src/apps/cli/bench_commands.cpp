@@ -5,6 +5,7 @@
 #include "apps/cli/bench_coordinator.h"
 #include "apps/cli/bench_gpu.h"
 #include "apps/cli/bench_llm.h"
+#include "apps/cli/bench_serving.h"
 #include "apps/cli/commands.h"
 
 namespace weft::cli {
@@ -61,6 +62,20 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
   command->callback([options, &chosen] { chosen = [options] { return bench_coordinator_command(*options); }; });
 }
 
+void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
+  auto options = std::make_shared<BenchServingOptions>();
+  CLI::App* command = bench.add_subcommand("serving",
+                                           "What it costs to spread a language model over workers of this machine\n\n"
+                                           "  weft bench serving --model m.gguf --only shards,hop");
+  command->add_option("--model", options->model, "A GGUF file with a tokenizer (default: the small one of the tests)")->check(CLI::ExistingFile);
+  command->add_option("--only", options->only, "Rows: hop, shards/1, shards/2, shards/3, relay, wire/f16, wire/i8, concurrent")->delimiter(',');
+  command->add_option("--tokens", options->tokens, "Of an answer")->check(CLI::Range(2, 4096));
+  command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
+  command->add_option("--hops", options->hops, "Round trips in a round of hop")->check(CLI::Range(100, 1'000'000));
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([options, &chosen] { chosen = [options] { return bench_serving_command(*options); }; });
+}
+
 }  // namespace
 
 void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
@@ -69,6 +84,7 @@ void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
   add_bench_coordinator(*bench, chosen);
   add_bench_gpu(*bench, chosen);
   add_bench_llm(*bench, chosen);
+  add_bench_serving(*bench, chosen);
 }
 
 }  // namespace weft::cli

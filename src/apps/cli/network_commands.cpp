@@ -30,6 +30,9 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_flag("--insecure", options->insecure, "Listen beyond loopback without TLS; browsers there then lack WebGPU");
   command->add_option("--web", options->web, "Folder of the page (default: web/dist beside the build)");
   command->add_option("--task-wall-ms", options->task_wall_ms, "Longest time of one task");
+  command->add_option("--checkpoint-ms", options->checkpoint_ms,
+                      "Long tasks keep their state for each 5 % of their work, but not more often than this (0: never)");
+  command->add_option("--client-weight", options->client_weights, "ADDRESS=WEIGHT: a client's share of the network (others: 1); may be repeated");
   command->add_option("--blob-bytes-max", options->blob_bytes_max, "Largest blob");
   command->add_option("--blobs-bytes-max", options->blobs_bytes_max, "All blobs together");
   command->add_option("--job-input-bytes-max", options->job_input_bytes_max, "Inputs of one job");
@@ -49,6 +52,13 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_flag("--open-models", options->open_models, "Models are asked without an API key, also beyond loopback");
   command->add_option("--guest-requests", options->guest_requests,
                       "Where keys are required: what the page may ask a minute from one address; 0: nothing");
+  command
+      ->add_option("--wire", options->wire,
+                   "How hidden states travel between workers that share a model: f32, f16 or i8 (fewer bytes, other roundings)")
+      ->check(CLI::IsMember({"f32", "f16", "i8"}));
+  command->add_option("--partition", options->partition, "How models are cut: layer (one chain), batch (whole models side by side) or hybrid");
+  command->add_option("--ice-servers", options->ice_servers,
+                      "STUN and TURN servers for tabs, JSON or a file with it: [{\"urls\":\"turn:HOST:3478\",\"secret\":\"...\"}]");
   command->add_option("--rate-limit", options->rate_limit, "Expensive requests a second from one address; 0 for no limit");
   command->callback([options, &chosen] { chosen = [options] { return serve_command(*options, make_shader_checker); }; });
 }
@@ -66,7 +76,14 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--wall-ms-max", options->wall_ms_max, "Longest time of one task, whatever the coordinator allows")
       ->check(CLI::Range(10, 3'600'000));
   command->add_option("--memory-mb", options->memory_mb, "Memory that one task may use")->check(CLI::Range(16, 1 << 20));
+  command
+      ->add_option("--slice-memory-mb", options->slice_memory_mb,
+                   "Share the device in time slices: --slots tasks at a time, each in a partition of so much of --memory-mb (0: tasks run in turn)")
+      ->check(CLI::Range(0, 1 << 20));
   command->add_option("--model-memory-mb", options->model_memory_mb, "Memory for language models; 0 serves none")->check(CLI::Range(0, 1 << 24));
+  command->add_option("--peer-listen", options->peer_listen,
+                      "ADDRESS[:PORT] where other workers of a chain call directly, or none (default: the address towards the coordinator)");
+  command->add_option("--peer-address", options->peer_address, "ADDRESS[:PORT] that they are told instead, behind a NAT with a forwarded port");
   command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
   command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
   options->cache = cache_folder();
@@ -126,6 +143,8 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
   add->add_option("--name", options->name, "How it is asked for (default: the file's name)");
   add->add_option("--shards", options->shards, "Workers that share its layers at least")->check(CLI::Range(1, 64));
   add->add_option("--price", options->price, "Credits for 1,000 tokens (default: by its size, docs/pricing.md)")->check(CLI::NonNegativeNumber);
+  add->add_option("--wire", options->wire, "How hidden states travel between them: f32, f16 or i8 (default: as the coordinator has it)")
+      ->check(CLI::IsMember({"f32", "f16", "i8"}));
   add->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
   add->add_flag("--wait", options->wait, "Until it can be asked");
   add->add_flag("--json", options->json, "One JSON document on standard output");

@@ -60,6 +60,9 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.blob_bytes_max = options.blob_bytes_max;
   out.blobs_bytes_max = options.blobs_bytes_max;
   out.rate_limit = options.rate_limit;
+  out.wire = options.wire;
+  out.partition = options.partition;
+  out.ice_servers = options.ice_servers;
   out.submission = {.input_bytes_max = options.job_input_bytes_max, .output_bytes_max = options.job_output_bytes_max};
   out.core.jobs_running_max = options.jobs_max;
   out.core.tasks_open_max = options.tasks_max;
@@ -75,6 +78,21 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.guest_requests = options.guest_requests;
   out.core.referee.newcomer_lead = options.newcomer_lead;
   out.core.scheduler.wall_max = std::chrono::milliseconds(options.task_wall_ms);
+  out.core.scheduler.checkpoint_min = std::chrono::milliseconds(options.checkpoint_ms);
+  for (const std::string& given : options.client_weights) {
+    const auto equals = given.find('=');
+    const auto key = PublicKey::parse(std::string_view(given).substr(0, equals));
+    double weight = 0;
+    if (equals != std::string::npos) {
+      const char* const last = given.data() + given.size();
+      const auto [end, error] = std::from_chars(given.data() + equals + 1, last, weight);
+      if (error != std::errc() || end != last) weight = 0;
+    }
+    if (!key || !(weight >= 0.001 && weight <= 1000)) {
+      return fail(ErrorCode::invalid_argument, "--client-weight {} is no ADDRESS=WEIGHT with a weight from 0.001 to 1000.", given);
+    }
+    out.core.client_weights[*key] = weight;
+  }
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/large_upload.h"
 #include "apps/cli/progress.h"
 #include "apps/coordinator/serving/model_card.h"
 #include "common/crypto/sha256.h"
@@ -118,10 +119,15 @@ Result<> add(const ServedModelOptions& options) {
     if (!(*options.price <= 1e6)) return fail(ErrorCode::invalid_argument, "--price {} is over a million credits.", *options.price);
     card.price = std::llround(*options.price * 1e6);
   }
+  card.wire = options.wire;
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const Hash chunks, client->put_blob(digests_of(bytes), wallet));
   card.chunks = chunks.text();
-  WEFT_ASSIGN(const Hash whole, client->put_blob(bytes, wallet));
+  const Hash whole = crypto::sha256(bytes);
+  {
+    Progress progress("uploading");
+    WEFT_OK(upload_large(*client, bytes, whole, wallet, [&](std::uint64_t done) { progress.show(done >> 20, bytes.size() >> 20, "MiB"); }));
+  }
   card.file = whole.text();
   WEFT_ASSIGN(const net::Response answer, client->post_signed("/v1/models", coordinator::to_json(card), wallet));
   if (options.wait) {

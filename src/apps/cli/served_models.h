@@ -17,6 +17,7 @@ struct ServedModelOptions {
   std::string name;             // add: the file's, without ".gguf"; remove
   std::uint32_t shards = 1;     // add: workers that a chain has at least
   std::optional<double> price;  // add: credits for 1,000 tokens
+  std::string wire;             // add: of hidden states; empty: the coordinator's
   bool wait = false;            // add: until it can be asked
   bool json = false;
 };

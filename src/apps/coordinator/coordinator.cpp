@@ -11,6 +11,8 @@
 
 #include "apps/coordinator/http.h"
 #include "apps/coordinator/intake.h"
+#include "apps/coordinator/serving/ice_servers.h"
+#include "apps/coordinator/serving/placement.h"
 #include "apps/coordinator/session.h"
 #include "apps/coordinator/watch_feed.h"
 #include "common/base/log.h"
@@ -98,6 +100,18 @@ Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
   return std::nullopt;
 }
 
+// How language models are served. Tokens of direct lines live as long as a chain's epoch, and so may the secret as long as this process.
+Result<DeskSettings> desk_settings(const Options& options) {
+  DeskSettings out{.wire = options.wire};
+  WEFT_ASSIGN(out.strategy, parse_strategy(options.partition));
+  WEFT_ASSIGN(auto ice, IceServers::read(options.ice_servers));
+  if (!ice.empty()) out.ice = [ice = std::move(ice)](const PublicKey& worker) { return ice.issue(worker.text(), unix_now()); };
+  constexpr std::size_t secret_bytes = 32;
+  out.secret.resize(secret_bytes);
+  crypto::random_bytes(out.secret);
+  return out;
+}
+
 class LiveCoordinator final : public Coordinator, private World {
  public:
   LiveCoordinator(Options options, ShaderChecker checker, FolderLock lock, crypto::KeyPair identity, std::unique_ptr<store::Store> store,
@@ -115,7 +129,9 @@ class LiveCoordinator final : public Coordinator, private World {
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {
-    WEFT_ASSIGN(models_, ModelService::open(options_.data, book_));
+    WEFT_ASSIGN(DeskSettings desk, desk_settings(options_));
+    WEFT_ASSIGN(models_, ModelService::open(options_.data, book_, std::move(desk)));
+    WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts", {.bytes_max = options_.blobs_bytes_max}));
     WEFT_ASSIGN(auto loaded, store_->load());
     WEFT_ASSIGN(options_.core.secret, secret_of(loaded));
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
@@ -191,6 +207,7 @@ class LiveCoordinator final : public Coordinator, private World {
                           .submitters = *submitters_,
                           .store = *store_,
                           .blobs = *blobs_,
+                          .blob_parts = *blob_parts_,
                           .book = book_,
                           .models = *models_,
                           .guests = *guests_,
@@ -304,6 +321,15 @@ class LiveCoordinator final : public Coordinator, private World {
       loop_.post_always([this, shared](Core&, Moment) { compare(*shared); });
     }
   }
+  void forget(std::vector<Hash> blobs) override {
+    const std::size_t turn = blobs.empty() ? 0 : std::hash<Hash>()(blobs.front());
+    const auto work = [this, blobs = std::move(blobs)] {
+      for (const Hash& blob : blobs) {
+        if (const auto removed = blobs_->remove(blob); !removed) log_debug("The blob {} stays: {}", blob.text(), removed.error().message);
+      }
+    };
+    if (!readers_->post(turn, work)) log_debug("Some blobs stay: too much is being read.");
+  }
   std::optional<Duration> round_trip(SessionId id) const override {
     const auto session = find(id);
     return session ? session->round_trip() : std::nullopt;
@@ -331,6 +357,7 @@ class LiveCoordinator final : public Coordinator, private World {
   crypto::KeyPair identity_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
+  std::unique_ptr<store::BlobParts> blob_parts_;
   Book book_;
   Intake intake_;
   std::unique_ptr<ModelService> models_;

@@ -36,6 +36,9 @@ struct Options {
   std::uint32_t guest_requests = 20;                        // A minute and address, of the page where keys are required; 0: no guests.
   SubmissionBounds submission{};
   CoreSettings core{};
+  std::string wire = "f32";          // Of hidden states between workers that share a model: "f32", "f16" or "i8".
+  std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".
+  std::string ice_servers{};         // For tabs: a JSON array, or a file with one (serving/ice_servers.h).
 };
 
 class Coordinator {

@@ -11,6 +11,7 @@
 // Threading: one thread. Bounds: Settings. Invariant: after every event the ledger sums to zero; a task is paid at most once.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,7 +43,8 @@ struct CoreSettings {
   // Of what a worker earns, this much goes to its stake until that holds stake_target (--stake-permille, --stake-target).
   std::uint32_t stake_permille = 0;
   MicroCredits stake_target = 10'000'000;
-  bool stakes_open = false;  // Workers may deposit and withdraw (--stakes).
+  std::map<PublicKey, double> client_weights;  // Of clients' shares of the network, where that is not 1 (--client-weight).
+  bool stakes_open = false;                    // Workers may deposit and withdraw (--stakes).
   AnswerChecks answers;
 };
 
@@ -99,6 +101,8 @@ class Core {
 
   // --- Workers (core_workers.cpp). A second connection of one key replaces the first.
   void arrive(Arrival arrival, Moment now);
+  // A task's state so far, as a blob (core_checkpoints.cpp).
+  void checkpointed(SessionId session, const protocol::Checkpoint& told, Moment now);
   void resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now);
   void beat(SessionId session, Moment now);
   void slots(SessionId session, std::uint32_t slots, Moment now);

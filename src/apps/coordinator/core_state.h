@@ -56,6 +56,14 @@ struct RunningJob {
     bool accuser = false;
   };
   std::map<std::uint32_t, Auditor> auditors;
+  // States of open tasks, by index, and by whose they are.
+  struct Kept {
+    Hash blob;
+    std::uint64_t bytes = 0;
+    std::uint32_t done = 0;
+    std::uint32_t of = 1;
+  };
+  std::map<std::uint32_t, std::map<PublicKey, Kept>> checkpoints;
   bool refereed = false;  // The referee is told of first leases: it decides about replicas, or audits are wanted.
   bool joining = false;   // All tasks are accepted.
   // For watchers, of open tasks.
@@ -92,6 +100,8 @@ struct Counters {
   std::uint64_t audits_differ = 0;
   std::uint64_t traps = 0;
   std::uint64_t convictions = 0;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t resumed = 0;
 };
 
 // Who decided a dispute besides those whom the job pays.
@@ -198,6 +208,21 @@ struct Core::State final : WatchSource {
   void extras_of_ended(const JobId& job);
   void expire_extras(Moment now);
   [[nodiscard]] std::optional<Instant> extras_deadline() const;
+
+  // core_checkpoints.cpp
+  void restore_checkpoints(std::span<const store::Setting> rows);
+  void add_resume_points(protocol::Lease& lease, const PublicKey& worker);
+  void add_client(protocol::Lease& lease, const PublicKey& worker) const;
+  void forget_checkpoints(RunningJob& job, std::uint32_t index);
+  void forget_checkpoints(RunningJob& job);
+  // Of what the worker says: never more than it could have had.
+  [[nodiscard]] double resumed_share(const protocol::TaskResult& result) const;
+  [[nodiscard]] double weight_of(const PublicKey& client) const;
+
+  // core_presence.cpp
+  void restore_presence(std::span<const store::Setting> rows);
+  void store_presence(Moment now);
+  std::optional<Instant> presence_stored;  // Of everybody who is here.
 
   // core_standing.cpp
   void restore_standings(std::span<const store::Setting> rows);

@@ -110,6 +110,9 @@ void Core::metrics(Answer<std::string> answer) {
   add("weft_results_refused_total", "counter", "Results refused since the start.", counters.results_refused);
   add("weft_leases_granted_total", "counter", "Leases granted since the start.", counters.leases_granted);
   add("weft_leases_lost_total", "counter", "Leases that ended without a result since the start.", counters.leases_lost);
+  add("weft_checkpoints_total", "counter", "States of long tasks stored since the start.", counters.checkpoints);
+  add("weft_resumed_total", "counter", "Leases that went on from a stored state since the start.", counters.resumed);
+  add("weft_preemptions_total", "counter", "Tasks that made way for more urgent ones since the start.", state.scheduler.preemptions());
   add("weft_copies_total", "counter", "Copies of late tasks since the start.", state.scheduler.copies_made());
   add("weft_workers_arrived_total", "counter", "Connections of workers since the start.", counters.workers_arrived);
   add("weft_commits_total", "counter", "Batches handed to the store since the start.", counters.commits);

@@ -13,6 +13,7 @@
 #include "apps/coordinator/submission.h"
 #include "common/protocol/api.h"
 #include "service/net/server.h"
+#include "service/store/blob_parts.h"
 #include "service/store/blobs.h"
 #include "service/store/group_commit.h"
 #include "service/store/store.h"
@@ -27,6 +28,7 @@ struct HttpParts {
   Pool& submitters;  // Submissions: seconds each, with the shader checker.
   store::Store& store;
   store::Blobs& blobs;
+  store::BlobParts& blob_parts;
   Book& book;
   ModelService& models;
   Guests& guests;

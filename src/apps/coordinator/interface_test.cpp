@@ -218,6 +218,33 @@ TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
   EXPECT_EQ(ask(unchanged).status, 304);
 }
 
+TEST_F(InterfaceTest, LargeBlobsComeInPartsThatGoOnWhereTheyEnded) {
+  const std::string bytes(300'000, 'p');
+  const Hash hash = digest_of(bytes);
+  const std::string path = "/v1/blobs/" + hash.text(), there = path + "/upload/" + wallet_.public_key().text();
+  const auto part = [&](std::size_t from, std::size_t to) {
+    net::Request request = net::put(path, bytes.substr(from, to - from));
+    request.headers["content-range"] = std::format("bytes {}-{}/{}", from, to - 1, bytes.size());
+    return signed_by(wallet_, std::move(request), hash);
+  };
+  auto nonsense = net::put(path, "x");
+  nonsense.headers["content-range"] = "bytes 5-2/9";
+  auto of_nobody = part(0, 10);
+  of_nobody.headers.erase("weft-signature");
+
+  EXPECT_EQ(ask(of_nobody).status, 401);
+  EXPECT_EQ(ask(signed_by(wallet_, nonsense, hash)).status, 400);
+  EXPECT_EQ(ask(net::get(there)).body, R"({"bytes":0})");
+  EXPECT_EQ(ask(part(0, 100'000)).status, 202);
+  EXPECT_EQ(ask(net::get(there)).body, R"({"bytes":100000})");
+  EXPECT_EQ(ask(part(200'000, 300'000)).status, 409);
+  EXPECT_EQ(ask(net::get(path)).status, 404);
+  EXPECT_EQ(ask(part(100'000, 300'000)).status, 201);
+  EXPECT_EQ(ask(net::get(path)).body, bytes);
+  EXPECT_EQ(ask(net::get(there)).body, R"({"bytes":300000})");
+  EXPECT_EQ(ask(part(0, 100'000)).status, 200) << "it is there";
+}
+
 TEST_F(InterfaceTest, DataThatAJobNamesMustBeThere) {
   const std::string missing = digest_of("nothing").text();
   const std::string text = R"({"weft":1,"kind":"kernel","name":"product","kernel":"matmul_i8","m":4,"n":4,"k":4,"a":{"blob":")" + missing +

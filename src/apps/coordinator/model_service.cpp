@@ -208,7 +208,14 @@ net::SocketRoute ModelService::socket() {
                 const auto key = offer == nullptr ? std::nullopt : book_.worker_of(offer->token);
                 const bool queued = post([this, id = peer->id(), key, message = std::move(*message)](Desk& desk, Instant time) {
                   const auto* what = std::get_if<wire::Offer>(&message);
-                  if (what == nullptr) return desk.hear(id, message, time);
+                  if (what == nullptr) {
+                    if (std::holds_alternative<wire::Pulse>(message)) {
+                      if (const auto known = peers_.find(id); known != peers_.end()) {
+                        if (const auto trip = known->second->round_trip()) desk.measured(id, *trip, time);
+                      }
+                    }
+                    return desk.hear(id, message, time);
+                  }
                   if (!key) return close(id, "The token belongs to no connected worker.");
                   if (book_.is_barred(*key, unix_now())) return close(id, "Its wallet was convicted of a wrong answer and is suspended.");
                   if (std::exchange(joined_[id], true)) return close(id, "A worker offers once.");
@@ -434,21 +441,40 @@ void ModelService::status(const net::Respond& respond) {
   const bool queued = post([respond](Desk& desk, Instant) {
     std::string workers;
     for (const ServedWorker& worker : desk.workers()) {
-      workers += std::format(R"({}{{"worker":"{}","memory_bytes":{},"memory_free":{},"shards":{}}})", workers.empty() ? "" : ",", worker.key,
-                             worker.memory_bytes, worker.memory_free, worker.shards);
+      std::string peers, lines;
+      for (const ServedPeer& peer : worker.peers)
+        peers += std::format(R"({}{{"worker":"{}","ms":{:.3f}}})", peers.empty() ? "" : ",", peer.key, peer.ms);
+      for (const std::string& line : worker.lines) lines += (lines.empty() ? "" : ",") + json_string(line.substr(0, line.find('#')));
+      workers += std::format(
+          R"({}{{"worker":"{}","memory_bytes":{},"memory_free":{},"shards":{},"running":{},"load":{:.3f},"gb_per_s":{:.3f},"coordinator_ms":{:.3f},)"
+          R"("direct_hops":{},"lines":[{}],"peers":[{}]}})",
+          workers.empty() ? "" : ",", worker.key, worker.memory_bytes, worker.memory_free, worker.shards, worker.running, worker.load,
+          worker.gb_per_s, worker.coordinator_ms, worker.direct_hops, lines, peers);
+    }
+    std::string chains;
+    for (const ServedChain& chain : desk.chains()) {
+      std::string members;
+      for (const ServedMember& member : chain.members) {
+        members += std::format(R"({}{{"worker":"{}","first_layer":{},"end_layer":{},"ms":{:.3f}}})", members.empty() ? "" : ",", member.key,
+                               member.begin, member.end, member.ms);
+      }
+      chains +=
+          std::format(R"({}{{"model":{},"state":"{}","transport":{},"wire":"{}","epoch":{},"running":{},"members":[{}]}})", chains.empty() ? "" : ",",
+                      json_string(chain.model), chain.state, json_string(chain.transport), chain.wire, chain.epoch, chain.running, members);
     }
     std::string models;
     for (const ServedModel& model : desk.models()) {
-      models += std::format(R"({}{{"model":{},"state":"{}","chains":{},"shards":{},"running":{},"waiting":{}}})", models.empty() ? "" : ",",
-                            json_string(model.name), model.state, model.chains, model.shards, model.running, model.waiting);
+      models +=
+          std::format(R"({}{{"model":{},"state":"{}","chains":{},"shards":{},"covered":{},"running":{},"waiting":{}}})", models.empty() ? "" : ",",
+                      json_string(model.name), model.state, model.chains, model.shards, model.covered, model.running, model.waiting);
     }
     const ServingCounters& counters = desk.counters();
     respond(net::json_reply(
         200,
         std::format(
-            R"({{"workers":[{}],"models":[{}],"requests":{},"tokens":{},"resumed":{},"failed":{},"refused":{},"relayed_hops":{},"relayed_bytes":{}}})",
-            workers, models, counters.requests, counters.tokens, counters.resumed, counters.failed, counters.refused, counters.relayed_hops,
-            counters.relayed_bytes)));
+            R"({{"workers":[{}],"models":[{}],"chains":[{}],"requests":{},"tokens":{},"resumed":{},"failed":{},"refused":{},"relayed_hops":{},"relayed_bytes":{},"direct_hops":{},"direct_bytes":{},"replanned":{}}})",
+            workers, models, chains, counters.requests, counters.tokens, counters.resumed, counters.failed, counters.refused, counters.relayed_hops,
+            counters.relayed_bytes, counters.direct_hops, counters.direct_bytes, counters.replanned)));
   });
   if (!queued) respond(net::problem(busy_error()));
 }
@@ -467,6 +493,8 @@ void ModelService::metrics(std::function<void(std::string)> done) {
     counter("refused_total", "Requests that were refused since too many waited.", c.refused);
     counter("audits_total", "Answers that another worker read again.", c.audits);
     counter("relayed_bytes_total", "Bytes of hops that the coordinator passed on.", c.relayed_bytes);
+    counter("direct_bytes_total", "Bytes of hops that went from worker to worker.", c.direct_bytes);
+    counter("replanned_total", "Chains that became others since a token comes sooner that way.", c.replanned);
     done(out);
   });
   if (!queued) done({});

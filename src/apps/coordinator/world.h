@@ -76,6 +76,8 @@ class World {
 
   // Comes back as Core::compared().
   virtual void compare(CompareOrder order) = 0;
+  // Removes blobs that nobody needs any more.
+  virtual void forget(std::vector<Hash> blobs) { static_cast<void>(blobs); }
 
   // What is in memory is no longer what is stored: the process must end, and recover when it starts again.
   virtual void fatal(const Error& error) = 0;

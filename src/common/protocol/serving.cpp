@@ -8,6 +8,8 @@ namespace weft::protocol::serving {
 namespace {
 
 constexpr std::uint8_t hop_format = 1;
+constexpr std::uint8_t ping_format = 2;
+constexpr std::size_t ping_bytes = hop_header_bytes + 4;
 
 template <class Integer>
 Integer read_le(ByteSpan bytes, std::size_t at) {
@@ -20,6 +22,21 @@ Integer read_le(ByteSpan bytes, std::size_t at) {
 
 std::string encode(const ServingWorkerMessage& message) { return encode_any(message); }
 std::string encode(const ServingCoordinatorMessage& message) { return encode_any(message); }
+std::string encode(const std::vector<IceServer>& servers) {
+  std::string out = "[";
+  for (const IceServer& server : servers) {
+    out += out.size() == 1 ? R"({"urls":)" : R"(,{"urls":)";
+    write_value(out, server.urls, {});
+    if (!server.username.empty()) {
+      out += R"(,"username":)";
+      write_value(out, server.username, {.bytes_max = 512});
+      out += R"(,"credential":)";
+      write_value(out, server.credential, {.bytes_max = 512});
+    }
+    out += '}';
+  }
+  return out + "]";
+}
 Result<ServingWorkerMessage> decode_worker(std::string_view text) { return decode_any<ServingWorkerMessage>(text); }
 Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text) { return decode_any<ServingCoordinatorMessage>(text); }
 
@@ -46,6 +63,29 @@ Result<HopFrame> decode_hop(ByteSpan bytes) {
                   .to = read_le<std::uint16_t>(bytes, 12),
                   .more = bytes[1] == 1,
                   .payload = {payload.begin(), payload.end()}};
+}
+
+ByteVector encode(const PingFrame& frame) {
+  ByteVector out{ping_format, static_cast<std::uint8_t>(frame.answer ? 1 : 0)};
+  append_le(out, frame.chain);
+  append_le(out, frame.epoch);
+  append_le(out, frame.from);
+  append_le(out, frame.to);
+  append_le(out, frame.number);
+  return out;
+}
+
+bool is_ping(ByteSpan bytes) { return !bytes.empty() && bytes[0] == ping_format; }
+
+Result<PingFrame> decode_ping(ByteSpan bytes) {
+  if (bytes.size() != ping_bytes || bytes[0] != ping_format || bytes[1] > 1)
+    return fail(ErrorCode::invalid_argument, "A binary frame of {} bytes is no ping of a chain.", bytes.size());
+  return PingFrame{.chain = read_le<std::uint32_t>(bytes, 2),
+                   .epoch = read_le<std::uint32_t>(bytes, 6),
+                   .from = read_le<std::uint16_t>(bytes, 10),
+                   .to = read_le<std::uint16_t>(bytes, 12),
+                   .answer = bytes[1] == 1,
+                   .number = read_le<std::uint32_t>(bytes, 14)};
 }
 
 }  // namespace weft::protocol::serving

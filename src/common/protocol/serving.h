@@ -10,9 +10,10 @@
 //                                            <-    Ask{request, chain, prompt}   to the chain's first member
 //   Tokens{request...}                       ->                          as they are drawn, few at a time
 //   Answered{request, reason}                ->
-//   Pulse{running...}                        ->                          every pulse_ms
+//   Pulse{running, load, peers...}           ->                          every pulse_ms
+//   Parted{chain, member}                    ->                          a line between two members broke: everybody is linked anew
 // Binary frames are hops: bytes from one member of a chain to another (HopFrame), which the coordinator passes on where the
-// two have no line of their own.
+// two have no line of their own. On lines of their own members also measure how far they are from each other (PingFrame).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct Offer {
   std::string token{};               // Of its Welcome.
   std::uint64_t memory_bytes = 0;    // For weights and caches.
   double gb_per_s = 0;               // Measured copy bandwidth, which decides how fast tokens are drawn.
-  std::vector<std::string> lines{};  // How it reaches other workers by itself: "webrtc", "tcp://HOST:PORT".
+  std::vector<std::string> lines{};  // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
 };
 struct Loaded {
   std::uint32_t shard = 0;
@@ -51,6 +52,13 @@ struct Linked {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   std::string line{};
+  std::vector<std::uint32_t> unreached{};  // Members to whom it was to have a line, and has none.
+};
+// A line that was open is no more, and what was on it may be lost.
+struct Parted {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t member = 0;  // The other end.
 };
 // Something with the chain went wrong that the member cannot mend.
 struct Broken {
@@ -96,12 +104,21 @@ struct Answered {
   double decode_s = 0;
 };
 struct PeerLatency {
-  std::uint32_t member = 0;
-  double ms = 0;
+  PublicKey worker{};
+  double ms = 0;  // One way, of the quickest message since the last pulse.
+};
+struct ShardPace {
+  std::uint32_t shard = 0;
+  double ms = 0;  // A token's way through its layers, the quickest of late.
 };
 struct Pulse {
   std::uint32_t running = 0;  // Requests.
   std::uint64_t memory_free = 0;
+  double load = 0;                 // Share of the time since the last pulse in which its engines worked, [0, 1].
+  std::uint64_t direct_hops = 0;   // That it sent on lines of its own since it joined,
+  std::uint64_t direct_bytes = 0;  // and their bytes.
+  std::vector<PeerLatency> peers{};
+  std::vector<ShardPace> paces{};
 };
 
 // --- From the coordinator.
@@ -128,13 +145,22 @@ struct Member {
   PublicKey worker{};
   std::uint32_t shard = 0;
   std::vector<std::string> lines{};
+  std::string token{};  // 64 hex digits by which this member and the receiver know each other for this epoch; empty: they take the relay.
+};
+// Where a tab asks for its own address, or for a relay of packets (RTCIceServer).
+struct IceServer {
+  std::vector<std::string> urls{};
+  std::string username{};
+  std::string credential{};
 };
 struct Link {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;  // Grows; hops and answers of an earlier one are nobody's.
   std::uint32_t index = 0;  // Of the receiver among the members.
-  std::string wire{};       // "f32" or "f16".
+  std::string wire{};       // How hidden states travel: "f32", "f16" or "i8".
+  bool exact = false;       // All members' numbers are the same however many positions they take at a time, as on processors.
   std::vector<Member> members{};
+  std::vector<IceServer> ice{};  // For those whose lines are "webrtc"; credentials are good for some hours.
 };
 struct Unlink {
   std::uint32_t chain = 0;
@@ -174,11 +200,13 @@ struct Signal {
   std::string text{};
 };
 
-using ServingWorkerMessage = std::variant<Offer, Loaded, Unloaded, Linked, Broken, Tokens, Answered, Pulse, Signal>;
+using ServingWorkerMessage = std::variant<Offer, Loaded, Unloaded, Linked, Parted, Broken, Tokens, Answered, Pulse, Signal>;
 using ServingCoordinatorMessage = std::variant<Serving, Load, Unload, Link, Unlink, Ask, Drop, Signal>;
 
 [[nodiscard]] std::string encode(const ServingWorkerMessage& message);
 [[nodiscard]] std::string encode(const ServingCoordinatorMessage& message);
+// A JSON array, as RTCPeerConnection takes it; a name and a password only where there are any.
+[[nodiscard]] std::string encode(const std::vector<IceServer>& servers);
 // One sentence that names the place, as codec.h.
 [[nodiscard]] Result<ServingWorkerMessage> decode_worker(std::string_view text);
 [[nodiscard]] Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text);
@@ -197,5 +225,18 @@ inline constexpr std::size_t hop_payload_bytes_max = std::size_t{60} << 10;  // 
 
 [[nodiscard]] ByteVector encode(const HopFrame& frame);
 [[nodiscard]] Result<HopFrame> decode_hop(ByteSpan bytes);
+
+// How long is the way to another member, on the line between the two.
+struct PingFrame {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint16_t from = 0;
+  std::uint16_t to = 0;
+  bool answer = false;  // Comes back with the same number.
+  std::uint32_t number = 0;
+};
+[[nodiscard]] ByteVector encode(const PingFrame& frame);
+[[nodiscard]] bool is_ping(ByteSpan bytes);
+[[nodiscard]] Result<PingFrame> decode_ping(ByteSpan bytes);
 
 }  // namespace weft::protocol::serving

@@ -7,6 +7,7 @@
 namespace weft::protocol {
 
 inline constexpr FieldBounds line_list{.bytes_max = 256, .count_max = 8};
+inline constexpr FieldBounds member_list{.count_max = 64};
 inline constexpr FieldBounds prompt_text{.bytes_max = serving::text_bytes_max};
 inline constexpr FieldBounds token_text{.bytes_max = 4096};
 inline constexpr FieldBounds signal_text{.bytes_max = std::size_t{64} << 10};
@@ -39,7 +40,15 @@ struct Shape<serving::Linked> {
   using M = serving::Linked;
   static constexpr std::string_view type = "linked";
   static constexpr std::string_view name = "ServingLinked";
-  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("line", &M::line)};
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("line", &M::line),
+                                     field("unreached", &M::unreached, member_list)};
+};
+template <>
+struct Shape<serving::Parted> {
+  using M = serving::Parted;
+  static constexpr std::string_view type = "parted";
+  static constexpr std::string_view name = "ServingParted";
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("member", &M::member)};
 };
 template <>
 struct Shape<serving::Broken> {
@@ -96,11 +105,29 @@ struct Shape<serving::Answered> {
                                      field("decode_s", &M::decode_s)};
 };
 template <>
+struct Shape<serving::PeerLatency> {
+  using M = serving::PeerLatency;
+  static constexpr std::string_view name = "ServingPeerLatency";
+  static constexpr std::tuple fields{field("worker", &M::worker), field("ms", &M::ms)};
+};
+template <>
+struct Shape<serving::ShardPace> {
+  using M = serving::ShardPace;
+  static constexpr std::string_view name = "ServingShardPace";
+  static constexpr std::tuple fields{field("shard", &M::shard), field("ms", &M::ms)};
+};
+template <>
 struct Shape<serving::Pulse> {
   using M = serving::Pulse;
   static constexpr std::string_view type = "pulse";
   static constexpr std::string_view name = "ServingPulse";
-  static constexpr std::tuple fields{field("running", &M::running), field("memory_free", &M::memory_free)};
+  static constexpr std::tuple fields{field("running", &M::running),
+                                     field("memory_free", &M::memory_free),
+                                     field("load", &M::load),
+                                     field("direct_hops", &M::direct_hops),
+                                     field("direct_bytes", &M::direct_bytes),
+                                     field("peers", &M::peers),
+                                     field("paces", &M::paces)};
 };
 template <>
 struct Shape<serving::Serving> {
@@ -137,15 +164,28 @@ template <>
 struct Shape<serving::Member> {
   using M = serving::Member;
   static constexpr std::string_view name = "ServingMember";
-  static constexpr std::tuple fields{field("worker", &M::worker), field("shard", &M::shard), field("lines", &M::lines, line_list)};
+  static constexpr std::tuple fields{field("worker", &M::worker), field("shard", &M::shard), field("lines", &M::lines, line_list),
+                                     field("token", &M::token, {.bytes_max = 64})};
+};
+template <>
+struct Shape<serving::IceServer> {
+  using M = serving::IceServer;
+  static constexpr std::string_view name = "ServingIceServer";
+  static constexpr std::tuple fields{field("urls", &M::urls, {.count_max = 16}), field("username", &M::username, {.bytes_max = 512}),
+                                     field("credential", &M::credential, {.bytes_max = 512})};
 };
 template <>
 struct Shape<serving::Link> {
   using M = serving::Link;
   static constexpr std::string_view type = "link";
   static constexpr std::string_view name = "ServingLink";
-  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("index", &M::index), field("wire", &M::wire),
-                                     field("members", &M::members)};
+  static constexpr std::tuple fields{field("chain", &M::chain),
+                                     field("epoch", &M::epoch),
+                                     field("index", &M::index),
+                                     field("wire", &M::wire),
+                                     field("exact", &M::exact),
+                                     field("members", &M::members),
+                                     field("ice", &M::ice, {.count_max = 16})};
 };
 template <>
 struct Shape<serving::Unlink> {

@@ -14,7 +14,8 @@ std::vector<ServingWorkerMessage> worker_messages() {
   return {Offer{.token = "t", .memory_bytes = 1 << 30, .gb_per_s = 12.5, .lines = {"webrtc"}},
           Loaded{.shard = 3, .seconds = 0.5, .memory_bytes = 77, .device = "llvmpipe"},
           Unloaded{.shard = 3, .code = "out_of_memory", .message = "There is no room."},
-          Linked{.chain = 1, .epoch = 2, .line = "relay"},
+          Linked{.chain = 1, .epoch = 2, .line = "relay", .unreached = {0, 2}},
+          Parted{.chain = 1, .epoch = 2, .member = 1},
           Broken{.chain = 1, .epoch = 2, .member = 1, .message = "It is silent."},
           Tokens{.request = 9,
                  .epoch = 1,
@@ -23,7 +24,13 @@ std::vector<ServingWorkerMessage> worker_messages() {
                  .prompt_tokens = 20,
                  .prints = {{.at = 32, .data = "AQAAAAA="}}},
           Answered{.request = 9, .epoch = 1, .reason = "eos", .prompt_tokens = 20},
-          Pulse{.running = 1, .memory_free = 5},
+          Pulse{.running = 1,
+                .memory_free = 5,
+                .load = 0.5,
+                .direct_hops = 7,
+                .direct_bytes = 700,
+                .peers = {{.worker = sample_id<PublicKey>(2), .ms = 0.25}},
+                .paces = {{.shard = 3, .ms = 1.5}}},
           Signal{.chain = 1, .epoch = 2, .from = 0, .to = 1, .text = "v=0\r\n"}};
 }
 std::vector<ServingCoordinatorMessage> coordinator_messages() {
@@ -40,7 +47,13 @@ std::vector<ServingCoordinatorMessage> coordinator_messages() {
                .context = 512,
                .sequences = 4},
           Unload{.shard = 1},
-          Link{.chain = 1, .epoch = 1, .index = 1, .wire = "f32", .members = {{.worker = sample_id<PublicKey>(1), .shard = 1, .lines = {"webrtc"}}}},
+          Link{.chain = 1,
+               .epoch = 1,
+               .index = 1,
+               .wire = "f32",
+               .exact = true,
+               .members = {{.worker = sample_id<PublicKey>(1), .shard = 1, .lines = {"webrtc"}, .token = std::string(64, 'a')}},
+               .ice = {{.urls = {"turn:turn.example:3478"}, .username = "1700000000:w", .credential = "c2VjcmV0"}}},
           Unlink{.chain = 1},
           Ask{.request = 9,
               .chain = 1,
@@ -87,6 +100,12 @@ TEST(Serving, BrokenTextsGetASentence) {
       }
     }
   }
+}
+
+TEST(Serving, IceServersAreWrittenAsBrowsersTakeThem) {
+  EXPECT_EQ(encode(std::vector<IceServer>{}), "[]");
+  EXPECT_EQ(encode(std::vector<IceServer>{{.urls = {"stun:a:1"}}, {.urls = {"turn:b:2"}, .username = "9:w", .credential = "x="}}),
+            R"([{"urls":["stun:a:1"]},{"urls":["turn:b:2"],"username":"9:w","credential":"x="}])");
 }
 
 TEST(Serving, HopsSurviveTheirBytes) {

@@ -163,7 +163,7 @@ Async<Result<>> Generator::replay(Slot& slot) {
   const Request& request = slot.answer->request;
   // What is read for its hidden states alone draws nothing that would have to be the same to the last bit.
   const bool draws = answered.size() < request.tokens_max;
-  const std::size_t part = draws && answered.size() <= options_.replay_max ? 1 : options_.append_max;
+  const std::size_t part = draws && answered.size() <= options_.replay_max && !options_.exact_in_parts ? 1 : options_.append_max;
   for (std::size_t done = 0; done < answered.size() && slot.answer->wanted();) {
     std::size_t count = std::min(part, answered.size() - done);
     if (request.on_hidden && !draws) {

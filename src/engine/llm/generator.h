@@ -80,6 +80,9 @@ class Generator {
     // Tokens of Request::answered that are read one by one, as they were when they were drawn: the numbers behind them, and so
     // the tokens, are then the same to the last bit. Longer ones are read as a prompt is.
     std::uint32_t replay_max = 256;
+    // The engine's numbers are the same however many tokens it reads at once, as the CPU's are: an answer is then read in parts of
+    // append_max, as exactly, whatever its length.
+    bool exact_in_parts = false;
   };
 
   Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer, Options options);

@@ -1,6 +1,7 @@
 #include "service/net/tls.h"
 
 #include <algorithm>
+#include <array>
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <memory>
@@ -15,6 +16,8 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
+
+#include "common/base/bytes.h"
 
 namespace weft::net {
 
@@ -171,6 +174,15 @@ Result<TlsFiles> self_signed(const std::filesystem::path& folder, const std::vec
     return fail(ErrorCode::unavailable, "The certificate cannot be written to {}.", folder.string());
   }
   return files;
+}
+
+Result<std::string> fingerprint_of(const TlsFiles& files) {
+  const auto certificate = read_certificate(files.certificate);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (!certificate || X509_digest(certificate.get(), EVP_sha256(), digest.data(), &size) != 1)
+    return fail(ErrorCode::invalid_argument, "{} is no PEM certificate that can be read.", files.certificate.string());
+  return to_hex(ByteSpan(digest).first(size));
 }
 
 Result<> check_certificate(const TlsFiles& files) {

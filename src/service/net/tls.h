@@ -21,4 +21,7 @@ namespace weft::net {
 // Reads both files and checks that they belong together, so that the sentence comes from us and not from the TLS library.
 [[nodiscard]] Result<> check_certificate(const TlsFiles& files);
 
+// SHA-256 of the certificate, in hex.
+[[nodiscard]] Result<std::string> fingerprint_of(const TlsFiles& files);
+
 }  // namespace weft::net

@@ -14,7 +14,6 @@ const earlySignalsMax = 256;
 
 export type PeersOptions = {
   readonly say: (news: LineNews, transfer: Transferable[]) => void;
-  readonly iceServers?: () => Promise<readonly RTCIceServer[]>;
 };
 
 export class Peers {
@@ -30,7 +29,7 @@ export class Peers {
   async take(order: LinesOrder): Promise<void> {
     switch (order.type) {
       case 'open':
-        return this.#open(order.chain, order.epoch, order.index, order.members);
+        return this.#open(order);
       case 'signal':
         return this.#signal(order);
       case 'close':
@@ -43,15 +42,14 @@ export class Peers {
     this.#early = [];
   }
 
-  async #open(chain: number, epoch: number, index: number, members: readonly number[]): Promise<void> {
+  async #open({ chain, epoch, index, members, iceServers }: LinesOrder & { readonly type: 'open' }): Promise<void> {
     this.#close(chain);
+    this.#early = this.#early.filter((signal) => signal.chain !== chain || signal.epoch >= epoch);
     const made: Chain = { epoch, lines: new Map() };
     this.#chains.set(chain, made);
-    const iceServers = [...((await this.#options.iceServers?.().catch(() => [])) ?? [])];
-    if (this.#chains.get(chain) !== made) return;
     const calls: Promise<void>[] = [];
     for (const member of members) {
-      const connection = new RTCPeerConnection({ iceServers });
+      const connection = new RTCPeerConnection({ iceServers: [...iceServers] });
       made.lines.set(member, { connection, early: [] });
       const hand = (channel: RTCDataChannel) => this.#options.say({ type: 'channel', chain, epoch, member, channel }, [channel as unknown as Transferable]);
       const say = (signal: Signal) => this.#options.say({ type: 'signal', chain, epoch, member, text: JSON.stringify(signal) }, []);
@@ -76,7 +74,8 @@ export class Peers {
   async #signal({ chain, epoch, from, text }: { chain: number; epoch: number; from: number; text: string }): Promise<void> {
     const known = this.#chains.get(chain);
     if (known === undefined || known.epoch < epoch || !known.lines.has(from)) {
-      if (this.#early.length < earlySignalsMax) this.#early.push({ chain, epoch, from, text });
+      this.#early.push({ chain, epoch, from, text });
+      if (this.#early.length > earlySignalsMax) this.#early.shift(); // Of a chain that never came to be.
       return;
     }
     const line = known.lines.get(from);
@@ -104,10 +103,10 @@ export class Peers {
     }
   }
 
+  // Signals of a later epoch stay: its other members may have been told of it before us.
   #close(chain: number): void {
     const known = this.#chains.get(chain);
     this.#chains.delete(chain);
-    this.#early = this.#early.filter((signal) => signal.chain !== chain || (known !== undefined && signal.epoch > known.epoch));
     for (const { connection } of known?.lines.values() ?? []) connection.close();
   }
 }

@@ -2,6 +2,8 @@
 #include "apps/coordinator/serving/desk.h"
 
 #include <algorithm>
+#include <array>
+#include <format>
 
 #include "common/base/log.h"
 
@@ -27,7 +29,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
       for (const std::uint32_t shard : standing) unload(shard);
     }
   } else {
-    models_[card.name] = {.card = card};
+    models_[card.name] = {.card = card, .busy = now};
   }
   form_where_needed(card.name, now);
 }
@@ -56,6 +58,7 @@ void Desk::remove_model(const std::string& name, Instant now) {
 
 void Desk::join(ServingId session, const PublicKey& key, const wire::Offer& offer, Instant now) {
   workers_[session] = {.key = key, .offer = offer, .heard = now};
+  (void)topology_.heard({.id = std::format("{}", session)}, now);
   world_.send(session, wire::Serving{.pulse_ms = static_cast<std::uint32_t>(settings_.pulse / std::chrono::milliseconds(1))});
   std::vector<std::string> names;
   for (auto& [name, model] : models_) {
@@ -108,20 +111,17 @@ void Desk::tick(Instant now) {
     world_.close(session, "Nothing was heard for too long.");
     lose_worker(session, now);
   }
-  std::vector<ChainId> stuck, idle;
+  std::vector<ChainId> stuck;
   for (const auto& [id, chain] : chains_) {
     const Duration age = now - chain.since;
     if ((chain.state == ChainState::loading && age > settings_.load_max) || (chain.state == ChainState::linking && age > settings_.link_max) ||
         (chain.state == ChainState::ready && !chain.requests.empty() && now - chain.progress > settings_.stall_max))
       stuck.push_back(id);
-    const auto same = std::ranges::count_if(chains_, [&](const auto& other) { return other.second.model == chain.model; });
-    if (chain.state == ChainState::ready && chain.requests.empty() && same > 1 && now - chain.progress > settings_.idle_max) idle.push_back(id);
   }
   for (const ChainId id : stuck) {
     log_warning("A chain of {} makes no progress; another one is formed.", chains_.at(id).model);
     dissolve(id, now);
   }
-  if (!idle.empty()) dissolve(idle.front(), now);
   look_after_audits(now);
   std::vector<RequestId> late;
   for (const auto& [id, request] : requests_) {
@@ -135,8 +135,10 @@ void Desk::tick(Instant now) {
   for (const auto& [name, model] : models_) names.push_back(name);
   for (const std::string& name : names) {
     form_where_needed(name, now);
+    shrink(name, now);
     stand_by(name);
   }
+  look_at_chains(now);
 }
 
 // Nothing here is so exact that it needs its own alarm.
@@ -157,6 +159,7 @@ std::vector<ServedModel> Desk::models() const {
       ++view.chains;
       view.shards += static_cast<std::uint32_t>(chain.members.size());
       view.running += static_cast<std::uint32_t>(chain.requests.size());
+      for (const Member& member : chain.members) view.covered += is_covered(chain, member, true) ? 1 : 0;
     }
     out.push_back(std::move(view));
   }
@@ -166,10 +169,40 @@ std::vector<ServedModel> Desk::models() const {
 std::vector<ServedWorker> Desk::workers() const {
   std::vector<ServedWorker> out;
   for (const auto& [session, worker] : workers_) {
-    out.push_back({.key = worker.key.text(),
-                   .memory_bytes = worker.offer.memory_bytes,
-                   .memory_free = memory_free(worker),
-                   .shards = static_cast<std::uint32_t>(worker.shards.size())});
+    ServedWorker view{.key = worker.key.text(),
+                      .memory_bytes = worker.offer.memory_bytes,
+                      .memory_free = memory_free(worker),
+                      .shards = static_cast<std::uint32_t>(worker.shards.size()),
+                      .running = worker.pulse.running,
+                      .load = worker.pulse.load,
+                      .gb_per_s = speed_of(worker),
+                      .coordinator_ms = worker.coordinator_ms,
+                      .direct_hops = worker.pulse.direct_hops,
+                      .lines = worker.offer.lines};
+    for (const auto& [peer, ms] : worker.peers) {
+      if (const auto known = workers_.find(peer); known != workers_.end()) view.peers.push_back({.key = known->second.key.text(), .ms = ms});
+    }
+    out.push_back(std::move(view));
+  }
+  return out;
+}
+
+std::vector<ServedChain> Desk::chains() const {
+  std::vector<ServedChain> out;
+  for (const auto& [id, chain] : chains_) {
+    constexpr std::array<std::string_view, 3> states{"loading", "linking", "ready"};
+    ServedChain view{.model = chain.model,
+                     .state = std::string(states[static_cast<std::size_t>(chain.state)]),
+                     .transport = chain.transport,
+                     .wire = wire_of(models_.at(chain.model).card),
+                     .epoch = chain.epoch,
+                     .running = static_cast<std::uint32_t>(chain.requests.size())};
+    for (const Member& member : chain.members) {
+      const auto worker = workers_.find(member.worker);
+      view.members.push_back(
+          {.key = worker == workers_.end() ? "" : worker->second.key.text(), .begin = member.begin, .end = member.end, .ms = member.ms});
+    }
+    out.push_back(std::move(view));
   }
   return out;
 }

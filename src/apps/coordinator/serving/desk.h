@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,6 +24,7 @@
 #include "apps/coordinator/serving/placement.h"
 #include "common/base/clock.h"
 #include "common/protocol/serving.h"
+#include "service/mesh/topology.h"
 
 namespace weft::coordinator {
 
@@ -92,28 +94,65 @@ struct DeskSettings {
   Duration link_max = std::chrono::seconds(10);
   Duration stall_max = std::chrono::seconds(30);  // A chain with requests that draws nothing.
   Duration patience = std::chrono::seconds(60);   // A request for which there is no chain.
-  Duration idle_max = std::chrono::minutes(5);    // A further chain of a model that nobody asks.
-  std::uint32_t sequences = 4;                    // Requests at a time, for each chain.
+  // Another chain of a model once a request has waited so long while all are full; one chain less once there was so long no more to
+  // do than such a part of what one less could.
+  Duration grow_after = std::chrono::seconds(1);
+  Duration shrink_after = std::chrono::minutes(1);
+  double shrink_share = 0.5;
+  std::uint32_t sequences = 4;  // Requests at a time, for each chain.
   std::uint32_t context_max = 4096;
   std::size_t waiting_max = 64;  // Requests of one model.
   std::uint32_t resumes_max = 16;
-  Duration audit_max = std::chrono::seconds(60);  // Until an audit has ended.
-  std::size_t audits_max = 64;                    // At a time.
-  std::string wire = "f32";
+  Duration audit_max = std::chrono::seconds(60);     // Until an audit has ended.
+  std::size_t audits_max = 64;                       // At a time.
+  std::string wire = "f32";                          // Of hidden states between workers, where a model does not say: "f32", "f16", "i8".
+  mesh::Strategy strategy = mesh::Strategy::hybrid;  // How prompts and layers are cut between workers.
+  ByteVector secret{};                               // Tokens of direct lines are made from it.
+  std::function<std::vector<protocol::serving::IceServer>(const PublicKey& worker)> ice{};  // For a tab's connections.
+  Duration relayed_for = std::chrono::minutes(1);  // Two workers that have no line between them are not told to try again before.
+  Duration look_every = std::chrono::seconds(2);   // Whether a chain should be another one,
+  std::uint32_t looks_min = 3;                     // which so many looks in a row must find.
+  double gain_min = 0.4;                           // By how much a token must come sooner,
+  Duration quiet = std::chrono::seconds(30);       // and how long the last change must be ago.
 };
 
 struct ServedModel {
   std::string name;
   std::string state;  // "ready", "loading", "no worker".
   std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
+  std::uint32_t covered = 0;  // Shards whose layers somebody who stands by has ready.
+};
+struct ServedPeer {
+  std::string key;
+  double ms = 0;  // One way.
 };
 struct ServedWorker {
   std::string key;
   std::uint64_t memory_bytes = 0, memory_free = 0;
-  std::uint32_t shards = 0;
+  std::uint32_t shards = 0, running = 0;
+  double load = 0;
+  double gb_per_s = 0;        // As its layers go; as it offered, before any went.
+  double coordinator_ms = 0;  // One way; 0: not known.
+  std::uint64_t direct_hops = 0;
+  std::vector<std::string> lines{};
+  std::vector<ServedPeer> peers{};
+};
+struct ServedMember {
+  std::string key;
+  std::uint32_t begin = 0, end = 0;  // Layers.
+  double ms = 0;                     // A token's way through them; 0: not known.
+};
+struct ServedChain {
+  std::string model;
+  std::string state;  // "ready", "linking", "loading".
+  std::string transport;
+  std::string wire;
+  std::uint32_t epoch = 0, running = 0;
+  std::vector<ServedMember> members{};
 };
 struct ServingCounters {
-  std::uint64_t requests = 0, tokens = 0, resumed = 0, failed = 0, refused = 0, relayed_hops = 0, relayed_bytes = 0, audits = 0;
+  std::uint64_t requests = 0, tokens = 0, resumed = 0, failed = 0, refused = 0, relayed_hops = 0, relayed_bytes = 0, direct_hops = 0,
+                direct_bytes = 0, replanned = 0, audits = 0;
 };
 
 class Desk {
@@ -128,6 +167,8 @@ class Desk {
   void hear(ServingId session, const protocol::serving::ServingWorkerMessage& message, Instant now);
   void hop(ServingId session, ByteVector frame, Instant now);
   void left(ServingId session, Instant now);
+  // How long a ping to it and back took.
+  void measured(ServingId session, Duration round_trip, Instant now);
 
   // not_found for a model that is none; resource_exhausted where too many wait (the caller says when to come back).
   [[nodiscard]] Result<> ask(AnswerRequest request, Instant now);
@@ -146,6 +187,7 @@ class Desk {
   [[nodiscard]] std::uint32_t context_of(const ModelCard& card) const;
   [[nodiscard]] std::vector<ServedModel> models() const;
   [[nodiscard]] std::vector<ServedWorker> workers() const;
+  [[nodiscard]] std::vector<ServedChain> chains() const;
   [[nodiscard]] const ServingCounters& counters() const { return counters_; }
 
  private:
@@ -155,12 +197,17 @@ class Desk {
     protocol::serving::Offer offer;
     Instant heard{};
     std::set<std::uint32_t> shards{};
+    protocol::serving::Pulse pulse{};     // The last.
+    double gb_per_s = 0;                  // Measured by its layers; 0: not yet.
+    std::map<ServingId, double> peers{};  // To whom it measured the way, ms.
+    double coordinator_ms = 0;
   };
   struct Shard {
     ServingId worker = 0;
     ChainId chain = 0;  // 0: stands by.
     std::uint64_t bytes = 0;
     bool loaded = false;
+    bool exact = false;  // On a processor: see Link.
     std::string model{};
     std::uint32_t begin = 0, end = 0;
   };
@@ -169,6 +216,7 @@ class Desk {
     std::uint32_t shard = 0;
     std::uint32_t begin = 0, end = 0;
     bool linked = false;
+    double ms = 0;  // As its last pulses say.
   };
   enum class ChainState : std::uint8_t { loading, linking, ready };
   struct Chain {
@@ -180,6 +228,9 @@ class Desk {
     Instant since{};     // Of the state.
     Instant progress{};  // A token or an answer, or a request that was handed to it.
     std::string transport{};
+    bool retiring = false;    // Gets no more requests and goes when it is done.
+    Instant changed{};        // Its members, last.
+    std::uint32_t looks = 0;  // In a row that found a better chain.
   };
   struct Request {
     AnswerRequest what;
@@ -207,22 +258,17 @@ class Desk {
   struct Model {
     ModelCard card;
     std::deque<RequestId> waiting{};
-    std::string trouble{};       // Why the last chain could not be formed.
-    Instant retry{};             // No new chain before.
-    std::uint32_t standbys = 0;  // So far, to take each member's layers in turn.
+    std::string trouble{};  // Why the last chain could not be formed.
+    Instant retry{};        // No new chain before.
+    Instant busy{};         // When its chains were last needed, all of them.
   };
 
   // desk_chains.cpp
-  void form_where_needed(const std::string& model, Instant now);
   [[nodiscard]] bool form(Model& model, Instant now);
   void advance(ChainId id, Instant now);
   void mend(ChainId id, Instant now);
   void dissolve(ChainId id, Instant now);
   void lose_worker(ServingId session, Instant now);
-  // Layers that an idle worker holds, so that it can take the place of one that is lost at once.
-  void stand_by(const std::string& model);
-  void leave_standby(ServingId session);
-  [[nodiscard]] bool take_standby(ChainId id, Member& member);
   std::uint32_t send_load(ServingId worker, ChainId chain, const std::string& model, std::uint32_t begin, std::uint32_t end);
   void load(ChainId id, Member& member, Instant now);
   void unload(std::uint32_t shard);
@@ -233,6 +279,30 @@ class Desk {
   void on(ServingId session, const protocol::serving::Linked& message, Instant now);
   void on(ServingId session, const protocol::serving::Broken& message, Instant now);
   void on(ServingId session, const protocol::serving::Signal& message, Instant now);
+  // desk_standby.cpp
+  void stand_by(const std::string& model);
+  void leave_standby(ServingId session);
+  [[nodiscard]] bool take_standby(ChainId id, Member& member);
+  [[nodiscard]] bool is_covered(const Chain& chain, const Member& member, bool loaded) const;
+  void refuse_standby(std::uint32_t shard);
+  // desk_scale.cpp
+  void form_where_needed(const std::string& model, Instant now);
+  void shrink(const std::string& model, Instant now);
+  void on(ServingId session, const protocol::serving::Parted& message, Instant now);
+  // desk_lines.cpp
+  void relink(ChainId id, Instant now);
+  [[nodiscard]] protocol::serving::Link link_of(ChainId id, std::uint32_t index, Instant now) const;
+  [[nodiscard]] std::string token_of(ChainId id, std::uint32_t epoch, std::uint32_t a, std::uint32_t b) const;
+  [[nodiscard]] bool is_relayed(ServingId a, ServingId b, Instant now) const;
+  void set_relayed(ServingId a, ServingId b, Instant now);
+  void forget_lines(ServingId session);
+  [[nodiscard]] Question question(const ModelCard& card, std::span<const Candidate> candidates) const;
+  [[nodiscard]] double speed_of(const Worker& worker) const;
+  [[nodiscard]] const std::string& wire_of(const ModelCard& card) const;
+  void look_at_chains(Instant now);
+  [[nodiscard]] std::optional<std::vector<Placed>> better_chain(ChainId id, Instant now) const;
+  void change(ChainId id, const std::vector<Placed>& placed, Instant now);
+  void on(ServingId session, const protocol::serving::Pulse& message, Instant now);
   // desk_requests.cpp
   void hand_out(const std::string& model, Instant now);
   void ask_chain(RequestId id, ChainId chain, Instant now);
@@ -257,7 +327,6 @@ class Desk {
   [[nodiscard]] Audit* audit_of_chain(ChainId chain);
   [[nodiscard]] bool audit_hears(ServingId session, const protocol::serving::Tokens& message);
   [[nodiscard]] bool audit_hears(ServingId session, const protocol::serving::Answered& message);
-  void on(ServingId, const protocol::serving::Pulse&, Instant) {}
   void on(ServingId, const protocol::serving::Offer&, Instant) {}
 
   DeskWorld& world_;
@@ -270,6 +339,9 @@ class Desk {
   std::map<RequestId, Audit> audits_;
   std::map<std::uint64_t, ChainId> conversations_;
   std::deque<std::uint64_t> conversations_order_;
+  mesh::Topology topology_{{.silent_max = std::chrono::hours(1), .edge_age_max = std::chrono::minutes(10)}};
+  std::map<std::pair<ServingId, ServingId>, Instant> relayed_;  // Until when two have no line; the smaller number first.
+  Instant looked_{};
   std::uint32_t shard_ids_ = 0;
   ChainId chain_ids_ = 0;
   ServingCounters counters_;

@@ -34,7 +34,7 @@ std::vector<Candidate> Desk::candidates(const Chain* except) const {
     out.push_back(
         {.session = session,
          .memory_free = memory_free(worker),
-         .gb_per_s = worker.offer.gb_per_s,
+         .gb_per_s = speed_of(worker),
          .load = static_cast<std::uint32_t>(std::ranges::count_if(worker.shards, [&](std::uint32_t shard) { return shards_.at(shard).chain != 0; })),
          .prefers_peers = !worker.offer.lines.empty()});
   }
@@ -71,48 +71,6 @@ void Desk::load(ChainId id, Member& member, Instant) {
   member.shard = send_load(member.worker, id, chains_.at(id).model, member.begin, member.end);
 }
 
-// One idle worker for each model, with the layers of one member of its chain after the other.
-void Desk::stand_by(const std::string& name) {
-  const auto chain =
-      std::ranges::find_if(chains_, [&](const auto& entry) { return entry.second.model == name && entry.second.state == ChainState::ready; });
-  if (chain == chains_.end()) return;
-  for (const auto& [id, shard] : shards_) {
-    if ((shard.chain == 0 || audit_of_chain(shard.chain) != nullptr) && shard.model == name && !serves_audits_alone(shard)) return;
-  }
-  Model& model = models_.at(name);
-  const auto& members = chain->second.members;
-  const Member& member = members[(members.size() - 1 + model.standbys) % members.size()];
-  std::vector<Candidate> idle = candidates(&chain->second);
-  std::erase_if(idle, [&](const Candidate& one) {
-    return !std::ranges::all_of(workers_.at(one.session).shards, [&](std::uint32_t shard) { return serves_audits_alone(shards_.at(shard)); });
-  });
-  const auto worker = place_shard(model.card, member.begin, member.end, idle, context_of(model.card), settings_.sequences);
-  if (!worker) return;
-  ++model.standbys;
-  send_load(*worker, 0, name, member.begin, member.end);
-}
-
-void Desk::leave_standby(ServingId session) {
-  for (const std::uint32_t shard : std::set(workers_.at(session).shards)) {
-    if (shards_.at(shard).chain == 0) unload(shard);
-  }
-}
-
-// The lost layers, where somebody stands by with just these.
-bool Desk::take_standby(ChainId id, Member& member) {
-  const std::string& model = chains_.at(id).model;
-  for (auto& [number, shard] : shards_) {
-    if (shard.chain != 0 || shard.model != model || shard.begin != member.begin || shard.end != member.end) continue;
-    if (std::ranges::contains(chains_.at(id).members, shard.worker, &Member::worker)) continue;
-    shard.chain = id;
-    member.worker = shard.worker;
-    member.shard = number;
-    member.linked = false;
-    return true;
-  }
-  return false;
-}
-
 void Desk::unload(std::uint32_t shard) {
   const auto found = shards_.find(shard);
   if (found == shards_.end()) return;
@@ -131,55 +89,31 @@ bool Desk::form(Model& model, Instant now) {
     return std::ranges::any_of(workers_.at(one.session).shards,
                                [&](std::uint32_t shard) { return shards_.at(shard).chain != 0 && shards_.at(shard).model == card.name; });
   });
-  const auto placed = place(card, workers, context_of(card), settings_.sequences);
-  if (placed.empty()) {
+  // As many chains as those who wait make worth while; the first of all is for one.
+  const auto waiting = static_cast<std::uint32_t>(std::min<std::size_t>(std::max<std::size_t>(model.waiting.size(), 1), 64));
+  const bool one = waiting == 1 && settings_.strategy == mesh::Strategy::hybrid;
+  const auto chains = place(question(card, workers), one ? mesh::Strategy::layer : settings_.strategy, waiting);
+  if (chains.empty()) {
     model.trouble = workers_.empty() ? std::string("No worker serves language models now; join with `weft work`, or open the page.")
                                      : std::format("The {} connected workers have no room for {} now.", workers_.size(), card.name);
     return false;
   }
-  const ChainId id = ++chain_ids_;
-  Chain& chain = chains_[id];
-  chain = {.model = card.name, .since = now, .progress = now};
-  for (const Placed& part : placed) chain.members.push_back({.worker = part.session, .begin = part.begin, .end = part.end});
-  for (Member& member : chain.members) load(id, member, now);
-  log_info("Model {} is loaded by a chain of {}.", card.name, placed.size());
+  for (const auto& placed : chains) {
+    const ChainId id = ++chain_ids_;
+    Chain& chain = chains_[id];
+    chain = {.model = card.name, .since = now, .progress = now, .changed = now};
+    for (const Placed& part : placed) chain.members.push_back({.worker = part.session, .begin = part.begin, .end = part.end});
+    for (Member& member : chain.members) load(id, member, now);
+    log_info("Model {} is loaded by a chain of {}.", card.name, placed.size());
+  }
   return true;
-}
-
-// One chain for every model, and another where requests wait and all chains are full.
-void Desk::form_where_needed(const std::string& name, Instant now) {
-  const auto found = models_.find(name);
-  if (found == models_.end() || now < found->second.retry) return;
-  Model& model = found->second;
-  bool has_chain = false, has_room = false;
-  for (const auto& [id, chain] : chains_) {
-    if (chain.model != name) continue;
-    has_chain = true;
-    has_room |= chain.state != ChainState::ready || chain.requests.size() < settings_.sequences;
-  }
-  if (!has_chain || (!model.waiting.empty() && !has_room)) {
-    if (!form(model, now) && has_chain) model.retry = now + form_again_after;
-  }
 }
 
 // Goes on from loading to linking to ready as far as it is time.
 void Desk::advance(ChainId id, Instant now) {
   Chain& chain = chains_.at(id);
   if (chain.state == ChainState::loading && std::ranges::all_of(chain.members, [&](const Member& m) { return shards_.at(m.shard).loaded; })) {
-    chain.state = ChainState::linking;
-    chain.since = now;
-    ++chain.epoch;
-    wire::Link link{.chain = id, .epoch = chain.epoch, .wire = settings_.wire, .members = {}};
-    for (Member& member : chain.members) {
-      member.linked = false;
-      const Worker& worker = workers_.at(member.worker);
-      link.members.push_back({.worker = worker.key, .shard = member.shard, .lines = worker.offer.lines});
-    }
-    chain.transport.clear();
-    for (std::uint32_t i = 0; i < chain.members.size(); ++i) {
-      link.index = i;
-      world_.send(chain.members[i].worker, link);
-    }
+    relink(id, now);
   }
   if (chain.state == ChainState::linking && std::ranges::all_of(chain.members, &Member::linked)) {
     chain.state = ChainState::ready;
@@ -196,6 +130,8 @@ void Desk::on(ServingId session, const wire::Loaded& message, Instant now) {
   const auto shard = shards_.find(message.shard);
   if (shard == shards_.end() || shard->second.worker != session) return;
   shard->second.loaded = true;
+  shard->second.exact = message.device == "cpu";
+  if (shard->second.chain == 0) return stand_by(std::string(shard->second.model));
   if (chains_.contains(shard->second.chain)) advance(shard->second.chain, now);
   if (Audit* const audit = audit_of_chain(shard->second.chain)) link_audit(*audit);
 }
@@ -204,11 +140,7 @@ void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
   const auto shard = shards_.find(message.shard);
   if (shard == shards_.end() || shard->second.worker != session) return;
   const ChainId id = shard->second.chain;
-  if (id == 0) {
-    // It stands by no more, and is not asked again before it joins anew.
-    workers_.at(session).offer.memory_bytes = 0;
-    return unload(message.shard);
-  }
+  if (id == 0) return refuse_standby(message.shard);
   if (const Audit* const audit = audit_of_chain(id)) return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
   const std::string name = chains_.at(id).model;
   Model& model = models_.at(name);
@@ -232,6 +164,9 @@ void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
   const auto member = std::ranges::find(chain->second.members, session, &Member::worker);
   if (member == chain->second.members.end()) return;
   member->linked = true;
+  for (const std::uint32_t other : message.unreached) {
+    if (other < chain->second.members.size()) set_relayed(session, chain->second.members[other].worker, now);
+  }
   // The word for all is that of the slowest line.
   if (chain->second.transport.empty() || message.line == "relay") chain->second.transport = message.line;
   advance(message.chain, now);
@@ -270,6 +205,7 @@ void Desk::lose_worker(ServingId session, Instant now) {
   end_audits_on(session);
   const auto shards = found->second.shards;
   workers_.erase(found);
+  forget_lines(session);
   std::set<ChainId> chains;
   for (const std::uint32_t shard : shards) {
     if (shards_.at(shard).chain != 0) chains.insert(shards_.at(shard).chain);
@@ -286,9 +222,11 @@ void Desk::mend(ChainId id, Instant now) {
   const ModelCard& card = models_.at(chain.model).card;
   ++chain.epoch;  // What the others still send is too late.
   chain.state = ChainState::loading;
-  chain.since = now;
+  chain.since = chain.changed = now;
   for (Member& member : chain.members) {
-    if (workers_.contains(member.worker) || take_standby(id, member)) continue;
+    if (workers_.contains(member.worker)) continue;
+    member.ms = 0;
+    if (take_standby(id, member)) continue;
     // One that stands by with other layers of this model is warm: it has compiled what it takes.
     auto others = candidates(&chain);
     std::vector<Candidate> warm;

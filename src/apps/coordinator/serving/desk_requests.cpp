@@ -53,7 +53,7 @@ void Desk::hand_out(const std::string& name, Instant now) {
       return std::pair(known == conversations_.end() || known->second != id, chain.requests.size());
     };
     for (const auto& [id, chain] : chains_) {
-      if (chain.model != name || chain.state != ChainState::ready || chain.requests.size() >= settings_.sequences) continue;
+      if (chain.model != name || chain.state != ChainState::ready || chain.retiring || chain.requests.size() >= settings_.sequences) continue;
       if (best == 0 || rank(id) < rank(best)) best = id;
     }
     if (best == 0) return;

@@ -129,7 +129,10 @@ class Network : public DeskWorld {
       if (!alive.contains(session)) continue;
       if (const auto* load = std::get_if<wire::Load>(&message)) {
         ++loads;
-        if (!slow) desk.hear(session, wire::Loaded{.shard = load->shard}, time);
+        if (loads > refuses_after) {
+          desk.hear(session, wire::Unloaded{.shard = load->shard, .code = "out_of_memory", .message = "no room"}, time);
+        } else if (!slow)
+          desk.hear(session, wire::Loaded{.shard = load->shard}, time);
       } else if (const auto* link = std::get_if<wire::Link>(&message)) {
         links[session] = *link;
         desk.hear(session, wire::Linked{.chain = link->chain, .epoch = link->epoch, .line = "relay"}, time);
@@ -159,6 +162,7 @@ class Network : public DeskWorld {
   std::map<RequestId, AuditEnd> audits;
   std::optional<Error> refused;
   std::size_t loads = 0;
+  std::size_t refuses_after = ~std::size_t{0};
   bool slow = false;
 };
 
@@ -222,18 +226,152 @@ TEST_P(DeskLosses, AreMendedAndTheAnswerGoesOn) {
   EXPECT_EQ(network.desk.counters().failed, 0u);
 }
 
-TEST(Desk, HasSomebodyStandBy) {
+TEST_P(DeskLosses, CostNoLoadWhereSomebodyStandsBy) {
   Network network;
   for (ServingId id = 1; id <= 4; ++id) network.join(id);
   network.desk.put_model(card("m", 3), network.time);
   network.settle();
-  ASSERT_EQ(network.loads, 4u) << "three members and one who stands by";
-  // It stands by with the last member's layers: that one's loss costs no load.
+  ASSERT_EQ(network.loads, 6u) << "three members, and one who stands by for each of them";
+  EXPECT_EQ(network.desk.models()[0].covered, 3u);
+
   for (const auto& [session, link] : std::map(network.links)) {
-    if (link.index == 2) network.leave(session);
+    if (link.index == GetParam()) network.leave(session);
   }
-  EXPECT_EQ(network.loads, 4u);
+  EXPECT_EQ(network.loads, 6u);
   EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].covered, 0u);
+
+  network.join(5);
+  EXPECT_EQ(network.loads, 9u) << "the next one stands by for all";
+}
+
+TEST(Desk, HasAsManyStandByAsHaveRoom) {
+  Network network;
+  for (ServingId id = 1; id <= 3; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  ASSERT_EQ(network.loads, 3u);
+  network.join(4, 30);  // Of the model's 70 MB.
+  EXPECT_GE(network.desk.models()[0].covered, 1u);
+  EXPECT_LE(network.desk.models()[0].covered, 2u);
+  network.join(5, 70);
+  EXPECT_EQ(network.desk.models()[0].covered, 3u);
+  EXPECT_EQ(network.loads, 6u);
+}
+
+TEST(Desk, LeavesWhoeverStandsByWithWhatItCouldLoad) {
+  Network network;
+  for (ServingId id = 1; id <= 3; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  network.refuses_after = network.loads + 2;
+  network.join(4);
+  EXPECT_EQ(network.desk.models()[0].covered, 2u);
+  const std::size_t loads = network.loads;
+  network.pass(5s);
+  EXPECT_EQ(network.loads, loads) << "it is not asked again and again";
+}
+
+// How a model's demand moves its chains: up where requests wait, down only after a while with much less to do.
+class DeskScale : public testing::Test {
+ protected:
+  DeskScale() : network({.sequences = 2}) {
+    for (ServingId id = 1; id <= 6; ++id) network.join(id, 70);
+    network.desk.put_model(card("m"), network.time);
+    network.settle();
+  }
+  // `count` requests, all the time, for so long.
+  void demand(std::size_t count, Duration duration) {
+    for (Duration done{}; done < duration; done += 500ms) {
+      std::erase_if(open, [&](RequestId id) { return network.ends.contains(id); });
+      while (open.size() > count) {
+        network.desk.drop(open.back(), network.time);
+        open.pop_back();
+      }
+      while (open.size() < count) open.push_back(network.ask("m", 1'000'000));
+      network.draw();
+      network.pass(500ms);
+      changes += chains != network.desk.models()[0].chains;
+      chains = network.desk.models()[0].chains;
+    }
+  }
+  Network network;
+  std::vector<RequestId> open;
+  std::uint32_t chains = 1;
+  std::uint32_t changes = 0;
+};
+
+TEST_F(DeskScale, GrowsWithDemandAndNoFurther) {
+  demand(2, 30s);
+  EXPECT_EQ(chains, 1u);
+  demand(3, 30s);
+  EXPECT_EQ(chains, 2u);
+  demand(8, 30s);
+  EXPECT_EQ(chains, 4u);
+  demand(100, 60s);
+  EXPECT_EQ(chains, 6u) << "as many as there are workers with room";
+}
+
+TEST_F(DeskScale, ShrinksStepByStepWhenFewerWouldDoForLong) {
+  demand(8, 60s);
+  ASSERT_EQ(chains, 4u);
+  demand(1, 50s);
+  EXPECT_EQ(chains, 4u) << "not at once";
+  demand(1, 20s);
+  EXPECT_EQ(chains, 3u) << "also while a request runs";
+  demand(1, 70s);
+  EXPECT_EQ(chains, 2u);
+  demand(0, 200s);
+  EXPECT_EQ(chains, 1u) << "the last one stays";
+  EXPECT_EQ(network.desk.counters().failed, 0u);
+}
+
+TEST_F(DeskScale, KeepsWhatIsNeededHalfOfTheTime) {
+  demand(8, 60s);
+  ASSERT_EQ(chains, 4u);
+  changes = 0;
+  for (int i = 0; i < 20; ++i) {
+    demand(0, 30s);
+    demand(7, 15s);
+  }
+  EXPECT_EQ(chains, 4u);
+  EXPECT_EQ(changes, 0u);
+}
+
+TEST_F(DeskScale, DoesNotGrowForAMomentsWait) {
+  for (int i = 0; i < 20; ++i) {
+    demand(4, 500ms);  // Two wait, and go.
+    demand(1, 5s);
+  }
+  EXPECT_EQ(chains, 1u);
+}
+
+TEST_F(DeskScale, LetsARetiringChainEndItsAnswersAndTakesItBackWhereDemandReturns) {
+  demand(4, 10s);
+  ASSERT_EQ(chains, 2u);
+  // One long answer in each of the two.
+  std::set<ServingId> busy;
+  for (const auto& [worker, requests] : network.asked) {
+    if (!requests.empty()) busy.insert(worker);
+  }
+  ASSERT_EQ(busy.size(), 2u);
+  for (const ServingId worker : busy) {
+    const RequestId one = network.asked[worker].begin()->first;
+    std::erase(open, one);
+    network.desk.drop(one, network.time);
+  }
+  network.settle();
+  const std::size_t loads = network.loads;
+  demand(2, 300s);
+  EXPECT_EQ(chains, 2u) << "two requests are more than half of what one chain takes";
+  EXPECT_EQ(network.loads, loads);
+
+  const RequestId kept = open.back();
+  demand(1, 70s);
+  EXPECT_EQ(chains, 1u);
+  demand(0, 1s);
+  EXPECT_TRUE(network.ends.contains(kept));
+  EXPECT_EQ(network.desk.counters().resumed, 0u) << "nobody was moved";
 }
 
 TEST(Desk, CountsTheWorkOfEachMemberAlsoOfThoseThatWereLost) {
@@ -463,7 +601,8 @@ TEST(Placement, CutsAllLayersAndKeepsToMemory) {
     std::vector<Candidate> workers;
     for (std::uint32_t i = 0; i < pick(random, 9); ++i)
       workers.push_back({.session = i, .memory_free = std::uint64_t{pick(random, 400)} << 20, .gb_per_s = 1.0 + pick(random, 100)});
-    const auto placed = place(model, workers, 128, 2);
+    const auto chains = place({.card = model, .candidates = workers, .context = 128, .sequences = 2}, mesh::Strategy::layer, 1);
+    const auto placed = chains.empty() ? std::vector<Placed>{} : chains[0];
     std::uint32_t at = 0;
     for (const Placed& part : placed) {
       EXPECT_EQ(part.begin, at);
@@ -476,6 +615,36 @@ TEST(Placement, CutsAllLayersAndKeepsToMemory) {
       EXPECT_GE(placed.size(), model.shards_min);
     }
   }
+}
+
+// Many prompts at a time: every worker that holds the model takes its share, by batch and by hybrid; layer has one chain whatever comes.
+TEST(Placement, CutsManyPromptsByTheStrategy) {
+  const ModelCard model = card("m", 1, 12);
+  std::vector<Candidate> workers;
+  for (std::uint32_t i = 0; i < 4; ++i) workers.push_back({.session = i, .memory_free = 1000u << 20, .gb_per_s = 10});
+  const Question question{.card = model, .candidates = workers, .context = 128, .sequences = 2};
+  EXPECT_EQ(place(question, mesh::Strategy::layer, 8).size(), 1u);
+  for (const auto strategy : {mesh::Strategy::batch, mesh::Strategy::hybrid}) {
+    const auto chains = place(question, strategy, 8);
+    ASSERT_EQ(chains.size(), 4u);
+    std::set<std::uint64_t> used;
+    for (const auto& chain : chains) {
+      ASSERT_EQ(chain.size(), 1u);
+      EXPECT_EQ(chain[0].end, model.layers);
+      used.insert(chain[0].session);
+    }
+    EXPECT_EQ(used.size(), 4u);
+  }
+  // Where nobody holds it whole, hybrid makes several chains of several.
+  for (auto& worker : workers) worker.memory_free = 80u << 20;
+  const auto chains = place(question, mesh::Strategy::hybrid, 8);
+  ASSERT_EQ(chains.size(), 2u);
+  EXPECT_EQ(chains[0].size() + chains[1].size(), 4u);
+  EXPECT_TRUE(place(question, mesh::Strategy::batch, 8).empty());
+
+  EXPECT_EQ(parse_strategy("hybrid").value(), mesh::Strategy::hybrid);
+  EXPECT_EQ(parse_strategy("spatial").error().code, ErrorCode::unsupported);
+  EXPECT_EQ(parse_strategy("cubes").error().code, ErrorCode::invalid_argument);
 }
 
 }  // namespace

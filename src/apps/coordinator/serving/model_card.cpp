@@ -38,8 +38,9 @@ std::string to_json(const ModelCard& card) { return glz::write<Writing{}>(card).
 Result<ModelCard> read_model_card(std::string_view text) {
   WEFT_ASSIGN(const json::Value root, json::parse(text, {.bytes_max = std::size_t{64} << 10}));
   WEFT_ASSIGN(const json::Object object,
-              root.object({"name", "file", "chunks", "bytes", "header_bytes", "chunk_bytes", "architecture", "layers", "embedding", "vocabulary",
-                           "context", "layer_bytes", "first_bytes", "last_bytes", "cache_bytes", "shards_min", "price", "created", "owner"}));
+              root.object({"name",        "file",       "chunks",     "bytes",   "header_bytes", "chunk_bytes", "architecture",
+                           "layers",      "embedding",  "vocabulary", "context", "layer_bytes",  "first_bytes", "last_bytes",
+                           "cache_bytes", "shards_min", "price",      "wire",    "created",      "owner"}));
   constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
   ModelCard card;
   WEFT_ASSIGN(card.name, text_of(object, "name", 128));
@@ -66,6 +67,11 @@ Result<ModelCard> read_model_card(std::string_view text) {
   if (object.has("price")) {
     constexpr std::uint64_t price_max = 1'000'000'000'000;  // A million credits.
     WEFT_ASSIGN(card.price, number_of<MicroCredits>(object, "price", 0, price_max));
+  }
+  if (object.has("wire")) {
+    WEFT_ASSIGN(card.wire, text_of(object, "wire", 8));
+    if (!card.wire.empty() && card.wire != "f32" && card.wire != "f16" && card.wire != "i8")
+      return object.value().error("\"{}\" is no wire: f32, f16 or i8", card.wire);
   }
   if (const auto created = object.find("created")) {
     WEFT_ASSIGN(card.created, created->integer());

@@ -4,6 +4,7 @@
 #include <format>
 
 #include "service/mesh/chain_plan.h"
+#include "service/mesh/latency.h"
 
 namespace weft::coordinator {
 namespace {
@@ -26,37 +27,63 @@ std::uint64_t shard_bytes(const ModelCard& card, std::uint32_t begin, std::uint3
          layers * card.cache_bytes * context * sequences;
 }
 
-std::vector<Placed> place(const ModelCard& card, std::span<const Candidate> candidates, std::uint32_t context, std::uint32_t sequences) {
-  const mesh::Model model{.layers = card.layers,
-                          .layer_bytes = card.layer_bytes,
-                          .first_bytes = card.first_bytes,
-                          .last_bytes = card.last_bytes,
-                          .cache_bytes_per_layer = card.cache_bytes * context * sequences,
-                          .hop_bytes = std::uint64_t{card.embedding} * sizeof(float),
-                          .last_work_layers = static_cast<double>(card.last_bytes) / static_cast<double>(card.layer_bytes)};
-  std::vector<mesh::Node> nodes;
-  for (const Candidate& one : candidates) {
+MeshQuestion mesh_question(const Question& question) {
+  const ModelCard& card = question.card;
+  const std::size_t bytes = question.wire == "f16" ? 2 : question.wire == "i8" ? 1 : 4;
+  MeshQuestion out{.model = {.layers = card.layers,
+                             .layer_bytes = card.layer_bytes,
+                             .first_bytes = card.first_bytes,
+                             .last_bytes = card.last_bytes,
+                             .cache_bytes_per_layer = card.cache_bytes * question.context * question.sequences,
+                             .hop_bytes = card.embedding * bytes,
+                             .last_work_layers = static_cast<double>(card.last_bytes) / static_cast<double>(card.layer_bytes)},
+                   .nodes = {},
+                   .latency = mesh::Latency(question.candidates.size(), relayed),
+                   .options = {.min_shards = card.shards_min, .max_shards = std::min(card.layers, 64u)}};
+  for (const Candidate& one : question.candidates) {
     mesh::Node node;
     node.id = std::format("{}", one.session);
     // A layer's weights are read once a token.
     node.layers_per_s = std::max(one.gb_per_s, speed_min) * 1e9 / static_cast<double>(card.layer_bytes) / (1 + one.load);
     node.memory_free = one.memory_free;
-    nodes.push_back(std::move(node));
+    node.held_begin = one.held_begin;
+    node.held_end = one.held_end;
+    out.nodes.push_back(std::move(node));
   }
-  mesh::Latency latency(nodes.size(), relayed);
-  for (std::size_t a = 0; a < nodes.size(); ++a) {
-    for (std::size_t b = 0; b < a; ++b) {
-      if (candidates[a].prefers_peers && candidates[b].prefers_peers) latency.set_both(a, b, direct);
+  for (std::size_t a = 0; a < out.nodes.size(); ++a) {
+    for (std::size_t b = 0; b < out.nodes.size(); ++b) {
+      if (a == b) continue;
+      const auto known = question.between ? question.between(a, b) : std::nullopt;
+      const bool peers = question.candidates[a].prefers_peers && question.candidates[b].prefers_peers;
+      out.latency.set(a, b, known.value_or(peers ? direct : relayed));
     }
   }
-  const auto plan = mesh::plan_chain(model, nodes, latency, {.min_shards = card.shards_min, .max_shards = std::min(card.layers, 64u)});
-  std::vector<Placed> out;
-  if (!plan) return out;
-  for (const mesh::Shard& shard : plan->shards) {
-    const auto node = std::ranges::find(nodes, shard.node, &mesh::Node::id);
-    out.push_back({.session = candidates[static_cast<std::size_t>(node - nodes.begin())].session, .begin = shard.begin, .end = shard.end});
-  }
   return out;
+}
+
+std::vector<std::vector<Placed>> place(const Question& question, mesh::Strategy strategy, std::uint32_t prompts) {
+  const MeshQuestion asked = mesh_question(question);
+  const auto partition = mesh::partition(strategy, {.model = asked.model, .items = std::max(prompts, 1u), .image = {}, .windows = {}}, asked.nodes,
+                                         asked.latency, asked.options);
+  std::vector<std::vector<Placed>> out;
+  if (!partition) return out;
+  for (const mesh::Part& part : partition->parts) {
+    const auto node = std::ranges::find(asked.nodes, part.node, &mesh::Node::id);
+    out.resize(std::max<std::size_t>(out.size(), part.chain + 1));
+    out[part.chain].push_back(
+        {.session = question.candidates[static_cast<std::size_t>(node - asked.nodes.begin())].session, .begin = part.begin, .end = part.end});
+  }
+  // Whole models side by side are not what was asked for where a chain has several at least.
+  std::erase_if(out, [&](const auto& chain) { return chain.size() < question.card.shards_min; });
+  return out;
+}
+
+Result<mesh::Strategy> parse_strategy(std::string_view word) {
+  if (word == "layer") return mesh::Strategy::layer;
+  if (word == "batch") return mesh::Strategy::batch;
+  if (word == "hybrid") return mesh::Strategy::hybrid;
+  if (word == "spatial") return fail(ErrorCode::unsupported, "A prompt has no rows and columns to cut: spatial is for models of images.");
+  return fail(ErrorCode::invalid_argument, "{} is no way to cut a model: layer, batch or hybrid.", word);
 }
 
 std::optional<std::uint64_t> place_shard(const ModelCard& card, std::uint32_t begin, std::uint32_t end, std::span<const Candidate> candidates,

@@ -1,5 +1,7 @@
 #include "apps/worker/native/work_command.h"
 
+#include <algorithm>
+#include <charconv>
 #include <condition_variable>
 #include <cstdio>
 #include <format>
@@ -7,16 +9,20 @@
 #include <memory>
 #include <mutex>
 #include <signal.h>
+#include <tuple>
 
 #include "apps/worker/native/cpu_runner.h"
 #include "apps/worker/native/native_host.h"
 #include "apps/worker/native/native_serving_host.h"
+#include "apps/worker/native/tcp_lines.h"
 #include "apps/worker/native/thread_runner.h"
 #include "apps/worker/sandbox_runner.h"
 #include "apps/worker/serving/serving.h"
 #include "apps/worker/session.h"
 #include "common/base/log.h"
 #include "common/crypto/wallet.h"
+#include "service/net/server.h"
+#include "service/net/streams.h"
 
 namespace weft::worker {
 namespace {
@@ -101,6 +107,14 @@ struct Teller {
   }
   void tell(const event::Disconnected& what) const { log_warning("lost {}: {}; again in {:.1f} s", coordinator, what.reason, seconds(what.retry)); }
   void tell(const event::TaskStarted& what) const { log_debug("task {} starts", what.key.task.text()); }
+  void tell(const event::TaskResumed& what) const { log_info("task {} goes on at {} of {}", what.key.task.text(), what.done, what.of); }
+  void tell(const event::TaskAdvanced& what) const {
+    log_debug("task {} did {} parts: {} of {}", what.key.task.text(), what.parts, what.done, what.of);
+  }
+  void tell(const event::TaskCheckpointed& what) const {
+    if (what.stopped) return log_info("task {} makes way at {} of {}", what.key.task.text(), what.done, what.of);
+    log_debug("task {} is kept at {} of {}", what.key.task.text(), what.done, what.of);
+  }
   void tell(const event::TaskDone& what) const { log_debug("task {} done in {:.3f} s", what.key.task.text(), what.wall_seconds); }
   void tell(const event::TaskFailed& what) const { log_warning("task {} failed: {}", what.key.task.text(), what.error.message); }
   void tell(const event::TaskCancelled& what) const { log_debug("task {} cancelled: {}", what.key.task.text(), what.reason); }
@@ -141,17 +155,69 @@ auto on_thread(net::Client& client, Function function) {
   return promise.get_future().get();
 }
 
+// ADDRESS or ADDRESS:PORT, IPv6 in brackets where a port follows.
+Result<std::pair<std::string, std::uint16_t>> split_peer(std::string_view option, std::string_view text) {
+  std::string_view address = text;
+  std::uint16_t port = 0;
+  const auto colon = text.rfind(':');
+  const bool bare_v6 = !text.starts_with('[') && std::ranges::count(text, ':') > 1;
+  if (colon != std::string_view::npos && !bare_v6 && text.back() != ']') {
+    address = text.substr(0, colon);
+    const std::string_view digits = text.substr(colon + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (error != std::errc() || end != digits.data() + digits.size())
+      return fail(ErrorCode::invalid_argument, "{} {} is no ADDRESS:PORT such as 192.168.1.5:7400.", option, text);
+  }
+  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  if (address == "localhost") address = "127.0.0.1";
+  if (address.empty()) return fail(ErrorCode::invalid_argument, "{} {} names no address.", option, text);
+  return std::pair(std::string(address), port);
+}
+
+// On the client's thread. Nothing where lines are not wanted, or where nothing was asked for and none can be had.
+Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Client& client) {
+  if (options.peer_listen == "none") return nullptr;
+  const net::Url& coordinator = client.url();
+  const std::string towards = net::address_towards(coordinator.host, coordinator.port);
+  const bool on_loopback = net::is_loopback(towards);
+  TcpLines::Options lines{
+      .listen = towards, .calls_loopback = on_loopback, .scratch = options.cache, .after = [&client](Duration delay, std::function<void()> work) {
+        client.after(delay, std::move(work));
+      }};
+  if (!options.peer_listen.empty()) {
+    WEFT_ASSIGN(const auto at, split_peer("--peer-listen", options.peer_listen));
+    std::tie(lines.listen, lines.port) = at;
+    // All interfaces are no place where anybody is found.
+    if (lines.listen == "0.0.0.0" || lines.listen == "::") lines.address = towards;
+  }
+  if (!options.peer_address.empty()) {
+    WEFT_ASSIGN(const auto at, split_peer("--peer-address", options.peer_address));
+    std::tie(lines.address, lines.address_port) = at;
+  }
+  std::error_code ignored;
+  std::filesystem::create_directories(options.cache, ignored);
+  if (options.cache.empty()) lines.scratch = std::filesystem::temp_directory_path();
+  auto made = lines.listen.empty() ? Result<std::unique_ptr<TcpLines>>(fail(ErrorCode::unavailable, "The coordinator's address is not known yet."))
+                                   : TcpLines::create(std::move(lines));
+  if (made || !options.peer_listen.empty()) return made;
+  log_info("No direct lines to other workers, all goes over the coordinator: {}", made.error().message);
+  return nullptr;
+}
+
 // Language models, on a client and a thread of their own, so that neither waits for the other.
 class ModelService {
  public:
   static Result<std::unique_ptr<ModelService>> create(const WorkOptions& options, double gb_per_s) {
     if (options.model_memory_mb == 0) return nullptr;
     WEFT_ASSIGN(auto client, net::Client::create({.url = options.coordinator, .tls = options.tls}));
-    return std::unique_ptr<ModelService>(new ModelService(options, gb_per_s, std::move(client)));
+    std::unique_ptr<ModelService> out(new ModelService(options, std::move(client)));
+    WEFT_OK(on_thread(*out->client_, [&] { return out->begin(options, gb_per_s); }));
+    return out;
   }
   ~ModelService() {
     on_thread(*client_, [this] {
       serving_.reset();
+      lines_.reset();
       host_.reset();
     });
   }
@@ -161,16 +227,26 @@ class ModelService {
   }
 
  private:
-  ModelService(const WorkOptions& options, double gb_per_s, std::unique_ptr<net::Client> client) : client_(std::move(client)) {
+  ModelService(const WorkOptions& options, std::unique_ptr<net::Client> client) : client_(std::move(client)) {
     on_thread(*client_, [&] {
       host_ = std::make_unique<NativeServingHost>(*client_, NativeServingHost::Options{.gpu = options.device != "cpu", .cache = options.cache});
-      serving_ =
-          std::make_unique<Serving>(*host_, Serving::Options{.memory_bytes = std::uint64_t{options.model_memory_mb} << 20, .gb_per_s = gb_per_s});
     });
+  }
+  [[nodiscard]] Result<> begin(const WorkOptions& options, double gb_per_s) {
+    WEFT_ASSIGN(lines_, make_lines(options, *client_));
+    Serving::Options serving{.memory_bytes = std::uint64_t{options.model_memory_mb} << 20, .gb_per_s = gb_per_s};
+    if (lines_) {
+      serving.lines = {lines_->line()};
+      serving.peers = lines_.get();
+      serving.line_patience = std::chrono::milliseconds(1500);  // A call is given up before.
+    }
+    serving_ = std::make_unique<Serving>(*host_, std::move(serving));
+    return {};
   }
 
   const std::unique_ptr<net::Client> client_;
   std::unique_ptr<NativeServingHost> host_;
+  std::unique_ptr<TcpLines> lines_;
   std::unique_ptr<Serving> serving_;
 };
 
@@ -204,6 +280,12 @@ Result<> work(const WorkOptions& options) {
   Session::Options session_options;
   session_options.connection.capabilities = device.capabilities;
   session_options.connection.slots = options.slots;
+  if (options.slice_memory_mb > 0) {
+    session_options.connection.slice_memory_bytes = std::uint64_t{options.slice_memory_mb} << 20;
+    session_options.work.slices = options.slots;
+    session_options.work.slice_memory_bytes = session_options.connection.slice_memory_bytes;
+    session_options.work.memory_bytes = device.capabilities.memory_bytes;
+  }
   session_options.work.wall_max = std::chrono::milliseconds(options.wall_ms_max);
   if (models) session_options.on_welcome = [&models](const protocol::Welcome& welcome) { models->join(welcome.blob_token); };
   std::unique_ptr<Session> session;

@@ -38,7 +38,7 @@ void ChainMember::begin() {
       if (const auto self = weak.lock(); self && !self->ended_) self->lines_.send(to, std::move(message));
     };
   };
-  const llm::Wire values = link_.wire == "f16" ? llm::Wire::f16 : llm::Wire::f32;
+  const llm::Wire values = link_.wire == "f16" ? llm::Wire::f16 : link_.wire == "i8" ? llm::Wire::i8 : llm::Wire::f32;
   if (index > 0) {
     stage_ = llm::ChainStage::create(shard_->engine(), {.last = index + 1 == members, .wire = values},
                                      {.onwards = hop(static_cast<std::uint16_t>(index + 1)), .to_first = hop(0)});
@@ -49,7 +49,8 @@ void ChainMember::begin() {
     chain_ = std::make_unique<llm::ChainEngine>(*engine, llm::ChainEngine::Options{.wire = values}, hop(1));
     engine = chain_.get();
   }
-  generator_ = std::make_unique<llm::Generator>(*engine, *shard_->tokenizer(), llm::Generator::Options{.append_max = append_max});
+  generator_ = std::make_unique<llm::Generator>(*engine, *shard_->tokenizer(),
+                                                llm::Generator::Options{.append_max = append_max, .exact_in_parts = link_.exact});
 }
 
 void ChainMember::broken(std::uint32_t member, std::string message) {

@@ -8,10 +8,18 @@
 
 #include "apps/worker/serving/chain_member.h"
 #include "common/base/log.h"
+#include "common/protocol/peer_line.h"
 
 namespace weft::worker {
 
 namespace wire = protocol::serving;
+
+namespace {
+
+// "tcp" of "tcp://192.168.1.5:4711#...".
+std::string_view kind_of(std::string_view line) { return line.substr(0, line.find(':')); }
+
+}  // namespace
 
 // Kept by what is under way, so that it may be let go of at any time.
 class Serving::Line : public std::enable_shared_from_this<Line> {
@@ -39,6 +47,23 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
   }
 
  private:
+  // Lines of its own, of one chain in one epoch.
+  struct Direct {
+    struct Sent {
+      std::uint32_t number = 0;
+      Instant sent{};
+    };
+    std::uint32_t epoch = 0;
+    std::uint32_t index = 0;
+    bool all = false;  // To everybody to whom it sends.
+    std::set<std::uint32_t> waiting{}, open{};
+    std::vector<std::uint32_t> unreached{};
+    bool settled = false;
+    std::string word{};
+    std::vector<PublicKey> workers{};
+    std::map<std::uint32_t, Sent> pings{};
+  };
+
   template <class Function>
   auto while_joined(Function function) {
     return [weak = weak_from_this(), epoch = epoch_, function = std::move(function)](auto&&... arguments) {
@@ -54,7 +79,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
                .token = self.token_, .memory_bytes = self.options_.memory_bytes, .gb_per_s = self.options_.gb_per_s, .lines = self.options_.lines});
          }),
          .text = while_joined([](Line& self, const std::string& text) { self.on_text(text); }),
-         .binary = while_joined([](Line& self, const ByteVector& bytes) { self.on_frame(bytes, true); }),
+         .binary = while_joined([](Line& self, const ByteVector& bytes) { self.on_frame(bytes); }),
          .closed = while_joined([](Line& self, const std::string&) { self.on_closed(); })});
   }
   void on_closed() {
@@ -100,13 +125,37 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
 
   void on(const wire::Serving& serving) { pulse(std::chrono::milliseconds(std::clamp(serving.pulse_ms, 50u, 60'000u))); }
   void pulse(Duration every) {
-    wire::Pulse pulse{.memory_free = options_.memory_bytes};
+    wire::Pulse pulse{.memory_free = options_.memory_bytes, .direct_hops = stats_.direct_hops, .direct_bytes = stats_.direct_bytes};
     for (const auto& [id, member] : members_) pulse.running += static_cast<std::uint32_t>(member->running());
-    for (const auto& [id, shard] : shards_) pulse.memory_free -= std::min(pulse.memory_free, shard->memory_bytes());
+    Duration busy{};
+    for (const auto& [id, shard] : shards_) {
+      pulse.memory_free -= std::min(pulse.memory_free, shard->memory_bytes());
+      busy += shard->meter().take_busy(host_.now());
+      if (const auto pace = shard->meter().pace(host_.now())) pulse.paces.push_back({.shard = id, .ms = seconds(*pace) * 1e3});
+    }
+    pulse.load = std::clamp(seconds(busy) / seconds(every), 0.0, 1.0);
+    for (const auto& [worker, quickest] : latencies_) pulse.peers.push_back({.worker = worker, .ms = seconds(quickest) * 1e3});
+    latencies_.clear();
     tell(pulse);
+    ping();
     host_.after(every, while_joined([every](Line& self) {
                   if (self.connected_) self.pulse(every);
                 }));
+  }
+  // On every line of its own; what comes back is told with the next pulse.
+  void ping() {
+    if (options_.peers == nullptr) return;
+    for (auto& [chain, lines] : direct_) {
+      for (const std::uint32_t member : lines.open) {
+        lines.pings[member] = {.number = ++pings_, .sent = host_.now()};
+        (void)options_.peers->send(chain, member,
+                                   wire::encode(wire::PingFrame{.chain = chain,
+                                                                .epoch = lines.epoch,
+                                                                .from = static_cast<std::uint16_t>(lines.index),
+                                                                .to = static_cast<std::uint16_t>(member),
+                                                                .number = pings_}));
+      }
+    }
   }
 
   void on(const wire::Load& order) {
@@ -192,31 +241,88 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
       others.insert(0);
     }
     others.erase(link.index);
-    std::erase_if(others, [&](std::uint32_t other) {
-      const auto& theirs = link.members[other].lines;
-      return !std::ranges::any_of(options_.lines, [&](const auto& line) { return std::ranges::contains(theirs, line); });
-    });
-    if (options_.peers == nullptr || others.empty()) return tell(wire::Linked{.chain = link.chain, .epoch = link.epoch, .line = "relay"});
+    PeerLines::Chain wanted{.chain = link.chain, .epoch = link.epoch, .index = link.index, .others = {}, .ice = link.ice};
+    bool all = true;
+    for (const std::uint32_t other : others) {
+      const wire::Member& member = link.members[other];
+      const auto line = std::ranges::find_if(member.lines, [&](const std::string& theirs) {
+        return std::ranges::any_of(options_.lines, [&](const std::string& ours) { return kind_of(ours) == kind_of(theirs); });
+      });
+      if (line == member.lines.end() || member.token.empty()) {
+        all = false;
+      } else {
+        wanted.others.push_back({.member = other, .line = *line, .token = member.token});
+      }
+    }
+    if (options_.peers == nullptr || wanted.others.empty()) return tell(wire::Linked{.chain = link.chain, .epoch = link.epoch, .line = "relay"});
 
-    const auto state = std::make_shared<std::set<std::uint32_t>>(others);
-    const auto said = std::make_shared<bool>(false);
-    const auto say = while_joined([chain = link.chain, epoch = link.epoch, said](Line& self, std::string line) {
-      if (!std::exchange(*said, true)) self.tell(wire::Linked{.chain = chain, .epoch = epoch, .line = std::move(line)});
-    });
-    options_.peers->open(
-        link.chain, link.epoch, link.index, {others.begin(), others.end()},
-        {.signal = while_joined([chain = link.chain, epoch = link.epoch, from = link.index](Line& self, std::uint32_t to, std::string text) {
-           self.tell(wire::Signal{.chain = chain, .epoch = epoch, .from = from, .to = to, .text = std::move(text)});
-         }),
-         .frame = while_joined([](Line& self, const ByteVector& frame) { self.on_frame(frame, false); }),
-         .open =
-             [state, say](std::uint32_t member, std::string_view line) {
-               state->erase(member);
-               if (state->empty()) say(std::string(line));
-             },
-         .closed = [](std::uint32_t) {}});
-    constexpr Duration patience = std::chrono::seconds(3);
-    host_.after(patience, [say] { say(std::string("relay")); });
+    Direct& lines = direct_[link.chain];
+    lines = {.epoch = link.epoch, .index = link.index, .all = all};
+    for (const auto& other : wanted.others) lines.waiting.insert(other.member);
+    for (const wire::Member& member : link.members) lines.workers.push_back(member.worker);
+    const auto of_this = [this, chain = link.chain, epoch = link.epoch](auto function) {
+      return while_joined([chain, epoch, function](Line& self, auto&&... arguments) {
+        const auto found = self.direct_.find(chain);
+        if (found != self.direct_.end() && found->second.epoch == epoch)
+          function(self, found->second, std::forward<decltype(arguments)>(arguments)...);
+      });
+    };
+    options_.peers->open(std::move(wanted),
+                         {.signal = of_this([chain = link.chain](Line& self, const Direct& direct, std::uint32_t to, std::string text) {
+                            self.tell(wire::Signal{.chain = chain, .epoch = direct.epoch, .from = direct.index, .to = to, .text = std::move(text)});
+                          }),
+                          .frame = of_this([chain = link.chain](Line& self, Direct& direct, std::uint32_t from, const ByteVector& frame) {
+                            self.on_direct(chain, direct, from, frame);
+                          }),
+                          .open = of_this([chain = link.chain](Line& self, Direct& direct, std::uint32_t member, std::string_view word) {
+                            // One that comes late is not used: what goes over the coordinator already must not be overtaken.
+                            if (direct.settled || direct.waiting.erase(member) == 0) return;
+                            direct.open.insert(member);
+                            direct.word = word;
+                            if (direct.waiting.empty()) self.settle(chain, direct);
+                          }),
+                          .closed = of_this([chain = link.chain](Line& self, Direct& direct, std::uint32_t member) {
+                            if (direct.open.contains(member)) return self.part(chain, direct, member);
+                            if (direct.waiting.erase(member) == 0) return;
+                            direct.unreached.push_back(member);
+                            if (direct.waiting.empty()) self.settle(chain, direct);
+                          })});
+    host_.after(options_.line_patience, of_this([chain = link.chain](Line& self, Direct& direct) { self.settle(chain, direct); }));
+  }
+  void settle(std::uint32_t chain, Direct& direct) {
+    if (std::exchange(direct.settled, true)) return;
+    direct.unreached.insert(direct.unreached.end(), direct.waiting.begin(), direct.waiting.end());
+    direct.waiting.clear();
+    const bool all = direct.all && direct.unreached.empty();
+    tell(wire::Linked{.chain = chain, .epoch = direct.epoch, .line = all ? direct.word : "relay", .unreached = direct.unreached});
+  }
+  // What was on the line may be lost: everybody is to be linked anew.
+  void part(std::uint32_t chain, Direct& direct, std::uint32_t member) {
+    direct.open.erase(member);
+    tell(wire::Parted{.chain = chain, .epoch = direct.epoch, .member = member});
+  }
+  // Every frame on a line is of the two at its ends, in the epoch for which it was opened.
+  void on_direct(std::uint32_t chain, Direct& direct, std::uint32_t from, const ByteVector& frame) {
+    const auto index = static_cast<std::uint16_t>(direct.index);
+    if (!wire::belongs(frame, chain, direct.epoch, static_cast<std::uint16_t>(from), index)) {
+      log_warning("A line of a chain carries what does not belong on it.");
+      return part(chain, direct, from);
+    }
+    if (!wire::is_ping(frame)) return on_frame(frame);
+    const auto ping = wire::decode_ping(frame);
+    if (!ping) return;
+    if (!ping->answer) {
+      wire::PingFrame answer = *ping;
+      std::swap(answer.from, answer.to);
+      answer.answer = true;
+      (void)options_.peers->send(chain, from, wire::encode(answer));
+      return;
+    }
+    const auto sent = direct.pings.find(from);
+    if (sent == direct.pings.end() || sent->second.number != ping->number || from >= direct.workers.size()) return;
+    const Duration way = (host_.now() - sent->second.sent) / 2;
+    const auto known = latencies_.emplace(direct.workers[from], way).first;
+    known->second = std::min(known->second, way);
   }
   void end_chain(std::uint32_t chain, std::function<void()> done) {
     const auto found = members_.find(chain);
@@ -231,6 +337,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
     }
     const auto member = std::move(found->second);
     members_.erase(found);
+    direct_.erase(chain);
     if (options_.peers != nullptr) options_.peers->close(chain);
     ending_[chain] = std::move(done);
     member->end([weak = weak_from_this(), chain] {
@@ -259,15 +366,17 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
 
   void send_hop(std::uint32_t chain, std::uint32_t epoch, std::uint16_t from, std::uint16_t to, const ByteVector& message) {
     cut_hops(chain, epoch, from, to, message, [&](ByteVector frame) {
-      if (options_.peers != nullptr && options_.peers->send(chain, to, frame)) {
+      if (const auto direct = direct_.find(chain); direct != direct_.end() && direct->second.open.contains(to)) {
+        if (!options_.peers->send(chain, to, frame)) return part(chain, direct->second, to);
         stats_.direct_bytes += frame.size();
+        ++stats_.direct_hops;
         return;
       }
       stats_.relayed_bytes += frame.size();
       if (connected_) host_.send_binary(std::move(frame));
     });
   }
-  void on_frame(const ByteVector& bytes, bool) {
+  void on_frame(const ByteVector& bytes) {
     const auto frame = wire::decode_hop(bytes);
     if (!frame) {
       log_warning("A hop cannot be read: {}", frame.error().message);
@@ -290,6 +399,9 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
   std::map<std::uint32_t, std::shared_ptr<ChainMember>> members_;  // By chain.
   std::map<std::uint32_t, std::function<void()>> ending_;          // And what follows.
   std::map<std::uint32_t, std::uint32_t> wanted_;                  // The epoch that each chain was linked for last.
+  std::map<std::uint32_t, Direct> direct_;                         // By chain.
+  std::map<PublicKey, Duration> latencies_;                        // Since the last pulse.
+  std::uint32_t pings_ = 0;
   Stats stats_;
 };
 

@@ -17,22 +17,34 @@
 #include <vector>
 
 #include "apps/worker/serving/serving_host.h"
+#include "common/protocol/serving.h"
 
 namespace weft::worker {
 
-// Hops that do not go over the coordinator. Where a line to a member is not there (yet), the coordinator relays.
+// Hops that do not go over the coordinator. Where a line to a member does not come about, the coordinator relays.
 class PeerLines {
  public:
   virtual ~PeerLines() = default;
+  struct Other {
+    std::uint32_t member = 0;
+    std::string line{};   // As it offered it: "webrtc", "tcp://...".
+    std::string token{};  // Of the two, for this epoch.
+  };
+  struct Chain {
+    std::uint32_t chain = 0;
+    std::uint32_t epoch = 0;
+    std::uint32_t index = 0;  // Of this worker.
+    std::vector<Other> others{};
+    std::vector<protocol::serving::IceServer> ice{};
+  };
   struct Events {
     std::function<void(std::uint32_t to, std::string signal)> signal;  // To be passed to that member.
-    std::function<void(ByteVector frame)> frame;
+    std::function<void(std::uint32_t member, ByteVector frame)> frame;
     std::function<void(std::uint32_t member, std::string_view line)> open;
-    std::function<void(std::uint32_t member)> closed;
+    std::function<void(std::uint32_t member)> closed;  // Also of one that never opened.
   };
-  // Prepares lines from member `index` to `members`; the one of each pair with the smaller number calls. Replaces what was there
-  // for the chain.
-  virtual void open(std::uint32_t chain, std::uint32_t epoch, std::uint32_t index, std::vector<std::uint32_t> members, Events events) = 0;
+  // Prepares lines to the others; the one of each pair with the smaller number calls. Replaces what was there for the chain.
+  virtual void open(Chain chain, Events events) = 0;
   virtual void signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from, std::string text) = 0;
   // False where there is no line to that member.
   [[nodiscard]] virtual bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) = 0;
@@ -47,13 +59,14 @@ class Serving {
     std::vector<std::string> lines{};
     PeerLines* peers = nullptr;  // Outlives it.
     Duration retry = std::chrono::milliseconds(500);
+    Duration line_patience = std::chrono::seconds(3);  // Until a line that has not come about is done without.
   };
   struct Stats {
     bool connected = false;
     std::uint32_t shards = 0;
     std::uint32_t running = 0;  // Requests.
     std::uint64_t tokens = 0;   // Drawn here.
-    std::uint64_t relayed_bytes = 0, direct_bytes = 0;
+    std::uint64_t relayed_bytes = 0, direct_bytes = 0, direct_hops = 0;
   };
 
   Serving(ServingHost& host, Options options);

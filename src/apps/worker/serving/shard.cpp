@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "apps/worker/serving/paced_engine.h"
 #include "apps/worker/serving/weights.h"
 
 namespace weft::worker {
@@ -15,7 +16,7 @@ Async<Result<std::shared_ptr<Shard>>> Shard::load(ServingHost& host, wire::Load 
   WEFT_CO_ASSIGN(const auto weights, co_await Weights::open(host, file, order.chunks, std::move(token)));
   WEFT_CO_OK(co_await weights->want({{.first = 0, .bytes = order.header_bytes}}));
   WEFT_CO_ASSIGN(out->source_, host.open_file(file));
-  WEFT_CO_ASSIGN(out->file_, gguf::read_file(*out->source_));
+  WEFT_CO_ASSIGN(out->file_, gguf::read_file(*out->source_, {.header_bytes_max = order.header_bytes}));
   WEFT_CO_ASSIGN(out->model_, llm::read_model(out->file_));
   llm::EngineOptions options{.layers = {.begin = order.first_layer, .end = order.end_layer}, .context = order.context, .sequences = order.sequences};
   WEFT_CO_ASSIGN(options, llm::complete(options, out->model_.config));
@@ -30,7 +31,9 @@ Async<Result<std::shared_ptr<Shard>>> Shard::load(ServingHost& host, wire::Load 
     WEFT_CO_ASSIGN(out->tokenizer_, tokenizer::Tokenizer::create(out->file_.metadata));
     if (auto chat = chat::ChatTemplate::create(out->file_.metadata, out->tokenizer_->vocabulary())) out->chat_ = std::move(*chat);
   }
-  WEFT_CO_ASSIGN(out->engine_, co_await host.create_engine(out->model_, *out->source_, options));
+  WEFT_CO_ASSIGN(auto engine, co_await host.create_engine(out->model_, *out->source_, options));
+  out->engine_ = make_paced(std::move(engine), {.work = [meter = out->meter_, &host](bool begins) { meter->work(begins, host.now()); },
+                                                .pass = [meter = out->meter_, &host](bool begins) { meter->pass(begins, host.now()); }});
   co_return out;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/worker/serving/meter.h"
 #include "apps/worker/serving/serving_host.h"
 #include "common/protocol/serving.h"
 #include "engine/chat/chat_template.h"
@@ -29,6 +30,7 @@ class Shard {
   // seconds since 1970, 0: the time here.
   [[nodiscard]] Result<std::vector<llm::Token>> prompt(bool chat, std::string_view text, std::int64_t now = 0) const;
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
+  [[nodiscard]] Meter& meter() const { return *meter_; }
 
  private:
   Shard() = default;
@@ -39,6 +41,7 @@ class Shard {
   llm::Model model_;
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
   std::optional<chat::ChatTemplate> chat_;
+  const std::shared_ptr<Meter> meter_ = std::make_shared<Meter>();
   std::shared_ptr<llm::Engine> engine_;
   std::uint64_t memory_bytes_ = 0;
 };

@@ -17,7 +17,9 @@ void weft_turn(void* callback);
 
 // Lines to other tabs: the page opens them (it alone may), and their channels come here.
 int weft_lines_there(void);  // Whether the page can open any.
-void weft_lines_open(std::uint32_t chain, std::uint32_t epoch, std::uint32_t index, const char* members, std::uint32_t size);  // "1,2"
+// members: "1,2"; ice: a JSON array of RTCIceServer.
+void weft_lines_open(std::uint32_t chain, std::uint32_t epoch, std::uint32_t index, const char* members, std::uint32_t members_size, const char* ice,
+                     std::uint32_t ice_size);
 void weft_lines_signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from, const char* text, std::uint32_t size);
 int weft_lines_send(std::uint32_t chain, std::uint32_t member, const void* bytes, std::uint32_t size);  // 0: there is no line.
 void weft_lines_close(std::uint32_t chain);

@@ -19,11 +19,13 @@ WebLines::~WebLines() {
   if (current == this) current = nullptr;
 }
 
-void WebLines::open(std::uint32_t chain, std::uint32_t epoch, std::uint32_t index, std::vector<std::uint32_t> members, Events events) {
-  lines_[chain] = {.epoch = epoch, .events = std::move(events)};
+void WebLines::open(Chain chain, Events events) {
+  lines_[chain.chain] = {.epoch = chain.epoch, .events = std::move(events)};
   std::string list;
-  for (const std::uint32_t member : members) list += std::format("{}{}", list.empty() ? "" : ",", member);
-  weft_lines_open(chain, epoch, index, list.data(), static_cast<std::uint32_t>(list.size()));
+  for (const Other& other : chain.others) list += std::format("{}{}", list.empty() ? "" : ",", other.member);
+  const std::string ice = protocol::serving::encode(chain.ice);
+  weft_lines_open(chain.chain, chain.epoch, chain.index, list.data(), static_cast<std::uint32_t>(list.size()), ice.data(),
+                  static_cast<std::uint32_t>(ice.size()));
 }
 
 void WebLines::signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from, std::string text) {
@@ -48,7 +50,7 @@ void WebLines::news(News kind, std::uint32_t chain, std::uint32_t epoch, std::ui
     case News::signal:
       return events.signal(member, std::string(as_text(data)));
     case News::frame:
-      return events.frame(ByteVector(data.begin(), data.end()));
+      return events.frame(member, ByteVector(data.begin(), data.end()));
     case News::open:
       return events.open(member, "webrtc");
     case News::closed:

@@ -15,7 +15,7 @@ class WebLines final : public PeerLines {
   ~WebLines() override;
   WebLines(const WebLines&) = delete;
 
-  void open(std::uint32_t chain, std::uint32_t epoch, std::uint32_t index, std::vector<std::uint32_t> members, Events events) override;
+  void open(Chain chain, Events events) override;
   void signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from, std::string text) override;
   [[nodiscard]] bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) override;
   void close(std::uint32_t chain) override;

@@ -1,7 +1,9 @@
 #include "engine/llm/chain/chain_frame.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 
 #include "engine/gguf/half.h"
 
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::uint8_t format = 1;
 constexpr std::size_t message_bytes_max = 1024;
+constexpr std::size_t block = 32;  // Numbers with a scale of their own.
 
 void append_float(ByteVector& out, float value) { append_le(out, std::bit_cast<std::uint32_t>(value)); }
 
@@ -50,6 +53,47 @@ class Reader {
   bool whole_ = true;
 };
 
+void append_values(ByteVector& out, std::span<const float> values, Wire wire) {
+  if (wire == Wire::i8) {
+    for (std::size_t at = 0; at < values.size(); at += block) {
+      const auto part = values.subspan(at, std::min(block, values.size() - at));
+      float largest = 0;
+      for (const float value : part) largest = std::max(largest, std::abs(value));
+      const std::uint16_t scale = gguf::float_to_half(largest / 127);
+      const float step = gguf::half_to_float(scale);
+      append_le(out, scale);
+      for (const float value : part) {
+        // The scale was rounded, perhaps to less.
+        const float number = step > 0 ? std::clamp(std::round(value / step), -127.0F, 127.0F) : 0;
+        out.push_back(static_cast<std::uint8_t>(static_cast<std::int8_t>(number)));
+      }
+    }
+    return;
+  }
+  for (const float value : values) {
+    if (wire == Wire::f16) {
+      append_le(out, gguf::float_to_half(value));
+    } else {
+      append_float(out, value);
+    }
+  }
+}
+
+// As many as the bytes that are there can hold.
+std::vector<float> read_values(Reader& in, Wire wire) {
+  std::vector<float> values(in.count(wire == Wire::f32 ? 4 : wire == Wire::f16 ? 2 : 1));
+  if (wire == Wire::i8) {
+    for (std::size_t at = 0; at < values.size(); at += block) {
+      const float step = gguf::half_to_float(in.integer<std::uint16_t>());
+      for (std::size_t i = at; i < std::min(at + block, values.size()); ++i)
+        values[i] = step * static_cast<float>(static_cast<std::int8_t>(in.integer<std::uint8_t>()));
+    }
+  } else {
+    for (float& value : values) value = wire == Wire::f16 ? gguf::half_to_float(in.integer<std::uint16_t>()) : in.number();
+  }
+  return values;
+}
+
 void append_sampling(ByteVector& out, const Sampling& sampling) {
   append_float(out, sampling.temperature);
   append_le(out, sampling.top_k);
@@ -80,26 +124,20 @@ Sampling read_sampling(Reader& in) {
 
 ByteVector encode(const ChainFrame& frame, Wire wire) {
   // Logits and log-probabilities are not made smaller: there are few of them, and somebody compares them.
-  const bool half = wire == Wire::f16 && frame.kind == ChainFrame::Kind::pass;
+  if (frame.kind != ChainFrame::Kind::pass) wire = Wire::f32;
   ByteVector out;
-  out.reserve(40 + 4 * frame.tokens.size() + (half ? 2 : 4) * frame.values.size() + frame.message.size());
+  out.reserve(40 + 4 * frame.tokens.size() + (wire == Wire::f32 ? 4 : 2) * frame.values.size() + frame.message.size());
   out.push_back(format);
   out.push_back(static_cast<std::uint8_t>(frame.kind));
   out.push_back(static_cast<std::uint8_t>(frame.want));
-  out.push_back(half ? 1 : 0);
+  out.push_back(static_cast<std::uint8_t>(wire));
   append_le(out, frame.sequence);
   append_le(out, frame.ticket);
   append_le(out, frame.at);
   append_le(out, static_cast<std::uint32_t>(frame.tokens.size()));
   for (const Token token : frame.tokens) append_le(out, static_cast<std::uint32_t>(token));
   append_le(out, static_cast<std::uint32_t>(frame.values.size()));
-  for (const float value : frame.values) {
-    if (half) {
-      append_le(out, gguf::float_to_half(value));
-    } else {
-      append_float(out, value);
-    }
-  }
+  append_values(out, frame.values, wire);
   if (frame.kind == ChainFrame::Kind::sampling) append_sampling(out, frame.sampling);
   if (frame.kind == ChainFrame::Kind::fault) {
     out.push_back(static_cast<std::uint8_t>(frame.code));
@@ -115,8 +153,9 @@ Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
   if (in.integer<std::uint8_t>() != format) return broken("is of another format");
   const auto kind = in.integer<std::uint8_t>();
   const auto want = in.integer<std::uint8_t>();
-  const auto half = in.integer<std::uint8_t>();
-  if (kind > static_cast<std::uint8_t>(ChainFrame::Kind::fault) || want > static_cast<std::uint8_t>(ChainFrame::Want::hidden) || half > 1)
+  const auto wire = in.integer<std::uint8_t>();
+  if (kind > static_cast<std::uint8_t>(ChainFrame::Kind::fault) || want > static_cast<std::uint8_t>(ChainFrame::Want::hidden) ||
+      wire > static_cast<std::uint8_t>(Wire::i8))
     return broken("is of no kind that there is");
   ChainFrame frame;
   frame.kind = static_cast<ChainFrame::Kind>(kind);
@@ -126,8 +165,7 @@ Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
   frame.at = in.integer<std::uint32_t>();
   frame.tokens.resize(in.count(4));
   for (Token& token : frame.tokens) token = static_cast<Token>(in.integer<std::uint32_t>());
-  frame.values.resize(in.count(half != 0 ? 2 : 4));
-  for (float& value : frame.values) value = half != 0 ? gguf::half_to_float(in.integer<std::uint16_t>()) : in.number();
+  frame.values = read_values(in, static_cast<Wire>(wire));
   if (frame.kind == ChainFrame::Kind::sampling) frame.sampling = read_sampling(in);
   if (frame.kind == ChainFrame::Kind::fault) {
     const auto code = in.integer<std::uint8_t>();

@@ -11,8 +11,9 @@
 
 namespace weft::llm {
 
-// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and moves probabilities a little.
-enum class Wire : std::uint8_t { f32, f16 };
+// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and moves probabilities a little; i8 takes
+// 34 bytes for 32 numbers (a scale in f16, its largest number as 127) and moves them more.
+enum class Wire : std::uint8_t { f32, f16, i8 };
 
 struct ChainFrame {
   enum class Kind : std::uint8_t {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace weft::llm {
@@ -63,17 +65,40 @@ TEST(ChainFrame, TravelsWithHalfTheBytesWhereThatIsAsked) {
   EXPECT_EQ(encode(sample(ChainFrame::Kind::logits), Wire::f16), encode(sample(ChainFrame::Kind::logits)));
 }
 
+TEST(ChainFrame, TravelsAsBytesWithAScaleForThirtyTwoWhereThatIsAsked) {
+  std::mt19937 random(3);
+  ChainFrame frame{.tokens = {1, 2}};
+  for (int i = 0; i < 2 * 50; ++i) frame.values.push_back(std::normal_distribution<float>(0, i < 50 ? 1.0F : 40.0F)(random));
+  frame.values[7] = 0;
+  const ByteVector bytes = encode(frame, Wire::i8);
+  EXPECT_EQ(bytes.size() + 4 * frame.values.size(), encode(frame).size() + frame.values.size() + 2 * 4);
+  const auto read = decode_chain_frame(bytes);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  ASSERT_EQ(read->values.size(), frame.values.size());
+  for (std::size_t begin = 0; begin < frame.values.size(); begin += 32) {
+    const std::size_t end = std::min<std::size_t>(begin + 32, frame.values.size());
+    float largest = 0;
+    for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(frame.values[i]));
+    // Half a step, and what the scale loses as f16 (2^-11) over at most 127 steps.
+    for (std::size_t i = begin; i < end; ++i) EXPECT_NEAR(read->values[i], frame.values[i], largest * (0.5F / 127 + 1.0F / 2048)) << i;
+  }
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode_chain_frame(ByteSpan(bytes).first(size)).has_value()) << size;
+  // All zeros stay zeros.
+  frame.values.assign(100, 0.0F);
+  EXPECT_EQ(decode_chain_frame(encode(frame, Wire::i8))->values, frame.values);
+}
+
 TEST(ChainFrame, TakesAnyBytesWithoutHarm) {
   std::mt19937 random(7);
-  const ByteVector whole = encode(sample(ChainFrame::Kind::fault));
-  for (int round = 0; round < 20000; ++round) {
-    ByteVector bytes = whole;
-    for (int change = 0; change < 4; ++change) bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
-    bytes.resize(random() % (bytes.size() + 1));
-    if (const auto read = decode_chain_frame(bytes)) {
-      EXPECT_LE(read->values.size(), bytes.size());
+  for (const ByteVector& whole : {encode(sample(ChainFrame::Kind::fault)), encode(sample(ChainFrame::Kind::pass), Wire::i8)})
+    for (int round = 0; round < 20000; ++round) {
+      ByteVector bytes = whole;
+      for (int change = 0; change < 4; ++change) bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+      bytes.resize(random() % (bytes.size() + 1));
+      if (const auto read = decode_chain_frame(bytes)) {
+        EXPECT_LE(read->values.size(), bytes.size());
+      }
     }
-  }
 }
 
 }  // namespace

@@ -170,6 +170,40 @@ TEST(Chain, GoesOnBehindALossWithTheSameTokens) {
   }
 }
 
+// Fewer bytes between stages move probabilities: a greedy answer may leave that of the whole model, but only where two tokens were nearly
+// as good.
+TEST(Chain, WithFewerBytesLeavesTheAnswerOnlyWhereTwoTokensAreNearlyAsGood) {
+  for (const char* name : {"tiny-llama-chat-q8_0", "tiny-qwen2-chat-q8_0", "tiny-qwen35-chat-q8_0"}) {
+    if (!weft::test::find_data(std::string("models/") + name + ".gguf")) continue;
+    const Parts parts = open_parts(name);
+    for (const Wire wire : {Wire::f16, Wire::i8}) {
+      // Measured gaps at the first difference; natural logarithm.
+      const double gap_max = wire == Wire::f16 ? 0.01 : 0.1;
+      std::size_t same = 0, all = 0;
+      for (const char* text : {"The capital of Japan is", "KING RICHARD III:\nNow is the winter of", "Once upon a time", "Two and two are"}) {
+        const auto prompt = parts.tokenizer->encode(text, {.add_special = true, .parse_special = true}).value();
+        const auto ask = [&](Wire values) {
+          Chain chain(parts, {1, 2}, {.wire = values});
+          Generator generator(*chain.engine, *parts.tokenizer);
+          return run_now(generator.generate({.prompt = prompt, .tokens_max = 48, .top = 2})).value();
+        };
+        const Generation whole = ask(Wire::f32), small = ask(wire);
+        all += whole.tokens.size();
+        for (std::size_t i = 0; i < whole.tokens.size(); ++i) {
+          if (i < small.tokens.size() && small.tokens[i].id == whole.tokens[i].id) {
+            ++same;
+            continue;
+          }
+          const auto& top = whole.tokens[i].top;
+          EXPECT_LT(top[0].logprob - top[1].logprob, gap_max) << name << ", " << text << ", token " << i;
+          break;
+        }
+      }
+      std::printf("%s, %s: %zu of %zu greedy tokens before the first difference\n", name, wire == Wire::f16 ? "f16" : "i8", same, all);
+    }
+  }
+}
+
 TEST(Chain, RefusesWhatNoStageSends) {
   const Parts parts = open_parts("tiny-llama-chat-q8_0");
   Chain chain(parts, {2});

@@ -72,6 +72,12 @@ Result<> MemoryStore::write(const Batch& batch) {
     map[key] = value;
   };
   for (const Setting& setting : batch.settings) put(settings_, setting.name, setting);
+  for (const std::string& name : batch.dropped_settings) {
+    const auto before = settings_.find(name);
+    if (before == settings_.end()) continue;
+    undo_later([this, old = before->second] { settings_[old.name] = old; });
+    settings_.erase(before);
+  }
   for (const Job& job : batch.jobs) {
     if (jobs_.contains(job.id)) return fail(ErrorCode::already_exists, "The job {} is stored already.", job.id.text());
     jobs_[job.id].job = job;

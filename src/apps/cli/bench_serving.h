@@ -1,0 +1,51 @@
+// `weft bench serving`: what it costs to spread a language model over workers of this machine, real processes all: `weft serve`, `weft work
+// --device cpu` on loopback, `weft model add --shards N`, and requests over HTTP.
+//
+// Rows `shards/N` compare tokens a second with the same engine in this process, with nothing between; `relay` the coordinator's relay with
+// direct lines, `wire/f16` and `wire/i8` fewer bytes a hop with f32, `concurrent` eight requests at a time with one. `hop/tcp` takes 10 KB there and
+// back over a line between two workers (TLS) and over a bare socket, by turns. Medians of the rounds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace weft::cli {
+
+struct BenchServingOptions {
+  std::filesystem::path model;    // A GGUF file with a tokenizer; empty: the small one of the tests.
+  std::vector<std::string> only;  // Names of rows, or their beginnings; empty: all.
+  std::uint32_t tokens = 128;     // Of an answer.
+  std::uint32_t rounds = 5;
+  std::uint32_t hops = 2000;  // Of a round.
+  bool json = false;
+};
+
+// One row of the --json document. Names are part of the interface.
+struct BenchServingRow {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  std::string peer;  // What it is compared with.
+  double peer_value = 0;
+  double ratio = 0;  // value / peer_value.
+  std::string goal;
+  bool reached = false;
+  double min = 0, max = 0, peer_min = 0, peer_max = 0;
+  std::uint32_t rounds = 0;
+  std::string note;
+};
+
+// 10 KB there and back over a direct line of two workers, and over a socket without anything: microseconds of every round trip.
+struct HopTimes {
+  std::vector<double> line_us, raw_us;
+};
+[[nodiscard]] Result<HopTimes> measure_hops(const std::filesystem::path& scratch, std::uint32_t hops);
+
+// Prints the results to standard output and gives the exit code.
+[[nodiscard]] int bench_serving_command(const BenchServingOptions& options);
+
+}  // namespace weft::cli

@@ -1,0 +1,93 @@
+// Direct lines between native workers: TLS over TCP (service/net/streams.h), what is said on them as common/protocol/peer_line.h has it.
+// Who listens is known by the fingerprint that it offered to the coordinator, who calls by the token that the coordinator gave to the
+// two for this epoch of their chain. docs/decisions/0006.
+//
+// Threading: the thread of the Client on which it is made, as all of PeerLines. Bounds: lines that have not said who they are
+// (strangers_max, hello_max).
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "apps/worker/serving/serving.h"
+#include "common/protocol/peer_line.h"
+#include "service/net/streams.h"
+
+namespace weft::worker {
+
+class TcpLines final : public PeerLines {
+ public:
+  struct Options {
+    std::string listen = "127.0.0.1";  // Address to listen at, as numbers,
+    std::uint16_t port = 0;            // and port; 0: a free one.
+    std::string address{};             // Where others find it; empty: `listen`.
+    std::uint16_t address_port = 0;    // 0: the one that it listens at.
+    bool calls_loopback = true;        // Otherwise a member that claims to be on this machine is not called.
+    std::filesystem::path scratch;     // An existing folder.
+    std::function<void(Duration, std::function<void()>)> after;
+  };
+  // invalid_argument or unavailable where nothing can listen there.
+  [[nodiscard]] static Result<std::unique_ptr<TcpLines>> create(Options options);
+  TcpLines(const TcpLines&) = delete;
+  ~TcpLines() override;
+
+  // What the worker offers: "tcp://127.0.0.1:4711#FINGERPRINT".
+  [[nodiscard]] const std::string& line() const { return line_; }
+
+  void open(Chain chain, Events events) override;
+  void signal(std::uint32_t, std::uint32_t, std::uint32_t, std::string) override {}
+  [[nodiscard]] bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) override;
+  void close(std::uint32_t chain) override;
+
+ private:
+  struct Line {
+    std::shared_ptr<net::Stream> stream;  // None while it is being called.
+    ByteVector token;
+    protocol::serving::LineReader reader;
+    bool open = false;
+  };
+  struct Session {
+    std::uint32_t epoch = 0;
+    std::uint32_t index = 0;
+    Events events;
+    std::map<std::uint32_t, std::shared_ptr<Line>> lines;  // By member.
+  };
+  // Somebody who called and has not said who it is, or who is here before our own link.
+  struct Stranger {
+    std::shared_ptr<net::Stream> stream;
+    ByteVector said;
+  };
+
+  explicit TcpLines(Options options) : options_(std::move(options)) {}
+  void taken(std::shared_ptr<net::Stream> stream);
+  void on_stranger(const std::shared_ptr<Stranger>& stranger, ByteSpan bytes);
+  void let_in(const std::shared_ptr<Stranger>& stranger);
+  void drop(const std::shared_ptr<Stranger>& stranger);
+  void call(std::uint32_t chain, std::uint32_t member, const std::string& where, const std::shared_ptr<Line>& line);
+  void use(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line);
+  [[nodiscard]] bool is_current(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line) const;
+  void lost(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line);
+
+  const Options options_;
+  std::string line_;
+  std::map<std::uint32_t, Session> sessions_;  // By chain.
+  std::list<std::shared_ptr<Stranger>> strangers_;
+  std::unique_ptr<net::StreamListener> listener_;
+  const std::shared_ptr<TcpLines*> self_ = std::make_shared<TcpLines*>(this);  // For what comes later.
+};
+
+// "tcp://HOST:PORT#FINGERPRINT", with an address as numbers (IPv6 in brackets).
+struct TcpLine {
+  std::string address;
+  std::uint16_t port = 0;
+  std::string fingerprint;
+
+  [[nodiscard]] static Result<TcpLine> parse(std::string_view text);
+  [[nodiscard]] std::string text() const;
+};
+
+}  // namespace weft::worker
