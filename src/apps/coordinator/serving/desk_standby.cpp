@@ -10,7 +10,8 @@ namespace weft::coordinator {
 bool Desk::is_covered(const Chain& chain, const Member& member, bool loaded) const {
   return std::ranges::any_of(shards_, [&](const auto& entry) {
     const Shard& shard = entry.second;
-    const bool stands_by = shard.chain == 0 || audit_of_chain(shard.chain) != nullptr;  // Again, after the audit.
+    const bool audits = std::ranges::any_of(audits_, [&](const auto& audit) { return audit.second.shard != 0 && audit.second.chain == shard.chain; });
+    const bool stands_by = shard.chain == 0 || audits;  // Again, after the audit.
     return stands_by && shard.model == chain.model && shard.begin == member.begin && shard.end == member.end && (shard.loaded || !loaded) &&
            !std::ranges::contains(chain.members, shard.worker, &Member::worker);
   });

@@ -450,15 +450,16 @@ TEST(Desk, HasAChainsAnswersAuditedBesideWhatIsStoodByWith) {
   const RequestId id = network.ask("m");
   for (int i = 0; i < 9; ++i) network.draw();
 
+  const std::size_t before = network.loads;
   const RequestId audit = network.audit(network.ends[id]);
   network.draw();
 
   ASSERT_FALSE(network.audits[audit].error) << network.audits[audit].error->message;
-  EXPECT_EQ(network.loads, 5u) << "all layers, on the one that stands by";
+  EXPECT_EQ(network.loads, before + 1) << "all layers, on the one that stands by";
   for (const auto& [session, link] : std::map(network.links)) {
     if (link.index == 2) network.leave(session);
   }
-  EXPECT_EQ(network.loads, 5u) << "and it still stands by";
+  EXPECT_EQ(network.loads, before + 1) << "and it still stands by";
 }
 
 TEST(Desk, WaitsForWorkersAndSaysWhyItGivesUp) {
