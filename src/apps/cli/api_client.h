@@ -47,6 +47,9 @@ class ApiClient {
   [[nodiscard]] Result<net::Response> get_raw(const std::string& path) { return send(net::get(path)); }
   [[nodiscard]] Result<net::Response> post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet);
   // `statement` is what the wallet signs.
+  [[nodiscard]] Result<net::Response> post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet,
+                                                  const std::string& statement);
+  [[nodiscard]] Result<net::Response> get_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet);
   [[nodiscard]] Result<net::Response> delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet);
 
  private:

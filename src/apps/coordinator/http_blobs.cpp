@@ -115,7 +115,8 @@ Result<> may_upload(const HttpParts& parts, const net::IncomingRequest& request,
     if (parts.book.knows_token(token)) return {};
     return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
   }
-  WEFT_ASSIGN(const auto who, verify_signed(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"), hash));
+  WEFT_ASSIGN(const auto who,
+              verify_signed_blob(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"), hash));
   if (parts.info.grant > 0 || parts.book.is_funded(who.client)) return {};
   return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.", who.client.text());
 }

@@ -89,6 +89,14 @@ TEST_F(InterfaceTest, TheLedgerTellsWhereAJobsMoneyWentPageByPage) {
   EXPECT_EQ(ask(net::get("/v1/ledger?job=" + JobId().text())).status, 404);
 }
 
+TEST_F(InterfaceTest, WhatIsSignedForABlobSubmitsNoJobAndTheOtherWayRound) {
+  const std::string manifest = count_manifest(2, 1);
+  const Hash hash = digest_of(manifest);
+  EXPECT_EQ(ask(signed_by(wallet_, net::put("/v1/blobs/" + hash.text(), manifest), hash)).status, 401) << "a job's signature";
+  EXPECT_EQ(ask(signed_by(wallet_, net::post("/v1/jobs", manifest), hash, 1, protocol::blob_digest)).status, 401) << "a blob's signature";
+  EXPECT_EQ(ask(signed_by(wallet_, net::put("/v1/blobs/" + hash.text(), manifest), hash, 1, protocol::blob_digest)).status, 201);
+}
+
 TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
   ScriptedWorker one(process_->url(), {}, 1);
   ScriptedWorker two(process_->url(), {}, 2);
@@ -192,10 +200,10 @@ TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
 
   const auto unsigned_put = ask(net::put(path, bytes));
   const auto bad_token = ask(net::with_bearer(net::put(path, bytes), "made up"));
-  const auto other_bytes = ask(signed_by(wallet_, net::put(path, "other"), hash));
+  const auto other_bytes = ask(signed_by(wallet_, net::put(path, "other"), hash, 1, protocol::blob_digest));
   const auto missing = ask(net::get(path));
-  const auto taken = ask(signed_by(wallet_, net::put(path, bytes), hash));
-  const auto again = ask(signed_by(wallet_, net::put(path, bytes), hash));
+  const auto taken = ask(signed_by(wallet_, net::put(path, bytes), hash, 1, protocol::blob_digest));
+  const auto again = ask(signed_by(wallet_, net::put(path, bytes), hash, 1, protocol::blob_digest));
   auto unchanged = net::get(path);
   unchanged.headers["if-none-match"] = '"' + hash.text() + '"';
 

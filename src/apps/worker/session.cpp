@@ -32,6 +32,7 @@ Session::Session(Host& host, TaskRunner& runner, crypto::Signer& signer, Options
                    .verdict = [this](const protocol::Verdict& verdict) { work_.on_verdict(verdict); },
                    .cancel = [this](const protocol::Cancel& cancel) { work_.on_cancel(cancel); },
                    .open = [this](const protocol::OpenChunks& asked) { work_.on_open(asked); },
+                   .yield = [this](const protocol::Yield& yield) { work_.on_yield(yield); },
                    .lost = [this](std::string reason, Duration retry) { on_event(event::Disconnected{.reason = std::move(reason), .retry = retry}); },
                    .refused = [this](Error error) { on_event(event::Refused{.error = std::move(error)}); }}),
       work_(host, runner, connection_, options_.work, [this](const Event& event) { on_event(event); }),

@@ -19,7 +19,9 @@ std::vector<ServingWorkerMessage> worker_messages() {
           Tokens{.request = 9,
                  .epoch = 1,
                  .first = 4,
-                 .tokens = {{.id = 5, .logprob = -0.5, .text = "To", .piece = " To", .top = {{.id = 5, .logprob = -0.5, .text = " To"}}}}},
+                 .tokens = {{.id = 5, .logprob = -0.5, .text = "To", .piece = " To", .top = {{.id = 5, .logprob = -0.5, .text = " To"}}}},
+                 .prompt_tokens = 20,
+                 .prints = {{.at = 32, .data = "AQAAAAA="}}},
           Answered{.request = 9, .epoch = 1, .reason = "eos", .prompt_tokens = 20},
           Pulse{.running = 1, .memory_free = 5},
           Signal{.chain = 1, .epoch = 2, .from = 0, .to = 1, .text = "v=0\r\n"}};
@@ -52,7 +54,10 @@ std::vector<ServingCoordinatorMessage> coordinator_messages() {
               .tokens_max = 16,
               .seed = ~std::uint64_t{0},
               .stop = {"\n"},
-              .answered = {1, 2}},
+              .answered = {1, 2},
+              .prints = true,
+              .audit = true,
+              .now = 1700000000},
           Drop{.request = 9},
           Signal{.chain = 1, .epoch = 2, .from = 1, .to = 0, .text = "candidate"}};
 }

@@ -12,6 +12,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,11 @@ struct Request {
   std::vector<std::string> stop{};  // The answer ends before the first of these.
   std::uint32_t top = 0;            // Best candidates to report for every token.
   OnToken on_token{};
+  // Hears of the final hidden state [embedding] behind the prompt and so many tokens of the answer: behind every hidden_every of them,
+  // from 0 on, and behind the last one where the answer came to its end by itself. Where the model is read without drawing
+  // (answered has tokens_max tokens) as well.
+  std::function<void(std::uint32_t tokens, std::span<const float> hidden)> on_hidden{};
+  std::uint32_t hidden_every = 32;
   std::function<bool()> wanted{};  // Asked before every token and every part of the prompt; false ends the answer.
 };
 
@@ -102,6 +109,9 @@ class Generator {
   [[nodiscard]] Async<Result<>> step();
   void take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top);
   void end(Slot& slot, StopReason reason);
+  // Tells of the hidden state behind what the slot has read, once for each length.
+  [[nodiscard]] Async<Result<>> tell_hidden(Slot& slot);
+  [[nodiscard]] Async<Result<>> finish(Slot& slot, StopReason reason);
   void drop_unwanted();
   void fail_all(const Error& error);
 

@@ -14,6 +14,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
     const bool same = old->second.card.file == card.file && old->second.card.shards_min == card.shards_min;
     old->second.card = card;
     if (!same) {
+      end_audits_of(card.name);
       std::vector<ChainId> chains;
       for (const auto& [id, chain] : chains_) {
         if (chain.model == card.name) chains.push_back(id);
@@ -34,6 +35,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
 void Desk::remove_model(const std::string& name, Instant now) {
   const auto model = models_.find(name);
   if (model == models_.end()) return;
+  end_audits_of(name);
   std::vector<RequestId> requests;
   for (const auto& [id, request] : requests_) {
     if (request.what.model == name) requests.push_back(id);
@@ -117,6 +119,7 @@ void Desk::tick(Instant now) {
     log_warning("A chain of {} makes no progress; another one is formed.", chains_.at(id).model);
     dissolve(id, now);
   }
+  look_after_audits(now);
   std::vector<RequestId> late;
   for (const auto& [id, request] : requests_) {
     if (request.chain == 0 && now - request.since > settings_.patience) late.push_back(id);

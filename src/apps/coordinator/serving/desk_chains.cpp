@@ -142,6 +142,7 @@ void Desk::on(ServingId session, const wire::Loaded& message, Instant now) {
   shard->second.exact = message.device == "cpu";
   if (shard->second.chain == 0) return stand_by(std::string(shard->second.model));
   if (chains_.contains(shard->second.chain)) advance(shard->second.chain, now);
+  if (Audit* const audit = audit_of_chain(shard->second.chain)) link_audit(*audit);
 }
 
 void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
@@ -149,6 +150,7 @@ void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
   if (shard == shards_.end() || shard->second.worker != session) return;
   const ChainId id = shard->second.chain;
   if (id == 0) return refuse_standby(message.shard);
+  if (const Audit* const audit = audit_of_chain(id)) return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
   const std::string name = chains_.at(id).model;
   Model& model = models_.at(name);
   model.trouble = message.message;
@@ -162,6 +164,10 @@ void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
 }
 
 void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
+  if (const Audit* const audit = audit_of_chain(message.chain)) {
+    if (audit->worker == session && audit->epoch == message.epoch) ask_audit(*audit);
+    return;
+  }
   const auto chain = chains_.find(message.chain);
   if (chain == chains_.end() || chain->second.epoch != message.epoch || chain->second.state != ChainState::linking) return;
   const auto member = std::ranges::find(chain->second.members, session, &Member::worker);
@@ -173,6 +179,8 @@ void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
 }
 
 void Desk::on(ServingId session, const wire::Broken& message, Instant now) {
+  if (const Audit* const audit = audit_of_chain(message.chain); audit != nullptr && audit->worker == session)
+    return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
   const auto chain = chains_.find(message.chain);
   if (chain == chains_.end() || chain->second.epoch != message.epoch) return;
   const auto& members = chain->second.members;
@@ -200,6 +208,7 @@ void Desk::on(ServingId session, const wire::Signal& message, Instant) {
 void Desk::lose_worker(ServingId session, Instant now) {
   const auto found = workers_.find(session);
   if (found == workers_.end()) return;
+  end_audits_on(session);
   const auto shards = found->second.shards;
   workers_.erase(found);
   std::set<ChainId> chains;

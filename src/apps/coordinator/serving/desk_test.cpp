@@ -107,6 +107,21 @@ class Network : public DeskWorld {
     ends[request] = end;
   }
 
+  void audited(RequestId request, const AuditEnd& end) override {
+    EXPECT_FALSE(audits.contains(request)) << "an audit ends once";
+    audits[request] = end;
+  }
+  // Of an answer that has ended, by others than who gave it.
+  RequestId audit(const AnswerEnd& of) {
+    AuditRequest request{.id = ++ids, .model = "m", .ask = {}, .except = {}, .draw = ids};
+    request.ask.answered = of.answered;
+    for (const WorkShare& share : of.work) request.except.push_back(share.worker);
+    const RequestId id = request.id;
+    desk.audit(std::move(request), time);
+    settle();
+    return id;
+  }
+
   void settle() {
     while (!waiting.empty()) {
       const auto [session, message] = waiting.front();
@@ -144,6 +159,7 @@ class Network : public DeskWorld {
   std::map<std::pair<ServingId, RequestId>, std::uint32_t> drawn;
   std::map<RequestId, std::vector<std::int32_t>> told;
   std::map<RequestId, AnswerEnd> ends;
+  std::map<RequestId, AuditEnd> audits;
   std::optional<Error> refused;
   std::size_t loads = 0;
   std::size_t refuses_after = ~std::size_t{0};
@@ -356,6 +372,93 @@ TEST_F(DeskScale, LetsARetiringChainEndItsAnswersAndTakesItBackWhereDemandReturn
   demand(0, 1s);
   EXPECT_TRUE(network.ends.contains(kept));
   EXPECT_EQ(network.desk.counters().resumed, 0u) << "nobody was moved";
+}
+
+TEST(Desk, CountsTheWorkOfEachMemberAlsoOfThoseThatWereLost) {
+  Network network;
+  for (ServingId id = 1; id <= 4; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 3; ++i) network.draw();
+  for (const auto& [session, link] : std::map(network.links)) {
+    if (link.index == 1) network.leave(session);
+  }
+  for (int i = 0; i < 8; ++i) network.draw();
+
+  std::uint64_t work = 0;
+  for (const WorkShare& share : network.ends[id].work) work += share.work;
+  EXPECT_EQ(network.ends[id].work.size(), 4u) << "the lost one drew three tokens";
+  EXPECT_EQ(work, (3u + 8u) * 6u) << "tokens times layers, the prompt's as well";
+}
+
+TEST(Desk, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
+  Network network;
+  network.join(1);
+  network.join(2);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+  ASSERT_EQ(network.ends[id].work.size(), 1u);
+  const ServingId answered = network.links.begin()->first, other = 3 - answered;
+
+  std::vector<RequestId> audits;
+  for (int i = 0; i < 3; ++i) audits.push_back(network.audit(network.ends[id]));
+  ASSERT_EQ(network.asked[other].size(), 1u);
+  EXPECT_TRUE(network.asked[other].begin()->second.audit);
+  EXPECT_EQ(network.asked[other].begin()->second.answered, counted(8));
+  for (int i = 0; i < 3; ++i) network.draw();
+
+  for (const RequestId audit : audits) {
+    ASSERT_TRUE(network.audits.contains(audit));
+    EXPECT_FALSE(network.audits[audit].error);
+    ASSERT_EQ(network.audits[audit].auditors.size(), 1u);
+    EXPECT_EQ(network.audits[audit].auditors[0].bytes[0], other);
+  }
+  network.leave(answered);
+  EXPECT_EQ(network.loads, 2u) << "it stands by as before";
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+}
+
+TEST(Desk, SaysWhereNobodyElseCouldAuditOrTheAuditorLeaves) {
+  Network network;
+  network.join(1);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+  const RequestId alone = network.audit(network.ends[id]);
+  EXPECT_EQ(network.audits[alone].error->code, ErrorCode::unavailable);
+
+  network.join(2);
+  const RequestId lost = network.audit(network.ends[id]);
+  EXPECT_FALSE(network.audits.contains(lost));
+  network.leave(2);
+  EXPECT_TRUE(network.audits[lost].error);
+  network.join(3);
+  const RequestId late = network.audit(network.ends[id]);
+  network.pass(61s);
+  EXPECT_EQ(network.audits[late].error->code, ErrorCode::deadline_exceeded);
+}
+
+TEST(Desk, HasAChainsAnswersAuditedBesideWhatIsStoodByWith) {
+  Network network;
+  for (ServingId id = 1; id <= 4; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+
+  const RequestId audit = network.audit(network.ends[id]);
+  network.draw();
+
+  ASSERT_FALSE(network.audits[audit].error) << network.audits[audit].error->message;
+  EXPECT_EQ(network.loads, 7u) << "all layers, on the one that stands by";
+  for (const auto& [session, link] : std::map(network.links)) {
+    if (link.index == 2) network.leave(session);
+  }
+  EXPECT_EQ(network.loads, 7u) << "and it still stands by";
 }
 
 TEST(Desk, WaitsForWorkersAndSaysWhyItGivesUp) {

@@ -39,11 +39,11 @@ bool Shard::serves(const wire::Load& order) const {
          order_.context == order.context && order_.sequences == order.sequences;
 }
 
-Result<std::vector<llm::Token>> Shard::prompt(bool chat, std::string_view text) const {
+Result<std::vector<llm::Token>> Shard::prompt(bool chat, std::string_view text, std::int64_t now) const {
   if (tokenizer_ == nullptr) return fail(ErrorCode::internal, "A shard without the first layer is asked.");
   if (!chat) return tokenizer_->encode(text, {.add_special = true, .parse_special = true});
   if (!chat_) return fail(ErrorCode::unsupported, "The model has no chat template; ask /v1/completions.");
-  WEFT_ASSIGN(const std::string rendered, chat_->render(text, {.now = jinja::WallTime::local_now()}));
+  WEFT_ASSIGN(const std::string rendered, chat_->render(text, {.now = now == 0 ? jinja::WallTime::local_now() : jinja::WallTime::of_unix(now)}));
   return chat::encode_prompt(*tokenizer_, rendered);
 }
 

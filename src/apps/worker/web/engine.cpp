@@ -89,7 +89,7 @@ void Engine::on_event(const Event& event) {
     emit_(failed_json("refused", refused->error.message));
     return end_run();
   }
-  emit_(event_json(event));
+  if (std::string json = event_json(event); !json.empty()) emit_(json);
   if (std::holds_alternative<event::Stopped>(event)) end_run();
 }
 

@@ -37,6 +37,10 @@ struct ToJson {
     return write_object("type", "disconnected", "reason", e.reason, "retryMs", seconds(e.retry) * 1000);
   }
   std::string operator()(const event::TaskStarted& e) const { return write_object("type", "task-started", "task", task(e.key)); }
+  // The page shows tasks, not their parts.
+  std::string operator()(const event::TaskResumed&) const { return {}; }
+  std::string operator()(const event::TaskAdvanced&) const { return {}; }
+  std::string operator()(const event::TaskCheckpointed&) const { return {}; }
   std::string operator()(const event::TaskDone& e) const {
     return write_object("type", "task-done", "task", task(e.key), "wallSeconds", e.wall_seconds, "gpuSeconds", e.gpu_seconds);
   }

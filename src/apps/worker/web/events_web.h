@@ -10,7 +10,7 @@
 
 namespace weft::worker::web {
 
-// Empty for event::Refused, which the page hears as `failed`.
+// Empty for what the page does not hear: parts and checkpoints of tasks, and event::Refused, which it hears as `failed`.
 [[nodiscard]] std::string event_json(const Event& event);
 
 [[nodiscard]] std::string measuring_json();

@@ -116,7 +116,7 @@ Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
   const auto kind = in.integer<std::uint8_t>();
   const auto want = in.integer<std::uint8_t>();
   const auto half = in.integer<std::uint8_t>();
-  if (kind > static_cast<std::uint8_t>(ChainFrame::Kind::fault) || want > static_cast<std::uint8_t>(ChainFrame::Want::logits) || half > 1)
+  if (kind > static_cast<std::uint8_t>(ChainFrame::Kind::fault) || want > static_cast<std::uint8_t>(ChainFrame::Want::hidden) || half > 1)
     return broken("is of no kind that there is");
   ChainFrame frame;
   frame.kind = static_cast<ChainFrame::Kind>(kind);
