@@ -6,22 +6,23 @@
 
 namespace weft::coordinator {
 
-// Whether somebody who is no member of the chain holds, or loads, just these layers.
-bool Desk::is_covered(const Chain& chain, const Member& member, bool loaded) const {
+// Whether somebody who is no member of the chain holds just these layers, ready to take the place at once; or else, at least loads them
+// or has lent them to an audit.
+bool Desk::is_covered(const Chain& chain, const Member& member, bool ready) const {
   return std::ranges::any_of(shards_, [&](const auto& entry) {
     const Shard& shard = entry.second;
-    const bool audits = std::ranges::any_of(audits_, [&](const auto& audit) { return audit.second.shard != 0 && audit.second.chain == shard.chain; });
-    const bool stands_by = shard.chain == 0 || audits;  // Again, after the audit.
-    return stands_by && shard.model == chain.model && shard.begin == member.begin && shard.end == member.end && (shard.loaded || !loaded) &&
-           !std::ranges::contains(chain.members, shard.worker, &Member::worker);
+    if (shard.model != chain.model || shard.begin != member.begin || shard.end != member.end) return false;
+    if (std::ranges::contains(chain.members, shard.worker, &Member::worker)) return false;
+    return ready ? shard.chain == 0 && shard.loaded : !chains_.contains(shard.chain);
   });
 }
 
 // The next layers for which nobody stands by: one load at a time for each model, since it takes the time of a machine that may also
 // be a member's.
 void Desk::stand_by(const std::string& name) {
+  const auto stands_by = [&](const Shard& shard) { return shard.chain == 0 && shard.model == name && !serves_audits_alone(shard); };
   for (const auto& [id, shard] : shards_) {
-    if (shard.chain == 0 && shard.model == name && !shard.loaded) return;
+    if (stands_by(shard) && !shard.loaded) return;
   }
   const ModelCard& card = models_.at(name).card;
   for (const auto& [id, chain] : chains_) {
@@ -31,16 +32,19 @@ void Desk::stand_by(const std::string& name) {
       if (is_covered(chain, *member, false)) continue;
       std::vector<Candidate> standing, idle;
       for (Candidate& one : candidates(&chain)) {
-        const auto& shards = workers_.at(one.session).shards;
-        if (shards.empty()) idle.push_back(one);
-        if (shards.empty() || !std::ranges::all_of(shards, [&](std::uint32_t id_of_shard) {
-              const Shard& shard = shards_.at(id_of_shard);
-              return (shard.chain == 0 && shard.model == name) || serves_audits_alone(shard);
-            }))
-          continue;
-        // A chain takes what those who stand by hold; among these it counts.
-        for (const std::uint32_t shard : shards) one.memory_free -= std::min(one.memory_free, shards_.at(shard).bytes);
-        standing.push_back(one);
+        std::uint64_t held = 0;  // By standing by, which takes no room from chains, but from more of the same.
+        bool other = false;
+        for (const std::uint32_t number : workers_.at(one.session).shards) {
+          const Shard& shard = shards_.at(number);
+          if (stands_by(shard)) {
+            held += shard.bytes;
+          } else {
+            other = other || !serves_audits_alone(shard);
+          }
+        }
+        if (other) continue;
+        one.memory_free -= std::min(one.memory_free, held);
+        (held > 0 ? standing : idle).push_back(one);
       }
       auto worker = place_shard(card, member->begin, member->end, standing, context_of(card), settings_.sequences);
       if (!worker) worker = place_shard(card, member->begin, member->end, idle, context_of(card), settings_.sequences);
