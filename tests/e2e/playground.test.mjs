@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import test from 'node:test';
 import { browse, byId, contribute, picture } from './browser.mjs';
+import { matrixJob, writeJob } from './jobs.mjs';
 import { pause, root, run, scratch, serve, until, work } from './lib.mjs';
 import { modelFile } from './model-server.mjs';
 
@@ -222,6 +223,11 @@ test('the panel shows what was measured, over the playground and over the contri
   await byId(page, 'device').waitFor();
   await page.getByRole('button', { name: 'DevTools' }).click();
   await byId(page, 'kernels').locator('tbody tr').first().waitFor();  // What measuring the device ran.
+  const folder = scratch(t);
+  const product = writeJob(folder, matrixJob({ m: 128, n: 64, k: 64, split: { tasks: 2 }, verify: { compare: 'exact', replicas: 1, audit: 0 } }));
+  const submitted = await run(['submit', product, '--coordinator', url, '--wallet', path.join(folder, 'client.json'), '--wait']);
+  assert.equal(submitted.code, 0, submitted.stderr);
+  await page.locator('[data-testid="roofline"][data-points="2"]').waitFor();  // Its tasks.
   await picture(page, 'devtools-contribute-desk-light');
   assert.deepEqual(complaints, []);
 });
@@ -246,6 +252,9 @@ test('the panel shows what a model in this tab does', async (t) => {
   await until(async () => (await byId(page, 'kernels').locator('tbody td').allTextContents()).some((text) => /^[\d.,]+ (µs|ms)$/.test(text)), 'a timed pass');
   const kernels = await byId(page, 'kernels').locator('tbody th').allTextContents();
   assert.ok(kernels.length > 4 && kernels.every((name) => !name.includes(' + ')), `each kernel by itself: ${kernels}`);
+  await page.getByRole('button', { name: 'Measure the roofs' }).click();
+  // The prompt and the tokens drawn.
+  await page.locator('[data-testid="roofline"][data-points="2"]').waitFor();
   await picture(page, 'devtools-chat-desk-light');
   assert.deepEqual(complaints, []);
 });
@@ -305,4 +314,27 @@ test('light and dark, on a desk and a phone: no accessibility violation, nothing
   await byId(page, 'diagnostics').waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
   await everywhere('playground-error');
+});
+
+test('a built-in kernel in place of a shader: runs here, travels in a link, and one click makes it a job that a processor computes', async (t) => {
+  const { url } = await serve(t, { args: ['--grant', '100000'] });
+  await work(t, url, { args: ['--device', 'cpu'] });
+  const { page, complaints } = await open(t, url, {});
+  await page.getByLabel('Example', { exact: true }).selectOption({ label: 'Matrix product, built in' });
+  await byId(page, 'kernel-form').getByLabel('Rows of A and C (m)').fill('96');
+  await compiles(page);
+  await runHere(page);
+  await picture(page, 'playground-kernel', { fullPage: true });
+
+  await page.getByRole('button', { name: 'Share' }).click();
+  await until(async () => page.url().includes('#p1='), 'the link is in the address');
+  const link = page.url();
+  await page.goto('about:blank');
+  await page.goto(link);
+  await compiles(page);
+  assert.equal(await byId(page, 'kernel-form').getByLabel('Rows of A and C (m)').inputValue(), '96');
+
+  await page.getByRole('button', { name: 'Make it a job' }).click();
+  await page.locator('[data-testid="job"][data-state="done"]').waitFor();
+  assert.deepEqual(complaints, []);
 });

@@ -4,13 +4,15 @@ import { App } from './app/App';
 import './design/base.css';
 import { createEngineWorker } from './engine/createEngineWorker';
 import { Engine } from './engine/engine';
+import { Throttle } from './engine/throttle';
 
 const base = new URL('/', window.location.href).href;
 const engine = new Engine({ createPort: createEngineWorker });
+const throttle = new Throttle(engine);
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root.');
 createRoot(root).render(
   <StrictMode>
-    <App engine={engine} base={base} />
+    <App engine={engine} throttle={throttle} base={base} />
   </StrictMode>,
 );

@@ -5,6 +5,7 @@
 
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/signing.h"
 
 namespace weft::cli {
 namespace {
@@ -12,10 +13,11 @@ namespace {
 constexpr std::size_t nonce_bytes = 16;
 
 // The three headers by which a client signs something whose SHA-256 is `digest`.
-net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, const Hash& digest, ByteSpan nonce) {
+net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, const Hash& digest, ByteSpan nonce,
+                       ByteVector (*digest_of)(const Hash&, ByteSpan) = protocol::submit_digest) {
   request.headers["weft-client"] = wallet.public_key().text();
   request.headers["weft-nonce"] = to_hex(nonce);
-  request.headers["weft-signature"] = wallet.sign_now(protocol::submit_digest(digest, nonce)).text();
+  request.headers["weft-signature"] = wallet.sign_now(digest_of(digest, nonce)).text();
   return request;
 }
 
@@ -63,8 +65,16 @@ Result<Hash> ApiClient::put_blob(ByteSpan bytes, const crypto::KeyPair& wallet) 
   const Hash hash = crypto::sha256(bytes);
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(bytes)));
   request.timeout = std::chrono::minutes(10);
-  WEFT_OK(send(signed_by(std::move(request), wallet, hash, fresh_nonce())));
+  WEFT_OK(send(signed_by(std::move(request), wallet, hash, fresh_nonce(), protocol::blob_digest)));
   return hash;
+}
+
+Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part, std::uint64_t offset, std::uint64_t total,
+                                               const crypto::KeyPair& wallet) {
+  net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(part)));
+  request.headers["content-range"] = std::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
+  request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
+  return client_->send_now(signed_by(std::move(request), wallet, hash, fresh_nonce()));
 }
 
 Result<protocol::api::Job> ApiClient::job(const std::string& id) { return get<protocol::api::Job>("/v1/jobs/" + id); }
@@ -92,7 +102,16 @@ Result<protocol::api::LedgerJob> ApiClient::job_ledger(const std::string& job, s
 }
 
 Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet) {
-  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(body)), fresh_nonce()));
+  return post_signed(path, body, wallet, body);
+}
+
+Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet,
+                                             const std::string& statement) {
+  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
+}
+
+Result<net::Response> ApiClient::get_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {
+  return send(signed_by(net::get(path), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
 }
 
 Result<net::Response> ApiClient::delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {

@@ -31,6 +31,9 @@ class ApiClient {
   [[nodiscard]] Result<protocol::api::Submitted> submit(const std::string& manifest, const crypto::KeyPair& wallet, ByteSpan nonce);
   // Puts bytes under their hash, as a client.
   [[nodiscard]] Result<Hash> put_blob(ByteSpan bytes, const crypto::KeyPair& wallet);
+  // Part of a blob of `total` bytes, once: whatever comes of it is the caller's to see (large_upload.h).
+  [[nodiscard]] Result<net::Response> put_blob_part(const Hash& hash, ByteSpan part, std::uint64_t offset, std::uint64_t total,
+                                                    const crypto::KeyPair& wallet);
   [[nodiscard]] Result<protocol::api::Job> job(const std::string& id);
   [[nodiscard]] Result<protocol::api::Tasks> tasks(const std::string& id);
   [[nodiscard]] Result<ByteVector> output(const std::string& job, std::size_t index);
@@ -44,6 +47,9 @@ class ApiClient {
   [[nodiscard]] Result<net::Response> get_raw(const std::string& path) { return send(net::get(path)); }
   [[nodiscard]] Result<net::Response> post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet);
   // `statement` is what the wallet signs.
+  [[nodiscard]] Result<net::Response> post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet,
+                                                  const std::string& statement);
+  [[nodiscard]] Result<net::Response> get_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet);
   [[nodiscard]] Result<net::Response> delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet);
 
  private:

@@ -9,11 +9,12 @@ class App;
 
 namespace weft::cli {
 
-void add_job_commands(CLI::App& app, std::function<int()>& chosen);      // run, submit, demo, wallet, ledger
-void add_network_commands(CLI::App& app, std::function<int()>& chosen);  // serve, work, model, plan, and what they start
-void add_bench_commands(CLI::App& app, std::function<int()>& chosen);    // bench
-void add_model_commands(CLI::App& app, std::function<int()>& chosen);    // generate, chat
-void add_text_commands(CLI::App& app, std::function<int()>& chosen);     // tokenize, render, inspect
+void add_job_commands(CLI::App& app, std::function<int()>& chosen);       // run, submit, demo, wallet, ledger
+void add_network_commands(CLI::App& app, std::function<int()>& chosen);   // serve, work, model, plan, and what they start
+void add_bench_commands(CLI::App& app, std::function<int()>& chosen);     // bench
+void add_model_commands(CLI::App& app, std::function<int()>& chosen);     // generate, chat
+void add_text_commands(CLI::App& app, std::function<int()>& chosen);      // tokenize, render, inspect
+void add_key_commands(CLI::App& app, std::function<int()>& chosen);       // key, stake
 void add_simulate_commands(CLI::App& app, std::function<int()>& chosen);  // simulate
 
 }  // namespace weft::cli

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "apps/cli/api_client.h"
+#include "apps/cli/demo_chat.h"
 #include "apps/cli/demo_network.h"
 #include "apps/cli/demo_report.h"
 #include "apps/cli/exit_code.h"
@@ -22,6 +23,7 @@ namespace {
 namespace api = protocol::api;
 
 constexpr auto job_max = std::chrono::seconds(120);
+constexpr auto chat_max = std::chrono::seconds(300);
 constexpr auto poll_every = std::chrono::milliseconds(10);
 constexpr std::size_t killed_worker = 1;
 
@@ -70,10 +72,40 @@ Result<std::filesystem::path> draw(DemoNetwork& network, const api::Job& job, co
   return file;
 }
 
+// Has the question answered. Nothing where this machine lacks what that needs.
+Result<std::optional<ChatReport>> converse(DemoNetwork& network, std::unique_ptr<DemoChat>& chat, const DemoOptions& options) {
+  const auto without = [](const Error& error) -> Result<std::optional<ChatReport>> {
+    if (error.code != ErrorCode::not_found) return std::unexpected(error);
+    say(std::format("without the chat: {}", error.message));
+    return std::nullopt;
+  };
+  say("now a question to a language model, answered by three tabs");
+  network.stop_browser();  // It has done its part; four others come.
+  auto started = DemoChat::start({.coordinator = network.url(),
+                                  .scratch = network.folder(),
+                                  .stay = options.stay,
+                                  .say = [](std::string_view text) { say(std::format("chat: {}", text)); },
+                                  .log = network.listen_to("chat")});
+  if (!started) return without(started.error());
+  chat = std::move(*started);
+  const Instant give_up = now() + chat_max;
+  for (;;) {
+    if (auto outcome = chat->done()) {
+      if (*outcome) return std::move(**outcome);
+      if (outcome->error().code == ErrorCode::not_found) return without(outcome->error());
+      return fail(outcome->error().code, "{}\n{}", outcome->error().message, network.last_words());
+    }
+    if (interrupted) return fail(ErrorCode::cancelled, "Interrupted.");
+    if (now() > give_up) return fail(ErrorCode::deadline_exceeded, "The chat did not end within {}.\n{}", chat_max, network.last_words());
+    std::this_thread::sleep_for(poll_every);
+  }
+}
+
 Result<int> demo(const DemoOptions& options) {
   const std::filesystem::path examples = options.examples.empty() ? installation_folder() / "examples" : options.examples;
   say(options.browser ? "starting a coordinator, two native workers and a headless Chromium tab" : "starting a coordinator and three native workers");
-  WEFT_ASSIGN(const auto network, DemoNetwork::start({.listen = options.listen, .native_workers = options.browser ? 2U : 3U, .browser = options.browser}));
+  WEFT_ASSIGN(const auto network,
+              DemoNetwork::start({.listen = options.listen, .native_workers = options.browser ? 2U : 3U, .browser = options.browser}));
   say(std::format("{} is up and all workers have joined", network->url()));
 
   WEFT_ASSIGN(const crypto::KeyPair client, crypto::KeyPair::generate());
@@ -100,6 +132,10 @@ Result<int> demo(const DemoOptions& options) {
   }
   WEFT_ASSIGN(report.png, draw(*network, jobs.front(), options));
   WEFT_ASSIGN(report.workers, network->api().workers());
+  std::unique_ptr<DemoChat> chat;  // Its tabs stay open as long as the network.
+  if (options.browser && options.chat) {
+    WEFT_ASSIGN(report.chat, converse(*network, chat, options));
+  }
   WEFT_ASSIGN(report.ledger, network->api().ledger());
   print(report, options.json);
 

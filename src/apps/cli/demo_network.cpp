@@ -34,7 +34,7 @@ Result<std::unique_ptr<DemoNetwork>> DemoNetwork::start(const Options& options) 
 DemoNetwork::~DemoNetwork() {
   api_.reset();
   // Workers first: they say goodbye to a coordinator that is still there.
-  if (browser_) browser_->stop(std::chrono::milliseconds(500));
+  stop_browser();
   for (const auto& worker : native_workers_) worker->stop(std::chrono::seconds(3));
   if (coordinator_) coordinator_->stop(std::chrono::seconds(5));
 }
@@ -72,7 +72,8 @@ Result<> DemoNetwork::start_native_worker(std::size_t index) {
   const std::filesystem::path wallet = folder() / std::format("worker{}.json", index);
   WEFT_ASSIGN(const crypto::KeyPair key, crypto::create_wallet(wallet));
   native_keys_.push_back(key.public_key().text());
-  WEFT_ASSIGN(auto worker, ChildProcess::start({.arguments = {own_executable().string(), "work", "--coordinator", url_, "--wallet", wallet.string()},
+  WEFT_ASSIGN(auto worker, ChildProcess::start({.arguments = {own_executable().string(), "work", "--coordinator", url_, "--wallet", wallet.string(),
+                                                              "--model-memory-mb", "0"},  // The demo's models are served by tabs.
                                                 .environment = {},
                                                 .on_line = listen_to(std::format("native {}", index + 1))}));
   native_workers_.push_back(std::move(worker));
@@ -98,6 +99,11 @@ Result<> DemoNetwork::wait_for_workers(std::size_t count) {
 std::string DemoNetwork::kill_native_worker(std::size_t index) {
   native_workers_[index]->signal(SIGKILL);
   return native_keys_[index];
+}
+
+void DemoNetwork::stop_browser() {
+  if (browser_) browser_->stop(std::chrono::milliseconds(500));
+  browser_.reset();
 }
 
 std::string DemoNetwork::last_words() {

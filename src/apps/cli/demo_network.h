@@ -3,8 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/cli/api_client.h"
@@ -31,6 +33,10 @@ class DemoNetwork {
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   // SIGKILL, as a power cut would. Returns its key.
   [[nodiscard]] std::string kill_native_worker(std::size_t index);
+  // The tab leaves as one that is closed does.
+  void stop_browser();
+  // For the output of what belongs to the network besides.
+  [[nodiscard]] std::function<void(std::string_view)> listen_to(std::string name);
   // The last lines that any of the processes said, for when something goes wrong.
   [[nodiscard]] std::string last_words();
 
@@ -44,7 +50,6 @@ class DemoNetwork {
   Result<> start_native_worker(std::size_t index);
   Result<> start_browser();
   Result<> wait_for_workers(std::size_t count);
-  std::function<void(std::string_view)> listen_to(std::string name);
 
   ScratchFolder folder_{"weft-demo"};
   std::shared_ptr<Guarded<Log>> log_ = std::make_shared<Guarded<Log>>();

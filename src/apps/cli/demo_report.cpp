@@ -5,6 +5,8 @@
 #include <format>
 #include <map>
 
+#include <glaze/glaze.hpp>
+
 namespace weft::cli {
 namespace {
 
@@ -53,6 +55,21 @@ void print_ledger(const DemoReport& report) {
   std::printf("  %-54s %16.6f\n", "sum", credits(report.ledger.sum));
 }
 
+void print_chat(const ChatReport& chat) {
+  std::string chain;
+  for (const std::string& worker : chat.workers) chain += (chain.empty() ? "" : " > ") + short_key(worker);
+  std::printf("\nThe question\n  What is the capital of Japan?  %s\n", chat.answer.c_str());
+  std::printf("  %u tokens, the same as `weft generate` has, by a chain of %u tabs (%s at the end) over %s\n", chat.tokens, chat.shards,
+              chain.c_str(), chat.transport.c_str());
+  std::printf("  one tab was closed in the middle; the answer went on in the one that stood by after %.2f s\n", chat.pause_ms * 1e-3);
+}
+
+std::string json_of(const std::optional<ChatReport>& chat) {
+  std::string text;
+  (void)glz::write_json(chat, text);  // Of strings and numbers: cannot fail.
+  return text;
+}
+
 std::string json_line(const DemoReport& report) {
   std::string jobs;
   for (const api::Job& job : report.jobs) {
@@ -69,7 +86,8 @@ std::string json_line(const DemoReport& report) {
     if (c == '"' || c == '\\') png += '\\';
     png += c;
   }
-  return std::format(R"({{"jobs":[{}],"workers":[{}],"ledger_sum":{},"png":"{}"}})", jobs, workers, report.ledger.sum, png);
+  return std::format(R"({{"jobs":[{}],"workers":[{}],"ledger_sum":{},"png":"{}","chat":{}}})", jobs, workers, report.ledger.sum, png,
+                     json_of(report.chat));
 }
 
 }  // namespace
@@ -81,6 +99,7 @@ void print(const DemoReport& report, bool json) {
     print_workers(report);
     print_jobs(report);
     print_ledger(report);
+    if (report.chat) print_chat(*report.chat);
     std::printf("\nPicture  %s\nPage     %s\n", report.png.c_str(), report.url.c_str());
   }
   std::fflush(stdout);

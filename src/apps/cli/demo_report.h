@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apps/cli/demo_chat.h"
 #include "common/protocol/api.h"
 
 namespace weft::cli {
@@ -17,7 +19,8 @@ struct DemoReport {
   std::vector<protocol::api::Tasks> tasks;  // Of each job.
   protocol::api::Workers workers;
   protocol::api::Ledger ledger;
-  std::filesystem::path png;  // Absolute.
+  std::filesystem::path png;       // Absolute.
+  std::optional<ChatReport> chat;  // Nothing where it was left out.
 };
 
 // To standard output: tables for a person, or one line of JSON.

@@ -90,14 +90,16 @@ void add_demo(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* command = app.add_subcommand("demo",
                                          "Runs a whole network on this machine and shows what happened\n\n"
-                                         "  weft demo           a coordinator, two native workers, a browser tab; one worker is killed half way\n"
+                                         "  weft demo           a coordinator, two native workers, a browser tab; one worker is killed half way.\n"
+                                         "                      Then a language model served by three tabs, one of which is closed in mid-answer\n"
                                          "  weft demo --stay    and keeps it up, to be looked at");
   command->add_option("--listen", options->listen, "Where the coordinator listens; port 0 takes a free one");
   command->add_option("--out", options->out, "Folder for the picture (default: here)");
   command->add_option("--examples", options->examples, "Folder with mandelbrot.json and matmul.json");
-  command->add_flag("--stay", options->stay, "Keep the network up until Ctrl-C");
+  command->add_flag("--stay,--keep", options->stay, "Keep the network up until Ctrl-C");
   command->add_flag("--json", options->json, "End with one line of JSON");
-  command->add_flag("!--no-browser", options->browser, "Three native workers instead of two and a tab");
+  command->add_flag("!--no-browser", options->browser, "Three native workers instead of two and a tab; no chat");
+  command->add_flag("!--no-chat", options->chat, "Without the language model");
   command->callback([options, &chosen] { chosen = [options] { return demo_command(*options); }; });
 }
 

@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   std::function<int()> chosen;
   weft::cli::add_job_commands(app, chosen);
   weft::cli::add_network_commands(app, chosen);
+  weft::cli::add_key_commands(app, chosen);
   weft::cli::add_bench_commands(app, chosen);
   weft::cli::add_model_commands(app, chosen);
   weft::cli::add_text_commands(app, chosen);

@@ -30,6 +30,9 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_flag("--insecure", options->insecure, "Listen beyond loopback without TLS; browsers there then lack WebGPU");
   command->add_option("--web", options->web, "Folder of the page (default: web/dist beside the build)");
   command->add_option("--task-wall-ms", options->task_wall_ms, "Longest time of one task");
+  command->add_option("--checkpoint-ms", options->checkpoint_ms,
+                      "Long tasks keep their state for each 5 % of their work, but not more often than this (0: never)");
+  command->add_option("--client-weight", options->client_weights, "ADDRESS=WEIGHT: a client's share of the network (others: 1); may be repeated");
   command->add_option("--blob-bytes-max", options->blob_bytes_max, "Largest blob");
   command->add_option("--blobs-bytes-max", options->blobs_bytes_max, "All blobs together");
   command->add_option("--job-input-bytes-max", options->job_input_bytes_max, "Inputs of one job");
@@ -44,6 +47,11 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--newcomer-lead", options->newcomer_lead,
                    "Votes that answers of unknown workers must lead by (11 holds against 30 % accomplices); 0 leaves it to the job")
       ->check(CLI::Range(0, 64));
+  command->add_flag("--stakes", options->stakes, "Workers may deposit and withdraw stakes (weft stake)");
+  command->add_flag("--require-keys", options->require_keys, "Models are asked with an API key (weft key) only; the default beyond loopback");
+  command->add_flag("--open-models", options->open_models, "Models are asked without an API key, also beyond loopback");
+  command->add_option("--guest-requests", options->guest_requests,
+                      "Where keys are required: what the page may ask a minute from one address; 0: nothing");
   command
       ->add_option("--wire", options->wire,
                    "How hidden states travel between workers that share a model: f32, f16 or i8 (fewer bytes, other roundings)")
@@ -68,6 +76,10 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--wall-ms-max", options->wall_ms_max, "Longest time of one task, whatever the coordinator allows")
       ->check(CLI::Range(10, 3'600'000));
   command->add_option("--memory-mb", options->memory_mb, "Memory that one task may use")->check(CLI::Range(16, 1 << 20));
+  command
+      ->add_option("--slice-memory-mb", options->slice_memory_mb,
+                   "Share the device in time slices: --slots tasks at a time, each in a partition of so much of --memory-mb (0: tasks run in turn)")
+      ->check(CLI::Range(0, 1 << 20));
   command->add_option("--model-memory-mb", options->model_memory_mb, "Memory for language models; 0 serves none")->check(CLI::Range(0, 1 << 24));
   command->add_option("--peer-listen", options->peer_listen,
                       "ADDRESS[:PORT] where other workers of a chain call directly, or none (default: the address towards the coordinator)");
@@ -130,6 +142,7 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
   add->add_option("file", options->file, "The model")->required()->check(CLI::ExistingFile);
   add->add_option("--name", options->name, "How it is asked for (default: the file's name)");
   add->add_option("--shards", options->shards, "Workers that share its layers at least")->check(CLI::Range(1, 64));
+  add->add_option("--price", options->price, "Credits for 1,000 tokens (default: by its size, docs/pricing.md)")->check(CLI::NonNegativeNumber);
   add->add_option("--wire", options->wire, "How hidden states travel between them: f32, f16 or i8 (default: as the coordinator has it)")
       ->check(CLI::IsMember({"f32", "f16", "i8"}));
   add->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");

@@ -72,8 +72,27 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   }
   out.core.stake_permille = options.stake_permille;
   out.core.stake_target = std::llround(options.stake_target * 1e6);
+  out.core.stakes_open = options.stakes;
+  if (options.require_keys && options.open_models) return fail(ErrorCode::invalid_argument, "Either --require-keys or --open-models, not both.");
+  if (options.require_keys || options.open_models) out.require_keys = options.require_keys;
+  out.guest_requests = options.guest_requests;
   out.core.referee.newcomer_lead = options.newcomer_lead;
   out.core.scheduler.wall_max = std::chrono::milliseconds(options.task_wall_ms);
+  out.core.scheduler.checkpoint_min = std::chrono::milliseconds(options.checkpoint_ms);
+  for (const std::string& given : options.client_weights) {
+    const auto equals = given.find('=');
+    const auto key = PublicKey::parse(std::string_view(given).substr(0, equals));
+    double weight = 0;
+    if (equals != std::string::npos) {
+      const char* const last = given.data() + given.size();
+      const auto [end, error] = std::from_chars(given.data() + equals + 1, last, weight);
+      if (error != std::errc() || end != last) weight = 0;
+    }
+    if (!key || !(weight >= 0.001 && weight <= 1000)) {
+      return fail(ErrorCode::invalid_argument, "--client-weight {} is no ADDRESS=WEIGHT with a weight from 0.001 to 1000.", given);
+    }
+    out.core.client_weights[*key] = weight;
+  }
   return out;
 }
 

@@ -1,13 +1,16 @@
 #include "apps/cli/served_models.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <format>
+#include <map>
 #include <thread>
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/large_upload.h"
 #include "apps/cli/progress.h"
 #include "apps/coordinator/serving/model_card.h"
 #include "common/crypto/sha256.h"
@@ -62,23 +65,42 @@ coordinator::ModelCard card_of(const gguf::File& file, const llm::Model& model) 
   std::uint64_t largest = 1;
   for (std::uint32_t i = 1; i + 1 < config.layers; ++i) largest = std::max(largest, bytes_of(llm::tensors_of(model, i, i + 1)));
   card.layer_bytes = std::max(largest, (all - card.first_bytes - card.last_bytes) / config.layers);
+  // A token takes two operations of every weight, and a unit is 10^12 of them (docs/pricing.md).
+  double weights = 0;
+  for (const llm::Weight tensor : llm::tensors_of(model, 0, config.layers)) weights += static_cast<double>(tensor->elements());
+  card.price = std::max<MicroCredits>(1, std::llround(weights * 2 * 1000 / 1e12 * 1e6));
   card.cache_bytes = std::uint64_t{2} * 2 * config.attention.kv_rows();  // Keys and values in f16.
   return card;
 }
 
+// The models and whether they can be asked. (/v1/models may want an API key.)
+Result<std::map<std::string, std::string>> states_of(ApiClient& client) {
+  WEFT_ASSIGN(const net::Response answer, client.get_raw("/v1/serving"));
+  WEFT_ASSIGN(const json::Value root, json::parse(answer.body, {.bytes_max = answer.body.size() + 1}));
+  WEFT_ASSIGN(const auto members, root.members());
+  std::map<std::string, std::string> out;
+  for (const auto& [key, value] : members) {
+    if (key != "models") continue;
+    WEFT_OK(value.for_each({}, [&](const json::Value& model) -> Result<> {
+      WEFT_ASSIGN(const auto fields, model.members());
+      std::string name, state;
+      for (const auto& [word, field] : fields) {
+        if (word != "model" && word != "state") continue;
+        WEFT_ASSIGN((word == "model" ? name : state), field.string());
+      }
+      out[name] = state;
+      return {};
+    }));
+  }
+  return out;
+}
+
 // Whether the model can be asked; an error where it is not there.
 Result<std::string> state_of(ApiClient& client, const std::string& name) {
-  WEFT_ASSIGN(const net::Response answer, client.get_raw("/v1/models/" + name));
-  WEFT_ASSIGN(const json::Value root, json::parse(answer.body));
-  WEFT_ASSIGN(const auto members, root.members());
-  for (const auto& [key, value] : members) {
-    if (key != "weft") continue;
-    WEFT_ASSIGN(const auto inner, value.members());
-    for (const auto& [word, state] : inner) {
-      if (word == "state") return state.string();
-    }
-  }
-  return std::string("unknown");
+  WEFT_ASSIGN(const auto states, states_of(client));
+  const auto found = states.find(name);
+  if (found == states.end()) return fail(ErrorCode::not_found, "The model {} does not exist there.", name);
+  return found->second;
 }
 
 Result<> add(const ServedModelOptions& options) {
@@ -93,11 +115,19 @@ Result<> add(const ServedModelOptions& options) {
   coordinator::ModelCard card = card_of(*file, *model);
   card.name = options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
   card.shards_min = options.shards;
+  if (options.price) {
+    if (!(*options.price <= 1e6)) return fail(ErrorCode::invalid_argument, "--price {} is over a million credits.", *options.price);
+    card.price = std::llround(*options.price * 1e6);
+  }
   card.wire = options.wire;
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const Hash chunks, client->put_blob(digests_of(bytes), wallet));
   card.chunks = chunks.text();
-  WEFT_ASSIGN(const Hash whole, client->put_blob(bytes, wallet));
+  const Hash whole = crypto::sha256(bytes);
+  {
+    Progress progress("uploading");
+    WEFT_OK(upload_large(*client, bytes, whole, wallet, [&](std::uint64_t done) { progress.show(done >> 20, bytes.size() >> 20, "MiB"); }));
+  }
   card.file = whole.text();
   WEFT_ASSIGN(const net::Response answer, client->post_signed("/v1/models", coordinator::to_json(card), wallet));
   if (options.wait) {
@@ -122,22 +152,13 @@ Result<> add(const ServedModelOptions& options) {
 
 Result<> list(const ServedModelOptions& options) {
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  WEFT_ASSIGN(const net::Response answer, client->get_raw("/v1/models"));
   if (options.json) {
+    WEFT_ASSIGN(const net::Response answer, client->get_raw("/v1/models"));
     std::printf("%s\n", answer.body.c_str());
     return {};
   }
-  WEFT_ASSIGN(const json::Value root, json::parse(answer.body, {.bytes_max = answer.body.size() + 1}));
-  WEFT_ASSIGN(const json::Object object, root.object({"object", "data"}));
-  WEFT_ASSIGN(const json::Value data, object.get("data"));
-  WEFT_ASSIGN(const auto models, data.array());
-  for (const json::Value& model : models) {
-    WEFT_ASSIGN(const json::Object one, model.object({"id", "object", "created", "owned_by", "weft"}));
-    WEFT_ASSIGN(const json::Value id, one.get("id"));
-    WEFT_ASSIGN(const std::string name, id.string());
-    WEFT_ASSIGN(const std::string state, state_of(*client, name));
-    std::printf("%-40s %s\n", name.c_str(), state.c_str());
-  }
+  WEFT_ASSIGN(const auto models, states_of(*client));
+  for (const auto& [name, state] : models) std::printf("%-40s %s\n", name.c_str(), state.c_str());
   if (models.empty()) std::printf("No models yet; add one with weft model add FILE.gguf --coordinator %s\n", options.coordinator.c_str());
   return {};
 }

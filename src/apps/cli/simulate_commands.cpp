@@ -20,7 +20,7 @@ void add_simulate_commands(CLI::App& app, std::function<int()>& chosen) {
   trust->add_option("--tasks", options->tasks, "In all")->check(CLI::Range(100, 100'000'000));
   trust->add_option("--job-tasks", options->job_tasks, "Of one job")->check(CLI::Range(1, 10'000'000));
   trust->add_option("--trials", options->trials, "Of one cheat at each reputation; 0 leaves that table out");
-  trust->add_option("--parts-wrong", options->parts_wrong, "Of eight, in those trials")->check(CLI::Range(1, 8));
+  trust->add_option("--parts-wrong", options->parts_wrong, "Of 32, in those trials")->check(CLI::Range(1, 32));
   trust->add_flag("--json", options->json, "One JSON document on standard output");
   trust->callback([options, &chosen] { chosen = [options] { return simulate_trust_command(*options); }; });
 }

@@ -11,8 +11,8 @@ struct SimulateTrustOptions {
   std::uint32_t workers = 200;
   std::uint32_t tasks = 400'000;
   std::uint32_t job_tasks = 10'000;
-  std::uint32_t trials = 20'000;  // Of one cheat, at each reputation; 0 leaves the table out.
-  std::uint32_t parts_wrong = 8;  // Of eight, in those trials.
+  std::uint32_t trials = 20'000;   // Of one cheat, at each reputation; 0 leaves the table out.
+  std::uint32_t parts_wrong = 32;  // Of 32, in those trials.
   bool json = false;
 };
 

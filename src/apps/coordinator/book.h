@@ -52,6 +52,17 @@ class Book {
     });
   }
 
+  // Until when a convicted worker serves no models.
+  void bar(const PublicKey& worker, UnixMillis until) {
+    barred_.with([&](auto& workers) { workers[worker] = until; });
+  }
+  [[nodiscard]] bool is_barred(const PublicKey& worker, UnixMillis now) const {
+    return barred_.with([&](const auto& workers) {
+      const auto found = workers.find(worker);
+      return found != workers.end() && now < found->second;
+    });
+  }
+
   void set_funded(const PublicKey& client, bool funded) {
     funded_.with([&](auto& clients) {
       if (funded) {
@@ -69,6 +80,7 @@ class Book {
   Guarded<std::unordered_map<JobId, Manifest>> jobs_;
   Guarded<std::unordered_map<std::string, PublicKey>> tokens_;
   Guarded<std::unordered_set<PublicKey>> funded_;
+  Guarded<std::unordered_map<PublicKey, UnixMillis>> barred_;
 };
 
 }  // namespace weft::coordinator

@@ -131,6 +131,7 @@ class LiveCoordinator final : public Coordinator, private World {
   Result<> run() {
     WEFT_ASSIGN(DeskSettings desk, desk_settings(options_));
     WEFT_ASSIGN(models_, ModelService::open(options_.data, book_, std::move(desk)));
+    WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts", {.bytes_max = options_.blobs_bytes_max}));
     WEFT_ASSIGN(auto loaded, store_->load());
     WEFT_ASSIGN(options_.core.secret, secret_of(loaded));
     core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
@@ -139,6 +140,15 @@ class LiveCoordinator final : public Coordinator, private World {
     checks_ = std::make_unique<Pool>(Pool::Options{.threads = cores});
     readers_ = std::make_unique<Pool>(Pool::Options{.threads = 2});
     submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
+    guests_ = std::make_unique<Guests>(options_.guest_requests);
+    models_->listen({.ended =
+                         [this](AnswerReport report) {
+                           loop_.post_always([report = std::move(report)](Core& core, Moment moment) { core.answered(report, moment); });
+                         },
+                     .audited =
+                         [this](AnswerAudited audited) {
+                           loop_.post_always([audited = std::move(audited)](Core& core, Moment moment) { core.answer_audited(audited, moment); });
+                         }});
     loop_.start(*core_);
     feed_.start();
     models_->start();
@@ -197,8 +207,11 @@ class LiveCoordinator final : public Coordinator, private World {
                           .submitters = *submitters_,
                           .store = *store_,
                           .blobs = *blobs_,
+                          .blob_parts = *blob_parts_,
                           .book = book_,
                           .models = *models_,
+                          .guests = *guests_,
+                          .require_keys = options_.require_keys.value_or(!net::is_loopback(options_.listen)),
                           .checker = checker_,
                           .bounds = options_.submission,
                           .blob_bytes_max = options_.blob_bytes_max,
@@ -215,6 +228,8 @@ class LiveCoordinator final : public Coordinator, private World {
     add_view_routes(parts);
     server_->socket(feed_.route());
     add_model_routes(parts);
+    add_key_routes(parts);
+    add_stake_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .message_bytes_max = protocol::frame_bytes_max,
                      .opened = [this](std::shared_ptr<net::Peer> peer) { open(std::move(peer)); },
@@ -294,6 +309,9 @@ class LiveCoordinator final : public Coordinator, private World {
       loop_.post_always([this, shared](Core&, Moment) { inspect(*shared); });
     }
   }
+  void audit_answer(const AnswerAuditOrder& order) override { models_->audit(order); }
+  void answer_settled(const AnswerId& answer) override { models_->settled(answer); }
+  void bar_server(const PublicKey& worker) override { models_->bar(worker); }
   void compare(CompareOrder order) override {
     auto shared = std::make_shared<const CompareOrder>(std::move(order));
     const auto work = [this, shared] {
@@ -302,6 +320,15 @@ class LiveCoordinator final : public Coordinator, private World {
     if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
       loop_.post_always([this, shared](Core&, Moment) { compare(*shared); });
     }
+  }
+  void forget(std::vector<Hash> blobs) override {
+    const std::size_t turn = blobs.empty() ? 0 : std::hash<Hash>()(blobs.front());
+    const auto work = [this, blobs = std::move(blobs)] {
+      for (const Hash& blob : blobs) {
+        if (const auto removed = blobs_->remove(blob); !removed) log_debug("The blob {} stays: {}", blob.text(), removed.error().message);
+      }
+    };
+    if (!readers_->post(turn, work)) log_debug("Some blobs stay: too much is being read.");
   }
   std::optional<Duration> round_trip(SessionId id) const override {
     const auto session = find(id);
@@ -330,9 +357,11 @@ class LiveCoordinator final : public Coordinator, private World {
   crypto::KeyPair identity_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
+  std::unique_ptr<store::BlobParts> blob_parts_;
   Book book_;
   Intake intake_;
   std::unique_ptr<ModelService> models_;
+  std::unique_ptr<Guests> guests_;
   std::unique_ptr<net::Server> server_;
   Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
   std::unique_ptr<Core> core_;

@@ -32,6 +32,8 @@ struct Options {
   std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Of one blob.
   std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Of all.
   double rate_limit = 50;                                   // Dear requests a second and address; 0: none.
+  std::optional<bool> require_keys{};                       // For models; default: beyond loopback.
+  std::uint32_t guest_requests = 20;                        // A minute and address, of the page where keys are required; 0: no guests.
   SubmissionBounds submission{};
   CoreSettings core{};
   std::string wire = "f32";          // Of hidden states between workers that share a model: "f32", "f16" or "i8".

@@ -16,6 +16,7 @@ void Core::flush(Moment now) {
   state.scheduler.set_clock(now.at, now.unix);
   state.decide(now);
   state.store_standings();
+  state.store_presence(now);
   state.keep_history(now);
   if (state.flights.size() >= state.settings.commits_in_flight_max) return;  // Lands soon, and then flushes.
   if (state.batch.empty() && state.effects.empty()) return;
@@ -100,11 +101,15 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                      }
                      counters.leases_granted += lease.tasks.size();
                      const auto leased = lease.tasks;
-                     send_early(lease.worker, protocol::Lease{.job = lease.job,
-                                                              .manifest = job->second.row.manifest_hash,
-                                                              .piece_workgroups_max = lease.piece_workgroups_max,
-                                                              .wall_ms_max = lease.wall_ms_max,
-                                                              .tasks = std::move(lease.tasks)});
+                     protocol::Lease made{.job = lease.job,
+                                          .manifest = job->second.row.manifest_hash,
+                                          .piece_workgroups_max = lease.piece_workgroups_max,
+                                          .wall_ms_max = lease.wall_ms_max,
+                                          .tasks = std::move(lease.tasks),
+                                          .checkpoint_ms = lease.checkpoint_ms};
+                     add_resume_points(made, lease.worker);
+                     add_client(made, lease.worker);
+                     send_early(lease.worker, std::move(made));
                      if (job->second.refereed) tell_leased(lease.job, lease.worker, leased, now);
                    },
                    [&](scheduler::Cancel& cancel) {
@@ -115,6 +120,7 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                      }
                      send(cancel.worker, protocol::Cancel{.tasks = std::move(cancel.tasks), .reason = std::move(cancel.reason)});
                    },
+                   [&](const scheduler::Yield& yield) { send(yield.worker, protocol::Yield{.tasks = {yield.task}}); },
                    [&](const scheduler::LeaseLost& lost) {
                      ++counters.leases_lost;
                      trust.lost(lost.task, lost.worker);

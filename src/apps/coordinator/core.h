@@ -11,11 +11,13 @@
 // Threading: one thread. Bounds: Settings. Invariant: after every event the ledger sums to zero; a task is paid at most once.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/coordinator/answers.h"
 #include "apps/coordinator/book.h"
 #include "apps/coordinator/events.h"
 #include "apps/coordinator/world.h"
@@ -41,6 +43,27 @@ struct CoreSettings {
   // Of what a worker earns, this much goes to its stake until that holds stake_target (--stake-permille, --stake-target).
   std::uint32_t stake_permille = 0;
   MicroCredits stake_target = 10'000'000;
+  std::map<PublicKey, double> client_weights;  // Of clients' shares of the network, where that is not 1 (--client-weight).
+  bool stakes_open = false;                    // Workers may deposit and withdraw (--stakes).
+  AnswerChecks answers;
+};
+
+// What a wallet has staked, and how much of it.
+struct StakeMove {
+  PublicKey wallet;
+  bool deposit = true;
+  bool as_worker = true;  // From and to worker:KEY, otherwise client:KEY.
+  MicroCredits amount = 0;
+  std::uint64_t number = 0;
+};
+struct StakeView {
+  PublicKey wallet;
+  MicroCredits staked = 0;
+  MicroCredits at_risk = 0;  // For tasks and answers that are not decided.
+  MicroCredits worker = 0, client = 0;
+  double reputation = 0;
+  bool established = false;
+  UnixMillis suspended_until = 0;
 };
 
 // What watchers are told: what changed since the last time, and where asked for all there is, as of now.
@@ -78,6 +101,8 @@ class Core {
 
   // --- Workers (core_workers.cpp). A second connection of one key replaces the first.
   void arrive(Arrival arrival, Moment now);
+  // A task's state so far, as a blob (core_checkpoints.cpp).
+  void checkpointed(SessionId session, const protocol::Checkpoint& told, Moment now);
   void resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now);
   void beat(SessionId session, Moment now);
   void slots(SessionId session, std::uint32_t slots, Moment now);
@@ -91,6 +116,23 @@ class Core {
   void failed(SessionId session, const protocol::TaskFailed& failure, Moment now);
   // A result that did not stand the checks: no such bytes, another root, a wrong product. Counts as the worker's failure.
   void refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now);
+
+  // --- Language models (core_answers.cpp). `give`: credits for the owner, of the operator alone. A key's owner holds credits, or is
+  // granted some, or the operator made the key.
+  void add_key(ApiKey key, KeyMaker maker, MicroCredits give, Moment now, Answer<ApiKey> answer);
+  // `who` empty: the operator.
+  void revoke_key(const std::string& id, const std::optional<PublicKey>& who, Moment now, Answer<ApiKey> answer);
+  void list_keys(const std::optional<PublicKey>& owner, Answer<std::vector<ApiKey>> answer);
+  void show_key(const Hash& key, Answer<ApiKey> answer);
+  // Sets the most that the answers can cost aside. Each of them ends with one answered().
+  void admit_answers(const AnswerOrder& order, Moment now, Answer<AnswerAdmission> answer);
+  void answered(AnswerReport report, Moment now);
+  void answer_audited(const AnswerAudited& audited, Moment now);
+
+  // --- Stakes (core_stakes.cpp). `number` is the request's own: the same one moves money once. permission_denied where stakes are not
+  // open, insufficient_funds where the account does not hold it or what is staked is at risk.
+  void move_stake(const StakeMove& move, Moment now, Answer<StakeView> answer);
+  void show_stake(const PublicKey& wallet, Moment now, Answer<StakeView> answer);
 
   // --- Decides, commits, acts. Call it after each batch of events and at next_deadline().
   void flush(Moment now);

@@ -102,6 +102,8 @@ void Core::State::add_running(RunningJob job, Moment now, std::span<const schedu
   const JobId id = job.row.id;
   auto wanted = scheduler::job_from(id, *job.manifest);
   wanted.client = job.row.client;
+  wanted.share = weight_of(job.row.client);
+  wanted.stake = ledger.balance(ledger::Account::stake(job.row.client));
   if (job.manifest->deadline_s != 0) {
     const UnixMillis ends = job.row.created + std::int64_t{1000} * job.manifest->deadline_s;
     wanted.deadline = now.at + std::chrono::milliseconds(ends - now.unix);
@@ -180,6 +182,7 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
   }
   log_info("Job {} is {}{}{}", id.text(), to_string(end.state), end.reason.empty() ? "." : ": ", end.reason);
   batch.job_updates.push_back({.id = id, .price = {}, .end = std::move(end)});
+  forget_checkpoints(found->second);
   parts.book.remove_job(id);
   tasks_open -= found->second.row.tasks - found->second.accepted_count;
   jobs.erase(found);

@@ -58,9 +58,11 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
     state.trust.restore_reputation(reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
   state.restore_standings(loaded.settings);
+  state.restore_presence(loaded.settings);
   for (const auto& entry : loaded.balances) {
     if (entry.account.kind == ledger::Account::Kind::stake && entry.amount > 0) state.staked.insert(PublicKey{{entry.account.id}});
   }
+  WEFT_OK(state.restore_answers(loaded, now));
   loaded.keys = {};
 
   OfJobs tasks(loaded.tasks);
@@ -108,6 +110,7 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
   }
   if (const auto* task = tasks.rest()) return stray("task", task->id);
   if (const auto* replica = replicas.rest()) return stray("replica", replica->task);
+  state.restore_checkpoints(loaded.settings);
   if (!loaded.jobs.empty()) log_info("{} jobs go on where they were.", loaded.jobs.size());
   return {};
 }

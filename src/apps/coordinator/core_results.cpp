@@ -13,8 +13,9 @@ void Core::deliver(Delivery delivery, Moment now) {
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
   if (state.extra_result(key, result, now)) return;
-  const auto taken =
-      state.scheduler.result({.task = result.task, .worker = key, .attempt = result.attempt, .gpu_seconds = result.gpu_seconds}, now.at);
+  const auto taken = state.scheduler.result(
+      {.task = result.task, .worker = key, .attempt = result.attempt, .gpu_seconds = result.gpu_seconds, .resumed = state.resumed_share(result)},
+      now.at);
   const auto job = state.jobs.find(result.task.job);
   if (!taken || job == state.jobs.end()) {
     ++state.counters.results_refused;
@@ -205,6 +206,7 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
   if (!jury.members.empty()) juries.push_back(std::move(jury));
   job.delivered.erase(index);
   job.leased.erase(index);
+  forget_checkpoints(job, index);
   note_acceptance(job, index, paid.each * static_cast<MicroCredits>(accepted.agreeing.size()), now);
   scheduler.settled(accepted.task);
   if (job.accepted_count == job.row.tasks) start_join(job);

@@ -45,6 +45,7 @@ void Core::State::restore_standings(std::span<const store::Setting> rows) {
       continue;
     }
     trust.restore_record(*key, *record);
+    if (record->suspended_until > 0) parts.book.bar(*key, record->suspended_until);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "apps/coordinator/answers.h"
 #include "apps/coordinator/audits.h"
 #include "apps/coordinator/core.h"
 #include "apps/coordinator/watch_board.h"
@@ -55,6 +56,14 @@ struct RunningJob {
     bool accuser = false;
   };
   std::map<std::uint32_t, Auditor> auditors;
+  // States of open tasks, by index, and by whose they are.
+  struct Kept {
+    Hash blob;
+    std::uint64_t bytes = 0;
+    std::uint32_t done = 0;
+    std::uint32_t of = 1;
+  };
+  std::map<std::uint32_t, std::map<PublicKey, Kept>> checkpoints;
   bool refereed = false;  // The referee is told of first leases: it decides about replicas, or audits are wanted.
   bool joining = false;   // All tasks are accepted.
   // For watchers, of open tasks.
@@ -91,6 +100,8 @@ struct Counters {
   std::uint64_t audits_differ = 0;
   std::uint64_t traps = 0;
   std::uint64_t convictions = 0;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t resumed = 0;
 };
 
 // Who decided a dispute besides those whom the job pays.
@@ -114,6 +125,7 @@ struct Core::State final : WatchSource {
   trust::Referee trust;
   ledger::Ledger ledger;
   Audits audits;
+  Answers answers;
   std::vector<Jury> juries;    // To be paid when what the dispute took from its losers is there.
   std::set<PublicKey> staked;  // Wallets with a stake.
 
@@ -197,6 +209,21 @@ struct Core::State final : WatchSource {
   void expire_extras(Moment now);
   [[nodiscard]] std::optional<Instant> extras_deadline() const;
 
+  // core_checkpoints.cpp
+  void restore_checkpoints(std::span<const store::Setting> rows);
+  void add_resume_points(protocol::Lease& lease, const PublicKey& worker);
+  void add_client(protocol::Lease& lease, const PublicKey& worker) const;
+  void forget_checkpoints(RunningJob& job, std::uint32_t index);
+  void forget_checkpoints(RunningJob& job);
+  // Of what the worker says: never more than it could have had.
+  [[nodiscard]] double resumed_share(const protocol::TaskResult& result) const;
+  [[nodiscard]] double weight_of(const PublicKey& client) const;
+
+  // core_presence.cpp
+  void restore_presence(std::span<const store::Setting> rows);
+  void store_presence(Moment now);
+  std::optional<Instant> presence_stored;  // Of everybody who is here.
+
   // core_standing.cpp
   void restore_standings(std::span<const store::Setting> rows);
   void store_standings();
@@ -205,6 +232,24 @@ struct Core::State final : WatchSource {
   void pay_juries(Moment now);
   // What could be paid.
   MicroCredits pay_from_platform(const TaskId& task, const PublicKey& worker, MicroCredits amount, std::string_view what, Moment now);
+
+  // core_answers.cpp
+  void store_key(const ApiKey& key);
+  [[nodiscard]] Result<> restore_answers(const store::Loaded& loaded, Moment now);
+  // The client's grant, where it has not had it.
+  [[nodiscard]] Result<> fund(const PublicKey& client, Moment now);
+  bool move_answer_money(ledger::Transaction transaction, Moment now);
+  [[nodiscard]] trust::CheckRates answer_rates(const PublicKey& worker, Moment now) const;
+  [[nodiscard]] bool audit_is_due(const AnswerId& id, OpenAnswer& open, Moment now);
+  void ask_audit(const AnswerId& id, Moment now);
+  void judge_answer(const AnswerId& id, std::int64_t lead, Moment now);
+  void end_answer(const AnswerId& id, MicroCredits due, std::string_view why, Moment now);
+  void forget_answer(const AnswerId& id);
+  void bar_server(const PublicKey& worker, Moment now);
+
+  // core_stakes.cpp
+  [[nodiscard]] MicroCredits stake_at_risk(const PublicKey& wallet) const;
+  [[nodiscard]] StakeView stake_view(const PublicKey& wallet, UnixMillis now) const;
 
   // core_payments.cpp
   [[nodiscard]] Result<> open_escrow(const JobId& job, const PublicKey& client, MicroCredits budget, Moment now);

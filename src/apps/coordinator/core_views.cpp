@@ -110,6 +110,9 @@ void Core::metrics(Answer<std::string> answer) {
   add("weft_results_refused_total", "counter", "Results refused since the start.", counters.results_refused);
   add("weft_leases_granted_total", "counter", "Leases granted since the start.", counters.leases_granted);
   add("weft_leases_lost_total", "counter", "Leases that ended without a result since the start.", counters.leases_lost);
+  add("weft_checkpoints_total", "counter", "States of long tasks stored since the start.", counters.checkpoints);
+  add("weft_resumed_total", "counter", "Leases that went on from a stored state since the start.", counters.resumed);
+  add("weft_preemptions_total", "counter", "Tasks that made way for more urgent ones since the start.", state.scheduler.preemptions());
   add("weft_copies_total", "counter", "Copies of late tasks since the start.", state.scheduler.copies_made());
   add("weft_workers_arrived_total", "counter", "Connections of workers since the start.", counters.workers_arrived);
   add("weft_commits_total", "counter", "Batches handed to the store since the start.", counters.commits);
@@ -117,6 +120,12 @@ void Core::metrics(Answer<std::string> answer) {
   add("weft_audits_differ_total", "counter", "Audits that found a difference since the start.", counters.audits_differ);
   add("weft_traps_total", "counter", "Tasks with known answers handed out since the start.", counters.traps);
   add("weft_convictions_total", "counter", "Workers convicted of a wrong result since the start.", counters.convictions);
+  const AnswerCounters& answers = state.answers.counters;
+  add("weft_answers_paid_total", "counter", "Answers with an API key that were paid since the start.", answers.paid);
+  add("weft_answers_refunded_total", "counter", "Answers with an API key that nobody was paid for.", answers.refunded);
+  add("weft_answer_audits_total", "counter", "Audits of answers begun since the start.", answers.audits);
+  add("weft_answer_mismatches_total", "counter", "Audits of answers that found another model's numbers.", answers.mismatches);
+  add("weft_answers_unaudited_total", "counter", "Answers that were drawn for an audit nobody could do.", answers.unaudited);
   add("weft_blob_bytes", "gauge", "Bytes of all blobs.", state.parts.blobs.bytes_total());
   add("weft_blobs", "gauge", "Blobs stored.", state.parts.blobs.count());
   text += std::format("# HELP weft_ledger_sum Sum of all balances in micro-credits: zero.\n# TYPE weft_ledger_sum gauge\nweft_ledger_sum {}\n",

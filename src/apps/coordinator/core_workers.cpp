@@ -45,8 +45,12 @@ void Core::arrive(Arrival arrival, Moment now) {
     return close(arrival.session, ErrorCode::resource_exhausted,
                  std::format("{} workers are connected already (--workers-max raises the bound).", state.workers.size()));
   }
-  const auto added = state.scheduler.add_worker(
-      {.key = key, .kind = arrival.hello.kind, .slots = arrival.hello.slots, .capabilities = arrival.hello.capabilities, .sharing = {}}, now.at);
+  scheduler::Worker joining{.key = key, .kind = arrival.hello.kind, .slots = arrival.hello.slots, .capabilities = arrival.hello.capabilities};
+  if (arrival.hello.slice_memory_bytes > 0) {
+    joining.sharing = scheduler::Sharing::sliced;
+    joining.slice_memory_bytes = arrival.hello.slice_memory_bytes;
+  }
+  const auto added = state.scheduler.add_worker(joining, now.at);
   if (!added) return close(arrival.session, added.error().code, added.error().message);
   ++state.counters.workers_arrived;
   if (state.trust.book().suspended(key, now.unix)) state.scheduler.set_slots(key, 0);

@@ -9,9 +9,11 @@
 #include "apps/coordinator/loop.h"
 #include "apps/coordinator/model_service.h"
 #include "apps/coordinator/pool.h"
+#include "apps/coordinator/serving/guests.h"
 #include "apps/coordinator/submission.h"
 #include "common/protocol/api.h"
 #include "service/net/server.h"
+#include "service/store/blob_parts.h"
 #include "service/store/blobs.h"
 #include "service/store/group_commit.h"
 #include "service/store/store.h"
@@ -26,8 +28,11 @@ struct HttpParts {
   Pool& submitters;  // Submissions: seconds each, with the shader checker.
   store::Store& store;
   store::Blobs& blobs;
+  store::BlobParts& blob_parts;
   Book& book;
   ModelService& models;
+  Guests& guests;
+  bool require_keys = false;
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
@@ -40,6 +45,9 @@ void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
 void add_proof_routes(const HttpParts& parts);   // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof
 void add_view_routes(const HttpParts& parts);    // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
 void add_model_routes(const HttpParts& parts);   // http_models.cpp: /v1/models, /v1/chat/completions, /v1/completions, /v1/serving
+
+void add_key_routes(const HttpParts& parts);    // http_keys.cpp: /v1/keys, /v1/guest
+void add_stake_routes(const HttpParts& parts);  // http_stakes.cpp: /v1/stakes
 
 // Helpers of these files.
 [[nodiscard]] net::Reply busy();

@@ -1,4 +1,7 @@
+#include <charconv>
 #include <format>
+#include <optional>
+#include <utility>
 
 #include "apps/coordinator/http.h"
 
@@ -40,13 +43,80 @@ class KnownUpload final : public net::Upload {
   const Hash hash_;
 };
 
+// A part of one that is too large to be sent at once, or whose sender cannot be sure to stay.
+class PartUpload final : public net::Upload {
+ public:
+  PartUpload(store::BlobParts::Part part, std::uint64_t total, Pool& pool)
+      : part_(std::make_shared<std::optional<store::BlobParts::Part>>(std::move(part))), total_(total), pool_(pool) {}
+
+  Result<> write(std::string_view bytes) override { return (*part_)->write(as_bytes(bytes)); }
+  void finish(net::Respond respond) override {
+    // The last one hashes the whole and makes it durable.
+    post_or_refuse(pool_, respond, [part = part_, total = total_, respond] {
+      const auto there = (*part)->finish();
+      part->reset();  // Before the answer: the next part may follow at once.
+      if (!there) return respond(net::problem(there.error()));
+      respond(net::json_reply(*there == total ? 201 : 202, std::format(R"({{"bytes":{}}})", *there)));
+    });
+  }
+  void abandon() override { part_.reset(); }
+
+ private:
+  std::shared_ptr<std::optional<store::BlobParts::Part>> part_;
+  const std::uint64_t total_;
+  Pool& pool_;
+};
+
+// "bytes 0-99/200".
+struct PartRange {
+  std::uint64_t first = 0, last = 0, total = 0;
+
+  static Result<PartRange> parse(std::string_view text) {
+    PartRange out;
+    std::string_view rest = text;
+    const auto word = [&](std::string_view expected) {
+      const bool fits = rest.starts_with(expected);
+      if (fits) rest.remove_prefix(expected.size());
+      return fits;
+    };
+    const auto number = [&](std::uint64_t& value) {
+      const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+      rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+      return error == std::errc();
+    };
+    if (!word("bytes ") || !number(out.first) || !word("-") || !number(out.last) || !word("/") || !number(out.total) || !rest.empty() ||
+        out.last < out.first || out.last >= out.total)
+      return fail(ErrorCode::invalid_argument, "content-range: '{}' is no range like 'bytes 0-99/200'.", text);
+    return out;
+  }
+};
+
+Result<std::unique_ptr<net::Upload>> begin_part(const HttpParts& parts, const net::IncomingRequest& request, const Hash& hash) {
+  WEFT_ASSIGN(const PartRange range, PartRange::parse(request.header("content-range")));
+  if (range.total > parts.blob_bytes_max) {
+    return fail(ErrorCode::resource_exhausted, "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", range.total, parts.blob_bytes_max);
+  }
+  WEFT_ASSIGN(const auto who, PublicKey::parse(request.header("weft-client")));
+  WEFT_ASSIGN(auto part, parts.blob_parts.begin(hash, who.text(), range.first, range.total));
+  return std::make_unique<PartUpload>(std::move(part), range.total, parts.readers);
+}
+
+void get_upload(const HttpParts& parts, const net::IncomingRequest& request, const net::Respond& respond) {
+  const auto hash = Hash::parse(request.parameters.at(0));
+  if (!hash) return respond(net::problem(hash.error()));
+  const auto who = PublicKey::parse(request.parameters.at(1));
+  if (!who) return respond(net::problem(who.error()));
+  respond(net::json_reply(200, std::format(R"({{"bytes":{}}})", parts.blob_parts.have(*hash, who->text()))));
+}
+
 // Connected workers by their session's token; clients by signature, if they hold credits or would be given some.
 Result<> may_upload(const HttpParts& parts, const net::IncomingRequest& request, const Hash& hash) {
   if (const auto token = request.bearer(); !token.empty()) {
     if (parts.book.knows_token(token)) return {};
     return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
   }
-  WEFT_ASSIGN(const auto who, verify_signed(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"), hash));
+  WEFT_ASSIGN(const auto who,
+              verify_signed_blob(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"), hash));
   if (parts.info.grant > 0 || parts.book.is_funded(who.client)) return {};
   return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.", who.client.text());
 }
@@ -55,6 +125,7 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts, const 
   WEFT_ASSIGN(const auto hash, Hash::parse(request.parameters.at(0)));
   WEFT_OK(may_upload(parts, request, hash));
   if (parts.blobs.has(hash)) return std::make_unique<KnownUpload>(hash);
+  if (!request.header("content-range").empty()) return begin_part(parts, request, hash);
   const std::uint64_t length = std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
   if (length > parts.blob_bytes_max) {
     return fail(ErrorCode::resource_exhausted, "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", length, parts.blob_bytes_max);
@@ -79,6 +150,10 @@ void add_blob_routes(const HttpParts& parts) {
   parts.server.route({.method = "GET",
                       .pattern = "/v1/blobs/{}",
                       .handle = [parts](const net::IncomingRequest& request, const net::Respond& respond) { get_blob(parts, request, respond); }});
+  // How much of a blob that a client sends in parts is here.
+  parts.server.route({.method = "GET",
+                      .pattern = "/v1/blobs/{}/upload/{}",
+                      .handle = [parts](const net::IncomingRequest& request, const net::Respond& respond) { get_upload(parts, request, respond); }});
   parts.server.upload(
       {.pattern = "/v1/blobs/{}", .begin = [parts](const net::IncomingRequest& request) { return begin_upload(parts, request); }, .cost = 0.1});
 }

@@ -89,6 +89,14 @@ TEST_F(InterfaceTest, TheLedgerTellsWhereAJobsMoneyWentPageByPage) {
   EXPECT_EQ(ask(net::get("/v1/ledger?job=" + JobId().text())).status, 404);
 }
 
+TEST_F(InterfaceTest, WhatIsSignedForABlobSubmitsNoJobAndTheOtherWayRound) {
+  const std::string manifest = count_manifest(2, 1);
+  const Hash hash = digest_of(manifest);
+  EXPECT_EQ(ask(signed_by(wallet_, net::put("/v1/blobs/" + hash.text(), manifest), hash)).status, 401) << "a job's signature";
+  EXPECT_EQ(ask(signed_by(wallet_, net::post("/v1/jobs", manifest), hash, 1, protocol::blob_digest)).status, 401) << "a blob's signature";
+  EXPECT_EQ(ask(signed_by(wallet_, net::put("/v1/blobs/" + hash.text(), manifest), hash, 1, protocol::blob_digest)).status, 201);
+}
+
 TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
   ScriptedWorker one(process_->url(), {}, 1);
   ScriptedWorker two(process_->url(), {}, 2);
@@ -192,10 +200,10 @@ TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
 
   const auto unsigned_put = ask(net::put(path, bytes));
   const auto bad_token = ask(net::with_bearer(net::put(path, bytes), "made up"));
-  const auto other_bytes = ask(signed_by(wallet_, net::put(path, "other"), hash));
+  const auto other_bytes = ask(signed_by(wallet_, net::put(path, "other"), hash, 1, protocol::blob_digest));
   const auto missing = ask(net::get(path));
-  const auto taken = ask(signed_by(wallet_, net::put(path, bytes), hash));
-  const auto again = ask(signed_by(wallet_, net::put(path, bytes), hash));
+  const auto taken = ask(signed_by(wallet_, net::put(path, bytes), hash, 1, protocol::blob_digest));
+  const auto again = ask(signed_by(wallet_, net::put(path, bytes), hash, 1, protocol::blob_digest));
   auto unchanged = net::get(path);
   unchanged.headers["if-none-match"] = '"' + hash.text() + '"';
 
@@ -208,6 +216,33 @@ TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
   EXPECT_EQ(ask(net::get_range(path, 299'999, 10)).body, "b");
   EXPECT_EQ(ask(net::get(path)).body, bytes);
   EXPECT_EQ(ask(unchanged).status, 304);
+}
+
+TEST_F(InterfaceTest, LargeBlobsComeInPartsThatGoOnWhereTheyEnded) {
+  const std::string bytes(300'000, 'p');
+  const Hash hash = digest_of(bytes);
+  const std::string path = "/v1/blobs/" + hash.text(), there = path + "/upload/" + wallet_.public_key().text();
+  const auto part = [&](std::size_t from, std::size_t to) {
+    net::Request request = net::put(path, bytes.substr(from, to - from));
+    request.headers["content-range"] = std::format("bytes {}-{}/{}", from, to - 1, bytes.size());
+    return signed_by(wallet_, std::move(request), hash);
+  };
+  auto nonsense = net::put(path, "x");
+  nonsense.headers["content-range"] = "bytes 5-2/9";
+  auto of_nobody = part(0, 10);
+  of_nobody.headers.erase("weft-signature");
+
+  EXPECT_EQ(ask(of_nobody).status, 401);
+  EXPECT_EQ(ask(signed_by(wallet_, nonsense, hash)).status, 400);
+  EXPECT_EQ(ask(net::get(there)).body, R"({"bytes":0})");
+  EXPECT_EQ(ask(part(0, 100'000)).status, 202);
+  EXPECT_EQ(ask(net::get(there)).body, R"({"bytes":100000})");
+  EXPECT_EQ(ask(part(200'000, 300'000)).status, 409);
+  EXPECT_EQ(ask(net::get(path)).status, 404);
+  EXPECT_EQ(ask(part(100'000, 300'000)).status, 201);
+  EXPECT_EQ(ask(net::get(path)).body, bytes);
+  EXPECT_EQ(ask(net::get(there)).body, R"({"bytes":300000})");
+  EXPECT_EQ(ask(part(0, 100'000)).status, 200) << "it is there";
 }
 
 TEST_F(InterfaceTest, DataThatAJobNamesMustBeThere) {

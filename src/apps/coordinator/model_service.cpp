@@ -28,10 +28,11 @@ Error busy_error() { return {ErrorCode::unavailable, "The coordinator has too mu
 // One request's answer, of one choice or several: told bit by bit, or at the end.
 class ModelService::Answer : public std::enable_shared_from_this<Answer> {
  public:
-  Answer(const OpenAiRequest& request, std::function<bool()> connected, net::Respond respond)
+  Answer(const OpenAiRequest& request, std::function<bool()> connected, net::Respond respond, std::map<std::string, std::string> headers)
       : text_(request, (request.chat ? "chatcmpl-" : "cmpl-") + random_id(), unix_now() / 1000),
         streams_(request.stream),
         left_(text_.choices()),
+        headers_(std::move(headers)),
         connected_(std::move(connected)),
         respond_(std::move(respond)) {}
 
@@ -48,7 +49,7 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
   bool end(std::size_t choice, const AnswerEnd& end) {
     if (end.reason == "failed" && !begun_ && respond_) {
       // Nothing was said yet: the status can still tell. Other choices are not waited for.
-      std::exchange(respond_, nullptr)(openai_error(end.error));
+      std::exchange(respond_, nullptr)(with_headers(openai_error(end.error)));
       begun_ = true;
       return true;
     }
@@ -60,7 +61,7 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
       write(text_.close());
       finish();
     } else if (respond_) {
-      std::exchange(respond_, nullptr)(net::json_reply(200, text_.document()));
+      std::exchange(respond_, nullptr)(with_headers(net::json_reply(200, text_.document())));
     }
     return true;
   }
@@ -70,8 +71,12 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
     if (std::exchange(begun_, true)) return;
     net::Reply reply{.headers = {{"content-type", "text/event-stream; charset=utf-8"}, {"cache-control", "no-cache"}}};
     reply.stream = [self = shared_from_this()](std::shared_ptr<net::ReplyStream> stream) { self->take(std::move(stream)); };
-    std::exchange(respond_, nullptr)(std::move(reply));
+    std::exchange(respond_, nullptr)(with_headers(std::move(reply)));
     write(text_.begin());
+  }
+  [[nodiscard]] net::Reply with_headers(net::Reply reply) const {
+    reply.headers.insert(headers_.begin(), headers_.end());
+    return reply;
   }
   // The stream comes on a thread of the server's.
   void take(std::shared_ptr<net::ReplyStream> stream) {
@@ -99,6 +104,7 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
   AnswerText text_;
   const bool streams_;
   std::size_t left_;
+  const std::map<std::string, std::string> headers_;
   const std::function<bool()> connected_;
   net::Respond respond_;
   bool begun_ = false;
@@ -115,7 +121,10 @@ Result<std::unique_ptr<ModelService>> ModelService::open(const std::filesystem::
 
 ModelService::ModelService(ModelRegistry registry, Book& book, DeskSettings settings)
     : registry_(std::move(registry)), book_(book), desk_(*this, std::move(settings)) {
-  for (const ModelCard& card : registry_.cards()) desk_.put_model(card, now());
+  for (const ModelCard& card : registry_.cards()) {
+    set_terms(card);
+    desk_.put_model(card, now());
+  }
 }
 
 ModelService::~ModelService() { stop(); }
@@ -168,6 +177,7 @@ void ModelService::run() {
     const RequestId id = answers_.begin()->first;
     ended(id, {.reason = "failed", .error = {ErrorCode::unavailable, "The coordinator is being stopped."}});
   }
+  while (!asked_.empty()) report(asked_.begin()->first, {.reason = "failed"});
 }
 
 void ModelService::drop_gone(Instant time) {
@@ -207,6 +217,7 @@ net::SocketRoute ModelService::socket() {
                     return desk.hear(id, message, time);
                   }
                   if (!key) return close(id, "The token belongs to no connected worker.");
+                  if (book_.is_barred(*key, unix_now())) return close(id, "Its wallet was convicted of a wrong answer and is suspended.");
                   if (std::exchange(joined_[id], true)) return close(id, "A worker offers once.");
                   desk.join(id, *key, *what, time);
                 });
@@ -247,25 +258,105 @@ void ModelService::close(ServingId session, const std::string& reason) {
 
 // --- Answers.
 
-void ModelService::answer(OpenAiRequest request, const net::IncomingRequest& from, const net::Respond& respond) {
-  auto answer = std::make_shared<Answer>(request, from.connected, respond);
-  const bool queued = post([this, answer, respond, request = std::move(request)](Desk& desk, Instant time) {
+void ModelService::set_terms(const ModelCard& card) {
+  terms_.with([&](auto& terms) { terms[card.name] = {.price = card.price, .context = desk_.context_of(card)}; });
+}
+
+std::optional<ModelTerms> ModelService::terms(const std::string& model) const {
+  return terms_.with([&](const auto& terms) {
+    const auto found = terms.find(model);
+    return found == terms.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+void ModelService::answer(OpenAiRequest request, const net::IncomingRequest& from, const net::Respond& respond, ChargedAnswers charged) {
+  auto answer = std::make_shared<Answer>(request, from.connected, respond, std::move(charged.headers));
+  const auto ids = std::make_shared<std::vector<AnswerId>>(std::move(charged.answers));
+  const bool queued = post([this, answer, ids, request = std::move(request)](Desk& desk, Instant time) {
     std::size_t choice = 0;
+    const ModelCard* const card = registry_.find(request.model);
+    // Those that are not asked any more, since one before could not be.
+    const auto give_up = [&] {
+      for (std::size_t i = choice + 1; i < ids->size(); ++i) listener_.ended({.id = (*ids)[i], .end = {.reason = "failed"}});
+    };
     for (const std::string& prompt : request.prompts) {
       for (std::uint32_t i = 0; i < request.choices; ++i, ++choice) {
         AnswerRequest one{.id = ++request_ids_, .model = request.model, .conversation = request.conversation, .ask = request.ask};
         one.ask.prompt = prompt;
         one.ask.seed += i;
+        one.ask.prints = true;
+        one.ask.now = unix_now() / 1000;
+        Kept& kept = asked_[one.id];
+        kept = {.answer = choice < ids->size() ? (*ids)[choice] : AnswerId{},
+                .model = request.model,
+                .embedding = card == nullptr ? 0 : card->embedding,
+                .ask = one.ask};
+        if (ids->empty()) crypto::random_bytes(kept.answer.bytes);
         answers_[one.id] = {.answer = answer, .choice = choice};
         const RequestId id = one.id;
         if (auto asked = desk.ask(std::move(one), time); !asked) {
           ended(id, {.reason = "failed", .error = asked.error()});
-          return;
+          return give_up();
         }
       }
     }
   });
-  if (!queued) respond(openai_error(busy_error()));
+  if (queued) return;
+  for (const AnswerId& id : *ids) listener_.ended({.id = id, .end = {.reason = "failed"}});
+  respond(openai_error(busy_error()));
+}
+
+void ModelService::report(RequestId request, const AnswerEnd& end) {
+  auto node = asked_.extract(request);
+  if (node.empty() || !listener_.ended) return;
+  Kept& kept = node.mapped();
+  const AnswerId id = kept.answer;
+  kept.whole = end.reason != "cancelled";
+  kept.ask.answered = end.answered;
+  kept.prints = end.prints;
+  finished_[id] = std::move(kept);
+  listener_.ended({.id = id, .end = end});
+}
+
+void ModelService::audit(const AnswerAuditOrder& order) {
+  const auto nobody = [this, id = order.id] { listener_.audited({.id = id}); };
+  const bool queued = post([this, order, nobody](Desk& desk, Instant time) {
+    const auto kept = finished_.find(order.id);
+    if (kept == finished_.end()) return nobody();
+    AuditRequest request{.id = ++request_ids_, .model = kept->second.model, .ask = kept->second.ask, .except = order.except, .draw = order.draw};
+    audits_[request.id] = order.id;
+    desk.audit(std::move(request), time);
+  });
+  if (!queued) nobody();
+}
+
+void ModelService::audited(RequestId request, const AuditEnd& end) {
+  const auto node = audits_.extract(request);
+  if (node.empty()) return;
+  AnswerAudited out{.id = node.mapped()};
+  const auto kept = finished_.find(out.id);
+  if (end.error || kept == finished_.end()) {
+    log_info("An answer could not be audited: {}", end.error ? end.error->message : "it is not known any more.");
+    return listener_.audited(std::move(out));
+  }
+  const Kept& what = kept->second;
+  const PrintsVerdict verdict =
+      compare_prints(what.prints, end.prints, static_cast<std::uint32_t>(what.ask.answered.size()), what.whole, what.embedding);
+  if (verdict.readable) {
+    out.verdict = verdict.agrees ? AnswerVerdict::agrees : AnswerVerdict::differs;
+    out.auditors = end.auditors;
+    out.reason = verdict.reason;
+  }
+  log_debug("An answer's fingerprints {}: {:.2g} off, {:.2g} others.", verdict.agrees ? "agree" : "differ", verdict.error, verdict.missing);
+  listener_.audited(std::move(out));
+}
+
+void ModelService::settled(const AnswerId& answer) {
+  (void)post([this, answer](Desk&, Instant) { finished_.erase(answer); });
+}
+
+void ModelService::bar(const PublicKey& worker) {
+  (void)post([worker](Desk& desk, Instant time) { desk.expel(worker, "Its wallet was convicted of a wrong answer and is suspended.", time); });
 }
 
 void ModelService::tokens(RequestId request, const std::vector<wire::Token>& tokens) {
@@ -273,6 +364,7 @@ void ModelService::tokens(RequestId request, const std::vector<wire::Token>& tok
 }
 
 void ModelService::ended(RequestId request, const AnswerEnd& end) {
+  report(request, end);
   auto node = answers_.extract(request);
   if (node.empty()) return;
   const auto answer = node.mapped().answer;
@@ -298,9 +390,9 @@ std::string ModelService::model_json(const ModelCard& card) const {
   const ServedModel state = found == served.end() ? ServedModel{} : *found;
   return std::format(
       R"({{"id":{},"object":"model","created":{},"owned_by":{},"weft":{{"state":"{}","chains":{},"shards":{},"running":{},"waiting":{},)"
-      R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"shards_min":{}}}}})",
+      R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"shards_min":{},"price_per_1k_tokens":{}}}}})",
       json_string(card.name), card.created / 1000, json_string(card.owner), state.state, state.chains, state.shards, state.running, state.waiting,
-      card.file, card.bytes, json_string(card.architecture), card.layers, card.context, card.shards_min);
+      card.file, card.bytes, json_string(card.architecture), card.layers, card.context, card.shards_min, card.price);
 }
 
 void ModelService::add(ModelCard card, const net::Respond& respond) {
@@ -308,6 +400,7 @@ void ModelService::add(ModelCard card, const net::Respond& respond) {
     if (const ModelCard* old = registry_.find(card.name); old != nullptr && old->owner != card.owner)
       return respond(net::problem({ErrorCode::permission_denied, std::format("The model {} belongs to another client.", card.name)}));
     if (auto stored = registry_.put(card); !stored) return respond(net::problem(stored.error()));
+    set_terms(card);
     desk.put_model(card, time);
     respond(net::json_reply(201, model_json(card)));
   });
@@ -320,6 +413,7 @@ void ModelService::remove(std::string name, std::string owner, const net::Respon
     if (card != nullptr && card->owner != owner)
       return respond(net::problem({ErrorCode::permission_denied, std::format("The model {} belongs to another client.", name)}));
     if (auto removed = registry_.remove(name); !removed) return respond(net::problem(removed.error()));
+    terms_.with([&](auto& terms) { terms.erase(name); });
     desk.remove_model(name, time);
     respond(net::json_reply(200, std::format(R"({{"id":{},"object":"model","deleted":true}})", json_string(name))));
   });
@@ -370,8 +464,9 @@ void ModelService::status(const net::Respond& respond) {
     }
     std::string models;
     for (const ServedModel& model : desk.models()) {
-      models += std::format(R"({}{{"model":{},"state":"{}","chains":{},"shards":{},"running":{},"waiting":{}}})", models.empty() ? "" : ",",
-                            json_string(model.name), model.state, model.chains, model.shards, model.running, model.waiting);
+      models +=
+          std::format(R"({}{{"model":{},"state":"{}","chains":{},"shards":{},"covered":{},"running":{},"waiting":{}}})", models.empty() ? "" : ",",
+                      json_string(model.name), model.state, model.chains, model.shards, model.covered, model.running, model.waiting);
     }
     const ServingCounters& counters = desk.counters();
     respond(net::json_reply(
@@ -396,6 +491,7 @@ void ModelService::metrics(std::function<void(std::string)> done) {
     counter("resumed_total", "Answers that went on behind the loss of a worker.", c.resumed);
     counter("failed_total", "Requests that failed.", c.failed);
     counter("refused_total", "Requests that were refused since too many waited.", c.refused);
+    counter("audits_total", "Answers that another worker read again.", c.audits);
     counter("relayed_bytes_total", "Bytes of hops that the coordinator passed on.", c.relayed_bytes);
     counter("direct_bytes_total", "Bytes of hops that went from worker to worker.", c.direct_bytes);
     counter("replanned_total", "Chains that became others since a token comes sooner that way.", c.replanned);

@@ -156,6 +156,9 @@ void Session::handle(const protocol::WorkerMessage& message) {
   if (const auto* opening = std::get_if<protocol::Opening>(&message)) {
     return tell([id, shown = *opening](Core& core, Moment now) { core.opened(id, shown, now); });
   }
+  if (const auto* checkpoint = std::get_if<protocol::Checkpoint>(&message)) {
+    return tell([id, told = *checkpoint](Core& core, Moment now) { core.checkpointed(id, told, now); });
+  }
   if (const auto* failure = std::get_if<protocol::TaskFailed>(&message)) {
     return tell([id, told = *failure](Core& core, Moment now) { core.failed(id, told, now); });
   }

@@ -7,12 +7,17 @@
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/signing.h"
 
 namespace weft::coordinator {
 
 Hash cancel_digest(const JobId& job) { return crypto::sha256(as_bytes("cancel " + job.text())); }
 
-Result<Signed> verify_signed(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& digest) {
+namespace {
+
+using Digest = ByteVector (*)(const Hash& digest, ByteSpan nonce);
+
+Result<Signed> verify(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& digest, Digest digest_of) {
   if (client.empty() || nonce.empty() || signature.empty()) {
     return fail(ErrorCode::unauthenticated, "The request is not signed: it wants the headers Weft-Client, Weft-Nonce and Weft-Signature.");
   }
@@ -22,12 +27,22 @@ Result<Signed> verify_signed(std::string_view client, std::string_view nonce, st
   if (!key) return fail(ErrorCode::unauthenticated, "Weft-Client is no key: {}", key.error().message);
   if (!bytes || bytes->size() != store::SubmitNonce{}.size()) return fail(ErrorCode::unauthenticated, "Weft-Nonce is not 32 hex digits.");
   if (!signature_bytes) return fail(ErrorCode::unauthenticated, "Weft-Signature is none: {}", signature_bytes.error().message);
-  if (!crypto::verify_now(*key, protocol::submit_digest(digest, *bytes), *signature_bytes)) {
+  if (!crypto::verify_now(*key, digest_of(digest, *bytes), *signature_bytes)) {
     return fail(ErrorCode::unauthenticated, "The signature does not fit the request and the key {}.", client);
   }
   Signed result{.client = *key};
   std::ranges::copy(*bytes, result.nonce.begin());
   return result;
+}
+
+}  // namespace
+
+Result<Signed> verify_signed(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& digest) {
+  return verify(client, nonce, signature, digest, protocol::submit_digest);
+}
+
+Result<Signed> verify_signed_blob(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& blob) {
+  return verify(client, nonce, signature, blob, protocol::blob_digest);
 }
 
 namespace {

@@ -33,8 +33,10 @@ struct Signed {
 };
 // unauthenticated where a header is missing, is none, or does not fit.
 [[nodiscard]] Result<Signed> verify_signed(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& digest);
+// The same over protocol::blob_digest: to put that blob.
+[[nodiscard]] Result<Signed> verify_signed_blob(std::string_view client, std::string_view nonce, std::string_view signature, const Hash& blob);
 
-// What a client signs to cancel a job: SHA-256 of "cancel ID". (To put a blob it signs the blob's own hash.)
+// What a client signs to cancel a job: SHA-256 of "cancel ID".
 [[nodiscard]] Hash cancel_digest(const JobId& job);
 
 struct SubmissionBounds {

@@ -28,6 +28,8 @@
 #include "apps/coordinator/test_work.h"
 #include "common/base/log.h"
 #include "common/protocol/api.h"
+#include "common/protocol/codec.h"
+#include "common/protocol/signing.h"
 #include "service/net/client.h"
 
 namespace weft::coordinator {
@@ -224,12 +226,13 @@ class ProcessTest : public testing::Test {
     return api::from_json<View>(answer.body).value();
   }
 
-  [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request, const Hash& digest, std::uint64_t nonce = 1) const {
+  [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request, const Hash& digest, std::uint64_t nonce = 1,
+                                       ByteVector (*digest_of)(const Hash&, ByteSpan) = protocol::submit_digest) const {
     store::SubmitNonce bytes{};
     std::memcpy(bytes.data(), &nonce, sizeof nonce);
     request.headers["weft-client"] = wallet.public_key().text();
     request.headers["weft-nonce"] = to_hex(bytes);
-    request.headers["weft-signature"] = wallet.sign_now(protocol::submit_digest(digest, bytes)).text();
+    request.headers["weft-signature"] = wallet.sign_now(digest_of(digest, bytes)).text();
     return request;
   }
   // As a client does: the same nonce until it is answered.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "apps/coordinator/answers.h"
 #include "apps/coordinator/events.h"
 #include "common/manifest/split.h"
 #include "common/protocol/messages.h"
@@ -66,8 +67,17 @@ class World {
   // Comes back as Core::inspected().
   virtual void inspect(AuditOrder order) = 0;
 
+  // An answer is to be read by others; comes back as Core::answer_audited().
+  virtual void audit_answer(const AnswerAuditOrder&) {}
+  // Nothing more will be asked about it.
+  virtual void answer_settled(const AnswerId&) {}
+  // A worker that was convicted serves no models any more.
+  virtual void bar_server(const PublicKey&) {}
+
   // Comes back as Core::compared().
   virtual void compare(CompareOrder order) = 0;
+  // Removes blobs that nobody needs any more.
+  virtual void forget(std::vector<Hash> blobs) { static_cast<void>(blobs); }
 
   // What is in memory is no longer what is stored: the process must end, and recover when it starts again.
   virtual void fatal(const Error& error) = 0;

@@ -93,7 +93,8 @@ void Connection::say_hello() {
                                                                            .kind = options_.kind,
                                                                            .software = options_.software,
                                                                            .slots = options_.slots,
-                                                                           .capabilities = options_.capabilities})));
+                                                                           .capabilities = options_.capabilities,
+                                                                           .slice_memory_bytes = options_.slice_memory_bytes})));
 }
 
 void Connection::on_text(const std::string& text) {
@@ -108,6 +109,7 @@ void Connection::on_text(const std::string& text) {
   if (const auto* verdict = std::get_if<protocol::Verdict>(&*message)) handlers_.verdict(*verdict);
   if (const auto* cancel = std::get_if<protocol::Cancel>(&*message)) handlers_.cancel(*cancel);
   if (const auto* asked = std::get_if<protocol::OpenChunks>(&*message)) handlers_.open(*asked);
+  if (const auto* yield = std::get_if<protocol::Yield>(&*message)) handlers_.yield(*yield);
 }
 
 void Connection::on_challenge(const protocol::Challenge& challenge) {

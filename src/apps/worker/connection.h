@@ -25,6 +25,7 @@ class Connection {
     protocol::Capabilities capabilities;
     std::string software = "weft/0.1.0";
     std::uint32_t slots = 2;
+    std::uint64_t slice_memory_bytes = 0;          // Hello's.
     Duration join_max = std::chrono::seconds(10);  // From opening to Welcome.
     Duration backoff_first = std::chrono::milliseconds(250);
     Duration backoff_max = std::chrono::seconds(30);
@@ -36,6 +37,7 @@ class Connection {
     std::function<void(const protocol::Verdict&)> verdict;
     std::function<void(const protocol::Cancel&)> cancel;
     std::function<void(const protocol::OpenChunks&)> open;
+    std::function<void(const protocol::Yield&)> yield;
     std::function<void(std::string reason, Duration retry)> lost;
     std::function<void(Error error)> refused;  // For good: nothing comes after it.
   };

@@ -31,10 +31,32 @@ struct Disconnected {
 struct TaskStarted {
   TaskKey key;
 };
+// It goes on from a checkpoint.
+struct TaskResumed {
+  TaskKey key;
+  std::uint32_t done = 0;
+  std::uint32_t of = 0;
+};
+// Some of its parts were computed here.
+struct TaskAdvanced {
+  TaskKey key;
+  std::uint32_t parts = 0;
+  std::uint32_t done = 0;
+  std::uint32_t of = 0;
+};
+struct TaskCheckpointed {
+  TaskKey key;
+  std::uint32_t done = 0;
+  std::uint32_t of = 0;
+  bool stopped = false;  // And given back.
+};
 struct TaskDone {
   TaskKey key;
   double wall_seconds = 0;
   double gpu_seconds = 0;
+  std::string job_name{};
+  std::uint64_t bytes = 0;  // exec::Traffic.
+  double operations = 0;
 };
 struct TaskFailed {
   TaskKey key;
@@ -58,8 +80,9 @@ struct Refused {
 struct Stopped {};
 }  // namespace event
 
-using Event = std::variant<event::Connecting, event::Connected, event::Disconnected, event::TaskStarted, event::TaskDone, event::TaskFailed,
-                           event::TaskCancelled, event::Verdict, event::Refused, event::Stopped>;
+using Event =
+    std::variant<event::Connecting, event::Connected, event::Disconnected, event::TaskStarted, event::TaskResumed, event::TaskAdvanced,
+                 event::TaskCheckpointed, event::TaskDone, event::TaskFailed, event::TaskCancelled, event::Verdict, event::Refused, event::Stopped>;
 using EventSink = std::function<void(const Event&)>;
 
 struct Counters {
@@ -69,6 +92,7 @@ struct Counters {
   std::uint64_t refused = 0;
   MicroCredits paid = 0;
   MicroCredits balance = 0;
+  std::uint64_t checkpoints = 0;
   double gpu_seconds = 0;
   double wall_seconds = 0;
   std::uint64_t reconnects = 0;

@@ -234,7 +234,12 @@ Result<std::uint64_t> Sandbox::load(const std::shared_ptr<const exec::Job>& job)
 Result<exec::Output> Sandbox::run(const TaskRun& task) {
   WEFT_ASSIGN(const std::uint64_t id, load(task.job));
   const manifest::Range range = task.options.range;
-  const ByteVector payload = Packer().number(id).number(range.first).number(range.count).number(task.options.piece_workgroups_max).take();
+  Packer packer;
+  packer.number(id).number(range.first).number(range.count).number(task.options.piece_workgroups_max);
+  packer.number(task.options.step_first).number(task.options.step_count).number(task.options.bytes_max);
+  packer.number(task.options.state == nullptr ? 0 : task.options.state->size());
+  for (std::size_t i = 0; task.options.state != nullptr && i < task.options.state->size(); ++i) packer.bytes((*task.options.state)[i]);
+  const ByteVector payload = packer.take();
   WEFT_ASSIGN(const ByteVector reply, ask(FrameKind::run, payload, task.wall_max, options_.memory_bytes + small_reply_bytes_max));
   auto output = unpack_output(reply);
   if (!output) return std::unexpected(bury(std::move(output.error())));

@@ -122,10 +122,22 @@ class Child {
     WEFT_ASSIGN(const std::uint64_t first, in.number());
     WEFT_ASSIGN(const std::uint64_t count, in.number());
     WEFT_ASSIGN(const std::uint64_t piece, in.number());
+    exec::RunOptions options{.range = {.first = static_cast<std::uint32_t>(first), .count = static_cast<std::uint32_t>(count)},
+                             .piece_workgroups_max = static_cast<std::uint32_t>(piece)};
+    WEFT_ASSIGN(const std::uint64_t step_first, in.number());
+    WEFT_ASSIGN(const std::uint64_t step_count, in.number());
+    WEFT_ASSIGN(options.bytes_max, in.number());
+    WEFT_ASSIGN(const std::uint64_t states, in.number());
+    options.step_first = static_cast<std::uint32_t>(step_first);
+    options.step_count = static_cast<std::uint32_t>(step_count);
+    std::vector<ByteVector> state;
+    for (std::uint64_t i = 0; i < states; ++i) {
+      WEFT_ASSIGN(const ByteSpan bytes, in.bytes());
+      state.emplace_back(bytes.begin(), bytes.end());
+    }
+    if (states > 0) options.state = std::make_shared<const std::vector<ByteVector>>(std::move(state));
     for (const auto& [known, job] : jobs_) {
       if (known != id) continue;
-      const exec::RunOptions options{.range = {.first = static_cast<std::uint32_t>(first), .count = static_cast<std::uint32_t>(count)},
-                                     .piece_workgroups_max = static_cast<std::uint32_t>(piece)};
       WEFT_ASSIGN(const exec::Output output, gpu::run<Result<exec::Output>>(*instance_, executor_->run(job, options)));
       return pack_output(output);
     }

@@ -19,6 +19,7 @@ std::string_view to_string(SessionState state) {
 Session::Session(Host& host, TaskRunner& runner, crypto::Signer& signer, Options options, EventSink sink)
     : host_(host),
       options_(std::move(options)),
+      slots_(options_.connection.slots),
       sink_(std::move(sink)),
       connection_(host, signer, options_.connection,
                   {.connecting = [this] { on_event(event::Connecting{}); },
@@ -32,9 +33,10 @@ Session::Session(Host& host, TaskRunner& runner, crypto::Signer& signer, Options
                    .verdict = [this](const protocol::Verdict& verdict) { work_.on_verdict(verdict); },
                    .cancel = [this](const protocol::Cancel& cancel) { work_.on_cancel(cancel); },
                    .open = [this](const protocol::OpenChunks& asked) { work_.on_open(asked); },
+                   .yield = [this](const protocol::Yield& yield) { work_.on_yield(yield); },
                    .lost = [this](std::string reason, Duration retry) { on_event(event::Disconnected{.reason = std::move(reason), .retry = retry}); },
                    .refused = [this](Error error) { on_event(event::Refused{.error = std::move(error)}); }}),
-      work_(host, runner, connection_, options_.work, [this](const Event& event) { on_event(event); }),
+      work_(host, runner, connection_, work_options(), [this](const Event& event) { on_event(event); }),
       began_(host.now()) {}
 
 void Session::start() { connection_.open(); }
@@ -42,7 +44,7 @@ void Session::start() { connection_.open(); }
 void Session::stop(std::string reason) {
   if (stopping_ || ended_) return;
   stopping_ = true;
-  connection_.set_slots(0);
+  update_slots();
   // Without a connection there is nobody to finish for.
   const Duration grace = connection_.ready() ? options_.stop_grace : Duration::zero();
   work_.finish(grace, [this, reason = std::move(reason)] {
@@ -60,15 +62,34 @@ void Session::end() {
 
 void Session::pause() {
   paused_ = true;
-  connection_.set_slots(0);
+  update_slots();
 }
 
 void Session::resume() {
   paused_ = false;
-  if (!stopping_) connection_.set_slots(options_.connection.slots);
+  update_slots();
 }
 
-void Session::throttle(double share) { work_.throttle(std::clamp(share, 0.05, 1.0)); }
+void Session::throttle(double share) {
+  share_ = std::clamp(share, 0.05, 1.0);
+  work_.throttle(share_);
+  update_slots();
+}
+
+Work::Options Session::work_options() {
+  Work::Options options = options_.work;
+  options.on_rest = [this](bool rests) {
+    resting_ = rests;
+    update_slots();
+  };
+  return options;
+}
+
+// The coordinator knows how many tasks are welcome; before a connection is there its Hello will say it.
+void Session::update_slots() {
+  const bool none = stopping_ || paused_ || resting_;
+  connection_.set_slots(none ? 0 : share_ < 1 ? 1 : slots_);
+}
 
 SessionState Session::state() const {
   switch (connection_.state()) {

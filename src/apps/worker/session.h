@@ -49,7 +49,7 @@ class Session {
   void pause();
   void resume();
   void wake() { connection_.wake(); }
-  // Share of the time spent on tasks; brought into [0.05, 1].
+  // Share of the time spent on tasks; brought into [0.05, 1]. Below 1 it holds one task at a time, and none through a rest.
   void throttle(double share);
 
   [[nodiscard]] SessionState state() const;
@@ -58,9 +58,12 @@ class Session {
  private:
   void on_event(const Event& event);
   void end();
+  [[nodiscard]] Work::Options work_options();
+  void update_slots();
 
   Host& host_;
   Options options_;
+  const std::uint32_t slots_;
   EventSink sink_;
   Connection connection_;
   Work work_;
@@ -68,7 +71,9 @@ class Session {
   std::uint64_t losses_ = 0;
   std::string last_loss_;
   Instant began_;
+  double share_ = 1;
   bool paused_ = false;
+  bool resting_ = false;
   bool stopping_ = false;
   bool ended_ = false;
 };

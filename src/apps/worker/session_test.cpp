@@ -264,6 +264,70 @@ TEST(Session, RestsBetweenTasksWhenThrottled) {
   EXPECT_LE(world.runner.runs.size(), 6U);
 }
 
+// So that no task waits at a resting worker while others are idle.
+TEST(Session, WantsNoTaskThroughARestAndOneAfterIt) {
+  World world;
+  world.join();
+  world.session.throttle(0.25);
+  world.runner.takes = 1s;
+  world.lease({1});
+  world.host.run_for(2s);
+  const auto wanted = [&] {
+    std::vector<std::uint32_t> slots;
+    for (const auto& message : world.heard<protocol::Slots>()) slots.push_back(message.slots);
+    return slots;
+  };
+  const auto resting = wanted();
+  world.host.run_for(3s);
+
+  ASSERT_FALSE(resting.empty());
+  EXPECT_EQ(resting.back(), 0U);
+  EXPECT_EQ(wanted().back(), 1U);
+}
+
+TEST(Session, EndsARestWhenItsShareGrows) {
+  World world;
+  world.join();
+  world.session.throttle(0.05);
+  world.runner.takes = 1s;
+  world.lease({1, 2});
+  world.host.run_for(2s);
+  ASSERT_EQ(world.runner.runs.size(), 1U);
+
+  world.session.throttle(1);
+  world.host.run_for(100ms);
+
+  EXPECT_EQ(world.runner.runs.size(), 2U);
+}
+
+TEST(Session, StaysPausedOverAReconnect) {
+  World world;
+  world.join();
+  world.session.pause();
+  world.host.drop("gone");
+  world.host.run_for(10s);
+
+  ASSERT_EQ(world.heard<protocol::Hello>().size(), 2U);
+  EXPECT_EQ(world.heard<protocol::Hello>().back().slots, 0U);
+  world.session.resume();
+  world.host.run_for(100ms);
+  ASSERT_FALSE(world.heard<protocol::Slots>().empty());
+  EXPECT_GT(world.heard<protocol::Slots>().back().slots, 0U);
+}
+
+TEST(Session, SaysOfATaskWhatItMoved) {
+  World world;
+  world.join();
+  world.lease({3});
+  world.host.run_for(2s);
+
+  const auto done = world.seen<event::TaskDone>();
+  ASSERT_EQ(done.size(), 1U);
+  EXPECT_EQ(done[0].job_name, "t");
+  EXPECT_EQ(done[0].bytes, 4U);  // One u32 of the 64.
+  EXPECT_EQ(done[0].operations, 0);
+}
+
 TEST(Session, MayBeDestroyedWithEverythingUnderWay) {
   World world;
   auto session = std::make_unique<Session>(world.host, world.runner, world.key, Session::Options{}, [](const Event&) {});

@@ -46,6 +46,7 @@ class FakeCoordinator {
   std::vector<std::string> complaints;
   int receipts = 0;
   int results = 0;
+  std::vector<protocol::TaskResult> delivered;
 
  private:
   void on_text(const std::string& text) {
@@ -108,6 +109,7 @@ class FakeCoordinator {
       if (crypto::sha256(outputs.back()) != part.hash) return complain("an output with another hash");
     }
     if (proof::task_root(outputs) != frame->result.root) return complain("a root that is not the outputs'");
+    delivered.push_back(frame->result);
     awaiting_receipt_[frame->result.task.index] = frame->result.root;
   }
   void on_receipt(const protocol::Receipt& receipt) {

@@ -28,10 +28,14 @@ Work::Work(Host& host, TaskRunner& runner, Connection& connection, Options optio
       emit_(std::move(emit)),
       blobs_(host, options.blobs),
       loader_(host, blobs_),
-      outbox_(options.outbox) {}
+      outbox_(options.outbox),
+      slices_({.slots = std::max(options.slices, 1U),
+               .memory_bytes = options.slices == 0 ? ~std::uint64_t{0} : options.memory_bytes,
+               .slice = options.slice}) {}
 
 bool Work::holds(const TaskKey& key) const {
-  return (running_ && running_->key == key) || deliveries_.contains(key) || std::ranges::contains(queue_, key, &Queued::key);
+  return std::ranges::any_of(residents_, [&](const auto& each) { return each->task.key == key; }) || deliveries_.contains(key) ||
+         std::ranges::contains(queue_, key, &Queued::key);
 }
 
 void Work::on_ready(const protocol::Welcome& welcome) {
@@ -41,7 +45,7 @@ void Work::on_ready(const protocol::Welcome& welcome) {
   beat_every_ = std::chrono::milliseconds(std::max(welcome.beat_ms, 50U));
   protocol::Resume resume;
   const auto add = [&](const TaskKey& key) { resume.held.push_back({.task = key.task, .attempt = key.attempt}); };
-  if (running_) add(running_->key);
+  for (const auto& resident : residents_) add(resident->task.key);
   for (const auto& [key, delivery] : deliveries_) add(key);
   std::ranges::for_each(queue_, add, &Queued::key);
   std::ranges::for_each(outbox_.keys(), add);
@@ -57,6 +61,9 @@ void Work::on_lease(const protocol::Lease& lease) {
   terms->manifest = lease.manifest;
   terms->piece_workgroups_max = lease.piece_workgroups_max;
   terms->wall_max = std::min<Duration>(std::chrono::milliseconds(lease.wall_ms_max), options_.wall_max);
+  terms->checkpoint_every = std::chrono::milliseconds(lease.checkpoint_ms);
+  terms->client = lease.client;
+  if (lease.weight > 0) terms->weight = lease.weight;
   for (const protocol::LeasedTask& leased : lease.tasks) {
     const TaskKey key{.task = {.job = lease.job, .index = leased.index}, .attempt = leased.attempt};
     if (holds(key) || outbox_.send_again(key)) continue;
@@ -65,7 +72,11 @@ void Work::on_lease(const protocol::Lease& lease) {
       fail_task(key, {ErrorCode::resource_exhausted, std::format("This worker holds {} tasks already.", queue_.size())});
       continue;
     }
-    queue_.push_back({.key = key, .range = {.first = leased.first, .count = leased.count}, .terms = terms});
+    const auto resume = std::ranges::find(lease.resume, leased.index, &protocol::ResumePoint::index);
+    queue_.push_back({.key = key,
+                      .range = {.first = leased.first, .count = leased.count},
+                      .terms = terms,
+                      .resume = resume == lease.resume.end() ? std::nullopt : std::optional(*resume)});
   }
   send_results();
   run_next();
@@ -90,10 +101,10 @@ void Work::on_cancel(const protocol::Cancel& cancel) {
     if (dropped) emit_(event::TaskCancelled{.key = key, .reason = cancel.reason});
     outbox_.remove(key);
     commitments_.erase(key);
-    if (running_ && running_->key == key && !running_->cancelled) {
-      running_->cancelled = cancel.reason;
-      // While its job is being loaded there is nothing to end; the load is then looked at by nobody.
-      running_->on_runner ? runner_.cancel() : end_running(Duration::zero());
+    if (Resident* const resident = resident_of(key); resident != nullptr && !resident->cancelled) {
+      resident->cancelled = cancel.reason;
+      // Where nothing of it is on the runner there is nothing to end; what is loaded or uploaded for it is then looked at by nobody.
+      on_runner_ == resident->serial ? runner_.cancel() : remove(resident->serial);
     }
   }
   run_next();
@@ -115,60 +126,35 @@ void Work::on_open(const protocol::OpenChunks& asked) {
   connection_.send(opening);
 }
 
-void Work::run_next() {
-  if (running_ || resting_ || finishing_ || queue_.empty() || deliveries_.size() >= options_.deliveries_max) return;
-  if (outbox_.full() && !connection_.ready()) return;
-  const Queued task = std::move(queue_.front());
-  queue_.pop_front();
-  running_ = Running{.key = task.key, .serial = ++serial_, .on_runner = false, .cancelled = {}, .began = host_.now()};
-  emit_(event::TaskStarted{.key = task.key});
-  loader_.load(task.terms->manifest, alive_.guard([this, task, serial = serial_](const Result<std::shared_ptr<const exec::Job>>& job) {
-    if (!running_ || running_->serial != serial) return;
-    if (job) return run(task, *job);
-    fail_task(task.key, job.error());
-    end_running(Duration::zero());
-  }));
-  // The next job's bytes come while this one runs. Its errors are met when it is its turn.
-  if (!queue_.empty()) loader_.load(queue_.front().terms->manifest, [](const auto&) {});
-}
-
-void Work::run(const Queued& task, const std::shared_ptr<const exec::Job>& job) {
-  const std::uint32_t length = manifest::axis_length(job->manifest);
-  if (task.range.count == 0 || task.range.first > length || task.range.count > length - task.range.first) {
-    fail_task(task.key, {ErrorCode::invalid_argument,
-                         std::format("The lease asks for {} workgroups from {}; the job has {}.", task.range.count, task.range.first, length)});
-    return end_running(Duration::zero());
-  }
-  running_->on_runner = true;
-  TaskRun request{
-      .job = job, .options = {.range = task.range, .piece_workgroups_max = task.terms->piece_workgroups_max}, .wall_max = task.terms->wall_max};
-  runner_.run(std::move(request), alive_.guard([this, key = task.key](Result<exec::Output> output) {
-    const Duration took = host_.now() - running_->began;
-    if (!running_->cancelled) output ? succeed(key, std::move(*output)) : fail_task(key, std::move(output.error()));
-    end_running(std::chrono::duration_cast<Duration>(took * ((1 - share_) / share_)));
+void Work::rest(Duration rest) {
+  resting_ = true;
+  if (rest >= options_.rest_told && options_.on_rest) options_.on_rest(true);
+  host_.after(rest, alive_.guard([this, number = ++rests_] {
+    if (resting_ && number == rests_) end_rest();
   }));
 }
 
-void Work::end_running(Duration rest) {
-  const Running ended = *std::exchange(running_, std::nullopt);
-  if (ended.cancelled) emit_(event::TaskCancelled{.key = ended.key, .reason = *ended.cancelled});
-  if (rest > Duration::zero() && !finishing_) {
-    resting_ = true;
-    host_.after(rest, alive_.guard([this] {
-      resting_ = false;
-      run_next();
-    }));
-  }
+void Work::end_rest() {
+  resting_ = false;
+  if (options_.on_rest) options_.on_rest(false);
   run_next();
-  send_results();  // The last of a batch does not wait for its receipt.
-  check_finished();
 }
 
-void Work::succeed(const TaskKey& key, exec::Output output) {
+void Work::throttle(double share) {
+  share_ = share;
+  if (resting_) end_rest();
+}
+
+void Work::succeed(const TaskKey& key, exec::Output output, const exec::Job& job, const exec::Traffic& traffic, double resumed) {
   ++counters_.tasks_done;
   counters_.gpu_seconds += output.gpu_seconds;
   counters_.wall_seconds += output.wall_seconds;
-  emit_(event::TaskDone{.key = key, .wall_seconds = output.wall_seconds, .gpu_seconds = output.gpu_seconds});
+  emit_(event::TaskDone{.key = key,
+                        .wall_seconds = output.wall_seconds,
+                        .gpu_seconds = output.gpu_seconds,
+                        .job_name = job.manifest.name,
+                        .bytes = traffic.bytes,
+                        .operations = traffic.operations});
   Delivery& delivery = deliveries_[key];
   protocol::TaskResult& result = delivery.frame.result;
   std::vector<std::vector<Hash>> leaves;
@@ -180,7 +166,8 @@ void Work::succeed(const TaskKey& key, exec::Output output) {
             .root = proof::root_of_roots(roots),
             .outputs = {},
             .gpu_seconds = output.gpu_seconds,
-            .wall_seconds = output.wall_seconds};
+            .wall_seconds = output.wall_seconds,
+            .resumed = resumed};
   delivery.serial = ++serial_;
   std::vector<Upload> uploads;
   for (ByteVector& bytes : output.outputs) {
@@ -276,7 +263,7 @@ void Work::beat() {
   host_.after(beat_every_, alive_.guard([this] {
     beating_ = false;
     if (held() == 0) return;
-    connection_.send(protocol::Beat{.running = running_ ? 1U : 0U});
+    connection_.send(protocol::Beat{.running = static_cast<std::uint32_t>(residents_.size())});
     beat();
   }));
 }
@@ -286,22 +273,24 @@ void Work::finish(Duration grace, std::function<void()> done) {
   finishing_ = true;
   finished_ = std::move(done);
   for (const Queued& task : std::exchange(queue_, {})) emit_(event::TaskCancelled{.key = task.key, .reason = "Given back."});
+  // Long tasks leave their state behind instead of running to their end.
+  for (const auto& resident : residents_) resident->yields = resident->yields || resident->task.terms->checkpoint_every > Duration::zero();
   host_.after(grace, alive_.guard([this] {
     if (!finished_) return;
     for (const auto& [key, delivery] : std::exchange(deliveries_, {})) emit_(event::TaskCancelled{.key = key, .reason = "Given back."});
-    if (running_ && !running_->cancelled) {
-      running_->cancelled = "Given back.";
-      if (running_->on_runner) return runner_.cancel();
-      emit_(event::TaskCancelled{.key = running_->key, .reason = *running_->cancelled});
-      running_.reset();
+    for (const auto& resident : residents_) {
+      if (!resident->cancelled) resident->cancelled = "Given back.";
+      if (on_runner_ != resident->serial) emit_(event::TaskCancelled{.key = resident->task.key, .reason = *resident->cancelled});
     }
+    std::erase_if(residents_, [&](const auto& resident) { return on_runner_ != resident->serial; });
+    if (on_runner_) return runner_.cancel();
     if (auto finished = std::exchange(finished_, {})) finished();
   }));
   check_finished();
 }
 
 void Work::check_finished() {
-  if (!finishing_ || !finished_ || running_ || !deliveries_.empty()) return;
+  if (!finishing_ || !finished_ || !residents_.empty() || !deliveries_.empty()) return;
   if (connection_.ready() && (outbox_.unreceipted() > 0 || receipts_signing_ > 0)) return send_receipt();
   std::exchange(finished_, {})();
 }

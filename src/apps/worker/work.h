@@ -1,6 +1,9 @@
-// The work a worker holds, from lease to verdict: a queue of leased tasks run one at a time (the next one's blobs are
-// fetched meanwhile), outputs on their way, results awaiting their verdicts, receipts for batches of them, and beats while
-// anything is leased.
+// The work a worker holds, from lease to verdict: a queue of leased tasks (the next one's blobs are fetched meanwhile), those that
+// are resident, outputs on their way, results awaiting their verdicts, receipts for batches of them, and beats while anything is
+// leased.
+//
+// One task is resident at a time, or as many as there are slices; the device runs a part of one of them (progress.h), then a part
+// of whichever is next (slices.h). Between two parts a long task's state goes out as a checkpoint, and one that is to yield stops.
 //
 // Threading and lifetime: the session's thread; may be destroyed at any time, what then still runs is heard by nobody.
 #pragma once
@@ -10,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apps/worker/alive.h"
 #include "apps/worker/blob_store.h"
@@ -18,6 +22,9 @@
 #include "apps/worker/host.h"
 #include "apps/worker/job_loader.h"
 #include "apps/worker/outbox.h"
+#include "apps/worker/progress.h"
+#include "apps/worker/slices.h"
+#include "engine/exec/traffic.h"
 
 namespace weft::worker {
 
@@ -32,6 +39,13 @@ class Work {
     std::size_t deliveries_max = 4;      // Results whose outputs are being uploaded.
     std::size_t receipt_items_max = 16;
     Duration receipt_delay = std::chrono::milliseconds(50);  // After the first result that is not in a receipt.
+    std::uint32_t slices = 0;                                // Tasks that are resident at a time; 0: one, with all of the memory.
+    std::uint64_t slice_memory_bytes = 0;                    // A partition, where its job does not require more.
+    std::uint64_t memory_bytes = 0;                          // Of all partitions.
+    Duration slice = std::chrono::milliseconds(200);         // What a part of a task takes at best, where several share the device.
+    std::uint64_t checkpoint_bytes_max = std::uint64_t{256} << 20;
+    Duration rest_told = std::chrono::milliseconds(250);  // A longer rest is worth telling, so that no task waits through it here.
+    std::function<void(bool rests)> on_rest{};
   };
 
   Work(Host& host, TaskRunner& runner, Connection& connection, Options options, EventSink emit);
@@ -40,16 +54,17 @@ class Work {
   void on_lease(const protocol::Lease& lease);
   void on_verdict(const protocol::Verdict& verdict);
   void on_cancel(const protocol::Cancel& cancel);
+  void on_yield(const protocol::Yield& yield);
   void on_open(const protocol::OpenChunks& asked);
 
   // Gives up what is queued, lets what runs finish within `grace`, sends what is ready; then calls `done`, once.
   void finish(Duration grace, std::function<void()> done);
-  // Share of the time spent on tasks, in (0, 1].
-  void throttle(double share) { share_ = share; }
+  // Share of the time spent on tasks, in (0, 1]. A rest under way is over.
+  void throttle(double share);
 
-  // Leased: queued, running, or with outputs on their way.
-  [[nodiscard]] std::size_t held() const { return queue_.size() + (running_ ? 1 : 0) + deliveries_.size(); }
-  [[nodiscard]] bool is_running() const { return running_.has_value(); }
+  // Leased: queued, resident, or with outputs on their way.
+  [[nodiscard]] std::size_t held() const { return queue_.size() + residents_.size() + deliveries_.size(); }
+  [[nodiscard]] bool is_running() const { return !residents_.empty(); }
   [[nodiscard]] std::size_t unanswered() const { return outbox_.size(); }
   [[nodiscard]] std::uint64_t fetched_bytes() const { return blobs_.fetched_bytes(); }
   [[nodiscard]] const Counters& counters() const { return counters_; }
@@ -59,18 +74,30 @@ class Work {
     Hash manifest;
     std::uint32_t piece_workgroups_max = 0;
     Duration wall_max{};
+    Duration checkpoint_every{};  // At least; zero: none are wanted.
+    PublicKey client;
+    double weight = 1;
   };
   struct Queued {
     TaskKey key;
     manifest::Range range;
     std::shared_ptr<const LeaseTerms> terms;
+    std::optional<protocol::ResumePoint> resume;
   };
-  struct Running {
-    TaskKey key;
+  struct Resident {
+    Queued task;
     std::uint64_t serial = 0;
-    bool on_runner = false;  // Otherwise its job is still being loaded.
+    std::shared_ptr<const exec::Job> job;
+    std::optional<Progress> progress;  // Once its job is loaded.
+    bool admitted = false;             // To the slices.
+    bool yields = false;               // It stops at its next checkpoint,
+    bool leaving = false;              // which is on its way.
+    bool uploading = false;            // A checkpoint.
+    bool keeps_state = true;           // False where its checkpoints were refused.
     std::optional<std::string> cancelled;
-    Instant began;
+    Duration used{};
+    double part_seconds = 0;  // The last time; 0: not known.
+    Instant checkpointed;     // Or begun.
   };
   // A result whose larger outputs are being uploaded.
   struct Delivery {
@@ -80,10 +107,27 @@ class Work {
     std::optional<Error> error;
   };
 
+  // work_residents.cpp
   void run_next();
-  void run(const Queued& task, const std::shared_ptr<const exec::Job>& job);
-  void end_running(Duration rest);
-  void succeed(const TaskKey& key, exec::Output output);
+  void take_in();
+  void load(Resident& resident);
+  void loaded(Resident& resident, const std::shared_ptr<const exec::Job>& job);
+  void admit_loaded();
+  void run_part();
+  void part_ends(Resident& resident, std::uint32_t parts, Duration took, Result<exec::Output> output);
+  void rest_after(Duration took);
+  // Between two parts; true where it leaves with it.
+  bool checkpoint(Resident& resident);
+  void checkpoint_arrives(std::uint64_t serial, const protocol::Checkpoint& checkpoint, const Result<>& result);
+  [[nodiscard]] Duration checkpoint_interval(const Resident& resident) const;
+  [[nodiscard]] std::uint64_t partition_of(const Resident& resident) const;
+  [[nodiscard]] Resident* resident_of(std::uint64_t serial);
+  [[nodiscard]] Resident* resident_of(const TaskKey& key);
+  void remove(std::uint64_t serial);
+
+  void rest(Duration rest);
+  void end_rest();
+  void succeed(const TaskKey& key, exec::Output output, const exec::Job& job, const exec::Traffic& traffic, double resumed);
   void fail_task(const TaskKey& key, Error error);
   struct Upload {
     TaskKey key;
@@ -110,7 +154,9 @@ class Work {
   JobLoader loader_;
   Outbox outbox_;
   std::deque<Queued> queue_;
-  std::optional<Running> running_;
+  std::vector<std::unique_ptr<Resident>> residents_;
+  std::optional<std::uint64_t> on_runner_;  // The serial of the one that the runner has a part of.
+  Slices slices_;
   std::map<TaskKey, Delivery> deliveries_;
   // What results without a verdict committed to, for audits: the leaves of each output.
   std::map<TaskKey, std::vector<std::vector<Hash>>> commitments_;
@@ -123,6 +169,7 @@ class Work {
   std::uint64_t serial_ = 0;
   double share_ = 1;
   bool resting_ = false;
+  std::uint64_t rests_ = 0;
   bool finishing_ = false;
   std::function<void()> finished_;
   Alive alive_;

@@ -82,6 +82,13 @@ Result<ByteVector> fingerprint(std::span<const float> hidden) {
   return bytes;
 }
 
+Result<std::vector<float>> fingerprint_values(ByteSpan bytes, std::size_t width) {
+  WEFT_ASSIGN(const std::vector<Entry> entries, read(bytes, width));
+  std::vector<float> values(width);
+  for (const Entry& entry : entries) values[entry.index] = static_cast<float>(entry.value);
+  return values;
+}
+
 Result<FingerprintDistance> fingerprint_distance(ByteSpan claimed, std::span<const float> hidden) {
   WEFT_OK(check_hidden(hidden));
   WEFT_ASSIGN(const std::vector<Entry> entries, read(claimed, hidden.size()));

@@ -50,6 +50,10 @@ inline constexpr std::size_t fingerprint_bytes_max = 2 + 4 * fingerprint_entries
 // Of one hidden state [embedding]. invalid_argument: no numbers, more than 65536, one that is not finite, or all zero.
 [[nodiscard]] Result<ByteVector> fingerprint(std::span<const float> hidden);
 
+// The numbers that a fingerprint of `width` names, all others 0: what fingerprint_distance() takes where the other side hands in a
+// fingerprint of its own, which adds that one's rounding. invalid_argument where the bytes are no fingerprint of so many numbers.
+[[nodiscard]] Result<std::vector<float>> fingerprint_values(ByteSpan bytes, std::size_t width);
+
 struct FingerprintTolerance {
   double error_max = 0.005;  // Of one fingerprint.
   double missing_max = 0.2;  // Share of the own largest entries that the claim has not.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/crypto/sha256.h"
+#include "common/protocol/signing.h"
 #include "common/protocol/test_samples.h"
 
 namespace weft::protocol {
@@ -182,6 +183,11 @@ TEST(Digests, AreTheHashesOfTheStatedBytes) {
   const ByteVector nonce(16, 9);
   append(submit, nonce);
   EXPECT_EQ(to_hex(submit_digest(sample_id<Hash>(4), nonce)), crypto::sha256(submit).text());
+  ByteVector blob;
+  append(blob, as_bytes(std::string_view("weft-blob-1")));
+  append(blob, sample_id<Hash>(4).span());
+  append(blob, nonce);
+  EXPECT_EQ(to_hex(blob_digest(sample_id<Hash>(4), nonce)), crypto::sha256(blob).text());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/signing.h"
 
 namespace weft::protocol {
 namespace {
@@ -20,6 +21,12 @@ ByteVector hello_digest(const PublicKey& coordinator, const Hash& nonce, const P
 ByteVector submit_digest(const Hash& manifest_digest, ByteSpan nonce) {
   crypto::Sha256 digest;
   digest.update(as_bytes(std::string_view("weft-submit-1"))).update(manifest_digest.span()).update(nonce);
+  return digest_of(digest);
+}
+
+ByteVector blob_digest(const Hash& blob, ByteSpan nonce) {
+  crypto::Sha256 digest;
+  digest.update(as_bytes(std::string_view("weft-blob-1"))).update(blob.span()).update(nonce);
   return digest_of(digest);
 }
 

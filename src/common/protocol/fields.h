@@ -17,6 +17,7 @@ struct FieldBounds {
   std::size_t bytes_max = 256;  // Of a string; of each string in a list.
   std::size_t count_max = 256;  // Of a list or a map.
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+  bool optional = false;  // May be left out, and is where it has its default.
 };
 
 template <class Message, class Value>
@@ -63,7 +64,8 @@ struct Shape<Hello> {
                                      field("kind", &Hello::kind),
                                      field("software", &Hello::software),
                                      field("slots", &Hello::slots, {.max = 4096}),
-                                     field("capabilities", &Hello::capabilities)};
+                                     field("capabilities", &Hello::capabilities),
+                                     field("slice_memory_bytes", &Hello::slice_memory_bytes, {.optional = true})};
 };
 template <>
 struct Shape<Challenge> {
@@ -103,12 +105,24 @@ struct Shape<LeasedTask> {
                                      field("count", &LeasedTask::count)};
 };
 template <>
+struct Shape<ResumePoint> {
+  static constexpr std::string_view name = "ResumePoint";
+  static constexpr std::tuple fields{field("index", &ResumePoint::index), field("blob", &ResumePoint::blob), field("bytes", &ResumePoint::bytes),
+                                     field("done", &ResumePoint::done)};
+};
+template <>
 struct Shape<Lease> {
   static constexpr std::string_view type = "lease";
   static constexpr std::string_view name = "Lease";
-  static constexpr std::tuple fields{field("job", &Lease::job), field("manifest", &Lease::manifest),
-                                     field("piece_workgroups_max", &Lease::piece_workgroups_max), field("wall_ms_max", &Lease::wall_ms_max),
-                                     field("tasks", &Lease::tasks, task_list)};
+  static constexpr std::tuple fields{field("job", &Lease::job),
+                                     field("manifest", &Lease::manifest),
+                                     field("piece_workgroups_max", &Lease::piece_workgroups_max),
+                                     field("wall_ms_max", &Lease::wall_ms_max),
+                                     field("tasks", &Lease::tasks, task_list),
+                                     field("resume", &Lease::resume, {.count_max = 4096, .optional = true}),
+                                     field("checkpoint_ms", &Lease::checkpoint_ms, {.optional = true}),
+                                     field("client", &Lease::client, {.optional = true}),
+                                     field("weight", &Lease::weight, {.optional = true})};
 };
 template <>
 struct Shape<OutputPart> {
@@ -124,7 +138,8 @@ struct Shape<TaskResult> {
                                      field("root", &TaskResult::root),
                                      field("outputs", &TaskResult::outputs, {.count_max = 64}),
                                      field("gpu_seconds", &TaskResult::gpu_seconds),
-                                     field("wall_seconds", &TaskResult::wall_seconds)};
+                                     field("wall_seconds", &TaskResult::wall_seconds),
+                                     field("resumed", &TaskResult::resumed, {.optional = true})};
 };
 template <>
 struct Shape<ReceiptItem> {
@@ -151,6 +166,14 @@ struct Shape<Beat> {
   static constexpr std::tuple fields{field("running", &Beat::running)};
 };
 template <>
+struct Shape<Checkpoint> {
+  static constexpr std::string_view type = "checkpoint";
+  static constexpr std::string_view name = "Checkpoint";
+  static constexpr std::tuple fields{field("task", &Checkpoint::task),      field("attempt", &Checkpoint::attempt), field("blob", &Checkpoint::blob),
+                                     field("bytes", &Checkpoint::bytes),    field("done", &Checkpoint::done),       field("of", &Checkpoint::of),
+                                     field("stopped", &Checkpoint::stopped)};
+};
+template <>
 struct Shape<Slots> {
   static constexpr std::string_view type = "slots";
   static constexpr std::string_view name = "Slots";
@@ -175,6 +198,12 @@ struct Shape<Cancel> {
   static constexpr std::string_view type = "cancel";
   static constexpr std::string_view name = "Cancel";
   static constexpr std::tuple fields{field("tasks", &Cancel::tasks, task_list), field("reason", &Cancel::reason, message_text)};
+};
+template <>
+struct Shape<Yield> {
+  static constexpr std::string_view type = "yield";
+  static constexpr std::string_view name = "Yield";
+  static constexpr std::tuple fields{field("tasks", &Yield::tasks, task_list)};
 };
 template <>
 struct Shape<ChunkName> {

@@ -12,6 +12,8 @@
 //                                       <-     OpenChunks{task, chunks}     an audit: show that these are under your root
 //   Opening{roots, paths}               ->
 //                                       <-     Verdict{task, accepted, paid}
+//   Checkpoint{task, blob, done}        ->                                   a long task's state so far, as a blob that was PUT before
+//                                       <-     Yield{task}                   stop it at its next checkpoint: something urgent wants its place
 // Either side may send Error and close. Text frames carry messages; Result travels as a binary frame with its bytes.
 #pragma once
 
@@ -54,6 +56,9 @@ struct Hello {
   std::string software{};   // "weft/0.1.0".
   std::uint32_t slots = 1;  // Tasks it wants to hold at a time.
   Capabilities capabilities{};
+  // 0: its tasks run in turn, each with all of the memory. Otherwise they run at a time, in time slices, each in a partition of so
+  // many bytes, or of as many as its job requires where that is more.
+  std::uint64_t slice_memory_bytes = 0;
 };
 struct Challenge {
   std::uint32_t version = protocol::version;  // Chosen from Hello::versions.
@@ -82,12 +87,23 @@ struct LeasedTask {
   std::uint32_t first = 0;  // The range of workgroups along the split axis.
   std::uint32_t count = 0;
 };
+// Where a task goes on: a checkpoint (Checkpoint, below) that holds `done` of its parts.
+struct ResumePoint {
+  std::uint32_t index = 0;  // The task.
+  Hash blob{};
+  std::uint64_t bytes = 0;
+  std::uint32_t done = 0;
+};
 struct Lease {
   JobId job{};
   Hash manifest{};                         // Blob: the manifest with all data as blobs.
   std::uint32_t piece_workgroups_max = 0;  // See exec::RunOptions; 0: one dispatch.
   std::uint32_t wall_ms_max = 30'000;      // For each task.
   std::vector<LeasedTask> tasks{};
+  std::vector<ResumePoint> resume{};  // Of some of the tasks.
+  std::uint32_t checkpoint_ms = 0;    // A long task sends a checkpoint for each 5 % of its work, but not more often; 0: none are wanted.
+  PublicKey client{};                 // For workers that run tasks in slices: between whom their time is shared,
+  double weight = 1;                  // and at which weight.
 };
 struct OutputPart {
   Hash hash{};
@@ -99,8 +115,9 @@ struct TaskResult {
   std::uint32_t attempt = 0;
   Hash root{};
   std::vector<OutputPart> outputs{};
-  double gpu_seconds = 0;
+  double gpu_seconds = 0;  // Of what was computed here.
   double wall_seconds = 0;
+  double resumed = 0;  // The share of its work that came out of a checkpoint, in [0, 1).
 };
 struct ReceiptItem {
   TaskId task{};
@@ -120,6 +137,15 @@ struct TaskFailed {
 struct Beat {
   std::uint32_t running = 0;
 };
+struct Checkpoint {
+  TaskId task{};
+  std::uint32_t attempt = 0;
+  Hash blob{};
+  std::uint64_t bytes = 0;
+  std::uint32_t done = 0;  // Parts of the task: workgroups along the axis, or steps where the job cannot be cut,
+  std::uint32_t of = 0;    // of so many.
+  bool stopped = false;    // It yields: the lease is given back.
+};
 struct Slots {
   std::uint32_t slots = 1;  // 0: paused; what is held is finished.
 };
@@ -137,6 +163,9 @@ struct Verdict {
 struct Cancel {
   std::vector<HeldTask> tasks{};
   std::string reason{};
+};
+struct Yield {
+  std::vector<HeldTask> tasks{};
 };
 // An audit of a result whose verdict is still to come: its worker shows that these chunks belong to the root that it signed.
 struct ChunkName {
@@ -165,7 +194,7 @@ struct ErrorMessage {
   std::string message{};
 };
 
-using WorkerMessage = std::variant<Hello, Prove, Resume, TaskResult, Receipt, TaskFailed, Beat, Slots, Bye, Opening, ErrorMessage>;
-using CoordinatorMessage = std::variant<Challenge, Welcome, Lease, Verdict, Cancel, OpenChunks, ErrorMessage>;
+using WorkerMessage = std::variant<Hello, Prove, Resume, TaskResult, Receipt, TaskFailed, Beat, Slots, Bye, Opening, Checkpoint, ErrorMessage>;
+using CoordinatorMessage = std::variant<Challenge, Welcome, Lease, Verdict, Cancel, OpenChunks, Yield, ErrorMessage>;
 
 }  // namespace weft::protocol

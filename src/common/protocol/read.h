@@ -1,4 +1,4 @@
-// A message from JSON text, strictly: each field of its Shape exactly once and nothing else. Private to this folder.
+// A message from JSON text, strictly: each field of its Shape exactly once (optional ones at most) and nothing else. Private to this folder.
 #pragma once
 
 #include <map>
@@ -27,6 +27,7 @@ Result<T> read_fields(const json::Value& value, More... more) {
         T message;
         Result<> status;
         const auto read_one = [&]<class Member>(const Field<T, Member>& field) {
+          if (field.bounds.optional && !object.has(field.name)) return true;
           auto found = object.get(field.name);
           if (!found) return status = pass(std::move(found)), false;
           auto read = read_value<Member>(*found, field.bounds);

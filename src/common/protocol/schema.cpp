@@ -69,15 +69,17 @@ template <HasShape T>
 std::string definition() {
   std::string properties;
   std::string required;
-  const auto add = [&](std::string_view name, std::string_view schema) {
+  const auto add = [&](std::string_view name, std::string_view schema, bool optional = false) {
     properties += std::format("{}\n        \"{}\": {}", properties.empty() ? "" : ",", name, schema);
-    required += std::format("{}\"{}\"", required.empty() ? "" : ", ", name);
+    if (!optional) required += std::format("{}\"{}\"", required.empty() ? "" : ", ", name);
   };
   if constexpr (requires { Shape<T>::type; }) {
     add("type", std::format(R"({{ "const": "{}" }})", Shape<T>::type));
     add("v", std::format(R"({{ "const": {} }})", version));
   }
-  std::apply([&]<class... Member>(const Field<T, Member>&... fields) { (add(fields.name, describe<Member>(fields.bounds)), ...); }, Shape<T>::fields);
+  std::apply(
+      [&]<class... Member>(const Field<T, Member>&... fields) { (add(fields.name, describe<Member>(fields.bounds), fields.bounds.optional), ...); },
+      Shape<T>::fields);
   return std::format(
       "    \"{}\": {{\n      \"type\": \"object\",\n      \"additionalProperties\": false,\n      \"required\": [{}],\n      \"properties\": {{{}\n  "
       "    }}\n    }}",
@@ -107,8 +109,9 @@ struct Union<std::variant<T...>> {
 std::string json_schema() {
   return "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"Weft protocol " + std::to_string(version) +
          "\",\n  \"$defs\": {\n" +
-         definitions<Capabilities, Hello, Challenge, Prove, Welcome, HeldTask, Resume, LeasedTask, Lease, OutputPart, TaskResult, ReceiptItem,
-                     Receipt, TaskFailed, Beat, Slots, Bye, Verdict, Cancel, ChunkName, OpenChunks, ChunkPath, Opening, ErrorMessage>() +
+         definitions<Capabilities, Hello, Challenge, Prove, Welcome, HeldTask, Resume, LeasedTask, ResumePoint, Lease, OutputPart, TaskResult,
+                     ReceiptItem, Receipt, TaskFailed, Beat, Checkpoint, Slots, Bye, Verdict, Cancel, Yield, ChunkName, OpenChunks, ChunkPath,
+                     Opening, ErrorMessage>() +
          Union<WorkerMessage>::schema("WorkerMessage") + ",\n" + Union<CoordinatorMessage>::schema("CoordinatorMessage") + "\n  }\n}\n";
 }
 

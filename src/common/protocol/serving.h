@@ -79,11 +79,18 @@ struct Token {
   std::string piece{};  // Of the token by itself; empty for one that ends the answer.
   std::vector<TopToken> top{};
 };
+// common/proof/fingerprint.h of the hidden state behind the prompt and `at` tokens of the answer.
+struct Print {
+  std::uint32_t at = 0;
+  std::string data{};  // base64.
+};
 struct Tokens {
   std::uint32_t request = 0;
   std::uint32_t epoch = 0;
   std::uint32_t first = 0;  // The number of tokens[0] in the answer, from 0.
   std::vector<Token> tokens{};
+  std::uint32_t prompt_tokens = 0;
+  std::vector<Print> prints{};  // Where Ask::prints: behind every 32 tokens, from 0 on, and behind the last.
 };
 struct Answered {
   std::uint32_t request = 0;
@@ -151,6 +158,7 @@ struct Link {
   std::uint32_t epoch = 0;  // Grows; hops and answers of an earlier one are nobody's.
   std::uint32_t index = 0;  // Of the receiver among the members.
   std::string wire{};       // How hidden states travel: "f32", "f16" or "i8".
+  bool exact = false;       // All members' numbers are the same however many positions they take at a time, as on processors.
   std::vector<Member> members{};
   std::vector<IceServer> ice{};  // For those whose lines are "webrtc"; credentials are good for some hours.
 };
@@ -175,6 +183,9 @@ struct Ask {
   std::uint32_t top = 0;
   std::vector<std::string> stop{};
   std::vector<std::int32_t> answered{};  // Of an answer that another chain began.
+  bool prints = false;
+  bool audit = false;    // Draws nothing: reads what was answered and tells of its fingerprints (Tokens without tokens).
+  std::int64_t now = 0;  // What a template that asks for the time is told, in seconds since 1970; 0: the time where it is.
 };
 struct Drop {
   std::uint32_t request = 0;

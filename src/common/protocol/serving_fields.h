@@ -72,12 +72,22 @@ struct Shape<serving::Token> {
                                      field("piece", &M::piece, token_text), field("top", &M::top, {.count_max = 32})};
 };
 template <>
+struct Shape<serving::Print> {
+  using M = serving::Print;
+  static constexpr std::string_view name = "ServingPrint";
+  static constexpr std::tuple fields{field("at", &M::at), field("data", &M::data, {.bytes_max = 344})};
+};
+template <>
 struct Shape<serving::Tokens> {
   using M = serving::Tokens;
   static constexpr std::string_view type = "tokens";
   static constexpr std::string_view name = "ServingTokens";
-  static constexpr std::tuple fields{field("request", &M::request), field("epoch", &M::epoch), field("first", &M::first),
-                                     field("tokens", &M::tokens)};
+  static constexpr std::tuple fields{field("request", &M::request),
+                                     field("epoch", &M::epoch),
+                                     field("first", &M::first),
+                                     field("tokens", &M::tokens),
+                                     field("prompt_tokens", &M::prompt_tokens),
+                                     field("prints", &M::prints, {.count_max = 1024})};
 };
 template <>
 struct Shape<serving::Answered> {
@@ -169,8 +179,13 @@ struct Shape<serving::Link> {
   using M = serving::Link;
   static constexpr std::string_view type = "link";
   static constexpr std::string_view name = "ServingLink";
-  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch),     field("index", &M::index),
-                                     field("wire", &M::wire),   field("members", &M::members), field("ice", &M::ice, {.count_max = 16})};
+  static constexpr std::tuple fields{field("chain", &M::chain),
+                                     field("epoch", &M::epoch),
+                                     field("index", &M::index),
+                                     field("wire", &M::wire),
+                                     field("exact", &M::exact),
+                                     field("members", &M::members),
+                                     field("ice", &M::ice, {.count_max = 16})};
 };
 template <>
 struct Shape<serving::Unlink> {
@@ -200,7 +215,10 @@ struct Shape<serving::Ask> {
                                      field("seed", &M::seed),
                                      field("top", &M::top),
                                      field("stop", &M::stop, {.bytes_max = 1024, .count_max = 16}),
-                                     field("answered", &M::answered, {.count_max = 32768})};
+                                     field("answered", &M::answered, {.count_max = 32768}),
+                                     field("prints", &M::prints),
+                                     field("audit", &M::audit),
+                                     field("now", &M::now)};
 };
 template <>
 struct Shape<serving::Drop> {

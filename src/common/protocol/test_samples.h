@@ -32,12 +32,14 @@ inline std::vector<WorkerMessage> sample_worker_messages() {
                 .kind = WorkerKind::browser,
                 .software = "weft/0.1.0",
                 .slots = 2,
-                .capabilities = sample_capabilities()},
+                .capabilities = sample_capabilities(),
+                .slice_memory_bytes = 268435456},
           Prove{.signature = sample_id<Signature>(2)},
           Resume{.held = {{.task = sample_task(3), .attempt = 1}, {.task = sample_task(4), .attempt = 2}}},
           Receipt{.items = {{.task = sample_task(3), .attempt = 1, .root = sample_id<Hash>(0x30)}}, .signature = sample_id<Signature>(4)},
           TaskFailed{.task = sample_task(5), .attempt = 1, .code = "invalid_argument", .message = "3:17: cannot convert value."},
           Beat{.running = 1},
+          Checkpoint{.task = sample_task(3), .attempt = 1, .blob = sample_id<Hash>(0x80), .bytes = 4096, .done = 12, .of = 64, .stopped = true},
           Slots{.slots = 0},
           Bye{.reason = "Stopped by its owner."},
           Opening{.task = sample_task(3),
@@ -55,9 +57,14 @@ inline std::vector<CoordinatorMessage> sample_coordinator_messages() {
             .manifest = sample_id<Hash>(0x50),
             .piece_workgroups_max = 16,
             .wall_ms_max = 30000,
-            .tasks = {{.index = 3, .attempt = 1, .first = 24, .count = 8}, {.index = 4, .attempt = 1, .first = 32, .count = 8}}},
+            .tasks = {{.index = 3, .attempt = 1, .first = 24, .count = 8}, {.index = 4, .attempt = 1, .first = 32, .count = 8}},
+            .resume = {{.index = 4, .blob = sample_id<Hash>(0x80), .bytes = 4096, .done = 3}},
+            .checkpoint_ms = 250,
+            .client = sample_id<PublicKey>(9),
+            .weight = 2.5},
       Verdict{.task = sample_task(3), .attempt = 1, .accepted = false, .paid = 0, .balance = -5, .reason = "The root is not that of the outputs."},
       Cancel{.tasks = {{.task = sample_task(4), .attempt = 1}}, .reason = "The job is done."},
+      Yield{.tasks = {{.task = sample_task(4), .attempt = 1}}},
       OpenChunks{.task = sample_task(3), .attempt = 1, .chunks = {{.output = 1, .chunk = 2}}},
       ErrorMessage{.code = "unauthenticated", .message = "The signature does not fit the key."}};
 }
@@ -69,7 +76,8 @@ inline TaskResult sample_result() {
           .outputs = {{.hash = sample_id<Hash>(0x60), .bytes = 5, .in_frame = true},
                       {.hash = sample_id<Hash>(0x70), .bytes = 1048576, .in_frame = false}},
           .gpu_seconds = 0.0125,
-          .wall_seconds = 0.5};
+          .wall_seconds = 0.5,
+          .resumed = 0.25};
 }
 
 }  // namespace weft::protocol

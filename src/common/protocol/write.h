@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <map>
 #include <string>
 #include <vector>
@@ -52,13 +53,18 @@ inline void write_value(std::string& out, const std::map<std::string, std::uint6
 template <HasShape T>
 void write_fields(std::string& out, const T& message) {
   bool first = true;
-  std::apply(
-      [&](const auto&... fields) {
-        ((out += std::exchange(first, false) ? "\"" : ",\"", out += fields.name,
-          out += "\":", write_value(out, message.*fields.member, fields.bounds)),
-         ...);
-      },
-      Shape<T>::fields);
+  const auto write_one = [&]<class Member>(const Field<T, Member>& field) {
+    if constexpr (requires { (message.*field.member).empty(); }) {
+      if (field.bounds.optional && (message.*field.member).empty()) return;
+    } else if constexpr (std::equality_comparable<Member>) {
+      if (field.bounds.optional && message.*field.member == T{}.*field.member) return;
+    }
+    out += std::exchange(first, false) ? "\"" : ",\"";
+    out += field.name;
+    out += "\":";
+    write_value(out, message.*field.member, field.bounds);
+  };
+  std::apply([&](const auto&... fields) { (write_one(fields), ...); }, Shape<T>::fields);
 }
 
 template <class T>

@@ -173,8 +173,12 @@ Footprint footprint(const Job& job, Range range) {
 
 std::uint32_t piece_workgroups(const Job& job, const gpu::Device& device, std::uint32_t wish) {
   const std::uint32_t most = device.limits().workgroups_per_dimension_max;
-  // A kernel's range counts rows, of which one workgroup takes several.
-  if (job.manifest.kind == manifest::Kind::kernel) return wish;
+  // A kernel's range counts rows, of which one workgroup takes several: fewer would cost as much, and whoever measures them would wish
+  // for fewer yet.
+  if (job.manifest.kind == manifest::Kind::kernel) {
+    constexpr std::uint32_t whole = kernels::MatmulI8::rows_at_once;
+    return (wish + whole - 1) / whole * whole;
+  }
   return wish == 0 ? most : std::min(wish, most);
 }
 
@@ -189,13 +193,42 @@ Result<> check_job(const Job& job, Range range) {
   return check_data(job);
 }
 
+namespace {
+
+// A run of some of the steps, from a state that has the outputs' sizes.
+Result<> check_steps(const Job& job, const RunOptions& options) {
+  if (options.step_count == 0 && options.step_first == 0 && options.state == nullptr) return {};
+  const std::uint64_t steps = job.manifest.kind == manifest::Kind::wgsl ? job.manifest.steps.size() : 0;
+  if (manifest::can_cut(job.manifest) || options.step_count == 0 || std::uint64_t{options.step_first} + options.step_count > steps) {
+    return fail(ErrorCode::invalid_argument, "The steps [{}, +{}) are not a part of the job's {}, or it is one that is cut.", options.step_first,
+                options.step_count, steps);
+  }
+  if (options.state == nullptr) {
+    if (options.step_first == 0) return {};
+    return fail(ErrorCode::invalid_argument, "The run begins with step {} and brings no state.", options.step_first);
+  }
+  std::vector<std::uint64_t> wanted;
+  const Footprint taken = footprint(job, options.range);
+  for (std::size_t i = 0; i < job.manifest.bindings.size(); ++i) {
+    if (job.manifest.bindings[i].is_output()) wanted.push_back(taken.binding_bytes[i]);
+  }
+  if (!std::ranges::equal(*options.state, wanted, {}, &ByteVector::size)) {
+    return fail(ErrorCode::invalid_argument, "The state that step {} begins with does not have the sizes of the job's outputs.", options.step_first);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<> range_fits(const Job& job, const gpu::Device& device, const Bounds& bounds, const RunOptions& options) {
   WEFT_OK(check_job(job, options.range));
+  WEFT_OK(check_steps(job, options));
   WEFT_OK(check_requirements(job.manifest, device, bounds));
   const Footprint taken = footprint(job, options.range);
   WEFT_OK(check_bindings(job, device, bounds, taken));
-  if (taken.bytes > bounds.bytes_max) {
-    return fail(ErrorCode::resource_exhausted, "The task takes {} bytes on the device; it may take {} (bytes_max).", taken.bytes, bounds.bytes_max);
+  const std::uint64_t bytes_max = options.bytes_max == 0 ? bounds.bytes_max : std::min(options.bytes_max, bounds.bytes_max);
+  if (taken.bytes > bytes_max) {
+    return fail(ErrorCode::resource_exhausted, "The task takes {} bytes on the device; it may take {} (bytes_max).", taken.bytes, bytes_max);
   }
   return check_dispatches(job, device, bounds, options);
 }

@@ -14,7 +14,8 @@ struct Footprint {
 };
 [[nodiscard]] Footprint footprint(const Job& job, manifest::Range range);
 
-// The workgroups along the split axis that one dispatch may have: the caller's wish, but never over the device's limit.
+// The workgroups along the split axis that one dispatch may have: the caller's wish, but never over the device's limit. For a kernel rows,
+// whole tiles of them; 0: all.
 [[nodiscard]] std::uint32_t piece_workgroups(const Job& job, const gpu::Device& device, std::uint32_t wish);
 
 // What needs no device: the range lies within the job, and the data that it must bring is there in the size of its shape.

@@ -2,6 +2,7 @@
 #include "engine/exec/executor.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/exec/test_device.h"
 
@@ -197,16 +198,30 @@ std::string matmul_text(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::
 }
 
 TEST_F(Executing, GivesTheSameMatrixProductOnDeviceAndCpuHoweverItIsCut) {
-  const auto product = job(matmul_text(37, 21, 50, 3));
+  const auto product = job(matmul_text(300, 21, 50, 2));
   const auto cpu = create_cpu_executor(bounds);
-  const auto expected = gpu::run(*instance, cpu->run(product, {.range = {.first = 0, .count = 37}}));
+  const auto expected = gpu::run(*instance, cpu->run(product, {.range = {.first = 0, .count = 300}}));
   ASSERT_TRUE(expected.has_value()) << expected.error().message;
 
-  for (const std::uint32_t piece : {0U, 1U, 5U}) {
+  for (const std::uint32_t piece : {0U, 1U, 65U}) {
     const auto joined = run_tasks(product, piece);
     ASSERT_TRUE(joined.has_value()) << joined.error().message;
     EXPECT_EQ(joined->at(0), expected->outputs.at(0)) << piece;
   }
+}
+
+// A dispatch of one row takes as long as one of a whole tile; cut finer, a slow worker would look slower and be cut finer yet.
+TEST_F(Executing, CutsAProductIntoWholeTiles) {
+  const auto product = job(matmul_text(150, 21, 50, 1));
+  const auto dispatches = [&](std::uint32_t piece) {
+    const auto output = gpu::run(*instance, executor->run(product, {.range = {.first = 0, .count = 150}, .piece_workgroups_max = piece}));
+    return output ? output->dispatches : 0;
+  };
+
+  EXPECT_EQ(dispatches(0), 1U);
+  EXPECT_EQ(dispatches(1), 3U);
+  EXPECT_EQ(dispatches(64), 3U);
+  EXPECT_EQ(dispatches(65), 2U);
 }
 
 TEST_F(Executing, RunsKernelsOnlyOnTheCpu) {
@@ -232,6 +247,111 @@ TEST_F(Executing, SaysThatTheDeviceIsLost) {
 
   ASSERT_FALSE(lost.has_value());
   EXPECT_EQ(lost.error().code, ErrorCode::device_lost);
+}
+
+// Sixteen steps of a generator on eight cells; each sees what the one before it left.
+std::shared_ptr<const Job> stepped_job(std::string (*line)(std::string_view),
+                                       const std::function<std::shared_ptr<const Job>(std::string_view)>& make) {
+  std::string steps;
+  for (int i = 0; i < 16; ++i)
+    steps += std::string(i == 0 ? "" : ",") + (i % 3 == 0 ? R"({"entry":"mix","dispatch":[2]})" : R"({"entry":"turn","dispatch":[1]})");
+  return make(line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
+@group(0) @binding(0) var<storage, read_write> state: array<u32>;
+@group(0) @binding(1) var<storage, read_write> log: array<u32>;
+@compute @workgroup_size(4)
+fn mix(@builtin(global_invocation_id) id: vec3u) { state[id.x] = state[id.x] * 1664525u + 1013904223u + id.x; log[id.x] += 1; }
+@compute @workgroup_size(1)
+fn turn() { let first = state[0]; for (var i = 0u; i < 7; i++) { state[i] = state[i + 1] ^ (first >> i); } state[7] = first; log[0] += state[3] & 7; }"},
+"bindings":[{"binding":0,"role":"inout","type":"u32","shape":[8],"value":[1,2,3,4,5,6,7,8]},{"binding":1,"role":"output","type":"u32","shape":[8]}],
+"steps":[)") + steps +
+              "]}");
+}
+
+TEST_F(Executing, StepsGoOnFromTheStateBeforeThem) {
+  const auto stepped = stepped_job(one_line, [](std::string_view text) { return job(text); });
+  const auto whole = run_whole(stepped);
+  ASSERT_TRUE(whole.has_value()) << whole.error().message;
+  for (std::uint32_t stop = 1; stop < 16; ++stop) {
+    RunOptions first{.range = {.first = 0, .count = manifest::axis_length(stepped->manifest)}};
+    first.step_count = stop;
+    auto state = run_range(stepped, first);
+    ASSERT_TRUE(state.has_value()) << state.error().message;
+    RunOptions second = first;
+    second.step_first = stop;
+    second.step_count = 16 - stop;
+    second.state = std::make_shared<const std::vector<ByteVector>>(std::move(state->outputs));
+
+    const auto rest = run_range(stepped, second);
+
+    ASSERT_TRUE(rest.has_value()) << rest.error().message;
+    EXPECT_EQ(rest->outputs, whole->outputs) << "stopped after " << stop;
+    EXPECT_EQ(rest->dispatches, 16 - stop);
+  }
+}
+
+TEST_F(Executing, StepsAreRefusedThatAreNotTheJobsOrLackTheirState) {
+  const auto stepped = stepped_job(one_line, [](std::string_view text) { return job(text); });
+  RunOptions options{.range = {.first = 0, .count = manifest::axis_length(stepped->manifest)}};
+  options.step_first = 3;
+  options.step_count = 2;
+  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);  // No state.
+  options.state = std::make_shared<const std::vector<ByteVector>>(std::vector<ByteVector>{ByteVector(32), ByteVector(28)});
+  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);  // Of another size.
+  options.state = std::make_shared<const std::vector<ByteVector>>(std::vector<ByteVector>{ByteVector(32), ByteVector(32)});
+  EXPECT_TRUE(run_range(stepped, options).has_value());
+  options.step_count = 14;
+  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);  // One too many.
+}
+
+// Tasks of several clients run on one device one part after the other: what one wrote, no other finds, however it looks for it.
+TEST_F(Executing, ATaskFindsNothingThatAnotherLeftOnTheDevice) {
+  const auto secret = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
+@group(0) @binding(0) var<storage, read> key: array<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+var<workgroup> shared_: array<u32, 64>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
+  shared_[lane] = key[id.x % 64];
+  workgroupBarrier();
+  out[id.x] = shared_[63 - lane];
+}"},"entry":"main","dispatch":[256],
+"bindings":[{"binding":0,"role":"input","type":"u32","shape":[64],"value":[)") +
+                          [] {
+                            std::string values;
+                            for (int i = 0; i < 64; ++i) values += (i == 0 ? "" : ",") + std::to_string(3735928559U);
+                            return values;
+                          }() +
+                          R"(]},{"binding":1,"role":"output","type":"u32","shape":[16384]}]})");
+  // Gives back everything that it was given without having written it: its output, its workgroup's memory, and what lies past the end.
+  const auto spy = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@group(0) @binding(2) var<storage, read_write> found: array<u32>;
+var<workgroup> shared_: array<u32, 64>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) lane: u32) {
+  found[id.x] = out[id.x] | shared_[lane] | out[id.x + 16384] | select(0u, 1u, out[id.x + 1000000] == 3735928559u);
+}"},"entry":"main","dispatch":[256],
+"bindings":[{"binding":1,"role":"output","type":"u32","shape":[16384]},{"binding":2,"role":"output","type":"u32","shape":[16384]}]})"));
+  for (int round = 0; round < 8; ++round) {
+    const auto written = run_whole(secret);
+    ASSERT_TRUE(written.has_value()) << written.error().message;
+    ASSERT_EQ(elements<std::uint32_t>(written->outputs.at(0)), std::vector<std::uint32_t>(16384, 3735928559U));
+
+    const auto spied = run_whole(spy);
+
+    ASSERT_TRUE(spied.has_value()) << spied.error().message;
+    EXPECT_EQ(elements<std::uint32_t>(spied->outputs.at(0)), std::vector<std::uint32_t>(16384, 0)) << round;
+    EXPECT_EQ(elements<std::uint32_t>(spied->outputs.at(1)), std::vector<std::uint32_t>(16384, 0)) << round;
+  }
+}
+
+TEST_F(Executing, ARunIsHeldToItsOwnBound) {
+  const auto grid_job = job(one_line(grid));
+  RunOptions options{.range = {.first = 0, .count = manifest::axis_length(grid_job->manifest)}};
+  options.bytes_max = 500;
+  EXPECT_EQ(run_range(grid_job, options).error().code, ErrorCode::resource_exhausted);
+  options.bytes_max = 5000;
+  EXPECT_TRUE(run_range(grid_job, options).has_value());
 }
 
 }  // namespace

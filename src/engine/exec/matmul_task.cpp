@@ -27,7 +27,7 @@ std::span<const std::int8_t> as_int8(ByteSpan bytes) { return {reinterpret_cast<
 
 Async<Result<Output>> run_matmul(gpu::Device& device, const MatmulI8& matmul, std::shared_ptr<const Job> job, RunOptions options) {
   const Stopwatch watch;
-  const std::vector<Range> pieces = manifest::pieces(job->manifest, options.range, options.piece_workgroups_max);
+  const std::vector<Range> pieces = manifest::pieces(job->manifest, options.range, piece_workgroups(*job, device, options.piece_workgroups_max));
   const MatmulShape longest = shape_of(*job, pieces.front());
   const std::uint64_t uniform_stride = round_up(16, device.limits().uniform_offset_alignment);
 

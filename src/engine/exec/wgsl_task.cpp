@@ -50,8 +50,14 @@ std::array<std::uint32_t, 3> step_dispatch(const manifest::Manifest& manifest, s
 // What one run of a range holds on the device, and how each piece is recorded.
 class WgslRun {
  public:
-  WgslRun(gpu::Device& device, const Job& job, const WgslPipelines& pipelines, std::vector<Range> pieces)
-      : device_(device), job_(job), pipelines_(pipelines), pieces_(std::move(pieces)) {}
+  WgslRun(gpu::Device& device, const Job& job, const WgslPipelines& pipelines, std::vector<Range> pieces, const RunOptions& options)
+      : device_(device),
+        job_(job),
+        pipelines_(pipelines),
+        pieces_(std::move(pieces)),
+        step_first_(options.step_first),
+        step_count_(options.step_count == 0 ? job.manifest.steps.size() : options.step_count),
+        state_(options.state) {}
 
   // The numbers of the weft uniform for every piece and step; fails where an origin cannot be told.
   Result<> make_weft_uniform();
@@ -70,6 +76,9 @@ class WgslRun {
   const Job& job_;
   const WgslPipelines& pipelines_;
   const std::vector<Range> pieces_;
+  const std::size_t step_first_;
+  const std::size_t step_count_;
+  const std::shared_ptr<const std::vector<ByteVector>> state_;  // Then there is one piece.
   std::optional<TaskTimer> timer_;
   ByteVector weft_numbers_;
   std::uint64_t weft_stride_ = 0;
@@ -82,7 +91,7 @@ Result<> WgslRun::make_weft_uniform() {
   weft_stride_ = round_up(weft_bytes, device_.limits().uniform_offset_alignment);
   const auto axis = static_cast<std::size_t>(manifest().split.axis);
   for (const Range& piece : pieces_) {
-    for (std::size_t step = 0; step < manifest().steps.size(); ++step) {
+    for (std::size_t step = step_first_; step < step_first_ + step_count_; ++step) {
       std::array<std::uint32_t, 3> origin{};
       const std::array<std::uint32_t, 3> extent = step_dispatch(manifest(), step, piece);
       if (piece.first > 0) {
@@ -142,13 +151,17 @@ void WgslRun::submit_piece(std::size_t index) {
   const Range piece = pieces_[index];
   gpu::Encoder encoder = device_.create_encoder("task");
   std::vector<gpu::BoundBuffer> bound;
+  std::size_t outputs = 0;
   for (std::size_t i = 0; i < manifest().bindings.size(); ++i) {
     const Binding& binding = manifest().bindings[i];
     const std::uint64_t bytes = piece_bytes(manifest(), i, piece);
     // An output is bound in its own length, so that arrayLength() is what the piece has.
     bound.push_back({.binding = binding.binding, .buffer = buffers_[i], .offset = 0, .size = binding.is_output() ? round_up(bytes, 4) : 0});
     if (!binding.is_output()) continue;
-    if (!job_.data[i].empty()) {
+    const std::size_t number = outputs++;
+    if (state_ != nullptr) {
+      write_padded(device_, buffers_[i], 0, (*state_)[number]);
+    } else if (!job_.data[i].empty()) {
       write_slice(i, piece);
     } else if (index > 0) {
       encoder.clear(buffers_[i], 0, buffers_[i].size());  // New buffers are zero already.
@@ -157,10 +170,9 @@ void WgslRun::submit_piece(std::size_t index) {
   const gpu::BindGroup group = device_.create_bind_group(pipelines_.pipelines.front(), 0, bound);
   {
     gpu::Pass pass = encoder.begin_pass("task", timer_->next_pass());
-    const std::size_t steps = manifest().steps.size();
-    for (std::size_t step = 0; step < steps; ++step) {
+    for (std::size_t step = step_first_; step < step_first_ + step_count_; ++step) {
       const gpu::Pipeline& pipeline = pipelines_.pipelines[pipelines_.pipeline_of_step[step]];
-      const std::uint64_t offset = weft_stride_ * (index * steps + step);
+      const std::uint64_t offset = weft_stride_ * (index * step_count_ + step - step_first_);
       const gpu::BindGroup weft = device_.create_bind_group(pipelines_.pipelines.front(), 1, {{0, weft_, offset, weft_bytes}});
       const auto dispatch = step_dispatch(manifest(), step, piece);
       pass.run(pipeline, {&group, &weft}, {.x = dispatch[0], .y = dispatch[1], .z = dispatch[2]});
@@ -185,7 +197,7 @@ Async<Result<Output>> WgslRun::collect(Stopwatch watch) {
   WEFT_CO_ASSIGN(output.gpu_seconds, co_await timer_->seconds());
   // Without timestamps, or with ones too coarse to see the task.
   if (output.gpu_seconds == 0) output.gpu_seconds = output.wall_seconds;
-  output.dispatches = static_cast<std::uint32_t>(pieces_.size() * manifest().steps.size());
+  output.dispatches = static_cast<std::uint32_t>(pieces_.size() * step_count_);
   co_return output;
 }
 
@@ -240,7 +252,8 @@ Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(gpu::Device& de
 Async<Result<Output>> run_wgsl(gpu::Device& device, std::shared_ptr<const Job> job, std::shared_ptr<const WgslPipelines> pipelines,
                                RunOptions options) {
   const Stopwatch watch;
-  WgslRun run(device, *job, *pipelines, manifest::pieces(job->manifest, options.range, piece_workgroups(*job, device, options.piece_workgroups_max)));
+  WgslRun run(device, *job, *pipelines, manifest::pieces(job->manifest, options.range, piece_workgroups(*job, device, options.piece_workgroups_max)),
+              options);
   WEFT_CO_OK(run.make_weft_uniform());
   // Looked at where something is waited for anyway, so that a task of one piece costs one round trip more, not three.
   std::vector<ErrorScopes::Caught> caught;

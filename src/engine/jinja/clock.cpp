@@ -164,6 +164,19 @@ Result<WallTime> WallTime::parse(std::string_view text) {
   return time;
 }
 
+WallTime WallTime::of_unix(std::int64_t seconds) {
+  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const auto rest = static_cast<int>((time - day).count());
+  return {.year = static_cast<int>(date.year()),
+          .month = static_cast<int>(static_cast<unsigned>(date.month())),
+          .day = static_cast<int>(static_cast<unsigned>(date.day())),
+          .hour = rest / 3600,
+          .minute = rest / 60 % 60,
+          .second = rest % 60};
+}
+
 WallTime WallTime::local_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};

@@ -1,6 +1,7 @@
 // The time that a template sees, as on a wall clock, and its text forms (strftime).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,8 @@ struct WallTime {
 
   // "2026-01-02T03:04:05"; a space may stand for the T, and the seconds or the time may be missing.
   [[nodiscard]] static Result<WallTime> parse(std::string_view text);
+  // In UTC.
+  [[nodiscard]] static WallTime of_unix(std::int64_t seconds);
   // Now, where this machine is.
   [[nodiscard]] static WallTime local_now();
 

@@ -12,7 +12,7 @@ namespace weft::kernels {
 
 namespace {
 
-constexpr std::uint32_t tile = 64;  // As in the shader.
+constexpr std::uint32_t tile = MatmulI8::rows_at_once;  // As in the shader.
 
 std::uint64_t words(std::uint64_t bytes) { return (bytes + 3) / 4; }
 

@@ -20,6 +20,9 @@ class MatmulI8 {
   enum class Dot : std::uint8_t { best, plain };  // plain: without dot4I8Packed even where there is one (for tests).
   [[nodiscard]] static Async<Result<MatmulI8>> create(gpu::Device& device, Dot dot = Dot::best);
 
+  // Of C, by one workgroup: a dispatch of fewer takes as long.
+  static constexpr std::uint32_t rows_at_once = 64;
+
   // What the operands take on the device: rows padded with zeros to words, B to a multiple of four rows.
   [[nodiscard]] static std::uint64_t a_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t b_bytes(const MatmulShape& shape);

@@ -74,8 +74,10 @@ struct Generator::Answer {
   tokenizer::StreamDecoder decoder;
   StopText stops;
   Generation generation;
-  std::string certain;   // Said since the last token that was told of.
-  std::size_t told = 0;  // Tokens.
+  std::optional<std::uint32_t> hidden_told;  // Behind how many tokens, last.
+  std::optional<StopReason> ending;          // With a hidden state to be told of before.
+  std::string certain;                       // Said since the last token that was told of.
+  std::size_t told = 0;                      // Tokens.
   Clock::time_point begun;
   Clock::time_point first;  // When the first token was drawn.
 };
@@ -158,14 +160,43 @@ Async<Result<>> Generator::begin(Slot& slot, std::unique_ptr<Answer> answer) {
 Async<Result<>> Generator::replay(Slot& slot) {
   const std::vector<Token>& answered = slot.answer->request.answered;
   slot.answer->skip_answered();
-  const std::size_t part = answered.size() <= options_.replay_max ? 1 : options_.append_max;
+  const Request& request = slot.answer->request;
+  // What is read for its hidden states alone draws nothing that would have to be the same to the last bit.
+  const bool draws = answered.size() < request.tokens_max;
+  const std::size_t part = draws && answered.size() <= options_.replay_max && !options_.exact_in_parts ? 1 : options_.append_max;
   for (std::size_t done = 0; done < answered.size() && slot.answer->wanted();) {
+    std::size_t count = std::min(part, answered.size() - done);
+    if (request.on_hidden && !draws) {
+      if (done % request.hidden_every == 0) WEFT_CO_OK(co_await tell_hidden(slot));
+      count = std::min(count, request.hidden_every - done % request.hidden_every);
+    }
     const auto from = answered.begin() + static_cast<std::ptrdiff_t>(done);
-    const auto to = from + static_cast<std::ptrdiff_t>(std::min(part, answered.size() - done));
+    const auto to = from + static_cast<std::ptrdiff_t>(count);
     WEFT_CO_OK(co_await engine_.append(slot.sequence, {from, to}));
     slot.tokens.insert(slot.tokens.end(), from, to);
     done += static_cast<std::size_t>(to - from);
   }
+  co_return Result<>();
+}
+
+Async<Result<>> Generator::tell_hidden(Slot& slot) {
+  Answer& answer = *slot.answer;
+  const auto tokens = static_cast<std::uint32_t>(slot.tokens.size() - answer.request.prompt.size());
+  if (!answer.request.on_hidden || answer.hidden_told == tokens) co_return Result<>();
+  auto hidden = co_await engine_.last_hidden(slot.sequence);
+  if (!hidden && hidden.error().code == ErrorCode::unsupported) {
+    answer.request.on_hidden = {};
+    co_return Result<>();
+  }
+  if (!hidden) co_return std::unexpected(hidden.error());
+  answer.hidden_told = tokens;
+  answer.request.on_hidden(tokens, *hidden);
+  co_return Result<>();
+}
+
+Async<Result<>> Generator::finish(Slot& slot, StopReason reason) {
+  WEFT_CO_OK(co_await tell_hidden(slot));
+  end(slot, reason);
   co_return Result<>();
 }
 
@@ -194,7 +225,7 @@ Async<Result<>> Generator::admit() {
     if (begun && slot->tokens.size() < slot->answer->given()) {
       end(*slot, StopReason::cancelled);
     } else if (begun && slot->answer->length() >= slot->answer->request.tokens_max) {
-      end(*slot, StopReason::length);
+      WEFT_CO_OK(co_await finish(*slot, StopReason::length));
     } else if (!begun) {
       const bool lasting = begun.error().code == ErrorCode::device_lost;
       slot->tokens.clear();
@@ -230,13 +261,14 @@ void Generator::take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top) {
   if (generation.tokens.empty()) answer.first = Clock::now();
   slot.tokens.push_back(drawn.token);
   generation.tokens.push_back({.id = drawn.token, .text = {}, .logprob = drawn.logprob, .top = std::move(top)});
-  if (tokenizer_.vocabulary().ends_generation(drawn.token)) return end(slot, StopReason::eos);
+  const auto ends = [&](StopReason reason) { answer.request.on_hidden ? (void)(answer.ending = reason) : end(slot, reason); };
+  if (tokenizer_.vocabulary().ends_generation(drawn.token)) return ends(StopReason::eos);
 
   GeneratedToken& token = generation.tokens.back();
   token.text = answer.decoder.push(drawn.token);
   if (!answer.say(answer.stops.push(token.text))) return end(slot, StopReason::cancelled);
-  if (answer.stops.found()) return end(slot, StopReason::stop);
-  if (answer.length() >= answer.request.tokens_max || slot.tokens.size() >= engine_.options().context) return end(slot, StopReason::length);
+  if (answer.stops.found()) return ends(StopReason::stop);
+  if (answer.length() >= answer.request.tokens_max || slot.tokens.size() >= engine_.options().context) return ends(StopReason::length);
   answer.tell();
 }
 
@@ -253,6 +285,12 @@ Async<Result<>> Generator::step() {
       continue;
     }
     const Request& request = slot->answer->request;
+    const auto length = static_cast<std::uint32_t>(slot->answer->length());
+    if (request.on_hidden) {
+      if (length % request.hidden_every == 0) WEFT_CO_OK(co_await tell_hidden(*slot));
+      // What is drawn ahead of the next one would be drawn anew.
+      more = std::min(more, request.hidden_every - length % request.hidden_every - 1);
+    }
     slots.push_back(slot.get());
     sequences.push_back(slot->sequence);
     std::vector<Drawn> top;
@@ -267,6 +305,9 @@ Async<Result<>> Generator::step() {
   if (slots.empty()) co_return Result<>();
   WEFT_CO_ASSIGN(const std::vector<Drawn> drawn, co_await engine_.draw(sequences, more));
   for (std::size_t i = 0; i < slots.size(); ++i) take(*slots[i], drawn[i], std::move(tops[i]));
+  for (Slot* const slot : slots) {
+    if (slot->answer && slot->answer->ending) WEFT_CO_OK(co_await finish(*slot, *slot->answer->ending));
+  }
   co_return Result<>();
 }
 

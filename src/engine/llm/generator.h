@@ -12,6 +12,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,11 @@ struct Request {
   std::vector<std::string> stop{};  // The answer ends before the first of these.
   std::uint32_t top = 0;            // Best candidates to report for every token.
   OnToken on_token{};
+  // Hears of the final hidden state [embedding] behind the prompt and so many tokens of the answer: behind every hidden_every of them,
+  // from 0 on, and behind the last one where the answer came to its end by itself. Where the model is read without drawing
+  // (answered has tokens_max tokens) as well.
+  std::function<void(std::uint32_t tokens, std::span<const float> hidden)> on_hidden{};
+  std::uint32_t hidden_every = 32;
   std::function<bool()> wanted{};  // Asked before every token and every part of the prompt; false ends the answer.
 };
 
@@ -73,6 +80,9 @@ class Generator {
     // Tokens of Request::answered that are read one by one, as they were when they were drawn: the numbers behind them, and so
     // the tokens, are then the same to the last bit. Longer ones are read as a prompt is.
     std::uint32_t replay_max = 256;
+    // The engine's numbers are the same however many tokens it reads at once, as the CPU's are: an answer is then read in parts of
+    // append_max, as exactly, whatever its length.
+    bool exact_in_parts = false;
   };
 
   Generator(Engine& engine, const tokenizer::Tokenizer& tokenizer, Options options);
@@ -99,6 +109,9 @@ class Generator {
   [[nodiscard]] Async<Result<>> step();
   void take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top);
   void end(Slot& slot, StopReason reason);
+  // Tells of the hidden state behind what the slot has read, once for each length.
+  [[nodiscard]] Async<Result<>> tell_hidden(Slot& slot);
+  [[nodiscard]] Async<Result<>> finish(Slot& slot, StopReason reason);
   void drop_unwanted();
   void fail_all(const Error& error);
 

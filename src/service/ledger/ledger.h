@@ -33,6 +33,9 @@ class Ledger {
   // insufficient_funds where a balance other than mint's would become negative. The key is looked up first.
   [[nodiscard]] Result<Applied> apply(const Transaction& transaction);
 
+  // Whether a transaction without a job was applied with this key.
+  [[nodiscard]] bool knows(const std::string& key) const { return keys_.contains(key); }
+
   // 0 for an account that never had anything.
   [[nodiscard]] MicroCredits balance(const Account& account) const;
   // Every account with a balance other than 0, in order of kind and id.

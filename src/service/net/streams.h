@@ -25,7 +25,7 @@ namespace weft::net {
 
 struct StreamEvents {
   std::function<void(ByteSpan bytes)> bytes = {};  // Copied before every call, so that it may close the stream: it holds no state itself.
-  std::function<void()> closed = {};  // Once, unless close() was called before.
+  std::function<void()> closed = {};               // Once, unless close() was called before.
 };
 
 class Stream {

@@ -12,7 +12,7 @@ void Scheduler::State::look_for_late(WorkerState& worker, Instant now) {
   JobState& job = *holding.job;
   TaskState& task = job.tasks.at(holding.index);
   const bool somebody_else = job.requirements->members[0] + job.requirements->members[1] > task.replicas.size();
-  if (task.copies > 0 || task.missing() || !somebody_else || !job.open.empty() || job.has_fresh()) return;
+  if (job.canary != CanaryState::passed || task.copies > 0 || task.missing() || !somebody_else || !job.open.empty() || job.has_fresh()) return;
   if (!may_copy(settings.speculation, copies, workers.size())) return;
   ++task.copies;
   ++job.copies;

@@ -91,7 +91,7 @@ void Scheduler::State::list_worker(WorkerState& worker) {
   std::optional<Instant> deadline;
   const auto at_most = [&](Instant instant) { deadline = deadline ? std::min(*deadline, instant) : instant; };
   if (!worker.gone) {
-    if (!worker.running.empty()) at_most(worker.head_since + settings.wall_max + settings.grace);
+    if (!worker.running.empty()) at_most(worker.head_since + wall_bound(worker) + settings.grace);
     if (!worker.running.empty() && settings.speculation.enabled && worker.running.front().seconds > 0) {
       const Holding& head = worker.running.front();
       at_most(std::max(late_at(settings.speculation, worker.head_since, head.seconds), head.look_again));
@@ -143,6 +143,8 @@ void Scheduler::State::mark(WorkerState& worker) { changed_workers[worker.sequen
 
 void Scheduler::State::erase_job(JobState& job) {
   break_promise(job);
+  for (const auto& [index, task] : job.tasks) forget_way(job.task_id(index));
+  std::erase_if(making_way, [&](const auto& way) { return way.second == job.spec.id; });
   copies -= job.copies;
   leave_client(job);
   if (job.listed_phase != RequirementClass::phases) job.requirements->needing[job.listed_phase].erase(job.rank);

@@ -32,6 +32,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   worker.running.push_back(
       {.job = &job, .index = index, .attempt = attempt, .seconds = predicted, .usual = usual, .since = now, .charged = charged, .look_again = now});
   worker.load_seconds += usual;
+  watch(worker, job, index, predicted, now);
   break_promise(job);  // It has what it waited for.
   if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
   list_job(job);
@@ -65,6 +66,8 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
   const auto running = std::ranges::find_if(worker.running, is_it);
   charge(job, -(running != worker.running.end() ? *running : *std::ranges::find_if(worker.reported, is_it)).charged, now);
   unhold(worker, job, index, now);
+  preemption.lost(job.task_id(index));
+  making_way.erase(job.task_id(index));
   if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas, [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
   if (canary) job.canary = CanaryState::waiting;

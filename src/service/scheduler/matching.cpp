@@ -67,7 +67,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     disconnect(worker, Blame::gone, why, now);
     return;
   }
-  if (!worker.running.empty() && worker.head_since + settings.wall_max + settings.grace <= now) {
+  if (!worker.running.empty() && worker.head_since + wall_bound(worker) + settings.grace <= now) {
     const Error why{ErrorCode::deadline_exceeded, "The lease expired."};
     if (++worker.expiries >= settings.expiries_max) {
       out.push_back(WorkerLost{.worker = worker.info.key, .reason = std::format("The worker let {} leases expire.", worker.expiries)});
@@ -287,6 +287,8 @@ void Scheduler::State::announce(WorkerState& worker, JobState& job, std::uint32_
   if (is_new) {
     Lease made{.worker = worker.info.key, .job = job.spec.id, .wall_ms_max = static_cast<std::uint32_t>(settings.wall_max.count()), .tasks = {}};
     made.canary = job.canary != CanaryState::passed;
+    if (made.canary || is_long(predicted_seconds(worker, job, index)))
+      made.checkpoint_ms = static_cast<std::uint32_t>(settings.checkpoint_min.count());
     if (made.canary) {
       // A browser cannot be stopped, so that it starts with the least there is; a native worker's child can.
       made.piece_workgroups_max = !worker.native() && job.spec.kind == manifest::Kind::wgsl ? 1 : 0;

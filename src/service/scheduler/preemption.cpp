@@ -44,13 +44,13 @@ std::optional<Preempt> Preemption::checkpointed(const TaskId& id, const PublicKe
   return stop(id, task, now);
 }
 
-bool Preemption::may_stop(const Task& task, const Urgent& urgent, Instant now) const {
-  if (!task.running || task.wanted || (urgent.fits && !urgent.fits(task.worker))) return false;
+bool Preemption::may_stop(const TaskId& id, const Task& task, const Urgent& urgent, Instant now) const {
+  if (!task.running || task.wanted) return false;
   const double guarded = seconds(settings_.run_min) * std::exp2(std::min(task.preemptions, 60U));
   if (seconds(now - task.began) < guarded) return false;
   if (task.run.score + task.preemptions * settings_.advantage_min / 2 + settings_.advantage_min > urgent.score) return false;
   const double left = (1 - done(task, now)) * task.run.seconds;
-  return left > seconds(settings_.rest_min);
+  return left > seconds(settings_.rest_min) && (!urgent.fits || urgent.fits(task.worker, id));
 }
 
 Preemption::Way Preemption::make_way(const Urgent& urgent, Instant now) {
@@ -59,7 +59,7 @@ Preemption::Way Preemption::make_way(const Urgent& urgent, Instant now) {
   Task* best = nullptr;
   double best_loss = 0;
   for (auto& [id, task] : tasks_) {
-    if (!may_stop(task, urgent, now)) continue;
+    if (!may_stop(id, task, urgent, now)) continue;
     const double loss = done(task, now) - (task.checkpoint ? task.checkpoint->done : 0);
     if (best != nullptr && std::pair(task.run.score, loss) >= std::pair(best->run.score, best_loss)) continue;
     best_id = &id;

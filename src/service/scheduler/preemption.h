@@ -57,8 +57,9 @@ class Preemption {
   };
   struct Urgent {
     double score = 0;
-    Duration starts_in = Duration::max();               // Where nobody makes way; max: not known.
-    std::function<bool(const PublicKey& worker)> fits;  // Whether it could run there.
+    Duration starts_in = Duration::max();  // Where nobody makes way; max: not known.
+    // Whether it could have that place.
+    std::function<bool(const PublicKey& worker, const TaskId& victim)> fits;
   };
 
   Preemption() : Preemption(Settings{}) {}
@@ -83,6 +84,8 @@ class Preemption {
   void ended(const TaskId& task);
 
   [[nodiscard]] std::optional<Checkpoint> resume_from(const TaskId& task) const;
+  // Whether there is anything to stop.
+  [[nodiscard]] bool empty() const { return tasks_.empty(); }
   [[nodiscard]] std::uint32_t preemptions(const TaskId& task) const;
   // Share of its work that it does again because of preemptions, so far.
   [[nodiscard]] double lost_so_far(const TaskId& task) const;
@@ -101,7 +104,7 @@ class Preemption {
     double lost = 0;
   };
   [[nodiscard]] static double done(const Task& task, Instant now);
-  [[nodiscard]] bool may_stop(const Task& task, const Urgent& urgent, Instant now) const;
+  [[nodiscard]] bool may_stop(const TaskId& id, const Task& task, const Urgent& urgent, Instant now) const;
   Preempt stop(const TaskId& id, Task& task, Instant now);
 
   Settings settings_;

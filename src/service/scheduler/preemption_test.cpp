@@ -56,7 +56,7 @@ TEST(Preemption, TakesTheLeastWorthAndOnlyWhereTheUrgentOneFits) {
   preemption.began(other, key_of(2), {.score = 0.2, .seconds = 10'000}, at(0));
 
   auto only_first = urgent();
-  only_first.fits = [](const PublicKey& worker) { return worker == key_of(1); };
+  only_first.fits = [](const PublicKey& worker, const TaskId&) { return worker == key_of(1); };
   EXPECT_EQ(preemption.make_way(only_first, at(20)).now->victim, film);
   EXPECT_EQ(preemption.make_way(urgent(), at(20)).now->victim, other);
 }

@@ -17,20 +17,24 @@ std::vector<Occupant> Scheduler::State::occupants(const WorkerState& worker) con
   for (const Holding& each : worker.running) {
     // A canary's time is not known: it has until its bound.
     const double takes = each.seconds > 0 ? each.seconds : seconds(settings.wall_max);
-    found.push_back({.ends = each.since + duration_of(takes), .memory_bytes = each.job->spec.requirements.memory_bytes});
+    found.push_back({.ends = each.since + duration_of(takes), .memory_bytes = partition_of(worker, *each.job)});
   }
   return found;
+}
+
+std::uint64_t Scheduler::State::partition_of(const WorkerState& worker, const JobState& job) {
+  return std::max(job.spec.requirements.memory_bytes, worker.info.slice_memory_bytes);
 }
 
 bool Scheduler::State::admits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const {
   if (!worker.sliced()) return true;
   const std::vector<Occupant> there = occupants(worker);
-  std::uint64_t held = job.spec.requirements.memory_bytes;
+  std::uint64_t held = partition_of(worker, job);
   for (const Occupant& each : there) held += each.memory_bytes;
   if (held > worker.info.capabilities.memory_bytes) return false;
   if (worker.promised == nullptr || worker.promised == &job || job.rank < worker.promised->rank) return true;
   const double takes = job.canary == CanaryState::passed ? predicted_seconds(worker, job, index) : seconds(settings.wall_max);
-  return may_backfill(room_of(worker), there, worker.promise, {.ends = now + duration_of(takes), .memory_bytes = job.spec.requirements.memory_bytes});
+  return may_backfill(room_of(worker), there, worker.promise, {.ends = now + duration_of(takes), .memory_bytes = partition_of(worker, job)});
 }
 
 // The first job of its class, in the order of rank, that only lacks room.
@@ -48,7 +52,7 @@ void Scheduler::State::promise_room(JobState& job, Instant now) {
     if (!index || !suits(*worker, job, *index, now)) continue;
     if (worker->promised != nullptr && worker->promised->rank < job.rank) continue;  // Another class's, and before this one.
     const auto there = occupants(*worker);
-    const auto earliest = earliest_start(room_of(*worker), there, job.spec.requirements.memory_bytes, now);
+    const auto earliest = earliest_start(room_of(*worker), there, partition_of(*worker, job), now);
     if (earliest && (best == nullptr || *earliest < start)) {
       best = worker;
       start = *earliest;
@@ -57,7 +61,7 @@ void Scheduler::State::promise_room(JobState& job, Instant now) {
   if (best == nullptr) return;
   if (best->promised != nullptr) break_promise(*best->promised);
   best->promised = &job;
-  best->promise = {.start = start, .memory_bytes = job.spec.requirements.memory_bytes};
+  best->promise = {.start = start, .memory_bytes = partition_of(*best, job)};
   job.promised = best;
   asked.promised = &job;
 }

@@ -16,6 +16,10 @@ double Scheduler::State::predicted_seconds(const WorkerState& worker, const JobS
   return worker.sliced() ? alone * worker.info.slots : alone;  // With all slots busy.
 }
 
+Duration Scheduler::State::wall_bound(const WorkerState& worker) const {
+  return worker.sliced() ? settings.wall_max * std::max(worker.info.slots, 1U) : settings.wall_max;
+}
+
 UnixMillis Scheduler::State::unix_at(Instant now) const {
   return clock_unix + std::chrono::duration_cast<std::chrono::milliseconds>(now - clock_at).count();
 }
@@ -32,7 +36,9 @@ void Scheduler::State::departs(WorkerState& worker, Instant now) {
   known.presence.left(unix_at(now));
   known.seen = next_departure++;
   departed[known.seen] = worker.info.key;
+  moved.push_back(worker.info.key);
   while (departed.size() > acquaintances_max) {
+    forgotten.push_back(departed.begin()->second);
     acquaintances.erase(departed.begin()->second);
     departed.erase(departed.begin());
   }
@@ -40,7 +46,7 @@ void Scheduler::State::departs(WorkerState& worker, Instant now) {
 
 double Scheduler::State::prospect(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const {
   const double takes = predicted_seconds(worker, job, index);
-  if (takes > seconds(settings.wall_max)) return 0;
+  if (takes > seconds(wall_bound(worker))) return 0;
   const double until_done = takes + (worker.sliced() ? 0 : worker.load_seconds);
   return until_done < brief_seconds ? 1 : worker.presence->stays(unix_at(now), until_done);
 }

@@ -139,6 +139,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
                     .deadline_s = job.deadline ? std::max(seconds(*job.deadline - now + job.waited), 1.0) : 0,
                     .workgroups = job.workgroups,
                     .replicas = job.replicas};
+  added.score = score(worth);
   added.rank = rank_of(worth, now - job.waited, state.next_job++);
   added.settled.resize(job.tasks);
   if (job.estimate) {
@@ -192,14 +193,15 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
       std::ranges::find_if(worker->running, [&](const Holding& each) { return each.job == &job && each.index == result.task.index; });
   check(holding != worker->running.end(), "a leased replica is held by its worker");
   const Instant began = holding == worker->running.begin() && !worker->sliced() ? worker->head_since : holding->since;
-  const Measurement measurement{.workgroups = job.range_count(result.task.index),
-                                .gpu_seconds = result.gpu_seconds,
-                                .elapsed_seconds = seconds(now - began),
-                                .rate = worker->rate_said};
+  const double own = 1 - std::clamp(std::isfinite(result.resumed) ? result.resumed : 0, 0.0, 1.0);
+  const auto computed = static_cast<std::uint32_t>(std::max(1.0, std::round(own * job.range_count(result.task.index))));
+  const Measurement measurement{
+      .workgroups = computed, .gpu_seconds = result.gpu_seconds, .elapsed_seconds = seconds(now - began), .rate = worker->rate_said};
 
   replica->state = ReplicaState::reported;
   Holding reported = *holding;
   reported.since = now;
+  state.forget_way(result.task);
   reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
   state.charge(job, reported.charged - holding->charged, now);
   worker->load_seconds -= holding->usual;
@@ -267,6 +269,7 @@ void Scheduler::settled(const TaskId& id) {
       if (replica.state == ReplicaState::reported) continue;
       state.out.push_back(Cancel{.worker = replica.worker, .tasks = {{.task = id, .attempt = replica.attempt}}, .reason = "The task is settled."});
     }
+    state.forget_way(id);
     state.drop_copies(*job, found->second, found->second.copies);
     job->close(found->second);
     job->tasks.erase(found);
@@ -298,7 +301,8 @@ std::vector<Decision> Scheduler::decide(Instant now) {
   state_->refresh_shares(now);
   do {
     state_->match(now);
-  } while (!state_->changed_jobs.empty() || !state_->changed_workers.empty());  // A promise was kept or broken.
+    state_->make_way(now);
+  } while (!state_->changed_jobs.empty() || !state_->changed_workers.empty());  // A promise was kept or broken, or somebody made way.
   state_->lease_in_out.clear();
   return std::exchange(state_->out, {});
 }
@@ -313,6 +317,7 @@ std::optional<Instant> Scheduler::next_deadline() const {
   at_most(state_->retries);
   at_most(state_->starving);
   at_most(state_->patience);
+  if (state_->way_at) next = next ? std::min(*next, *state_->way_at) : *state_->way_at;
   return next;
 }
 
@@ -375,6 +380,24 @@ std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, 
 
 std::size_t Scheduler::copies() const { return state_->copies; }
 std::uint64_t Scheduler::copies_made() const { return state_->copies_made; }
+
+std::uint64_t Scheduler::preemptions() const { return state_->preemptions; }
+
+std::vector<PublicKey> Scheduler::take_moved() { return std::exchange(state_->moved, {}); }
+std::vector<PublicKey> Scheduler::take_forgotten() { return std::exchange(state_->forgotten, {}); }
+
+const Presence* Scheduler::presence(const PublicKey& worker) const {
+  const auto found = state_->acquaintances.find(worker);
+  return found == state_->acquaintances.end() ? nullptr : &found->second.presence;
+}
+
+void Scheduler::restore_presence(const PublicKey& worker, const std::array<Presence::Hour, Presence::hours>& seen) {
+  const auto [known, is_new] = state_->acquaintances.try_emplace(worker);
+  if (!is_new) return;
+  known->second.presence.restore(seen);
+  known->second.seen = state_->next_departure++;
+  state_->departed[known->second.seen] = worker;
+}
 
 std::size_t Scheduler::workers() const { return state_->workers.size(); }
 std::size_t Scheduler::jobs() const { return state_->jobs.size(); }

@@ -20,16 +20,19 @@
 // or will likely leave before its end (presence.h), as long as a better one may get free. Small tasks come in batches: a
 // worker that was filled up is filled again when half of it is done. A task that is late in the tail of its job gets a copy
 // elsewhere (speculation.h); one that needs more memory than a shared worker has free is promised room (reservation.h).
+// A long task makes way for a much more urgent one, at a checkpoint (preemption.h).
 // Leases are not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "service/scheduler/presence.h"
 #include "service/scheduler/quote.h"
 #include "service/scheduler/types.h"
 
@@ -46,6 +49,15 @@ struct TaskResult {
   PublicKey worker;
   std::uint32_t attempt = 0;
   double gpu_seconds = 0;  // As the worker says.
+  double resumed = 0;      // The share of its work that came out of a checkpoint.
+};
+// The state of a task is stored, as far as it was done there.
+struct TaskCheckpoint {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  double done = 0;       // Share of its work, in (0, 1).
+  bool stopped = false;  // The lease ends with it.
 };
 
 struct JobProgress {
@@ -110,6 +122,8 @@ class Scheduler {
   // the worker is at fault, which never ends a job).
   // not_found as for result(), except that a reported task may fail too.
   [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt, const Error& error, Instant now);
+  // not_found as for result(). What it has is what preemption goes by; where its place is wanted, or it stopped, the lease ends.
+  [[nodiscard]] Result<> checkpointed(const TaskCheckpoint& checkpoint, Instant now);
   // The task is accepted. Its other leases are cancelled.
   void settled(const TaskId& task);
   // The task wants so many replicas in all.
@@ -136,6 +150,19 @@ class Scheduler {
   // Copies of late tasks under way, and how many there were.
   [[nodiscard]] std::size_t copies() const;
   [[nodiscard]] std::uint64_t copies_made() const;
+  // Tasks that were stopped for more urgent ones.
+  [[nodiscard]] std::uint64_t preemptions() const;
+
+  // --- For the store: what is known of workers' comings and goings.
+  // Whose history has changed since the last call; at the least whoever left.
+  [[nodiscard]] std::vector<PublicKey> take_moved();
+  // Of a known worker, until now where it is here. Nothing for an unknown one.
+  [[nodiscard]] const Presence* presence(const PublicKey& worker) const;
+  // Before the worker comes.
+  void restore_presence(const PublicKey& worker, const std::array<Presence::Hour, Presence::hours>& seen);
+  // Forgotten, since too many others came later.
+  [[nodiscard]] std::vector<PublicKey> take_forgotten();
+
   [[nodiscard]] std::size_t workers() const;
   [[nodiscard]] std::size_t jobs() const;
 

@@ -65,6 +65,7 @@ struct JobState {
   std::size_t copies = 0;                // Of its tasks.
   WorkerState* promised = nullptr;       // Where its next task has a reservation.
   std::optional<Instant> patient_until;  // It passes over workers until then.
+  double score = 0;                      // Without its age.
   std::vector<bool> settled;
   std::uint32_t settled_count = 0;
   std::map<std::uint32_t, TaskState> tasks;  // By index.
@@ -140,7 +141,7 @@ enum class Blame : std::uint8_t {
 };
 
 struct Scheduler::State {
-  explicit State(Settings chosen) : settings(chosen), shares(chosen.fair_shares) {}
+  explicit State(Settings chosen) : settings(chosen), shares(chosen.fair_shares), preemption(chosen.preemption) {}
 
   const Settings settings;
   std::unordered_map<JobId, std::unique_ptr<JobState>> jobs;            // Looked up only.
@@ -187,6 +188,14 @@ struct Scheduler::State {
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
 
+  Preemption preemption;               // Of long tasks with one replica.
+  std::map<TaskId, JobId> making_way;  // Who stops at its next checkpoint, and for which job.
+  std::optional<Instant> way_at;       // When to look for a place again, while somebody waits for one.
+  std::uint64_t preemptions = 0;
+
+  std::vector<PublicKey> moved;  // Departures since they were last asked for.
+  std::vector<PublicKey> forgotten;
+
   // Nothing where it is unknown.
   JobState* find_job(const JobId& id);
   WorkerState* find_worker(const PublicKey& key);
@@ -218,17 +227,28 @@ struct Scheduler::State {
   [[nodiscard]] UnixMillis unix_at(Instant now) const;
   void arrives(WorkerState& worker, Instant now);
   void departs(WorkerState& worker, Instant now);
+  // How long a task may take there, the others in their slices included.
+  [[nodiscard]] Duration wall_bound(const WorkerState& worker) const;
   // The chance that it is done there; 0 where the worker is too slow for the bound on time.
   [[nodiscard]] double prospect(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
   [[nodiscard]] bool suits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
 
   // promises.cpp: memory of shared workers, and reservations on them.
+  [[nodiscard]] static std::uint64_t partition_of(const WorkerState& worker, const JobState& job);
   [[nodiscard]] std::vector<Occupant> occupants(const WorkerState& worker) const;
   [[nodiscard]] bool admits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
   void promise_room(JobState& job, Instant now);
   void break_promise(JobState& job);
   // After something went there that comes before the promised task.
   void renew_promise(WorkerState& worker, Instant now);
+
+  // yields.cpp: places for urgent tasks.
+  [[nodiscard]] bool is_long(double predicted_seconds) const;
+  void watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted, Instant now);
+  void make_way(Instant now);
+  [[nodiscard]] Duration starts_in(const JobState& job, Instant now) const;
+  void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
+  void forget_way(const TaskId& task);
 
   // copies.cpp: copies of late tasks.
   void look_for_late(WorkerState& worker, Instant now);

@@ -13,6 +13,7 @@
 #include "common/manifest/manifest.h"
 #include "common/protocol/messages.h"
 #include "service/scheduler/fair_share.h"
+#include "service/scheduler/preemption.h"
 #include "service/scheduler/pricing.h"
 #include "service/scheduler/speculation.h"
 
@@ -34,17 +35,20 @@ struct Settings {
   std::chrono::milliseconds starved_after{10'000};       // NoWorkerLeft for a further replica that nobody can compute.
   std::uint32_t expiries_max = 3;                        // Leases in a row that a worker lets expire before it counts as lost.
   std::uint32_t refusals_max = 2;                        // Workers that call the shader or its size wrong; one is enough in the canary.
-  double leaving_risk_max = 0.25;                        // A task passes over workers that leave before its end more likely than this,
-                                                         // and those too slow for wall_max, while a better one may get free.
+  // Long tasks send their state no more often than this, and tasks that take less than twenty of it not at all; 0: none do.
+  std::chrono::milliseconds checkpoint_min{250};
+  double leaving_risk_max = 0.25;  // A task passes over workers that leave before its end more likely than this,
+                                   // and those too slow for wall_max, while a better one may get free.
   FairShares::Settings fair_shares;
   Speculation speculation;
   Pricing pricing;
+  Preemption::Settings preemption;
 };
 
 // How a worker's slots are used.
 enum class Sharing : std::uint8_t {
   in_turn,  // Its tasks run one after the other, each with all of its memory; the others wait, their data fetched ahead.
-  sliced,   // They run at a time, in time slices (slices.h), and share its memory by what their jobs ask for.
+  sliced,   // They run at a time, in time slices (apps/worker/slices.h), and share its memory by what their jobs ask for.
 };
 
 struct Worker {
@@ -53,6 +57,7 @@ struct Worker {
   std::uint32_t slots = 1;  // Tasks that it holds at a time, at most.
   protocol::Capabilities capabilities;
   Sharing sharing = Sharing::in_turn;
+  std::uint64_t slice_memory_bytes = 0;  // Of a sliced one: every task's partition, where its job does not require more.
 };
 
 struct Job {
@@ -93,6 +98,7 @@ struct Lease {
   std::uint32_t piece_workgroups_max = 0;  // 0: one dispatch.
   std::uint32_t wall_ms_max = 0;
   bool canary = false;
+  std::uint32_t checkpoint_ms = 0;  // protocol::Lease's.
   std::vector<protocol::LeasedTask> tasks;
 };
 // Tell the worker to drop these; they are its no more.
@@ -100,6 +106,11 @@ struct Cancel {
   PublicKey worker;
   std::vector<protocol::HeldTask> tasks;
   std::string reason;
+};
+// Tell the worker to stop this one at its next checkpoint; it keeps the lease until then (Scheduler::checkpointed()).
+struct Yield {
+  PublicKey worker;
+  protocol::HeldTask task;
 };
 // A lease ended without a result that counts (expiry, failure, the worker went): trust.withdraw(task, worker).
 struct LeaseLost {
@@ -128,6 +139,6 @@ struct JobFailed {
 struct NoWorkerLeft {
   TaskId task;
 };
-using Decision = std::variant<Lease, Cancel, LeaseLost, WorkerLost, Estimated, JobFailed, NoWorkerLeft>;
+using Decision = std::variant<Lease, Cancel, Yield, LeaseLost, WorkerLost, Estimated, JobFailed, NoWorkerLeft>;
 
 }  // namespace weft::scheduler

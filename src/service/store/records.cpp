@@ -20,12 +20,17 @@ std::string_view to_string(JobState state) {
 }
 
 bool Batch::empty() const {
-  return settings.empty() && jobs.empty() && nonces.empty() && receipts.empty() && replicas.empty() && tasks.empty() && job_updates.empty() &&
-         transactions.empty() && reputations.empty();
+  return settings.empty() && dropped_settings.empty() && jobs.empty() && nonces.empty() && receipts.empty() && replicas.empty() && tasks.empty() &&
+         job_updates.empty() && transactions.empty() && reputations.empty();
 }
 
 void Batch::merge(Batch&& other) {
   const auto append = [](auto& to, auto& from) { to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end())); };
+  if (!dropped_settings.empty()) {
+    // What is set again stays.
+    for (const Setting& setting : other.settings) std::erase(dropped_settings, setting.name);
+  }
+  append(dropped_settings, other.dropped_settings);
   append(settings, other.settings);
   append(jobs, other.jobs);
   append(nonces, other.nonces);

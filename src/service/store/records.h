@@ -139,6 +139,7 @@ struct Batch {
   std::vector<JobUpdate> job_updates;
   std::vector<Transaction> transactions;
   std::vector<Reputation> reputations;
+  std::vector<std::string> dropped_settings;  // By name; after `settings`. Those that are not there are nothing.
 
   [[nodiscard]] bool empty() const;
   // Appends all of `other`.

@@ -64,7 +64,7 @@ TEST_P(Policies, CheckingGetsCheaperWithReputationAndNeverStops) {
   }
   EXPECT_LE(extra_work(rates_at(0.95, GetParam(), 0, settings)), 0.05);
 }
-INSTANTIATE_TEST_SUITE_P(Parts, Policies, testing::Values(1U, 2U, 4U, 8U, 1000U));
+INSTANTIATE_TEST_SUITE_P(Parts, Policies, testing::Values(1U, 2U, 4U, 8U, 32U, 1000U));
 
 TEST(Policy, AJobMayAskForMoreAuditsButNotForFewer) {
   EXPECT_DOUBLE_EQ(rates_at(0.9, 8, 0.5, {}).audit, 0.5);

@@ -332,6 +332,18 @@ void Referee::convict(const TaskId& task, const PublicKey& worker, MicroCredits 
     const JobTerms any{.replicas = 2, .audit = 0, .parts = settings_.checks.audit_parts_max, .agree = {}};
     penalty = stake_for(value, rates(worker, job == jobs_.end() ? any : job->second.terms, pass.now), settings_.checks.collusion);
   }
+  convict(task, worker, penalty, value, std::move(reason), pass);
+}
+
+std::vector<Ruling> Referee::convicted(const TaskId& what, const PublicKey& worker, MicroCredits penalty, MicroCredits value, std::string reason,
+                                       UnixMillis now) {
+  Pass pass{.now = now, .todo = {}, .out = {}};
+  convict(what, worker, penalty, value, std::move(reason), pass);
+  run(pass);
+  return std::move(pass.out);
+}
+
+void Referee::convict(const TaskId& task, const PublicKey& worker, MicroCredits penalty, MicroCredits value, std::string reason, Pass& pass) {
   book_.convict(worker, pass.now);
   pass.out.emplace_back(Convicted{.task = task, .worker = worker, .penalty = penalty, .value = value, .reason = std::move(reason)});
   const auto held = holds_.extract(worker);

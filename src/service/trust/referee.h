@@ -111,6 +111,15 @@ class Referee {
   [[nodiscard]] bool works_alone(const PublicKey& worker, const JobId& job, MicroCredits value, MicroCredits stake, UnixMillis now) const;
   [[nodiscard]] bool established(const PublicKey& worker, UnixMillis now) const { return book_.established(worker, now); }
 
+  // What was confirmed or refuted elsewhere than in a job's tasks. `weight` as ReputationBook::confirm has it.
+  void vouch(const PublicKey& worker, double weight, UnixMillis now) { book_.confirm(worker, weight, now); }
+  void doubt(const PublicKey& worker, UnixMillis now) { book_.doubt(worker, now); }
+  // Of what one vote of a wallet without reputation is worth.
+  [[nodiscard]] double newcomer_weight() const { return 1.0 / (lead() - 1); }
+  // `penalty` is what of its stake it may lose.
+  [[nodiscard]] std::vector<Ruling> convicted(const TaskId& what, const PublicKey& worker, MicroCredits penalty, MicroCredits value,
+                                              std::string reason, UnixMillis now);
+
   [[nodiscard]] const Trust& votes() const { return trust_; }
   [[nodiscard]] const StakesAtRisk& stakes() const { return stakes_; }
   [[nodiscard]] const ReputationBook& book() const { return book_; }
@@ -154,6 +163,7 @@ class Referee {
   void release_if_last(const JobId& job, Pass& pass);
   void unhold(const TaskId& task, const Case& held);
   void convict(const TaskId& task, const PublicKey& worker, MicroCredits value, std::string reason, Pass& pass);
+  void convict(const TaskId& task, const PublicKey& worker, MicroCredits penalty, MicroCredits value, std::string reason, Pass& pass);
   [[nodiscard]] std::uint32_t lead() const { return jury_lead(settings_.checks.error, settings_.checks.collusion); }
 
   const RefereeSettings settings_;

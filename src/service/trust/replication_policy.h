@@ -26,7 +26,7 @@ namespace weft::trust {
 struct CheckSettings {
   double replica_floor = 0.005;
   double audit_work = 0.02;  // Of a task's work, on average.
-  std::uint32_t audit_parts_max = 8;
+  std::uint32_t audit_parts_max = 32;
   double trap_floor = 0.005;
   double collusion = 0.3;  // Of all workers, at most, so it is assumed.
   double error = 1e-4;     // Of a jury.

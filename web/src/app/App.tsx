@@ -2,6 +2,7 @@
 // other one when somebody goes there.
 import { lazy, Suspense, useEffect } from 'react';
 import type { Engine } from '../engine/engine';
+import type { Throttle } from '../engine/throttle';
 import { ContributePage } from '../features/contribute/ContributePage';
 import { Mark } from '../weave/Mark';
 import { DevToolsSwitch } from './DevToolsSwitch';
@@ -16,7 +17,7 @@ const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Netw
 const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat'];
 
 /** `base` is the coordinator's address with a slash at its end. */
-export function App({ engine, base }: { engine: Engine; base: string }) {
+export function App({ engine, throttle, base }: { engine: Engine; throttle: Throttle; base: string }) {
   const page = usePage();
   useEffect(() => {
     document.title = `Weft: ${names[page].toLowerCase()}`;
@@ -61,7 +62,7 @@ export function App({ engine, base }: { engine: Engine; base: string }) {
           <PlaygroundPage base={base} />
         </Suspense>
       ) : (
-        <ContributePage engine={engine} base={base} />
+        <ContributePage engine={engine} throttle={throttle} base={base} />
       )}
       {page === 'contribute' ? (
         <footer className="mt-16 border-t border-line py-8 text-sm text-soft">

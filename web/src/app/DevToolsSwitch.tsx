@@ -2,9 +2,27 @@
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { Engine } from '../engine/engine';
-import { offerGpuSource } from '../engine/gpuCounters';
+import { offerGpuSource, type Run } from '../engine/gpuCounters';
+import type { Session } from '../engine/session';
 
 const DevTools = lazy(async () => ({ default: (await import('../features/devtools')).DevTools }));
+
+const runsMax = 24;
+
+/** The tasks that this tab did last, under their jobs' names. */
+function runsOf(session: Session): readonly Run[] {
+  const byTimestamps = session.device?.features.includes('timestamp-query') ?? false;
+  return session.tasks
+    .filter((task) => task.endedAt !== undefined && task.bytes > 0)
+    .slice(0, runsMax)
+    .map(({ name, index, bytes, operations, gpuSeconds }) => ({
+      name: `${name}, task ${index + 1}`,
+      bytes,
+      operations: operations > 0 ? operations : null,
+      seconds: gpuSeconds,
+      byTimestamps,
+    }));
+}
 
 /** `page` is whose engine is shown first. */
 export function DevToolsSwitch({ engine, page }: { engine: Engine; page: string }) {
@@ -19,6 +37,7 @@ export function DevToolsSwitch({ engine, page }: { engine: Engine; page: string 
       offerGpuSource({
         name: 'Contribute',
         counters: (watch) => engine.gpuCounters(watch),
+        runs: () => runsOf(engine.snapshot()),
         roofsAreKnown: true,
         roofs: async () => {
           const { device } = engine.snapshot();

@@ -36,7 +36,7 @@ describe('Engine', () => {
 
     engine.start(options);
     expect(ports).toHaveLength(1);
-    expect(ports[0]?.received).toEqual([{ type: 'start', ...options }]);
+    expect(ports[0]?.received).toMatchObject([{ type: 'start', ...options }]);
   });
 
   it('starts once, however often it is told to', () => {

@@ -1,9 +1,10 @@
 // The engine as the page sees it: a store with a snapshot and a few verbs, around one dedicated Worker. The Worker is made at
 // the first verb that needs it, and the WebAssembly inside it only at start(), so that looking at the page costs nothing.
 import type { GpuCounters } from './gpuCounters';
-import type { DeviceKind, FromWorker, LinesOrder, ToWorker } from './messages';
+import { keepDevice, recallDevice } from './knownDevice';
+import type { DeviceKind, FromWorker, Limits, LinesOrder, ToWorker } from './messages';
 import type { Peers } from './peers';
-import { emptySession, isActive, reduce, started, type Session } from './session';
+import { emptySession, isActive, reduce, started, startedAgain, type Session } from './session';
 
 /** The part of a Worker that is used here. */
 export type Port = {
@@ -30,6 +31,11 @@ export class Engine {
   readonly #listeners = new Set<() => void>();
   #session: Session = emptySession;
   #port: Port | null = null;
+  #limits: Limits = { share: 1, memoryBytes: null, pausedBy: [] };
+  /** What runs or ran last. */
+  #startedWith: StartOptions | null = null;
+  /** To be started again as soon as it has stopped: a coordinator hears of the memory when a worker joins. */
+  #again = false;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
   #tellTimer: ReturnType<typeof setTimeout> | undefined;
   #exports: PromiseWithResolvers<readonly number[]>[] = [];
@@ -50,15 +56,33 @@ export class Engine {
 
   start(options: StartOptions): void {
     if (isActive(this.#session.phase)) return;
+    this.#again = false;
+    this.#startedWith = options;
     this.#set(started(this.#session, this.#now()));
-    this.#post({ type: 'start', ...options });
+    this.#order(options);
   }
 
   stop(): void {
+    this.#again = false;
     if (!isActive(this.#session.phase) || this.#session.phase === 'stopping') return;
     this.#set({ ...this.#session, phase: 'stopping' });
-    this.#post({ type: 'stop' });
-    this.#stopTimer = setTimeout(() => this.#end({ type: 'stopped' }), this.#options.stopMsMax ?? 15_000);
+    this.#leave();
+  }
+
+  /** Holds from now on, and for later starts. */
+  limit(limits: Limits): void {
+    const before = this.#limits;
+    if (before.share === limits.share && before.memoryBytes === limits.memoryBytes && before.pausedBy.join() === limits.pausedBy.join()) return;
+    this.#limits = limits;
+    this.#set({ ...this.#session, limits });
+    if (!isActive(this.#session.phase) || this.#session.phase === 'stopping' || this.#again) return;
+    if (before.memoryBytes === limits.memoryBytes) {
+      this.#post({ type: 'limits', limits });
+      return;
+    }
+    this.#again = true;
+    this.#set(startedAgain(this.#session));
+    this.#leave();
   }
 
   wake(): void {
@@ -88,6 +112,16 @@ export class Engine {
 
   importWallet(numbers: readonly number[]): void {
     this.#post({ type: 'wallet-import', numbers });
+  }
+
+  #order(options: StartOptions): void {
+    this.#post({ type: 'start', ...options, limits: this.#limits, known: recallDevice(options.device, this.#now()) });
+  }
+
+  #leave(): void {
+    clearTimeout(this.#stopTimer);
+    this.#post({ type: 'stop' });
+    this.#stopTimer = setTimeout(() => this.#end({ type: 'stopped' }), this.#options.stopMsMax ?? 15_000);
   }
 
   #post(message: ToWorker): void {
@@ -124,6 +158,7 @@ export class Engine {
       for (const resolve of this.#countersAsked.splice(0)) resolve(message.counters);
       return;
     }
+    if (message.type === 'device') keepDevice(message.device, this.#now());
     if (message.type === 'wallet-refused') this.#refuseExports(message.message);
     if (message.type === 'stopped' || message.type === 'failed') {
       this.#end(message);
@@ -145,6 +180,12 @@ export class Engine {
     }
     void this.#peers?.then((peers) => peers.closeAll());
     this.#peers = null;
+    const again = this.#again && message.type === 'stopped';
+    this.#again = false;
+    if (again && this.#startedWith !== null) {
+      this.#order(this.#startedWith);
+      return;
+    }
     this.#set(reduce(this.#session, message, this.#now()));
   }
 
@@ -152,9 +193,9 @@ export class Engine {
     for (const { reject } of this.#exports.splice(0)) reject(new Error(why));
   }
 
-  /** A fast machine does hundreds of tasks a second; the page is told at once of a new phase, of the rest ten times a second. */
+  /** A fast machine does hundreds of tasks a second; the page is told at once of a new phase and of limits, of the rest ten times a second. */
   #set(session: Session): void {
-    const urgent = session.phase !== this.#session.phase;
+    const urgent = session.phase !== this.#session.phase || session.limits !== this.#session.limits;
     this.#session = session;
     if (urgent) this.#tell();
     else this.#tellTimer ??= setTimeout(() => this.#tell(), tellMs);

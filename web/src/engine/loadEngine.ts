@@ -7,13 +7,17 @@ const engineAt = new URL('/engine/weft_engine.mjs', self.location.href).href;
 export class EngineMissing extends Error {}
 
 export async function loadEngine(onEvent: (event: FromWorker) => void, onLines: (order: LinesOrder) => void): Promise<EngineModule> {
-  // A HEAD first, since a failed import() does not say whether the file is missing or broken.
+  const { default: create } = await (import(/* @vite-ignore */ engineAt) as Promise<Imported>).catch(why);
+  return create({ onEvent, onLines });
+}
+
+type Imported = { readonly default: (options: { onEvent: (event: FromWorker) => void; onLines: (order: LinesOrder) => void }) => Promise<EngineModule> };
+
+/** A failed import() does not say whether the file is missing or broken. */
+async function why(error: unknown): Promise<never> {
   const there = await fetch(engineAt, { method: 'HEAD' });
   if (!there.ok || !(there.headers.get('content-type') ?? '').includes('javascript')) {
     throw new EngineMissing(`${new URL(engineAt).pathname} answered ${there.status}.`);
   }
-  const { default: create } = (await import(/* @vite-ignore */ engineAt)) as {
-    default: (options: { onEvent: (event: FromWorker) => void; onLines: (order: LinesOrder) => void }) => Promise<EngineModule>;
-  };
-  return create({ onEvent, onLines });
+  throw error;
 }

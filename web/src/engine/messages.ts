@@ -16,6 +16,28 @@ export type DeviceReport = {
   readonly f32GflopPerS: number;
 };
 
+/** Rates from an earlier visit, and the device they are of. */
+export type KnownRates = Pick<DeviceReport, 'vendor' | 'architecture' | 'description' | 'copyGbPerS' | 'f32GflopPerS'>;
+
+/** What somebody lets this tab take. Tasks and models keep to it. */
+export type Limits = {
+  /** Of the time, in (0, 1]. */
+  readonly share: number;
+  /** For tasks and models together; null: as much as is usual. Holds from the next joining on. */
+  readonly memoryBytes: number | null;
+  /** Why nothing new is taken; empty while it is. */
+  readonly pausedBy: readonly string[];
+};
+
+/** What only the Worker knows, once a second. */
+export type Usage = {
+  /** GPU buffers and the engine's own memory. */
+  readonly memoryBytes: number;
+  /** Tasks leased to this tab. */
+  readonly held: number;
+  readonly serving: { readonly connected: boolean; readonly shards: number; readonly running: number; readonly tokens: number };
+};
+
 export type TaskName = { readonly job: string; readonly index: number; readonly attempt: number };
 
 /** What the engine asks of the page, which alone may open connections to other tabs. */
@@ -38,7 +60,8 @@ export type LineNews =
   | { readonly type: 'channel'; readonly chain: number; readonly epoch: number; readonly member: number; readonly channel: RTCDataChannel };
 
 export type ToWorker =
-  | { readonly type: 'start'; readonly coordinator: string; readonly device: DeviceKind }
+  | { readonly type: 'start'; readonly coordinator: string; readonly device: DeviceKind; readonly limits: Limits; readonly known: KnownRates | null }
+  | { readonly type: 'limits'; readonly limits: Limits }
   /** Leave: what runs is finished or given back, then the Worker says `stopped`. */
   | { readonly type: 'stop' }
   /** The machine woke up or the network came back: do not wait out the backoff. */
@@ -57,6 +80,7 @@ export type FromWorker =
   | { readonly type: 'lines'; readonly order: LinesOrder }
   | { readonly type: 'measuring' }
   | { readonly type: 'gpu'; readonly counters: GpuCounters | null }
+  | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'wallet'; readonly address: string }
   | { readonly type: 'wallet-file'; readonly numbers: readonly number[] }
   | { readonly type: 'wallet-refused'; readonly message: string }
@@ -66,7 +90,7 @@ export type FromWorker =
   | { readonly type: 'connected'; readonly balance: number }
   | { readonly type: 'disconnected'; readonly reason: string; readonly retryMs: number }
   | { readonly type: 'task-started'; readonly task: TaskName }
-  | { readonly type: 'task-done'; readonly task: TaskName; readonly wallSeconds: number; readonly gpuSeconds: number }
+  | { readonly type: 'task-done'; readonly task: TaskName; readonly wallSeconds: number; readonly gpuSeconds: number; readonly name?: string; readonly bytes?: number; readonly operations?: number }
   | { readonly type: 'task-failed'; readonly task: TaskName; readonly message: string }
   /** Taken back by the coordinator, or given back by stop. */
   | { readonly type: 'task-cancelled'; readonly task: TaskName; readonly reason: string }

@@ -1,11 +1,15 @@
 // The engine's own interface, as src/apps/worker/web/README.md gives it. Its events are FromWorker messages.
 import type { GpuWatch } from './gpuCounters';
 import type { CompileMessage, LabDevice, LabRates, LabRun, SignedSubmission } from './labMessages';
-import type { DeviceKind, LineNews } from './messages';
+import type { DeviceKind, KnownRates, LineNews, Usage } from './messages';
 
 export type EngineModule = {
-  start(options: { coordinator: string; device: DeviceKind; slots?: number }): void;
+  start(options: { coordinator: string; device: DeviceKind; slots?: number; memoryBytes?: number; known?: KnownRates | null }): void;
   stop(): void;
+  pause(): void;
+  resume(): void;
+  throttle(share: number): void;
+  stats(): { readonly held: number; readonly heapBytes: number; readonly serving: Usage['serving'] };
   wake(): void;
   lines(news: LineNews): void;
   exportWallet(): Promise<readonly number[]>;

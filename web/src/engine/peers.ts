@@ -44,6 +44,7 @@ export class Peers {
 
   async #open({ chain, epoch, index, members, iceServers }: LinesOrder & { readonly type: 'open' }): Promise<void> {
     this.#close(chain);
+    this.#early = this.#early.filter((signal) => signal.chain !== chain || signal.epoch >= epoch);
     const made: Chain = { epoch, lines: new Map() };
     this.#chains.set(chain, made);
     const calls: Promise<void>[] = [];
@@ -73,7 +74,8 @@ export class Peers {
   async #signal({ chain, epoch, from, text }: { chain: number; epoch: number; from: number; text: string }): Promise<void> {
     const known = this.#chains.get(chain);
     if (known === undefined || known.epoch < epoch || !known.lines.has(from)) {
-      if (this.#early.length < earlySignalsMax) this.#early.push({ chain, epoch, from, text });
+      this.#early.push({ chain, epoch, from, text });
+      if (this.#early.length > earlySignalsMax) this.#early.shift(); // Of a chain that never came to be.
       return;
     }
     const line = known.lines.get(from);
@@ -101,10 +103,10 @@ export class Peers {
     }
   }
 
+  // Signals of a later epoch stay: its other members may have been told of it before us.
   #close(chain: number): void {
     const known = this.#chains.get(chain);
     this.#chains.delete(chain);
-    this.#early = this.#early.filter((signal) => signal.chain !== chain || (known !== undefined && signal.epoch > known.epoch));
     for (const { connection } of known?.lines.values() ?? []) connection.close();
   }
 }

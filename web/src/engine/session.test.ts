@@ -4,7 +4,7 @@ import type { FromWorker, TaskName } from './messages';
 import { emptySession, rates, recordsMax, reduce, started, type Session } from './session';
 
 const task = (index: number): TaskName => ({ job: 'j', index, attempt: 0 });
-const done = (index: number): FromWorker => ({ type: 'task-done', task: task(index), wallSeconds: 1, gpuSeconds: 0.5 });
+const done = (index: number): FromWorker => ({ type: 'task-done', task: task(index), wallSeconds: 1, gpuSeconds: 0.5, name: 'mandelbrot', bytes: 1000, operations: 2000 });
 const paid = (index: number, amount: number): FromWorker => ({ type: 'verdict', task: task(index), accepted: true, paid: amount, balance: 100 + amount, reason: '' });
 
 function play(session: Session, ...events: readonly (readonly [number, FromWorker])[]): Session {
@@ -17,7 +17,7 @@ describe('reduce', () => {
     const session = play(running(0), [1000, { type: 'task-started', task: task(3) }], [1500, done(3)], [1700, paid(3, 25)]);
 
     expect(session).toMatchObject({ done: 1, accepted: 1, refused: 0, earned: 25, balance: 125 });
-    expect(session.tasks).toEqual([{ ...task(3), state: 'accepted', startedAt: 1000, endedAt: 1500, gpuSeconds: 0.5, paid: 25, note: '' }]);
+    expect(session.tasks).toEqual([{ ...task(3), state: 'accepted', startedAt: 1000, endedAt: 1500, name: 'mandelbrot', gpuSeconds: 0.5, bytes: 1000, operations: 2000, paid: 25, note: '' }]);
   });
 
   it('keeps the reason of a refusal and pays nothing for it', () => {
@@ -78,14 +78,14 @@ describe('rates', () => {
   it('are of the last minute, and of less after a fresh start', () => {
     const session = play(running(0), [0, { type: 'task-started', task: task(0) }], [5000, done(0)], [5000, { type: 'task-started', task: task(1) }], [10_000, done(1)]);
 
-    expect(rates(session, 20_000)).toEqual({ tasksPerMinute: 6, busyShare: 0.5 });
+    expect(rates(session, 20_000)).toEqual({ tasksPerMinute: 6, busyShare: 0.5, operationsPerSecond: 200, bytesPerSecond: 100 });
     expect(rates(session, 69_000)).toMatchObject({ tasksPerMinute: 1 });
-    expect(rates(session, 200_000)).toEqual({ tasksPerMinute: 0, busyShare: 0 });
+    expect(rates(session, 200_000)).toEqual({ tasksPerMinute: 0, busyShare: 0, operationsPerSecond: 0, bytesPerSecond: 0 });
   });
 
   it('count a task under way as busy but not as done', () => {
     const session = play(running(0), [0, { type: 'task-started', task: task(0) }]);
 
-    expect(rates(session, 10_000)).toEqual({ tasksPerMinute: 0, busyShare: 1 });
+    expect(rates(session, 10_000)).toMatchObject({ tasksPerMinute: 0, busyShare: 1 });
   });
 });

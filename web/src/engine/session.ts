@@ -1,6 +1,6 @@
 // What the page knows of the engine: one immutable value, and a pure function that moves it on with every message. All
 // numbers that the page shows are derived here, so that they can be tested without a Worker.
-import type { DeviceReport, FailureCode, FromWorker, TaskName } from './messages';
+import type { DeviceReport, FailureCode, FromWorker, Limits, TaskName, Usage } from './messages';
 
 export type Phase = 'idle' | 'loading' | 'measuring' | 'joined' | 'stopping' | 'stopped' | 'failed';
 
@@ -16,7 +16,13 @@ export type TaskRecord = TaskName & {
   readonly state: TaskState;
   readonly startedAt: number;
   readonly endedAt?: number;
+  /** Of its job; empty until it is done. */
+  readonly name: string;
   readonly gpuSeconds: number;
+  /** Of its inputs and outputs; 0 until it is done. */
+  readonly bytes: number;
+  /** Of a built-in kernel; 0 where nobody knows. */
+  readonly operations: number;
   readonly paid: number;
   readonly note: string;
 };
@@ -30,6 +36,11 @@ export type Session = {
   readonly deviceLost: string | null;
   readonly balance: number | null;
   readonly startedAt: number | null;
+  /** From the click until the coordinator let this tab in, and until its first task was done. */
+  readonly readyMs: number | null;
+  readonly firstTaskMs: number | null;
+  readonly limits: Limits;
+  readonly usage: Usage | null;
   readonly done: number;
   readonly accepted: number;
   readonly refused: number;
@@ -52,6 +63,10 @@ export const emptySession: Session = {
   deviceLost: null,
   balance: null,
   startedAt: null,
+  readyMs: null,
+  firstTaskMs: null,
+  limits: { share: 1, memoryBytes: null, pausedBy: [] },
+  usage: null,
   done: 0,
   accepted: 0,
   refused: 0,
@@ -70,7 +85,12 @@ function change(tasks: readonly TaskRecord[], name: TaskName, changes: Partial<T
 
 /** A click on Start: counters begin anew, the wallet stays. */
 export function started(session: Session, now: number): Session {
-  return { ...emptySession, address: session.address, balance: session.balance, phase: 'loading', startedAt: now };
+  return { ...emptySession, address: session.address, balance: session.balance, limits: session.limits, phase: 'loading', startedAt: now };
+}
+
+/** It leaves only to join with other limits: what was counted stays. */
+export function startedAgain(session: Session): Session {
+  return { ...session, phase: 'joined', connection: { state: 'connecting' } };
 }
 
 export function reduce(session: Session, message: FromWorker, now: number): Session {
@@ -94,14 +114,16 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
     case 'connecting':
       return { ...session, phase: session.phase === 'stopping' ? 'stopping' : 'joined', connection: { state: 'connecting' } };
     case 'connected':
-      return { ...session, balance: message.balance, connection: { state: 'open', since: now } };
+      return { ...session, balance: message.balance, connection: { state: 'open', since: now }, readyMs: session.readyMs ?? now - (session.startedAt ?? now) };
+    case 'usage':
+      return { ...session, usage: message.usage };
     case 'disconnected':
       return {
         ...session,
         connection: { state: 'waiting', reason: message.reason, retryMs: message.retryMs, retryAt: now + message.retryMs },
       };
     case 'task-started': {
-      const record: TaskRecord = { ...message.task, state: 'running', startedAt: now, gpuSeconds: 0, paid: 0, note: '' };
+      const record: TaskRecord = { ...message.task, state: 'running', startedAt: now, name: '', gpuSeconds: 0, bytes: 0, operations: 0, paid: 0, note: '' };
       const others = session.tasks.filter((task) => !same(task, message.task));
       return { ...session, tasks: [record, ...others].slice(0, recordsMax) };
     }
@@ -109,7 +131,15 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
       return {
         ...session,
         done: session.done + 1,
-        tasks: change(session.tasks, message.task, { state: 'checking', endedAt: now, gpuSeconds: message.gpuSeconds }),
+        firstTaskMs: session.firstTaskMs ?? now - (session.startedAt ?? now),
+        tasks: change(session.tasks, message.task, {
+          state: 'checking',
+          endedAt: now,
+          name: message.name ?? '',
+          gpuSeconds: message.gpuSeconds,
+          bytes: message.bytes ?? 0,
+          operations: message.operations ?? 0,
+        }),
       };
     case 'task-failed':
       return {
@@ -145,22 +175,33 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
   }
 }
 
-export type Rates = { readonly tasksPerMinute: number; readonly busyShare: number };
+export type Rates = { readonly tasksPerMinute: number; readonly busyShare: number; readonly operationsPerSecond: number; readonly bytesPerSecond: number };
 
 /** Over the last minute, or since the start where that is less. */
 export function rates(session: Session, now: number): Rates {
-  if (session.startedAt === null) return { tasksPerMinute: 0, busyShare: 0 };
+  if (session.startedAt === null) return { tasksPerMinute: 0, busyShare: 0, operationsPerSecond: 0, bytesPerSecond: 0 };
   const window = Math.max(1000, Math.min(60_000, now - session.startedAt));
   const from = now - window;
   let ended = 0;
   let busy = 0;
+  let operations = 0;
+  let bytes = 0;
   for (const task of session.tasks) {
     const end = task.endedAt ?? now;
     if (end < from) continue;
-    if (task.endedAt !== undefined && task.state !== 'failed') ended += 1;
+    if (task.endedAt !== undefined && task.state !== 'failed') {
+      ended += 1;
+      operations += task.operations;
+      bytes += task.bytes;
+    }
     busy += end - Math.max(from, task.startedAt);
   }
-  return { tasksPerMinute: (ended * 60_000) / window, busyShare: Math.min(1, busy / window) };
+  return {
+    tasksPerMinute: (ended * 60_000) / window,
+    busyShare: Math.min(1, busy / window),
+    operationsPerSecond: (operations * 1000) / window,
+    bytesPerSecond: (bytes * 1000) / window,
+  };
 }
 
 export const isActive = (phase: Phase): boolean => phase !== 'idle' && phase !== 'stopped' && phase !== 'failed';

@@ -2,7 +2,7 @@
 // wallet's key; the address of a wallet that is already there is read without it.
 import type { EngineModule } from './module';
 import { EngineMissing, loadEngine } from './loadEngine';
-import type { FromWorker, ToWorker } from './messages';
+import type { DeviceKind, FromWorker, KnownRates, Limits, ToWorker } from './messages';
 import { keptAddress } from './keptAddress';
 
 function say(message: FromWorker): void {
@@ -19,6 +19,27 @@ function engine(): Promise<EngineModule> {
   return loading;
 }
 
+let limits: Limits = { share: 1, memoryBytes: null, pausedBy: [] };
+function obey(module: EngineModule): void {
+  module.throttle(limits.share);
+  if (limits.pausedBy.length > 0) module.pause();
+  else module.resume();
+}
+
+const usageEveryMs = 1000;
+let watching: ReturnType<typeof setInterval> | undefined;
+function sayUsage(module: EngineModule): void {
+  const { held, heapBytes, serving } = module.stats();
+  say({ type: 'usage', usage: { memoryBytes: heapBytes + module.gpuWatch.read().bytes, held, serving } });
+}
+
+async function start(coordinator: string, device: DeviceKind, known: KnownRates | null): Promise<void> {
+  const module = await engine();
+  obey(module);
+  module.start({ coordinator, device, known, ...(limits.memoryBytes === null ? {} : { memoryBytes: limits.memoryBytes }) });
+  watching ??= setInterval(() => sayUsage(module), usageEveryMs);
+}
+
 /** A wallet that cannot be read or taken is no reason to end the work. */
 async function orRefuse(act: () => Promise<void>): Promise<void> {
   try {
@@ -32,7 +53,12 @@ async function handle(message: ToWorker): Promise<void> {
   switch (message.type) {
     case 'start':
       say({ type: 'loading' });
-      (await engine()).start({ coordinator: message.coordinator, device: message.device });
+      limits = message.limits;
+      await start(message.coordinator, message.device, message.known);
+      return;
+    case 'limits':
+      limits = message.limits;
+      if (loading !== null) obey(await loading);
       return;
     case 'stop':
       if (loading === null) say({ type: 'stopped' });

@@ -22,6 +22,7 @@ export type Hello = {
   readonly software: string;
   readonly slots: number;
   readonly capabilities: Capabilities;
+  readonly slice_memory_bytes?: number;
 };
 
 export type Challenge = {
@@ -65,6 +66,13 @@ export type LeasedTask = {
   readonly count: number;
 };
 
+export type ResumePoint = {
+  readonly index: number;
+  readonly blob: string;
+  readonly bytes: number;
+  readonly done: number;
+};
+
 export type Lease = {
   readonly type: 'lease';
   readonly v: 1;
@@ -73,6 +81,10 @@ export type Lease = {
   readonly piece_workgroups_max: number;
   readonly wall_ms_max: number;
   readonly tasks: readonly LeasedTask[];
+  readonly resume?: readonly ResumePoint[];
+  readonly checkpoint_ms?: number;
+  readonly client?: string;
+  readonly weight?: number;
 };
 
 export type OutputPart = {
@@ -90,6 +102,7 @@ export type TaskResult = {
   readonly outputs: readonly OutputPart[];
   readonly gpu_seconds: number;
   readonly wall_seconds: number;
+  readonly resumed?: number;
 };
 
 export type ReceiptItem = {
@@ -120,6 +133,18 @@ export type Beat = {
   readonly running: number;
 };
 
+export type Checkpoint = {
+  readonly type: 'checkpoint';
+  readonly v: 1;
+  readonly task: string;
+  readonly attempt: number;
+  readonly blob: string;
+  readonly bytes: number;
+  readonly done: number;
+  readonly of: number;
+  readonly stopped: boolean;
+};
+
 export type Slots = {
   readonly type: 'slots';
   readonly v: 1;
@@ -148,6 +173,12 @@ export type Cancel = {
   readonly v: 1;
   readonly tasks: readonly HeldTask[];
   readonly reason: string;
+};
+
+export type Yield = {
+  readonly type: 'yield';
+  readonly v: 1;
+  readonly tasks: readonly HeldTask[];
 };
 
 export type ChunkName = {
@@ -186,6 +217,6 @@ export type ErrorMessage = {
   readonly message: string;
 };
 
-export type WorkerMessage = Hello | Prove | Resume | TaskResult | Receipt | TaskFailed | Beat | Slots | Bye | Opening | ErrorMessage;
+export type WorkerMessage = Hello | Prove | Resume | TaskResult | Receipt | TaskFailed | Beat | Slots | Bye | Opening | Checkpoint | ErrorMessage;
 
-export type CoordinatorMessage = Challenge | Welcome | Lease | Verdict | Cancel | OpenChunks | ErrorMessage;
+export type CoordinatorMessage = Challenge | Welcome | Lease | Verdict | Cancel | OpenChunks | Yield | ErrorMessage;

@@ -16,6 +16,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
     const bool same = old->second.card.file == card.file && old->second.card.shards_min == card.shards_min;
     old->second.card = card;
     if (!same) {
+      end_audits_of(card.name);
       std::vector<ChainId> chains;
       for (const auto& [id, chain] : chains_) {
         if (chain.model == card.name) chains.push_back(id);
@@ -28,7 +29,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
       for (const std::uint32_t shard : standing) unload(shard);
     }
   } else {
-    models_[card.name] = {.card = card};
+    models_[card.name] = {.card = card, .busy = now};
   }
   form_where_needed(card.name, now);
 }
@@ -36,6 +37,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
 void Desk::remove_model(const std::string& name, Instant now) {
   const auto model = models_.find(name);
   if (model == models_.end()) return;
+  end_audits_of(name);
   std::vector<RequestId> requests;
   for (const auto& [id, request] : requests_) {
     if (request.what.model == name) requests.push_back(id);
@@ -109,20 +111,18 @@ void Desk::tick(Instant now) {
     world_.close(session, "Nothing was heard for too long.");
     lose_worker(session, now);
   }
-  std::vector<ChainId> stuck, idle;
+  std::vector<ChainId> stuck;
   for (const auto& [id, chain] : chains_) {
     const Duration age = now - chain.since;
     if ((chain.state == ChainState::loading && age > settings_.load_max) || (chain.state == ChainState::linking && age > settings_.link_max) ||
         (chain.state == ChainState::ready && !chain.requests.empty() && now - chain.progress > settings_.stall_max))
       stuck.push_back(id);
-    const auto same = std::ranges::count_if(chains_, [&](const auto& other) { return other.second.model == chain.model; });
-    if (chain.state == ChainState::ready && chain.requests.empty() && same > 1 && now - chain.progress > settings_.idle_max) idle.push_back(id);
   }
   for (const ChainId id : stuck) {
     log_warning("A chain of {} makes no progress; another one is formed.", chains_.at(id).model);
     dissolve(id, now);
   }
-  if (!idle.empty()) dissolve(idle.front(), now);
+  look_after_audits(now);
   std::vector<RequestId> late;
   for (const auto& [id, request] : requests_) {
     if (request.chain == 0 && now - request.since > settings_.patience) late.push_back(id);
@@ -135,6 +135,7 @@ void Desk::tick(Instant now) {
   for (const auto& [name, model] : models_) names.push_back(name);
   for (const std::string& name : names) {
     form_where_needed(name, now);
+    shrink(name, now);
     stand_by(name);
   }
   look_at_chains(now);
@@ -158,6 +159,7 @@ std::vector<ServedModel> Desk::models() const {
       ++view.chains;
       view.shards += static_cast<std::uint32_t>(chain.members.size());
       view.running += static_cast<std::uint32_t>(chain.requests.size());
+      for (const Member& member : chain.members) view.covered += is_covered(chain, member, true) ? 1 : 0;
     }
     out.push_back(std::move(view));
   }

@@ -37,6 +37,15 @@ struct AnswerRequest {
   std::uint64_t conversation = 0;  // Equal for turns of one conversation: they are best answered where the earlier ones were.
   protocol::serving::Ask ask;      // request, chain, epoch and answered are the desk's.
 };
+// What workers read and drew of it, those of chains that were lost in the middle included.
+struct WorkShare {
+  PublicKey worker;
+  std::uint64_t work = 0;  // Tokens times layers.
+  friend bool operator==(const WorkShare&, const WorkShare&) = default;
+};
+// Fingerprints by the number of the answer's tokens before them.
+using Prints = std::map<std::uint32_t, ByteVector>;
+
 struct AnswerEnd {
   std::string reason;  // "eos", "stop", "length", "cancelled", "failed".
   Error error{};       // Where failed.
@@ -46,6 +55,24 @@ struct AnswerEnd {
   std::uint32_t resumed = 0;           // Times that it went on behind a loss.
   std::vector<std::string> workers{};  // Keys, in the chain's order, of the chain that ended it.
   std::string transport{};             // "self", "relay", "webrtc", "tcp": how their hops went.
+  // What it is paid and checked by.
+  std::vector<WorkShare> work{};
+  std::vector<std::int32_t> answered{};
+  Prints prints{};
+};
+
+// An answer that somebody else is to read: prompt and tokens, nothing of what was claimed about them.
+struct AuditRequest {
+  RequestId id = 0;  // Of the same numbers as requests, used once.
+  std::string model;
+  protocol::serving::Ask ask;     // With all of `answered`.
+  std::vector<PublicKey> except;  // Who answered it or has audited it.
+  std::uint64_t draw = 0;         // Chooses among those who could.
+};
+struct AuditEnd {
+  std::optional<Error> error{};  // Nobody could, or did.
+  std::vector<PublicKey> auditors{};
+  Prints prints{};
 };
 
 class DeskWorld {
@@ -56,6 +83,7 @@ class DeskWorld {
   virtual void close(ServingId session, const std::string& reason) = 0;  // left() is not called for it.
   virtual void tokens(RequestId request, const std::vector<protocol::serving::Token>& tokens) = 0;
   virtual void ended(RequestId request, const AnswerEnd& end) = 0;
+  virtual void audited(RequestId, const AuditEnd&) {}
 };
 
 struct DeskSettings {
@@ -66,11 +94,17 @@ struct DeskSettings {
   Duration link_max = std::chrono::seconds(10);
   Duration stall_max = std::chrono::seconds(30);  // A chain with requests that draws nothing.
   Duration patience = std::chrono::seconds(60);   // A request for which there is no chain.
-  Duration idle_max = std::chrono::minutes(5);    // A further chain of a model that nobody asks.
-  std::uint32_t sequences = 4;                    // Requests at a time, for each chain.
+  // Another chain of a model once a request has waited so long while all are full; one chain less once there was so long no more to
+  // do than such a part of what one less could.
+  Duration grow_after = std::chrono::seconds(1);
+  Duration shrink_after = std::chrono::minutes(1);
+  double shrink_share = 0.5;
+  std::uint32_t sequences = 4;  // Requests at a time, for each chain.
   std::uint32_t context_max = 4096;
   std::size_t waiting_max = 64;  // Requests of one model.
   std::uint32_t resumes_max = 16;
+  Duration audit_max = std::chrono::seconds(60);     // Until an audit has ended.
+  std::size_t audits_max = 64;                       // At a time.
   std::string wire = "f32";                          // Of hidden states between workers, where a model does not say: "f32", "f16", "i8".
   mesh::Strategy strategy = mesh::Strategy::hybrid;  // How prompts and layers are cut between workers.
   ByteVector secret{};                               // Tokens of direct lines are made from it.
@@ -86,6 +120,7 @@ struct ServedModel {
   std::string name;
   std::string state;  // "ready", "loading", "no worker".
   std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
+  std::uint32_t covered = 0;  // Shards whose layers somebody who stands by has ready.
 };
 struct ServedPeer {
   std::string key;
@@ -117,7 +152,7 @@ struct ServedChain {
 };
 struct ServingCounters {
   std::uint64_t requests = 0, tokens = 0, resumed = 0, failed = 0, refused = 0, relayed_hops = 0, relayed_bytes = 0, direct_hops = 0,
-                direct_bytes = 0, replanned = 0;
+                direct_bytes = 0, replanned = 0, audits = 0;
 };
 
 class Desk {
@@ -139,9 +174,17 @@ class Desk {
   [[nodiscard]] Result<> ask(AnswerRequest request, Instant now);
   void drop(RequestId request, Instant now);
 
+  // Ends with one audited(). On a chain of others that serves the model, on a worker that stands by with all of it, or on an idle one
+  // that has room for it.
+  void audit(AuditRequest request, Instant now);
+  // Serves no more on this connection.
+  void expel(const PublicKey& worker, const std::string& why, Instant now);
+
   void tick(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
+  // Positions that a request of this model has.
+  [[nodiscard]] std::uint32_t context_of(const ModelCard& card) const;
   [[nodiscard]] std::vector<ServedModel> models() const;
   [[nodiscard]] std::vector<ServedWorker> workers() const;
   [[nodiscard]] std::vector<ServedChain> chains() const;
@@ -164,6 +207,7 @@ class Desk {
     ChainId chain = 0;  // 0: stands by.
     std::uint64_t bytes = 0;
     bool loaded = false;
+    bool exact = false;  // On a processor: see Link.
     std::string model{};
     std::uint32_t begin = 0, end = 0;
   };
@@ -184,6 +228,7 @@ class Desk {
     Instant since{};     // Of the state.
     Instant progress{};  // A token or an answer, or a request that was handed to it.
     std::string transport{};
+    bool retiring = false;    // Gets no more requests and goes when it is done.
     Instant changed{};        // Its members, last.
     std::uint32_t looks = 0;  // In a row that found a better chain.
   };
@@ -192,40 +237,57 @@ class Desk {
     ChainId chain = 0;  // 0: waits.
     std::vector<std::int32_t> answered{};
     std::uint32_t prompt_tokens = 0;
+    bool prompt_counted = false;
+    std::map<PublicKey, std::uint64_t> work{};
+    Prints prints{};
     std::uint32_t shards = 0;
     std::uint32_t resumed = 0;
     Instant since{};  // That it waits.
   };
+  struct Audit {
+    AuditRequest what;
+    ChainId chain = 0;  // One that answers, or a number for this audit alone.
+    std::uint32_t epoch = 0;
+    ServingId worker = 0;     // Who is asked.
+    std::uint32_t shard = 0;  // Where it is linked for this audit alone.
+    bool waiting = false;     // For somebody who audits another answer now.
+    Instant since{};
+    std::vector<PublicKey> auditors{};
+    Prints prints{};
+  };
   struct Model {
     ModelCard card;
     std::deque<RequestId> waiting{};
-    std::string trouble{};       // Why the last chain could not be formed.
-    Instant retry{};             // No new chain before.
-    std::uint32_t standbys = 0;  // So far, to take each member's layers in turn.
+    std::string trouble{};  // Why the last chain could not be formed.
+    Instant retry{};        // No new chain before.
+    Instant busy{};         // When its chains were last needed, all of them.
   };
 
   // desk_chains.cpp
-  void form_where_needed(const std::string& model, Instant now);
   [[nodiscard]] bool form(Model& model, Instant now);
   void advance(ChainId id, Instant now);
   void mend(ChainId id, Instant now);
   void dissolve(ChainId id, Instant now);
   void lose_worker(ServingId session, Instant now);
-  // Layers that an idle worker holds, so that it can take the place of one that is lost at once.
-  void stand_by(const std::string& model);
-  void leave_standby(ServingId session);
-  [[nodiscard]] bool take_standby(ChainId id, Member& member);
   std::uint32_t send_load(ServingId worker, ChainId chain, const std::string& model, std::uint32_t begin, std::uint32_t end);
   void load(ChainId id, Member& member, Instant now);
   void unload(std::uint32_t shard);
   [[nodiscard]] std::vector<Candidate> candidates(const Chain* except) const;
   [[nodiscard]] std::uint64_t memory_free(const Worker& worker) const;
-  [[nodiscard]] std::uint32_t context_of(const ModelCard& card) const;
   void on(ServingId session, const protocol::serving::Loaded& message, Instant now);
   void on(ServingId session, const protocol::serving::Unloaded& message, Instant now);
   void on(ServingId session, const protocol::serving::Linked& message, Instant now);
   void on(ServingId session, const protocol::serving::Broken& message, Instant now);
   void on(ServingId session, const protocol::serving::Signal& message, Instant now);
+  // desk_standby.cpp
+  void stand_by(const std::string& model);
+  void leave_standby(ServingId session);
+  [[nodiscard]] bool take_standby(ChainId id, Member& member);
+  [[nodiscard]] bool is_covered(const Chain& chain, const Member& member, bool loaded) const;
+  void refuse_standby(std::uint32_t shard);
+  // desk_scale.cpp
+  void form_where_needed(const std::string& model, Instant now);
+  void shrink(const std::string& model, Instant now);
   void on(ServingId session, const protocol::serving::Parted& message, Instant now);
   // desk_lines.cpp
   void relink(ChainId id, Instant now);
@@ -248,6 +310,23 @@ class Desk {
   [[nodiscard]] Request* request_of(ServingId session, RequestId id, std::uint32_t epoch);
   void on(ServingId session, const protocol::serving::Tokens& message, Instant now);
   void on(ServingId session, const protocol::serving::Answered& message, Instant now);
+  void count_work(Request& request, std::uint64_t tokens);
+  // desk_audits.cpp
+  [[nodiscard]] bool begin_audit(Audit& audit);
+  [[nodiscard]] bool audit_by_chain(Audit& audit);
+  [[nodiscard]] bool audit_by_holder(Audit& audit);
+  [[nodiscard]] bool audit_by_idle(Audit& audit);
+  void link_audit(Audit& audit);
+  // All layers of a model whose chains have several members: nobody could take over a member's place with it.
+  [[nodiscard]] bool serves_audits_alone(const Shard& shard) const;
+  void ask_audit(const Audit& audit);
+  void end_audit(RequestId id, std::optional<Error> error);
+  void look_after_audits(Instant now);
+  void end_audits_on(ServingId worker);
+  void end_audits_of(const std::string& model);
+  [[nodiscard]] Audit* audit_of_chain(ChainId chain);
+  [[nodiscard]] bool audit_hears(ServingId session, const protocol::serving::Tokens& message);
+  [[nodiscard]] bool audit_hears(ServingId session, const protocol::serving::Answered& message);
   void on(ServingId, const protocol::serving::Offer&, Instant) {}
 
   DeskWorld& world_;
@@ -257,6 +336,7 @@ class Desk {
   std::map<std::uint32_t, Shard> shards_;
   std::map<ChainId, Chain> chains_;
   std::map<RequestId, Request> requests_;
+  std::map<RequestId, Audit> audits_;
   std::map<std::uint64_t, ChainId> conversations_;
   std::deque<std::uint64_t> conversations_order_;
   mesh::Topology topology_{{.silent_max = std::chrono::hours(1), .edge_age_max = std::chrono::minutes(10)}};

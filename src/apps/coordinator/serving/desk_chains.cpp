@@ -71,46 +71,6 @@ void Desk::load(ChainId id, Member& member, Instant) {
   member.shard = send_load(member.worker, id, chains_.at(id).model, member.begin, member.end);
 }
 
-// One idle worker for each model, with the layers of one member of its chain after the other.
-void Desk::stand_by(const std::string& name) {
-  for (const auto& [id, shard] : shards_) {
-    if (shard.chain == 0 && shard.model == name) return;
-  }
-  const auto chain =
-      std::ranges::find_if(chains_, [&](const auto& entry) { return entry.second.model == name && entry.second.state == ChainState::ready; });
-  if (chain == chains_.end()) return;
-  Model& model = models_.at(name);
-  const auto& members = chain->second.members;
-  const Member& member = members[(members.size() - 1 + model.standbys) % members.size()];
-  std::vector<Candidate> idle = candidates(&chain->second);
-  std::erase_if(idle, [&](const Candidate& one) { return !workers_.at(one.session).shards.empty(); });
-  const auto worker = place_shard(model.card, member.begin, member.end, idle, context_of(model.card), settings_.sequences);
-  if (!worker) return;
-  ++model.standbys;
-  send_load(*worker, 0, name, member.begin, member.end);
-}
-
-void Desk::leave_standby(ServingId session) {
-  for (const std::uint32_t shard : std::set(workers_.at(session).shards)) {
-    if (shards_.at(shard).chain == 0) unload(shard);
-  }
-}
-
-// The lost layers, where somebody stands by with just these.
-bool Desk::take_standby(ChainId id, Member& member) {
-  const std::string& model = chains_.at(id).model;
-  for (auto& [number, shard] : shards_) {
-    if (shard.chain != 0 || shard.model != model || shard.begin != member.begin || shard.end != member.end) continue;
-    if (std::ranges::contains(chains_.at(id).members, shard.worker, &Member::worker)) continue;
-    shard.chain = id;
-    member.worker = shard.worker;
-    member.shard = number;
-    member.linked = false;
-    return true;
-  }
-  return false;
-}
-
 void Desk::unload(std::uint32_t shard) {
   const auto found = shards_.find(shard);
   if (found == shards_.end()) return;
@@ -149,22 +109,6 @@ bool Desk::form(Model& model, Instant now) {
   return true;
 }
 
-// One chain for every model, and another where requests wait and all chains are full.
-void Desk::form_where_needed(const std::string& name, Instant now) {
-  const auto found = models_.find(name);
-  if (found == models_.end() || now < found->second.retry) return;
-  Model& model = found->second;
-  bool has_chain = false, has_room = false;
-  for (const auto& [id, chain] : chains_) {
-    if (chain.model != name) continue;
-    has_chain = true;
-    has_room |= chain.state != ChainState::ready || chain.requests.size() < settings_.sequences;
-  }
-  if (!has_chain || (!model.waiting.empty() && !has_room)) {
-    if (!form(model, now) && has_chain) model.retry = now + form_again_after;
-  }
-}
-
 // Goes on from loading to linking to ready as far as it is time.
 void Desk::advance(ChainId id, Instant now) {
   Chain& chain = chains_.at(id);
@@ -186,18 +130,18 @@ void Desk::on(ServingId session, const wire::Loaded& message, Instant now) {
   const auto shard = shards_.find(message.shard);
   if (shard == shards_.end() || shard->second.worker != session) return;
   shard->second.loaded = true;
+  shard->second.exact = message.device == "cpu";
+  if (shard->second.chain == 0) return stand_by(std::string(shard->second.model));
   if (chains_.contains(shard->second.chain)) advance(shard->second.chain, now);
+  if (Audit* const audit = audit_of_chain(shard->second.chain)) link_audit(*audit);
 }
 
 void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
   const auto shard = shards_.find(message.shard);
   if (shard == shards_.end() || shard->second.worker != session) return;
   const ChainId id = shard->second.chain;
-  if (id == 0) {
-    // It stands by no more, and is not asked again before it joins anew.
-    workers_.at(session).offer.memory_bytes = 0;
-    return unload(message.shard);
-  }
+  if (id == 0) return refuse_standby(message.shard);
+  if (const Audit* const audit = audit_of_chain(id)) return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
   const std::string name = chains_.at(id).model;
   Model& model = models_.at(name);
   model.trouble = message.message;
@@ -211,6 +155,10 @@ void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
 }
 
 void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
+  if (const Audit* const audit = audit_of_chain(message.chain)) {
+    if (audit->worker == session && audit->epoch == message.epoch) ask_audit(*audit);
+    return;
+  }
   const auto chain = chains_.find(message.chain);
   if (chain == chains_.end() || chain->second.epoch != message.epoch || chain->second.state != ChainState::linking) return;
   const auto member = std::ranges::find(chain->second.members, session, &Member::worker);
@@ -225,6 +173,8 @@ void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
 }
 
 void Desk::on(ServingId session, const wire::Broken& message, Instant now) {
+  if (const Audit* const audit = audit_of_chain(message.chain); audit != nullptr && audit->worker == session)
+    return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
   const auto chain = chains_.find(message.chain);
   if (chain == chains_.end() || chain->second.epoch != message.epoch) return;
   const auto& members = chain->second.members;
@@ -252,6 +202,7 @@ void Desk::on(ServingId session, const wire::Signal& message, Instant) {
 void Desk::lose_worker(ServingId session, Instant now) {
   const auto found = workers_.find(session);
   if (found == workers_.end()) return;
+  end_audits_on(session);
   const auto shards = found->second.shards;
   workers_.erase(found);
   forget_lines(session);

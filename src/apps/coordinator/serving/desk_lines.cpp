@@ -40,6 +40,7 @@ wire::Link Desk::link_of(ChainId id, std::uint32_t index, Instant now) const {
   const Chain& chain = chains_.at(id);
   const Member& self = chain.members[index];
   wire::Link link{.chain = id, .epoch = chain.epoch, .index = index, .wire = wire_of(models_.at(chain.model).card), .members = {}};
+  link.exact = std::ranges::all_of(chain.members, [&](const Member& member) { return shards_.at(member.shard).exact; });
   for (std::uint32_t i = 0; i < chain.members.size(); ++i) {
     const Worker& worker = workers_.at(chain.members[i].worker);
     wire::Member member{.worker = worker.key, .shard = chain.members[i].shard, .lines = worker.offer.lines};

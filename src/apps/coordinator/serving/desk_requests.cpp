@@ -53,7 +53,7 @@ void Desk::hand_out(const std::string& name, Instant now) {
       return std::pair(known == conversations_.end() || known->second != id, chain.requests.size());
     };
     for (const auto& [id, chain] : chains_) {
-      if (chain.model != name || chain.state != ChainState::ready || chain.requests.size() >= settings_.sequences) continue;
+      if (chain.model != name || chain.state != ChainState::ready || chain.retiring || chain.requests.size() >= settings_.sequences) continue;
       if (best == 0 || rank(id) < rank(best)) best = id;
     }
     if (best == 0) return;
@@ -98,7 +98,10 @@ void Desk::end(RequestId id, std::string reason, Error error, Instant now) {
                 .prompt_tokens = request.prompt_tokens,
                 .answer_tokens = static_cast<std::uint32_t>(request.answered.size()),
                 .shards = request.shards,
-                .resumed = request.resumed};
+                .resumed = request.resumed,
+                .answered = request.answered,
+                .prints = request.prints};
+  for (const auto& [worker, work] : request.work) end.work.push_back({.worker = worker, .work = work});
   const auto chain = chains_.find(request.chain);
   if (chain != chains_.end()) {
     chain->second.requests.erase(id);
@@ -125,7 +128,21 @@ Desk::Request* Desk::request_of(ServingId session, RequestId id, std::uint32_t e
   return &request->second;
 }
 
+// The prompt counts for the chain that draws the first token behind it.
+void Desk::count_work(Request& request, std::uint64_t tokens) {
+  if (!request.prompt_counted && request.prompt_tokens > 0) {
+    request.prompt_counted = true;
+    tokens += request.prompt_tokens;
+  }
+  if (tokens == 0) return;
+  for (const Member& member : chains_.at(request.chain).members) {
+    if (const auto worker = workers_.find(member.worker); worker != workers_.end())
+      request.work[worker->second.key] += tokens * (member.end - member.begin);
+  }
+}
+
 void Desk::on(ServingId session, const wire::Tokens& message, Instant now) {
+  if (audit_hears(session, message)) return;
   Request* request = request_of(session, message.request, message.epoch);
   if (request == nullptr) return;
   if (message.first != request->answered.size() || request->answered.size() + message.tokens.size() > request->what.ask.tokens_max) {
@@ -134,14 +151,22 @@ void Desk::on(ServingId session, const wire::Tokens& message, Instant now) {
   }
   chains_.at(request->chain).progress = now;
   for (const wire::Token& token : message.tokens) request->answered.push_back(token.id);
+  for (const wire::Print& print : message.prints) {
+    auto bytes = from_base64(print.data);
+    if (bytes && print.at <= request->what.ask.tokens_max) request->prints[print.at] = std::move(*bytes);
+  }
+  request->prompt_tokens = std::min(message.prompt_tokens, settings_.context_max);
+  count_work(*request, message.tokens.size());
   counters_.tokens += message.tokens.size();
   world_.tokens(message.request, message.tokens);
 }
 
 void Desk::on(ServingId session, const wire::Answered& message, Instant now) {
+  if (audit_hears(session, message)) return;
   Request* request = request_of(session, message.request, message.epoch);
   if (request == nullptr) return;
-  request->prompt_tokens = message.prompt_tokens;
+  request->prompt_tokens = std::min(message.prompt_tokens, settings_.context_max);
+  if (message.reason != "failed") count_work(*request, 0);
   const bool known = message.reason == "eos" || message.reason == "stop" || message.reason == "length";
   if (known) return end(message.request, message.reason, {}, now);
   const ErrorCode code = message.reason == "failed" ? error_code_from(message.code) : ErrorCode::internal;

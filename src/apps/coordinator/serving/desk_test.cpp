@@ -107,6 +107,21 @@ class Network : public DeskWorld {
     ends[request] = end;
   }
 
+  void audited(RequestId request, const AuditEnd& end) override {
+    EXPECT_FALSE(audits.contains(request)) << "an audit ends once";
+    audits[request] = end;
+  }
+  // Of an answer that has ended, by others than who gave it.
+  RequestId audit(const AnswerEnd& of) {
+    AuditRequest request{.id = ++ids, .model = "m", .ask = {}, .except = {}, .draw = ids};
+    request.ask.answered = of.answered;
+    for (const WorkShare& share : of.work) request.except.push_back(share.worker);
+    const RequestId id = request.id;
+    desk.audit(std::move(request), time);
+    settle();
+    return id;
+  }
+
   void settle() {
     while (!waiting.empty()) {
       const auto [session, message] = waiting.front();
@@ -114,7 +129,10 @@ class Network : public DeskWorld {
       if (!alive.contains(session)) continue;
       if (const auto* load = std::get_if<wire::Load>(&message)) {
         ++loads;
-        if (!slow) desk.hear(session, wire::Loaded{.shard = load->shard}, time);
+        if (loads > refuses_after) {
+          desk.hear(session, wire::Unloaded{.shard = load->shard, .code = "out_of_memory", .message = "no room"}, time);
+        } else if (!slow)
+          desk.hear(session, wire::Loaded{.shard = load->shard}, time);
       } else if (const auto* link = std::get_if<wire::Link>(&message)) {
         links[session] = *link;
         desk.hear(session, wire::Linked{.chain = link->chain, .epoch = link->epoch, .line = "relay"}, time);
@@ -141,8 +159,10 @@ class Network : public DeskWorld {
   std::map<std::pair<ServingId, RequestId>, std::uint32_t> drawn;
   std::map<RequestId, std::vector<std::int32_t>> told;
   std::map<RequestId, AnswerEnd> ends;
+  std::map<RequestId, AuditEnd> audits;
   std::optional<Error> refused;
   std::size_t loads = 0;
+  std::size_t refuses_after = ~std::size_t{0};
   bool slow = false;
 };
 
@@ -206,18 +226,239 @@ TEST_P(DeskLosses, AreMendedAndTheAnswerGoesOn) {
   EXPECT_EQ(network.desk.counters().failed, 0u);
 }
 
-TEST(Desk, HasSomebodyStandBy) {
+TEST_P(DeskLosses, CostNoLoadWhereSomebodyStandsBy) {
   Network network;
   for (ServingId id = 1; id <= 4; ++id) network.join(id);
   network.desk.put_model(card("m", 3), network.time);
   network.settle();
-  ASSERT_EQ(network.loads, 4u) << "three members and one who stands by";
-  // It stands by with the last member's layers: that one's loss costs no load.
+  ASSERT_EQ(network.loads, 6u) << "three members, and one who stands by for each of them";
+  EXPECT_EQ(network.desk.models()[0].covered, 3u);
+
+  for (const auto& [session, link] : std::map(network.links)) {
+    if (link.index == GetParam()) network.leave(session);
+  }
+  EXPECT_EQ(network.loads, 6u);
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].covered, 0u);
+
+  network.join(5);
+  EXPECT_EQ(network.loads, 9u) << "the next one stands by for all";
+}
+
+TEST(Desk, HasAsManyStandByAsHaveRoom) {
+  Network network;
+  for (ServingId id = 1; id <= 3; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  ASSERT_EQ(network.loads, 3u);
+  network.join(4, 30);  // Of the model's 70 MB.
+  EXPECT_GE(network.desk.models()[0].covered, 1u);
+  EXPECT_LE(network.desk.models()[0].covered, 2u);
+  network.join(5, 70);
+  EXPECT_EQ(network.desk.models()[0].covered, 3u);
+  EXPECT_EQ(network.loads, 6u);
+}
+
+TEST(Desk, LeavesWhoeverStandsByWithWhatItCouldLoad) {
+  Network network;
+  for (ServingId id = 1; id <= 3; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  network.refuses_after = network.loads + 2;
+  network.join(4);
+  EXPECT_EQ(network.desk.models()[0].covered, 2u);
+  const std::size_t loads = network.loads;
+  network.pass(5s);
+  EXPECT_EQ(network.loads, loads) << "it is not asked again and again";
+}
+
+// How a model's demand moves its chains: up where requests wait, down only after a while with much less to do.
+class DeskScale : public testing::Test {
+ protected:
+  DeskScale() : network({.sequences = 2}) {
+    for (ServingId id = 1; id <= 6; ++id) network.join(id, 70);
+    network.desk.put_model(card("m"), network.time);
+    network.settle();
+  }
+  // `count` requests, all the time, for so long.
+  void demand(std::size_t count, Duration duration) {
+    for (Duration done{}; done < duration; done += 500ms) {
+      std::erase_if(open, [&](RequestId id) { return network.ends.contains(id); });
+      while (open.size() > count) {
+        network.desk.drop(open.back(), network.time);
+        open.pop_back();
+      }
+      while (open.size() < count) open.push_back(network.ask("m", 1'000'000));
+      network.draw();
+      network.pass(500ms);
+      changes += chains != network.desk.models()[0].chains;
+      chains = network.desk.models()[0].chains;
+    }
+  }
+  Network network;
+  std::vector<RequestId> open;
+  std::uint32_t chains = 1;
+  std::uint32_t changes = 0;
+};
+
+TEST_F(DeskScale, GrowsWithDemandAndNoFurther) {
+  demand(2, 30s);
+  EXPECT_EQ(chains, 1u);
+  demand(3, 30s);
+  EXPECT_EQ(chains, 2u);
+  demand(8, 30s);
+  EXPECT_EQ(chains, 4u);
+  demand(100, 60s);
+  EXPECT_EQ(chains, 6u) << "as many as there are workers with room";
+}
+
+TEST_F(DeskScale, ShrinksStepByStepWhenFewerWouldDoForLong) {
+  demand(8, 60s);
+  ASSERT_EQ(chains, 4u);
+  demand(1, 50s);
+  EXPECT_EQ(chains, 4u) << "not at once";
+  demand(1, 20s);
+  EXPECT_EQ(chains, 3u) << "also while a request runs";
+  demand(1, 70s);
+  EXPECT_EQ(chains, 2u);
+  demand(0, 200s);
+  EXPECT_EQ(chains, 1u) << "the last one stays";
+  EXPECT_EQ(network.desk.counters().failed, 0u);
+}
+
+TEST_F(DeskScale, KeepsWhatIsNeededHalfOfTheTime) {
+  demand(8, 60s);
+  ASSERT_EQ(chains, 4u);
+  changes = 0;
+  for (int i = 0; i < 20; ++i) {
+    demand(0, 30s);
+    demand(7, 15s);
+  }
+  EXPECT_EQ(chains, 4u);
+  EXPECT_EQ(changes, 0u);
+}
+
+TEST_F(DeskScale, DoesNotGrowForAMomentsWait) {
+  for (int i = 0; i < 20; ++i) {
+    demand(4, 500ms);  // Two wait, and go.
+    demand(1, 5s);
+  }
+  EXPECT_EQ(chains, 1u);
+}
+
+TEST_F(DeskScale, LetsARetiringChainEndItsAnswersAndTakesItBackWhereDemandReturns) {
+  demand(4, 10s);
+  ASSERT_EQ(chains, 2u);
+  // One long answer in each of the two.
+  std::set<ServingId> busy;
+  for (const auto& [worker, requests] : network.asked) {
+    if (!requests.empty()) busy.insert(worker);
+  }
+  ASSERT_EQ(busy.size(), 2u);
+  for (const ServingId worker : busy) {
+    const RequestId one = network.asked[worker].begin()->first;
+    std::erase(open, one);
+    network.desk.drop(one, network.time);
+  }
+  network.settle();
+  const std::size_t loads = network.loads;
+  demand(2, 300s);
+  EXPECT_EQ(chains, 2u) << "two requests are more than half of what one chain takes";
+  EXPECT_EQ(network.loads, loads);
+
+  const RequestId kept = open.back();
+  demand(1, 70s);
+  EXPECT_EQ(chains, 1u);
+  demand(0, 1s);
+  EXPECT_TRUE(network.ends.contains(kept));
+  EXPECT_EQ(network.desk.counters().resumed, 0u) << "nobody was moved";
+}
+
+TEST(Desk, CountsTheWorkOfEachMemberAlsoOfThoseThatWereLost) {
+  Network network;
+  for (ServingId id = 1; id <= 4; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 3; ++i) network.draw();
+  for (const auto& [session, link] : std::map(network.links)) {
+    if (link.index == 1) network.leave(session);
+  }
+  for (int i = 0; i < 8; ++i) network.draw();
+
+  std::uint64_t work = 0;
+  for (const WorkShare& share : network.ends[id].work) work += share.work;
+  EXPECT_EQ(network.ends[id].work.size(), 4u) << "the lost one drew three tokens";
+  EXPECT_EQ(work, (3u + 8u) * 6u) << "tokens times layers, the prompt's as well";
+}
+
+TEST(Desk, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
+  Network network;
+  network.join(1);
+  network.join(2);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+  ASSERT_EQ(network.ends[id].work.size(), 1u);
+  const ServingId answered = network.links.begin()->first, other = 3 - answered;
+
+  std::vector<RequestId> audits;
+  for (int i = 0; i < 3; ++i) audits.push_back(network.audit(network.ends[id]));
+  ASSERT_EQ(network.asked[other].size(), 1u);
+  EXPECT_TRUE(network.asked[other].begin()->second.audit);
+  EXPECT_EQ(network.asked[other].begin()->second.answered, counted(8));
+  for (int i = 0; i < 3; ++i) network.draw();
+
+  for (const RequestId audit : audits) {
+    ASSERT_TRUE(network.audits.contains(audit));
+    EXPECT_FALSE(network.audits[audit].error);
+    ASSERT_EQ(network.audits[audit].auditors.size(), 1u);
+    EXPECT_EQ(network.audits[audit].auditors[0].bytes[0], other);
+  }
+  network.leave(answered);
+  EXPECT_EQ(network.loads, 2u) << "it stands by as before";
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+}
+
+TEST(Desk, SaysWhereNobodyElseCouldAuditOrTheAuditorLeaves) {
+  Network network;
+  network.join(1);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+  const RequestId alone = network.audit(network.ends[id]);
+  EXPECT_EQ(network.audits[alone].error->code, ErrorCode::unavailable);
+
+  network.join(2);
+  const RequestId lost = network.audit(network.ends[id]);
+  EXPECT_FALSE(network.audits.contains(lost));
+  network.leave(2);
+  EXPECT_TRUE(network.audits[lost].error);
+  network.join(3);
+  const RequestId late = network.audit(network.ends[id]);
+  network.pass(61s);
+  EXPECT_EQ(network.audits[late].error->code, ErrorCode::deadline_exceeded);
+}
+
+TEST(Desk, HasAChainsAnswersAuditedBesideWhatIsStoodByWith) {
+  Network network;
+  for (ServingId id = 1; id <= 4; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+
+  const RequestId audit = network.audit(network.ends[id]);
+  network.draw();
+
+  ASSERT_FALSE(network.audits[audit].error) << network.audits[audit].error->message;
+  EXPECT_EQ(network.loads, 5u) << "all layers, on the one that stands by";
   for (const auto& [session, link] : std::map(network.links)) {
     if (link.index == 2) network.leave(session);
   }
-  EXPECT_EQ(network.loads, 4u);
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.loads, 5u) << "and it still stands by";
 }
 
 TEST(Desk, WaitsForWorkersAndSaysWhyItGivesUp) {

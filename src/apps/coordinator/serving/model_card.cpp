@@ -38,8 +38,9 @@ std::string to_json(const ModelCard& card) { return glz::write<Writing{}>(card).
 Result<ModelCard> read_model_card(std::string_view text) {
   WEFT_ASSIGN(const json::Value root, json::parse(text, {.bytes_max = std::size_t{64} << 10}));
   WEFT_ASSIGN(const json::Object object,
-              root.object({"name", "file", "chunks", "bytes", "header_bytes", "chunk_bytes", "architecture", "layers", "embedding", "vocabulary",
-                           "context", "layer_bytes", "first_bytes", "last_bytes", "cache_bytes", "shards_min", "wire", "created", "owner"}));
+              root.object({"name",        "file",       "chunks",     "bytes",   "header_bytes", "chunk_bytes", "architecture",
+                           "layers",      "embedding",  "vocabulary", "context", "layer_bytes",  "first_bytes", "last_bytes",
+                           "cache_bytes", "shards_min", "price",      "wire",    "created",      "owner"}));
   constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
   ModelCard card;
   WEFT_ASSIGN(card.name, text_of(object, "name", 128));
@@ -63,6 +64,10 @@ Result<ModelCard> read_model_card(std::string_view text) {
   WEFT_ASSIGN(card.last_bytes, number_of<std::uint64_t>(object, "last_bytes", 0, bytes_max));
   WEFT_ASSIGN(card.cache_bytes, number_of<std::uint64_t>(object, "cache_bytes", 0, 1 << 24));
   WEFT_ASSIGN(card.shards_min, number_of<std::uint32_t>(object, "shards_min", 1, std::min(card.layers, 64u)));
+  if (object.has("price")) {
+    constexpr std::uint64_t price_max = 1'000'000'000'000;  // A million credits.
+    WEFT_ASSIGN(card.price, number_of<MicroCredits>(object, "price", 0, price_max));
+  }
   if (object.has("wire")) {
     WEFT_ASSIGN(card.wire, text_of(object, "wire", 8));
     if (!card.wire.empty() && card.wire != "f32" && card.wire != "f16" && card.wire != "i8")

@@ -28,6 +28,7 @@ struct ModelCard {
   std::uint64_t last_bytes = 0;   // The head.
   std::uint64_t cache_bytes = 0;  // For each position and layer.
   std::uint32_t shards_min = 1;   // Workers that a chain is made of at least.
+  MicroCredits price = 0;         // Of 1,000 tokens, of the prompt or the answer.
   std::string wire{};             // How hidden states travel between them: "f32", "f16", "i8"; empty: as the coordinator has it.
   std::int64_t created = 0;       // Milliseconds since 1970.
   std::string owner;              // Who added it: a client's key.

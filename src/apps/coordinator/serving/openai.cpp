@@ -181,6 +181,7 @@ Result<OpenAiRequest> read_chat_request(std::string_view body, std::uint64_t see
   out.ask.tokens_max = tokens_default;
   WEFT_OK(read_count(members, "max_tokens", 1, tokens_default, out.ask.tokens_max));
   WEFT_OK(read_count(members, "max_completion_tokens", 1, tokens_default, out.ask.tokens_max));
+  out.names_bound = members.contains("max_tokens") || members.contains("max_completion_tokens");
   WEFT_OK(read_flag(members, "logprobs", out.logprobs));
   if (const auto top = members.find("top_logprobs"); top != members.end() && !out.logprobs) return top->second.error("needs \"logprobs\": true");
   WEFT_OK(read_count(members, "top_logprobs", 0, top_max, out.ask.top));
@@ -211,6 +212,7 @@ Result<OpenAiRequest> read_completion_request(std::string_view body, std::uint64
   WEFT_OK(read_flag(members, "echo", echo));
   if (echo) return members.at("echo").error("is not supported here");
   out.ask.tokens_max = completion_tokens_default;
+  out.names_bound = true;
   WEFT_OK(read_count(members, "max_tokens", 1, tokens_default, out.ask.tokens_max));
   out.logprobs = members.contains("logprobs");
   WEFT_OK(read_count(members, "logprobs", 0, top_max, out.ask.top));

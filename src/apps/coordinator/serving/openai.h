@@ -22,6 +22,7 @@ struct OpenAiRequest {
   std::uint32_t choices = 1;         // n, for each prompt.
   std::vector<std::string> prompts;  // Of chat: one, what the template is rendered with.
   protocol::serving::Ask ask;        // All but the prompt.
+  bool names_bound = false;          // It says how many tokens it wants at most.
   std::uint64_t conversation = 0;    // See AnswerRequest.
 };
 

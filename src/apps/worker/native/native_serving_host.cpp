@@ -38,12 +38,6 @@ void NativeServingHost::write_chunk(const ModelFile& file, std::uint32_t chunk, 
 
 Result<std::unique_ptr<gguf::Source>> NativeServingHost::open_file(const ModelFile& file) { return chunks_.open(file); }
 
-Async<> NativeServingHost::turn() {
-  const Pending<bool> come;
-  client_.post([come] { come.set(true); });
-  (void)co_await come;
-}
-
 // The device's waits go on while anything is under way, in turns with the client's events.
 void NativeServingHost::work(bool begins) {
   working_ = begins ? working_ + 1 : working_ - 1;
@@ -66,8 +60,12 @@ void NativeServingHost::pump() {
 Async<Result<std::unique_ptr<llm::Engine>>> NativeServingHost::create_engine(const llm::Model& model, const gguf::Source& source,
                                                                              llm::EngineOptions options) {
   if (!options_.gpu) {
-    WEFT_CO_ASSIGN(auto engine, llm::create_cpu_engine(model, source, options));
-    co_return make_paced(std::move(engine), {.before = [this] { return turn(); }});
+    if (calls_ == nullptr) calls_ = std::make_unique<CallThread>([this](std::function<void()> work) { client_.post(std::move(work)); });
+    std::optional<Result<std::unique_ptr<llm::Engine>>> engine;
+    co_await calls_->run([&] { engine.emplace(llm::create_cpu_engine(model, source, options)); });
+    if (!*engine) co_return std::unexpected(engine->error());
+    co_return make_paced(std::move(**engine), {.elsewhere = [this](std::function<void()> call) { return calls_->run(std::move(call)); },
+                                               .now = [this] { return host_.now(); }});
   }
   if (instance_ == nullptr) instance_ = gpu::native::create_instance();
   work(true);

@@ -1,5 +1,5 @@
 // Serving natively: its WebSocket, blobs and timers on one net::Client, chunks in a folder, engines on this machine's GPU (through
-// Dawn, pumped between the client's events) or its processor.
+// Dawn, pumped between the client's events) or its processor (on a thread of their own).
 //
 // Threading: made anywhere; everything else on the client's thread. Lifetime: outlived by the client.
 #pragma once
@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/worker/native/call_thread.h"
 #include "apps/worker/native/chunk_folder.h"
 #include "apps/worker/native/native_host.h"
 #include "apps/worker/serving/serving_host.h"
@@ -47,7 +48,6 @@ class NativeServingHost final : public ServingHost {
                                                                           llm::EngineOptions options) override;
 
  private:
-  [[nodiscard]] Async<> turn();
   void work(bool begins);
   void pump();
 
@@ -59,6 +59,7 @@ class NativeServingHost final : public ServingHost {
   std::unique_ptr<gpu::Device> device_;
   std::size_t working_ = 0;
   bool pumping_ = false;
+  std::unique_ptr<CallThread> calls_;  // Of engines on the processor.
 };
 
 }  // namespace weft::worker

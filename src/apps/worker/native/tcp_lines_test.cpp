@@ -162,7 +162,8 @@ TEST(TcpLine, SurvivesItsText) {
     ASSERT_TRUE(read.has_value()) << text;
     EXPECT_EQ(read->text(), text);
   }
-  for (const std::string text : {"tcp://192.168.1.5:7400", "tcp://192.168.1.5#x", "tcp://192.168.1.5:0#x", "tcp://:7400#x", "tcp://a:99999#x", "udp://a:1#x"})
+  for (const std::string text :
+       {"tcp://192.168.1.5:7400", "tcp://192.168.1.5#x", "tcp://192.168.1.5:0#x", "tcp://:7400#x", "tcp://a:99999#x", "udp://a:1#x"})
     EXPECT_FALSE(TcpLine::parse(text == "tcp://:7400#x" ? "tcp://:7400#" + fingerprint : text).has_value()) << text;
 }
 

@@ -107,6 +107,14 @@ struct Teller {
   }
   void tell(const event::Disconnected& what) const { log_warning("lost {}: {}; again in {:.1f} s", coordinator, what.reason, seconds(what.retry)); }
   void tell(const event::TaskStarted& what) const { log_debug("task {} starts", what.key.task.text()); }
+  void tell(const event::TaskResumed& what) const { log_info("task {} goes on at {} of {}", what.key.task.text(), what.done, what.of); }
+  void tell(const event::TaskAdvanced& what) const {
+    log_debug("task {} did {} parts: {} of {}", what.key.task.text(), what.parts, what.done, what.of);
+  }
+  void tell(const event::TaskCheckpointed& what) const {
+    if (what.stopped) return log_info("task {} makes way at {} of {}", what.key.task.text(), what.done, what.of);
+    log_debug("task {} is kept at {} of {}", what.key.task.text(), what.done, what.of);
+  }
   void tell(const event::TaskDone& what) const { log_debug("task {} done in {:.3f} s", what.key.task.text(), what.wall_seconds); }
   void tell(const event::TaskFailed& what) const { log_warning("task {} failed: {}", what.key.task.text(), what.error.message); }
   void tell(const event::TaskCancelled& what) const { log_debug("task {} cancelled: {}", what.key.task.text(), what.reason); }
@@ -272,6 +280,12 @@ Result<> work(const WorkOptions& options) {
   Session::Options session_options;
   session_options.connection.capabilities = device.capabilities;
   session_options.connection.slots = options.slots;
+  if (options.slice_memory_mb > 0) {
+    session_options.connection.slice_memory_bytes = std::uint64_t{options.slice_memory_mb} << 20;
+    session_options.work.slices = options.slots;
+    session_options.work.slice_memory_bytes = session_options.connection.slice_memory_bytes;
+    session_options.work.memory_bytes = device.capabilities.memory_bytes;
+  }
   session_options.work.wall_max = std::chrono::milliseconds(options.wall_ms_max);
   if (models) session_options.on_welcome = [&models](const protocol::Welcome& welcome) { models->join(welcome.blob_token); };
   std::unique_ptr<Session> session;

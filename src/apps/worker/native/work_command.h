@@ -17,6 +17,7 @@ struct WorkOptions {
   std::uint32_t slots = 16;      // Tasks to hold at a time: one runs, the next one's data is fetched; small ones come in batches.
   std::uint32_t wall_ms_max = 30'000;
   std::uint32_t memory_mb = 1024;
+  std::uint32_t slice_memory_mb = 0;     // Above 0: tasks share the device in time slices, each in a partition of so much of memory_mb.
   std::uint32_t model_memory_mb = 4096;  // For language models; 0: serves none.
   std::filesystem::path cache;           // Keeps models and compiled pipelines.
   // Where other workers of a chain reach this one: ADDRESS, ADDRESS:PORT, or "none": everything goes over the coordinator. Empty: loopback

@@ -3,6 +3,8 @@
 #include <format>
 #include <utility>
 
+#include "common/proof/fingerprint.h"
+
 namespace weft::worker {
 
 namespace wire = protocol::serving;
@@ -47,7 +49,8 @@ void ChainMember::begin() {
     chain_ = std::make_unique<llm::ChainEngine>(*engine, llm::ChainEngine::Options{.wire = values}, hop(1));
     engine = chain_.get();
   }
-  generator_ = std::make_unique<llm::Generator>(*engine, *shard_->tokenizer(), llm::Generator::Options{.append_max = append_max});
+  generator_ = std::make_unique<llm::Generator>(*engine, *shard_->tokenizer(),
+                                                llm::Generator::Options{.append_max = append_max, .exact_in_parts = link_.exact});
 }
 
 void ChainMember::broken(std::uint32_t member, std::string message) {
@@ -82,7 +85,7 @@ void ChainMember::ask(const wire::Ask& ask) {
   const auto refuse = [&](const Error& error) { lines_.tell(failed(ask.request, link_.epoch, error)); };
   if (!generator_) return refuse({ErrorCode::internal, "A member of a chain that is not its first is asked."});
   if (requests_.contains(ask.request)) return refuse({ErrorCode::already_exists, "The request is being answered already."});
-  auto prompt = shard_->prompt(ask.chat, ask.prompt);
+  auto prompt = shard_->prompt(ask.chat, ask.prompt, ask.now);
   if (!prompt) return refuse(prompt.error());
   const std::uint32_t number = ask.request;
   const auto prompt_tokens = static_cast<std::uint32_t>(prompt->size());
@@ -98,7 +101,9 @@ void ChainMember::ask(const wire::Ask& ask) {
   // The member outlives its generator, which calls these.
   request.wanted = [this, number] { return !ended_ && requests_.at(number).wanted; };
   request.on_token = [this, number](const llm::GeneratedToken& token, std::string_view text) { on_token(number, token, text); };
+  if (ask.prints) request.on_hidden = [this, number](std::uint32_t tokens, std::span<const float> hidden) { on_hidden(number, tokens, hidden); };
   requests_[number].told = static_cast<std::uint32_t>(ask.answered.size());
+  requests_[number].prompt_tokens = prompt_tokens;
   const auto done = [this, number, prompt_tokens](Result<llm::Generation> generation) { on_done(number, prompt_tokens, std::move(generation)); };
   if (auto added = generator_->add(std::move(request), {}, done); !added) {
     requests_.erase(number);
@@ -132,13 +137,24 @@ void ChainMember::on_token(std::uint32_t number, const llm::GeneratedToken& toke
   });
 }
 
+// What has no fingerprint (a model whose numbers are not finite) goes without one.
+void ChainMember::on_hidden(std::uint32_t number, std::uint32_t tokens, std::span<const float> hidden) {
+  if (ended_) return;
+  if (const auto bytes = proof::fingerprint(hidden)) requests_.at(number).prints.push_back({.at = tokens, .data = to_base64(*bytes)});
+}
+
 void ChainMember::tell_tokens(std::uint32_t number) {
   const auto found = requests_.find(number);
   if (ended_ || found == requests_.end()) return;
   Request& request = found->second;
   request.telling = false;
-  if (request.tokens.empty()) return;
-  wire::Tokens tokens{.request = number, .epoch = link_.epoch, .first = request.told, .tokens = std::exchange(request.tokens, {})};
+  if (request.tokens.empty() && request.prints.empty()) return;
+  wire::Tokens tokens{.request = number,
+                      .epoch = link_.epoch,
+                      .first = request.told,
+                      .tokens = std::exchange(request.tokens, {}),
+                      .prompt_tokens = request.prompt_tokens,
+                      .prints = std::exchange(request.prints, {})};
   request.told += static_cast<std::uint32_t>(tokens.tokens.size());
   lines_.tell(std::move(tokens));
 }

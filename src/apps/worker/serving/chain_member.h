@@ -46,6 +46,8 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
     bool wanted = true;
     std::uint32_t told = 0;  // Tokens of the answer that were told of, here or by another chain.
     std::vector<protocol::serving::Token> tokens;
+    std::vector<protocol::serving::Print> prints;
+    std::uint32_t prompt_tokens = 0;
     bool telling = false;  // Soon.
   };
 
@@ -54,6 +56,7 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
   void run();
   void check_ended();
   void on_token(std::uint32_t number, const llm::GeneratedToken& token, std::string_view text);
+  void on_hidden(std::uint32_t number, std::uint32_t tokens, std::span<const float> hidden);
   void tell_tokens(std::uint32_t number);
   void on_done(std::uint32_t number, std::uint32_t prompt_tokens, Result<llm::Generation> generation);
   void broken(std::uint32_t member, std::string message);

@@ -16,7 +16,7 @@ Async<Result<std::shared_ptr<Shard>>> Shard::load(ServingHost& host, wire::Load 
   WEFT_CO_ASSIGN(const auto weights, co_await Weights::open(host, file, order.chunks, std::move(token)));
   WEFT_CO_OK(co_await weights->want({{.first = 0, .bytes = order.header_bytes}}));
   WEFT_CO_ASSIGN(out->source_, host.open_file(file));
-  WEFT_CO_ASSIGN(out->file_, gguf::read_file(*out->source_));
+  WEFT_CO_ASSIGN(out->file_, gguf::read_file(*out->source_, {.header_bytes_max = order.header_bytes}));
   WEFT_CO_ASSIGN(out->model_, llm::read_model(out->file_));
   llm::EngineOptions options{.layers = {.begin = order.first_layer, .end = order.end_layer}, .context = order.context, .sequences = order.sequences};
   WEFT_CO_ASSIGN(options, llm::complete(options, out->model_.config));
@@ -42,11 +42,11 @@ bool Shard::serves(const wire::Load& order) const {
          order_.context == order.context && order_.sequences == order.sequences;
 }
 
-Result<std::vector<llm::Token>> Shard::prompt(bool chat, std::string_view text) const {
+Result<std::vector<llm::Token>> Shard::prompt(bool chat, std::string_view text, std::int64_t now) const {
   if (tokenizer_ == nullptr) return fail(ErrorCode::internal, "A shard without the first layer is asked.");
   if (!chat) return tokenizer_->encode(text, {.add_special = true, .parse_special = true});
   if (!chat_) return fail(ErrorCode::unsupported, "The model has no chat template; ask /v1/completions.");
-  WEFT_ASSIGN(const std::string rendered, chat_->render(text, {.now = jinja::WallTime::local_now()}));
+  WEFT_ASSIGN(const std::string rendered, chat_->render(text, {.now = now == 0 ? jinja::WallTime::local_now() : jinja::WallTime::of_unix(now)}));
   return chat::encode_prompt(*tokenizer_, rendered);
 }
 

@@ -26,8 +26,9 @@ class Shard {
 
   [[nodiscard]] const std::shared_ptr<llm::Engine>& engine() const { return engine_; }
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const { return tokenizer_.get(); }
-  // What a prompt is read as; `chat`: `text` is what the chat template is rendered with.
-  [[nodiscard]] Result<std::vector<llm::Token>> prompt(bool chat, std::string_view text) const;
+  // What a prompt is read as; `chat`: `text` is what the chat template is rendered with; `now` in
+  // seconds since 1970, 0: the time here.
+  [[nodiscard]] Result<std::vector<llm::Token>> prompt(bool chat, std::string_view text, std::int64_t now = 0) const;
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
   [[nodiscard]] Meter& meter() const { return *meter_; }
 

@@ -1,14 +1,18 @@
 // The methods of the module, README.md's table: linked into the factory behind what Emscripten writes (--post-js).
 const weftWithText = (text, use) => weftInto(weftUtf8(text), use);
 
-Module['start'] = ({ coordinator, device = 'gpu', slots = 2 }) =>
-  weftWithText(String(coordinator), (url, size) => _weft_engine_start(url, size, device === 'cpu' ? 1 : 0, slots));
+Module['start'] = ({ coordinator, device = 'gpu', slots = 2, memoryBytes = 0, known = null }) => {
+  const name = known ? [known.vendor, known.architecture, known.description].join('\n') : '';
+  weftWithText(String(coordinator), (url, size) =>
+    weftWithText(name, (at, length) =>
+      _weft_engine_start(url, size, device === 'cpu' ? 1 : 0, slots, memoryBytes, at, length, known?.copyGbPerS ?? 0, known?.f32GflopPerS ?? 0)));
+};
 Module['stop'] = () => _weft_engine_stop();
 Module['pause'] = () => _weft_engine_pause();
 Module['resume'] = () => _weft_engine_resume();
 Module['throttle'] = (share) => _weft_engine_throttle(share);
 Module['wake'] = () => _weft_engine_wake();
-Module['stats'] = () => JSON.parse(UTF8ToString(_weft_engine_stats()));
+Module['stats'] = () => ({ ...JSON.parse(UTF8ToString(_weft_engine_stats())), heapBytes: HEAPU8.length });
 Module['wallet'] = () => weftCall((call) => _weft_engine_wallet(call));
 Module['exportWallet'] = async () => JSON.parse(await weftCall((call) => _weft_engine_export_wallet(call)));
 Module['importWallet'] = (numbers) =>

@@ -1,5 +1,6 @@
 #include "apps/worker/web/engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -14,10 +15,28 @@ namespace weft::worker::web {
 namespace {
 
 // A tab shares its machine with whoever sits before it.
-constexpr exec::Bounds bounds = {.binding_bytes_max = std::uint64_t{128} << 20, .bytes_max = std::uint64_t{512} << 20};
+constexpr exec::Bounds bounds_most = {.binding_bytes_max = std::uint64_t{128} << 20, .bytes_max = std::uint64_t{512} << 20};
 
-constexpr std::uint64_t model_bytes_gpu = std::uint64_t{2} << 30;
-constexpr std::uint64_t model_bytes_cpu = std::uint64_t{1} << 30;
+constexpr std::uint64_t memory_usual_gpu = std::uint64_t{2560} << 20;
+constexpr std::uint64_t memory_usual_cpu = std::uint64_t{1536} << 20;
+// Weights on the processor lie in the module's own memory, which ends at 4 GiB.
+constexpr std::uint64_t model_bytes_cpu_max = std::uint64_t{2} << 30;
+
+struct Shares {
+  exec::Bounds tasks;
+  std::uint64_t models = 0;
+};
+// A third for the task that runs, up to what a task may take anywhere; the rest for models.
+Shares share_memory(const Engine::Start& start) {
+  const bool gpu = start.device == protocol::DeviceKind::gpu;
+  const std::uint64_t all = start.memory_bytes > 0 ? start.memory_bytes : gpu ? memory_usual_gpu : memory_usual_cpu;
+  Shares shares{.tasks = bounds_most};
+  shares.tasks.bytes_max = std::min(bounds_most.bytes_max, all / 3);
+  shares.tasks.binding_bytes_max = std::min(bounds_most.binding_bytes_max, shares.tasks.bytes_max);
+  shares.models = all - shares.tasks.bytes_max;
+  if (!gpu) shares.models = std::min(shares.models, model_bytes_cpu_max);
+  return shares;
+}
 
 void later(std::function<void()> work) { weft_timer(new TimerCallback{std::move(work)}, 0); }
 
@@ -32,7 +51,7 @@ void Engine::start(Start start) {
 
 Async<> Engine::open(Start start) {
   emit_(measuring_json());
-  run_->runner = std::make_unique<WebRunner>(bounds);
+  run_->runner = std::make_unique<WebRunner>(share_memory(start).tasks, start.known);
   Result<protocol::Capabilities> capabilities = co_await run_->runner->open(start.device);
   if (!capabilities) {
     fail_start("device", capabilities.error().message);
@@ -64,7 +83,8 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
   run_->host = std::make_unique<WebHost>(start.coordinator);
   const bool gpu = start.device == protocol::DeviceKind::gpu;
   run_->serving_host = std::make_unique<WebServingHost>(start.coordinator, gpu);
-  Serving::Options serving{.memory_bytes = gpu ? model_bytes_gpu : model_bytes_cpu, .gb_per_s = capabilities.copy_gb_per_s};
+  run_->serving_host->throttle(share_);
+  Serving::Options serving{.memory_bytes = share_memory(start).models, .gb_per_s = capabilities.copy_gb_per_s};
   if (weft_lines_there() != 0) {
     run_->lines = std::make_unique<WebLines>();
     serving.lines = {"webrtc"};
@@ -72,7 +92,11 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
   }
   run_->serving = std::make_unique<Serving>(*run_->serving_host, std::move(serving));
   Session::Options options;
-  options.on_welcome = [this](const protocol::Welcome& welcome) { run_->serving->join(welcome.blob_token); };
+  serving_token_.clear();
+  options.on_welcome = [this](const protocol::Welcome& welcome) {
+    serving_token_ = welcome.blob_token;
+    join_serving();
+  };
   options.connection.kind = protocol::WorkerKind::browser;
   options.connection.capabilities = std::move(capabilities);
   options.connection.slots = start.slots;
@@ -89,7 +113,7 @@ void Engine::on_event(const Event& event) {
     emit_(failed_json("refused", refused->error.message));
     return end_run();
   }
-  emit_(event_json(event));
+  if (std::string json = event_json(event); !json.empty()) emit_(json);
   if (std::holds_alternative<event::Stopped>(event)) end_run();
 }
 
@@ -130,17 +154,27 @@ void Engine::stop() {
 
 void Engine::pause() {
   paused_ = true;
-  if (run_ && run_->session) run_->session->pause();
+  if (!run_ || !run_->session) return;
+  run_->session->pause();
+  run_->serving->leave();
 }
 
 void Engine::resume() {
-  paused_ = false;
-  if (run_ && run_->session) run_->session->resume();
+  if (!std::exchange(paused_, false) || !run_ || !run_->session || stop_wanted_) return;
+  run_->session->resume();
+  join_serving();
+}
+
+// With a token that has ended meanwhile it is refused, and the next welcome brings another.
+void Engine::join_serving() {
+  if (!paused_ && !serving_token_.empty()) run_->serving->join(serving_token_);
 }
 
 void Engine::throttle(double share) {
-  share_ = share;
-  if (run_ && run_->session) run_->session->throttle(share);
+  share_ = std::clamp(share, 0.05, 1.0);
+  if (!run_ || !run_->session) return;
+  run_->session->throttle(share_);
+  run_->serving_host->throttle(share_);
 }
 
 void Engine::wake() {
@@ -148,8 +182,8 @@ void Engine::wake() {
 }
 
 std::string Engine::stats() {
-  if (run_ && run_->session) return stats_json(run_->session->stats());
-  return stats_json({});
+  if (run_ && run_->session) return stats_json(run_->session->stats(), run_->serving->stats());
+  return stats_json({}, {});
 }
 
 Async<Result<std::string>> Engine::wallet() {

@@ -26,6 +26,9 @@ class Engine {
     std::string coordinator;  // Its origin.
     protocol::DeviceKind device = protocol::DeviceKind::gpu;
     std::uint32_t slots = 2;
+    // What tasks and the layers of models may take together on the device; 0: as much as is usual.
+    std::uint64_t memory_bytes = 0;
+    KnownRates known{};
   };
 
   explicit Engine(std::function<void(const std::string& json)> emit) : emit_(std::move(emit)) {}
@@ -33,8 +36,10 @@ class Engine {
   // Ignored while started.
   void start(Start start);
   void stop();
+  // No new tasks, and no models are served; what is held is finished, shards stay loaded.
   void pause();
   void resume();
+  // Share of the time spent on tasks, and that of each model's engine; in [0.05, 1].
   void throttle(double share);
   void wake();
   [[nodiscard]] std::string stats();
@@ -57,6 +62,7 @@ class Engine {
     std::unique_ptr<Session> session;
   };
   [[nodiscard]] Async<> open(Start start);
+  void join_serving();
   void begin(const Start& start, protocol::Capabilities capabilities);
   void on_event(const Event& event);
   void fail_start(std::string_view code, const std::string& message);
@@ -67,6 +73,7 @@ class Engine {
   std::unique_ptr<Run> run_;  // Also while it opens.
   bool stop_wanted_ = false;
   bool ending_ = false;
+  std::string serving_token_;  // Of the last welcome.
   bool paused_ = false;
   double share_ = 1;
 };

@@ -37,8 +37,13 @@ struct ToJson {
     return write_object("type", "disconnected", "reason", e.reason, "retryMs", seconds(e.retry) * 1000);
   }
   std::string operator()(const event::TaskStarted& e) const { return write_object("type", "task-started", "task", task(e.key)); }
+  // The page shows tasks, not their parts.
+  std::string operator()(const event::TaskResumed&) const { return {}; }
+  std::string operator()(const event::TaskAdvanced&) const { return {}; }
+  std::string operator()(const event::TaskCheckpointed&) const { return {}; }
   std::string operator()(const event::TaskDone& e) const {
-    return write_object("type", "task-done", "task", task(e.key), "wallSeconds", e.wall_seconds, "gpuSeconds", e.gpu_seconds);
+    return write_object("type", "task-done", "task", task(e.key), "wallSeconds", e.wall_seconds, "gpuSeconds", e.gpu_seconds, "name", e.job_name,
+                        "bytes", e.bytes, "operations", e.operations);
   }
   std::string operator()(const event::TaskFailed& e) const {
     return write_object("type", "task-failed", "task", task(e.key), "message", e.error.message);
@@ -73,12 +78,13 @@ std::string device_lost_json(std::string_view message) { return write_object("ty
 
 std::string failed_json(std::string_view code, std::string_view message) { return write_object("type", "failed", "code", code, "message", message); }
 
-std::string stats_json(const Session::Stats& s) {
+std::string stats_json(const Session::Stats& s, const Serving::Stats& serving) {
   return write_object("state", to_string(s.state), "tasksDone", s.counters.tasks_done, "tasksFailed", s.counters.tasks_failed, "accepted",
                       s.counters.accepted, "refused", s.counters.refused, "paid", s.counters.paid, "balance", s.counters.balance, "tasksPerMinute",
                       s.tasks_per_minute, "gpuSeconds", s.counters.gpu_seconds, "wallSeconds", s.counters.wall_seconds, "held", s.held,
                       "pendingVerdicts", s.unanswered, "reconnects", s.counters.reconnects, "bytesFetched", s.fetched_bytes, "bytesSent",
-                      s.counters.bytes_sent, "lastError", s.counters.last_error);
+                      s.counters.bytes_sent, "lastError", s.counters.last_error, "serving",
+                      glz::obj{"connected", serving.connected, "shards", serving.shards, "running", serving.running, "tokens", serving.tokens});
 }
 
 }  // namespace weft::worker::web

@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "apps/worker/events.h"
+#include "apps/worker/serving/serving.h"
 #include "apps/worker/session.h"
 #include "common/protocol/messages.h"
 
 namespace weft::worker::web {
 
-// Empty for event::Refused, which the page hears as `failed`.
+// Empty for what the page does not hear: parts and checkpoints of tasks, and event::Refused, which it hears as `failed`.
 [[nodiscard]] std::string event_json(const Event& event);
 
 [[nodiscard]] std::string measuring_json();
@@ -19,6 +20,6 @@ namespace weft::worker::web {
 [[nodiscard]] std::string device_lost_json(std::string_view message);
 // `code`: "wallet", "refused" or "device".
 [[nodiscard]] std::string failed_json(std::string_view code, std::string_view message);
-[[nodiscard]] std::string stats_json(const Session::Stats& stats);
+[[nodiscard]] std::string stats_json(const Session::Stats& stats, const Serving::Stats& serving);
 
 }  // namespace weft::worker::web

@@ -37,10 +37,13 @@ void answer_later(std::uint32_t call, weft::Async<weft::Result<std::string>> wor
 }  // namespace
 
 extern "C" {
-EMSCRIPTEN_KEEPALIVE void weft_engine_start(const char* coordinator, std::uint32_t size, int cpu, std::uint32_t slots) {
+EMSCRIPTEN_KEEPALIVE void weft_engine_start(const char* coordinator, std::uint32_t size, int cpu, std::uint32_t slots, double memory_bytes,
+                                            const char* known_device, std::uint32_t known_size, double known_copy, double known_f32) {
   engine().start({.coordinator = std::string(coordinator, size),
                   .device = cpu != 0 ? weft::protocol::DeviceKind::cpu : weft::protocol::DeviceKind::gpu,
-                  .slots = std::clamp<std::uint32_t>(slots, 1, 64)});
+                  .slots = std::clamp<std::uint32_t>(slots, 1, 64),
+                  .memory_bytes = memory_bytes > 0 ? static_cast<std::uint64_t>(memory_bytes) : 0,
+                  .known = {.device = std::string(known_device, known_size), .copy_gb_per_s = known_copy, .f32_gflop_per_s = known_f32}});
 }
 EMSCRIPTEN_KEEPALIVE void weft_engine_stop() { engine().stop(); }
 EMSCRIPTEN_KEEPALIVE void weft_engine_pause() { engine().pause(); }

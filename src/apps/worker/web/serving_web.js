@@ -83,7 +83,8 @@ addToLibrary({
   },
 
   // Lines by chain and member. Module.onLines takes { type: 'open' | 'signal' | 'close', ... }; Module.lines() takes what comes back.
-  $weftLines: { open: new Map() },
+  // `epochs`: of each chain that has lines; what still comes of an earlier one is none.
+  $weftLines: { open: new Map(), epochs: new Map() },
   $weftLineNews__deps: ['$weftInto', 'weft_line_news'],
   // 0 signal, 1 frame, 2 open, 3 closed.
   $weftLineNews: (kind, chain, epoch, member, bytes) => weftInto(bytes, (data, size) => _weft_line_news(kind, chain, epoch, member, data, size)),
@@ -96,9 +97,10 @@ addToLibrary({
     if (type !== 'channel') return undefined;
     const name = `${chain}/${member}`;
     const opened = () => {
+      if (weftLines.epochs.get(chain) !== epoch) return channel.close();
       if (weftLines.open.get(name)?.channel === channel) return;
       weftLines.open.set(name, { channel, epoch });
-      weftLineNews(2, chain, epoch, member, nothing);
+      return weftLineNews(2, chain, epoch, member, nothing);
     };
     const closed = () => {
       if (weftLines.open.get(name)?.channel !== channel) return;
@@ -111,15 +113,17 @@ addToLibrary({
     channel.onmessage = ({ data }) => {
       // A transferred channel may deliver before it says that it is open.
       opened();
+      if (weftLines.epochs.get(chain) !== epoch) return;
       if (data instanceof ArrayBuffer) weftLineNews(1, chain, epoch, member, new Uint8Array(data));
     };
     if (channel.readyState === 'open') opened();
     return undefined;
   },
   weft_lines_there: () => (Module['onLines'] ? 1 : 0),
-  weft_lines_open__deps: ['$UTF8ToString'],
+  weft_lines_open__deps: ['$weftLines', '$UTF8ToString'],
   weft_lines_open__sig: 'viiipipi',
   weft_lines_open: (chain, epoch, index, members, size, ice, iceSize) => {
+    weftLines.epochs.set(chain, epoch);
     Module['onLines']?.({
       type: 'open',
       chain,
@@ -146,6 +150,7 @@ addToLibrary({
   },
   weft_lines_close__deps: ['$weftLines'],
   weft_lines_close: (chain) => {
+    weftLines.epochs.delete(chain);
     for (const [name, { channel }] of weftLines.open) {
       if (!name.startsWith(`${chain}/`)) continue;
       weftLines.open.delete(name);

@@ -33,7 +33,21 @@ double measured_gop_per_s(exec::Executor& executor) {
   return best;
 }
 
+std::string name_of(const protocol::Capabilities& device) { return device.vendor + "\n" + device.architecture + "\n" + device.description; }
+
 }  // namespace
+
+bool WebRunner::recall(protocol::Capabilities& capabilities) const {
+  if (known_.f32_gflop_per_s <= 0 || known_.device != name_of(capabilities)) return false;
+  capabilities.copy_gb_per_s = known_.copy_gb_per_s;
+  capabilities.f32_gflop_per_s = known_.f32_gflop_per_s;
+  return true;
+}
+
+// For the device that takes the place of a lost one.
+void WebRunner::remember(const protocol::Capabilities& capabilities) {
+  known_ = {.device = name_of(capabilities), .copy_gb_per_s = capabilities.copy_gb_per_s, .f32_gflop_per_s = capabilities.f32_gflop_per_s};
+}
 
 WebRunner::~WebRunner() {
   executor_.reset();
@@ -44,19 +58,22 @@ Async<Result<protocol::Capabilities>> WebRunner::open(protocol::DeviceKind kind)
   if (kind == protocol::DeviceKind::gpu) co_return co_await open_gpu();
   executor_ = exec::create_cpu_executor(bounds_);
   protocol::Capabilities capabilities = cpu_capabilities(bounds_.bytes_max);
-  capabilities.f32_gflop_per_s = measured_gop_per_s(*executor_);
+  if (!recall(capabilities)) capabilities.f32_gflop_per_s = measured_gop_per_s(*executor_);
   co_return capabilities;
 }
 
 Async<Result<protocol::Capabilities>> WebRunner::open_gpu() {
   if (!instance_) instance_ = gpu::web::create_instance();
   WEFT_CO_ASSIGN(auto device, co_await instance_->create_device({.label = "weft worker"}));
-  WEFT_CO_ASSIGN(const gpu::Report report, co_await gpu::measure(*device));
   protocol::Capabilities capabilities = capabilities_of(*device, bounds_.bytes_max);
   // Most browsers give away no more than this.
   if (capabilities.description.empty()) capabilities.description = capabilities.vendor + " " + capabilities.architecture;
-  capabilities.copy_gb_per_s = report.copy_bytes_per_second * 1e-9;
-  capabilities.f32_gflop_per_s = report.f32_operations_per_second * 1e-9;
+  if (!recall(capabilities)) {
+    WEFT_CO_ASSIGN(const gpu::Report report, co_await gpu::measure(*device));
+    capabilities.copy_gb_per_s = report.copy_bytes_per_second * 1e-9;
+    capabilities.f32_gflop_per_s = report.f32_operations_per_second * 1e-9;
+    remember(capabilities);
+  }
   device_ = std::move(device);
   executor_ = exec::create_gpu_executor(*device_, bounds_);
   lost_ = false;

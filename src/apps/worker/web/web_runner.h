@@ -24,12 +24,19 @@ struct DeviceNews {
   std::function<void(Error)> gone;  // No new device could be had.
 };
 
+// Rates that were measured on an earlier visit, and on what: vendor, architecture and description, a line each.
+struct KnownRates {
+  std::string device{};
+  double copy_gb_per_s = 0;
+  double f32_gflop_per_s = 0;
+};
+
 class WebRunner final : public TaskRunner {
  public:
-  explicit WebRunner(exec::Bounds bounds) : bounds_(bounds) {}
+  WebRunner(exec::Bounds bounds, KnownRates known) : bounds_(bounds), known_(std::move(known)) {}
   ~WebRunner() override;
 
-  // Opens and measures a device, once, before the first task; the capabilities are what the worker may claim.
+  // Opens a device, and measures it unless its rates are known; once, before the first task; the capabilities are what the worker may claim.
   [[nodiscard]] Async<Result<protocol::Capabilities>> open(protocol::DeviceKind kind);
   void on_news(DeviceNews news) { news_ = std::move(news); }
 
@@ -43,12 +50,15 @@ class WebRunner final : public TaskRunner {
     std::function<void(Result<exec::Output>)> done;
   };
   [[nodiscard]] Async<Result<protocol::Capabilities>> open_gpu();
+  [[nodiscard]] bool recall(protocol::Capabilities& capabilities) const;
+  void remember(const protocol::Capabilities& capabilities);
   void start_order();
   void lost(std::string reason);
   void replace_device();
   void later(Duration delay, std::function<void()> work);
 
   const exec::Bounds bounds_;
+  KnownRates known_;
   DeviceNews news_;
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;

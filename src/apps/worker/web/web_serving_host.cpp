@@ -46,6 +46,12 @@ Async<> turn() {
   (void)co_await come;
 }
 
+Async<> rest(Duration duration) {
+  const Pending<bool> come;
+  weft_timer(new TimerCallback{[come] { come.set(true); }}, seconds(duration) * 1000);
+  (void)co_await come;
+}
+
 FetchCallback* callback_of(std::function<void(Result<ByteVector>)> done) {
   return new FetchCallback{[done = std::move(done)](std::string_view code, ByteSpan data) {
     if (!code.empty()) return done(fail(error_code_from(code), "{}", as_text(data)));
@@ -85,14 +91,15 @@ Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(const 
                                                                           llm::EngineOptions options) {
   if (!gpu_) {
     WEFT_CO_ASSIGN(auto engine, llm::create_cpu_engine(model, source, options));
-    co_return make_paced(std::move(engine), {.before = turn});
+    co_return make_paced(std::move(engine),
+                         {.before = turn, .now = [this] { return host_.now(); }, .share = [this] { return share_; }, .rest = rest});
   }
   if (instance_ == nullptr) instance_ = gpu::web::create_instance();
   if (device_ == nullptr || device_->lost().has_value()) {
     WEFT_CO_ASSIGN(device_, co_await instance_->create_device({.label = "weft serving", .trusted_shaders = true}));
   }
   WEFT_CO_ASSIGN(auto engine, co_await llm::create_gpu_engine(*device_, model, source, options));
-  co_return engine;
+  co_return make_paced(std::move(engine), {.share = [this] { return share_; }, .rest = rest});
 }
 
 }  // namespace weft::worker::web

@@ -18,6 +18,9 @@ class WebServingHost final : public ServingHost {
   WebServingHost(std::string origin, bool gpu) : host_(std::move(origin), "/v1/serve"), gpu_(gpu) {}
   ~WebServingHost() override;
 
+  // Of the time, for the engines that it made.
+  void throttle(double share) { share_ = share; }
+
   void connect(SocketEvents events) override { host_.connect(std::move(events)); }
   void send_text(std::string text) override { host_.send_text(std::move(text)); }
   void send_binary(ByteVector bytes) override { host_.send_binary(std::move(bytes)); }
@@ -43,6 +46,7 @@ class WebServingHost final : public ServingHost {
  private:
   WebHost host_;
   const bool gpu_;
+  double share_ = 1;
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;
 };

@@ -26,8 +26,9 @@ Result<> ChainEngine::receive(ByteSpan bytes) {
   const bool drawn = frame.kind == ChainFrame::Kind::drawn && frame.tokens.size() == 1 && frame.values.size() == 1 && frame.tokens[0] >= 0 &&
                      static_cast<std::uint32_t>(frame.tokens[0]) < config().vocabulary;
   const bool logits = frame.kind == ChainFrame::Kind::logits && frame.values.size() == config().vocabulary;
+  const bool hidden = frame.kind == ChainFrame::Kind::hidden && frame.values.size() == config().embedding;
   const bool fault = frame.kind == ChainFrame::Kind::fault;
-  if (!drawn && !logits && !fault) return fail(ErrorCode::invalid_argument, "The chain's last stage sends what is no answer.");
+  if (!drawn && !logits && !hidden && !fault) return fail(ErrorCode::invalid_argument, "The chain's last stage sends what is no answer.");
   const auto found = waiting_.find(frame.ticket);
   if (found == waiting_.end()) {
     // A fault of rows that nothing was asked of: what follows on them is wrong.
@@ -126,6 +127,13 @@ Async<Result<std::vector<float>>> ChainEngine::logits(SequenceId id) {
   WEFT_CO_ASSIGN(const Answer answer, co_await ask(id, ChainFrame::Want::logits));
   WEFT_CO_ASSIGN(ChainFrame frame, co_await answer);
   if (frame.kind != ChainFrame::Kind::logits) co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws where logits are wanted.");
+  co_return std::move(frame.values);
+}
+
+Async<Result<std::vector<float>>> ChainEngine::last_hidden(SequenceId id) {
+  WEFT_CO_ASSIGN(const Answer answer, co_await ask(id, ChainFrame::Want::hidden));
+  WEFT_CO_ASSIGN(ChainFrame frame, co_await answer);
+  if (frame.kind != ChainFrame::Kind::hidden) co_return fail(ErrorCode::invalid_argument, "The chain's last stage gives no hidden state.");
   co_return std::move(frame.values);
 }
 

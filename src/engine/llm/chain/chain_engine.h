@@ -49,6 +49,7 @@ class ChainEngine final : public Engine {
   std::uint32_t rewind(SequenceId id, std::uint32_t length) override;
   [[nodiscard]] Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
   [[nodiscard]] Async<Result<std::vector<float>>> logits(SequenceId id) override;
+  [[nodiscard]] Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
   [[nodiscard]] Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) override;
   void set_sampling(SequenceId id, const Sampling& sampling) override;
   [[nodiscard]] Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden) override;

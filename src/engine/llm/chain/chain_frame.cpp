@@ -154,7 +154,7 @@ Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
   const auto kind = in.integer<std::uint8_t>();
   const auto want = in.integer<std::uint8_t>();
   const auto wire = in.integer<std::uint8_t>();
-  if (kind > static_cast<std::uint8_t>(ChainFrame::Kind::fault) || want > static_cast<std::uint8_t>(ChainFrame::Want::logits) ||
+  if (kind > static_cast<std::uint8_t>(ChainFrame::Kind::fault) || want > static_cast<std::uint8_t>(ChainFrame::Want::hidden) ||
       wire > static_cast<std::uint8_t>(Wire::i8))
     return broken("is of no kind that there is");
   ChainFrame frame;

@@ -22,9 +22,10 @@ struct ChainFrame {
     close,     // Onwards: the sequence has ended.
     drawn,     // From the last stage to the first: tokens[0] with its log-probability in values[0].
     logits,    // The same: values.
+    hidden,    // The same: values are the final hidden state behind the last row.
     fault,     // From any stage to the first: what `ticket` asked for cannot be done.
   };
-  enum class Want : std::uint8_t { nothing, draw, logits };
+  enum class Want : std::uint8_t { nothing, draw, logits, hidden };
 
   Kind kind = Kind::pass;
   std::uint32_t sequence = 0;  // As the first stage numbers them.

@@ -102,6 +102,12 @@ Async<Result<>> ChainStage::pass(ChainFrame frame) {
 
 Async<Result<>> ChainStage::answer(Sequence& sequence, const ChainFrame& frame) {
   if (frame.want == ChainFrame::Want::nothing) co_return Result<>();
+  if (frame.want == ChainFrame::Want::hidden) {
+    ChainFrame state{.kind = ChainFrame::Kind::hidden, .sequence = frame.sequence, .ticket = frame.ticket};
+    WEFT_CO_ASSIGN(state.values, co_await engine_->last_hidden(sequence.id));
+    say(lines_.to_first, state);
+    co_return Result<>();
+  }
   WEFT_CO_ASSIGN(std::vector<float> logits, co_await engine_->logits(sequence.id));
   ChainFrame out{.sequence = frame.sequence, .ticket = frame.ticket};
   if (frame.want == ChainFrame::Want::logits) {

@@ -79,18 +79,34 @@ class Simulation {
     friend auto operator<=>(const Run&, const Run&) = default;
   };
   struct Event {
-    enum class Kind : std::uint8_t { arrives, ends, reports, cancelled } kind;
+    enum class Kind : std::uint8_t { arrives, ends, reports, cancelled, checkpoint, kept, yields } kind;
     std::uint32_t worker = 0;
     Run run;
     double took = 0;
+    double share = 0;      // Of the task: what is done,
+    bool stopped = false;  // and it makes way.
+    bool checkpoints = false;
+    std::uint64_t serial = 0;  // Of the run that a checkpoint is of.
+  };
+  struct Queued {
+    Run run;
+    bool checkpoints = false;
+    double share = 0;  // That was done before.
+  };
+  struct Running {
+    double began = 0;
+    double rate = 1;  // Reference seconds of its work a second.
+    bool yields = false;
+    std::uint64_t serial = 0;
   };
   struct Machine {
-    std::deque<Run> queue;
-    std::set<Run> running;
+    std::deque<Queued> queue;
+    std::map<Run, Running> running;
   };
   struct Progress {
     std::map<std::uint32_t, std::uint32_t> results;  // Of open tasks.
     std::set<std::uint32_t> settled;
+    std::map<std::uint32_t, double> kept;  // The share of open tasks that is stored.
   };
 
   Result<> submit(std::size_t number) {
@@ -120,7 +136,13 @@ class Simulation {
       for (const auto& task : lease->tasks) {
         if (log_.jobs[job].first_start < 0) log_.jobs[job].first_start = time_;
         log_.starts.push_back({.at = time_, .job = job, .index = task.index, .worker = worker});
-        later(setup_.latency_seconds / 2, {.kind = Event::Kind::arrives, .worker = worker, .run = {job, task.index, task.attempt}});
+        const auto& kept = progress_[job].kept;
+        const auto share = kept.find(task.index);
+        later(setup_.latency_seconds / 2, {.kind = Event::Kind::arrives,
+                                           .worker = worker,
+                                           .run = {job, task.index, task.attempt},
+                                           .share = share == kept.end() ? 0 : share->second,
+                                           .checkpoints = lease->checkpoint_ms > 0});
       }
     } else if (const auto* cancel = std::get_if<Cancel>(&decision)) {
       for (const auto& held : cancel->tasks) {
@@ -128,6 +150,9 @@ class Simulation {
         const Run run{number_of(held.task.job), held.task.index, held.attempt};
         later(setup_.latency_seconds / 2, {.kind = Event::Kind::cancelled, .worker = number_of(cancel->worker), .run = run});
       }
+    } else if (const auto* yield = std::get_if<Yield>(&decision)) {
+      const Run run{number_of(yield->task.task.job), yield->task.task.index, yield->task.attempt};
+      later(setup_.latency_seconds / 2, {.kind = Event::Kind::yields, .worker = number_of(yield->worker), .run = run});
     }
   }
 
@@ -135,19 +160,56 @@ class Simulation {
     Machine& machine = machines_[event.worker];
     switch (event.kind) {
       case Event::Kind::arrives:
-        machine.queue.push_back(event.run);
+        machine.queue.push_back({.run = event.run, .checkpoints = event.checkpoints, .share = event.share});
         return begin(event.worker);
       case Event::Kind::ends:
-        if (machine.running.erase(event.run) == 0) return;  // Cancelled meanwhile.
-        later(setup_.latency_seconds / 2, {.kind = Event::Kind::reports, .worker = event.worker, .run = event.run, .took = event.took});
+        if (!is_running(event)) return;  // Cancelled meanwhile.
+        end(machine, event.run);
+        later(setup_.latency_seconds / 2,
+              {.kind = Event::Kind::reports, .worker = event.worker, .run = event.run, .took = event.took, .share = event.share});
         return begin(event.worker);
       case Event::Kind::cancelled:
-        std::erase(machine.queue, event.run);
-        machine.running.erase(event.run);
+        std::erase_if(machine.queue, [&](const Queued& each) { return each.run == event.run; });
+        end(machine, event.run);
         return begin(event.worker);
+      case Event::Kind::checkpoint: {
+        if (!is_running(event)) return;
+        const bool stops = machine.running.at(event.run).yields;
+        later(setup_.latency_seconds / 2,
+              {.kind = Event::Kind::kept, .worker = event.worker, .run = event.run, .share = event.share, .stopped = stops});
+        if (!stops) return;
+        ++log_.made_way;
+        end(machine, event.run);
+        return begin(event.worker);
+      }
+      case Event::Kind::kept:
+        return keep(event);
+      case Event::Kind::yields:
+        if (const auto found = machine.running.find(event.run); found != machine.running.end()) found->second.yields = true;
+        return;
       case Event::Kind::reports:
         return report(event);
     }
+  }
+
+  bool is_running(const Event& event) const {
+    const auto& running = machines_[event.worker].running;
+    const auto found = running.find(event.run);
+    return found != running.end() && found->second.serial == event.serial;
+  }
+  void end(Machine& machine, const Run& run) {
+    const auto found = machine.running.find(run);
+    if (found == machine.running.end()) return;
+    log_.computed_seconds += (time_ - found->second.began) * found->second.rate;
+    machine.running.erase(found);
+  }
+
+  void keep(const Event& event) {
+    const TaskId task{.job = id_of<JobId>(event.run.job), .index = event.run.index};
+    const auto taken = scheduler_.checkpointed(
+        {.task = task, .worker = id_of<PublicKey>(event.worker), .attempt = event.run.attempt, .done = event.share, .stopped = event.stopped},
+        instant(time_));
+    if (taken) progress_[event.run.job].kept[event.run.index] = event.share;
   }
 
   void begin(std::uint32_t number) {
@@ -155,13 +217,23 @@ class Simulation {
     const SimulatedWorker& worker = setup_.workers[number];
     const bool shared = worker.sharing == Sharing::sliced;
     while (!machine.queue.empty() && (shared || machine.running.empty())) {
-      const Run run = machine.queue.front();
+      const Queued next = machine.queue.front();
+      const Run run = next.run;
       machine.queue.pop_front();
-      machine.running.insert(run);
       // A shared worker is as slow as with all of its slots busy: what is predicted.
       const double alone = setup_.jobs[run.job].task_seconds / worker.rate * real_factor(setup_, run.job, run.index, run.attempt);
-      const double took = shared ? alone * worker.slots : alone;
-      later(took, {.kind = Event::Kind::ends, .worker = number, .run = run, .took = took});
+      const double whole = shared ? alone * worker.slots : alone;
+      const double took = whole * (1 - next.share);
+      const std::uint64_t serial = ++serial_;
+      machine.running[run] = {.began = time_, .rate = setup_.jobs[run.job].task_seconds / whole, .yields = false, .serial = serial};
+      if (next.checkpoints && whole >= 20 * seconds(setup_.settings.checkpoint_min)) {
+        for (int part = 1; part < 20; ++part) {
+          const double share = next.share + part * 0.05;
+          if (share > 0.975) break;
+          later(part * 0.05 * whole, {.kind = Event::Kind::checkpoint, .worker = number, .run = run, .share = share, .serial = serial});
+        }
+      }
+      later(took, {.kind = Event::Kind::ends, .worker = number, .run = run, .took = took, .share = next.share, .serial = serial});
     }
   }
 
@@ -171,12 +243,14 @@ class Simulation {
     const auto key = id_of<PublicKey>(event.worker);
     const SimulatedWorker& worker = setup_.workers[event.worker];
     const double gpu = worker.sharing == Sharing::sliced ? event.took / worker.slots : event.took;
-    if (!scheduler_.result({.task = task, .worker = key, .attempt = run.attempt, .gpu_seconds = gpu}, instant(time_))) return;  // Too late.
+    if (!scheduler_.result({.task = task, .worker = key, .attempt = run.attempt, .gpu_seconds = gpu, .resumed = event.share}, instant(time_)))
+      return;  // Too late.
     scheduler_.counted(task, key);
     Progress& progress = progress_[run.job];
     if (++progress.results[run.index] < setup_.jobs[run.job].replicas) return;
     scheduler_.settled(task);
     progress.results.erase(run.index);
+    progress.kept.erase(run.index);
     progress.settled.insert(run.index);
     if (progress.settled.size() < setup_.jobs[run.job].tasks) return;
     log_.jobs[run.job].at = time_;
@@ -192,6 +266,7 @@ class Simulation {
   std::multimap<double, Event> events_;  // Equal times in the order in which they were made.
   double time_ = 0;
   std::size_t done_ = 0;
+  std::uint64_t serial_ = 0;
   Log log_;
 };
 
@@ -203,6 +278,7 @@ Settings Scenario::patient_settings() {
   Settings settings;
   settings.wall_max = std::chrono::hours(24);
   settings.beat = std::chrono::hours(24);
+  settings.checkpoint_min = std::chrono::milliseconds(0);
   settings.leaving_risk_max = 1;  // Nobody leaves here.
   return settings;
 }

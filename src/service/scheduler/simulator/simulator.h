@@ -2,6 +2,8 @@
 // or shorter than predicted, runs that stall. Everything follows from the setup and its seed. The log says who got what, when;
 // log_checker.h reads it.
 //
+// Where Settings::checkpoint_min is not 0, long tasks keep a twentieth after the other, make way, and go on elsewhere.
+//
 // What is left out: trust (every result counts at once), canaries (the tasks' time is known), and whatever fails.
 #pragma once
 
@@ -41,7 +43,7 @@ struct Scenario {
   std::uint64_t seed = 1;
   Settings settings = patient_settings();
 
-  // For long tasks, and without the beats that nobody sends here.
+  // For long tasks, without checkpoints, and without the beats that nobody sends here.
   [[nodiscard]] static Settings patient_settings();
 };
 
@@ -62,7 +64,9 @@ struct Log {
   double seconds = 0;         // Until everything was done.
   double useful_seconds = 0;  // Predicted reference seconds of all tasks, each once.
   std::uint64_t lease_messages = 0;
-  std::uint64_t cancelled = 0;  // Leases that were ended because somebody else was first.
+  std::uint64_t cancelled = 0;  // Leases that were ended because somebody else was first, or was more urgent.
+  std::uint64_t made_way = 0;   // Runs that stopped at a checkpoint because they were asked to.
+  double computed_seconds = 0;  // Reference seconds of all runs, what was done again included.
 };
 
 // internal where the network stands still with tasks left.

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <set>
 
+#include "service/ledger/answer_pay.h"
+
 namespace weft::store::memory {
 namespace {
 
@@ -70,6 +72,12 @@ Result<> MemoryStore::write(const Batch& batch) {
     map[key] = value;
   };
   for (const Setting& setting : batch.settings) put(settings_, setting.name, setting);
+  for (const std::string& name : batch.dropped_settings) {
+    const auto before = settings_.find(name);
+    if (before == settings_.end()) continue;
+    undo_later([this, old = before->second] { settings_[old.name] = old; });
+    settings_.erase(before);
+  }
   for (const Job& job : batch.jobs) {
     if (jobs_.contains(job.id)) return fail(ErrorCode::already_exists, "The job {} is stored already.", job.id.text());
     jobs_[job.id].job = job;
@@ -176,6 +184,7 @@ Result<Loaded> MemoryStore::load() {
   }
   for (const Transaction& each : transactions_) {
     const auto& what = each.transaction;
+    if (!what.job && what.key.starts_with(ledger::answer_key_prefix)) continue;  // As sqlite/reader.cpp says.
     if (!what.job || jobs_.at(*what.job).job.state == JobState::running) loaded.keys.push_back({.key = what.key, .job = what.job});
   }
   for (const auto& [worker, reputation] : reputations_) loaded.reputations.push_back(reputation);

@@ -41,6 +41,27 @@ TEST_P(StoreContract, LoadsNothingAtFirst) {
   EXPECT_TRUE(store->audit().has_value());
 }
 
+TEST_P(StoreContract, ForgetsSettingsThatWereDropped) {
+  Batch first;
+  first.settings = {{"a", {1}}, {"b", {2}}, {"c", {3}}};
+  commit(first);
+  Batch second;
+  second.settings = {{"d", {4}}};
+  second.dropped_settings = {"a", "d", "never there"};
+  commit(second);
+  EXPECT_EQ(store->load().value().settings, (std::vector<Setting>{{"b", {2}}, {"c", {3}}}));
+
+  // Batches that are committed together mean what they mean one after the other.
+  Batch dropping;
+  dropping.dropped_settings = {"b", "c"};
+  Batch setting_again;
+  setting_again.settings = {{"b", {5}}};
+  dropping.merge(std::move(setting_again));
+  EXPECT_FALSE(dropping.empty());
+  commit(dropping);
+  EXPECT_EQ(store->load().value().settings, (std::vector<Setting>{{"b", {5}}}));
+}
+
 TEST_P(StoreContract, ReadsBackEverythingThatWasCommitted) {
   const Job job = job_row(1);
   Batch batch = submit_batch(job);

@@ -123,7 +123,8 @@ Result<> Reader::load_money(Loaded& loaded) {
                                                      return ledger::Entry{.account = account, .amount = row.integer(2)};
                                                    }));
   using Key = ledger::Ledger::AppliedKey;
-  WEFT_ASSIGN(loaded.keys, rows<Key>(connection_, "SELECT key FROM transactions WHERE job IS NULL ORDER BY seq",
+  // Those of answers hold an id that is drawn once: nothing will ever ask for them again.
+  WEFT_ASSIGN(loaded.keys, rows<Key>(connection_, "SELECT key FROM transactions WHERE job IS NULL AND key NOT GLOB 'answer-*' ORDER BY seq",
                                      [](const Statement& row) -> Result<Key> { return Key{.key = row.text(0), .job = {}}; }));
   WEFT_ASSIGN(const std::vector<Key> of_jobs,
               rows<Key>(connection_, "SELECT t.key, j.id FROM jobs j JOIN transactions t ON t.job = j.seq WHERE j.state = 0 ORDER BY j.seq, t.seq",

@@ -28,6 +28,7 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "COMMIT",
     "ROLLBACK",
     "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    "DELETE FROM settings WHERE name = ?",
     "INSERT INTO jobs (id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, units, pace, reason, root, ended, "
     "joined) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -79,6 +80,7 @@ Result<> Writer::commit(const Batch& batch) {
 
 Result<> Writer::write(const Batch& batch) {
   for (const Setting& setting : batch.settings) WEFT_OK(statements_[put_setting].run(setting.name, setting.value));
+  for (const std::string& name : batch.dropped_settings) WEFT_OK(statements_[drop_setting].run(name));
   for (const Job& job : batch.jobs) WEFT_OK(write(job));
   for (const Nonce& nonce : batch.nonces) WEFT_OK(write(nonce));
   for (const Receipt& receipt : batch.receipts) WEFT_OK(write(receipt));

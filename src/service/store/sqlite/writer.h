@@ -24,6 +24,7 @@ class Writer {
     commit_work,
     rollback_work,
     put_setting,
+    drop_setting,
     insert_job,
     find_job,
     insert_nonce,

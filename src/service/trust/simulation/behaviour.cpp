@@ -6,21 +6,21 @@ namespace weft::trust::simulation {
 namespace {
 
 // 0 for what is right; every wrong answer has a mark of its own, accomplices share theirs.
-Hash root_of(const TaskId& task, std::uint32_t mark, std::uint8_t wrong) {
+Hash root_of(const TaskId& task, std::uint32_t mark, std::uint32_t wrong) {
   Hash root;
   std::memcpy(root.bytes.data(), &task.index, sizeof task.index);
   std::memcpy(root.bytes.data() + 4, task.job.bytes.data(), task.job.bytes.size());
   std::memcpy(root.bytes.data() + 20, &mark, sizeof mark);
-  root.bytes[24] = wrong;
+  std::memcpy(root.bytes.data() + 24, &wrong, sizeof wrong);
   return root;
 }
 
 constexpr std::uint32_t pact_mark = 0xffffffff;
 
-std::uint8_t wrong_parts(std::uint32_t count, std::mt19937_64& random) {
-  if (count >= answer_parts) return 0xff;
+std::uint32_t wrong_parts(std::uint32_t count, std::mt19937_64& random) {
+  if (count >= answer_parts) return 0xffffffff;
   const auto first = static_cast<std::uint32_t>(random() % (answer_parts - count + 1));
-  return static_cast<std::uint8_t>(((1U << count) - 1) << first);
+  return static_cast<std::uint32_t>(((1U << count) - 1) << first);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Cheating cheating_of(Kind kind) {
     case Kind::sleeper:
       return {.from_reputation = 0.9, .rate = 1, .parts_wrong = answer_parts};
     case Kind::lazy:
-      return {.from_reputation = 0.5, .rate = 0.5, .parts_wrong = 2};
+      return {.from_reputation = 0.5, .rate = 0.5, .parts_wrong = answer_parts / 4};
     case Kind::colluding:
       return {.from_reputation = 0.5, .rate = 0.5, .parts_wrong = answer_parts};
   }

@@ -21,19 +21,19 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 5> kind_names{"honest", "random", "sleeper", "lazy", "colluding"};
 
+// Answers have this many parts; audits look at one of as many or fewer.
+inline constexpr std::uint32_t answer_parts = 32;
+
 struct Cheating {
   double from_reputation = 0;
-  double rate = 0;                // Share of tasks that it cheats on.
-  std::uint32_t parts_wrong = 8;  // Of answer_parts.
+  double rate = 0;  // Share of tasks that it cheats on.
+  std::uint32_t parts_wrong = answer_parts;
 };
 [[nodiscard]] Cheating cheating_of(Kind kind);
 
-// Answers have this many parts; audits look at one of as many or fewer.
-inline constexpr std::uint32_t answer_parts = 8;
-
 struct Answer {
   Hash root;
-  std::uint8_t wrong = 0;  // A bit for each part.
+  std::uint32_t wrong = 0;  // A bit for each part.
   [[nodiscard]] bool right() const { return wrong == 0; }
 };
 

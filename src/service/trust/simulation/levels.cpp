@@ -68,7 +68,7 @@ class Trials {
     wanted_ = 0;
     voters_ = {0};
     audit_.reset();
-    Answer wrong{.root = right_root(task), .wrong = static_cast<std::uint8_t>((1U << options_.parts_wrong) - 1)};
+    Answer wrong{.root = right_root(task), .wrong = static_cast<std::uint32_t>((std::uint64_t{1} << options_.parts_wrong) - 1)};
     wrong.root.bytes[31] = 1;
 
     referee_->add_trap({.task = {.job = {}, .index = task.index}, .root = right_root(task), .value = value});

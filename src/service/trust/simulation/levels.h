@@ -14,7 +14,7 @@ struct LevelOptions {
   std::vector<double> reputations{0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999};
   std::uint32_t trials = 20'000;
   std::uint32_t others = 100;
-  std::uint32_t parts_wrong = 8;  // Of eight.
+  std::uint32_t parts_wrong = 32;  // Of 32.
 };
 
 struct Level {

@@ -49,6 +49,17 @@ describe('a model of the network', () => {
     await expect(whole()).rejects.toThrow('All workers are gone.');
   });
 
+  it('asks as a guest of the page where API keys are wanted', async () => {
+    const refused = new Response(JSON.stringify({ error: { message: 'No API key was given.' } }), { status: 401 });
+    const asked = vi.fn(async (address: string, init?: RequestInit) => {
+      if (address === '/v1/guest') return new Response(JSON.stringify({ token: 'guest-1' }));
+      return new Headers(init?.headers).get('authorization') === 'Bearer guest-1' ? new Response(chunk('Hi') + tail) : refused;
+    });
+    vi.stubGlobal('fetch', asked);
+    expect((await whole()).text).toBe('Hi');
+    expect(asked.mock.calls.map(([address]) => address)).toEqual(['/v1/chat/completions', '/v1/guest', '/v1/chat/completions']);
+  });
+
   it('is stopped by closing the connection', async () => {
     const controller = new AbortController();
     controller.abort();

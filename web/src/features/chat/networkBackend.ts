@@ -14,6 +14,23 @@ type Chunk = {
   readonly error?: { readonly message: string };
 };
 
+// A coordinator that wants API keys gives its own page a guest's token.
+let guestToken: string | null = null;
+
+async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  const once = (): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (guestToken !== null) headers.set('authorization', `Bearer ${guestToken}`);
+    return fetch(path, { ...init, headers });
+  };
+  const answer = await once();
+  if (answer.status !== 401) return answer;
+  const guest = await fetch('/v1/guest', init.signal ? { signal: init.signal } : {});
+  if (!guest.ok) return answer;
+  ({ token: guestToken } = (await guest.json()) as { token: string });
+  return once();
+}
+
 const lines: Record<string, string> = { webrtc: 'from tab to tab', relay: 'over the coordinator', tcp: 'directly' };
 const short = (key: string): string => `${key.slice(0, 4)}…${key.slice(-4)}`;
 
@@ -25,7 +42,7 @@ export function servedBy({ workers, transport, resumed }: NonNullable<Chunk['wef
 
 export const servedModels: ServedModels = {
   async list() {
-    const answer = await fetch('/v1/models');
+    const answer = await ask('/v1/models');
     if (!answer.ok) return [];
     const { data } = (await answer.json()) as { data: readonly { id: string; weft: { state: string; shards: number } }[] };
     return data.map(({ id, weft }) => ({ name: id, state: weft.state, shards: weft.shards }));
@@ -76,7 +93,7 @@ export class NetworkBackend implements ChatBackend {
     const body = { model: this.name, messages, temperature, max_tokens: maxTokens, stream: true, stream_options: { include_usage: true } };
     try {
       const headers = { 'content-type': 'application/json' };
-      const answer = await fetch('/v1/chat/completions', { method: 'POST', headers, body: JSON.stringify(body), signal });
+      const answer = await ask('/v1/chat/completions', { method: 'POST', headers, body: JSON.stringify(body), signal });
       if (!answer.ok || answer.body === null) throw await failureOf(answer);
       for await (const event of eventsOf(answer.body)) {
         if (event === '[DONE]') break;

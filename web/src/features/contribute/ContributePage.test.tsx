@@ -1,11 +1,13 @@
 // The contribute page as somebody uses it, with a fake Worker behind the real engine wrapper.
-import { act, render, screen, within } from '@testing-library/react';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { FakeBattery, FakePlace } from '../../../test/FakePlace';
 import { FakePort } from '../../../test/FakePort';
 import { job } from '../../../test/samples';
 import { Engine } from '../../engine/engine';
 import type { Preflight } from '../../engine/preflight';
+import { Throttle } from '../../engine/throttle';
 import { ContributePage } from './ContributePage';
 
 const ready: Preflight = { missing: [], insecure: false, gpu: { state: 'ready', name: 'nvidia ada', software: false } };
@@ -21,7 +23,7 @@ beforeEach(() => {
   vi.stubGlobal('fetch', async (path: string) => new Response(JSON.stringify(answers[new URL(path, base).pathname])));
 });
 
-async function open(found: Preflight = ready) {
+async function open(found: Preflight = ready, battery: FakeBattery | null = null) {
   const ports: FakePort[] = [];
   const engine = new Engine({
     createPort: () => {
@@ -31,7 +33,9 @@ async function open(found: Preflight = ready) {
     },
   });
   const look = async () => found;
-  render(<ContributePage engine={engine} base={base} look={look} />);
+  const place = new FakePlace(battery);
+  const throttle = new Throttle(engine, place);
+  render(<ContributePage engine={engine} throttle={throttle} base={base} look={look} />);
   await screen.findByText('On the loom');
   await act(async () => {});
   const port = () => {
@@ -48,7 +52,7 @@ async function open(found: Preflight = ready) {
     });
     vi.useRealTimers();
   };
-  return { engine, ports, say, port };
+  return { engine, ports, say, port, place };
 }
 const press = (name: string | RegExp) => userEvent.click(screen.getByRole('button', { name }));
 
@@ -59,7 +63,7 @@ describe('the contribute page', () => {
 
     await press('Start contributing');
 
-    expect(port().received.at(-1)).toEqual({ type: 'start', coordinator: 'http://localhost:3000', device: 'gpu' });
+    expect(port().received.at(-1)).toMatchObject({ type: 'start', coordinator: 'http://localhost:3000', device: 'gpu', limits: { share: 1, memoryBytes: null, pausedBy: [] } });
     expect(screen.getByTestId('headline').textContent).toBe('Loading the engine');
   });
 
@@ -165,5 +169,83 @@ describe('the contribute page', () => {
 
     await userEvent.upload(screen.getByLabelText('Wallet file'), new File(['[1,2]'], 'id.json', { type: 'application/json' }));
     expect(screen.getByText(/This is no wallet file/)).toBeTruthy();
+  });
+
+  it('takes a share of the time, keeps it, and tells the engine at once', async () => {
+    const { port, place } = await open();
+    await press('Start contributing');
+
+    fireEvent.change(screen.getByLabelText('Share of the time'), { target: { value: '25' } });
+
+    expect(port().received.at(-1)).toMatchObject({ type: 'limits', limits: { share: 0.25 } });
+    expect(place.storage.kept('weft.limits')).toMatchObject({ sharePercent: 25 });
+    expect(screen.getByTestId('busy').textContent).toContain('of 25 %');
+  });
+
+  it('pauses in the background, says why, and goes on by itself', async () => {
+    const { say, port, place } = await open();
+    await press('Start contributing');
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 });
+    await userEvent.click(screen.getByRole('checkbox', { name: 'Pause while this tab is in the background' }));
+
+    vi.useFakeTimers();
+    act(() => {
+      place.hide(true);
+      vi.advanceTimersByTime(100);
+    });
+    expect(port().received.at(-1)).toMatchObject({ type: 'limits', limits: { pausedBy: ['hidden'] } });
+    expect(screen.getByTestId('headline').textContent).toBe('Paused');
+    expect(screen.getByTestId('now').textContent).toBe('Paused since this tab is in the background; it goes on by itself.');
+
+    act(() => {
+      place.hide(false);
+      vi.advanceTimersByTime(100);
+    });
+    vi.useRealTimers();
+    expect(port().received.at(-1)).toMatchObject({ type: 'limits', limits: { pausedBy: [] } });
+    expect(screen.getByTestId('headline').textContent).toBe('Waiting for work');
+  });
+
+  it('pauses on battery where there is one, and offers no such choice where there is none', async () => {
+    const battery = new FakeBattery(false);
+    const { port } = await open(ready, battery);
+    await press('Start contributing');
+    expect(port().received.at(-1)).toMatchObject({ type: 'start', limits: { pausedBy: ['battery'] } });
+
+    act(() => battery.plug(true));
+    expect(port().received.at(-1)).toMatchObject({ type: 'limits', limits: { pausedBy: [] } });
+
+    act(() => battery.plug(false));
+    await userEvent.click(screen.getByRole('checkbox', { name: 'Pause while the machine runs on its battery' }));
+    expect(port().received.at(-1)).toMatchObject({ type: 'limits', limits: { pausedBy: [] } });
+  });
+
+  it('joins anew with another memory limit, and keeps what it counted', async () => {
+    const { say, port, ports } = await open();
+    await press('Start contributing');
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 }, { type: 'task-started', task }, { type: 'task-done', task, wallSeconds: 1, gpuSeconds: 1 });
+
+    await userEvent.selectOptions(screen.getByLabelText('Memory for tasks and models'), 'At most 512 MiB');
+    expect(port().received.at(-1)).toEqual({ type: 'stop' });
+    await say({ type: 'stopped' });
+
+    expect(ports).toHaveLength(2);
+    expect(port().received).toMatchObject([{ type: 'start', limits: { memoryBytes: 2 ** 29 } }]);
+    expect(screen.getByTestId('done').textContent).toBe('1');
+  });
+
+  it('shows how long the start took, the memory and the time that it takes', async () => {
+    const { say } = await open();
+    await press('Start contributing');
+    await say(
+      { type: 'connecting' },
+      { type: 'connected', balance: 0 },
+      { type: 'usage', usage: { memoryBytes: 48 * 2 ** 20, held: 2, serving: { connected: true, shards: 1, running: 0, tokens: 12 } } },
+    );
+
+    expect(screen.getByTestId('start-times').textContent).toMatch(/^Ready in .*s$/);
+    expect(screen.getByTestId('memory-now').textContent).toBe('48MiB');
+    expect(screen.getByTestId('held').textContent).toBe('2');
+    expect(screen.getByTestId('now').textContent).toBe('Serves 1 part of models, 12 tokens drawn.');
   });
 });

@@ -3,10 +3,12 @@ import { useEffect } from 'react';
 import type { Engine } from '../../engine/engine';
 import type { Preflight } from '../../engine/preflight';
 import { isActive } from '../../engine/session';
+import type { Throttle } from '../../engine/throttle';
 import { Cloth } from '../../weave/Cloth';
 import { NetworkPanel } from '../network/NetworkPanel';
 import { useNetwork } from '../network/useNetwork';
 import { HowItWorks } from './HowItWorks';
+import { LimitsCard } from './LimitsCard';
 import { MachineCard } from './MachineCard';
 import { RecentTasks } from './RecentTasks';
 import { RunningPanel } from './RunningPanel';
@@ -19,7 +21,7 @@ function startsByItself(): boolean {
   return navigator.webdriver && new URLSearchParams(window.location.search).get('start') === '1';
 }
 
-export function ContributePage({ engine, base, look }: { engine: Engine; base: string; look?: () => Promise<Preflight> }) {
+export function ContributePage({ engine, throttle, base, look }: { engine: Engine; throttle: Throttle; base: string; look?: () => Promise<Preflight> }) {
   const session = useSession(engine);
   const found = usePreflight(look);
   const active = isActive(session.phase);
@@ -56,7 +58,10 @@ export function ContributePage({ engine, base, look }: { engine: Engine; base: s
 
       <div className="mt-14 grid gap-x-12 gap-y-12 lg:grid-cols-[3fr_2fr]">
         {session.device === null ? <HowItWorks /> : <MachineCard device={session.device} />}
-        <WalletCard engine={engine} session={session} />
+        <div className="space-y-12">
+          <LimitsCard throttle={throttle} />
+          <WalletCard engine={engine} session={session} />
+        </div>
       </div>
       {session.tasks.length > 0 ? <RecentTasks tasks={session.tasks} now={now} jobName={jobName} /> : null}
       <NetworkPanel state={network} ownAddress={session.address} />

@@ -1,6 +1,6 @@
 // While this tab contributes: how it stands, what it earned, what it does right now, and the way out.
 import { Button } from '../../design/Button';
-import { formatCredits, formatRate, formatSeconds, plural } from '../../design/format';
+import { formatBytes, formatCredits, formatRate, formatSeconds, plural, prefixed } from '../../design/format';
 import { Notice } from '../../design/Notice';
 import { Stat } from '../../design/Stat';
 import type { Engine } from '../../engine/engine';
@@ -9,7 +9,8 @@ import { rates, type Session } from '../../engine/session';
 type Props = { engine: Engine; session: Session; now: number; jobName: (id: string) => string | undefined };
 
 export function RunningPanel({ engine, session, now, jobName }: Props) {
-  const { tasksPerMinute, busyShare } = rates(session, now);
+  const { tasksPerMinute, busyShare, operationsPerSecond, bytesPerSecond } = rates(session, now);
+  const { usage, limits } = session;
   const headline = headlineOf(session, now);
   const checking = session.done - session.accepted - session.refused;
   return (
@@ -22,8 +23,13 @@ export function RunningPanel({ engine, session, now, jobName }: Props) {
         <Stat label="Credits earned" value={formatCredits(session.earned)} testId="earned" />
         <Stat label="Tasks done" value={session.done.toLocaleString('en')} testId="done" {...(checking > 0 ? { hint: `${checking} being checked` } : {})} />
         <Stat label="Rate" value={formatRate(tasksPerMinute)} unit="/min" testId="rate" />
-        <Stat label={session.device?.kind === 'cpu' ? 'CPU busy' : 'GPU busy'} value={String(Math.round(busyShare * 100))} unit="%" testId="busy" />
+        <Stat label={session.device?.kind === 'cpu' ? 'CPU busy' : 'GPU busy'} value={String(Math.round(busyShare * 100))} unit={limits.share < 1 ? `% of ${Math.round(limits.share * 100)} %` : '%'} testId="busy" />
+        {usage !== null ? <Stat label="Memory" {...split(formatBytes(usage.memoryBytes))} testId="memory-now" {...(limits.memoryBytes === null ? {} : { hint: `tasks and models take at most ${formatBytes(limits.memoryBytes)}` })} /> : null}
+        {usage !== null ? <Stat label="In the queue here" value={String(usage.held)} testId="held" /> : null}
+        <Stat label="Delivered" {...delivered(operationsPerSecond, 'op/s')} testId="operations" hint="multiplications and additions of built-in kernels; what a shader does nobody can count" />
+        <Stat label="Moved" {...delivered(bytesPerSecond, 'B/s')} testId="bytes" hint="inputs and outputs of the tasks of the last minute" />
       </dl>
+      {session.readyMs !== null ? <StartLine session={session} /> : null}
       <NowLine session={session} now={now} jobName={jobName} />
       {session.deviceLost ? (
         <Notice tone="warn" className="mt-6 max-w-[34rem]" title="The GPU went away; the engine is getting it back">
@@ -42,6 +48,31 @@ export function RunningPanel({ engine, session, now, jobName }: Props) {
   );
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  hidden: 'this tab is in the background',
+  battery: 'the machine runs on its battery',
+};
+const reasonOf = (session: Session): string => session.limits.pausedBy.map((reason) => reasons[reason] ?? reason).join(' and ');
+
+function split(text: string): { value: string; unit: string } {
+  const [value = '', unit = ''] = text.split(' ');
+  return { value, unit };
+}
+
+function delivered(rate: number, unit: string): { value: string; unit: string } {
+  const { value, prefix } = prefixed(rate);
+  return { value, unit: prefix + unit };
+}
+
+function StartLine({ session }: { session: Session }) {
+  return (
+    <p className="mt-5 text-sm text-soft" data-testid="start-times" data-ready-ms={session.readyMs} data-first-task-ms={session.firstTaskMs ?? undefined}>
+      Ready in {formatSeconds((session.readyMs ?? 0) / 1000)}
+      {session.firstTaskMs !== null ? `, first task done after ${formatSeconds(session.firstTaskMs / 1000)}` : ''}
+    </p>
+  );
+}
+
 // Short tasks leave gaps between them, in which the headline should not flicker.
 const restMs = 3000;
 
@@ -51,6 +82,7 @@ function headlineOf(session: Session, now: number): string {
   if (session.phase === 'measuring') return 'Measuring this machine';
   if (session.connection.state === 'waiting') return 'Connection lost';
   if (session.connection.state !== 'open') return 'Joining';
+  if (session.limits.pausedBy.length > 0) return 'Paused';
   const busy = session.tasks.some((task) => task.state === 'running' || now - (task.endedAt ?? 0) < restMs);
   return busy ? 'Weaving' : 'Waiting for work';
 }
@@ -93,6 +125,7 @@ function ConnectionLine({ session, now }: { session: Session; now: number }) {
 function NowLine({ session, now, jobName }: Omit<Props, 'engine'>) {
   const running = session.tasks.filter((task) => task.state === 'running');
   const [first] = running;
+  const serving = session.usage?.serving;
   return (
     <p className="mt-7 min-h-12 max-w-[36rem] border-t border-line pt-3" data-testid="now">
       {first ? (
@@ -102,7 +135,13 @@ function NowLine({ session, now, jobName }: Omit<Props, 'engine'>) {
           {now - first.startedAt >= 1000 ? <span className="text-soft">, for {formatSeconds(Math.round((now - first.startedAt) / 1000))}</span> : null}
         </>
       ) : (
-        <span className="text-soft">Nothing runs right now.</span>
+        <span className="text-soft">
+          {session.limits.pausedBy.length > 0
+            ? `Paused since ${reasonOf(session)}; it goes on by itself.`
+            : serving !== undefined && serving.shards > 0
+              ? `Serves ${plural(serving.shards, 'part')} of models${serving.tokens > 0 ? `, ${plural(serving.tokens, 'token')} drawn` : ''}.`
+              : 'Nothing runs right now.'}
+        </span>
       )}
     </p>
   );

@@ -10,6 +10,7 @@ import { Editor, type EditorHandle } from './Editor';
 import { keepDraft, keptDraft } from './draft';
 import { examples } from './examples';
 import { Select, TextField } from './fields';
+import { KernelForm } from './KernelForm';
 import { JobPanel, type JobHandle } from './JobPanel';
 import { problemsOf, toManifest, type Program } from './program';
 import { save } from './ResultView';
@@ -153,9 +154,13 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
               )}
             </div>
           </div>
+          {program.kernel !== undefined ? (
+            <KernelForm kernel={program.kernel} tasks={program.split.tasks} problems={problems} onChange={(kernel) => setProgram({ ...program, kernel })} onTasks={(tasks) => setProgram({ ...program, split: { ...program.split, tasks } })} />
+          ) : (
           <div className="h-[24rem] bg-ground/40 lg:h-[32rem]">
             <Editor text={program.wgsl} messages={compiled.state === 'done' ? compiled.messages : []} onChange={(wgsl) => setProgram((before) => ({ ...before, wgsl }))} onRun={runNow} handle={editor} />
           </div>
+          )}
           <Diagnostics compiled={compiled} onGoTo={(line, column) => editor.current?.goTo(line, column)} />
         </div>
         <RunPanel machine={machine} running={running} ran={ran} />
@@ -163,11 +168,15 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
 
       <div className="mt-12 grid gap-x-8 gap-y-12 lg:grid-cols-[minmax(0,11fr)_minmax(0,9fr)]">
         <div className="min-w-0 space-y-12">
-          <BindingsForm program={program} problems={problems} onChange={setProgram} />
-          <TunerPanel program={program} tuning={tuning} ready={ready && problems.length === 0 && !runs} onChange={setProgram} onTune={() => tune(program)} />
+          {program.kernel === undefined ? (
+            <>
+              <BindingsForm program={program} problems={problems} onChange={setProgram} />
+              <TunerPanel program={program} tuning={tuning} ready={ready && problems.length === 0 && !runs} onChange={setProgram} onTune={() => tune(program)} />
+            </>
+          ) : null}
         </div>
         <div className="min-w-0 space-y-12">
-          <RunForm program={program} problems={problems} onChange={setProgram} />
+          {program.kernel === undefined ? <RunForm program={program} problems={problems} onChange={setProgram} /> : null}
           <JobPanel handle={jobs} lab={lab} base={base} program={program} ready={submittable} onChange={setProgram} />
         </div>
       </div>

@@ -2,7 +2,7 @@
 import { Notice } from '../../design/Notice';
 import { formatSeconds, plural, prefixed } from '../../design/format';
 import { Stat } from '../../design/Stat';
-import { bytesMoved } from './program';
+import { bytesMoved, operationsOf } from './program';
 import { ResultView } from './ResultView';
 import type { Machine, Ran, Running } from './usePlayground';
 
@@ -52,7 +52,8 @@ function Empty({ running }: { running: boolean }) {
 function Shown({ ran, stale }: { ran: Ran; stale: boolean }) {
   const { run, program } = ran;
   const bandwidth = prefixed(bytesMoved(program) / run.gpuSeconds);
-  const rate = program.operations === null ? null : prefixed(program.operations / run.gpuSeconds);
+  const operations = operationsOf(program);
+  const rate = operations === null ? null : prefixed(operations / run.gpuSeconds);
   return (
     <div className={stale ? 'opacity-60 transition-opacity' : ''} aria-busy={stale}>
       <dl className="mb-5 grid grid-cols-2 gap-x-6 gap-y-4 sm:grid-cols-3" data-testid="timing" data-by={run.byTimestamps ? 'timestamps' : 'wall'}>

@@ -1,7 +1,8 @@
 // The form's program becomes the manifest that every worker reads, or says first what is wrong with it.
 import { describe, expect, it } from 'vitest';
 import { examples } from './examples';
-import { bytesMoved, combinations, problemsOf, toManifest, type Binding, type Program } from './program';
+import { bytesMoved, combinations, operationsOf, problemsOf, toManifest, type Binding, type Program } from './program';
+import { readProgram } from './share';
 
 const vectorAdd = examples.find(({ title }) => title === 'Vector add')?.program as Program;
 const matmul = examples.find(({ title }) => title === 'Matrix product')?.program as Program;
@@ -75,4 +76,38 @@ it('measures every combination, at most sixteen', () => {
     { a: 2, b: 4 },
   ]);
   expect(combinations({ ...matmul, tune: [{ name: 'a', values: Array.from({ length: 40 }, (_, i) => i) }] })).toHaveLength(16);
+});
+
+describe('a built-in kernel', () => {
+  const example = examples.find((one) => one.program.kernel !== undefined);
+  if (example?.program.kernel === undefined) throw new Error('There is no example of a kernel.');
+  const { program } = example;
+  const { kernel } = example.program;
+
+  it('becomes a manifest of its kind, with int8 operands in the size of its sides', () => {
+    const manifest = JSON.parse(toManifest({ ...program, kernel: { ...kernel, m: 2, n: 3, k: 4, b: { kind: 'count', first: -2, step: 1 } } })) as Record<string, { base64: string }>;
+
+    expect(manifest).toMatchObject({ kind: 'kernel', kernel: 'matmul_i8', m: 2, n: 3, k: 4, split: { tasks: 4 } });
+    expect(atob(manifest['a']?.base64 ?? '')).toHaveLength(8);
+    expect([...atob(manifest['b']?.base64 ?? '')].map((one) => (one.charCodeAt(0) << 24) >> 24)).toEqual([-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('knows its operations and bytes', () => {
+    expect(operationsOf(program)).toBe(2 * 256 ** 3);
+    expect(bytesMoved(program)).toBe(256 * 256 * 6);
+  });
+
+  it.each([
+    [{ ...kernel, m: 0 }, 'A side is a whole number'],
+    [{ ...kernel, m: 65536, k: 131_071 }, '256 MiB'],
+    [{ ...kernel, m: 3 }, 'as many tasks as rows'],
+    [{ ...kernel, a: { kind: 'random', seed: 1, low: 3, high: 1 } as const }, 'low before high'],
+  ])('says what is wrong with %j', (wrong, words) => {
+    expect(problemsOf({ ...program, kernel: wrong }).map(({ text }) => text).join()).toContain(words);
+  });
+
+  it('travels in a link, and nothing else by its name does', async () => {
+    expect(readProgram(JSON.parse(JSON.stringify(program)))).toEqual(program);
+    expect(() => readProgram({ ...program, kernel: { ...kernel, name: 'rm' } })).toThrow();
+  });
 });

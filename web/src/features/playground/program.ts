@@ -15,11 +15,15 @@ export type Binding = {
   readonly fill: Fill;
   readonly join: Join;
 };
+/** A built-in kernel instead of a shader: C[m][n] = A[m][k] B[k][n], int8 operands, int32 result. Fills are brought to int8 by their last byte. */
+export type Kernel = { readonly name: 'matmul_i8'; readonly m: number; readonly n: number; readonly k: number; readonly a: Fill; readonly b: Fill };
 export type Step = { readonly entry: string; readonly dispatch: readonly [number, number, number] };
 export type View = 'image' | 'plot' | 'numbers';
 
 export type Program = {
   readonly name: string;
+  /** Then shader, steps and bindings say nothing. */
+  readonly kernel?: Kernel;
   readonly wgsl: string;
   readonly steps: readonly Step[];
   readonly bindings: readonly Binding[];
@@ -51,6 +55,25 @@ export function problemsOf(program: Program): readonly Problem[] {
   const found: Problem[] = [];
   const add = (where: string, text: string) => found.push({ where, text });
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(program.name)) add('name', 'A name has 1 to 64 letters, digits, dots, dashes or underscores.');
+  if (!Number.isInteger(program.split.tasks) || program.split.tasks < 1 || program.split.tasks > 65536) add('split', 'A job has 1 to 65,536 tasks.');
+  if (program.kernel !== undefined) {
+    const { m, n, k } = program.kernel;
+    for (const [side, most] of [[m, 65536], [n, 65536], [k, 131_071]] as const) {
+      if (!Number.isInteger(side) || side < 1 || side > most) add('kernel', `A side is a whole number from 1 to ${most.toLocaleString('en')}.`);
+    }
+    if (Math.max(m * k, k * n, 4 * m * n) > bounds.bytes) add('kernel', 'A matrix holds at most 256 MiB.');
+    else {
+      for (const [fill, shape] of [[program.kernel.a, [m, k]], [program.kernel.b, [k, n]]] as const) {
+        try {
+          bytesOf(fill, 'i32', shape, { check: true });
+        } catch (error) {
+          add('kernel', error instanceof Error ? error.message : String(error));
+        }
+      }
+    }
+    if (program.split.tasks > m) add('split', 'A product is cut by rows: it has at most as many tasks as rows.');
+    return found;
+  }
   if (program.wgsl.trim() === '') add('wgsl', 'There is no shader yet.');
   program.steps.forEach((step, i) => {
     if (!/^[\p{XID_Start}_][\p{XID_Continue}]*$/u.test(step.entry)) add(`steps.${i}.entry`, 'Name an entry point of the shader.');
@@ -75,12 +98,12 @@ export function problemsOf(program: Program): readonly Problem[] {
     }
   });
   if (!program.bindings.some(isOutput)) add('bindings', 'Nothing comes back: one binding has to be an output.');
-  if (!Number.isInteger(program.split.tasks) || program.split.tasks < 1 || program.split.tasks > 65536) add('split', 'A job has 1 to 65,536 tasks.');
   return found;
 }
 
 /** The manifest's text. `overrides` are constants beyond the program's own; with them nothing is left to tune. */
 export function toManifest(program: Program, overrides?: Readonly<Record<string, number>>): string {
+  if (program.kernel !== undefined) return kernelManifest(program, program.kernel);
   const several = program.split.tasks > 1;
   const constants = Object.fromEntries([...program.constants.map(({ name, value }) => [name, value]), ...Object.entries(overrides ?? {})]) as Record<string, number>;
   const tune = overrides === undefined ? program.tune.filter(({ name, values }) => name !== '' && values.length > 0) : [];
@@ -115,8 +138,34 @@ export function toManifest(program: Program, overrides?: Readonly<Record<string,
   return JSON.stringify(manifest);
 }
 
+const operand = (fill: Fill, rows: number, columns: number): string =>
+  toBase64(Uint8Array.from(new Uint32Array(bytesOf(fill, 'i32', [rows, columns]).slice().buffer), (word) => word & 0xff));
+
+function kernelManifest({ name, split, verify, budget }: Program, kernel: Kernel): string {
+  const { m, n, k } = kernel;
+  return JSON.stringify({
+    weft: 1,
+    kind: 'kernel',
+    kernel: kernel.name,
+    name,
+    m,
+    n,
+    k,
+    a: { base64: operand(kernel.a, m, k) },
+    b: { base64: operand(kernel.b, k, n) },
+    ...(split.tasks > 1 ? { split: { tasks: split.tasks } } : {}),
+    verify: { compare: 'exact', replicas: verify.replicas },
+    deadline_s: 600,
+    budget,
+  });
+}
+
+/** What the author says, or what the kernel does: a multiplication and an addition for each element of a row and a column. */
+export const operationsOf = ({ kernel, operations }: Program): number | null => (kernel === undefined ? operations : 2 * kernel.m * kernel.n * kernel.k);
+
 /** Bytes that a run has to move at the least: every input read once, every output written once. The manifest's own numbers. */
 export function bytesMoved(program: Program): number {
+  if (program.kernel !== undefined) return program.kernel.m * program.kernel.k + program.kernel.k * program.kernel.n + 4 * program.kernel.m * program.kernel.n;
   let sum = 0;
   for (const binding of program.bindings) sum += bindingBytes(binding) * (binding.role === 'inout' ? 2 : 1);
   return sum;

@@ -1,6 +1,6 @@
 // Links that carry a program in their fragment, which never reaches a server: #p1=BASE64URL(deflate(JSON)). What comes from a link is
 // a stranger's: bounded before and while it is unpacked, and every field is checked before anything uses it.
-import { bounds, axes, joins, roles, views, type Binding, type Program, type Step } from './program';
+import { bounds, axes, joins, roles, views, type Binding, type Kernel, type Program, type Step } from './program';
 import { elementTypes, type Fill } from './data';
 
 const prefix = 'p1=';
@@ -128,6 +128,12 @@ function readStep(value: unknown): Step {
   return { entry: text(step['entry'], 'entry point', 200), dispatch: [x, y, z] };
 }
 
+function readKernel(value: unknown): Kernel {
+  const kernel = fields(value, 'kernel');
+  const side = (name: string, most: number) => whole(kernel[name], 'side', 1, most);
+  return { name: one(kernel['name'], 'kernel', ['matmul_i8']), m: side('m', 65536), n: side('n', 65536), k: side('k', 131_071), a: readFill(kernel['a']), b: readFill(kernel['b']) };
+}
+
 /** Takes apart what a link or a kept draft gives; nothing that this does not name comes through. */
 export function readProgram(value: unknown): Program {
   const program = fields(value, 'program');
@@ -138,6 +144,7 @@ export function readProgram(value: unknown): Program {
   if (steps.length === 0) throw new LinkError("The link's program has no step.");
   return {
     name: text(program['name'], 'name', 64),
+    ...(program['kernel'] === undefined ? {} : { kernel: readKernel(program['kernel']) }),
     wgsl: text(program['wgsl'], 'shader', bounds.wgslCharacters),
     steps,
     bindings: list(program['bindings'], 'bindings', bounds.bindings, readBinding),

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { LabEnded, LabMissing, type Lab } from '../../engine/lab';
 import type { CompileMessage, LabDevice, LabRun } from '../../engine/labMessages';
-import { bytesMoved, combinations, problemsOf, toManifest, type Program } from './program';
+import { bytesMoved, combinations, operationsOf, problemsOf, toManifest, type Program } from './program';
 
 export type Compiled =
   | { readonly state: 'waiting' }
@@ -49,7 +49,7 @@ export function useCompiler(lab: Lab, program: Program, ready: boolean): Compile
     const timer = setTimeout(() => {
       setCompiled((before) => (before.state === 'done' ? before : { state: 'compiling' }));
       const work = async (): Promise<Compiled> => {
-        const { messages } = await lab.call('compile', program.wgsl);
+        const { messages } = program.kernel === undefined ? await lab.call('compile', program.wgsl) : { messages: [] };
         if (messages.some((message) => message.kind === 'error') || problemsOf(program).length > 0) return { state: 'done', messages, complaint: null };
         const complaint = await lab.call('check', toManifest(program)).then(() => null, sentence);
         return { state: 'done', messages, complaint };
@@ -74,7 +74,7 @@ export function useRunner(lab: Lab): Runner {
       setRunning({ state: 'running' });
       lab.run(toManifest(program)).then(
         (result) => {
-          lab.remember({ name: program.name, bytes: bytesMoved(program), operations: program.operations, seconds: result.gpuSeconds, byTimestamps: result.byTimestamps });
+          lab.remember({ name: program.name, bytes: bytesMoved(program), operations: operationsOf(program), seconds: result.gpuSeconds, byTimestamps: result.byTimestamps });
           setRan({ run: result, program });
           setRunning({ state: 'idle' });
         },

@@ -54,6 +54,24 @@ export const examples: readonly Example[] = [
     },
   },
   {
+    title: 'Matrix product, built in',
+    about: 'a kernel of the engine in place of a shader: the CPU runs it too',
+    program: {
+      name: 'product',
+      kernel: { name: 'matmul_i8', m: 256, n: 256, k: 256, a: { kind: 'random', seed: 1, low: -127, high: 127 }, b: { kind: 'count', first: -9, step: 37 } },
+      wgsl: '',
+      steps: [{ entry: 'main', dispatch: [1, 1, 1] }],
+      bindings: [],
+      constants: [],
+      tune: [],
+      split: { tasks: 4, axis: 'x' },
+      verify: exact,
+      budget: 100,
+      operations: null,
+      view: { output: 0, as: 'image' },
+    },
+  },
+  {
     title: 'N-body',
     about: 'one step of 2,048 bodies, every pair counted, in floats',
     program: {

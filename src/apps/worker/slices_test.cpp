@@ -1,17 +1,25 @@
 // Clients share a GPU by their weights whatever they have resident, and memory is never promised twice.
-#include "service/scheduler/slices.h"
+#include "apps/worker/slices.h"
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 
-#include "service/scheduler/test_network.h"
-
-namespace weft::scheduler {
+namespace weft::worker {
 namespace {
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 using std::chrono::milliseconds;
+
+template <class Id>
+Id id_of(std::uint64_t number) {
+  Id id{};
+  std::memcpy(id.bytes.data(), &number, sizeof number);
+  return id;
+}
+PublicKey key_of(std::uint64_t number) { return id_of<PublicKey>(number); }
+JobId job_id_of(std::uint64_t number) { return id_of<JobId>(number); }
 
 TaskId task(std::uint64_t number) { return {job_id_of(number), 0}; }
 
@@ -90,4 +98,4 @@ TEST(Slices, FollowWeightsAndStarveNobodyWhileTasksComeAndGo) {
 }
 
 }  // namespace
-}  // namespace weft::scheduler
+}  // namespace weft::worker

@@ -18,7 +18,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 
-namespace weft::scheduler {
+namespace weft::worker {
 
 class Slices {
  public:
@@ -68,4 +68,4 @@ class Slices {
   std::uint64_t used_ = 0;
 };
 
-}  // namespace weft::scheduler
+}  // namespace weft::worker

@@ -1,9 +1,9 @@
-#include "service/scheduler/slices.h"
+#include "apps/worker/slices.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace weft::scheduler {
+namespace weft::worker {
 
 std::map<PublicKey, Slices::Client>::const_iterator Slices::least() const {
   return std::ranges::min_element(clients_, {}, [](const auto& entry) { return entry.second.virtual_seconds; });
@@ -52,4 +52,4 @@ void Slices::ran(const TaskId& id, Duration took) {
   client.turns.push_back(id);
 }
 
-}  // namespace weft::scheduler
+}  // namespace weft::worker

@@ -1,0 +1,67 @@
+#include "apps/cli/large_upload.h"
+
+#include <algorithm>
+#include <format>
+#include <thread>
+
+#include "common/json/json.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr std::size_t part_bytes = std::size_t{2} << 20;
+constexpr auto patience = std::chrono::seconds(60);
+
+// How many bytes are there already.
+Result<std::uint64_t> ask_there(ApiClient& client, const Hash& hash, const crypto::KeyPair& wallet, std::uint64_t total) {
+  WEFT_ASSIGN(const net::Response answer, client.get_raw(std::format("/v1/blobs/{}/upload/{}", hash.text(), wallet.public_key().text())));
+  WEFT_ASSIGN(const json::Value root, json::parse(answer.body));
+  WEFT_ASSIGN(const json::Object object, root.object({"bytes"}));
+  WEFT_ASSIGN(const json::Value bytes, object.get("bytes"));
+  return bytes.unsigned_integer(total);
+}
+
+}  // namespace
+
+Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& hash, const crypto::KeyPair& wallet,
+                                 const std::function<void(std::uint64_t done)>& on_progress) {
+  LargeUpload out;
+  bool anew = false;  // What was there did not have the hash.
+  Instant give_up = now() + patience;
+  for (auto wait = std::chrono::milliseconds(100);;) {
+    WEFT_ASSIGN(std::uint64_t done, ask_there(client, hash, wallet, bytes.size()));
+    Error problem;
+    for (;;) {
+      on_progress(done);
+      if (done == bytes.size()) return out;
+      const ByteSpan part = bytes.subspan(done, std::min<std::size_t>(part_bytes, bytes.size() - done));
+      const auto answer = client.put_blob_part(hash, part, done, bytes.size(), wallet);
+      if (!answer || !answer->ok()) {
+        problem = answer ? net::error_of(*answer) : answer.error();
+        break;
+      }
+      out.sent_bytes += part.size();
+      done += part.size();
+      give_up = now() + patience;
+      wait = std::chrono::milliseconds(100);
+    }
+    switch (problem.code) {
+      case ErrorCode::invalid_argument:  // The whole has another hash: what an earlier upload left was spoilt.
+        if (std::exchange(anew, true)) return std::unexpected(problem);
+        break;
+      case ErrorCode::unavailable:
+      case ErrorCode::deadline_exceeded:
+      case ErrorCode::already_exists:  // It has more, or less, than was thought; or has not noticed yet that the last part broke off.
+      case ErrorCode::cancelled:
+      case ErrorCode::resource_exhausted:
+        break;
+      default:
+        return std::unexpected(problem);
+    }
+    if (now() + wait > give_up) return std::unexpected(problem);
+    std::this_thread::sleep_for(wait);
+    wait = std::min(2 * wait, std::chrono::milliseconds(3'000));
+  }
+}
+
+}  // namespace weft::cli

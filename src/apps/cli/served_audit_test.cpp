@@ -1,0 +1,348 @@
+// Answers of real models, audited: the desk and real workers with real engines, their messages encoded and decoded, in one thread. What
+// honest workers hand in is confirmed by others, whatever they run on, alone or in chains; and a worker that serves smaller weights than
+// it promised is found out.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "apps/coordinator/answers.h"
+#include "apps/coordinator/serving/desk.h"
+#include "apps/worker/serving/paced_engine.h"
+#include "apps/worker/serving/serving.h"
+#include "common/base/test_data.h"
+#include "common/crypto/sha256.h"
+#include "engine/gguf/mapped_file.h"
+#include "engine/gpu/native/instance.h"
+#include "engine/gpu/run.h"
+#include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/gpu/gpu_engine.h"
+
+namespace weft::cli {
+namespace {
+
+namespace wire = protocol::serving;
+using coordinator::Desk;
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t chunk_bytes = 1 << 20;
+constexpr std::uint32_t answer_tokens = 70;  // Fingerprints behind 0, 32, 64 and 70.
+
+struct OpenModel {
+  std::string path;
+  std::unique_ptr<gguf::MappedFile> source;
+  gguf::File file;
+  llm::Model model;
+};
+
+std::unique_ptr<OpenModel> open_model(const std::string& name) {
+  const auto path = weft::test::find_data("models/" + name + ".gguf");
+  if (!path) return nullptr;
+  auto out = std::make_unique<OpenModel>();
+  out->path = path->string();
+  out->source = std::move(*gguf::MappedFile::open(out->path));
+  out->file = std::move(*gguf::read_file(*out->source));
+  out->model = std::move(*llm::read_model(out->file));
+  return out;
+}
+
+class Network;
+
+struct WorkerKind {
+  bool gpu = false;
+  const OpenModel* instead = nullptr;  // What it runs, whatever it was told to.
+};
+
+class TestHost final : public worker::ServingHost {
+ public:
+  TestHost(Network& network, std::uint64_t id, WorkerKind kind) : network_(network), id_(id), kind_(kind) {}
+
+  void connect(worker::SocketEvents events) override;
+  void send_text(std::string text) override;
+  void send_binary(ByteVector bytes) override;
+  void close() override;
+  void fetch_blob(const Hash&, std::uint64_t, std::string, std::function<void(Result<ByteVector>)> done) override;
+  void put_blob(const Hash&, ByteVector, std::string, std::function<void(Result<>)>) override { ADD_FAILURE() << "Serving puts nothing."; }
+  void after(Duration delay, std::function<void()> work) override;
+  Instant now() override;
+  double random() override { return 0.5; }
+  void fetch_range(const Hash&, std::uint64_t first, std::uint64_t count, std::string, std::function<void(Result<ByteVector>)> done) override;
+  void read_chunk(const worker::ModelFile&, std::uint32_t, std::function<void(std::optional<ByteVector>)> done) override;
+  void write_chunk(const worker::ModelFile&, std::uint32_t, ByteVector, std::function<void(Result<>)> done) override;
+  Result<std::unique_ptr<gguf::Source>> open_file(const worker::ModelFile&) override;
+  Async<Result<std::unique_ptr<llm::Engine>>> create_engine(const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) override;
+
+  worker::SocketEvents events;
+
+ private:
+  Async<> turn();
+  Network& network_;
+  const std::uint64_t id_;
+  const WorkerKind kind_;
+};
+
+class Network final : public coordinator::DeskWorld {
+ public:
+  explicit Network(const OpenModel& served, std::uint32_t shards = 1) : served_(served), desk_(*this, {}) {
+    const std::string bytes = weft::test::read_bytes(served.path);
+    file_.assign(bytes.begin(), bytes.end());
+    for (std::size_t at = 0; at < file_.size(); at += chunk_bytes)
+      append(digests_, crypto::sha256(ByteSpan(file_).subspan(at, std::min<std::size_t>(chunk_bytes, file_.size() - at))).span());
+    const llm::Config& config = served.model.config;
+    desk_.put_model({.name = "m",
+                     .file = crypto::sha256(file_).text(),
+                     .chunks = crypto::sha256(digests_).text(),
+                     .bytes = file_.size(),
+                     .header_bytes = served.file.data_offset,
+                     .chunk_bytes = chunk_bytes,
+                     .architecture = config.architecture,
+                     .layers = config.layers,
+                     .embedding = config.embedding,
+                     .vocabulary = config.vocabulary,
+                     .context = 512,
+                     .layer_bytes = file_.size() / config.layers,
+                     .first_bytes = 1,
+                     .last_bytes = 1,
+                     .cache_bytes = 1,
+                     .shards_min = shards,
+                     .owner = {}},
+                    now());
+  }
+  ~Network() override { workers_.clear(); }
+
+  static PublicKey key_of(std::uint64_t id) {
+    PublicKey key;
+    key.bytes[0] = static_cast<std::uint8_t>(id);
+    return key;
+  }
+  std::uint64_t join(WorkerKind kind = {}) {
+    const std::uint64_t id = ++ids_;
+    auto& worker = workers_[id];
+    worker.host = std::make_unique<TestHost>(*this, id, kind);
+    worker.serving =
+        std::make_unique<worker::Serving>(*worker.host, worker::Serving::Options{.memory_bytes = std::uint64_t{1} << 34, .gb_per_s = 10.0});
+    worker.serving->join("token");
+    return id;
+  }
+  void until(const std::function<bool()>& test, const char* what) {
+    const Instant give_up = now() + 120s;
+    while (!test()) {
+      ASSERT_LT(now(), give_up) << what;
+      step();
+    }
+  }
+  void until_serving(std::size_t holders) {
+    until([&] { return desk_.models()[0].state == "ready" && loaded_ >= holders; }, "all have loaded");
+  }
+  const coordinator::AnswerEnd& ask() {
+    ended_.reset();
+    coordinator::AnswerRequest request{.id = ++requests_, .model = "m", .ask = {}};
+    request.ask.chat = false;
+    request.ask.prompt = "KING RICHARD III:\nNow is the winter of";
+    request.ask.tokens_max = answer_tokens;
+    request.ask.prints = true;
+    asked_ = request.ask;
+    EXPECT_TRUE(desk_.ask(std::move(request), now()).has_value());
+    until([&] { return ended_.has_value(); }, "an answer");
+    EXPECT_EQ(ended_->reason, "length") << ended_->error.message;
+    EXPECT_TRUE(coordinator::prints_complete(ended_->prints, answer_tokens, true));
+    return *ended_;
+  }
+  coordinator::PrintsVerdict audit(const coordinator::AnswerEnd& end) {
+    audited_.reset();
+    coordinator::AuditRequest request{.id = ++requests_, .model = "m", .ask = asked_, .except = {}};
+    request.ask.answered = end.answered;
+    for (const auto& share : end.work) request.except.push_back(share.worker);
+    desk_.audit(std::move(request), now());
+    until([&] { return audited_.has_value(); }, "an audit");
+    EXPECT_FALSE(audited_->error.has_value()) << audited_->error->message;
+    for (const auto& share : end.work) {
+      for (const PublicKey& auditor : audited_->auditors) EXPECT_NE(auditor, share.worker);
+    }
+    const auto verdict = coordinator::compare_prints(end.prints, audited_->prints, answer_tokens, true, served_.model.config.embedding);
+    std::printf("  error %.2e, missing %.3f: %s\n", verdict.error, verdict.missing, verdict.agrees ? "agrees" : verdict.reason.c_str());
+    EXPECT_TRUE(verdict.readable) << verdict.reason;
+    return verdict;
+  }
+
+  // --- DeskWorld
+  void send(std::uint64_t session, const wire::ServingCoordinatorMessage& message) override {
+    post([this, session, text = wire::encode(message)] {
+      if (const auto found = workers_.find(session); found != workers_.end() && found->second.host->events.text)
+        found->second.host->events.text(text);
+    });
+  }
+  void send_hop(std::uint64_t session, ByteVector frame) override {
+    post([this, session, frame = std::move(frame)] { workers_.at(session).host->events.binary(frame); });
+  }
+  void close(std::uint64_t session, const std::string& reason) override { ADD_FAILURE() << "worker " << session << " is put out: " << reason; }
+  void tokens(std::uint32_t, const std::vector<wire::Token>&) override {}
+  void ended(std::uint32_t, const coordinator::AnswerEnd& end) override { ended_ = end; }
+  void audited(std::uint32_t, const coordinator::AuditEnd& end) override { audited_ = end; }
+
+  void post(std::function<void()> work) { queue_.push_back(std::move(work)); }
+  void after(Duration delay, std::function<void()> work) { timers_.emplace(now() + delay, std::move(work)); }
+
+  const OpenModel& served_;
+  ByteVector file_, digests_;
+  Desk desk_;
+  std::size_t loaded_ = 0;
+  std::unique_ptr<gpu::PumpedInstance> instance_ = gpu::native::create_instance();
+  std::unique_ptr<gpu::Device> device_;
+
+ private:
+  void step() {
+    while (!queue_.empty()) {
+      const auto work = std::move(queue_.front());
+      queue_.pop_front();
+      work();
+    }
+    while (!timers_.empty() && timers_.begin()->first <= now()) {
+      const auto node = timers_.extract(timers_.begin());
+      node.mapped()();
+    }
+    desk_.tick(now());
+    if (queue_.empty()) (void)instance_->poll(1ms);
+  }
+
+  struct OneWorker {
+    std::unique_ptr<TestHost> host;
+    std::unique_ptr<worker::Serving> serving;
+  };
+  std::deque<std::function<void()>> queue_;
+  std::multimap<Instant, std::function<void()>> timers_;
+  std::map<std::uint64_t, OneWorker> workers_;
+  std::uint64_t ids_ = 0;
+  std::uint32_t requests_ = 0;
+  wire::Ask asked_;
+  std::optional<coordinator::AnswerEnd> ended_;
+  std::optional<coordinator::AuditEnd> audited_;
+};
+
+void TestHost::connect(worker::SocketEvents given) {
+  events = std::move(given);
+  network_.post([this] { events.open(); });
+}
+void TestHost::send_text(std::string text) {
+  network_.post([&network = network_, id = id_, text = std::move(text)] {
+    const auto message = wire::decode_worker(text);
+    ASSERT_TRUE(message.has_value()) << message.error().message;
+    if (std::holds_alternative<wire::Loaded>(*message)) ++network.loaded_;
+    if (const auto* offer = std::get_if<wire::Offer>(&*message)) return network.desk_.join(id, Network::key_of(id), *offer, weft::now());
+    network.desk_.hear(id, *message, weft::now());
+  });
+}
+void TestHost::send_binary(ByteVector bytes) {
+  network_.post([&network = network_, id = id_, bytes = std::move(bytes)] { network.desk_.hop(id, bytes, weft::now()); });
+}
+void TestHost::close() { events = {}; }
+void TestHost::fetch_blob(const Hash&, std::uint64_t, std::string, std::function<void(Result<ByteVector>)> done) {
+  network_.post([&network = network_, done = std::move(done)] { done(network.digests_); });
+}
+void TestHost::after(Duration delay, std::function<void()> work) { network_.after(delay, std::move(work)); }
+Instant TestHost::now() { return weft::now(); }
+void TestHost::fetch_range(const Hash&, std::uint64_t first, std::uint64_t count, std::string, std::function<void(Result<ByteVector>)> done) {
+  network_.post([&network = network_, first, count, done = std::move(done)] {
+    const auto from = network.file_.begin() + static_cast<std::ptrdiff_t>(first);
+    done(ByteVector(from, from + static_cast<std::ptrdiff_t>(count)));
+  });
+}
+void TestHost::read_chunk(const worker::ModelFile&, std::uint32_t, std::function<void(std::optional<ByteVector>)> done) {
+  network_.post([done = std::move(done)] { done(std::nullopt); });
+}
+void TestHost::write_chunk(const worker::ModelFile&, std::uint32_t, ByteVector, std::function<void(Result<>)> done) {
+  network_.post([done = std::move(done)] { done({}); });
+}
+Result<std::unique_ptr<gguf::Source>> TestHost::open_file(const worker::ModelFile&) {
+  WEFT_ASSIGN(auto file, gguf::MappedFile::open(network_.served_.path));
+  return std::unique_ptr<gguf::Source>(std::move(file));
+}
+Async<> TestHost::turn() {
+  const Pending<bool> come;
+  network_.post([come] { come.set(true); });
+  (void)co_await come;
+}
+Async<Result<std::unique_ptr<llm::Engine>>> TestHost::create_engine(const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) {
+  const llm::Model& run = kind_.instead == nullptr ? model : kind_.instead->model;
+  const gguf::Source& from = kind_.instead == nullptr ? source : *kind_.instead->source;
+  if (!kind_.gpu) {
+    WEFT_CO_ASSIGN(auto engine, llm::create_cpu_engine(run, from, options, 1));
+    co_return worker::make_paced(std::move(engine), {.before = [this] { return turn(); }});
+  }
+  if (network_.device_ == nullptr) {
+    WEFT_CO_ASSIGN(network_.device_, co_await network_.instance_->create_device({.label = "audit", .trusted_shaders = true}, {}));
+  }
+  WEFT_CO_ASSIGN(auto engine, co_await llm::create_gpu_engine(*network_.device_, run, from, options));
+  co_return std::move(engine);
+}
+
+class ServedAudits : public testing::Test {
+ protected:
+  std::unique_ptr<OpenModel> f16 = open_model("tiny-llama-chat-f16");
+  void SetUp() override {
+    if (!f16) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-f16.gguf");
+  }
+};
+
+TEST_F(ServedAudits, WhatAProcessorAnswersAGpuConfirms) {
+  Network network(*f16);
+  network.join();
+  network.until_serving(1);
+  network.join({.gpu = true});
+  network.until_serving(2);
+  const auto end = network.ask();
+
+  EXPECT_TRUE(network.audit(end).agrees);
+  EXPECT_EQ(end.work.size(), 1U);
+  const std::uint64_t layers = f16->model.config.layers;
+  EXPECT_EQ(end.work[0].work, (end.prompt_tokens + answer_tokens) * layers);
+}
+
+TEST_F(ServedAudits, WhatAGpuAnswersAProcessorConfirms) {
+  Network network(*f16);
+  network.join({.gpu = true});
+  network.until_serving(1);
+  network.join();
+  network.until_serving(2);
+
+  EXPECT_TRUE(network.audit(network.ask()).agrees);
+  EXPECT_TRUE(network.audit(network.ask()).agrees) << "with the prompt read before";
+}
+
+TEST_F(ServedAudits, WhatAChainAnswersIsConfirmedByOneWorkerAndSharedByLayers) {
+  Network network(*f16, 2);
+  network.join();
+  network.join();
+  network.until_serving(2);
+  const auto end = network.ask();
+  network.join();
+  network.until([&] { return network.desk_.workers().size() == 3; }, "the third has joined");
+
+  EXPECT_TRUE(network.audit(end).agrees);
+  ASSERT_EQ(end.work.size(), 2U);
+  EXPECT_EQ(end.work[0].work + end.work[1].work, std::uint64_t{end.prompt_tokens + answer_tokens} * f16->model.config.layers);
+}
+
+class ServedCheats : public ServedAudits, public testing::WithParamInterface<bool> {};
+
+TEST_P(ServedCheats, ThatServeSmallerWeightsAreFoundOut) {
+  const auto q4 = open_model("tiny-llama-chat-q4_0");
+  if (!q4) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q4_0.gguf");
+  Network network(*f16);
+  network.join({.gpu = GetParam(), .instead = q4.get()});
+  network.until_serving(1);
+  network.join({.gpu = !GetParam()});
+  network.until_serving(2);
+
+  const auto verdict = network.audit(network.ask());
+
+  EXPECT_FALSE(verdict.agrees);
+  EXPECT_GT(verdict.error, 0.02) << "far from the tolerance";
+}
+INSTANTIATE_TEST_SUITE_P(OnGpuOrNot, ServedCheats, testing::Bool());
+
+}  // namespace
+}  // namespace weft::cli

@@ -1,0 +1,353 @@
+// Answers and money in the core: what is set aside comes back or goes to those who answered, once, whoever lies, whatever crashes; a
+// wrong answer costs its worker the pay, its reputation and its stake.
+#include "apps/coordinator/answers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "apps/coordinator/test_network.h"
+#include "common/proof/fingerprint.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr MicroCredits price = 1'000'000;  // A credit for 1,000 tokens: 1,000 micro-credits each.
+
+Prints prints_of(std::uint32_t tokens, float seed = 1) {
+  Prints out;
+  std::vector<float> hidden(64);
+  const auto put = [&](std::uint32_t at) {
+    for (std::size_t i = 0; i < hidden.size(); ++i) hidden[i] = seed * std::sin(static_cast<float>(i * 7 + at) + seed);
+    out[at] = proof::fingerprint(hidden).value();
+  };
+  for (std::uint32_t at = 0; at < tokens; at += 32) put(at);
+  put(tokens);
+  return out;
+}
+
+class AnswersNetwork : public TestNetwork {
+ public:
+  using TestNetwork::TestNetwork;
+  std::vector<AnswerAuditOrder> audits;
+  std::vector<AnswerId> settled;
+  std::vector<PublicKey> barred;
+  void audit_answer(const AnswerAuditOrder& order) override { audits.push_back(order); }
+  void answer_settled(const AnswerId& id) override { settled.push_back(id); }
+  void bar_server(const PublicKey& worker) override { barred.push_back(worker); }
+};
+
+CoreSettings settings() {
+  CoreSettings out;
+  out.stakes_open = true;
+  return out;
+}
+
+class AnswersTest : public testing::Test {
+ protected:
+  ApiKey add_key(ApiKey key = {}, KeyMaker maker = KeyMaker::client, MicroCredits give = 0) {
+    key.id = std::format("{:016x}", ++keys_);
+    if (key.name.empty()) key.name = "test";
+    key.owner = client.public_key();
+    key.hash = api_key_hash("weft-" + key.id);
+    std::optional<Result<ApiKey>> out;
+    network.post([&](Core& core, Moment now) { core.add_key(key, maker, give, now, [&](Result<ApiKey> made) { out = std::move(made); }); });
+    network.run();
+    EXPECT_TRUE(out && out->has_value()) << (out ? out->error().message : "no answer");
+    return out && *out ? **out : key;
+  }
+  AnswerAdmission admit(const ApiKey& key, std::uint64_t tokens, std::uint32_t count = 1) {
+    std::optional<AnswerAdmission> out;
+    const AnswerOrder order{.key = key.hash, .model = "tiny", .answers = count, .tokens_likely = tokens, .tokens_worst = tokens, .price = price};
+    network.post([&](Core& core, Moment now) { core.admit_answers(order, now, [&](const Result<AnswerAdmission>& admitted) { out = *admitted; }); });
+    network.run();
+    EXPECT_TRUE(out.has_value());
+    return out.value_or(AnswerAdmission{});
+  }
+  static AnswerEnd end_by(std::vector<PublicKey> workers, std::uint32_t tokens = 40, std::string reason = "eos") {
+    AnswerEnd end{.reason = std::move(reason), .prompt_tokens = 10};
+    end.answered.assign(tokens, 5);
+    end.answer_tokens = tokens;
+    end.prints = prints_of(tokens);
+    for (const PublicKey& worker : workers) end.work.push_back({.worker = worker, .work = tokens});
+    return end;
+  }
+  void end(const AnswerId& id, AnswerEnd with) {
+    network.post([id, with = std::move(with)](Core& core, Moment now) { core.answered({.id = id, .end = with}, now); });
+    network.run();
+  }
+  void audited(const AnswerId& id, AnswerVerdict verdict, std::vector<PublicKey> auditors) {
+    network.post(
+        [=](Core& core, Moment now) { core.answer_audited({.id = id, .verdict = verdict, .auditors = auditors, .reason = "They differ."}, now); });
+    network.run();
+  }
+  MicroCredits worker(const PublicKey& key) { return network.balance(ledger::Account::worker(key)); }
+  MicroCredits money() { return network.balance(ledger::Account::client(client.public_key())); }
+  StakeView stake(const PublicKey& key) {
+    StakeView out;
+    network.post([&](Core& core, Moment now) { core.show_stake(key, now, [&](const Result<StakeView>& view) { out = *view; }); });
+    network.run();
+    return out;
+  }
+  Result<StakeView> move(StakeMove move) {
+    std::optional<Result<StakeView>> out;
+    network.post([&](Core& core, Moment now) { core.move_stake(move, now, [&](Result<StakeView> view) { out = std::move(view); }); });
+    network.run();
+    return out.value_or(fail(ErrorCode::unavailable, "No answer."));
+  }
+  // Answers until the worker is believed; all audited by `by`.
+  void believe(const ApiKey& key, const PublicKey& who, const PublicKey& by, int answers = 200) {
+    for (int i = 0; i < answers; ++i) {
+      const auto asked = admit(key, 100);
+      ASSERT_FALSE(asked.refused);
+      const auto before = network.audits.size();
+      end(asked.answers[0], end_by({who}));
+      if (network.audits.size() > before) audited(asked.answers[0], AnswerVerdict::agrees, {by});
+    }
+  }
+
+  static PublicKey key_of(std::uint8_t number) {
+    PublicKey key;
+    key.bytes[0] = number;
+    key.bytes[1] = 77;
+    return key;
+  }
+  AnswersNetwork network{settings()};
+  crypto::KeyPair client = crypto::KeyPair::generate().value();
+  const PublicKey a = key_of(1), b = key_of(2), c = key_of(3), d = key_of(4);
+  std::uint64_t keys_ = 0;
+};
+
+TEST_F(AnswersTest, AnAnswerIsPaidByItsTokensWhenAnotherWorkerHasVerifiedIt) {
+  const ApiKey key = add_key();
+  const auto asked = admit(key, 200);
+  ASSERT_FALSE(asked.refused);
+  const AnswerId id = asked.answers.at(0);
+  EXPECT_EQ(network.balance(ledger::Account::escrow(id)), 200'000);
+  EXPECT_EQ(money(), TestNetwork::grant - 200'000);
+
+  AnswerEnd answer = end_by({a, b});
+  answer.work[0].work = 3;
+  answer.work[1].work = 1;
+  end(id, answer);
+  EXPECT_EQ(worker(a), 0) << "not before it is verified";
+  ASSERT_EQ(network.audits.size(), 1U) << "of unknown workers everything is audited";
+  EXPECT_THAT(network.audits[0].except, testing::UnorderedElementsAre(a, b));
+  audited(id, AnswerVerdict::agrees, {c});
+
+  EXPECT_EQ(worker(a), 37'500) << "50 tokens";
+  EXPECT_EQ(worker(b), 12'500);
+  EXPECT_EQ(money(), TestNetwork::grant - 50'000);
+  EXPECT_EQ(network.balance(ledger::Account::escrow(id)), 0);
+  EXPECT_EQ(network.settled, std::vector{id});
+  const auto history = network.store().history(ledger::Account::escrow(id), {}).value();
+  ASSERT_EQ(history.transactions.size(), 2U);
+  EXPECT_EQ(history.transactions[0].key, "answer-end:" + id.text());
+  EXPECT_THAT(history.transactions[0].what, HasSubstr("50 tokens, verified"));
+  EXPECT_TRUE(network.store().audit().has_value());
+}
+
+TEST_F(AnswersTest, ALostUnverifiedOrUnverifiableAnswerPaysNothing) {
+  const ApiKey key = add_key();
+  AnswerEnd failed = end_by({a}, 40, "failed");
+  AnswerEnd bare = end_by({a});
+  bare.prints.erase(32);
+  AnswerEnd alone = end_by({a});
+  for (const AnswerEnd& answer : {failed, bare, alone}) {
+    const auto asked = admit(key, 200);
+    end(asked.answers.at(0), answer);
+    audited(asked.answers[0], AnswerVerdict::nobody, {});
+  }
+  EXPECT_EQ(worker(a), 0);
+  EXPECT_EQ(money(), TestNetwork::grant);
+  EXPECT_EQ(network.settled.size(), 3U);
+}
+
+TEST_F(AnswersTest, ACancelledAnswerPaysForWhatWasStreamed) {
+  const ApiKey key = add_key();
+  const auto asked = admit(key, 200);
+  AnswerEnd broken = end_by({a}, 40, "cancelled");
+  broken.prints.erase(40);  // Behind the last token: it never came to its end.
+  end(asked.answers.at(0), broken);
+  audited(asked.answers[0], AnswerVerdict::agrees, {b});
+
+  EXPECT_EQ(worker(a), 50'000);
+}
+
+TEST_F(AnswersTest, AWrongAnswerCostsPayReputationAndStakeOnceThreeOthersSaySo) {
+  const ApiKey key = add_key();
+  believe(key, a, b);
+  ASSERT_TRUE(stake(a).established);
+  ASSERT_TRUE(move({.wallet = a, .amount = worker(a), .number = 1}).has_value());
+  const MicroCredits staked = stake(a).staked;
+  ASSERT_GT(staked, 0);
+  const MicroCredits money_before = money();
+
+  // Until one is drawn.
+  AnswerId id;
+  MicroCredits paid = 0;
+  for (const auto before = network.audits.size(); network.audits.size() == before;) {
+    paid = money();
+    id = admit(key, 100).answers.at(0);
+    end(id, end_by({a}));
+  }
+  EXPECT_GT(stake(a).at_risk, 0);
+  EXPECT_EQ(move({.wallet = a, .deposit = false, .amount = staked, .number = 2}).error().code, ErrorCode::insufficient_funds) << "not while at risk";
+  audited(id, AnswerVerdict::differs, {b});
+  EXPECT_TRUE(network.barred.empty()) << "one word against another";
+  audited(id, AnswerVerdict::differs, {c});
+  EXPECT_TRUE(network.barred.empty()) << "a lead of one";
+  audited(id, AnswerVerdict::differs, {d});
+
+  EXPECT_EQ(network.barred, std::vector{a});
+  EXPECT_EQ(money(), paid) << "the client has it all back";
+  EXPECT_LT(stake(a).staked, staked);
+  EXPECT_EQ(stake(a).at_risk, 0);
+  EXPECT_EQ(stake(a).reputation, 0);
+  EXPECT_GT(stake(a).suspended_until, 0);
+  EXPECT_LE(money(), money_before);
+  EXPECT_TRUE(network.store().audit().has_value());
+}
+
+TEST_F(AnswersTest, ALyingAuditorIsRefuted) {
+  const ApiKey key = add_key();
+  const auto asked = admit(key, 100);
+  end(asked.answers.at(0), end_by({a}));
+  audited(asked.answers[0], AnswerVerdict::differs, {b});
+  audited(asked.answers[0], AnswerVerdict::agrees, {c});
+  EXPECT_EQ(worker(a), 0);
+  audited(asked.answers[0], AnswerVerdict::agrees, {d});
+
+  EXPECT_EQ(worker(a), 50'000);
+  EXPECT_EQ(network.barred, std::vector{b});
+  EXPECT_EQ(network.audits.back().except.size(), 3U) << "nobody is asked twice";
+}
+
+TEST_F(AnswersTest, WhereNobodyElseIsLeftAMismatchPaysNothingAndConvictsNobody) {
+  const ApiKey key = add_key();
+  const auto asked = admit(key, 100);
+  end(asked.answers.at(0), end_by({a}));
+  audited(asked.answers[0], AnswerVerdict::differs, {b});
+  audited(asked.answers[0], AnswerVerdict::nobody, {});
+
+  EXPECT_EQ(worker(a), 0);
+  EXPECT_EQ(money(), TestNetwork::grant);
+  EXPECT_TRUE(network.barred.empty());
+}
+
+TEST_F(AnswersTest, WhoIsBelievedAndHasAStakeIsAuditedSeldomAndWithoutAStakeAlways) {
+  const ApiKey key = add_key();
+  believe(key, a, b);
+  auto before = network.audits.size();
+  for (int i = 0; i < 20; ++i) {
+    const auto id = admit(key, 100).answers.at(0);
+    end(id, end_by({a}));
+    audited(id, AnswerVerdict::agrees, {b});
+  }
+  EXPECT_EQ(network.audits.size(), before + 20) << "it has nothing to lose";
+
+  believe(key, a, b, 400);  // Earns enough to stake, and more reputation.
+  ASSERT_TRUE(move({.wallet = a, .amount = worker(a), .number = 1}).has_value());
+  before = network.audits.size();
+  const int answers = 200;
+  for (int i = 0; i < answers; ++i) {
+    const auto id = admit(key, 100).answers.at(0);
+    end(id, end_by({a}));
+    audited(id, AnswerVerdict::agrees, {b});
+  }
+  EXPECT_LT(network.audits.size() - before, answers / 5U);
+  EXPECT_EQ(worker(a), answers * 50'000) << "and is paid all the same";
+}
+
+TEST_F(AnswersTest, BudgetsOfKeysAndAccountsHoldAndWhatWasUsedSurvivesARestart) {
+  ApiKey limited;
+  limited.tokens_max = 250;
+  const ApiKey key = add_key(limited);
+  const auto first = admit(key, 100, 2);
+  ASSERT_FALSE(first.refused);
+  EXPECT_EQ(first.answers.size(), 2U);
+  ASSERT_TRUE(admit(key, 100).refused);
+  for (const AnswerId& id : first.answers) {
+    end(id, end_by({a}));
+    audited(id, AnswerVerdict::agrees, {b});
+  }
+  EXPECT_FALSE(admit(key, 100).refused) << "100 of 250 are used";
+  const MicroCredits escrowed = money();
+
+  network.restart();
+
+  EXPECT_EQ(money(), escrowed + 100'000) << "what a crash broke off goes back";
+  std::vector<ApiKey> keys;
+  network.post([&](Core& core, Moment) { core.list_keys(client.public_key(), [&](const Result<std::vector<ApiKey>>& list) { keys = *list; }); });
+  network.run();
+  ASSERT_EQ(keys.size(), 1U);
+  EXPECT_EQ(keys[0].tokens, 100U);
+  EXPECT_EQ(keys[0].requests, 1U);
+  EXPECT_EQ(keys[0].credits, 100'000);
+  const auto refused = admit(keys[0], 151).refused;
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->error.code, ErrorCode::insufficient_funds);
+  EXPECT_FALSE(admit(keys[0], 150).refused);
+
+  const auto dear = admit(add_key(), 10'000'000).refused;
+  ASSERT_TRUE(dear);
+  EXPECT_THAT(dear->error.message, HasSubstr("account behind the API key"));
+  EXPECT_TRUE(network.store().audit().has_value());
+}
+
+TEST_F(AnswersTest, ARevokedKeyIsRefusedAlsoAfterARestart) {
+  const ApiKey key = add_key();
+  network.post([&](Core& core, Moment now) { core.revoke_key(key.id, client.public_key(), now, [](const Result<ApiKey>&) {}); });
+  network.run();
+  EXPECT_EQ(admit(key, 10).refused->error.code, ErrorCode::unauthenticated);
+  network.restart();
+  EXPECT_EQ(admit(key, 10).refused->error.code, ErrorCode::unauthenticated);
+}
+
+TEST_F(AnswersTest, OnlyTheOperatorGivesCredits) {
+  ApiKey key;
+  add_key(key, KeyMaker::the_operator, 5'000'000);
+  EXPECT_EQ(money(), TestNetwork::grant + 5'000'000);
+  std::optional<Result<ApiKey>> out;
+  key.id = "x";
+  key.owner = client.public_key();
+  network.post([&](Core& core, Moment now) { core.add_key(key, KeyMaker::client, 1, now, [&](Result<ApiKey> made) { out = std::move(made); }); });
+  network.run();
+  EXPECT_EQ(out->error().code, ErrorCode::permission_denied);
+}
+
+TEST_F(AnswersTest, AStakeMovesOnceForEachRequestAndBackAsFarAsItIsFree) {
+  const ApiKey key = add_key();
+  believe(key, a, b, 10);
+  const MicroCredits earned = worker(a);
+  EXPECT_EQ(move({.wallet = a, .amount = earned + 1, .number = 1}).error().code, ErrorCode::insufficient_funds);
+  EXPECT_EQ(move({.wallet = a, .amount = 1000, .number = 2})->staked, 1000);
+  EXPECT_EQ(move({.wallet = a, .amount = 1000, .number = 2})->staked, 1000) << "sent again";
+  EXPECT_EQ(move({.wallet = a, .deposit = false, .amount = 400, .number = 3})->staked, 600);
+  network.restart();
+  EXPECT_EQ(move({.wallet = a, .deposit = false, .amount = 400, .number = 3})->staked, 600) << "sent again after a restart";
+  EXPECT_EQ(worker(a), earned - 600);
+  EXPECT_EQ(move({.wallet = a, .deposit = false, .amount = 601, .number = 4}).error().code, ErrorCode::insufficient_funds);
+}
+
+TEST(AnswerPrints, AgreeWithinTheToleranceAndNotBeyondIt) {
+  const Prints claimed = prints_of(70);
+  EXPECT_TRUE(compare_prints(claimed, claimed, 70, true, 64).agrees);
+  EXPECT_FALSE(compare_prints(claimed, prints_of(70, 2), 70, true, 64).agrees);
+  Prints shorter = claimed;
+  shorter.erase(70);
+  EXPECT_TRUE(compare_prints(shorter, claimed, 70, false, 64).agrees) << "broken off";
+  EXPECT_FALSE(compare_prints(shorter, claimed, 70, true, 64).complete);
+  EXPECT_FALSE(compare_prints(claimed, shorter, 70, true, 64).readable) << "the auditor's fault";
+  Prints other = claimed;
+  other[64] = prints_of(70, 2).at(64);
+  EXPECT_FALSE(compare_prints(claimed, other, 70, true, 64).agrees) << "one position is enough";
+  other[64] = {1, 2, 3};
+  EXPECT_FALSE(compare_prints(claimed, other, 70, true, 64).readable);
+}
+
+}  // namespace
+}  // namespace weft::coordinator

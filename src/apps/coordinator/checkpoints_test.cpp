@@ -1,0 +1,176 @@
+// States of long tasks in the coordinator: who goes on from whose, across restarts, and what is left of them at the end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/coordinator/test_network.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class CheckpointsTest : public testing::Test {
+ protected:
+  JobId submit(std::uint32_t replicas = 1, double audit = 0) {
+    nonce_[0]++;
+    const auto submitted = network.submit(client, count_manifest(1, replicas, "", 100, audit), nonce_);
+    EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
+    return submitted ? JobId::parse(submitted->id).value() : JobId{};
+  }
+  // As a worker makes it, as far as the coordinator looks into it.
+  ByteVector checkpoint_bytes(const TaskId& task, std::uint32_t done) {
+    ByteVector bytes;
+    append(bytes, as_bytes(std::string_view("weftckp1")));
+    append(bytes, task.job.span());
+    append_le(bytes, task.index);
+    append_le(bytes, done);
+    return bytes;
+  }
+  Hash keep(TestWorker& worker, const protocol::Lease& lease, std::uint32_t done, bool stopped = false) {
+    const TaskId task{.job = lease.job, .index = lease.tasks.at(0).index};
+    const ByteVector bytes = checkpoint_bytes(task, done);
+    const Hash blob = network.blobs().put(bytes).value();
+    worker.say(protocol::Checkpoint{
+        .task = task, .attempt = lease.tasks[0].attempt, .blob = blob, .bytes = bytes.size(), .done = done, .of = 100, .stopped = stopped});
+    network.run();
+    return blob;
+  }
+  std::size_t stored() {
+    std::size_t count = 0;
+    for (const auto& setting : network.store().load()->settings) count += setting.name.starts_with("checkpoint:") ? 1 : 0;
+    return count;
+  }
+  void lose(TestWorker& worker) {
+    worker.line->on_closed();
+    network.run();
+  }
+
+  TestNetwork network;
+  crypto::KeyPair client = crypto::KeyPair::generate().value();
+  crypto::KeyPair a = crypto::KeyPair::generate().value();
+  crypto::KeyPair b = crypto::KeyPair::generate().value();
+  store::SubmitNonce nonce_{};
+};
+
+TEST_F(CheckpointsTest, AnotherWorkerGoesOnWhereTheFirstWasLost) {
+  auto& first = network.join(a, {.silent = true});
+  const JobId job = submit();
+  ASSERT_THAT(first.leases, SizeIs(1));
+  EXPECT_GT(first.leases[0].checkpoint_ms, 0U);
+  EXPECT_THAT(first.leases[0].resume, IsEmpty());
+  keep(first, first.leases[0], 30);
+  const Hash last = keep(first, first.leases[0], 40);
+  auto& second = network.join(b);
+  lose(first);
+
+  ASSERT_FALSE(second.leases.empty());
+  ASSERT_THAT(second.leases[0].resume, SizeIs(1));
+  EXPECT_EQ(second.leases[0].resume[0].blob, last);
+  EXPECT_EQ(second.leases[0].resume[0].done, 40U);
+  EXPECT_EQ(network.finish(job).state, store::JobState::done);
+  EXPECT_EQ(stored(), 0U) << "nothing of it is left in the store";
+}
+
+TEST_F(CheckpointsTest, OutlivesTheCoordinator) {
+  auto& first = network.join(a, {.silent = true});
+  const JobId job = submit();
+  const Hash last = keep(first, first.leases.at(0), 40);
+  EXPECT_EQ(stored(), 1U);
+
+  network.restart();
+  auto& second = network.join(b);
+  network.run();
+
+  ASSERT_FALSE(second.leases.empty());
+  ASSERT_THAT(second.leases[0].resume, SizeIs(1));
+  EXPECT_EQ(second.leases[0].resume[0].blob, last);
+  EXPECT_EQ(network.finish(job).state, store::JobState::done);
+  network.restart();
+  EXPECT_EQ(stored(), 0U);
+}
+
+// One bad state must not make two replicas agree, nor convict whoever went on from it.
+TEST_F(CheckpointsTest, UnderAQuorumOrAuditsNobodyGoesOnFromAnothersState) {
+  struct Row {
+    std::uint32_t replicas;
+    double audit;
+  };
+  for (const Row& row : {Row{2, 0}, Row{1, 1}}) {
+    auto& first = network.join(a, {.silent = true});
+    const JobId job = submit(row.replicas, row.audit);
+    ASSERT_FALSE(first.leases.empty());
+    const Hash own = keep(first, first.leases.back(), 40);
+    auto& second = network.join(b, {.silent = true});
+    lose(first);
+    network.pass(std::chrono::seconds(1));
+    ASSERT_FALSE(second.leases.empty()) << row.replicas;
+    for (const auto& lease : second.leases) EXPECT_THAT(lease.resume, IsEmpty()) << row.replicas;
+    lose(second);
+
+    auto& again = network.join(a, {.silent = true});
+    network.pass(std::chrono::seconds(1));
+
+    ASSERT_FALSE(again.leases.empty()) << row.replicas;
+    ASSERT_THAT(again.leases[0].resume, SizeIs(1)) << "its own wallet's, it trusts";
+    EXPECT_EQ(again.leases[0].resume[0].blob, own);
+    network.post([this, job](Core& core, Moment now) { core.cancel(job, client.public_key(), now, [](const auto&) {}); });
+    network.run();
+    lose(again);
+    EXPECT_EQ(stored(), 0U);
+  }
+}
+
+TEST_F(CheckpointsTest, WhatIsNoCheckpointOfTheTaskIsNotTaken) {
+  auto& first = network.join(a, {.silent = true});
+  submit();
+  const auto& lease = first.leases.at(0);
+  const TaskId task{.job = lease.job, .index = 0};
+  const Hash foreign = network.blobs().put(ByteVector(100, 1)).value();  // Somebody's data: it must not be removed one day.
+  const ByteVector other = checkpoint_bytes({.job = lease.job, .index = 7}, 3);
+  const Hash of_other = network.blobs().put(other).value();
+  const ByteVector good = checkpoint_bytes(task, 3);
+  const Hash of_task = network.blobs().put(good).value();
+
+  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = foreign, .bytes = 100, .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = of_other, .bytes = other.size(), .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = Hash{}, .bytes = good.size(), .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = of_task, .bytes = good.size(), .done = 100, .of = 100});
+  first.say(protocol::Checkpoint{.task = task, .attempt = 9, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
+  network.run();
+  EXPECT_EQ(stored(), 0U);
+
+  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
+  network.run();
+  EXPECT_EQ(stored(), 1U);
+}
+
+TEST_F(CheckpointsTest, ATaskThatStoppedGoesToWhoeverIsFree) {
+  auto& first = network.join(a, {.silent = true});
+  const JobId job = submit();
+  auto& second = network.join(b);
+  first.say(protocol::Slots{.slots = 0});
+  const Hash last = keep(first, first.leases.at(0), 40, true);
+  network.pass(std::chrono::seconds(1));
+
+  ASSERT_FALSE(second.leases.empty());
+  ASSERT_THAT(second.leases[0].resume, SizeIs(1));
+  EXPECT_EQ(second.leases[0].resume[0].blob, last);
+  EXPECT_EQ(network.finish(job).state, store::JobState::done);
+}
+
+TEST_F(CheckpointsTest, WhenWorkersComeAndGoIsKnownAfterARestart) {
+  auto& first = network.join(a);
+  network.pass(std::chrono::minutes(10));
+  lose(first);
+  std::size_t known = 0;
+  for (const auto& setting : network.store().load()->settings) known += setting.name == "presence:" + a.public_key().text() ? 1 : 0;
+  EXPECT_EQ(known, 1U);
+
+  network.restart();
+  network.join(a);
+  network.run();
+}
+
+}  // namespace
+}  // namespace weft::coordinator

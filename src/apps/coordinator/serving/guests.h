@@ -1,0 +1,38 @@
+// Who may ask models without an API key where keys are required: the coordinator's own page. A guest's token is given to whoever
+// fetches it from the page's origin, lasts an hour, belongs to one address, and has a small rate for each address; it is no secret
+// to speak of and costs nobody credits. What browsers of other sites send is told by Sec-Fetch-Site, which scripts cannot set.
+//
+// Threading: any. Bounds: addresses_max.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "common/base/clock.h"
+#include "common/base/guarded.h"
+#include "common/base/ids.h"
+#include "service/net/rate_limit.h"
+
+namespace weft::coordinator {
+
+inline constexpr std::string_view guest_prefix = "guest-";
+
+class Guests {
+ public:
+  // 0 answers a minute: no guests.
+  explicit Guests(std::uint32_t requests_per_min);
+
+  [[nodiscard]] bool welcome() const { return requests_per_min_ > 0; }
+  // "guest-ADDRESS_AND_HOUR": an HMAC by a secret of this process, so that nothing is kept for it.
+  [[nodiscard]] std::string token_for(std::string_view address, UnixMillis now) const;
+  // unauthenticated for a token that is none of this address or too old, resource_exhausted over the rate.
+  [[nodiscard]] Result<> admit(std::string_view token, std::string_view address, UnixMillis unix_time, Instant now);
+
+ private:
+  const std::uint32_t requests_per_min_;
+  Hash secret_;
+  Guarded<net::RateLimit> rates_;
+};
+
+}  // namespace weft::coordinator

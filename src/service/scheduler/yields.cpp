@@ -1,0 +1,134 @@
+// Places for urgent tasks: who makes way, and when. See preemption.h for who may.
+#include <algorithm>
+#include <cmath>
+
+#include "service/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+constexpr auto look_every = std::chrono::milliseconds(250);
+constexpr int checkpoints_min = 20;  // Of a task that is worth checkpointing: one for each twentieth of its work.
+
+}  // namespace
+
+bool Scheduler::State::is_long(double predicted) const {
+  return settings.checkpoint_min.count() > 0 && predicted >= seconds(settings.checkpoint_min) * checkpoints_min;
+}
+
+// A task of several replicas is left alone: the others wait for it. How long a canary takes is known with its first checkpoint.
+void Scheduler::State::watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted, Instant now) {
+  if (!is_long(predicted) || job.tasks.at(index).wanted != 1) return;
+  preemption.began(job.task_id(index), worker.info.key, {.score = job.score, .seconds = predicted}, now);
+}
+
+void Scheduler::State::forget_way(const TaskId& task) {
+  preemption.ended(task);
+  making_way.erase(task);
+}
+
+Duration Scheduler::State::starts_in(const JobState& job, Instant now) const {
+  Duration soonest = Duration::max();
+  for (const auto& [sequence, worker] : workers_in_order) {
+    if (worker->info.slots == 0 || worker->running.empty() || !std::ranges::contains(worker->classes, job.requirements)) continue;
+    // Sliced ones: when the first of them ends; else when all have.
+    double left = std::numeric_limits<double>::infinity();
+    if (worker->sliced()) {
+      for (const Holding& each : worker->running) {
+        if (each.seconds > 0) left = std::min(left, each.seconds - seconds(now - each.since));
+      }
+    } else if (worker->running.front().seconds > 0) {
+      left = worker->load_seconds - seconds(now - worker->head_since);
+    }
+    if (std::isfinite(left)) soonest = std::min(soonest, std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::max(left, 0.0))));
+  }
+  return soonest;
+}
+
+// Whoever is first in the queue of its class waits because nobody who could take it is free: match() has just looked.
+void Scheduler::State::make_way(Instant now) {
+  if (preemption.empty()) return way_at.reset();
+  if (way_at && now < *way_at) return;
+  way_at.reset();
+  for (auto& [key, each] : classes) {
+    for (const auto phase : {RequirementClass::canary, RequirementClass::open}) {
+      if (each->needing[phase].empty()) continue;
+      JobState& urgent = *each->needing[phase].begin()->second;
+      way_at = now + look_every;
+      const auto asked = std::ranges::count(making_way, urgent.spec.id, &std::pair<const TaskId, JobId>::second);
+      const std::size_t waiting = phase == RequirementClass::canary ? 1 : urgent.open.size() + (urgent.spec.tasks - urgent.fresh);
+      if (static_cast<std::size_t>(asked) >= waiting) continue;
+      const bool native_only = phase == RequirementClass::canary && urgent.spec.kind == manifest::Kind::wgsl &&
+                               each->members[static_cast<std::size_t>(protocol::WorkerKind::native)] > 0;
+      const auto fits = [&](const PublicKey& at, const TaskId& victim) {
+        const WorkerState* const worker = find_worker(at);
+        const JobState* const other = find_job(victim.job);
+        if (worker == nullptr || other == nullptr || worker->info.slots == 0 || (native_only && !worker->native())) return false;
+        // It must have left something behind, and not come first again once it has made way.
+        if (!preemption.resume_from(victim) || !(urgent.rank < other->rank)) return false;
+        return std::ranges::contains(worker->classes, urgent.requirements) && task_for(*worker, urgent, now).has_value();
+      };
+      const auto way = preemption.make_way({.score = urgent.score, .starts_in = starts_in(urgent, now), .fits = fits}, now);
+      if (way.now) {
+        stop(*find_worker(way.now->worker), *find_job(way.now->victim.job), way.now->victim.index, now);
+      } else if (way.later) {
+        const JobState& job = *find_job(way.later->victim.job);
+        const ReplicaOf* const replica = find_task(way.later->victim)->replica_of(way.later->worker);
+        if (replica == nullptr) continue;
+        making_way[way.later->victim] = urgent.spec.id;
+        out.push_back(Yield{.worker = way.later->worker, .task = {.task = job.task_id(way.later->victim.index), .attempt = replica->attempt}});
+      }
+    }
+  }
+}
+
+// Its lease ends now; what it has done since its last checkpoint is done again.
+void Scheduler::State::stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now) {
+  const TaskId task = job.task_id(index);
+  const ReplicaOf* const replica = find_task(task)->replica_of(worker.info.key);
+  if (replica == nullptr) return;
+  ++preemptions;
+  out.push_back(
+      Cancel{.worker = worker.info.key, .tasks = {{.task = task, .attempt = replica->attempt}}, .reason = "It makes way for a more urgent task."});
+  lose(worker, job, index, Blame::none, {ErrorCode::cancelled, "It made way for a more urgent task."}, now);
+}
+
+Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) {
+  State& state = *state_;
+  state.latest = std::max(state.latest, now);
+  WorkerState* const worker = state.find_worker(checkpoint.worker);
+  TaskState* const task = state.find_task(checkpoint.task);
+  const ReplicaOf* const replica = task == nullptr ? nullptr : task->replica_of(checkpoint.worker);
+  if (worker == nullptr || replica == nullptr || replica->attempt != checkpoint.attempt || replica->state != ReplicaState::leased) {
+    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.", checkpoint.attempt, checkpoint.task.text());
+  }
+  worker->heard = std::max(worker->heard, now);
+  JobState& job = *state.find_job(checkpoint.task.job);
+  const auto holding =
+      std::ranges::find_if(worker->running, [&](const Holding& each) { return each.job == &job && each.index == checkpoint.task.index; });
+  if (holding->seconds <= 0 && checkpoint.done > 0) {
+    // A canary: now it is known how long it takes, and that nobody should wait behind it.
+    const auto before = state.preemption.resume_from(checkpoint.task);
+    const double here = std::max(checkpoint.done - (before ? before->done : 0), 1e-3);
+    const double whole = seconds(now - (worker->sliced() ? holding->since : std::max(holding->since, worker->head_since))) / here;
+    holding->seconds = whole;
+    holding->usual = whole;
+    worker->load_seconds += whole;
+    state.list_worker(*worker);
+    if (task->wanted == 1 && state.is_long(whole)) {
+      state.preemption.began(checkpoint.task, checkpoint.worker, {.score = job.score, .seconds = whole}, holding->since);
+    }
+  }
+  const auto stopped = state.preemption.checkpointed(checkpoint.task, checkpoint.worker, {.blob = {}, .done = checkpoint.done}, now);
+  if (!stopped && !checkpoint.stopped) return {};
+  if (stopped) ++state.preemptions;
+  if (!checkpoint.stopped) {
+    state.out.push_back(Cancel{.worker = checkpoint.worker,
+                               .tasks = {{.task = checkpoint.task, .attempt = checkpoint.attempt}},
+                               .reason = "It makes way for a more urgent task."});
+  }
+  state.lose(*worker, job, checkpoint.task.index, Blame::none, {ErrorCode::cancelled, "It stopped at a checkpoint."}, now);
+  return {};
+}
+
+}  // namespace weft::scheduler

@@ -1,0 +1,114 @@
+// Long tasks on native processes: one that is killed in the middle of its task is followed by another that goes on from the state it
+// left, to the same bytes; one makes way for an urgent task; several clients share one device.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { getJson, run, scratch, serve, until, work } from './lib.mjs';
+import { hashJob, writeJob } from './jobs.mjs';
+
+const patient = ['--task-wall-ms', '300000', '--checkpoint-ms', '100', '--grant', '100000'];
+const talkative = { args: ['--verbose', '--wall-ms-max', '300000', '--model-memory-mb', '0'] };
+
+/** 128 bands of hashes in one task; `rounds` says how long it takes. */
+const longJob = (rounds, changes = {}) => hashJob({
+  tasks: 1, rounds, name: 'long', budget: 100000, priority: 0, deadline_s: 600, dispatch: [8, 128, 1],
+  bindings: [{ binding: 0, role: 'output', type: 'u32', shape: [1024, 64], split_dim: 0 }], ...changes,
+});
+/** Steps that each need the one before: a job that cannot be cut. */
+const steppedJob = (rounds, changes = {}) => ({
+  weft: 1, kind: 'wgsl', name: 'stepped', budget: 100000,
+  shader: { inline: `
+@group(0) @binding(0) var<storage, read_write> state: array<u32>;
+override rounds: u32 = 64;
+@compute @workgroup_size(64)
+fn mix(@builtin(global_invocation_id) id: vec3u) {
+  var word = state[id.x] + id.x + 1u;
+  for (var round = 0u; round < rounds; round += 1u) { word ^= word << 13u; word ^= word >> 17u; word ^= word << 5u; }
+  state[id.x] = word;
+}` },
+  constants: { rounds },
+  bindings: [{ binding: 0, role: 'inout', type: 'u32', shape: [1024] }],
+  steps: Array.from({ length: 40 }, () => ({ entry: 'mix', dispatch: [16, 1, 1] })),
+  ...changes,
+});
+
+/** Rounds so that the whole of `make(rounds)` takes about `seconds` here. */
+async function rounds(make, seconds, t) {
+  let count = 20000;
+  for (;;) {
+    const { code, stdout, stderr } = await run(['run', writeJob(scratch(t), make(count)), '--json']);
+    assert.equal(code, 0, stderr);
+    const took = JSON.parse(stdout).gpu_s;
+    if (took > seconds / 8) return Math.round((count * seconds) / took);
+    count *= 4;
+  }
+}
+const parts = (worker) => [...worker.stderr.matchAll(/did (\d+) parts: (\d+) of (\d+)/g)].map((match) => match.slice(1).map(Number));
+const computed = (worker) => parts(worker).reduce((sum, [count]) => sum + count, 0);
+const submit = (t, url, job, wallet) => run(['submit', writeJob(scratch(t), job), '--coordinator', url, '--wallet', wallet, '--wait', '--json'], { seconds: 240 });
+
+for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob]]) {
+  test(`another worker goes on where the first was killed: ${what}`, { timeout: 300_000 }, async (t) => {
+    const job = make(await rounds(make, 12, t));
+    const local = JSON.parse((await run(['run', writeJob(scratch(t), job), '--json'])).stdout);
+    const { url } = await serve(t, { args: patient });
+    const first = await work(t, url, talkative);
+    const submitted = submit(t, url, job, path.join(scratch(t), 'client.json'));
+    await until(() => (parts(first).at(-1)?.[1] ?? 0) >= (parts(first).at(-1)?.[2] ?? Infinity) * 0.5, 'half of it is done', 120);
+    await first.says(/is kept at/, 30);
+    first.signal('SIGKILL');
+    const second = await work(t, url, talkative);
+    const { code, stdout, stderr } = await submitted;
+
+    assert.equal(code, 0, stderr);
+    assert.equal(JSON.parse(stdout).root, local.root, 'the bytes of an uninterrupted run');
+    const [, done, of] = await second.says(/goes on at (\d+) of (\d+)/);
+    const repeated = computed(first) + computed(second) - Number(of);
+    console.log(`  ${what}: killed after ${computed(first)} of ${of} parts, went on at ${done}: ${repeated} computed twice`);
+    assert.ok(Number(done) >= of * 0.4, `it goes on at ${done} of ${of}`);
+    // A twentieth, and what was on its way: an interval of time, where a twentieth is less.
+    assert.ok(repeated <= Math.ceil(of * 0.05) + Math.ceil(of / 16), `${repeated} of ${of} parts were computed twice`);
+    assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
+  });
+}
+
+test('a long task makes way for an urgent one and goes on from where it was', { timeout: 300_000 }, async (t) => {
+  const count = await rounds(steppedJob, 30, t);
+  const long = steppedJob(count, { priority: 0 });
+  const local = JSON.parse((await run(['run', writeJob(scratch(t), long), '--json'])).stdout);
+  const { url } = await serve(t, { args: patient });
+  const worker = await work(t, url, talkative);
+  const submitted = submit(t, url, long, path.join(scratch(t), 'client.json'));
+  await until(() => parts(worker).length > 16, 'it has run for a while', 120);
+
+  const ofLong = () => parts(worker).filter(([, , of]) => of === 40).reduce((sum, [count]) => sum + count, 0);
+  const urgent = await submit(t, url, hashJob({ priority: 100, tasks: 1, name: 'urgent', deadline_s: 30 }), path.join(scratch(t), 'urgent.json'));
+  const before = ofLong();
+  const { code, stdout, stderr } = await submitted;
+
+  assert.equal(urgent.code, 0, urgent.stderr);
+  assert.equal(code, 0, stderr);
+  assert.ok(before < 40, `the urgent job was done after ${before} of 40 parts of the long one`);
+  assert.equal(JSON.parse(stdout).root, local.root);
+  assert.match(worker.stderr, /makes way at|cancelled: It makes way/);
+  const repeated = ofLong() - 40;
+  console.log(`  made way; the urgent job was done after ${before} parts; ${repeated} parts of 40 computed twice`);
+  assert.ok(repeated <= 3, `${repeated} parts were computed twice`);
+  assert.match(await (await fetch(`${url}/metrics`)).text(), /weft_preemptions_total [1-9]/);
+});
+
+test('two clients share one device: the short job of one is done beside the long one of the other', { timeout: 300_000 }, async (t) => {
+  const count = await rounds(longJob, 20, t);
+  const { url } = await serve(t, { args: patient });
+  const worker = await work(t, url, { args: [...talkative.args, '--slots', '2', '--memory-mb', '512', '--slice-memory-mb', '256'] });
+  const folder = scratch(t);
+  const slow = submit(t, url, longJob(count), path.join(folder, 'one.json'));
+  await until(() => parts(worker).length > 2, 'the long one runs', 60);
+
+  const quick = await submit(t, url, longJob(Math.round(count / 20), { name: 'quick' }), path.join(folder, 'two.json'));
+  const jobs = (await getJson(`${url}/v1/jobs`)).jobs;
+
+  assert.equal(quick.code, 0, quick.stderr);
+  assert.equal(jobs.find(({ name }) => name === 'long').state, 'running');
+  assert.equal((await slow).code, 0);
+});

@@ -1,0 +1,126 @@
+// What somebody allows this tab is what it takes: of time, of memory, in the background, on battery; over a reload too.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+import { browse, byId, contribute, counts, picture } from './browser.mjs';
+import { hashJob, writeJob } from './jobs.mjs';
+import { getJson, root, run, scratch, serve, until } from './lib.mjs';
+
+const own = async (page, url) => {
+  const address = await byId(page, 'address').getAttribute('data-address');
+  return (await getJson(`${url}/v1/workers`)).workers.find((worker) => worker.key === address);
+};
+function submit(t, url, manifest) {
+  const folder = scratch(t);
+  return run(['submit', writeJob(folder, manifest), '--coordinator', url, '--wallet', path.join(folder, 'client.json'), '--wait']);
+}
+const memory = (page) => page.getByLabel('Memory for tasks and models');
+
+test('a small share of the time: it wants nothing while it rests, holds one task at a time, and the whole share ends the rest', { timeout: 300_000 }, async (t) => {
+  const { url } = await serve(t);
+  const { page } = await browse(t);
+  await contribute(page, url);
+  await page.getByLabel('Share of the time').fill('5');
+  await until(async () => (await own(page, url)).slots === 1, 'one task at a time');
+
+  const submitted = submit(t, url, hashJob({ tasks: 6, rounds: 300_000, name: 'long' }));
+  await until(async () => (await own(page, url)).slots === 0, 'it rests', 120);
+  assert.match(await byId(page, 'busy').textContent(), /% of 5 %$/);
+  await picture(page, 'contribute-share');
+  await page.getByLabel('Share of the time').fill('100');
+
+  const { code, stderr } = await submitted;
+  assert.equal(code, 0, stderr);
+  assert.ok((await own(page, url)).slots > 1);
+});
+
+test('in the background and on battery it takes nothing, says why, and goes on by itself; the choice is kept', { timeout: 300_000 }, async (t) => {
+  const { url } = await serve(t);
+  const { page } = await browse(t);
+  // A tab that is hidden and a battery that is unplugged when the test says so: headless browsers have neither.
+  await page.addInitScript(() => {
+    let hidden = false;
+    Object.defineProperty(document, 'hidden', { get: () => hidden });
+    globalThis.hide = (value) => {
+      hidden = value;
+      document.dispatchEvent(new Event('visibilitychange'));
+    };
+    const battery = Object.assign(new EventTarget(), { charging: true });
+    navigator.getBattery = async () => battery;
+    globalThis.plug = (value) => {
+      battery.charging = value;
+      battery.dispatchEvent(new Event('chargingchange'));
+    };
+  });
+  const wanted = (slots) => until(async () => ((await own(page, url)).slots > 0) === slots, slots ? 'it wants tasks' : 'it wants no tasks');
+  await contribute(page, url);
+  await page.getByRole('checkbox', { name: 'Pause while this tab is in the background' }).check();
+  await page.reload();
+  await contribute(page, url);
+  assert.equal(await page.getByRole('checkbox', { name: 'Pause while this tab is in the background' }).isChecked(), true);
+
+  await page.evaluate(() => globalThis.hide(true));
+  await wanted(false);
+  await until(async () => (await getJson(`${url}/v1/serving`)).workers.length === 0, 'it serves no models');
+  const submitted = submit(t, url, hashJob({ tasks: 2 }));
+  await until(async () => (await getJson(`${url}/v1/jobs`)).jobs.length === 1, 'the job is there');
+  assert.equal(await byId(page, 'headline').textContent(), 'Paused');
+  assert.match(await byId(page, 'now').textContent(), /this tab is in the background/);
+  await picture(page, 'contribute-paused');
+
+  await page.evaluate(() => globalThis.plug(false));
+  await page.evaluate(() => globalThis.hide(false));
+  await until(async () => /runs on its battery/.test(await byId(page, 'now').textContent()), 'the other reason is left');
+  assert.equal((await own(page, url)).accepted, 0);
+
+  await page.evaluate(() => globalThis.plug(true));
+  await wanted(true);
+  const { code, stderr } = await submitted;
+  assert.equal(code, 0, stderr);
+  await until(async () => (await getJson(`${url}/v1/serving`)).workers.length === 1, 'it offers to serve again');
+});
+
+test('a memory limit is what tasks and models hear of, and changing it joins anew', { timeout: 300_000 }, async (t) => {
+  const { url } = await serve(t);
+  const { page } = await browse(t);
+  const offered = async () => (await getJson(`${url}/v1/serving`)).workers[0]?.memory_bytes;
+  const device = page.locator('section', { has: page.getByRole('heading', { name: 'This machine' }) });
+  await contribute(page, url);
+  await submit(t, url, hashJob({ tasks: 2 }));
+  await counts(page, 'done', 2);
+  await until(async () => (await offered()) === 2048 * 2 ** 20, 'the usual memory for models');
+  assert.match(await device.textContent(), /512 MiB/);
+
+  await memory(page).selectOption('At most 256 MiB');
+
+  await until(async () => (await offered()) === 2 ** 28 - Math.floor(2 ** 28 / 3), 'two thirds of the limit for models');
+  await until(async () => /85 MiB/.test(await device.textContent()), 'a third for a task');
+  assert.equal(await byId(page, 'done').textContent(), '2');
+  const large = await submit(t, url, hashJob({ tasks: 2, name: 'large', requires: { memory_bytes: 2 ** 27 }, deadline_s: 3 }));
+  assert.notEqual(large.code, 0);
+
+  await memory(page).selectOption('At most 1 GiB');
+  const again = await submit(t, url, hashJob({ tasks: 2, name: 'large', requires: { memory_bytes: 2 ** 27 } }));
+  assert.equal(again.code, 0, again.stderr);
+});
+
+test('a model is served within a tenth of the time, and the page says so', { timeout: 300_000 }, async (t) => {
+  const { url } = await serve(t);
+  const { page } = await browse(t);
+  await contribute(page, url);
+  const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
+  const added = await run(['model', 'add', model, '--name', 'tiny', '--coordinator', url, '--wallet', path.join(scratch(t), 'client.json'), '--wait']);
+  assert.equal(added.code, 0, added.stderr);
+  await until(async () => /^Serves 1 part of models/.test(await byId(page, 'now').textContent()), 'the page says that it serves', 120);
+
+  await page.getByLabel('Share of the time').fill('10');
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'tiny', messages: [{ role: 'user', content: 'What is the capital of Japan?' }], temperature: 0 }),
+  });
+
+  assert.equal((await answer.json()).choices[0].message.content, 'The capital of Japan is Tokyo.');
+  await until(async () => /11 tokens drawn|10 tokens drawn/.test(await byId(page, 'now').textContent()), 'the page counts its tokens');
+  await picture(page, 'contribute-serving');
+});

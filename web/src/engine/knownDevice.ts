@@ -1,0 +1,35 @@
+// The rates of this machine's device as they were measured on an earlier visit: the engine takes them where the device is still the
+// same, and starts that much sooner. What they say orders a queue and is never what is paid, so that a week-old figure will do.
+import type { DeviceReport, KnownRates } from './messages';
+
+const key = 'weft.device';
+const ageMsMax = 7 * 24 * 3600 * 1000;
+
+type Kept = KnownRates & { readonly kind: DeviceReport['kind']; readonly measuredAt: number };
+
+const isRate = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+
+export function recallDevice(kind: DeviceReport['kind'], now: number, storage: Pick<Storage, 'getItem'> = localStorage): KnownRates | null {
+  try {
+    const kept = JSON.parse(storage.getItem(`${key}.${kind}`) ?? 'null') as Partial<Kept> | null;
+    if (kept === null || !isRate(kept.measuredAt) || now - kept.measuredAt > ageMsMax || kept.measuredAt > now) return null;
+    const { vendor, architecture, description, copyGbPerS, f32GflopPerS } = kept;
+    if (typeof vendor !== 'string' || typeof architecture !== 'string' || typeof description !== 'string' || !isRate(copyGbPerS) || !isRate(f32GflopPerS)) return null;
+    return { vendor, architecture, description, copyGbPerS, f32GflopPerS };
+  } catch {
+    return null;
+  }
+}
+
+/** Rates that were only recalled keep their age. */
+export function keepDevice(device: DeviceReport, now: number, storage: Pick<Storage, 'getItem' | 'setItem'> = localStorage): void {
+  const { kind, vendor, architecture, description, copyGbPerS, f32GflopPerS } = device;
+  if (!(f32GflopPerS > 0)) return;
+  const known = recallDevice(kind, now, storage);
+  if (known?.f32GflopPerS === f32GflopPerS && known.copyGbPerS === copyGbPerS && known.description === description) return;
+  try {
+    storage.setItem(`${key}.${kind}`, JSON.stringify({ kind, vendor, architecture, description, copyGbPerS, f32GflopPerS, measuredAt: now } satisfies Kept));
+  } catch {
+    // Measured again the next time.
+  }
+}

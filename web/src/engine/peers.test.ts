@@ -1,0 +1,96 @@
+// Signals come when they come: before this page was told of the chain they belong to, or while it still has the chain's earlier epoch.
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LineNews } from './messages';
+import { Peers } from './peers';
+
+/** What Peers uses of a connection; it notes what it is told. */
+class FakeConnection {
+  static made: FakeConnection[] = [];
+  remoteDescription: RTCSessionDescriptionInit | null = null;
+  localDescription: { type: string; toJSON(): RTCSessionDescriptionInit } | null = null;
+  readonly candidates: RTCIceCandidateInit[] = [];
+  closed = false;
+  onicecandidate: unknown = null;
+  ondatachannel: unknown = null;
+
+  constructor() {
+    FakeConnection.made.push(this);
+  }
+  createDataChannel() {
+    return {};
+  }
+  async setLocalDescription() {
+    const type = this.remoteDescription === null ? 'offer' : 'answer';
+    this.localDescription = { type, toJSON: () => ({ type: type as RTCSdpType, sdp: 'ours' }) };
+  }
+  async setRemoteDescription(description: RTCSessionDescriptionInit) {
+    this.remoteDescription = description;
+  }
+  async addIceCandidate(candidate: RTCIceCandidateInit) {
+    expect(this.remoteDescription).not.toBeNull();
+    this.candidates.push(candidate);
+  }
+  close() {
+    this.closed = true;
+  }
+}
+
+const offer = JSON.stringify({ description: { type: 'offer', sdp: 'theirs' } });
+const candidate = JSON.stringify({ candidate: { candidate: 'here' } });
+
+describe('lines to other tabs', () => {
+  let said: LineNews[];
+  let peers: Peers;
+  const answers = () => said.filter((news) => news.type === 'signal' && (JSON.parse(news.text) as { description?: { type: string } }).description?.type === 'answer');
+  beforeEach(() => {
+    FakeConnection.made = [];
+    vi.stubGlobal('RTCPeerConnection', FakeConnection);
+    said = [];
+    peers = new Peers({ say: (news) => said.push(news) });
+    return () => vi.unstubAllGlobals();
+  });
+  const signals = async (chain: number, epoch: number) => {
+    await peers.take({ type: 'signal', chain, epoch, from: 0, text: offer });
+    await peers.take({ type: 'signal', chain, epoch, from: 0, text: candidate });
+  };
+  const open = (chain: number, epoch: number) => peers.take({ type: 'open', chain, epoch, index: 1, members: [0] });
+
+  it('answers a call that comes after the chain', async () => {
+    await open(7, 1);
+    await signals(7, 1);
+    expect(answers()).toHaveLength(1);
+    expect(FakeConnection.made[0]?.candidates).toHaveLength(1);
+  });
+
+  it('answers a call that comes before the chain', async () => {
+    await signals(7, 1);
+    await open(7, 1);
+    expect(answers()).toHaveLength(1);
+    expect(FakeConnection.made[0]?.candidates).toHaveLength(1);
+  });
+
+  it.each(['before the earlier epoch is closed', 'after it'])('answers a call for the next epoch that comes %s', async (when) => {
+    await open(7, 1);
+    await signals(7, 1);
+    if (when === 'after it') await peers.take({ type: 'close', chain: 7 });
+    await signals(7, 3);
+    if (when !== 'after it') await peers.take({ type: 'close', chain: 7 });
+    await open(7, 3);
+    expect(answers()).toHaveLength(2);
+    expect(FakeConnection.made[0]?.closed).toBe(true);
+    expect(FakeConnection.made[1]?.candidates).toHaveLength(1);
+  });
+
+  it('knows no call of an earlier epoch', async () => {
+    await open(7, 3);
+    await signals(7, 1);
+    await signals(8, 1);
+    expect(answers()).toHaveLength(0);
+  });
+
+  it('keeps the latest of more calls than it can keep', async () => {
+    for (let chain = 100; chain < 500; ++chain) await signals(chain, 1);
+    await open(499, 1);
+    expect(answers()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,109 @@
+// How much of this machine the tab may take, and why it takes nothing right now. The settings are kept between visits; tab and
+// battery are watched for as long as the app is open, on whichever page somebody is.
+import type { Engine } from './engine';
+
+export type Settings = {
+  /** Of the time, in percent, 5 to 100. */
+  readonly sharePercent: number;
+  readonly pauseHidden: boolean;
+  readonly pauseOnBattery: boolean;
+  /** What tasks and models may take together; null: as much as is usual. */
+  readonly memoryBytes: number | null;
+};
+export type PauseReason = 'hidden' | 'battery';
+
+export const defaults: Settings = { sharePercent: 100, pauseHidden: false, pauseOnBattery: true, memoryBytes: null };
+export const memoryChoices: readonly number[] = [2 ** 28, 2 ** 29, 2 ** 30, 2 ** 31, 2 ** 32, 2 ** 33];
+
+export type Battery = EventTarget & { readonly charging: boolean };
+/** What is watched, so that a test can be the tab and the battery. */
+export type Place = {
+  readonly page: EventTarget & { readonly hidden: boolean };
+  readonly battery: () => Promise<Battery | null>;
+  readonly storage: Pick<Storage, 'getItem' | 'setItem'>;
+};
+export type ThrottleState = { readonly settings: Settings; readonly pausedBy: readonly PauseReason[]; readonly hasBattery: boolean };
+
+const key = 'weft.limits';
+
+/** What is kept may be of another version, or of anybody's making. */
+export function readSettings(text: string | null): Settings {
+  let kept: unknown;
+  try {
+    kept = JSON.parse(text ?? 'null');
+  } catch {
+    return defaults;
+  }
+  if (typeof kept !== 'object' || kept === null) return defaults;
+  const { sharePercent, pauseHidden, pauseOnBattery, memoryBytes } = kept as Record<string, unknown>;
+  return {
+    sharePercent: typeof sharePercent === 'number' && Number.isFinite(sharePercent) ? Math.min(100, Math.max(5, Math.round(sharePercent))) : defaults.sharePercent,
+    pauseHidden: typeof pauseHidden === 'boolean' ? pauseHidden : defaults.pauseHidden,
+    pauseOnBattery: typeof pauseOnBattery === 'boolean' ? pauseOnBattery : defaults.pauseOnBattery,
+    memoryBytes: typeof memoryBytes === 'number' && memoryChoices.includes(memoryBytes) ? memoryBytes : null,
+  };
+}
+
+type WithBattery = Navigator & { getBattery?: () => Promise<Battery> };
+
+export const browserPlace = (): Place => ({
+  page: document,
+  battery: async () => (await (navigator as WithBattery).getBattery?.().catch(() => null)) ?? null,
+  storage: localStorage,
+});
+
+export class Throttle {
+  readonly #engine: Pick<Engine, 'limit'>;
+  readonly #place: Place;
+  readonly #listeners = new Set<() => void>();
+  #battery: Battery | null = null;
+  #state: ThrottleState;
+
+  constructor(engine: Pick<Engine, 'limit'>, place: Place = browserPlace()) {
+    this.#engine = engine;
+    this.#place = place;
+    this.#state = { settings: this.#read(), pausedBy: [], hasBattery: false };
+    this.#weigh();
+    place.page.addEventListener('visibilitychange', () => this.#weigh());
+    void place.battery().then((battery) => {
+      if (battery === null) return;
+      this.#battery = battery;
+      battery.addEventListener('chargingchange', () => this.#weigh());
+      this.#weigh();
+    });
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  readonly snapshot = (): ThrottleState => this.#state;
+
+  change(changes: Partial<Settings>): void {
+    this.#state = { ...this.#state, settings: { ...this.#state.settings, ...changes } };
+    try {
+      this.#place.storage.setItem(key, JSON.stringify(this.#state.settings));
+    } catch {
+      // A browser that keeps nothing still does what it is told until the tab is closed.
+    }
+    this.#weigh();
+  }
+
+  #read(): Settings {
+    try {
+      return readSettings(this.#place.storage.getItem(key));
+    } catch {
+      return defaults;
+    }
+  }
+
+  #weigh(): void {
+    const { settings } = this.#state;
+    const pausedBy: PauseReason[] = [];
+    if (settings.pauseHidden && this.#place.page.hidden) pausedBy.push('hidden');
+    if (settings.pauseOnBattery && this.#battery?.charging === false) pausedBy.push('battery');
+    this.#state = { settings, pausedBy, hasBattery: this.#battery !== null };
+    this.#engine.limit({ share: settings.sharePercent / 100, memoryBytes: settings.memoryBytes, pausedBy });
+    for (const listener of this.#listeners) listener();
+  }
+}
