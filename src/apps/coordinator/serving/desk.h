@@ -283,7 +283,7 @@ class Desk {
   void stand_by(const std::string& model);
   void leave_standby(ServingId session);
   [[nodiscard]] bool take_standby(ChainId id, Member& member);
-  [[nodiscard]] bool is_covered(const Chain& chain, const Member& member, bool loaded);
+  [[nodiscard]] bool is_covered(const Chain& chain, const Member& member, bool loaded) const;
   void refuse_standby(std::uint32_t shard);
   // desk_scale.cpp
   void form_where_needed(const std::string& model, Instant now);

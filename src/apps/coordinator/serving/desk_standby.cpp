@@ -7,7 +7,7 @@
 namespace weft::coordinator {
 
 // Whether somebody who is no member of the chain holds, or loads, just these layers.
-bool Desk::is_covered(const Chain& chain, const Member& member, bool loaded) {
+bool Desk::is_covered(const Chain& chain, const Member& member, bool loaded) const {
   return std::ranges::any_of(shards_, [&](const auto& entry) {
     const Shard& shard = entry.second;
     const bool stands_by = shard.chain == 0 || audit_of_chain(shard.chain) != nullptr;  // Again, after the audit.
