@@ -325,6 +325,7 @@ class Desk {
   void end_audits_on(ServingId worker);
   void end_audits_of(const std::string& model);
   [[nodiscard]] Audit* audit_of_chain(ChainId chain);
+  [[nodiscard]] const Audit* audit_of_chain(ChainId chain) const;
   [[nodiscard]] bool audit_hears(ServingId session, const protocol::serving::Tokens& message);
   [[nodiscard]] bool audit_hears(ServingId session, const protocol::serving::Answered& message);
   void on(ServingId, const protocol::serving::Offer&, Instant) {}

@@ -166,10 +166,11 @@ void Desk::end_audits_of(const std::string& model) {
   for (const RequestId id : lost) end_audit(id, Error{ErrorCode::not_found, "The model was changed or removed."});
 }
 
-Desk::Audit* Desk::audit_of_chain(ChainId chain) {
+const Desk::Audit* Desk::audit_of_chain(ChainId chain) const {
   const auto found = std::ranges::find_if(audits_, [&](const auto& entry) { return entry.second.shard != 0 && entry.second.chain == chain; });
   return found == audits_.end() ? nullptr : &found->second;
 }
+Desk::Audit* Desk::audit_of_chain(ChainId chain) { return const_cast<Audit*>(std::as_const(*this).audit_of_chain(chain)); }
 
 bool Desk::audit_hears(ServingId session, const wire::Tokens& message) {
   const auto found = audits_.find(message.request);
