@@ -74,7 +74,7 @@ Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part, 
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(part)));
   request.headers["content-range"] = std::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
   request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
-  return client_->send_now(signed_by(std::move(request), wallet, hash, fresh_nonce()));
+  return client_->send_now(signed_by(std::move(request), wallet, hash, fresh_nonce(), protocol::blob_digest));
 }
 
 Result<protocol::api::Job> ApiClient::job(const std::string& id) { return get<protocol::api::Job>("/v1/jobs/" + id); }

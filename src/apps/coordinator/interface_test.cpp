@@ -225,7 +225,7 @@ TEST_F(InterfaceTest, LargeBlobsComeInPartsThatGoOnWhereTheyEnded) {
   const auto part = [&](std::size_t from, std::size_t to) {
     net::Request request = net::put(path, bytes.substr(from, to - from));
     request.headers["content-range"] = std::format("bytes {}-{}/{}", from, to - 1, bytes.size());
-    return signed_by(wallet_, std::move(request), hash);
+    return signed_by(wallet_, std::move(request), hash, 1, protocol::blob_digest);
   };
   auto nonsense = net::put(path, "x");
   nonsense.headers["content-range"] = "bytes 5-2/9";
@@ -233,7 +233,7 @@ TEST_F(InterfaceTest, LargeBlobsComeInPartsThatGoOnWhereTheyEnded) {
   of_nobody.headers.erase("weft-signature");
 
   EXPECT_EQ(ask(of_nobody).status, 401);
-  EXPECT_EQ(ask(signed_by(wallet_, nonsense, hash)).status, 400);
+  EXPECT_EQ(ask(signed_by(wallet_, nonsense, hash, 1, protocol::blob_digest)).status, 400);
   EXPECT_EQ(ask(net::get(there)).body, R"({"bytes":0})");
   EXPECT_EQ(ask(part(0, 100'000)).status, 202);
   EXPECT_EQ(ask(net::get(there)).body, R"({"bytes":100000})");

@@ -2,9 +2,11 @@
 
 #include <charconv>
 #include <deque>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <unistd.h>
 #include <vector>
 
 #include <drogon/HttpClient.h>
@@ -51,8 +53,12 @@ Error error_of_result(drogon::ReqResult result, const Url& url) {
 }
 
 // Sends small messages at once: a hop of a chain that waits for the acknowledgement of the last one takes ten times as long. Drogon gives no
-// way to its client's socket, which is found by its address.
+// way to its client's socket, which is found by its address; not where a process has so many that looking would take long.
 void send_at_once(const trantor::InetAddress& local) {
+  constexpr int descriptors_max = 512;
+  const int lowest_free = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (lowest_free >= 0) close(lowest_free);
+  if (lowest_free < 0 || lowest_free > descriptors_max) return;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
     int descriptor = -1;
@@ -249,8 +255,10 @@ struct Core : std::enable_shared_from_this<Core> {
   std::vector<Lane> lanes;
   std::deque<Waiting> waiting;
   std::vector<std::weak_ptr<DrogonSocket>> sockets;
+  bool ending = false;  // The client goes: nothing is begun or answered any more.
 
   void add(Waiting item) {
+    if (ending) return;
     if (waiting.size() >= requests_waiting_max) {
       return item.answer(fail(ErrorCode::resource_exhausted, "{} requests wait for {} already.", waiting.size(), url.text()));
     }
@@ -272,7 +280,7 @@ struct Core : std::enable_shared_from_this<Core> {
       lanes[i].client->sendRequest(
           to_drogon(item->request),
           [weak = weak_from_this(), i, item](drogon::ReqResult result, const drogon::HttpResponsePtr& response) {
-            if (auto self = weak.lock()) self->answered(i, *item, result, response);
+            if (auto self = weak.lock(); self && !self->ending) self->answered(i, *item, result, response);
           },
           seconds(item->request.timeout));
     }
@@ -313,13 +321,14 @@ class DrogonClient final : public Client {
 
   ~DrogonClient() override {
     std::promise<void> gone;
-    on_loop(thread_.getLoop(), [core = std::move(core_), &gone]() mutable {
+    on_loop(thread_.getLoop(), [core = core_, &gone]() mutable {
+      core->ending = true;
       for (const auto& weak : core->sockets) {
         if (auto socket = weak.lock()) socket->drop();
       }
       auto* loop = core->loop;
-      auto lanes = std::move(core->lanes);
-      core.reset();
+      auto lanes = std::exchange(core->lanes, {});
+      const auto waiting = std::exchange(core->waiting, {});
       lanes.clear();
       // After what drop() queued.
       on_loop(loop, [&gone] { gone.set_value(); });
@@ -344,6 +353,7 @@ class DrogonClient final : public Client {
   std::shared_ptr<Socket> connect(std::string path, SocketHandlers handlers) override {
     auto socket = std::make_shared<DrogonSocket>(thread_.getLoop(), core_->options, url_, std::move(handlers));
     on_loop(thread_.getLoop(), [core = core_, socket, path = std::move(path)]() mutable {
+      if (core->ending) return;
       std::erase_if(core->sockets, [](const auto& weak) { return weak.expired(); });
       core->sockets.push_back(socket);
       socket->start(std::move(path));
@@ -353,13 +363,13 @@ class DrogonClient final : public Client {
 
   void post(std::function<void()> work) override {
     on_loop(thread_.getLoop(), [weak = std::weak_ptr(core_), work = std::move(work)] {
-      if (weak.lock()) work();
+      if (const auto core = weak.lock(); core && !core->ending) work();
     });
   }
 
   void after(Duration delay, std::function<void()> work) override {
     thread_.getLoop()->runAfter(seconds(delay), [weak = std::weak_ptr(core_), work = std::move(work)] {
-      if (weak.lock()) work();
+      if (const auto core = weak.lock(); core && !core->ending) work();
     });
   }
 

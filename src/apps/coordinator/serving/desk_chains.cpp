@@ -89,8 +89,9 @@ bool Desk::form(Model& model, Instant now) {
     return std::ranges::any_of(workers_.at(one.session).shards,
                                [&](std::uint32_t shard) { return shards_.at(shard).chain != 0 && shards_.at(shard).model == card.name; });
   });
-  // As many chains as those who wait make worth while; the first of all is for one.
-  const auto waiting = static_cast<std::uint32_t>(std::min<std::size_t>(std::max<std::size_t>(model.waiting.size(), 1), 64));
+  // As many chains as those who wait fill; the first of all is for one.
+  const std::size_t full = (model.waiting.size() + settings_.sequences - 1) / settings_.sequences;
+  const auto waiting = static_cast<std::uint32_t>(std::clamp<std::size_t>(full, 1, 64));
   const bool one = waiting == 1 && settings_.strategy == mesh::Strategy::hybrid;
   const auto chains = place(question(card, workers), one ? mesh::Strategy::layer : settings_.strategy, waiting);
   if (chains.empty()) {
