@@ -23,6 +23,7 @@ const addToLibrary = (functions) => { library = functions; };
 const HEAPU8 = new Uint8Array(1 << 18), Module = {}, UTF8ToString = () => '[]', weftUtf8 = (text) => new TextEncoder().encode(text);
 ${fs.readFileSync(path.join(root, 'src/apps/worker/web/serving_web.js'), 'utf8')}
 const weftLines = library.$weftLines;
+weftLines.epochs.set(1, 1);  // As weft_lines_open() notes it.
 let measuring = null, open = false;
 const send = (member) => library.weft_lines_send(1, member, 0, ${bytes});
 function weftLineNews(kind, chain, epoch, member, data) {
