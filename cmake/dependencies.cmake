@@ -4,7 +4,7 @@
 #   Drogon      libdrogon-dev        HTTP, WebSocket, TLS                 service/net
 #   SQLite      libsqlite3-dev       durable state                        service/store
 #   OpenSSL     libssl-dev           SHA-256, Ed25519                     common/crypto
-#   libsodium   libsodium-dev        verifies Ed25519 in half the time    common/crypto; without it OpenSSL does
+#   libsodium   libsodium-dev        Ed25519 in half the time             common/crypto; without it OpenSSL does
 #   glaze       libglaze-dev         JSON (header only)                   common/json
 #   libpng      libpng-dev           pictures of outputs                  apps/cli
 #   CLI11       libcli11-dev         command line (header only)           apps/cli

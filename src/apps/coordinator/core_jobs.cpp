@@ -1,5 +1,6 @@
 // Jobs from their submission to their end.
 #include <algorithm>
+#include <array>
 
 #include "apps/coordinator/core_state.h"
 #include "common/base/check.h"
@@ -75,7 +76,7 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
     state.nonces_order.pop_front();
   }
   ++state.counters.jobs_submitted;
-  log_info("Job {} \"{}\" has {} tasks of {} replicas.", job.row.id.text(), job.row.name, job.row.tasks, job.manifest->verify.replicas);
+  log_debug("Job {} \"{}\" has {} tasks of {} replicas.", job.row.id.text(), job.row.name, job.row.tasks, job.manifest->verify.replicas);
   const auto result = submitted(job.row);
   state.add_running(std::move(job), now, {});
   reply(result);
@@ -132,8 +133,20 @@ trust::JobTerms Core::State::terms_of(const Book::Manifest& manifest) {
   return terms;
 }
 
-void Core::State::start_join(RunningJob& job) {
+void Core::State::start_join(RunningJob& job, Moment now) {
   if (std::exchange(job.joining, true)) return;
+  // Outputs of one task are the job's as they stand.
+  if (job.accepted.size() == 1) {
+    const auto id = job.row.id;
+    const Settled& only = *job.accepted.front();
+    return end_job(id,
+                   {.state = store::JobState::done,
+                    .reason = {},
+                    .root = proof::root_of_roots(std::array{only.root}),
+                    .outputs = only.outputs,
+                    .ended = now.unix},
+                   now);
+  }
   JoinOrder order{.job = job.row.id, .manifest = job.manifest, .parts = {}};
   order.parts.reserve(job.accepted.size());
   for (const auto& task : job.accepted) order.parts.push_back(task->outputs);
@@ -180,7 +193,11 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
       ++counters.jobs_failed;
       break;
   }
-  log_info("Job {} is {}{}{}", id.text(), to_string(end.state), end.reason.empty() ? "." : ": ", end.reason);
+  if (end.state == store::JobState::done) {
+    log_debug("Job {} is done.", id.text());
+  } else {
+    log_info("Job {} is {}: {}", id.text(), to_string(end.state), end.reason);
+  }
   batch.job_updates.push_back({.id = id, .price = {}, .end = std::move(end)});
   forget_checkpoints(found->second);
   parts.book.remove_job(id);

@@ -106,7 +106,7 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
     state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix), now);
     const auto running = state.jobs.find(id);
     if (running == state.jobs.end()) continue;  // Its replicas differed for good.
-    if (running->second.accepted_count == running->second.row.tasks) state.start_join(running->second);
+    if (running->second.accepted_count == running->second.row.tasks) state.start_join(running->second, now);
   }
   if (const auto* task = tasks.rest()) return stray("task", task->id);
   if (const auto* replica = replicas.rest()) return stray("replica", replica->task);

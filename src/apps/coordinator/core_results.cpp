@@ -209,7 +209,7 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
   forget_checkpoints(job, index);
   note_acceptance(job, index, paid.each * static_cast<MicroCredits>(accepted.agreeing.size()), now);
   scheduler.settled(accepted.task);
-  if (job.accepted_count == job.row.tasks) start_join(job);
+  if (job.accepted_count == job.row.tasks) start_join(job, now);
 }
 
 void Core::State::turn_down(const trust::Refused& refused, Moment now) {

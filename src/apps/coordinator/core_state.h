@@ -166,7 +166,7 @@ struct Core::State final : WatchSource {
 
   // core_jobs.cpp
   void add_running(RunningJob job, Moment now, std::span<const scheduler::TaskProgress> progress);
-  void start_join(RunningJob& job);
+  void start_join(RunningJob& job, Moment now);
   void end_job(const JobId& id, store::JobUpdate::End end, Moment now);
   [[nodiscard]] trust::JobTerms terms_of(const Book::Manifest& manifest);
 

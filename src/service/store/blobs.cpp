@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <set>
 #include <unistd.h>
+#include <unordered_set>
 #include <utility>
 
 #include <sys/stat.h>
 
 #include "common/base/check.h"
+#include "common/base/guarded.h"
 #include "common/crypto/sha256.h"
 #include "service/store/blob_pack.h"
 
@@ -76,6 +78,7 @@ struct Blobs::State {
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> next_name = 0;
   std::unique_ptr<BlobPack> pack;
+  Guarded<std::unordered_set<Hash>> files;               // Blobs with a file of their own.
   std::array<std::atomic<bool>, 256> folders_durable{};  // Made and synced by this process, by the first byte of the hash.
 
   [[nodiscard]] fs::path folder_of(const Hash& hash) const { return directory / hash.text().substr(0, 2); }
@@ -103,7 +106,10 @@ Result<bool> Blobs::State::publish(const fs::path& written, const Hash& hash) {
   const bool is_new = ::link(written.c_str(), path.c_str()) == 0;
   if (!is_new && errno != EEXIST) return system_error("Naming", path);
   ::unlink(written.c_str());
-  if (is_new) count.fetch_add(1);
+  if (is_new) {
+    count.fetch_add(1);
+    files.with([&](auto& names) { names.insert(hash); });
+  }
   return is_new;
 }
 
@@ -116,7 +122,9 @@ Result<> Blobs::State::scan() {
     if (folder.path().filename().string().size() != 2 || !folder.is_directory(error)) continue;
     for (const fs::directory_entry& blob : fs::directory_iterator(folder.path(), error)) {
       const std::uint64_t size = blob.file_size(error);
-      if (error || blob.path().filename().string().size() != 62) continue;
+      const auto hash = Hash::parse(folder.path().filename().string() + blob.path().filename().string());
+      if (error || !hash) continue;
+      files.with([&](auto& names) { names.insert(*hash); });
       bytes += size - std::min(size, header_bytes);
       count += 1;
     }
@@ -309,7 +317,9 @@ Result<Blobs::Location> Blobs::location(const Hash& hash) const {
   return Location{.path = path, .offset = 1, .size = blob.size};  // Behind the version.
 }
 
-bool Blobs::has(const Hash& hash) const { return state_->pack->find(hash).has_value() || ::access(state_->path_of(hash).c_str(), F_OK) == 0; }
+bool Blobs::has(const Hash& hash) const {
+  return state_->pack->find(hash).has_value() || state_->files.with([&](const auto& names) { return names.contains(hash); });
+}
 
 Result<std::uint64_t> Blobs::size(const Hash& hash) const {
   if (const auto place = state_->pack->find(hash)) return place->size;
@@ -358,6 +368,7 @@ Result<> Blobs::remove(const Hash& hash) {
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   if (::unlink(path.c_str()) != 0) return system_error("Removing", path);
+  state_->files.with([&](auto& names) { names.erase(hash); });
   state_->bytes.fetch_sub(blob.size);
   state_->count.fetch_sub(1);
   return sync_folder(state_->folder_of(hash));

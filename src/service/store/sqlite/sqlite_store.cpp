@@ -79,6 +79,7 @@ Result<Connection> connect(const std::filesystem::path& path, const Options& opt
   // FULL syncs the log at every commit: in WAL mode NORMAL may lose the last ones at a power cut.
   WEFT_OK(
       connection.execute(std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -65536;"
+                                     "PRAGMA wal_autocheckpoint = 4000;"  // Pages: 16 MB of log, so that one that changes often is copied seldom.
                                      "PRAGMA temp_store = MEMORY; PRAGMA synchronous = ") +
                          (options.synchronous ? "FULL" : "OFF")));
   if (options.pages_max > 0) WEFT_OK(connection.execute(std::format("PRAGMA max_page_count = {}", options.pages_max)));

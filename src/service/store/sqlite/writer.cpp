@@ -1,6 +1,7 @@
 #include "service/store/sqlite/writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "service/store/sqlite/rows.h"
 
@@ -37,12 +38,8 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT INTO receipts VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
     "INSERT INTO replicas VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)",
-    "UPDATE jobs SET accepted = accepted + 1 WHERE seq = ?",
-    "UPDATE jobs SET price = ?, units = ?, pace = ? WHERE seq = ?",
+    "UPDATE jobs SET accepted = accepted + ?, price = coalesce(?, price), units = coalesce(?, units), pace = coalesce(?, pace) WHERE seq = ?",
     "UPDATE jobs SET state = ?, reason = ?, root = ?, ended = ?, joined = ? WHERE seq = ?",
-    "SELECT id, last FROM accounts WHERE kind = ? AND key = ?",
-    "INSERT INTO accounts (kind, key, balance) VALUES (?, ?, 0)",
-    "UPDATE accounts SET balance = balance + ?, last = ? WHERE id = ? RETURNING balance",
     "INSERT INTO transactions (key, job, what, time, movement) VALUES (?, ?, ?, ?, ?)",
     "INSERT INTO movements VALUES (?, ?, ?, ?, ?, ?)",
     "INSERT INTO reputations VALUES (?, ?, ?) ON CONFLICT (worker) DO UPDATE SET accepted = excluded.accepted, refused = excluded.refused",
@@ -53,6 +50,7 @@ Result<Writer> Writer::create(Connection connection) {
   for (std::size_t i = 0; i < sql_count; ++i) {
     WEFT_ASSIGN(writer.statements_[i], writer.connection_.prepare(texts[i]));
   }
+  WEFT_ASSIGN(writer.accounts_, AccountRows::create(writer.connection_));
   WEFT_ASSIGN(Statement latest, writer.connection_.prepare("SELECT coalesce(max(number), 0) FROM movements"));
   latest.start();
   WEFT_ASSIGN(const bool row, latest.next());
@@ -70,7 +68,8 @@ Result<> Writer::commit(const Batch& batch) {
 
   (void)statements_[rollback_work].run();  // SQLite may have rolled back itself; then this says so.
   job_rows_.clear();
-  account_rows_.clear();
+  job_changes_.clear();
+  accounts_.forget();
   if (breaks(result.error().code)) {
     broken_ = result.error();
     broken_->message += " Nothing more is written until the coordinator is started anew.";
@@ -87,7 +86,9 @@ Result<> Writer::write(const Batch& batch) {
   for (const Replica& replica : batch.replicas) WEFT_OK(write(replica));
   for (const Task& task : batch.tasks) WEFT_OK(write(task));
   for (const JobUpdate& update : batch.job_updates) WEFT_OK(write(update));
+  WEFT_OK(write_job_changes());
   for (const Transaction& transaction : batch.transactions) WEFT_OK(write(transaction));
+  WEFT_OK(accounts_.flush());
   for (const Reputation& reputation : batch.reputations) WEFT_OK(write(reputation));
   return {};
 }
@@ -122,15 +123,29 @@ Result<> Writer::write(const Task& task) {
   WEFT_ASSIGN(const std::int64_t row, job_row(task.id.job));
   WEFT_OK(naming(statements_[insert_task].run(row, task.id.index, task.root, pack(task.outputs), task.worker, pack(task.agreeing), task.accepted),
                  [&] { return std::format("The task {} is accepted already.", task.id.text()); }));
-  return statements_[count_accepted].run(row);
+  ++job_changes_[row].accepted;
+  return {};
 }
 
 Result<> Writer::write(const JobUpdate& update) {
   WEFT_ASSIGN(const std::int64_t row, job_row(update.id));
-  if (update.price) WEFT_OK(statements_[set_price].run(update.price->price, update.price->units, update.price->reference_seconds_per_workgroup, row));
-  if (update.end)
-    WEFT_OK(statements_[set_end].run(static_cast<int>(update.end->state), update.end->reason, update.end->root, update.end->ended,
-                                     pack(update.end->outputs), row));
+  JobChange& change = job_changes_[row];
+  if (update.price) change.price = &*update.price;
+  if (update.end) change.end = &*update.end;
+  return {};
+}
+
+Result<> Writer::write_job_changes() {
+  for (const auto& [row, change] : std::exchange(job_changes_, {})) {
+    Statement& progress = statements_[set_progress];
+    if (const JobUpdate::Price* price = change.price) {
+      WEFT_OK(progress.run(change.accepted, price->price, price->units, price->reference_seconds_per_workgroup, row));
+    } else if (change.accepted > 0) {
+      WEFT_OK(progress.run(change.accepted, nullptr, nullptr, nullptr, row));
+    }
+    if (const JobUpdate::End* end = change.end)
+      WEFT_OK(statements_[set_end].run(static_cast<int>(end->state), end->reason, end->root, end->ended, pack(end->outputs), row));
+  }
   return {};
 }
 
@@ -161,20 +176,10 @@ Result<> Writer::write(const Transaction& transaction) {
   }
   const std::int64_t row = connection_.last_row();
   for (const ledger::Entry& change : changes) {
-    WEFT_ASSIGN(const AccountRow account, account_row(change.account));
     const std::int64_t number = ++movement_;
-    Statement& add = statements_[add_to_balance];
-    add.start(change.amount, number, account.id);
-    const Result<bool> moved = add.next();
-    const MicroCredits balance = moved && *moved ? add.integer(0) : 0;
-    add.finish();
-    if (!moved && moved.error().code == ErrorCode::already_exists) {  // The table's CHECK.
-      return fail(ErrorCode::insufficient_funds, "The account {} holds less than the {} micro-credits that {} takes.", change.account.text(),
-                  -change.amount, what.key);
-    }
-    if (!moved) return std::unexpected(moved.error());
-    WEFT_OK(statements_[insert_movement].run(number, account.id, row, change.amount, balance, account.last));
-    account_rows_[change.account] = {.id = account.id, .last = number};
+    auto moved = accounts_.move(change.account, change.amount, number);
+    if (!moved) return pass(std::move(moved), "while writing the transaction {}", what.key);
+    WEFT_OK(statements_[insert_movement].run(number, moved->account, row, change.amount, moved->balance, moved->previous));
   }
   return {};
 }
@@ -193,22 +198,6 @@ Result<std::int64_t> Writer::job_row(const JobId& job) {
   if (!found) return fail(ErrorCode::not_found, "The job {} is not stored.", job.text());
   if (job_rows_.size() >= rows_cached_max) job_rows_.clear();
   job_rows_[job] = row;
-  return row;
-}
-
-Result<Writer::AccountRow> Writer::account_row(const ledger::Account& account) {
-  if (const auto known = account_rows_.find(account); known != account_rows_.end()) return known->second;
-  Statement& find = statements_[find_account];
-  find.start(static_cast<int>(account.kind), ByteSpan(account.id));
-  WEFT_ASSIGN(const bool found, find.next());
-  AccountRow row = found ? AccountRow{.id = find.integer(0), .last = find.integer(1)} : AccountRow{};
-  find.finish();
-  if (!found) {
-    WEFT_OK(statements_[insert_account].run(static_cast<int>(account.kind), ByteSpan(account.id)));
-    row.id = connection_.last_row();
-  }
-  if (account_rows_.size() >= rows_cached_max) account_rows_.clear();
-  account_rows_[account] = row;
   return row;
 }
 

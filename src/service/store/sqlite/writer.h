@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "common/base/result.h"
 #include "service/store/records.h"
+#include "service/store/sqlite/account_rows.h"
 #include "service/store/sqlite/connection.h"
 
 namespace weft::store::sqlite {
@@ -31,12 +33,8 @@ class Writer {
     insert_receipt,
     insert_replica,
     insert_task,
-    count_accepted,
-    set_price,
+    set_progress,
     set_end,
-    find_account,
-    insert_account,
-    add_to_balance,
     insert_transaction,
     insert_movement,
     put_reputation,
@@ -55,18 +53,21 @@ class Writer {
   Result<> write(const JobUpdate& update);
   Result<> write(const Transaction& transaction);
   Result<> write(const Reputation& reputation);
+  Result<> write_job_changes();
   Result<std::int64_t> job_row(const JobId& job);
-  struct AccountRow {
-    std::int64_t id = 0;
-    std::int64_t last = 0;  // Its latest movement.
-  };
-  Result<AccountRow> account_row(const ledger::Account& account);
 
   Connection connection_;
   std::array<Statement, sql_count> statements_;
+  AccountRows accounts_;
+  // What the batch says of jobs, by their rows: each row is written once.
+  struct JobChange {
+    std::uint32_t accepted = 0;
+    const JobUpdate::Price* price = nullptr;
+    const JobUpdate::End* end = nullptr;
+  };
+  std::map<std::int64_t, JobChange> job_changes_;
   // What was looked up lately; dropped whenever a batch is rolled back, since it may hold rows of that batch.
   std::unordered_map<JobId, std::int64_t> job_rows_;
-  std::unordered_map<ledger::Account, AccountRow> account_rows_;
   std::int64_t movement_ = 0;  // The latest; numbers of a batch that is rolled back stay unused.
   std::optional<Error> broken_;
 };
