@@ -3,14 +3,13 @@
 #include <format>
 #include <thread>
 
+#include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/signing.h"
 
 namespace weft::cli {
 namespace {
-
-constexpr std::size_t nonce_bytes = 16;
 
 // The three headers by which a client signs something whose SHA-256 is `digest`.
 net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, const Hash& digest, ByteSpan nonce,
@@ -19,12 +18,6 @@ net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, cons
   request.headers["weft-nonce"] = to_hex(nonce);
   request.headers["weft-signature"] = wallet.sign_now(digest_of(digest, nonce)).text();
   return request;
-}
-
-ByteVector fresh_nonce() {
-  ByteVector nonce(nonce_bytes);
-  crypto::random_bytes(nonce);
-  return nonce;
 }
 
 }  // namespace
@@ -65,7 +58,7 @@ Result<Hash> ApiClient::put_blob(ByteSpan bytes, const crypto::KeyPair& wallet) 
   const Hash hash = crypto::sha256(bytes);
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(bytes)));
   request.timeout = std::chrono::minutes(10);
-  WEFT_OK(send(signed_by(std::move(request), wallet, hash, fresh_nonce(), protocol::blob_digest)));
+  WEFT_OK(send(signed_by(std::move(request), wallet, hash, crypto::ordered_id(), protocol::blob_digest)));
   return hash;
 }
 
@@ -74,7 +67,7 @@ Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part, 
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(part)));
   request.headers["content-range"] = std::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
   request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
-  return client_->send_now(signed_by(std::move(request), wallet, hash, fresh_nonce(), protocol::blob_digest));
+  return client_->send_now(signed_by(std::move(request), wallet, hash, crypto::ordered_id(), protocol::blob_digest));
 }
 
 Result<protocol::api::Job> ApiClient::job(const std::string& id) { return get<protocol::api::Job>("/v1/jobs/" + id); }
@@ -107,22 +100,22 @@ Result<net::Response> ApiClient::post_signed(const std::string& path, const std:
 
 Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet,
                                              const std::string& statement) {
-  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
+  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(statement)), crypto::ordered_id()));
 }
 
 Result<net::Response> ApiClient::get_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {
-  return send(signed_by(net::get(path), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
+  return send(signed_by(net::get(path), wallet, crypto::sha256(as_bytes(statement)), crypto::ordered_id()));
 }
 
 Result<net::Response> ApiClient::delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {
   net::Request request{.method = "DELETE", .path = path, .headers = {}, .body = {}};
-  return send(signed_by(std::move(request), wallet, crypto::sha256(as_bytes(statement)), fresh_nonce()));
+  return send(signed_by(std::move(request), wallet, crypto::sha256(as_bytes(statement)), crypto::ordered_id()));
 }
 
 Result<protocol::api::Job> ApiClient::cancel(const std::string& job, const crypto::KeyPair& wallet) {
   net::Request request{.method = "DELETE", .path = "/v1/jobs/" + job, .headers = {}, .body = {}};
   const Hash digest = crypto::sha256(as_bytes("cancel " + job));
-  WEFT_ASSIGN(const net::Response answer, send(signed_by(std::move(request), wallet, digest, fresh_nonce())));
+  WEFT_ASSIGN(const net::Response answer, send(signed_by(std::move(request), wallet, digest, crypto::ordered_id())));
   return protocol::api::from_json<protocol::api::Job>(answer.body);
 }
 

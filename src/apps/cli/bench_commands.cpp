@@ -46,7 +46,8 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
   CLI::App* command = bench.add_subcommand("coordinator",
                                            "Jobs, leases and results a second, beside PostgreSQL and Redis\n\n"
                                            "  weft bench coordinator --only lifecycle,batched --rounds 3");
-  command->add_option("--only", options->only, "Rows: lifecycle, verified, batched, assign_p99, deep_queue, idle_workers, recovery")->delimiter(',');
+  command->add_option("--only", options->only, "Rows: floor, lifecycle, verified, batched, assign_p99, deep_queue, idle_workers, recovery")
+      ->delimiter(',');
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
   command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
   command->add_option("--workers", options->workers, "Connected ones that work, and connections of the peers")->check(CLI::Range(1, 180));

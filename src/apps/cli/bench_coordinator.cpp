@@ -5,22 +5,18 @@
 #include <format>
 #include <map>
 
-#include <glaze/glaze.hpp>
 #include <sys/resource.h>
 
 #include "apps/cli/bench_processes.h"
-#include "apps/cli/exit_code.h"
+#include "apps/cli/bench_report.h"
 #include "apps/cli/scratch_folder.h"
 #include "apps/coordinator/bench/crowd.h"
 #include "apps/coordinator/bench/deep_queue.h"
 #include "apps/coordinator/bench/disk.h"
+#include "apps/coordinator/bench/floor.h"
 #include "apps/coordinator/bench/stopped_network.h"
 
 namespace weft::cli {
-
-struct BenchCoordinatorDocument {
-  std::vector<BenchCoordinatorRow> rows;
-};
 
 namespace {
 
@@ -40,6 +36,8 @@ double percentile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
+constexpr double floor_prepared_per_second = 30'000;
+
 Duration as_duration(double seconds) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)); }
 
 class Bench {
@@ -47,7 +45,7 @@ class Bench {
   explicit Bench(const BenchCoordinatorOptions& options) : options_(options) {}
 
   Result<std::vector<BenchCoordinatorRow>> run() {
-    if (wants("lifecycle") || wants("verified") || wants("batched")) WEFT_OK(throughput());
+    if (wants("floor") || wants("lifecycle") || wants("verified") || wants("batched")) WEFT_OK(throughput());
     if (wants("assign_p99")) WEFT_OK(latency());
     if (wants("deep_queue")) WEFT_OK(deep_queue());
     if (wants("idle_workers")) WEFT_OK(idle());
@@ -113,11 +111,27 @@ class Bench {
     return measured;
   }
 
+  // The bare transport, in this process.
+  Result<double> floor_per_second(const coordinator::bench::Floor& floor) {
+    WEFT_ASSIGN(const auto crowd,
+                Crowd::gather({.port = floor.port(), .workers = options_.workers, .slots = 1, .clients = options_.workers, .sign = false}));
+    crowd->prepare(static_cast<std::size_t>(options_.seconds * floor_prepared_per_second));
+    WEFT_ASSIGN(const auto warm, crowd->run_closed(std::chrono::milliseconds(500)));
+    WEFT_ASSIGN(const auto tally, crowd->run_closed(as_duration(options_.seconds)));
+    return static_cast<double>(tally.tasks_done) / tally.seconds;
+  }
+
   Result<> throughput() {
     std::map<std::string, std::vector<double>> ours;
     std::map<std::string, std::vector<double>> theirs;
     PeerProcess postgresql("postgresql", folder() / "postgresql");
     PeerProcess redis("redis", folder() / "redis");
+    std::unique_ptr<coordinator::bench::Floor> floor;
+    const Load bare{.name = "floor",
+                    .guarantee =
+                        "the messages of a lifecycle through the same server and fdatasync for groups of them; nothing is decided, parsed, "
+                        "checked, signed or paid: no coordinator on it can be faster",
+                    .crowd = {}};
     for (std::uint32_t round = 0; round < options_.rounds; ++round) {
       for (PeerProcess* peer : {&postgresql, &redis}) {
         if (const auto rate = peer->measure(options_.workers, options_.seconds)) {
@@ -127,12 +141,24 @@ class Bench {
           say(rate.error().message);
         }
       }
+      if (wants("floor")) {
+        if (!floor) {
+          WEFT_ASSIGN(floor, coordinator::bench::Floor::start(folder()));
+        }
+        WEFT_ASSIGN(const double rate, floor_per_second(*floor));
+        ours[bare.name].push_back(rate);
+        say(std::format("round {}: floor {:.0f}/s", round + 1, rate));
+      }
       for (const Load& load : loads()) {
         prepared_ = 0;
         WEFT_ASSIGN(const double rate, tasks_per_second(load.crowd, round));
         ours[load.name].push_back(rate);
         say(std::format("round {}: {} {:.0f}/s", round + 1, load.name, rate));
       }
+    }
+    if (floor) {
+      add_against(bare, ours[bare.name], postgresql, theirs["postgresql"], 0);
+      add_against(bare, ours[bare.name], redis, theirs["redis"], 0);
     }
     for (const Load& load : loads()) {
       lifecycle_rate_ = load.name == "lifecycle" ? spread(ours[load.name]).median : lifecycle_rate_;
@@ -359,15 +385,7 @@ void raise_descriptor_limit() {
 int bench_coordinator_command(const BenchCoordinatorOptions& options) {
   raise_descriptor_limit();
   const auto rows = Bench(options).run();
-  if (!rows) return report("bench coordinator", rows.error());
-  if (!options.json) {
-    print_table(*rows);
-    return 0;
-  }
-  const auto text = glz::write_json(BenchCoordinatorDocument{*rows});
-  if (!text) return report("bench coordinator", Error{ErrorCode::internal, "The results cannot be written as JSON."});
-  std::printf("%s\n", text->c_str());
-  return 0;
+  return report_rows("bench coordinator", rows, options.json, print_table);
 }
 
 }  // namespace weft::cli

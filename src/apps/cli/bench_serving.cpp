@@ -8,10 +8,8 @@
 #include <mutex>
 #include <thread>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/bench_processes.h"
-#include "apps/cli/exit_code.h"
+#include "apps/cli/bench_report.h"
 #include "apps/cli/installation.h"
 #include "apps/cli/model_speed.h"
 #include "apps/cli/scratch_folder.h"
@@ -19,10 +17,6 @@
 #include "service/net/client.h"
 
 namespace weft::cli {
-
-struct BenchServingDocument {
-  std::vector<BenchServingRow> rows;
-};
 
 namespace {
 
@@ -291,16 +285,7 @@ void print_table(const std::vector<BenchServingRow>& rows) {
 int bench_serving_command(const BenchServingOptions& given) {
   BenchServingOptions options = given;
   if (options.model.empty()) options.model = installation_folder() / "tests/data/tiny/tiny-llama-chat-q8_0.gguf";
-  const auto rows = Bench(options).run();
-  if (!rows) return report("bench serving", rows.error());
-  if (!options.json) {
-    print_table(*rows);
-    return 0;
-  }
-  const auto text = glz::write_json(BenchServingDocument{*rows});
-  if (!text) return report("bench serving", Error{ErrorCode::internal, "The results cannot be written as JSON."});
-  std::printf("%s\n", text->c_str());
-  return 0;
+  return report_rows("bench serving", Bench(options).run(), options.json, print_table);
 }
 
 }  // namespace weft::cli

@@ -16,6 +16,7 @@
 #include "apps/cli/picture.h"
 #include "apps/cli/portable_manifest.h"
 #include "apps/cli/progress.h"
+#include "common/crypto/ordered_id.h"
 
 namespace weft::cli {
 namespace {
@@ -32,9 +33,7 @@ volatile std::sig_atomic_t interrupted = 0;
 // Submits an example as `weft submit` does, by that very command's own interface: the file as it is.
 Result<std::string> submit(DemoNetwork& network, const crypto::KeyPair& client, const std::filesystem::path& file) {
   WEFT_ASSIGN(const std::string text, portable_manifest(file, network.api(), client));
-  ByteVector nonce(16);
-  crypto::random_bytes(nonce);
-  WEFT_ASSIGN(const api::Submitted submitted, network.api().submit(text, client, nonce));
+  WEFT_ASSIGN(const api::Submitted submitted, network.api().submit(text, client, crypto::ordered_id()));
   return submitted.id;
 }
 

@@ -12,6 +12,7 @@
 #include "apps/cli/picture.h"
 #include "apps/cli/portable_manifest.h"
 #include "apps/cli/progress.h"
+#include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
 #include "common/crypto/wallet.h"
 
@@ -20,7 +21,6 @@ namespace {
 
 namespace api = protocol::api;
 
-constexpr std::size_t nonce_bytes = 16;
 constexpr auto poll_every = std::chrono::milliseconds(200);
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -87,9 +87,7 @@ Result<int> submit(const SubmitOptions& options) {
   if (id.empty()) {
     WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
     WEFT_ASSIGN(const std::string text, portable_manifest(options.manifest, *client, wallet));
-    ByteVector nonce(nonce_bytes);
-    crypto::random_bytes(nonce);
-    WEFT_ASSIGN(const api::Submitted submitted, client->submit(text, wallet, nonce));
+    WEFT_ASSIGN(const api::Submitted submitted, client->submit(text, wallet, crypto::ordered_id()));
     id = submitted.id;
     if (!wait) {
       if (options.json) {

@@ -16,6 +16,7 @@
 #include "apps/coordinator/session.h"
 #include "apps/coordinator/watch_feed.h"
 #include "common/base/log.h"
+#include "common/crypto/ordered_id.h"
 #include "common/crypto/wallet.h"
 #include "service/net/tls.h"
 #include "service/store/memory/memory_store.h"
@@ -340,15 +341,7 @@ class LiveCoordinator final : public Coordinator, private World {
         error.message);
     std::_Exit(1);
   }
-  JobId new_job_id() override {
-    // In the order of time, so that rows of jobs that come together lie together in the store's indexes.
-    JobId id;
-    crypto::random_bytes(id.bytes);
-    constexpr std::size_t time_bytes = 6;
-    const auto millis = static_cast<std::uint64_t>(unix_now());
-    for (std::size_t i = 0; i < time_bytes; ++i) id.bytes[i] = static_cast<std::uint8_t>(millis >> (8 * (time_bytes - 1 - i)));
-    return id;
-  }
+  JobId new_job_id() override { return JobId{{crypto::ordered_id()}}; }
 
   // In the order in which they are needed; destroyed the other way round.
   Options options_;

@@ -16,6 +16,7 @@ Result<api::Proof> proof_of(store::Store& store, const JobId& id, std::uint32_t 
   if (index >= job.tasks) return fail(ErrorCode::not_found, "Job {} has {} tasks and none of number {}.", id.text(), job.tasks, index);
   WEFT_ASSIGN(const auto tasks, store.tasks(id));
   WEFT_ASSIGN(const auto replicas, store.replicas(id));
+  WEFT_ASSIGN(const auto receipts, store.receipts(id));
   api::Proof proof{
       .job = id.text(), .index = index, .tasks = job.tasks, .coordinator = {}, .root = {}, .job_root = {}, .path = {}, .outputs = {}, .replicas = {}};
   const auto accepted = std::ranges::find(tasks, index, [](const store::Task& task) { return task.id.index; });
@@ -33,13 +34,14 @@ Result<api::Proof> proof_of(store::Store& store, const JobId& id, std::uint32_t 
   }
   for (const auto& replica : replicas) {
     if (replica.task.index != index) continue;
-    WEFT_ASSIGN(const store::Receipt receipt, store.receipt(replica.receipt));
+    const auto receipt = std::ranges::find(receipts, replica.receipt, &store::Receipt::digest);
+    if (receipt == receipts.end()) return fail(ErrorCode::data_loss, "The receipt {} is not stored.", replica.receipt.text());
     proof.replicas.push_back({.worker = replica.worker.text(),
                               .attempt = replica.attempt,
                               .root = replica.root.text(),
                               .agreed = accepted != tasks.end() && std::ranges::contains(accepted->agreeing, replica.worker),
                               .receipt = replica.receipt.text(),
-                              .signature = receipt.signature.text(),
+                              .signature = receipt->signature.text(),
                               .gpu_seconds = replica.gpu_seconds,
                               .wall_seconds = replica.wall_seconds,
                               .arrived = replica.arrived});

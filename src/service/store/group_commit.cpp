@@ -12,21 +12,17 @@
 namespace weft::store {
 
 struct GroupCommit::State {
-  struct Item {
-    Batch batch;
-    Done done;
-  };
-
   State(Store& to, Options chosen) : store(to), options(chosen) {}
 
   void run();
-  void commit_group(std::vector<Item> group);
+  void commit_group(const std::vector<Batch>& batches, std::vector<Done> waiting);
+  [[nodiscard]] std::vector<Result<>> results_of(const std::vector<Batch>& batches, std::uint64_t& commits);
 
   Store& store;
   const Options options;
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Item> queue;
+  std::deque<std::pair<Batch, Done>> queue;
   bool stopping = false;
   bool crowded = false;  // The last group had company.
   Counts counts;
@@ -35,7 +31,8 @@ struct GroupCommit::State {
 
 void GroupCommit::State::run() {
   for (;;) {
-    std::vector<Item> group;
+    std::vector<Batch> batches;
+    std::vector<Done> waiting;
     {
       std::unique_lock lock(mutex);
       changed.wait(lock, [&] { return stopping || !queue.empty(); });
@@ -43,42 +40,44 @@ void GroupCommit::State::run() {
       if (options.wait_max.count() > 0 && !stopping && crowded) {
         changed.wait_for(lock, options.wait_max, [&] { return stopping || queue.size() >= options.group_max; });
       }
-      const auto count = static_cast<std::ptrdiff_t>(std::min(queue.size(), options.group_max));
-      group.assign(std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.begin() + count));
-      queue.erase(queue.begin(), queue.begin() + count);
+      const std::size_t count = std::min(queue.size(), options.group_max);
+      for (std::size_t i = 0; i < count; ++i) {
+        batches.push_back(std::move(queue.front().first));
+        waiting.push_back(std::move(queue.front().second));
+        queue.pop_front();
+      }
       crowded = count > 1;
     }
-    commit_group(std::move(group));
+    commit_group(batches, std::move(waiting));
   }
 }
 
-void GroupCommit::State::commit_group(std::vector<Item> group) {
+std::vector<Result<>> GroupCommit::State::results_of(const std::vector<Batch>& batches, std::uint64_t& commits) {
+  std::shared_future<Result<>> before;
+  if (options.before_commit) before = std::async(std::launch::async, options.before_commit).share();
+  const Store::Ready ready = before.valid() ? [&] { return before.get(); } : Store::Ready();
+
+  commits = 1;
+  const Result<> all = store.commit_all(batches, ready);
+  if (all || batches.size() == 1) return std::vector(batches.size(), all);
+  if (const Result<> is_ready = ready ? ready() : Result<>(); !is_ready) return std::vector(batches.size(), is_ready);
+  // One of them is at fault, and nothing of the group is stored: each for itself.
   std::vector<Result<>> results;
-  std::uint64_t commits = 1;
-  const Result<> ready = options.before_commit ? options.before_commit() : Result<>();
-  if (!ready) {
-    commits = 0;
-    results.assign(group.size(), ready);
-  } else if (group.size() == 1) {
-    results.push_back(store.commit(group.front().batch));
-  } else {
-    Batch merged;
-    for (const Item& item : group) merged.merge(Batch(item.batch));
-    if (store.commit(merged)) {
-      results.resize(group.size());
-    } else {
-      // One of them is at fault, and nothing of the group is stored: each for itself.
-      for (const Item& item : group) results.push_back(store.commit(item.batch));
-      commits += group.size();
-    }
-  }
+  for (const Batch& batch : batches) results.push_back(store.commit(batch));
+  commits += batches.size();
+  return results;
+}
+
+void GroupCommit::State::commit_group(const std::vector<Batch>& batches, std::vector<Done> waiting) {
+  std::uint64_t commits = 0;
+  std::vector<Result<>> results = results_of(batches, commits);
   {
     // Before anybody hears of it, so that who does finds it counted.
     const std::lock_guard lock(mutex);
-    counts.batches += group.size();
+    counts.batches += batches.size();
     counts.commits += commits;
   }
-  for (std::size_t i = 0; i < group.size(); ++i) group[i].done(std::move(results[i]));
+  for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i](std::move(results[i]));
 }
 
 GroupCommit::GroupCommit(Store& store, Options options) : state_(std::make_unique<State>(store, options)) {
@@ -100,7 +99,7 @@ Result<> GroupCommit::submit(Batch batch, Done done) {
     if (state_->queue.size() >= state_->options.queue_max) {
       return fail(ErrorCode::resource_exhausted, "{} commits wait for the disk already; --commit-queue-max raises the bound.", state_->queue.size());
     }
-    state_->queue.push_back({std::move(batch), std::move(done)});
+    state_->queue.emplace_back(std::move(batch), std::move(done));
   }
   state_->changed.notify_one();
   return {};

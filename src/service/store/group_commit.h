@@ -1,10 +1,10 @@
-// Commits the batches of many events with one fsync. A writer thread takes whatever waits, merges it, commits it, and
-// tells everybody. While one commit is on its way to the disk the next group gathers by itself; `wait_max` additionally
+// Commits the batches of many events with one fsync. A writer thread takes whatever waits, commits it together, and tells
+// everybody. While one commit is on its way to the disk the next group gathers by itself; `wait_max` additionally
 // holds a group open for company where the last one had some: under load a larger group writes fewer pages and syncs for each
 // batch, and who comes alone never waits.
 //
 // Threading: submit() from any thread. Callbacks run on the writer thread, in the order of submission, after the fsync.
-// Where a merged group is refused, its batches are committed one by one, so that only the one at fault fails.
+// Where a group is refused, its batches are committed one by one, so that only the one at fault fails.
 #pragma once
 
 #include <chrono>
@@ -24,8 +24,8 @@ class GroupCommit {
     std::chrono::microseconds wait_max{0};  // At most 2 ms.
     std::size_t queue_max = 16384;          // Batches that wait; --commit-queue-max.
     std::size_t group_max = 1024;           // Batches in one commit.
-    // What else must be durable before a commit that may speak of it: on the writer thread, before each group. Where it fails so
-    // do the group's batches.
+    // What else must be durable before a commit that may speak of it: called for each group on a thread of its own while the group
+    // is written, and waited for before it is committed. Where it fails so do the group's batches.
     std::function<Result<>()> before_commit = {};
   };
 

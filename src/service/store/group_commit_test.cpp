@@ -18,15 +18,15 @@ namespace {
 class GatedStore final : public Store {
  public:
   Result<Loaded> load() override { return inner_->load(); }
-  Result<> commit(const Batch& batch) override {
+  Result<> commit_all(std::span<const Batch> batches, const Ready& ready) override {
     if (!entered.try_wait()) entered.count_down();
     gate.wait();
-    return inner_->commit(batch);
+    return inner_->commit_all(batches, ready);
   }
   Result<Job> job(const JobId& id) override { return inner_->job(id); }
   Result<std::vector<Task>> tasks(const JobId& id) override { return inner_->tasks(id); }
   Result<std::vector<Replica>> replicas(const JobId& id) override { return inner_->replicas(id); }
-  Result<Receipt> receipt(const Hash& digest) override { return inner_->receipt(digest); }
+  Result<std::vector<Receipt>> receipts(const JobId& id) override { return inner_->receipts(id); }
   Result<std::vector<Job>> jobs(const JobPage& page) override { return inner_->jobs(page); }
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override {
     return inner_->job_of_nonce(client, nonce);
@@ -52,16 +52,16 @@ Batch grant_batch(std::uint8_t number) {
 
 TEST(GroupCommit, MakesDurableWhatACommitMaySpeakOfFirst) {
   const auto store = memory::create();
-  int calls = 0;
-  bool fails = false;
+  std::atomic<int> calls = 0;
+  std::atomic<bool> fails = false;
   GroupCommit commits(*store, {.before_commit = [&]() -> Result<> {
     ++calls;
-    EXPECT_EQ(store->load()->keys.size(), 0U);
     if (fails) return fail(ErrorCode::data_loss, "The disk is gone.");
     return {};
   }});
   fails = true;
   EXPECT_EQ(commits.commit(grant_batch(1)).error().code, ErrorCode::data_loss);
+  EXPECT_EQ(calls, 1);
   EXPECT_EQ(store->load()->keys.size(), 0U);
 
   fails = false;

@@ -89,7 +89,8 @@ struct Replica {
   friend bool operator==(const Replica&, const Replica&) = default;
 };
 
-// A signed receipt, kept for audits and disputes. Committed again with the same digest it changes nothing.
+// A signed receipt, kept for audits and disputes; committed before the replicas that name it, or with them. Committed again with
+// the same digest while the store is open it changes nothing.
 struct Receipt {
   Hash digest;
   PublicKey worker;

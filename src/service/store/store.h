@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/base/result.h"
@@ -53,14 +55,17 @@ class Store {
   virtual ~Store() = default;
 
   [[nodiscard]] virtual Result<Loaded> load() = 0;
-  // Durable when it returns: whole or not at all.
-  [[nodiscard]] virtual Result<> commit(const Batch& batch) = 0;
+  // Durable when it returns: all of them, each after the one before, or none at all. `ready` (may be empty) is asked when
+  // everything is written but for the commit itself; where it fails nothing is stored.
+  using Ready = std::function<Result<>()>;
+  [[nodiscard]] virtual Result<> commit_all(std::span<const Batch> batches, const Ready& ready) = 0;
+  [[nodiscard]] Result<> commit(const Batch& batch) { return commit_all(std::span(&batch, 1), {}); }
 
   // Reads; safe from any thread, beside a commit. not_found where there is none.
   [[nodiscard]] virtual Result<Job> job(const JobId& id) = 0;
   [[nodiscard]] virtual Result<std::vector<Task>> tasks(const JobId& id) = 0;        // Accepted ones, by index.
   [[nodiscard]] virtual Result<std::vector<Replica>> replicas(const JobId& id) = 0;  // By index, then as they arrived.
-  [[nodiscard]] virtual Result<Receipt> receipt(const Hash& digest) = 0;
+  [[nodiscard]] virtual Result<std::vector<Receipt>> receipts(const JobId& id) = 0;  // Those that its replicas name, each once.
   // Newest first, running and ended; at most `count` of those created before `before` (0: now).
   struct JobPage {
     std::optional<PublicKey> client;

@@ -4,6 +4,7 @@
 #include <format>
 #include <utility>
 
+#include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
@@ -73,10 +74,9 @@ void Crowd::prepare(std::size_t jobs) {
         R"("entry":"main","bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{0}],"split_dim":0}}],)"
         R"("dispatch":[{1},1,1],"split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{3}}},"budget":1}})",
         options_.tasks * 4, options_.tasks, next_job_++, options_.replicas);
-    store::SubmitNonce nonce{};
-    crypto::random_bytes(nonce);
+    const store::SubmitNonce nonce = crypto::ordered_id();
     job.headers = std::format("weft-client: {}\r\nweft-nonce: {}\r\nweft-signature: {}\r\n", wallet_.public_key().text(), to_hex(nonce),
-                              wallet_.sign_now(protocol::submit_digest(crypto::sha256(as_bytes(job.body)), nonce)).text());
+                              signature(wallet_, protocol::submit_digest(crypto::sha256(as_bytes(job.body)), nonce)).text());
     prepared_.push_back(std::move(job));
   }
 }
@@ -172,9 +172,11 @@ void Crowd::sign(Worker& worker, Wire::Id id) {
   protocol::Receipt receipt{.items = std::exchange(worker.unsigned_items, {}), .signature = {}};
   std::vector<proof::Claim> claims;
   for (const auto& item : receipt.items) claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-  receipt.signature = worker.key.sign_now(proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
+  receipt.signature = signature(worker.key, proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
   wire_->send_text(id, protocol::encode(receipt));
 }
+
+Signature Crowd::signature(const crypto::KeyPair& key, ByteSpan message) const { return options_.sign ? key.sign_now(message) : Signature{}; }
 
 void Crowd::turn(Duration patience) {
   wire_->poll(patience);

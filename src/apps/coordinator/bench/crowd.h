@@ -29,6 +29,7 @@ class Crowd {
     std::size_t clients = 64;  // Connections, of one wallet; each has one submission under way.
     std::uint32_t tasks = 1;   // Of a job.
     std::uint32_t replicas = 1;
+    bool sign = true;  // Submissions and receipts; else zeros stand there, for a server that does not look (floor.h).
   };
   // Connects everybody and waits until all workers are welcome.
   [[nodiscard]] static Result<std::unique_ptr<Crowd>> gather(Options options);
@@ -82,6 +83,7 @@ class Crowd {
   void hear(Wire::Id id, std::string_view text);
   void work(Worker& worker, Wire::Id id, const protocol::Lease& lease);
   void sign(Worker& worker, Wire::Id id);
+  [[nodiscard]] Signature signature(const crypto::KeyPair& key, ByteSpan message) const;
   void settle(const JobId& job, Flight& flight);
   void turn(Duration patience);
 

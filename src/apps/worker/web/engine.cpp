@@ -8,6 +8,7 @@
 #include "apps/worker/web/imports.h"
 #include "apps/worker/web/lab_json.h"
 #include "apps/worker/web/serving_imports.h"
+#include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
 
@@ -203,8 +204,7 @@ Async<Result<std::string>> Engine::import_wallet(std::string text) {
 
 Async<Result<std::string>> Engine::sign_submission(std::string manifest) {
   WEFT_CO_ASSIGN(const auto key, co_await crypto::BrowserKey::load_or_create());
-  ByteVector nonce(16);
-  crypto::random_bytes(nonce);
+  const auto nonce = crypto::ordered_id();
   WEFT_CO_ASSIGN(const Signature signature, co_await key->sign(protocol::submit_digest(crypto::sha256(as_bytes(manifest)), nonce)));
   co_return signed_json({.client = key->public_key().text(), .nonce = to_hex(nonce), .signature = signature.text()});
 }

@@ -15,11 +15,11 @@ namespace {
 class MemoryStore final : public Store {
  public:
   Result<Loaded> load() override;
-  Result<> commit(const Batch& batch) override;
+  Result<> commit_all(std::span<const Batch> batches, const Ready& ready) override;
   Result<Job> job(const JobId& id) override;
   Result<std::vector<Task>> tasks(const JobId& id) override;
   Result<std::vector<Replica>> replicas(const JobId& id) override;
-  Result<Receipt> receipt(const Hash& digest) override;
+  Result<std::vector<Receipt>> receipts(const JobId& id) override;
   Result<std::vector<Job>> jobs(const JobPage& page) override;
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override;
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override;
@@ -51,10 +51,14 @@ class MemoryStore final : public Store {
   std::vector<std::function<void()>> undo_;  // Of the batch that is being written, run backwards where it is refused.
 };
 
-Result<> MemoryStore::commit(const Batch& batch) {
+Result<> MemoryStore::commit_all(std::span<const Batch> batches, const Ready& ready) {
   const std::lock_guard lock(mutex_);
   undo_.clear();
-  Result<> result = write(batch);
+  Result<> result;
+  for (const Batch& batch : batches) {
+    if (result) result = write(batch);
+  }
+  if (result && ready) result = ready();
   if (!result) {
     for (auto step = undo_.rbegin(); step != undo_.rend(); ++step) (*step)();
   }
@@ -214,11 +218,18 @@ Result<std::vector<Replica>> MemoryStore::replicas(const JobId& id) {
   return all;
 }
 
-Result<Receipt> MemoryStore::receipt(const Hash& digest) {
+Result<std::vector<Receipt>> MemoryStore::receipts(const JobId& id) {
   const std::lock_guard lock(mutex_);
-  const auto found = receipts_.find(digest);
-  if (found == receipts_.end()) return fail(ErrorCode::not_found, "There is no receipt {}.", digest.text());
-  return found->second;
+  WEFT_ASSIGN(const JobRow* row, row_of(id));
+  std::set<Hash> named;
+  for (const auto& [index, each] : row->replicas) {
+    for (const Replica& replica : each) named.insert(replica.receipt);
+  }
+  std::vector<Receipt> found;
+  for (const Hash& digest : named) {
+    if (const auto receipt = receipts_.find(digest); receipt != receipts_.end()) found.push_back(receipt->second);
+  }
+  return found;
 }
 
 Result<std::vector<Job>> MemoryStore::jobs(const JobPage& page) {

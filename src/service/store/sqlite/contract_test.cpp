@@ -85,10 +85,31 @@ TEST_P(StoreContract, ReadsBackEverythingThatWasCommitted) {
   EXPECT_EQ(store->job(job.id).value(), counted);
   EXPECT_EQ(store->tasks(job.id).value(), batch.tasks);
   EXPECT_EQ(store->replicas(job.id).value(), batch.replicas);
-  EXPECT_EQ(store->receipt(batch.receipts[0].digest).value(), batch.receipts[0]);
-  EXPECT_EQ(store->receipt(hash_of(250)).error().code, ErrorCode::not_found);
+  EXPECT_EQ(store->receipts(job.id).value(), std::vector{batch.receipts[0]}) << "once, though it was committed twice";
+  EXPECT_EQ(store->receipts(job_row(2).id).error().code, ErrorCode::not_found);
   EXPECT_EQ(store->job_of_nonce(job.client, nonce_of(1)).value(), job.id);
   EXPECT_EQ(store->job_of_nonce(key_of(99), nonce_of(1)).value(), std::nullopt);
+}
+
+TEST_P(StoreContract, CommitsSeveralBatchesTogetherOrNoneOfThem) {
+  const std::vector<Batch> two = {submit_batch(job_row(1)), submit_batch(job_row(2))};
+  int asked = 0;
+  const auto refuses = [&]() -> Result<> {
+    ++asked;
+    return fail(ErrorCode::data_loss, "The blobs are not there.");
+  };
+  EXPECT_EQ(store->commit_all(two, refuses).error().code, ErrorCode::data_loss);
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(store->load()->jobs.empty());
+
+  const std::vector<Batch> with_a_bad_one = {two[0], two[1], two[1]};
+  EXPECT_EQ(store->commit_all(with_a_bad_one, refuses).error().code, ErrorCode::already_exists);
+  EXPECT_EQ(asked, 1) << "what cannot be stored is not waited for";
+  EXPECT_TRUE(store->load()->jobs.empty());
+
+  EXPECT_TRUE(store->commit_all(two, {}).has_value()) << "and the store goes on";
+  EXPECT_EQ(store->load()->jobs, (std::vector{job_row(1), job_row(2)}));
+  EXPECT_TRUE(store->audit().has_value());
 }
 
 TEST_P(StoreContract, LoadsTasksAndReplicasInTheOrderOfTheirJobs) {

@@ -164,20 +164,21 @@ Result<std::vector<Replica>> Reader::replicas(const JobId& id) {
       [&](const Statement& each) { return replica_of(each, id); }, row);
 }
 
-Result<Receipt> Reader::receipt(const Hash& digest) {
-  WEFT_ASSIGN(const auto found, rows<Receipt>(
-                                    connection_, "SELECT worker, session_nonce, signature, arrived FROM receipts WHERE digest = ?",
-                                    [&](const Statement& row) -> Result<Receipt> {
-                                      Receipt receipt{
-                                          .digest = digest, .worker = {}, .session_nonce = {}, .signature = {}, .arrived = row.integer(3)};
-                                      WEFT_ASSIGN(receipt.worker, row.fixed<PublicKey>(0));
-                                      WEFT_ASSIGN(receipt.session_nonce, row.fixed<Hash>(1));
-                                      WEFT_ASSIGN(receipt.signature, row.fixed<Signature>(2));
-                                      return receipt;
-                                    },
-                                    digest));
-  if (found.empty()) return fail(ErrorCode::not_found, "There is no receipt {}.", digest.text());
-  return found.front();
+Result<std::vector<Receipt>> Reader::receipts(const JobId& id) {
+  WEFT_ASSIGN(const std::int64_t job, job_row(id));
+  return rows<Receipt>(
+      connection_,
+      "SELECT digest, worker, session_nonce, signature, arrived FROM receipts "
+      "WHERE seq IN (SELECT receipt_seq FROM replicas WHERE job = ?) ORDER BY seq",
+      [](const Statement& row) -> Result<Receipt> {
+        Receipt receipt{.digest = {}, .worker = {}, .session_nonce = {}, .signature = {}, .arrived = row.integer(4)};
+        WEFT_ASSIGN(receipt.digest, row.fixed<Hash>(0));
+        WEFT_ASSIGN(receipt.worker, row.fixed<PublicKey>(1));
+        WEFT_ASSIGN(receipt.session_nonce, row.fixed<Hash>(2));
+        WEFT_ASSIGN(receipt.signature, row.fixed<Signature>(3));
+        return receipt;
+      },
+      job);
 }
 
 Result<std::vector<Job>> Reader::jobs(const Store::JobPage& page) {

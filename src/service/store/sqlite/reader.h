@@ -17,7 +17,7 @@ class Reader {
   [[nodiscard]] Result<Job> job(const JobId& id);
   [[nodiscard]] Result<std::vector<Task>> tasks(const JobId& id);
   [[nodiscard]] Result<std::vector<Replica>> replicas(const JobId& id);
-  [[nodiscard]] Result<Receipt> receipt(const Hash& digest);
+  [[nodiscard]] Result<std::vector<Receipt>> receipts(const JobId& id);
   [[nodiscard]] Result<std::vector<Job>> jobs(const Store::JobPage& page);
   [[nodiscard]] Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce);
   [[nodiscard]] Result<History> history_of_account(const ledger::Account& account, const Store::HistoryPage& page);

@@ -103,6 +103,20 @@ constexpr std::array steps = {
     ALTER TABLE transactions ADD COLUMN movement INTEGER NOT NULL DEFAULT 0;
     )",
          fill_movements, "DROP TABLE account_transactions; ALTER TABLE transactions DROP COLUMN entries;"},
+    // Receipts in the order in which they come, named by their numbers: by digest each would dirty a page of its own.
+    Step{R"(
+    ALTER TABLE receipts RENAME TO receipts_by_digest;
+    CREATE TABLE receipts (
+      seq INTEGER PRIMARY KEY, digest BLOB NOT NULL, worker BLOB NOT NULL, session_nonce BLOB NOT NULL, signature BLOB NOT NULL,
+      arrived INTEGER NOT NULL);
+    INSERT INTO receipts (digest, worker, session_nonce, signature, arrived)
+      SELECT digest, worker, session_nonce, signature, arrived FROM receipts_by_digest ORDER BY arrived;
+    CREATE INDEX receipts_digest ON receipts (digest);
+    ALTER TABLE replicas ADD COLUMN receipt_seq INTEGER NOT NULL DEFAULT 0;
+    UPDATE replicas SET receipt_seq = coalesce((SELECT seq FROM receipts WHERE digest = receipt), 0);
+    DROP INDEX receipts_digest;
+    DROP TABLE receipts_by_digest;
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

@@ -48,14 +48,14 @@ class SqliteStore final : public Store {
   SqliteStore(FileLock lock, Writer writer, Reader reader) : lock_(std::move(lock)), writer_(std::move(writer)), reader_(std::move(reader)) {}
 
   Result<Loaded> load() override { return read(&Reader::load); }
-  Result<> commit(const Batch& batch) override {
+  Result<> commit_all(std::span<const Batch> batches, const Ready& ready) override {
     const std::lock_guard guard(writer_mutex_);
-    return writer_.commit(batch);
+    return writer_.commit(batches, ready);
   }
   Result<Job> job(const JobId& id) override { return read(&Reader::job, id); }
   Result<std::vector<Task>> tasks(const JobId& id) override { return read(&Reader::tasks, id); }
   Result<std::vector<Replica>> replicas(const JobId& id) override { return read(&Reader::replicas, id); }
-  Result<Receipt> receipt(const Hash& digest) override { return read(&Reader::receipt, digest); }
+  Result<std::vector<Receipt>> receipts(const JobId& id) override { return read(&Reader::receipts, id); }
   Result<std::vector<Job>> jobs(const JobPage& page) override { return read(&Reader::jobs, page); }
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client, const SubmitNonce& nonce) override {
     return read(&Reader::job_of_nonce, client, nonce);

@@ -1,4 +1,5 @@
 // The file: it survives being closed, belongs to one process, says what is wrong with it, and grows from older versions.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -150,6 +151,49 @@ TEST_F(SqliteFile, MakesMovementsOfTheEntriesOfAnOlderFile) {
             (std::vector<Movement>{{ledger::Account::client(client), -60, 40}, {ledger::Account::worker(worker), 60, 60}}));
   ASSERT_TRUE(store->commit(submit_batch(job)).has_value());
   EXPECT_TRUE(store->audit().has_value()) << "and goes on";
+}
+
+// Version 2 had receipts by their digests.
+TEST_F(SqliteFile, FindsTheReceiptsOfAnOlderFile) {
+  fs::create_directories(path.parent_path());
+  const Job job = job_row(1);
+  {
+    Connection old = Connection::open(path.string(), "").value();
+    ASSERT_TRUE(migrate(old, 2).has_value());
+    const auto run = [&](const char* sql, const auto&... values) { ASSERT_TRUE(old.prepare(sql)->run(values...).has_value()) << sql; };
+    run("INSERT INTO jobs VALUES (5, ?, ?, 'job', '{}', ?, 3, 1, 1, 0, 0, 0, 0, 0, '', ?, 0, x'')", job.id, job.client, hash_of(1), hash_of(0));
+    for (const unsigned worker : {9U, 7U, 8U}) {
+      const Receipt receipt = receipt_row(worker);
+      run("INSERT INTO receipts VALUES (?, ?, ?, ?, ?)", receipt.digest, receipt.worker, receipt.session_nonce, receipt.signature, receipt.arrived);
+    }
+    for (const unsigned worker : {7U, 8U}) {
+      run("INSERT INTO replicas VALUES (5, 0, ?, 1, ?, x'', ?, 0.5, 0.5, 3)", key_of(worker), hash_of(3), receipt_row(worker).digest);
+    }
+    run("INSERT INTO replicas VALUES (5, 1, ?, 1, ?, x'', ?, 0.5, 0.5, 3)", key_of(7), hash_of(3), Hash{});
+  }
+
+  const auto store = open(path).value();
+
+  EXPECT_THAT(store->receipts(job.id).value(), testing::UnorderedElementsAre(receipt_row(7), receipt_row(8)));
+  Batch batch;
+  batch.receipts = {receipt_row(10)};
+  batch.replicas = {replica_row(job, 2, 10)};
+  ASSERT_TRUE(store->commit(batch).has_value());
+  EXPECT_EQ(store->receipts(job.id)->size(), 3U);
+}
+
+TEST_F(SqliteFile, FindsTheReceiptOfAReplicaThatCameAfterARestart) {
+  const Job job = job_row(1);
+  Batch batch = submit_batch(job);
+  batch.receipts = {receipt_row(7)};
+  ASSERT_TRUE(open(path).value()->commit(batch).has_value());
+
+  const auto store = open(path).value();
+  Batch later;
+  later.replicas = {replica_row(job, 0, 7)};
+  ASSERT_TRUE(store->commit(later).has_value());
+
+  EXPECT_EQ(store->receipts(job.id).value(), std::vector{receipt_row(7)});
 }
 
 TEST_F(SqliteFile, RefusesAFileOfANewerWeft) {

@@ -35,8 +35,9 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "SELECT seq FROM jobs WHERE id = ?",
     "INSERT INTO nonces VALUES (?, ?, ?)",
-    "INSERT INTO receipts VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-    "INSERT INTO replicas VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO receipts (digest, worker, session_nonce, signature, arrived) VALUES (?, ?, ?, ?, ?)",
+    "SELECT seq FROM receipts WHERE digest = ? ORDER BY seq DESC LIMIT 1",
+    "INSERT INTO replicas VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)",
     "UPDATE jobs SET accepted = accepted + ?, price = coalesce(?, price), units = coalesce(?, units), pace = coalesce(?, pace) WHERE seq = ?",
     "UPDATE jobs SET state = ?, reason = ?, root = ?, ended = ?, joined = ? WHERE seq = ?",
@@ -58,23 +59,34 @@ Result<Writer> Writer::create(Connection connection) {
   return writer;
 }
 
-Result<> Writer::commit(const Batch& batch) {
+Result<> Writer::commit(std::span<const Batch> batches, const std::function<Result<>()>& ready) {
   if (broken_) return std::unexpected(*broken_);
-  if (batch.empty()) return {};
+  if (std::ranges::all_of(batches, &Batch::empty)) return ready ? ready() : Result<>();
   WEFT_OK(statements_[begin_work].run());
-  Result<> result = write(batch);
-  if (result) result = statements_[commit_work].run();
+  Result<> result = write(batches);
+  const bool written = result.has_value();
+  if (written && ready) result = ready();
+  const bool is_ready = result.has_value();
+  if (is_ready) result = statements_[commit_work].run();
   if (result) return result;
 
   (void)statements_[rollback_work].run();  // SQLite may have rolled back itself; then this says so.
   job_rows_.clear();
   job_changes_.clear();
+  receipt_rows_.clear();
   accounts_.forget();
-  if (breaks(result.error().code)) {
+  const bool by_ready = written && !is_ready;  // Which says nothing of what is here.
+  if (!by_ready && breaks(result.error().code)) {
     broken_ = result.error();
     broken_->message += " Nothing more is written until the coordinator is started anew.";
   }
   return result;
+}
+
+Result<> Writer::write(std::span<const Batch> batches) {
+  for (const Batch& batch : batches) WEFT_OK(write(batch));
+  WEFT_OK(write_job_changes());
+  return accounts_.flush();
 }
 
 Result<> Writer::write(const Batch& batch) {
@@ -86,9 +98,7 @@ Result<> Writer::write(const Batch& batch) {
   for (const Replica& replica : batch.replicas) WEFT_OK(write(replica));
   for (const Task& task : batch.tasks) WEFT_OK(write(task));
   for (const JobUpdate& update : batch.job_updates) WEFT_OK(write(update));
-  WEFT_OK(write_job_changes());
   for (const Transaction& transaction : batch.transactions) WEFT_OK(write(transaction));
-  WEFT_OK(accounts_.flush());
   for (const Reputation& reputation : batch.reputations) WEFT_OK(write(reputation));
   return {};
 }
@@ -109,13 +119,18 @@ Result<> Writer::write(const Nonce& nonce) {
 }
 
 Result<> Writer::write(const Receipt& receipt) {
-  return statements_[insert_receipt].run(receipt.digest, receipt.worker, receipt.session_nonce, receipt.signature, receipt.arrived);
+  if (receipt_rows_.contains(receipt.digest)) return {};
+  WEFT_OK(statements_[insert_receipt].run(receipt.digest, receipt.worker, receipt.session_nonce, receipt.signature, receipt.arrived));
+  if (receipt_rows_.size() >= rows_cached_max) receipt_rows_.clear();
+  receipt_rows_[receipt.digest] = connection_.last_row();
+  return {};
 }
 
 Result<> Writer::write(const Replica& replica) {
   WEFT_ASSIGN(const std::int64_t row, job_row(replica.task.job));
+  WEFT_ASSIGN(const std::int64_t receipt, receipt_row(replica.receipt));
   return naming(statements_[insert_replica].run(row, replica.task.index, replica.worker, replica.attempt, replica.root, pack(replica.outputs),
-                                                replica.receipt, replica.gpu_seconds, replica.wall_seconds, replica.arrived),
+                                                replica.receipt, replica.gpu_seconds, replica.wall_seconds, replica.arrived, receipt),
                 [&] { return std::format("A replica of {} by {} is stored already.", replica.task.text(), replica.worker.text()); });
 }
 
@@ -186,6 +201,18 @@ Result<> Writer::write(const Transaction& transaction) {
 
 Result<> Writer::write(const Reputation& reputation) {
   return statements_[put_reputation].run(reputation.worker, reputation.accepted, reputation.refused);
+}
+
+Result<std::int64_t> Writer::receipt_row(const Hash& digest) {
+  if (digest == Hash{}) return 0;
+  if (const auto known = receipt_rows_.find(digest); known != receipt_rows_.end()) return known->second;
+  // No index: one that was stored long before its replica is looked for from the latest on.
+  Statement& find = statements_[find_receipt];
+  find.start(digest);
+  WEFT_ASSIGN(const bool found, find.next());
+  const std::int64_t row = found ? find.integer(0) : 0;
+  find.finish();
+  return row;
 }
 
 Result<std::int64_t> Writer::job_row(const JobId& job) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "common/base/result.h"
@@ -18,7 +20,8 @@ class Writer {
   // The connection is migrated already.
   [[nodiscard]] static Result<Writer> create(Connection connection);
 
-  [[nodiscard]] Result<> commit(const Batch& batch);
+  // As Store::commit_all().
+  [[nodiscard]] Result<> commit(std::span<const Batch> batches, const std::function<Result<>()>& ready);
 
  private:
   enum Sql : std::size_t {
@@ -31,6 +34,7 @@ class Writer {
     find_job,
     insert_nonce,
     insert_receipt,
+    find_receipt,
     insert_replica,
     insert_task,
     set_progress,
@@ -44,6 +48,7 @@ class Writer {
 
   explicit Writer(Connection connection) : connection_(std::move(connection)) {}
 
+  Result<> write(std::span<const Batch> batches);
   Result<> write(const Batch& batch);
   Result<> write(const Job& job);
   Result<> write(const Nonce& nonce);
@@ -55,6 +60,7 @@ class Writer {
   Result<> write(const Reputation& reputation);
   Result<> write_job_changes();
   Result<std::int64_t> job_row(const JobId& job);
+  Result<std::int64_t> receipt_row(const Hash& digest);  // 0: there is none.
 
   Connection connection_;
   std::array<Statement, sql_count> statements_;
@@ -68,6 +74,7 @@ class Writer {
   std::map<std::int64_t, JobChange> job_changes_;
   // What was looked up lately; dropped whenever a batch is rolled back, since it may hold rows of that batch.
   std::unordered_map<JobId, std::int64_t> job_rows_;
+  std::unordered_map<Hash, std::int64_t> receipt_rows_;
   std::int64_t movement_ = 0;  // The latest; numbers of a batch that is rolled back stay unused.
   std::optional<Error> broken_;
 };
