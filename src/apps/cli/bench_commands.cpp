@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/bench_coordinator.h"
 #include "apps/cli/bench_gpu.h"
 #include "apps/cli/bench_llm.h"
+#include "apps/cli/bench_rows.h"
 #include "apps/cli/bench_serving.h"
 #include "apps/cli/commands.h"
 
@@ -41,13 +45,24 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
   llm->callback([options, &chosen] { chosen = [options] { return bench_llm_command(*options); }; });
 }
 
+void add_only(CLI::App& command, std::vector<std::string>& only, std::vector<std::string> rows) {
+  const std::string all = CLI::detail::join(rows, ", ");
+  command.add_option("--only", only, "Rows: " + all)
+      ->delimiter(',')
+      ->check(CLI::Validator(
+          [rows = std::move(rows), all](const std::string& name) {
+            const bool known = std::ranges::any_of(rows, [&](const std::string& row) { return !name.empty() && wants_row({name}, row); });
+            return known ? std::string() : "there is no row \"" + name + "\"; there are " + all + ".";
+          },
+          ""));
+}
+
 void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
   auto options = std::make_shared<BenchCoordinatorOptions>();
   CLI::App* command = bench.add_subcommand("coordinator",
                                            "Jobs, leases and results a second, beside PostgreSQL and Redis\n\n"
                                            "  weft bench coordinator --only lifecycle,batched --rounds 3");
-  command->add_option("--only", options->only, "Rows: floor, lifecycle, verified, batched, assign_p99, deep_queue, idle_workers, recovery")
-      ->delimiter(',');
+  add_only(*command, options->only, {"floor", "lifecycle", "verified", "batched", "assign_p99", "deep_queue", "idle_workers", "recovery"});
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
   command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
   command->add_option("--workers", options->workers, "Connected ones that work, and connections of the peers")->check(CLI::Range(1, 180));
@@ -69,7 +84,7 @@ void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
                                            "What it costs to spread a language model over workers of this machine\n\n"
                                            "  weft bench serving --model m.gguf --only shards,hop");
   command->add_option("--model", options->model, "A GGUF file with a tokenizer (default: the small one of the tests)")->check(CLI::ExistingFile);
-  command->add_option("--only", options->only, "Rows: hop, shards/1, shards/2, shards/3, relay, wire/f16, wire/i8, concurrent")->delimiter(',');
+  add_only(*command, options->only, {"hop", "shards/1", "shards/2", "shards/3", "relay", "wire/f16", "wire/i8", "concurrent"});
   command->add_option("--tokens", options->tokens, "Of an answer")->check(CLI::Range(2, 4096));
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
   command->add_option("--hops", options->hops, "Round trips in a round of hop")->check(CLI::Range(100, 1'000'000));

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "apps/cli/bench_processes.h"
-#include "apps/cli/bench_report.h"
+#include "apps/cli/bench_rows.h"
 #include "apps/cli/scratch_folder.h"
 #include "apps/coordinator/bench/crowd.h"
 #include "apps/coordinator/bench/deep_queue.h"
@@ -21,20 +21,6 @@ namespace weft::cli {
 namespace {
 
 using coordinator::bench::Crowd;
-
-struct Spread {
-  double median = 0, min = 0, max = 0;
-};
-Spread spread(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::ranges::sort(values);
-  return {.median = values[values.size() / 2], .min = values.front(), .max = values.back()};
-}
-double percentile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
 
 constexpr double floor_prepared_per_second = 30'000;
 
@@ -63,10 +49,7 @@ class Bench {
     double goal_redis = 0;
   };
 
-  [[nodiscard]] bool wants(std::string_view row) const {
-    return options_.only.empty() ||
-           std::ranges::any_of(options_.only, [&](const std::string& name) { return row.starts_with(name) || name.starts_with(row); });
-  }
+  [[nodiscard]] bool wants(std::string_view row) const { return wants_row(options_.only, row); }
   [[nodiscard]] std::filesystem::path folder() const { return options_.folder.empty() ? scratch_.path() : options_.folder; }
   void say(std::string_view what) const { std::fprintf(stderr, "%s\n", std::string(what).c_str()); }
 

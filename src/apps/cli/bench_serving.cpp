@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "apps/cli/bench_processes.h"
-#include "apps/cli/bench_report.h"
+#include "apps/cli/bench_rows.h"
 #include "apps/cli/installation.h"
 #include "apps/cli/model_speed.h"
 #include "apps/cli/scratch_folder.h"
@@ -19,20 +19,6 @@
 namespace weft::cli {
 
 namespace {
-
-struct Spread {
-  double median = 0, min = 0, max = 0;
-};
-Spread spread(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::ranges::sort(values);
-  return {.median = values[values.size() / 2], .min = values.front(), .max = values.back()};
-}
-double percentile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
 
 constexpr std::string_view prompt = "KING RICHARD III:\\nNow is the winter of";  // In JSON.
 
@@ -154,10 +140,7 @@ class Bench {
   }
 
  private:
-  [[nodiscard]] bool wants(std::string_view name) const {
-    return options_.only.empty() ||
-           std::ranges::any_of(options_.only, [&](const std::string& one) { return name.starts_with(one) || one.starts_with(name); });
-  }
+  [[nodiscard]] bool wants(std::string_view row) const { return wants_row(options_.only, row); }
   static void say(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
   std::filesystem::path folder() { return scratch_.path() / std::format("network-{}", next_folder_++); }
 

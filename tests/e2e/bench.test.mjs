@@ -1,0 +1,32 @@
+// `weft bench coordinator` measures real processes and says it in rows; no figure is judged here.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { run, scratch } from './lib.mjs';
+
+const bench = (t, ...args) => run(['bench', 'coordinator', '--seconds', '0.5', '--rounds', '1', '--workers', '4', '--folder', scratch(t), ...args]);
+
+test('the floor of the transport and the lifecycle come as rows of JSON, or as a table', { timeout: 120_000 }, async (t) => {
+  const { code, stdout, stderr } = await bench(t, '--only', 'floor,lifecycle', '--json');
+
+  assert.equal(code, 0, stderr);
+  const { rows } = JSON.parse(stdout);
+  assert.deepEqual(rows.map(({ name }) => name), ['floor/postgresql', 'floor/redis', 'lifecycle/postgresql', 'lifecycle/redis']);
+  for (const row of rows) {
+    assert.ok(row.value > 0 && row.unit === 'task/s' && row.min <= row.value && row.value <= row.max, JSON.stringify(row));
+    // A peer that is not installed is named as missing, not measured as 0.
+    assert.equal(row.peer_value > 0, row.note === '', JSON.stringify(row));
+    assert.ok(row.guarantee !== '');
+  }
+  assert.deepEqual(rows.map(({ goal }) => goal), ['', '', '>= 3x', '>= 1x']);
+
+  const table = await bench(t, '--only', 'floor');
+  assert.equal(table.code, 0, table.stderr);
+  assert.match(table.stdout, /^what .*reached\nfloor\/postgresql +\d/);
+});
+
+test('a row that does not exist is refused', async (t) => {
+  const { code, stderr } = await bench(t, '--only', 'nonsense');
+
+  assert.notEqual(code, 0);
+  assert.match(stderr, /nonsense/);
+});
