@@ -2,6 +2,7 @@
 // and who is believed about it. The desk (serving/desk.h) finds the workers; the core holds the money and the reputations.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -48,7 +49,8 @@ struct AnswerReport {
   AnswerEnd end;
 };
 // What the auditor's own reading came to.
-enum class AnswerVerdict : std::uint8_t { agrees, differs, nobody };
+// `unheard`: who was asked did not say; `nobody`: there is nobody to ask.
+enum class AnswerVerdict : std::uint8_t { agrees, differs, unheard, nobody };
 struct AnswerAudited {
   AnswerId id;
   AnswerVerdict verdict = AnswerVerdict::nobody;
@@ -79,7 +81,8 @@ struct OpenAnswer {
   MicroCredits price = 0;
   MicroCredits held = 0;
   KeyUse use{};
-  bool counts = false;  // The first answer of a request.
+  bool counts = false;                                                   // The first answer of a request.
+  std::uint64_t prompt_max = std::numeric_limits<std::uint64_t>::max();  // Tokens that its prompt can have.
   // When it has ended and is being audited.
   std::vector<PublicKey> workers{};
   std::vector<WorkShare> work{};
@@ -88,6 +91,7 @@ struct OpenAnswer {
   MicroCredits stake = 0;                          // That each worker may lose.
   std::vector<PublicKey> agreeing{}, differing{};  // Auditors, a chain of them as its first.
   std::vector<PublicKey> asked{};                  // All of them.
+  std::uint32_t unheard = 0;                       // How often nothing came of it.
   bool audited = false;                            // Its workers' stakes are at risk.
 };
 struct Answers {

@@ -40,10 +40,6 @@ class Book {
   void remove_token(const std::string& token) {
     tokens_.with([&](auto& tokens) { tokens.erase(token); });
   }
-  [[nodiscard]] bool knows_token(std::string_view token) const {
-    return !token.empty() && tokens_.with([&](const auto& tokens) { return tokens.contains(std::string(token)); });
-  }
-
   // The connected worker whose token it is.
   [[nodiscard]] std::optional<PublicKey> worker_of(std::string_view token) const {
     return tokens_.with([&](const auto& tokens) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/coordinator/checkpoint_blobs.h"
 #include "apps/coordinator/test_network.h"
 
 namespace weft::coordinator {
@@ -157,6 +158,31 @@ TEST_F(CheckpointsTest, ATaskThatStoppedGoesToWhoeverIsFree) {
   ASSERT_THAT(second.leases[0].resume, SizeIs(1));
   EXPECT_EQ(second.leases[0].resume[0].blob, last);
   EXPECT_EQ(network.finish(job).state, store::JobState::done);
+}
+
+TEST_F(CheckpointsTest, WhatNobodyNamedIsRemovedAtTheNextStartAndNothingElse) {
+  auto& first = network.join(a, {.silent = true});
+  const JobId job = submit();
+  const Hash named = keep(first, first.leases.at(0), 40);
+  const Hash unnamed = network.blobs().put(checkpoint_bytes({.job = job, .index = 0}, 45)).value();  // And then it was lost.
+  const Hash ordinary = network.blobs().put(ByteVector(100, 7)).value();
+  const Hash small = network.blobs().put(ByteVector(3, 7)).value();
+
+  network.restart();
+  std::vector<Hash> strays;
+  each_stray_checkpoint(network.blobs(), network.blobs().files(), network.core().checkpoints(), {},
+                        [&](const Hash& blob) { strays.push_back(blob); });
+  EXPECT_EQ(strays, std::vector{unnamed});
+  for (const Hash& blob : {unnamed, named}) network.core().forget_stray(blob);  // As if the second had been named meanwhile.
+  network.run();
+
+  EXPECT_FALSE(network.blobs().has(unnamed));
+  for (const Hash& blob : {named, ordinary, small}) EXPECT_TRUE(network.blobs().has(blob));
+  auto& second = network.join(b);
+  network.run();
+  ASSERT_THAT(second.leases, SizeIs(1));
+  ASSERT_THAT(second.leases[0].resume, SizeIs(1)) << "and the task goes on";
+  EXPECT_EQ(second.leases[0].resume[0].blob, named);
 }
 
 TEST_F(CheckpointsTest, WhenWorkersComeAndGoIsKnownAfterARestart) {

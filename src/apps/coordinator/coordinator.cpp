@@ -9,6 +9,7 @@
 
 #include <sys/file.h>
 
+#include "apps/coordinator/checkpoint_blobs.h"
 #include "apps/coordinator/http.h"
 #include "apps/coordinator/intake.h"
 #include "apps/coordinator/serving/ice_servers.h"
@@ -150,6 +151,7 @@ class LiveCoordinator final : public Coordinator, private World {
                          [this](AnswerAudited audited) {
                            loop_.post_always([audited = std::move(audited)](Core& core, Moment moment) { core.answer_audited(audited, moment); });
                          }});
+    look_for_strays();
     loop_.start(*core_);
     feed_.start();
     models_->start();
@@ -174,6 +176,7 @@ class LiveCoordinator final : public Coordinator, private World {
     models_->stop();
     server_->stop();
     feed_.stop();
+    strays_ = {};  // Which ends it and waits.
     // Each hands on to those below it.
     submitters_.reset();
     checks_.reset();
@@ -184,6 +187,14 @@ class LiveCoordinator final : public Coordinator, private World {
   }
 
  private:
+  // On a thread of its own: a cold disk with many blobs takes minutes.
+  void look_for_strays() {
+    strays_ = std::jthread([this, candidates = blobs_->files(), named = core_->checkpoints()](const std::stop_token& stop) {
+      each_stray_checkpoint(*blobs_, candidates, named, stop,
+                            [&](const Hash& blob) { loop_.post_always([blob](Core& core, Moment) { core.forget_stray(blob); }); });
+    });
+  }
+
   // Of the referee's draws: made at the first start and kept.
   Result<trust::Secret> secret_of(const store::Loaded& loaded) {
     constexpr std::string_view name = "trust-secret";
@@ -364,6 +375,7 @@ class LiveCoordinator final : public Coordinator, private World {
   std::unique_ptr<Pool> checks_;
   std::unique_ptr<Pool> readers_;
   std::unique_ptr<Pool> submitters_;
+  std::jthread strays_;
 };
 
 }  // namespace

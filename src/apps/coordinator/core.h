@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,10 @@ class Core {
   void arrive(Arrival arrival, Moment now);
   // A task's state so far, as a blob (core_checkpoints.cpp).
   void checkpointed(SessionId session, const protocol::Checkpoint& told, Moment now);
+  // Of open tasks.
+  [[nodiscard]] std::set<Hash> checkpoints() const;
+  // A blob that holds a state which nobody had named at the start: goes, unless somebody has meanwhile.
+  void forget_stray(const Hash& checkpoint);
   void resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now);
   void beat(SessionId session, Moment now);
   void slots(SessionId session, std::uint32_t slots, Moment now);

@@ -12,7 +12,8 @@ namespace weft::coordinator {
 namespace {
 
 constexpr std::string_view key_prefix = "apikey:";
-constexpr std::uint32_t stage_task = 0;  // An answer as the referee's task.
+constexpr std::uint32_t stage_task = 0;   // An answer as the referee's task.
+constexpr std::uint32_t unheard_max = 4;  // Auditors of one answer that say nothing.
 
 }  // namespace
 
@@ -81,6 +82,9 @@ void Core::add_key(ApiKey key, KeyMaker maker, MicroCredits give, Moment now, An
   if (auto funded = state.fund(key.owner, now); !funded) return reply(pass(std::move(funded)));
   if (!is_operator && state.ledger.balance(ledger::Account::client(key.owner)) <= 0)
     return reply(fail(ErrorCode::insufficient_funds, "The client {} holds no credits here, which a key would spend.", key.owner.text()));
+  if (!is_operator) {
+    if (auto may = state.answers.keys.may_add(key.owner); !may) return reply(pass(std::move(may)));
+  }
   key.created = now.unix;
   if (auto added = state.answers.keys.add(key); !added) return reply(pass(std::move(added)));
   if (give > 0) {
@@ -149,7 +153,7 @@ void Core::admit_answers(const AnswerOrder& asked, Moment now, Answer<AnswerAdmi
   out.tokens_worst = order.tokens_worst;
   for (std::uint32_t i = 0; i < order.answers; ++i) {
     const AnswerId id = state.parts.world.new_job_id();
-    OpenAnswer open{.key = key->id, .client = key->owner, .price = order.price, .held = each, .counts = i == 0};
+    OpenAnswer open{.key = key->id, .client = key->owner, .price = order.price, .held = each, .counts = i == 0, .prompt_max = order.tokens_least};
     open.use = {.tokens_likely = order.tokens_likely, .tokens_worst = order.tokens_worst, .cost_worst = each};
     if (each > 0 && !state.move_answer_money(ledger::open_answer(id, key->owner, each, order.model), now)) open.held = 0;
     state.answers.open.emplace(id, std::move(open));
@@ -173,7 +177,8 @@ void Core::answered(AnswerReport report, Moment now) {
   for (const WorkShare& share : end.work) open.workers.push_back(share.worker);
   const bool whole = end.reason != "cancelled";
   if (end.reason == "failed" || end.answered.empty() || open.workers.empty()) return state.end_answer(report.id, 0, "nothing was answered", now);
-  open.tokens = std::uint64_t{end.prompt_tokens} + end.answered.size();
+  // Who answers says how long the prompt was, and is believed within what it can have been.
+  open.tokens = std::min<std::uint64_t>(end.prompt_tokens, open.prompt_max) + end.answered.size();
   open.due = std::min(ledger::price_of_tokens(open.tokens, open.price), open.held);
   if (!prints_complete(end.prints, static_cast<std::uint32_t>(end.answered.size()), whole))
     return state.end_answer(report.id, 0, "it came without the fingerprints that it could be verified by", now);
@@ -224,8 +229,10 @@ void Core::answer_audited(const AnswerAudited& audited, Moment now) {
   if (found == state.answers.open.end() || found->second.workers.empty()) return;
   OpenAnswer& open = found->second;
   const bool nobody = audited.verdict == AnswerVerdict::nobody || audited.auditors.empty();
-  if (!nobody) {
-    open.asked.insert(open.asked.end(), audited.auditors.begin(), audited.auditors.end());
+  const bool unheard = !nobody && audited.verdict == AnswerVerdict::unheard;
+  if (!nobody) open.asked.insert(open.asked.end(), audited.auditors.begin(), audited.auditors.end());
+  if (unheard && ++open.unheard < unheard_max) return state.ask_audit(audited.id, now);
+  if (!nobody && !unheard) {
     const bool agrees = audited.verdict == AnswerVerdict::agrees;
     (agrees ? open.agreeing : open.differing).push_back(audited.auditors.front());
     if (!agrees) {
@@ -235,8 +242,8 @@ void Core::answer_audited(const AnswerAudited& audited, Moment now) {
   }
   const auto lead = static_cast<std::int64_t>(1 + open.agreeing.size()) - static_cast<std::int64_t>(open.differing.size());
   constexpr std::int64_t enough = 2;
-  if (!nobody && lead < enough && lead > -enough) return state.ask_audit(audited.id, now);
-  if (open.asked.empty()) {
+  if (!nobody && !unheard && lead < enough && lead > -enough) return state.ask_audit(audited.id, now);
+  if (open.agreeing.empty() && open.differing.empty()) {
     ++state.answers.counters.unaudited;
     return state.end_answer(audited.id, 0, "nobody else could verify it", now);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "apps/coordinator/checkpoint_blobs.h"
 #include "apps/coordinator/core_state.h"
 #include "common/base/log.h"
 
@@ -13,8 +14,6 @@ namespace weft::coordinator {
 namespace {
 
 constexpr std::string_view prefix = "checkpoint:";  // JOB/INDEX/WALLET
-constexpr std::string_view magic = "weftckp1";      // What such a blob begins with; then job and task (apps/worker/progress.h).
-constexpr std::size_t head_bytes = magic.size() + JobId::size + sizeof(std::uint32_t);
 
 std::string name_of(const TaskId& task, const PublicKey& worker) { return std::format("{}{}/{}", prefix, task.text(), worker.text()); }
 
@@ -43,19 +42,18 @@ std::optional<RunningJob::Kept> unpack(ByteSpan bytes) {
 
 double share_of(const RunningJob::Kept& kept) { return static_cast<double>(kept.done) / kept.of; }
 
+// Equal states of two workers are one blob.
+bool names(const RunningJob& job, std::uint32_t index, const Hash& blob) {
+  const auto of_task = job.checkpoints.find(index);
+  return of_task != job.checkpoints.end() && std::ranges::any_of(of_task->second, [&](const auto& each) { return each.second.blob == blob; });
+}
+
 bool anybody_may_go_on(const RunningJob& job) { return job.manifest->verify.replicas == 1 && job.manifest->verify.audit == 0; }
 
 // What may be stored, and later removed: a checkpoint of this task and nothing else.
 bool is_checkpoint_of(const store::Blobs& blobs, const protocol::Checkpoint& told) {
   const auto size = blobs.size(told.blob);
-  if (!size || *size != told.bytes || *size < head_bytes) return false;
-  const auto head = blobs.read(told.blob, 0, head_bytes);
-  if (!head) return false;
-  ByteVector expected;
-  append(expected, as_bytes(magic));
-  append(expected, told.task.job.span());
-  append_le(expected, told.task.index);
-  return *head == expected;
+  return size && *size == told.bytes && checkpointed_task(blobs, told.blob) == told.task;
 }
 
 }  // namespace
@@ -83,16 +81,36 @@ void Core::checkpointed(SessionId session, const protocol::Checkpoint& told, Mom
       {.task = told.task, .worker = key, .attempt = told.attempt, .done = share_of(kept), .stopped = told.stopped}, now.at);
   if (!taken) {
     log_debug("{}", taken.error().message);
+    if (names(running, told.task.index, told.blob)) return;
     return state.effect([&state, blob = told.blob] { state.parts.world.forget({blob}); });
   }
   auto& of_task = running.checkpoints[told.task.index];
   const auto [place, is_new] = of_task.try_emplace(key, kept);
   if (!is_new) {
     const Hash before = std::exchange(place->second, kept).blob;
-    if (before != kept.blob) state.effect([&state, before] { state.parts.world.forget({before}); });
+    if (!names(running, told.task.index, before)) state.effect([&state, before] { state.parts.world.forget({before}); });
   }
   ++state.counters.checkpoints;
   state.batch.settings.push_back({.name = name_of(told.task, key), .value = pack(kept)});
+}
+
+std::set<Hash> Core::checkpoints() const {
+  std::set<Hash> named;
+  for (const auto& [id, job] : state_->jobs) {
+    for (const auto& [index, of_task] : job.checkpoints) {
+      for (const auto& [key, kept] : of_task) named.insert(kept.blob);
+    }
+  }
+  return named;
+}
+
+void Core::forget_stray(const Hash& checkpoint) {
+  const auto task = checkpointed_task(state_->parts.blobs, checkpoint);
+  if (!task) return;
+  const auto job = state_->jobs.find(task->job);
+  if (job != state_->jobs.end() && names(job->second, task->index, checkpoint)) return;
+  log_info("A state of {} that nobody named is removed.", task->text());
+  state_->effect([state = state_.get(), checkpoint] { state->parts.world.forget({checkpoint}); });
 }
 
 void Core::State::restore_checkpoints(std::span<const store::Setting> rows) {

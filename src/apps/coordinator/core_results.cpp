@@ -112,6 +112,10 @@ struct Match : Cases... {
 void Core::State::act(const std::vector<trust::Ruling>& rulings, Moment now) {
   for (const auto& ruling : rulings) act(ruling, now);
   pay_juries(now);
+  // Behind all of them: what a dispute took from its losers makes good for the client while the job is there.
+  for (const JobId& id : std::exchange(complete, {})) {
+    if (const auto job = jobs.find(id); job != jobs.end()) start_join(job->second, now);
+  }
 }
 
 void Core::State::act(const trust::Ruling& ruling, Moment now) {
@@ -209,7 +213,7 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
   forget_checkpoints(job, index);
   note_acceptance(job, index, paid.each * static_cast<MicroCredits>(accepted.agreeing.size()), now);
   scheduler.settled(accepted.task);
-  if (job.accepted_count == job.row.tasks) start_join(job, now);
+  if (job.accepted_count == job.row.tasks) complete.push_back(job.row.id);
 }
 
 void Core::State::turn_down(const trust::Refused& refused, Moment now) {

@@ -126,8 +126,9 @@ struct Core::State final : WatchSource {
   ledger::Ledger ledger;
   Audits audits;
   Answers answers;
-  std::vector<Jury> juries;    // To be paid when what the dispute took from its losers is there.
-  std::set<PublicKey> staked;  // Wallets with a stake.
+  std::vector<JobId> complete;  // All their tasks are accepted, by rulings that are being carried out.
+  std::vector<Jury> juries;     // To be paid when what the dispute took from its losers is there.
+  std::set<PublicKey> staked;   // Wallets with a stake.
 
   std::unordered_map<JobId, RunningJob> jobs;  // Looked up only.
   std::size_t tasks_open = 0;

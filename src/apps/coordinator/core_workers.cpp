@@ -24,6 +24,7 @@ void Core::State::disconnect(const PublicKey& key, Moment now) {
   parts.book.remove_token(found->second.blob_token);
   keys.erase(found->second.session);
   workers.erase(found);
+  trust.gone(key);
   extras_of_gone(key, now);
 }
 
@@ -84,8 +85,7 @@ void Core::resume(SessionId session, std::vector<protocol::HeldTask> held, Momen
     job->second.leased[task.task.index].insert(key);
     state.note_lease(job->second, task.task.index, now);
   }
-  state.scheduler.resume(key, held, now.at);
-  for (const auto& task : held) {
+  for (const auto& task : state.scheduler.resume(key, held, now.at)) {
     const std::array<protocol::LeasedTask, 1> again{protocol::LeasedTask{.index = task.task.index, .attempt = task.attempt}};
     state.tell_leased(task.task.job, key, again, now);
   }

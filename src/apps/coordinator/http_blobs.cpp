@@ -91,12 +91,11 @@ struct PartRange {
   }
 };
 
-Result<std::unique_ptr<net::Upload>> begin_part(const HttpParts& parts, const net::IncomingRequest& request, const Hash& hash) {
+Result<std::unique_ptr<net::Upload>> begin_part(const HttpParts& parts, const net::IncomingRequest& request, const Hash& hash, const PublicKey& who) {
   WEFT_ASSIGN(const PartRange range, PartRange::parse(request.header("content-range")));
   if (range.total > parts.blob_bytes_max) {
     return fail(ErrorCode::resource_exhausted, "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", range.total, parts.blob_bytes_max);
   }
-  WEFT_ASSIGN(const auto who, PublicKey::parse(request.header("weft-client")));
   WEFT_ASSIGN(auto part, parts.blob_parts.begin(hash, who.text(), range.first, range.total));
   return std::make_unique<PartUpload>(std::move(part), range.total, parts.readers);
 }
@@ -110,22 +109,23 @@ void get_upload(const HttpParts& parts, const net::IncomingRequest& request, con
 }
 
 // Connected workers by their session's token; clients by signature, if they hold credits or would be given some.
-Result<> may_upload(const HttpParts& parts, const net::IncomingRequest& request, const Hash& hash) {
+// Whose the upload is.
+Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest& request, const Hash& hash) {
   if (const auto token = request.bearer(); !token.empty()) {
-    if (parts.book.knows_token(token)) return {};
+    if (const auto worker = parts.book.worker_of(token)) return *worker;
     return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
   }
   WEFT_ASSIGN(const auto who,
               verify_signed_blob(request.header("weft-client"), request.header("weft-nonce"), request.header("weft-signature"), hash));
-  if (parts.info.grant > 0 || parts.book.is_funded(who.client)) return {};
+  if (parts.info.grant > 0 || parts.book.is_funded(who.client)) return who.client;
   return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.", who.client.text());
 }
 
 Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts, const net::IncomingRequest& request) {
   WEFT_ASSIGN(const auto hash, Hash::parse(request.parameters.at(0)));
-  WEFT_OK(may_upload(parts, request, hash));
+  WEFT_ASSIGN(const PublicKey who, may_upload(parts, request, hash));
   if (parts.blobs.has(hash)) return std::make_unique<KnownUpload>(hash);
-  if (!request.header("content-range").empty()) return begin_part(parts, request, hash);
+  if (!request.header("content-range").empty()) return begin_part(parts, request, hash, who);
   const std::uint64_t length = std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
   if (length > parts.blob_bytes_max) {
     return fail(ErrorCode::resource_exhausted, "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", length, parts.blob_bytes_max);

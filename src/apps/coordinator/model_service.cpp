@@ -337,14 +337,17 @@ void ModelService::audited(RequestId request, const AuditEnd& end) {
   const auto kept = finished_.find(out.id);
   if (end.error || kept == finished_.end()) {
     log_info("An answer could not be audited: {}", end.error ? end.error->message : "it is not known any more.");
+    if (kept != finished_.end() && !end.auditors.empty()) out.verdict = AnswerVerdict::unheard;
+    out.auditors = end.auditors;
     return listener_.audited(std::move(out));
   }
   const Kept& what = kept->second;
   const PrintsVerdict verdict =
       compare_prints(what.prints, end.prints, static_cast<std::uint32_t>(what.ask.answered.size()), what.whole, what.embedding);
+  out.auditors = end.auditors;
+  out.verdict = AnswerVerdict::unheard;
   if (verdict.readable) {
     out.verdict = verdict.agrees ? AnswerVerdict::agrees : AnswerVerdict::differs;
-    out.auditors = end.auditors;
     out.reason = verdict.reason;
   }
   log_debug("An answer's fingerprints {}: {:.2g} off, {:.2g} others.", verdict.agrees ? "agree" : "differ", verdict.error, verdict.missing);

@@ -93,12 +93,13 @@ void Scheduler::heard(const PublicKey& worker, Instant now) {
   if (found != nullptr) found->heard = std::max(found->heard, now);  // Its deadline is looked at anew when it comes.
 }
 
-void Scheduler::resume(const PublicKey& worker, std::span<const protocol::HeldTask> held, Instant now) {
+std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker, std::span<const protocol::HeldTask> held, Instant now) {
   state_->latest = std::max(state_->latest, now);
   State& state = *state_;
   WorkerState* found = state.find_worker(worker);
-  if (found == nullptr) return;
+  if (found == nullptr) return {};
   found->heard = std::max(found->heard, now);
+  std::vector<protocol::HeldTask> taken;
   Cancel cancel{.worker = worker, .tasks = {}, .reason = "The task is settled or runs elsewhere."};
   for (const protocol::HeldTask& each : held) {
     JobState* job = state.find_job(each.task.job);
@@ -113,14 +114,17 @@ void Scheduler::resume(const PublicKey& worker, std::span<const protocol::HeldTa
     };
     TaskState* task = state.find_task(each.task);
     const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(worker);
-    if (replica != nullptr && replica->attempt == each.attempt && replica->state == ReplicaState::leased) continue;  // It is its already.
-    if (wanted_again()) {
+    if (replica != nullptr && replica->attempt == each.attempt && replica->state == ReplicaState::leased) {
+      taken.push_back(each);  // It is its already.
+    } else if (wanted_again()) {
       state.lease(*found, *job, each.task.index, each.attempt, now);
+      taken.push_back(each);
     } else {
       cancel.tasks.push_back(each);
     }
   }
   if (!cancel.tasks.empty()) state.out.push_back(std::move(cancel));
+  return taken;
 }
 
 Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskProgress> progress) {

@@ -104,8 +104,8 @@ class Scheduler {
   // Anything that came from the worker, beats above all.
   void heard(const PublicKey& worker, Instant now);
   // A worker that came back shows what it holds. Where the replica is still wanted the lease is its again, with the same
-  // attempt; the rest comes back as one Cancel.
-  void resume(const PublicKey& worker, std::span<const protocol::HeldTask> held, Instant now);
+  // attempt: those are given back; the rest comes as one Cancel.
+  std::vector<protocol::HeldTask> resume(const PublicKey& worker, std::span<const protocol::HeldTask> held, Instant now);
 
   // --- Jobs. already_exists for a known id; invalid_argument for no tasks.
   [[nodiscard]] Result<> add_job(const Job& job, Instant now, std::span<const TaskProgress> progress = {});

@@ -374,6 +374,9 @@ Result<> Blobs::remove(const Hash& hash) {
   return sync_folder(state_->folder_of(hash));
 }
 
+std::vector<Hash> Blobs::files() const {
+  return state_->files.with([](const auto& names) { return std::vector<Hash>(names.begin(), names.end()); });
+}
 std::uint64_t Blobs::bytes_total() const { return state_->bytes; }
 std::uint64_t Blobs::count() const { return state_->count; }
 

@@ -74,6 +74,8 @@ class Blobs {
   [[nodiscard]] Result<Location> location(const Hash& hash) const;
   [[nodiscard]] Result<> remove(const Hash& hash);
 
+  // Those with a file of their own: what was put. In no order.
+  [[nodiscard]] std::vector<Hash> files() const;
   // Plaintext bytes of all blobs, and how many there are.
   [[nodiscard]] std::uint64_t bytes_total() const;
   [[nodiscard]] std::uint64_t count() const;

@@ -53,6 +53,26 @@ TEST_F(BlobsTest, GivesBackWhatWasPutAndFindsItAgainWhenReopened) {
   EXPECT_EQ(blobs->count(), 1U);
 }
 
+TEST_F(BlobsTest, KnowsWhichHaveFilesOfTheirOwnAcrossARestart) {
+  const ByteVector large(1000, 1);
+  Hash kept, removed;
+  {
+    const auto blobs = open();
+    kept = blobs->put(large).value();
+    removed = blobs->put(ByteVector(1000, 2)).value();
+    ASSERT_TRUE(blobs->add(ByteVector(10, 3)).has_value()) << "which goes into a pack";
+    ASSERT_TRUE(blobs->sync().has_value());
+    EXPECT_EQ(blobs->files().size(), 2U);
+  }
+  const auto blobs = open();
+  ASSERT_TRUE(blobs->remove(removed).has_value());
+
+  EXPECT_EQ(blobs->files(), std::vector{kept});
+  EXPECT_FALSE(blobs->has(removed));
+  EXPECT_EQ(blobs->put(large).value(), kept);
+  EXPECT_EQ(blobs->count(), 2U);
+}
+
 TEST_F(BlobsTest, BeginsEveryFileWithItsVersion) {
   const auto blobs = open();
   const Hash hash = blobs->put(as_bytes(std::string_view("abc"))).value();

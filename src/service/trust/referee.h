@@ -92,6 +92,8 @@ class Referee {
   [[nodiscard]] std::vector<Ruling> leased(const TaskId& task, const PublicKey& worker, MicroCredits value, MicroCredits stake, UnixMillis now);
   // A lease ended without a result.
   void lost(const TaskId& task, const PublicKey& worker);
+  // It is not connected any more: claims of its that met no result are forgotten. What counted stays.
+  void gone(const PublicKey& worker) { trust_.forget_claims(worker); }
   [[nodiscard]] std::vector<Ruling> add_result(const Replica& replica, UnixMillis now);
   [[nodiscard]] std::vector<Ruling> add_receipt(const PublicKey& worker, std::span<const Claim> claims, UnixMillis now);
   [[nodiscard]] std::vector<Ruling> give_up(const TaskId& task, UnixMillis now);

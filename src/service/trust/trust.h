@@ -134,6 +134,7 @@ class Trust {
   // `claims` of one receipt by `worker`. A claim that meets no result yet is kept until the result comes (at most
   // claims_waiting_max a worker, the oldest dropped); one whose root differs from the result refuses the result.
   [[nodiscard]] std::vector<Decision> add_receipt(const PublicKey& worker, std::span<const Claim> claims);
+  void forget_claims(const PublicKey& worker) { waiting_.erase(worker); }
   // The lease of an uncovered result was lost: forgets it. Counted ones stay.
   void withdraw(const TaskId& task, const PublicKey& worker);
   // No further worker can be asked (scheduler: NoWorkerLeft). Fails the job where the task's replicas differ; nothing where

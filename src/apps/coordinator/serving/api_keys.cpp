@@ -101,6 +101,14 @@ Result<> KeyRing::add(ApiKey key) {
   return {};
 }
 
+Result<> KeyRing::may_add(const PublicKey& owner) const {
+  if (entries_.size() + keys_of_operator_min >= keys_max)
+    return fail(ErrorCode::resource_exhausted, "There are {} API keys already.", entries_.size());
+  const auto owned = std::ranges::count_if(entries_, [&](const auto& entry) { return entry.second.key.owner == owner; });
+  if (static_cast<std::size_t>(owned) < keys_of_owner_max) return {};
+  return fail(ErrorCode::resource_exhausted, "The client {} has {} API keys already, and may have no more.", owner.text(), owned);
+}
+
 Result<ApiKey> KeyRing::revoke(std::string_view id, const std::optional<PublicKey>& who, UnixMillis now) {
   const auto found = entries_.find(std::string(id));
   if (found == entries_.end()) return fail(ErrorCode::not_found, "There is no API key {}.", id);

@@ -80,9 +80,13 @@ struct KeyAdmission {
 class KeyRing {
  public:
   static constexpr std::size_t keys_max = 100'000;
+  static constexpr std::size_t keys_of_owner_max = 1'000;     // Revoked ones too.
+  static constexpr std::size_t keys_of_operator_min = 1'000;  // That nobody else can use up.
 
   // already_exists for an id that is there, resource_exhausted beyond keys_max.
   [[nodiscard]] Result<> add(ApiKey key);
+  // Whether a client may make one more: resource_exhausted beyond its own share or everybody's.
+  [[nodiscard]] Result<> may_add(const PublicKey& owner) const;
   // not_found where there is none, permission_denied where it is another's (`who` empty: the operator, who may).
   [[nodiscard]] Result<ApiKey> revoke(std::string_view id, const std::optional<PublicKey>& who, UnixMillis now);
   // Those of `owner`, or all; by creation.

@@ -37,6 +37,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
 void Desk::remove_model(const std::string& name, Instant now) {
   const auto model = models_.find(name);
   if (model == models_.end()) return;
+  model->second.retry = Instant::max();  // What is dissolved now forms no new chain.
   end_audits_of(name);
   std::vector<RequestId> requests;
   for (const auto& [id, request] : requests_) {

@@ -104,7 +104,8 @@ struct DeskSettings {
   std::size_t waiting_max = 64;  // Requests of one model.
   std::uint32_t resumes_max = 16;
   Duration audit_max = std::chrono::seconds(60);     // Until an audit has ended.
-  std::size_t audits_max = 64;                       // At a time.
+  std::size_t audits_max = 64;                       // At a time;
+  std::size_t audits_waiting_max = 4096;             // with those that wait for their turn.
   std::string wire = "f32";                          // Of hidden states between workers, where a model does not say: "f32", "f16", "i8".
   mesh::Strategy strategy = mesh::Strategy::hybrid;  // How prompts and layers are cut between workers.
   ByteVector secret{};                               // Tokens of direct lines are made from it.
@@ -313,6 +314,7 @@ class Desk {
   void count_work(Request& request, std::uint64_t tokens);
   // desk_audits.cpp
   [[nodiscard]] bool begin_audit(Audit& audit);
+  [[nodiscard]] bool may_begin_audit() const;
   [[nodiscard]] bool audit_by_chain(Audit& audit);
   [[nodiscard]] bool audit_by_holder(Audit& audit);
   [[nodiscard]] bool audit_by_idle(Audit& audit);

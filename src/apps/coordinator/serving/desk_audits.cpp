@@ -11,17 +11,22 @@ namespace wire = protocol::serving;
 
 void Desk::audit(AuditRequest request, Instant now) {
   const RequestId id = request.id;
-  if (audits_.size() >= settings_.audits_max || !models_.contains(request.model))
+  if (audits_.size() >= settings_.audits_waiting_max || !models_.contains(request.model))
     return world_.audited(id, {.error = Error{ErrorCode::resource_exhausted, "Too much is being audited."}});
   Audit& audit = audits_[id];
   audit.what = std::move(request);
   audit.since = now;
-  if (begin_audit(audit)) return;
+  audit.waiting = !may_begin_audit();
+  if (audit.waiting || begin_audit(audit)) return;
   audit.waiting = std::ranges::any_of(audits_, [&](const auto& entry) {
     const Audit& other = entry.second;
     return other.shard != 0 && other.what.model == audit.what.model && !std::ranges::contains(audit.what.except, workers_.at(other.worker).key);
   });
   if (!audit.waiting) end_audit(id, Error{ErrorCode::unavailable, "No other worker holds the model."});
+}
+
+bool Desk::may_begin_audit() const {
+  return static_cast<std::size_t>(std::ranges::count_if(audits_, [](const auto& entry) { return !entry.second.waiting; })) <= settings_.audits_max;
 }
 
 bool Desk::begin_audit(Audit& audit) {
@@ -135,14 +140,14 @@ void Desk::end_audit(RequestId id, std::optional<Error> error) {
   }
   world_.audited(id, {.error = std::move(error), .auditors = std::move(audit.auditors), .prints = std::move(audit.prints)});
   for (auto& [other, waits] : audits_) {
-    if (waits.waiting && waits.what.model == audit.what.model && begin_audit(waits)) break;
+    if (waits.waiting && may_begin_audit() && begin_audit(waits)) break;
   }
 }
 
 void Desk::look_after_audits(Instant now) {
   std::vector<RequestId> lost;
   for (auto& [id, audit] : audits_) {
-    if (audit.waiting) (void)begin_audit(audit);
+    if (audit.waiting && may_begin_audit()) (void)begin_audit(audit);
     const auto chain = chains_.find(audit.chain);
     const bool broken = !audit.waiting && audit.shard == 0 && (chain == chains_.end() || chain->second.epoch != audit.epoch);
     if (broken || now - audit.since > settings_.audit_max) lost.push_back(id);

@@ -203,7 +203,6 @@ void Desk::on(ServingId session, const wire::Signal& message, Instant) {
 void Desk::lose_worker(ServingId session, Instant now) {
   const auto found = workers_.find(session);
   if (found == workers_.end()) return;
-  end_audits_on(session);
   const auto shards = found->second.shards;
   workers_.erase(found);
   forget_lines(session);
@@ -215,6 +214,7 @@ void Desk::lose_worker(ServingId session, Instant now) {
   for (const ChainId id : chains) {
     if (chains_.contains(id)) mend(id, now);
   }
+  end_audits_on(session);  // When it is known no more: what waits for an auditor must not be given to it.
 }
 
 // Puts every lost part on another worker. Where there is none, the chain ends and its requests wait for the next one.

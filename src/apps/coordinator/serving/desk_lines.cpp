@@ -86,8 +86,13 @@ void Desk::on(ServingId session, const wire::Parted& message, Instant now) {
   if (found == chains_.end() || found->second.epoch != message.epoch || found->second.state == ChainState::loading) return;
   const auto& members = found->second.members;
   if (message.member >= members.size() || !std::ranges::contains(members, session, &Member::worker)) return;
+  const ServingId other = members[message.member].worker;
+  if (is_relayed(session, other, now)) {  // That line is ours: whoever says so again is not to be linked for ever.
+    log_warning("A worker says that a line of a chain of {} broke which it does not have; another chain is formed.", found->second.model);
+    return dissolve(message.chain, now);
+  }
   log_info("A line of a chain of {} broke; its members are linked anew.", found->second.model);
-  set_relayed(session, members[message.member].worker, now);
+  set_relayed(session, other, now);
   relink(message.chain, now);
 }
 

@@ -149,7 +149,7 @@ void Desk::on(ServingId session, const wire::Tokens& message, Instant now) {
     log_warning("A worker tells of tokens that are not the next ones of an answer.");
     return dissolve(request->chain, now);
   }
-  chains_.at(request->chain).progress = now;
+  if (!message.tokens.empty()) chains_.at(request->chain).progress = now;
   for (const wire::Token& token : message.tokens) request->answered.push_back(token.id);
   for (const wire::Print& print : message.prints) {
     auto bytes = from_base64(print.data);
