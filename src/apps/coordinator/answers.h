@@ -33,7 +33,7 @@ struct AnswerOrder {
   std::uint64_t tokens_worst = 0;
   // Where the client named no bound: tokens_worst may be lowered to what the key's budget takes, down to tokens_least.
   bool fits_budget = false;
-  std::uint64_t tokens_least = 0;
+  std::uint64_t tokens_least = 0;  // What the prompt has at most: no worker is believed more.
   MicroCredits price = 0;  // Of 1,000 tokens.
 };
 struct AnswerAdmission {

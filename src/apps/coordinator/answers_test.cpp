@@ -61,7 +61,8 @@ class AnswersTest : public testing::Test {
   }
   AnswerAdmission admit(const ApiKey& key, std::uint64_t tokens, std::uint32_t count = 1) {
     std::optional<AnswerAdmission> out;
-    const AnswerOrder order{.key = key.hash, .model = "tiny", .answers = count, .tokens_likely = tokens, .tokens_worst = tokens, .price = price};
+    const AnswerOrder order{
+        .key = key.hash, .model = "tiny", .answers = count, .tokens_likely = tokens, .tokens_worst = tokens, .tokens_least = 12, .price = price};
     network.post([&](Core& core, Moment now) { core.admit_answers(order, now, [&](const Result<AnswerAdmission>& admitted) { out = *admitted; }); });
     network.run();
     EXPECT_TRUE(out.has_value());
@@ -224,6 +225,36 @@ TEST_F(AnswersTest, ALyingAuditorIsRefuted) {
   EXPECT_EQ(worker(a), 50'000);
   EXPECT_EQ(network.barred, std::vector{b});
   EXPECT_EQ(network.audits.back().except.size(), 3U) << "nobody is asked twice";
+}
+
+TEST_F(AnswersTest, APromptCostsNoMoreTokensThanItCanHaveHad) {
+  const ApiKey key = add_key();
+  const auto asked = admit(key, 200);
+  AnswerEnd answer = end_by({a});
+  answer.prompt_tokens = 4096;
+  end(asked.answers.at(0), answer);
+  audited(asked.answers[0], AnswerVerdict::agrees, {b});
+
+  EXPECT_EQ(worker(a), 52'000) << "12 tokens and 40";
+}
+
+TEST_F(AnswersTest, AnAuditorThatSaysNothingIsReplacedAndCostsNobodyHisPay) {
+  const ApiKey key = add_key();
+  const auto asked = admit(key, 100);
+  end(asked.answers.at(0), end_by({a}));
+  audited(asked.answers[0], AnswerVerdict::unheard, {b});
+  ASSERT_EQ(network.audits.size(), 2U);
+  EXPECT_THAT(network.audits.back().except, testing::UnorderedElementsAre(a, b));
+  audited(asked.answers[0], AnswerVerdict::agrees, {c});
+
+  EXPECT_EQ(worker(a), 50'000);
+
+  const auto silent = admit(key, 100);
+  end(silent.answers.at(0), end_by({a}));
+  const std::size_t before = network.audits.size();
+  for (std::uint8_t i = 10; i < 14; ++i) audited(silent.answers[0], AnswerVerdict::unheard, {key_of(i)});
+  EXPECT_EQ(network.audits.size(), before + 3) << "not for ever";
+  EXPECT_EQ(network.settled.size(), 2U);
 }
 
 TEST_F(AnswersTest, WhereNobodyElseIsLeftAMismatchPaysNothingAndConvictsNobody) {

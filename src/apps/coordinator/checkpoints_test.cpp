@@ -140,10 +140,17 @@ TEST_F(CheckpointsTest, WhatIsNoCheckpointOfTheTaskIsNotTaken) {
   first.say(protocol::Checkpoint{.task = task, .attempt = 9, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
   network.run();
   EXPECT_EQ(stored(), 0U);
+  EXPECT_TRUE(network.blobs().has(foreign));
+  EXPECT_FALSE(network.blobs().has(of_task)) << "which nobody names";
 
+  ASSERT_TRUE(network.blobs().put(good).has_value());
   first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
   network.run();
   EXPECT_EQ(stored(), 1U);
+
+  first.say(protocol::Checkpoint{.task = task, .attempt = 9, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
+  network.run();
+  EXPECT_TRUE(network.blobs().has(of_task)) << "a refused claim takes nobody's state away";
 }
 
 TEST_F(CheckpointsTest, ATaskThatStoppedGoesToWhoeverIsFree) {

@@ -38,7 +38,8 @@ void Core::arrive(Arrival arrival, Moment now) {
     });
   };
   if (const auto old = state.workers.find(key); old != state.workers.end()) {
-    close(old->second.session, ErrorCode::cancelled, "Another connection with the same key replaces this one.");
+    close(old->second.session, ErrorCode::already_exists,
+          "Another worker with this wallet replaces this one; give each worker a wallet of its own (weft work --wallet FILE).");
     state.scheduler.remove_worker(key, scheduler::Departure::left, now.at);
     state.disconnect(key, now);
   }

@@ -222,6 +222,9 @@ class TestNetwork : public World {
     };
     hold_comparisons ? held_comparisons.push_back(compare) : compare();
   }
+  void forget(std::vector<Hash> blobs) override {
+    for (const Hash& blob : blobs) (void)blobs_->remove(blob);
+  }
   void fatal(const Error& error) override {
     if (commit_fails) return commit_fails(error);
     ADD_FAILURE() << "The store refused a batch: " << error.message;

@@ -140,7 +140,8 @@ void Connection::on_welcome(const protocol::Welcome& welcome) {
 
 void Connection::on_error(const protocol::ErrorMessage& message) {
   const Error error{error_code_from(message.code), message.message};
-  if (state_ == State::joining && is_final(error.code)) return refuse(error);
+  // Whoever was replaced by another with its wallet would replace that one in turn, and so on.
+  if ((state_ == State::joining && is_final(error.code)) || error.code == ErrorCode::already_exists) return refuse(error);
   host_.close();
   lose(error.message);
 }

@@ -33,6 +33,18 @@ TEST(SessionConnection, StaysRefusedWhereTryingAgainChangesNothing) {
   }
 }
 
+TEST(SessionConnection, DoesNotFightAnotherWorkerWithItsWallet) {
+  World world;
+  world.join();
+
+  world.coordinator.send(protocol::ErrorMessage{.code = "already_exists", .message = "Another worker replaces this one."});
+  world.host.run_for(600s);
+
+  EXPECT_EQ(world.host.connections, 1);
+  ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
+  EXPECT_EQ(world.seen<event::Refused>()[0].error.message, "Another worker replaces this one.");
+}
+
 TEST(SessionConnection, ComesBackWhereItWasRefusedForNow) {
   World world;
   world.coordinator.refusal = protocol::ErrorMessage{.code = "resource_exhausted", .message = "Full."};

@@ -1,176 +1,10 @@
 // A network of simulated workers, and a clock: chains form, answers go on behind losses, and every request ends once.
-#include "apps/coordinator/serving/desk.h"
-
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <random>
+
+#include "apps/coordinator/serving/test_desk.h"
 
 namespace weft::coordinator {
 namespace {
-
-namespace wire = protocol::serving;
-using namespace std::chrono_literals;
-
-ModelCard card(const std::string& name, std::uint32_t shards_min = 1, std::uint32_t layers = 6) {
-  return {.name = name,
-          .file = std::string(64, 'a'),
-          .chunks = std::string(64, 'b'),
-          .bytes = 100 << 20,
-          .header_bytes = 1000,
-          .chunk_bytes = 1 << 20,
-          .architecture = "llama",
-          .layers = layers,
-          .embedding = 64,
-          .vocabulary = 100,
-          .context = 512,
-          .layer_bytes = 10 << 20,
-          .first_bytes = 5 << 20,
-          .last_bytes = 5 << 20,
-          .cache_bytes = 0,
-          .shards_min = shards_min,
-          .owner = {}};
-}
-
-// Workers that load and link at once and draw when they are told to.
-std::uint32_t pick(std::mt19937& random, std::uint32_t count) { return static_cast<std::uint32_t>(random() % count); }
-
-class Network : public DeskWorld {
- public:
-  explicit Network(DeskSettings settings = {}) : desk(*this, std::move(settings)) {}
-
-  void join(ServingId id, std::uint64_t memory_mb = 1000, double speed = 10) {
-    PublicKey key;
-    key.bytes[0] = static_cast<std::uint8_t>(id);
-    key.bytes[1] = static_cast<std::uint8_t>(id >> 8);
-    alive.insert(id);
-    desk.join(id, key, {.token = "t", .memory_bytes = memory_mb << 20, .gb_per_s = speed}, time);
-    settle();
-  }
-  void leave(ServingId id) {
-    alive.erase(id);
-    asked.erase(id);
-    desk.left(id, time);
-    settle();
-  }
-  RequestId ask(const std::string& model, std::uint32_t tokens = 8, std::uint64_t conversation = 0) {
-    const RequestId id = ++ids;
-    AnswerRequest request{.id = id, .model = model, .conversation = conversation, .ask = {}};
-    request.ask.tokens_max = tokens;
-    if (auto result = desk.ask(std::move(request), time); !result) {
-      refused = result.error();
-      return 0;
-    }
-    settle();
-    return id;
-  }
-  // One token of every request that somebody answers: number n is n.
-  void draw() {
-    for (const auto& [worker, requests] : std::map(asked)) {
-      for (const auto& [id, ask] : requests) {
-        const std::uint32_t next = drawn[{worker, id}];
-        if (next >= ask.tokens_max) {
-          asked[worker].erase(id);
-          desk.hear(worker, wire::Answered{.request = id, .epoch = ask.epoch, .reason = "length", .prompt_tokens = 3}, time);
-        } else {
-          ++drawn[{worker, id}];
-          desk.hear(worker, wire::Tokens{.request = id, .epoch = ask.epoch, .first = next, .tokens = {{.id = static_cast<std::int32_t>(next)}}},
-                    time);
-        }
-        settle();
-      }
-    }
-  }
-  void pass(Duration duration) {
-    for (Duration done{}; done < duration; done += 100ms) {
-      time += 100ms;
-      for (const ServingId id : alive) {
-        if (!mute.contains(id)) desk.hear(id, wire::Pulse{}, time);
-      }
-      desk.tick(time);
-      settle();
-    }
-  }
-
-  void send(ServingId session, const wire::ServingCoordinatorMessage& message) override { waiting.emplace_back(session, message); }
-  void send_hop(ServingId session, ByteVector) override { hops.push_back(session); }
-  void close(ServingId session, const std::string&) override {
-    closed.insert(session);
-    alive.erase(session);
-    asked.erase(session);
-  }
-  void tokens(RequestId request, const std::vector<wire::Token>& tokens) override {
-    for (const auto& token : tokens) told[request].push_back(token.id);
-  }
-  void ended(RequestId request, const AnswerEnd& end) override {
-    EXPECT_FALSE(ends.contains(request)) << "a request ends once";
-    ends[request] = end;
-  }
-
-  void audited(RequestId request, const AuditEnd& end) override {
-    EXPECT_FALSE(audits.contains(request)) << "an audit ends once";
-    audits[request] = end;
-  }
-  // Of an answer that has ended, by others than who gave it.
-  RequestId audit(const AnswerEnd& of) {
-    AuditRequest request{.id = ++ids, .model = "m", .ask = {}, .except = {}, .draw = ids};
-    request.ask.answered = of.answered;
-    for (const WorkShare& share : of.work) request.except.push_back(share.worker);
-    const RequestId id = request.id;
-    desk.audit(std::move(request), time);
-    settle();
-    return id;
-  }
-
-  void settle() {
-    while (!waiting.empty()) {
-      const auto [session, message] = waiting.front();
-      waiting.pop_front();
-      if (!alive.contains(session)) continue;
-      if (const auto* load = std::get_if<wire::Load>(&message)) {
-        ++loads;
-        if (loads > refuses_after) {
-          desk.hear(session, wire::Unloaded{.shard = load->shard, .code = "out_of_memory", .message = "no room"}, time);
-        } else if (!slow)
-          desk.hear(session, wire::Loaded{.shard = load->shard}, time);
-      } else if (const auto* link = std::get_if<wire::Link>(&message)) {
-        links[session] = *link;
-        desk.hear(session, wire::Linked{.chain = link->chain, .epoch = link->epoch, .line = "relay"}, time);
-      } else if (const auto* what = std::get_if<wire::Ask>(&message)) {
-        asked[session][what->request] = *what;
-        drawn[{session, what->request}] = static_cast<std::uint32_t>(what->answered.size());
-        for (std::size_t i = 0; i < what->answered.size(); ++i) EXPECT_EQ(what->answered[i], static_cast<std::int32_t>(i));
-      } else if (const auto* drop = std::get_if<wire::Drop>(&message)) {
-        asked[session].erase(drop->request);
-      } else if (std::holds_alternative<wire::Unlink>(message)) {
-        asked.erase(session);
-      }
-    }
-  }
-
-  Desk desk;
-  Instant time{};
-  RequestId ids = 0;
-  std::deque<std::pair<ServingId, wire::ServingCoordinatorMessage>> waiting;
-  std::set<ServingId> alive, closed, mute;
-  std::vector<ServingId> hops;
-  std::map<ServingId, wire::Link> links;
-  std::map<ServingId, std::map<RequestId, wire::Ask>> asked;
-  std::map<std::pair<ServingId, RequestId>, std::uint32_t> drawn;
-  std::map<RequestId, std::vector<std::int32_t>> told;
-  std::map<RequestId, AnswerEnd> ends;
-  std::map<RequestId, AuditEnd> audits;
-  std::optional<Error> refused;
-  std::size_t loads = 0;
-  std::size_t refuses_after = ~std::size_t{0};
-  bool slow = false;
-};
-
-std::vector<std::int32_t> counted(std::int32_t to) {
-  std::vector<std::int32_t> out;
-  for (std::int32_t i = 0; i < to; ++i) out.push_back(i);
-  return out;
-}
 
 TEST(Desk, GivesAWholeModelToTheFastestThatHasRoom) {
   Network network;
@@ -392,74 +226,40 @@ TEST(Desk, CountsTheWorkOfEachMemberAlsoOfThoseThatWereLost) {
   EXPECT_EQ(work, (3u + 8u) * 6u) << "tokens times layers, the prompt's as well";
 }
 
-TEST(Desk, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
+TEST(Desk, FormsNoChainOfAModelThatIsRemoved) {
   Network network;
   network.join(1);
   network.join(2);
   network.desk.put_model(card("m"), network.time);
   network.settle();
   const RequestId id = network.ask("m");
-  for (int i = 0; i < 9; ++i) network.draw();
-  ASSERT_EQ(network.ends[id].work.size(), 1u);
-  const ServingId answered = network.links.begin()->first, other = 3 - answered;
-
-  std::vector<RequestId> audits;
-  for (int i = 0; i < 3; ++i) audits.push_back(network.audit(network.ends[id]));
-  ASSERT_EQ(network.asked[other].size(), 1u);
-  EXPECT_TRUE(network.asked[other].begin()->second.audit);
-  EXPECT_EQ(network.asked[other].begin()->second.answered, counted(8));
-  for (int i = 0; i < 3; ++i) network.draw();
-
-  for (const RequestId audit : audits) {
-    ASSERT_TRUE(network.audits.contains(audit));
-    EXPECT_FALSE(network.audits[audit].error);
-    ASSERT_EQ(network.audits[audit].auditors.size(), 1u);
-    EXPECT_EQ(network.audits[audit].auditors[0].bytes[0], other);
-  }
-  network.leave(answered);
-  EXPECT_EQ(network.loads, 2u) << "it stands by as before";
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
-}
-
-TEST(Desk, SaysWhereNobodyElseCouldAuditOrTheAuditorLeaves) {
-  Network network;
-  network.join(1);
-  network.desk.put_model(card("m"), network.time);
-  network.settle();
-  const RequestId id = network.ask("m");
-  for (int i = 0; i < 9; ++i) network.draw();
-  const RequestId alone = network.audit(network.ends[id]);
-  EXPECT_EQ(network.audits[alone].error->code, ErrorCode::unavailable);
-
-  network.join(2);
-  const RequestId lost = network.audit(network.ends[id]);
-  EXPECT_FALSE(network.audits.contains(lost));
-  network.leave(2);
-  EXPECT_TRUE(network.audits[lost].error);
-  network.join(3);
-  const RequestId late = network.audit(network.ends[id]);
-  network.pass(61s);
-  EXPECT_EQ(network.audits[late].error->code, ErrorCode::deadline_exceeded);
-}
-
-TEST(Desk, HasAChainsAnswersAuditedBesideWhatIsStoodByWith) {
-  Network network;
-  for (ServingId id = 1; id <= 4; ++id) network.join(id);
-  network.desk.put_model(card("m", 3), network.time);
-  network.settle();
-  const RequestId id = network.ask("m");
-  for (int i = 0; i < 9; ++i) network.draw();
-
-  const std::size_t before = network.loads;
-  const RequestId audit = network.audit(network.ends[id]);
   network.draw();
 
-  ASSERT_FALSE(network.audits[audit].error) << network.audits[audit].error->message;
-  EXPECT_EQ(network.loads, before + 1) << "all layers, on the one that stands by";
-  for (const auto& [session, link] : std::map(network.links)) {
-    if (link.index == 2) network.leave(session);
+  network.desk.remove_model("m", network.time);
+  network.settle();
+
+  EXPECT_TRUE(network.desk.chains().empty());
+  EXPECT_EQ(network.ends[id].reason, "failed");
+  network.pass(11min);
+  EXPECT_TRUE(network.desk.chains().empty());
+}
+
+TEST(Desk, EndsAChainThatIsKeptWithoutTokens) {
+  Network network;
+  network.join(1);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  network.draw();
+  const auto epoch = network.asked[1].at(id).epoch;
+  const std::size_t loads = network.loads;
+
+  for (int i = 0; i < 60; ++i) {
+    network.pass(1s);
+    network.desk.hear(1, wire::Tokens{.request = id, .epoch = epoch, .first = 1}, network.time);
   }
-  EXPECT_EQ(network.loads, before + 1) << "and it still stands by";
+
+  EXPECT_GT(network.loads, loads) << "another one was formed";
 }
 
 TEST(Desk, WaitsForWorkersAndSaysWhyItGivesUp) {
@@ -593,59 +393,6 @@ TEST(Desk, EndsEveryRequestWhateverHappens) {
       EXPECT_TRUE(end.reason != "failed" || end.error.code == ErrorCode::unavailable) << end.error.message;
     }
   }
-}
-
-TEST(Placement, CutsAllLayersAndKeepsToMemory) {
-  std::mt19937 random(5);
-  for (int round = 0; round < 3000; ++round) {
-    ModelCard model = card("m", 1 + pick(random, 3), 3 + pick(random, 40));
-    std::vector<Candidate> workers;
-    for (std::uint32_t i = 0; i < pick(random, 9); ++i)
-      workers.push_back({.session = i, .memory_free = std::uint64_t{pick(random, 400)} << 20, .gb_per_s = 1.0 + pick(random, 100)});
-    const auto chains = place({.card = model, .candidates = workers, .context = 128, .sequences = 2}, mesh::Strategy::layer, 1);
-    const auto placed = chains.empty() ? std::vector<Placed>{} : chains[0];
-    std::uint32_t at = 0;
-    for (const Placed& part : placed) {
-      EXPECT_EQ(part.begin, at);
-      EXPECT_GT(part.end, part.begin);
-      EXPECT_LE(shard_bytes(model, part.begin, part.end, 128, 2), workers[part.session].memory_free);
-      at = part.end;
-    }
-    if (!placed.empty()) {
-      EXPECT_EQ(at, model.layers);
-      EXPECT_GE(placed.size(), model.shards_min);
-    }
-  }
-}
-
-// Many prompts at a time: every worker that holds the model takes its share, by batch and by hybrid; layer has one chain whatever comes.
-TEST(Placement, CutsManyPromptsByTheStrategy) {
-  const ModelCard model = card("m", 1, 12);
-  std::vector<Candidate> workers;
-  for (std::uint32_t i = 0; i < 4; ++i) workers.push_back({.session = i, .memory_free = 1000u << 20, .gb_per_s = 10});
-  const Question question{.card = model, .candidates = workers, .context = 128, .sequences = 2};
-  EXPECT_EQ(place(question, mesh::Strategy::layer, 8).size(), 1u);
-  for (const auto strategy : {mesh::Strategy::batch, mesh::Strategy::hybrid}) {
-    const auto chains = place(question, strategy, 8);
-    ASSERT_EQ(chains.size(), 4u);
-    std::set<std::uint64_t> used;
-    for (const auto& chain : chains) {
-      ASSERT_EQ(chain.size(), 1u);
-      EXPECT_EQ(chain[0].end, model.layers);
-      used.insert(chain[0].session);
-    }
-    EXPECT_EQ(used.size(), 4u);
-  }
-  // Where nobody holds it whole, hybrid makes several chains of several.
-  for (auto& worker : workers) worker.memory_free = 80u << 20;
-  const auto chains = place(question, mesh::Strategy::hybrid, 8);
-  ASSERT_EQ(chains.size(), 2u);
-  EXPECT_EQ(chains[0].size() + chains[1].size(), 4u);
-  EXPECT_TRUE(place(question, mesh::Strategy::batch, 8).empty());
-
-  EXPECT_EQ(parse_strategy("hybrid").value(), mesh::Strategy::hybrid);
-  EXPECT_EQ(parse_strategy("spatial").error().code, ErrorCode::unsupported);
-  EXPECT_EQ(parse_strategy("cubes").error().code, ErrorCode::invalid_argument);
 }
 
 }  // namespace

@@ -1,0 +1,116 @@
+// Answers are read once more by others: who is asked, in which order, and what comes of it where somebody leaves.
+#include "apps/coordinator/serving/test_desk.h"
+
+namespace weft::coordinator {
+namespace {
+
+TEST(DeskAudits, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
+  Network network;
+  network.join(1);
+  network.join(2);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+  ASSERT_EQ(network.ends[id].work.size(), 1u);
+  const ServingId answered = network.links.begin()->first, other = 3 - answered;
+
+  std::vector<RequestId> audits;
+  for (int i = 0; i < 3; ++i) audits.push_back(network.audit(network.ends[id]));
+  ASSERT_EQ(network.asked[other].size(), 1u);
+  EXPECT_TRUE(network.asked[other].begin()->second.audit);
+  EXPECT_EQ(network.asked[other].begin()->second.answered, counted(8));
+  for (int i = 0; i < 3; ++i) network.draw();
+
+  for (const RequestId audit : audits) {
+    ASSERT_TRUE(network.audits.contains(audit));
+    EXPECT_FALSE(network.audits[audit].error);
+    ASSERT_EQ(network.audits[audit].auditors.size(), 1u);
+    EXPECT_EQ(network.audits[audit].auditors[0].bytes[0], other);
+  }
+  network.leave(answered);
+  EXPECT_EQ(network.loads, 2u) << "it stands by as before";
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+}
+
+TEST(DeskAudits, SaysWhereNobodyElseCouldAuditOrTheAuditorLeaves) {
+  Network network;
+  network.join(1);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+  const RequestId alone = network.audit(network.ends[id]);
+  EXPECT_EQ(network.audits[alone].error->code, ErrorCode::unavailable);
+
+  network.join(2);
+  const RequestId lost = network.audit(network.ends[id]);
+  EXPECT_FALSE(network.audits.contains(lost));
+  network.leave(2);
+  EXPECT_TRUE(network.audits[lost].error);
+  network.join(3);
+  const RequestId late = network.audit(network.ends[id]);
+  network.pass(61s);
+  EXPECT_EQ(network.audits[late].error->code, ErrorCode::deadline_exceeded);
+}
+
+TEST(DeskAudits, HasAChainsAnswersAuditedBesideWhatIsStoodByWith) {
+  Network network;
+  for (ServingId id = 1; id <= 4; ++id) network.join(id);
+  network.desk.put_model(card("m", 3), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+
+  const std::size_t before = network.loads;
+  const RequestId audit = network.audit(network.ends[id]);
+  network.draw();
+
+  ASSERT_FALSE(network.audits[audit].error) << network.audits[audit].error->message;
+  EXPECT_EQ(network.loads, before + 1) << "all layers, on the one that stands by";
+  for (const auto& [session, link] : std::map(network.links)) {
+    if (link.index == 2) network.leave(session);
+  }
+  EXPECT_EQ(network.loads, before + 1) << "and it still stands by";
+}
+
+TEST(DeskAudits, AreNotGivenToWhoeverIsLeaving) {
+  Network network;
+  network.join(1);
+  network.join(2);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+  const RequestId first = network.audit(network.ends[id]);
+  const RequestId second = network.audit(network.ends[id]);
+  ASSERT_FALSE(network.audits.contains(first) || network.audits.contains(second)) << "one is read, the other waits";
+
+  network.leave(2);
+
+  EXPECT_TRUE(network.audits[first].error);
+  const RequestId third = network.audit(network.ends[id]);  // Looks at the workers of all that are under way.
+  EXPECT_EQ(network.audits[third].error->code, ErrorCode::unavailable);
+  network.pass(61s);
+  EXPECT_TRUE(network.audits.contains(second)) << "each ends";
+}
+
+TEST(DeskAudits, WaitForTheirTurnWhereManyAreUnderWay) {
+  DeskSettings settings;
+  settings.audits_max = 0;
+  Network network(settings);
+  network.join(1);
+  network.join(2);
+  network.join(3);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const RequestId id = network.ask("m");
+  for (int i = 0; i < 9; ++i) network.draw();
+
+  const RequestId audit = network.audit(network.ends[id]);
+
+  EXPECT_FALSE(network.audits.contains(audit)) << "it is not refused";
+}
+
+}  // namespace
+}  // namespace weft::coordinator
