@@ -123,6 +123,15 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   DrogonSocket(trantor::EventLoop* loop, const Client::Options& options, Url url, SocketHandlers handlers)
       : loop_(loop), options_(options), url_(std::move(url)), handlers_(std::move(handlers)) {}
 
+  // (Drogon does not say why a WebSocket's handshake fails.)
+  std::string why_closed() const {
+    if (connection_) return std::format("{} closed the connection.", url_.text());
+    if (!url_.tls) return std::format("{} closed the connection before it began: is it https:// there?", url_.text());
+    return std::format(
+        "No TLS connection to {} comes about: its certificate may not be trusted (--ca-cert gives its authority), or it is http:// there.",
+        url_.text());
+  }
+
   void start(std::string path) {
     auto self = shared_from_this();
     client_ = drogon::WebSocketClient::newWebSocketClient(std::format("{}://{}", url_.tls ? "wss" : "ws", url_.text().substr(url_.tls ? 8 : 7)),
@@ -131,9 +140,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
     client_->setMessageHandler([self](std::string&& message, const drogon::WebSocketClientPtr&, const drogon::WebSocketMessageType& type) {
       self->hear(std::move(message), type);
     });
-    client_->setConnectionClosedHandler([self](const drogon::WebSocketClientPtr&) {
-      self->finish({ErrorCode::unavailable, std::format("{} closed the connection.", self->url_.text())});
-    });
+    client_->setConnectionClosedHandler([self](const drogon::WebSocketClientPtr&) { self->finish({ErrorCode::unavailable, self->why_closed()}); });
     auto request = drogon::HttpRequest::newHttpRequest();
     request->setPath(std::move(path));
     client_->connectToServer(request, [self](drogon::ReqResult result, const drogon::HttpResponsePtr&, const drogon::WebSocketClientPtr& client) {

@@ -97,17 +97,37 @@ std::string_view reason_phrase(int status) {
 namespace {
 
 // Text as a JSON string. Messages may quote what a stranger sent, so that every control character is escaped.
+// How many bytes the UTF-8 character at the front has (RFC 3629); 0: it is none.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : 0U; };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0) == 0x80; };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf && follows(1)) return 2;
+  const bool long_or_surrogate = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f);
+  if (first >= 0xe0 && first <= 0xef && follows(1) && follows(2) && !long_or_surrogate) return 3;
+  const bool long_or_large = (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
+  if (first >= 0xf0 && first <= 0xf4 && follows(1) && follows(2) && follows(3) && !long_or_large) return 4;
+  return 0;
+}
+
+// What is no UTF-8 comes out of a request's path or query, and becomes U+FFFD.
 std::string json_text(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t bytes = character_bytes(text);
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
       out += std::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else if (bytes == 0) {
+      out += "\xef\xbf\xbd";
     } else {
-      out += c;
+      out += text.substr(0, bytes);
     }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return out + '"';
 }

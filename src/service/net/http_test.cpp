@@ -69,6 +69,20 @@ TEST(FileReply, SendsEverythingWhenTheContentIsNotTheOneTheRangeWasFor) {
   EXPECT_EQ(file_reply(request, {.path = "f", .size = 10}, "tag", "text/plain").status, 200);
 }
 
+TEST(Problem, IsJsonWhateverTheRequestHad) {
+  const auto detail = [](std::string_view message) { return problem({ErrorCode::not_found, std::string(message)}).body; };
+
+  EXPECT_NE(detail("\"a\\\x01").find(R"("detail":"\"a\\\u0001")"), std::string::npos);
+  EXPECT_NE(detail("gr\xc3\xbc\xc3\x9f, \xe2\x82\xac, \xf0\x9f\x98\x80").find("gr\xc3\xbc\xc3\x9f, \xe2\x82\xac, \xf0\x9f\x98\x80"),
+            std::string::npos);
+  // A lone byte, one cut short, an overlong one, a surrogate, one past the last.
+  for (const std::string_view bad : {"\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80"}) {
+    const std::string body = detail(bad);
+    EXPECT_NE(body.find("\"detail\":\"\xef\xbf\xbd"), std::string::npos) << body;
+    EXPECT_EQ(body.find(bad), std::string::npos) << body;
+  }
+}
+
 TEST(Problem, IsReadBackAsTheSameErrorWhateverItQuotes) {
   const Error error{ErrorCode::insufficient_funds, "The account \"a\\b\"\n\x01 holds 3."};
 
