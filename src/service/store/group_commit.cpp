@@ -5,6 +5,7 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -54,7 +55,13 @@ void GroupCommit::State::run() {
 
 std::vector<Result<>> GroupCommit::State::results_of(const std::vector<Batch>& batches, std::uint64_t& commits) {
   std::shared_future<Result<>> before;
-  if (options.before_commit) before = std::async(std::launch::async, options.before_commit).share();
+  if (options.before_commit) {
+    try {
+      before = std::async(std::launch::async, options.before_commit).share();
+    } catch (const std::system_error&) {  // No thread is to be had: one after the other.
+      before = std::async(std::launch::deferred, options.before_commit).share();
+    }
+  }
   const Store::Ready ready = before.valid() ? [&] { return before.get(); } : Store::Ready();
 
   commits = 1;
