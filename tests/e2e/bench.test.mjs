@@ -1,7 +1,8 @@
 // `weft bench coordinator` measures real processes and says it in rows; no figure is judged here.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { test } from 'node:test';
-import { run, scratch } from './lib.mjs';
+import { Program, pause, run, scratch, until, weft } from './lib.mjs';
 
 const bench = (t, ...args) => run(['bench', 'coordinator', '--seconds', '0.5', '--rounds', '1', '--workers', '4', '--folder', scratch(t), ...args]);
 
@@ -29,4 +30,34 @@ test('a row that does not exist is refused', async (t) => {
 
   assert.notEqual(code, 0);
   assert.match(stderr, /nonsense/);
+});
+
+/** The processes whose command line names `folder`. */
+const living = (folder) => fs.readdirSync('/proc').filter((id) => {
+  try { return /^\d+$/.test(id) && fs.readFileSync(`/proc/${id}/cmdline`, 'latin1').includes(folder); } catch { return false; }
+});
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  test(`${signal} ends the coordinator that it started and clears its folder away`, { timeout: 60_000 }, async (t) => {
+    const folder = scratch(t);
+    const program = new Program(t, weft, ['bench', 'coordinator', '--only', 'batched', '--seconds', '60', '--workers', '4'], { env: { TMPDIR: folder } });
+    await until(() => living(folder).length > 0, 'a coordinator');
+    await pause(1000);  // Into the round, which goes on for a minute.
+
+    program.child.kill(signal);
+
+    assert.equal((await program.ended).code, 130, program.output());
+    assert.deepEqual(living(folder), []);
+    assert.deepEqual(fs.readdirSync(folder), []);
+  });
+}
+
+test('a coordinator does not outlive a benchmark that is killed', { timeout: 60_000 }, async (t) => {
+  const folder = scratch(t);
+  const program = new Program(t, weft, ['bench', 'coordinator', '--only', 'batched', '--seconds', '60', '--workers', '4'], { env: { TMPDIR: folder } });
+  await until(() => living(folder).length > 0, 'a coordinator');
+
+  program.child.kill('SIGKILL');
+
+  await until(() => living(folder).length === 0, 'the coordinator ends');
 });

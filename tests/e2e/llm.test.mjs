@@ -221,7 +221,7 @@ test('a file that is no model, and one that is cut off, are refused with one exa
   const fail = (name, options = { device: 'cpu' }) => page.evaluate(([file, given]) => failure(weft.load(`/models/${file}`, given)), [name, options]);
 
   assert.deepEqual(await fail('text.gguf'), { name: 'LoadError', code: 'invalid_argument', isWeftError: true, message: "The file begins with 0x54686973, not with 'GGUF'." });
-  assert.equal((await fail('cut.gguf')).message, "The tensor 'blk.5.ffn_up.weight' (208896 bytes at 5653504) lies past the end of the data (5861400 bytes).");
+  assert.equal((await fail('cut.gguf')).message, "The tensor 'blk.5.ffn_up.weight' (208896 bytes at 5653504) lies past the end of the data (5861400 bytes); the file is incomplete.");
   assert.deepEqual((await fail('empty.gguf')).message, 'The file ends (at byte 0) inside the magic number, which needs 4 bytes at 0.');
   assert.deepEqual((await fail(llama, { device: 'npu' })).message, "The device 'npu' is none of auto, gpu and cpu.");
   assert.deepEqual((await fail(llama, { device: 'cpu', context: 1 << 30 })).code, 'invalid_argument');

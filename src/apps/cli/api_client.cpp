@@ -20,11 +20,16 @@ net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, cons
   return request;
 }
 
+bool in_json(const net::Response& answer) {
+  const auto type = answer.headers.find("content-type");
+  return type != answer.headers.end() && type->second.contains("json");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ApiClient>> ApiClient::create(Options options) {
   WEFT_ASSIGN(auto client, net::Client::create({.url = options.url, .tls = options.tls}));
-  return std::unique_ptr<ApiClient>(new ApiClient(std::move(client), options.patience));
+  return std::unique_ptr<ApiClient>(new ApiClient(std::move(client), options.url, options.patience));
 }
 
 Result<net::Response> ApiClient::send(const net::Request& request) {
@@ -34,6 +39,9 @@ Result<net::Response> ApiClient::send(const net::Request& request) {
     const bool again = answer ? answer->status == 429 || answer->status == 503 : answer.error().code == ErrorCode::unavailable;
     if (!again || now() + wait > give_up) {
       if (!answer) return answer;
+      // The coordinator says why, in JSON; 404 and 501 are what other servers say to its paths.
+      if ((answer->status == 404 || answer->status == 501) && !in_json(*answer))
+        return fail(ErrorCode::not_found, "{} is no Weft coordinator (it answers {}).", url_, answer->status);
       if (!answer->ok()) return std::unexpected(net::error_of(*answer));
       return answer;
     }
@@ -44,6 +52,7 @@ Result<net::Response> ApiClient::send(const net::Request& request) {
 template <class View>
 Result<View> ApiClient::get(const std::string& path) {
   WEFT_ASSIGN(const net::Response answer, send(net::get(path)));
+  if (!in_json(answer)) return fail(ErrorCode::not_found, "{} is no Weft coordinator (its {} is no JSON).", url_, path);
   return protocol::api::from_json<View>(answer.body);
 }
 

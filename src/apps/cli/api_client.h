@@ -53,12 +53,14 @@ class ApiClient {
   [[nodiscard]] Result<net::Response> delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet);
 
  private:
-  ApiClient(std::unique_ptr<net::Client> client, std::chrono::milliseconds patience) : client_(std::move(client)), patience_(patience) {}
+  ApiClient(std::unique_ptr<net::Client> client, std::string url, std::chrono::milliseconds patience)
+      : client_(std::move(client)), url_(std::move(url)), patience_(patience) {}
   Result<net::Response> send(const net::Request& request);
   template <class View>
   Result<View> get(const std::string& path);
 
   std::unique_ptr<net::Client> client_;
+  std::string url_;  // As it was given, for sentences.
   std::chrono::milliseconds patience_;
 };
 

@@ -35,7 +35,7 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
   llm->add_option("--adapter", options->model.adapter, "The GPU's number in 'weft bench gpu --list'");
   llm->add_option("--activations", options->model.activations, "f32, or int8 for speed");
   llm->add_option("--kv", options->model.kv, "How keys and values are kept: f32, f16 or q8_0");
-  llm->add_option("--threads", options->model.threads, "Of the CPU engine; 0 for as many as the machine has");
+  llm->add_option("--threads", options->model.threads, "Of the CPU engine; 0 for as many as the machine has")->check(CLI::Range(0, 256));
   llm->add_option("--prompt", options->tests.prompt, "Tokens of a prefill; 0 to leave it out");
   llm->add_option("--tokens", options->tests.tokens, "Tokens drawn in a round; 0 to leave it out");
   llm->add_option("--depth", options->tests.depths, "Positions in front of the drawn tokens: 0,4096")->delimiter(',');

@@ -78,6 +78,7 @@ class Bench {
 
   // Each of our rounds has a coordinator of its own, as each begins with nothing.
   Result<double> tasks_per_second(Crowd::Options crowd_options, std::uint32_t round) {
+    if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     const auto data = folder() / std::format("weft-{}", next_folder_++);
     WEFT_ASSIGN(const auto server, CoordinatorProcess::start(data));
     crowd_options.port = server->port();
@@ -96,6 +97,7 @@ class Bench {
 
   // The bare transport, in this process.
   Result<double> floor_per_second(const coordinator::bench::Floor& floor) {
+    if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     WEFT_ASSIGN(const auto crowd,
                 Crowd::gather({.port = floor.port(), .workers = options_.workers, .slots = 1, .clients = options_.workers, .sign = false}));
     crowd->prepare(static_cast<std::size_t>(options_.seconds * floor_prepared_per_second));
@@ -227,6 +229,7 @@ class Bench {
     std::vector<double> rates, decisions;
     std::uint64_t inversions = 0;
     for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+      if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
       WEFT_ASSIGN(const auto result, coordinator::bench::run_deep_queue({.seed = round + 1}));
       rates.push_back(static_cast<double>(result.assignments) / result.seconds);
       decisions.push_back(1e3 * percentile(result.decide_seconds, 0.99));
@@ -284,6 +287,7 @@ class Bench {
     WEFT_OK(coordinator::bench::leave_behind(left, network));
     std::vector<double> took, listening, resident;
     for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+      if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
       const auto data = folder() / "weft-recovery";
       std::error_code error;
       std::filesystem::remove_all(data, error);
@@ -367,7 +371,8 @@ void raise_descriptor_limit() {
 
 int bench_coordinator_command(const BenchCoordinatorOptions& options) {
   raise_descriptor_limit();
-  const auto rows = Bench(options).run();
+  note_interruptions();
+  const auto rows = unless_interrupted(Bench(options).run());
   return report_rows("bench coordinator", rows, options.json, print_table);
 }
 

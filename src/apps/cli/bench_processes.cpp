@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <format>
 #include <fstream>
 #include <thread>
@@ -15,8 +16,21 @@ namespace {
 
 constexpr std::size_t lines_kept = 20;
 constexpr auto start_max = std::chrono::seconds(60);
+constexpr auto watch_every = std::chrono::milliseconds(50);
+
+volatile std::sig_atomic_t signalled = 0;
 
 }  // namespace
+
+void note_interruptions() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { signalled = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return signalled != 0; }
 
 Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(const std::filesystem::path& data) {
   std::unique_ptr<CoordinatorProcess> server(new CoordinatorProcess);
@@ -33,6 +47,10 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(const std:
                                                  "--rate-limit", "0", "--grant", "1000000000", "--jobs-max", "1000000"},
                                    .environment = {},
                                    .on_line = on_line}));
+  server->watch_ = std::jthread([process = server->process_.get()](const std::stop_token& stop) {
+    while (!stop.stop_requested() && !interrupted()) std::this_thread::sleep_for(watch_every);
+    if (interrupted()) process->signal(SIGKILL);
+  });
   const Instant give_up = now() + start_max;
   while (server->port_ == 0) {
     server->port_ = server->log_->with([](Log& log) { return log.port; });
@@ -44,6 +62,7 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(const std:
 }
 
 CoordinatorProcess::~CoordinatorProcess() {
+  watch_ = {};
   if (process_) process_->stop(std::chrono::seconds(10));
 }
 
@@ -105,7 +124,9 @@ Result<std::string> PeerProcess::call(std::vector<std::string> arguments) {
     WEFT_ASSIGN(const auto process, ChildProcess::start({.arguments = arguments, .environment = {}, .on_line = [last](std::string_view line) {
                                                            last->with([&](std::string& kept) { kept = line; });
                                                          }}));
-    while (process->running()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    // A peer that is half started or half stopped would outlive us.
+    const bool breakable = arguments.at(1) == "measure";
+    while (process->running() && !(breakable && interrupted())) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     status = process->stop(std::chrono::seconds(1));
   }
   const std::string text = last->with([](const std::string& kept) { return kept; });

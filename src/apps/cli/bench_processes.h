@@ -1,10 +1,11 @@
-// The processes of `weft bench coordinator`: a coordinator, and other queues to compare it with.
+// The processes of `weft bench coordinator` and `serving`: a coordinator, and other queues to compare it with; and what Ctrl-C does to them.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "apps/cli/child_process.h"
@@ -13,7 +14,18 @@
 
 namespace weft::cli {
 
-// `weft serve` on a free port of loopback, without a bound on requests. Ends with this object.
+// From now on SIGINT and SIGTERM are noted instead of ending the program; a second one ends it at once.
+void note_interruptions();
+[[nodiscard]] bool interrupted();
+// `result`, or cancelled where a signal came: what was under way then failed for that reason, if it failed.
+template <class T>
+[[nodiscard]] Result<T> unless_interrupted(Result<T> result) {
+  if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
+  return result;
+}
+
+// `weft serve` on a free port of loopback, without a bound on requests. Ends with this object; killed when interrupted(), so
+// that whoever waits for its answers does not wait on.
 class CoordinatorProcess {
  public:
   [[nodiscard]] static Result<std::unique_ptr<CoordinatorProcess>> start(const std::filesystem::path& data);
@@ -35,6 +47,7 @@ class CoordinatorProcess {
   std::shared_ptr<Guarded<Log>> log_ = std::make_shared<Guarded<Log>>();
   std::unique_ptr<ChildProcess> process_;
   std::uint16_t port_ = 0;
+  std::jthread watch_;  // For interruptions; ends before the process does.
 };
 
 // bench/peers/NAME.sh: starts the peer in `folder` at the first measurement, and stops it at the end.

@@ -61,6 +61,7 @@ class Network {
       serving = 0;
       for (std::size_t at = 0; (at = answer.body.find("\"memory_bytes\"", at)) != std::string::npos; ++at) ++serving;
       if (now() > give_up) return fail(ErrorCode::unavailable, "The workers do not join.");
+      if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     WEFT_ASSIGN(const auto add, ChildProcess::start({.arguments = {own_executable().string(), "model", "add", options.model.string(), "--name",
@@ -69,6 +70,7 @@ class Network {
                                                      .environment = {},
                                                      .on_line = {}}));
     while (add->running()) {
+      if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
       if (now() > give_up + std::chrono::minutes(5)) return fail(ErrorCode::unavailable, "The model does not come to be served.");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -166,6 +168,7 @@ class Bench {
   Result<> hops() {
     std::vector<double> line99, raw99, line50, raw50;
     for (std::uint32_t round = 0; round < options_.rounds; ++round) {
+      if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
       WEFT_ASSIGN(const HopTimes times, measure_hops(scratch_.path(), options_.hops));
       line99.push_back(percentile(times.line_us, 0.99));
       raw99.push_back(percentile(times.raw_us, 0.99));
@@ -185,7 +188,8 @@ class Bench {
     SpeedTests tests{.prompt = 0, .tokens = options_.tokens, .depths = {16}, .sequences = {1}, .rounds = 1, .warm_up_s = 0.1};
     WEFT_OK(measure_speed(
         model, tests, [&](const Speed& speed) { rate = speed.median(); }, [](std::string_view, std::uint32_t, std::uint32_t) {},
-        [] { return false; }));
+        [] { return interrupted(); }));
+    if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     return rate;
   }
   Result<> shards() {
@@ -268,7 +272,9 @@ void print_table(const std::vector<BenchServingRow>& rows) {
 int bench_serving_command(const BenchServingOptions& given) {
   BenchServingOptions options = given;
   if (options.model.empty()) options.model = installation_folder() / "tests/data/tiny/tiny-llama-chat-q8_0.gguf";
-  return report_rows("bench serving", Bench(options).run(), options.json, print_table);
+  note_interruptions();
+  const auto rows = unless_interrupted(Bench(options).run());
+  return report_rows("bench serving", rows, options.json, print_table);
 }
 
 }  // namespace weft::cli

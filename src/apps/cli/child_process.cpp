@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <memory>
 #include <signal.h>
-#include <spawn.h>
 #include <unistd.h>
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 extern char** environ;
@@ -36,27 +36,35 @@ void read_lines(int descriptor, const std::function<void(std::string_view)>& on_
   ::close(descriptor);
 }
 
+// The child's way from fork to the program: only what signal-safety(7) allows, since other threads' locks are as the fork found them.
+// What keeps the program from starting goes into `trouble`.
+[[noreturn]] void become(char* const* arguments, char* const* environment, int output, int trouble, pid_t parent) {
+  ::setpgid(0, 0);
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(127);  // It died before that.
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0 && ::dup2(nothing, 0) == 0 && ::dup2(output, 1) == 1 && ::dup2(output, 2) == 2) ::execvpe(arguments[0], arguments, environment);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(trouble, &error, sizeof error);
+  ::_exit(127);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(Options options) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail(ErrorCode::internal, "Cannot make a pipe: {}.", std::strerror(errno));
 
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  sigset_t usual;
-  sigfillset(&usual);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  int trouble[2];
+  if (::pipe2(trouble, O_CLOEXEC) != 0) {
+    ::close(ends[0]);
+    ::close(ends[1]);
+    return fail(ErrorCode::internal, "Cannot make a pipe: {}.", std::strerror(errno));
+  }
 
   std::vector<char*> arguments;
   for (std::string& argument : options.arguments) arguments.push_back(argument.data());
@@ -66,13 +74,19 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(Options options) {
   for (std::string& entry : options.environment) environment.push_back(entry.data());
   environment.push_back(nullptr);
 
-  pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) become(arguments.data(), environment.data(), ends[1], trouble[1], parent);
+  int error = pid < 0 ? errno : 0;
   ::close(ends[1]);
+  ::close(trouble[1]);
+  // Closes by itself when the program starts.
+  while (pid > 0 && ::read(trouble[0], &error, sizeof error) < 0 && errno == EINTR) {
+  }
+  ::close(trouble[0]);
   if (error != 0) {
     ::close(ends[0]);
+    if (pid > 0) ::waitpid(pid, nullptr, 0);
     return fail(ErrorCode::not_found, "Cannot start {}: {}.", options.arguments[0], std::strerror(error));
   }
   return std::unique_ptr<ChildProcess>(new ChildProcess(pid, ends[0], std::move(options.on_line)));

@@ -1,7 +1,8 @@
-// A program started beside this one: its own process group, its output line by line, ended for certain. Used by the demo,
-// which starts a whole network.
+// A program started beside this one: its own process group, its output line by line, ended for certain. Used by the demo
+// and the benchmarks, which start whole networks.
 //
-// Threading: one owner; lines are handed over on a thread of the process's own. Lifetime: destroying it kills the group.
+// Threading: one owner; lines are handed over on a thread of the process's own. Lifetime: destroying it kills the group. Where this
+// program dies without that, the system sends SIGTERM to the process; it does so as well when the thread that started it ends.
 #pragma once
 
 #include <chrono>

@@ -7,8 +7,8 @@
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/wallet_choice.h"
 #include "apps/coordinator/serving/openai.h"
-#include "common/crypto/wallet.h"
 #include "common/json/json.h"
 
 namespace weft::cli {
@@ -16,16 +16,9 @@ namespace {
 
 constexpr double micro = 1e6;
 
-Result<crypto::KeyPair> wallet_of(const std::filesystem::path& named) {
-  if (!named.empty()) return crypto::load_or_create_wallet(named);
-  WEFT_ASSIGN(const std::filesystem::path path, crypto::default_wallet_path());
-  return crypto::load_or_create_wallet(path);
-}
-
-Result<crypto::KeyPair> wallet_of(const KeyOptions& options) {
+Result<crypto::KeyPair> wallet_of(const KeyOptions& options, Result<crypto::KeyPair> (*open)(const std::filesystem::path&)) {
   if (!options.data.empty() && !options.wallet.empty()) return fail(ErrorCode::invalid_argument, "Either --data or --wallet, not both.");
-  if (!options.data.empty()) return crypto::load_wallet(options.data / "coordinator.json");
-  return wallet_of(options.wallet);
+  return options.data.empty() ? open(options.wallet) : wallet_there(options.data / "coordinator.json");
 }
 
 Result<std::int64_t> micro_credits(double credits, const char* option) {
@@ -52,7 +45,7 @@ double credits_in(const std::string& text) { return std::strtod(text.c_str(), nu
 std::string limit_text(const std::string& number, const char* unit) { return number == "0" ? "-" : std::format("{} {}", number, unit); }
 
 Result<> add(const KeyOptions& options) {
-  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options, wallet_or_new));
   WEFT_ASSIGN(const std::int64_t credits, micro_credits(options.credits, "--credits"));
   WEFT_ASSIGN(const std::int64_t give, micro_credits(options.give, "--give"));
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
@@ -73,7 +66,7 @@ Result<> add(const KeyOptions& options) {
 }
 
 Result<> list(const KeyOptions& options) {
-  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options, wallet_there));
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const net::Response answer, client->get_signed("/v1/keys", "weft-key-list-1", wallet));
   if (options.json) {
@@ -98,9 +91,11 @@ Result<> list(const KeyOptions& options) {
 }
 
 Result<> revoke(const KeyOptions& options) {
-  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options, wallet_there));
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  WEFT_OK(client->delete_signed("/v1/keys/" + options.name, "weft-key-revoke-1 " + options.name, wallet));
+  WEFT_ASSIGN(const net::Response answer,
+              client->delete_signed("/v1/keys/" + net::percent_encoded(options.name), "weft-key-revoke-1 " + options.name, wallet));
+  if (options.json) std::printf("%s\n", answer.body.c_str());
   return {};
 }
 
@@ -123,7 +118,7 @@ Result<> print_stake(const StakeOptions& options, const std::string& body) {
 }
 
 Result<> move_stake(const StakeOptions& options, const char* action) {
-  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options.wallet));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
   WEFT_ASSIGN(const std::int64_t amount, micro_credits(options.credits, "credits"));
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   const std::string body = std::format(R"({{"action":"{}","amount":{},"account":"{}"}})", action, amount, options.account);
@@ -132,7 +127,7 @@ Result<> move_stake(const StakeOptions& options, const char* action) {
 }
 
 Result<> show_stake(const StakeOptions& options) {
-  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options.wallet));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const net::Response answer, client->get_raw("/v1/stakes/" + wallet.public_key().text()));
   return print_stake(options, answer.body);

@@ -6,6 +6,7 @@
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/ledger_text.h"
+#include "common/base/ids.h"
 
 namespace weft::cli {
 namespace {
@@ -33,6 +34,8 @@ Result<> show(const LedgerOptions& options, const Result<View>& view) {
 }
 
 Result<> run(const LedgerOptions& options) {
+  if (!options.job.empty() && !JobId::parse(options.job))
+    return fail(ErrorCode::invalid_argument, "\"{}\" is no job's id: it has 32 hexadecimal digits.", options.job);
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   if (!options.account.empty()) {
     return show(options,

@@ -11,6 +11,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/completion.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/help.h"
 #include "apps/worker/sandbox_child.h"
 #include "common/base/log.h"
 
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
       "  weft submit job.json --coordinator URL --wait         a job runs on whoever joined\n"
       "  weft run job.json                                     the same job here, without a network",
       "weft");
+  app.formatter(weft::cli::help_formatter());
   app.set_version_flag("--version", WEFT_VERSION);
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
@@ -57,6 +59,11 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    const auto sentence = weft::cli::missing_command(app);
+    if (!sentence) return app.exit(error), 2;
+    std::fprintf(stderr, "%s\n", sentence->c_str());
+    return 2;
   } catch (const CLI::ParseError& error) {  // CLI11 speaks by exceptions, --help included.
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;

@@ -16,7 +16,7 @@ void add_model(CLI::App& command, LanguageModelOptions& options) {
   command.add_option("--activations", options.activations, "f32, or int8 for speed");
   command.add_option("--kv", options.kv, "How keys and values are kept: f32, f16 or q8_0");
   command.add_option("--context", options.context, "Positions that fit into a sequence; 0 for the model's own, at most 4096");
-  command.add_option("--threads", options.threads, "Of the CPU engine; 0 for as many as the machine has");
+  command.add_option("--threads", options.threads, "Of the CPU engine; 0 for as many as the machine has")->check(CLI::Range(0, 256));
 }
 
 void add_sampling(CLI::App& command, llm::Sampling& sampling) {

@@ -87,7 +87,13 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
   command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
   options->cache = cache_folder();
-  command->callback([options, &chosen] { chosen = [options] { return worker::work_command(*options); }; });
+  command->callback([options, &chosen] {
+    if (options->slice_memory_mb > options->memory_mb) {
+      throw CLI::ValidationError("--slice-memory-mb", std::to_string(options->slice_memory_mb) + " is more than all of --memory-mb (" +
+                                                          std::to_string(options->memory_mb) + "): no task would fit");
+    }
+    chosen = [options] { return worker::work_command(*options); };
+  });
 }
 
 void add_plan(CLI::App& app, std::function<int()>& chosen) {
@@ -156,7 +162,7 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
   list->callback([options, &chosen] { chosen = [options] { return model_list_command(*options); }; });
   CLI::App* remove = model->add_subcommand("remove", "Serves it no more");
   remove->add_option("name", options->name, "The model")->required();
-  remove->add_option("--wallet", options->wallet, "The wallet that added it");
+  remove->add_option("--wallet", options->wallet, "The wallet that added it (default: ~/.config/weft/wallet.json)");
   common(remove);
   remove->callback([options, &chosen] { chosen = [options] { return model_remove_command(*options); }; });
 }

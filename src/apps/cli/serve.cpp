@@ -12,6 +12,7 @@
 #include "apps/cli/exit_code.h"
 #include "apps/cli/installation.h"
 #include "apps/coordinator/coordinator.h"
+#include "service/net/server.h"
 
 namespace weft::cli {
 namespace {
@@ -29,6 +30,8 @@ Result<> split_address(const std::string& listen, coordinator::Options& options)
   const char* last = listen.data() + listen.size();
   const auto [end, error] = std::from_chars(first, last, options.port);
   if (error != std::errc() || end != last || first == last) return malformed();
+  if (!net::is_address(address))
+    return fail(ErrorCode::invalid_argument, "\"{}\" is no IP address to listen on, such as 127.0.0.1 or 0.0.0.0.", address);
   options.listen = std::move(address);
   return {};
 }
@@ -39,7 +42,27 @@ Result<std::filesystem::path> default_data_folder() {
   return fail(ErrorCode::invalid_argument, "There is no home folder to keep data in: name one with --data.");
 }
 
+// Values with which a coordinator would run and nothing could come of it.
+Result<> check_bounds(const ServeOptions& options) {
+  for (const auto& [name, value] :
+       std::initializer_list<std::pair<const char*, std::uint64_t>>{{"--task-wall-ms", options.task_wall_ms},
+                                                                    {"--jobs-max", options.jobs_max},
+                                                                    {"--tasks-max", options.tasks_max},
+                                                                    {"--workers-max", options.workers_max},
+                                                                    {"--blob-bytes-max", options.blob_bytes_max},
+                                                                    {"--blobs-bytes-max", options.blobs_bytes_max},
+                                                                    {"--job-output-bytes-max", options.job_output_bytes_max}}) {
+    if (value == 0) return fail(ErrorCode::invalid_argument, "{} 0 lets no job through; it is at least 1.", name);
+  }
+  if (!(options.rate_limit >= 0)) return fail(ErrorCode::invalid_argument, "--rate-limit {} is no number from 0 (no limit) on.", options.rate_limit);
+  std::error_code ignored;
+  if (!options.web.empty() && !std::filesystem::is_directory(options.web, ignored))
+    return fail(ErrorCode::invalid_argument, "--web {} is no folder.", options.web.string());
+  return {};
+}
+
 Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
+  WEFT_OK(check_bounds(options));
   coordinator::Options out;
   WEFT_OK(split_address(options.listen, out));
   out.data = options.data;

@@ -12,9 +12,9 @@
 #include "apps/cli/exit_code.h"
 #include "apps/cli/large_upload.h"
 #include "apps/cli/progress.h"
+#include "apps/cli/wallet_choice.h"
 #include "apps/coordinator/serving/model_card.h"
 #include "common/crypto/sha256.h"
-#include "common/crypto/wallet.h"
 #include "common/json/json.h"
 #include "engine/gguf/mapped_file.h"
 #include "engine/llm/models/model.h"
@@ -23,12 +23,6 @@ namespace weft::cli {
 namespace {
 
 constexpr std::uint32_t chunk_bytes = 1 << 20;
-
-Result<crypto::KeyPair> wallet_of(const ServedModelOptions& options) {
-  if (!options.wallet.empty()) return crypto::load_or_create_wallet(options.wallet);
-  WEFT_ASSIGN(const std::filesystem::path path, crypto::default_wallet_path());
-  return crypto::load_or_create_wallet(path);
-}
 
 // The SHA-256 of each chunk, one behind the other.
 ByteVector digests_of(ByteSpan file) {
@@ -104,7 +98,7 @@ Result<std::string> state_of(ApiClient& client, const std::string& name) {
 }
 
 Result<> add(const ServedModelOptions& options) {
-  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
   WEFT_ASSIGN(const auto source, gguf::MappedFile::open(options.file));
   auto file = gguf::read_file(*source);
   if (!file) return pass(std::move(file), "while reading {}", options.file);
@@ -139,13 +133,26 @@ Result<> add(const ServedModelOptions& options) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
   }
+  // As it is now. Where reading it takes an API key, so does asking it; what is known then is the answer of before, and the state.
+  const auto document = client->get_raw("/v1/models/" + net::percent_encoded(card.name));
+  if (!document && document.error().code != ErrorCode::unauthenticated) return std::unexpected(document.error());
   if (options.json) {
-    std::printf("%s\n", answer.body.c_str());
+    std::string text = document ? document->body : answer.body;
+    if (!document && options.wait) {
+      constexpr std::string_view before = "\"state\":\"";
+      if (const auto at = text.find(before); at != std::string::npos) {
+        const auto value = at + before.size();
+        text.replace(value, text.find('"', value) - value, "ready");
+      }
+    }
+    std::printf("%s\n", text.c_str());
   } else {
     std::printf(
-        "%s is served: %u layers, %.1f MiB. Ask it with\n  curl %s/v1/chat/completions -H 'content-type: application/json' -d "
+        "%s is %s: %u layers, %.1f MiB. Ask it with\n  curl %s/v1/chat/completions -H 'content-type: application/json' %s-d "
         "'{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}'\n",
-        card.name.c_str(), card.layers, static_cast<double>(card.bytes) / (1 << 20), options.coordinator.c_str(), card.name.c_str());
+        card.name.c_str(), options.wait ? "served" : "added; it is served as soon as workers have room for it", card.layers,
+        static_cast<double>(card.bytes) / (1 << 20), options.coordinator.c_str(), document ? "" : "-H \"Authorization: Bearer KEY\" ",
+        card.name.c_str());
   }
   return {};
 }
@@ -164,9 +171,9 @@ Result<> list(const ServedModelOptions& options) {
 }
 
 Result<> remove(const ServedModelOptions& options) {
-  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  WEFT_OK(client->delete_signed("/v1/models/" + options.name, "weft-model-remove-1 " + options.name, wallet));
+  WEFT_OK(client->delete_signed("/v1/models/" + net::percent_encoded(options.name), "weft-model-remove-1 " + options.name, wallet));
   return {};
 }
 

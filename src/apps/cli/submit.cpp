@@ -12,9 +12,10 @@
 #include "apps/cli/picture.h"
 #include "apps/cli/portable_manifest.h"
 #include "apps/cli/progress.h"
+#include "apps/cli/wallet_choice.h"
+#include "common/base/ids.h"
 #include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
-#include "common/crypto/wallet.h"
 
 namespace weft::cli {
 namespace {
@@ -25,19 +26,20 @@ constexpr auto poll_every = std::chrono::milliseconds(200);
 
 volatile std::sig_atomic_t interrupted = 0;
 
-Result<crypto::KeyPair> wallet_of(const SubmitOptions& options) {
-  if (!options.wallet.empty()) return crypto::load_or_create_wallet(options.wallet);
-  WEFT_ASSIGN(const std::filesystem::path path, crypto::default_wallet_path());
-  return crypto::load_or_create_wallet(path);
+// Before anything is sent: what is no id would end as a path that the coordinator does not know.
+Result<> check_id(const std::string& id) {
+  if (JobId::parse(id)) return {};
+  return fail(ErrorCode::invalid_argument, "\"{}\" is no job's id: it has 32 hexadecimal digits.", id);
 }
 
-Result<api::Job> follow(ApiClient& client, const std::string& id) {
+Result<api::Job> follow(ApiClient& client, const std::string& id, const std::string& coordinator) {
   Progress progress(id.substr(0, 8));
   for (;;) {
     WEFT_ASSIGN(api::Job job, client.job(id));
     progress.show(job.accepted, job.tasks, std::format("accepted, {} running", job.leased));
     if (job.state != "running") return job;
-    if (interrupted) return fail(ErrorCode::cancelled, "Interrupted. The job goes on: follow it with weft submit --follow {}.", id);
+    if (interrupted)
+      return fail(ErrorCode::cancelled, "Interrupted. The job goes on: follow it with weft submit --follow {} --coordinator {}", id, coordinator);
     std::this_thread::sleep_for(poll_every);
   }
 }
@@ -75,17 +77,20 @@ void print(const api::Job& job, const SubmitOptions& options) {
 }
 
 Result<int> submit(const SubmitOptions& options) {
+  for (const std::string& given : {options.follow, options.cancel}) {
+    if (!given.empty()) WEFT_OK(check_id(given));
+  }
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   std::string id = options.follow;
   if (!options.cancel.empty()) {
-    WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+    WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
     WEFT_ASSIGN(const api::Job job, client->cancel(options.cancel, wallet));
     print(job, options);
     return 0;
   }
   const bool wait = options.wait || !options.follow.empty() || !options.out.empty() || !options.png.empty();
   if (id.empty()) {
-    WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options));
+    WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
     WEFT_ASSIGN(const std::string text, portable_manifest(options.manifest, *client, wallet));
     WEFT_ASSIGN(const api::Submitted submitted, client->submit(text, wallet, crypto::ordered_id()));
     id = submitted.id;
@@ -98,7 +103,7 @@ Result<int> submit(const SubmitOptions& options) {
       return 0;
     }
   }
-  WEFT_ASSIGN(const api::Job job, follow(*client, id));
+  WEFT_ASSIGN(const api::Job job, follow(*client, id, options.coordinator));
   if (job.state == "done") WEFT_OK(fetch(*client, job, options));
   print(job, options);
   return job.state == "done" ? 0 : 1;

@@ -5,26 +5,24 @@
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/wallet_choice.h"
 #include "common/crypto/wallet.h"
 
 namespace weft::cli {
 namespace {
 
-Result<std::filesystem::path> wallet_path(const std::filesystem::path& named) {
-  if (!named.empty()) return named;
-  return crypto::default_wallet_path();
-}
-
 Result<std::string> create(const WalletOptions& options) {
-  WEFT_ASSIGN(const std::filesystem::path path, wallet_path(options.file));
+  std::filesystem::path path = options.file;
+  if (path.empty()) {
+    WEFT_ASSIGN(path, crypto::default_wallet_path());
+  }
   WEFT_ASSIGN(const crypto::KeyPair wallet, crypto::create_wallet(path));
   if (options.json) return std::format("{{\"key\":\"{}\",\"file\":\"{}\"}}\n", wallet.public_key().text(), path.string());
   return std::format("{}\nKept in {}. Whoever has this file has the credits: keep a copy.\n", wallet.public_key().text(), path.string());
 }
 
 Result<std::string> show(const WalletOptions& options) {
-  WEFT_ASSIGN(const std::filesystem::path path, wallet_path(options.file));
-  WEFT_ASSIGN(const crypto::KeyPair wallet, crypto::load_wallet(path));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.file));
   const std::string key = wallet.public_key().text();
   if (options.coordinator.empty()) {
     return options.json ? std::format("{{\"key\":\"{}\"}}\n", key) : key + "\n";

@@ -196,7 +196,7 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
   if (end.state == store::JobState::done) {
     log_debug("Job {} is done.", id.text());
   } else {
-    log_info("Job {} is {}: {}", id.text(), to_string(end.state), end.reason);
+    log_info("Job {} {}: {}", id.text(), end.state == store::JobState::cancelled ? "is cancelled" : "failed", end.reason);
   }
   batch.job_updates.push_back({.id = id, .price = {}, .end = std::move(end)});
   forget_checkpoints(found->second);

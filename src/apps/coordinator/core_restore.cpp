@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apps/coordinator/core_state.h"
+#include "common/base/counted.h"
 #include "common/base/log.h"
 
 namespace weft::coordinator {
@@ -111,7 +112,9 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
   if (const auto* task = tasks.rest()) return stray("task", task->id);
   if (const auto* replica = replicas.rest()) return stray("replica", replica->task);
   state.restore_checkpoints(loaded.settings);
-  if (!loaded.jobs.empty()) log_info("{} jobs go on where they were.", loaded.jobs.size());
+  if (!loaded.jobs.empty())
+    log_info("{} {} on where {}.", counted(loaded.jobs.size(), "job"), loaded.jobs.size() == 1 ? "goes" : "go",
+             loaded.jobs.size() == 1 ? "it was" : "they were");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// The coordinator's HTTP interface, as routes of a net::Server. DESIGN.md names them, protocol::api gives their documents.
+// The coordinator's HTTP interface, as routes of a net::Server. docs/http.md names them, protocol::api gives their documents.
 //
 // Threading: handlers run on the server's threads and post; nothing blocks there.
 #pragma once

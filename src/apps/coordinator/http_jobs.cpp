@@ -3,6 +3,7 @@
 #include <format>
 
 #include "apps/coordinator/http.h"
+#include "common/base/counted.h"
 #include "common/crypto/sha256.h"
 
 namespace weft::coordinator {
@@ -89,7 +90,10 @@ void list_jobs(const HttpParts& parts, const net::IncomingRequest& request, cons
     page.client = *key;
   }
   if (const auto before = request.query.find("before"); before != request.query.end()) {
-    std::from_chars(before->second.data(), before->second.data() + before->second.size(), page.before);
+    const std::string& text = before->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), page.before);
+    if (error != std::errc() || end != text.data() + text.size() || page.before < 0)
+      return respond(net::problem({ErrorCode::invalid_argument, std::format("before={} is no number from 0 to {}.", text, INT64_MAX)}));
   }
   post_or_refuse(parts.readers, respond, [&store = parts.store, &loop = parts.loop, page, respond] {
     const auto rows = store.jobs(page);
@@ -136,7 +140,7 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request, co
     }
     if (index >= row.outputs.size()) {
       return respond(net::problem(
-          {ErrorCode::not_found, std::format("Job {} has {} outputs and none of number {}.", row.id.text(), row.outputs.size(), index)}));
+          {ErrorCode::not_found, std::format("Job {} has {} and none of number {}.", row.id.text(), counted(row.outputs.size(), "output"), index)}));
     }
     const auto& output = row.outputs[index];
     auto file = blobs.location(output.hash);

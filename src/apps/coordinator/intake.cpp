@@ -6,6 +6,7 @@
 
 #include "apps/coordinator/compare_results.h"
 #include "apps/coordinator/output_types.h"
+#include "common/base/counted.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
@@ -34,7 +35,7 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
   if (index >= manifest.split.tasks) return fail(ErrorCode::data_loss, "The job has {} tasks and none of index {}.", manifest.split.tasks, index);
   const std::size_t outputs = manifest.output_bytes().size();
   if (result.outputs.size() != outputs)
-    return fail(ErrorCode::data_loss, "The job has {} outputs; the result has {}.", outputs, result.outputs.size());
+    return fail(ErrorCode::data_loss, "The job has {}; the result has {}.", counted(outputs, "output"), result.outputs.size());
 
   const auto range = leased.value_or(manifest::task_range(manifest, index));
   std::vector<Hash> roots;

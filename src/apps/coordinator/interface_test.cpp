@@ -262,7 +262,11 @@ TEST_F(InterfaceTest, UnknownThingsAreProblemsAndTheRestIsAnswered) {
   EXPECT_EQ(ask(net::get("/v1/blobs/x")).status, 400);
   EXPECT_EQ(ask(net::get("/v1/tasks")).status, 400);
   EXPECT_EQ(ask(net::get("/v1/ledger?account=pirate:x")).status, 400);
+  EXPECT_EQ(ask(net::get("/v1/jobs?before=x")).status, 400);
+  EXPECT_EQ(ask(net::get("/v1/jobs?before=-1")).status, 400);
+  EXPECT_EQ(ask(net::get("/v1/worker")).status, 426);
   EXPECT_EQ(ask(net::post("/v1/workers", "")).status, 405);
+  EXPECT_EQ(ask(net::post("/v1/workers", "")).headers.at("allow"), "GET, HEAD");
   EXPECT_EQ(ask(net::get("/healthz")).body, "ok\n");
   EXPECT_THAT(ask(net::get("/metrics")).body, HasSubstr("\nweft_ledger_sum 0\n"));
   EXPECT_THAT(ask(net::get("/")).body, HasSubstr("coordinator is running"));

@@ -38,7 +38,7 @@ template <class T>
 [[nodiscard]] std::string to_base64(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_base64(std::string_view text);
 
-// Little-endian integers at the end of a buffer, for digests whose layout CONTRACT.md fixes.
+// Little-endian integers at the end of a buffer, for digests whose layout is fixed.
 template <class Integer>
   requires std::is_unsigned_v<Integer>
 void append_le(ByteVector& out, Integer value) {

@@ -1,6 +1,6 @@
 // The job manifest: what a client wants run. parse() takes JSON text and gives a manifest that every rule of the format
 // holds for, or one exact sentence with the place: `bindings[1].shape: must not be empty (line 7, column 18)`.
-// CONTRACT.md, "Manifest", fixes the format.
+// docs/manifest.md describes the format.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How a job is cut into tasks, a task into pieces, and the parts joined again. CONTRACT.md, "Split".
+// How a job is cut into tasks, a task into pieces, and the parts joined again. docs/manifest.md, "Split".
 //
 // A Range is a run of whole workgroups along the split axis (rows of C for a kernel). Tasks, the pieces that keep one
 // dispatch short, the canary and the sub-range of an audit are all ranges, and run the same way.

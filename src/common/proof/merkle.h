@@ -1,4 +1,4 @@
-// What a worker commits to: chunked Merkle trees over outputs. CONTRACT.md, "Proof": chunks of 64 KiB, leaf =
+// What a worker commits to: chunked Merkle trees over outputs: chunks of 64 KiB, leaf =
 // SHA-256(0x00 || chunk), node = SHA-256(0x01 || left || right), an odd node is promoted, the empty tree is SHA-256("")
 // (RFC 9162, section 2.1.1).
 #pragma once

@@ -1,5 +1,5 @@
 // A worker's signed statement over a batch of results. One signature for many, since verifying one a result would cap the
-// system. CONTRACT.md, "Proof", fixes the digest.
+// system. The digest is fixed.
 #pragma once
 
 #include <cstdint>

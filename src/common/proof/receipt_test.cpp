@@ -1,4 +1,4 @@
-// The bytes a receipt signs are CONTRACT.md's: laid out by hand here, and every field counts.
+// The bytes a receipt signs are fixed (receipt.h): laid out by hand here, and every field counts.
 #include "common/proof/receipt.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What the coordinator's HTTP interface answers, as structs: the coordinator writes them, `weft submit`, the demo and the
 // page read them (the page through types generated from api_schema()). Amounts are micro-credits, times milliseconds
-// since 1970, keys base58, hashes and job ids hex. DESIGN.md, "Command line and HTTP", names the routes.
+// since 1970, keys base58, hashes and job ids hex. docs/http.md names the routes.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ struct Tasks {
   std::vector<Task> tasks;
 };
 
-// GET /v1/jobs/ID/tasks/INDEX/proof: everything to check one task with, without believing the coordinator. CONTRACT.md, "Proof":
+// GET /v1/jobs/ID/tasks/INDEX/proof: everything to check one task with, without believing the coordinator:
 // `root` is the tree over the roots of the outputs' bytes, `path` leads from it to the job's root, and each receipt's digest is
 // the SHA-256 of what its worker signed: GET /v1/blobs/{receipt} has those bytes, with (task, attempt, root) among their claims.
 struct ProofReplica {

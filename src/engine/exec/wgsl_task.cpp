@@ -15,7 +15,7 @@ using manifest::Binding;
 using manifest::Range;
 using manifest::Role;
 
-// struct Weft { origin: vec3u, extent: vec3u } of CONTRACT.md: each vec3u takes 16 bytes.
+// struct Weft { origin: vec3u, extent: vec3u } of docs/manifest.md: each vec3u takes 16 bytes.
 constexpr std::uint64_t weft_bytes = 32;
 // Pieces that may wait on the queue. Few, so that whoever ends a task does not wait for many.
 constexpr std::size_t pieces_in_flight_max = 8;

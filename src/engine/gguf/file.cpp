@@ -241,8 +241,8 @@ class Parser {
         return fail(ErrorCode::invalid_argument, "The offset ({}) of the tensor '{}' is not a multiple of the alignment ({}).", tensor.offset,
                     tensor.name, file_.alignment);
       if (tensor.offset > data_bytes || tensor.bytes > data_bytes - tensor.offset)
-        return fail(ErrorCode::invalid_argument, "The tensor '{}' ({} bytes at {}) lies past the end of the data ({} bytes).", tensor.name,
-                    tensor.bytes, tensor.offset, data_bytes);
+        return fail(ErrorCode::invalid_argument, "The tensor '{}' ({} bytes at {}) lies past the end of the data ({} bytes); the file is incomplete.",
+                    tensor.name, tensor.bytes, tensor.offset, data_bytes);
       tensor.offset += file_.data_offset;
     }
     std::vector<std::size_t> order(file_.tensors.size());

@@ -193,10 +193,12 @@ const std::vector<BrokenCase> broken_cases = {
     {"RowNotBlocks", Builder().tensor("t", {33}, TensorType::q4_0, 0).bytes(64),
      "Rows of the tensor 't' have 33 elements, not a multiple of 32 as Q4_0 needs."},
     {"TensorMisaligned", Builder().tensor("t", {4}, f32, 8).bytes(64), "The offset (8) of the tensor 't' is not a multiple of the alignment (32)."},
-    {"TensorPastTheEnd", Builder().tensor("t", {4}, f32, 32).bytes(40), "The tensor 't' (16 bytes at 32) lies past the end of the data (40 bytes)."},
+    {"TensorPastTheEnd", Builder().tensor("t", {4}, f32, 32).bytes(40),
+     "The tensor 't' (16 bytes at 32) lies past the end of the data (40 bytes); the file is incomplete."},
     {"TensorFarPastTheEnd", Builder().tensor("t", {4}, f32, ~31ull).bytes(40),
-     "The tensor 't' (16 bytes at 18446744073709551584) lies past the end of the data (40 bytes)."},
-    {"TensorWithoutData", Builder().tensor("t", {4}, f32, 0).bytes(), "The tensor 't' (16 bytes at 0) lies past the end of the data (0 bytes)."},
+     "The tensor 't' (16 bytes at 18446744073709551584) lies past the end of the data (40 bytes); the file is incomplete."},
+    {"TensorWithoutData", Builder().tensor("t", {4}, f32, 0).bytes(),
+     "The tensor 't' (16 bytes at 0) lies past the end of the data (0 bytes); the file is incomplete."},
     {"TensorsOverlap", Builder().tensor("a", {16}, f32, 0).tensor("b", {4}, f32, 32).bytes(64), "The tensors 'a' and 'b' overlap."},
 };
 

@@ -59,6 +59,8 @@ struct Response {
 [[nodiscard]] Request get_range(std::string path, std::uint64_t first, std::uint64_t count);
 [[nodiscard]] Request put(std::string path, std::string body);
 [[nodiscard]] Request post(std::string path, std::string body, std::string content_type = "application/json");
+// One segment of a path: everything but letters, digits, - . _ and ~ as %XX.
+[[nodiscard]] std::string percent_encoded(std::string_view segment);
 // "Authorization: Bearer TOKEN".
 [[nodiscard]] Request with_bearer(Request request, std::string_view token);
 

@@ -81,6 +81,8 @@ std::string_view reason_phrase(int status) {
       return "Content Too Large";
     case 416:
       return "Range Not Satisfiable";
+    case 426:
+      return "Upgrade Required";
     case 429:
       return "Too Many Requests";
     case 501:

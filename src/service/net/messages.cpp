@@ -57,6 +57,13 @@ Request get(std::string path) {
   return request;
 }
 
+std::string percent_encoded(std::string_view segment) {
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string out;
+  for (const char c : segment) out += plain.contains(c) ? std::string(1, c) : std::format("%{:02X}", static_cast<unsigned char>(c));
+  return out;
+}
+
 Request get_range(std::string path, std::uint64_t first, std::uint64_t count) {
   Request request = get(std::move(path));
   request.headers["range"] = std::format("bytes={}-{}", first, first + (count == 0 ? 0 : count - 1));

@@ -139,7 +139,16 @@ TEST_F(Net, BodiesOverTheBoundAreRefusedWithAProblem) {
 TEST_F(Net, UnknownPathsAndMethodsAreProblems) {
   EXPECT_EQ(client->send_now(get("/v1/nowhere"))->status, 404);
   EXPECT_EQ(client->send_now(get("/v1/nowhere"))->headers.at("content-type"), "application/problem+json");
-  EXPECT_EQ(client->send_now(get("/v1/echo/x"))->status, 405);
+  const auto impossible = client->send_now(get("/v1/echo/x"));
+  EXPECT_EQ(impossible->status, 405);
+  EXPECT_EQ(impossible->headers.find("allow")->second, "POST");
+}
+
+TEST_F(Net, AWebSocketsPathSaysThatItIsOne) {
+  const auto answer = client->send_now(get("/v1/echo-socket"));
+
+  EXPECT_EQ(answer->status, 426);
+  EXPECT_EQ(error_of(*answer).message, "/v1/echo-socket is a WebSocket.");
 }
 
 TEST_F(Net, FilesAreSentInRanges) {

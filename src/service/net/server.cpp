@@ -207,7 +207,7 @@ class DrogonServer final : public Server {
   ~DrogonServer() override { stop(); }
 
   void route(Route route) override {
-    patterns_.push_back(route.pattern);
+    patterns_.emplace_back(route.method, route.pattern);
     const auto method = route.method == "POST" ? drogon::Post : route.method == "DELETE" ? drogon::Delete : drogon::Get;
     drogon::app().registerHandlerViaRegex(
         regex(route.pattern),
@@ -219,7 +219,7 @@ class DrogonServer final : public Server {
   }
 
   void upload(UploadRoute route) override {
-    patterns_.push_back(route.pattern);
+    patterns_.emplace_back("PUT", route.pattern);
     drogon::app().registerHandlerViaRegex(
         regex(route.pattern),
         [this, begin = std::move(route.begin), cost = route.cost](const drogon::HttpRequestPtr& request, drogon::RequestStreamPtr&& stream,
@@ -323,6 +323,21 @@ class DrogonServer final : public Server {
                    429);
   }
 
+  static drogon::HttpResponsePtr not_possible(const drogon::HttpRequestPtr& request, const std::string& allowed) {
+    auto response = refusal({ErrorCode::invalid_argument, std::format("{} is not possible at {}.", request->methodString(), request->path())}, 405);
+    response->addHeader("allow", allowed);
+    return response;
+  }
+
+  // The methods that are possible at a path: "GET, HEAD" for the page's files.
+  std::string allowed_at(std::string_view path) const {
+    std::string out;
+    for (const auto& [method, pattern] : patterns_) {
+      if (matches(pattern, path) && !out.contains(method)) out += (out.empty() ? "" : ", ") + (method == "GET" ? "GET, HEAD" : method);
+    }
+    return out.empty() ? "GET, HEAD" : out;
+  }
+
   // Bounds and rules that hold for every request, before anything of its body is taken.
   drogon::HttpResponsePtr refuse_early(const drogon::HttpRequestPtr& request) {
     const auto socket = sockets_->routes().find(request->path());
@@ -332,6 +347,12 @@ class DrogonServer final : public Server {
       const auto separator = origin.find("://");
       if (!origin.empty() && (separator == std::string::npos || origin.substr(separator + 3) != request->getHeader("host"))) {
         return refusal({ErrorCode::permission_denied, "Pages of other origins may not connect here."}, 403);
+      }
+      if (request->method() != drogon::Get) return not_possible(request, "GET");
+      if (std::string upgrade = request->getHeader("upgrade"); strcasecmp(upgrade.c_str(), "websocket") != 0) {
+        auto response = refusal({ErrorCode::invalid_argument, std::format("{} is a WebSocket.", request->path())}, 426);
+        response->addHeader("upgrade", "websocket");
+        return response;
       }
       return limited(request, socket->second.cost);
     }
@@ -359,27 +380,22 @@ class DrogonServer final : public Server {
     app.registerPreSendingAdvice([](const drogon::HttpRequestPtr&, const drogon::HttpResponsePtr& response) {
       for (const auto& [name, value] : common_headers) response->addHeader(name, value);
     });
-    app.setCustomErrorHandler([](drogon::HttpStatusCode status, const drogon::HttpRequestPtr& request) {
+    app.setCustomErrorHandler([this](drogon::HttpStatusCode status, const drogon::HttpRequestPtr& request) {
       const int code = static_cast<int>(status);
+      if (code == 405 && request) return not_possible(request, allowed_at(request->path()));
       const auto what = code == 404   ? ErrorCode::not_found
                         : code == 413 ? ErrorCode::resource_exhausted
                         : code >= 500 ? ErrorCode::internal
                                       : ErrorCode::invalid_argument;
       const std::string path = request ? request->path() : "";
-      return to_drogon(problem({what, code == 405   ? std::format("{} is not possible at {}.", request->methodString(), path)
-                                      : code == 404 ? std::format("There is nothing at {}.", path)
-                                                    : std::format("The request is refused: {}.", reason_phrase(code))},
-                               code));
+      return to_drogon(problem(
+          {what, code == 404 ? std::format("There is nothing at {}.", path) : std::format("The request is refused: {}.", reason_phrase(code))},
+          code));
     });
     app.setDefaultHandler([this](const drogon::HttpRequestPtr& request, Callback&& callback) {
-      if (request->method() != drogon::Get && request->method() != drogon::Head) {
-        return callback(
-            refusal({ErrorCode::invalid_argument, std::format("{} is not possible at {}.", request->methodString(), request->path())}, 405));
-      }
-      if (std::ranges::any_of(patterns_, [&](const auto& pattern) { return matches(pattern, request->path()); })) {
-        return callback(
-            refusal({ErrorCode::invalid_argument, std::format("{} is not possible at {}.", request->methodString(), request->path())}, 405));
-      }
+      const bool known = std::ranges::any_of(patterns_, [&](const auto& pattern) { return matches(pattern.second, request->path()); });
+      if (known || (request->method() != drogon::Get && request->method() != drogon::Head))
+        return callback(not_possible(request, allowed_at(request->path())));
       if (request->path().starts_with("/v1/")) {
         return callback(to_drogon(problem({ErrorCode::not_found, std::format("There is nothing at {}.", request->path())})));
       }
@@ -396,7 +412,7 @@ class DrogonServer final : public Server {
   StaticFiles files_;
   Guarded<std::optional<RateLimit>> limit_;
   std::shared_ptr<DrogonSockets> sockets_;
-  std::vector<std::string> patterns_;
+  std::vector<std::pair<std::string, std::string>> patterns_;  // Methods and what they are possible at.
   std::thread thread_;
 };
 
@@ -413,5 +429,7 @@ Result<std::unique_ptr<Server>> Server::create(Options options) {
 }
 
 bool is_loopback(std::string_view address) { return address == "::1" || address.starts_with("127.") || address == "localhost"; }
+
+bool is_address(const std::string& address) { return socket_address(address, 0).has_value(); }
 
 }  // namespace weft::net

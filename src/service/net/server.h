@@ -112,5 +112,7 @@ class Server {
 
 // True for addresses that only this machine reaches.
 [[nodiscard]] bool is_loopback(std::string_view address);
+// IPv4, or IPv6 without brackets.
+[[nodiscard]] bool is_address(const std::string& address);
 
 }  // namespace weft::net

@@ -146,11 +146,11 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
   count_queued(job);
   job.spec.estimate = made;
   if (made.price > job.spec.budget) {
-    end_job(
-        job,
-        {ErrorCode::insufficient_funds, std::format("The job is estimated at {:.6f} credits ({:.6f} compute units); its budget is {:.6f}.",
-                                                    static_cast<double>(made.price) / 1e6, made.units, static_cast<double>(job.spec.budget) / 1e6)},
-        now);
+    end_job(job,
+            {ErrorCode::insufficient_funds,
+             std::format("The job is estimated at {:.6f} credits ({:.6f} compute units); its budget is {:.6f}: raise \"budget\" in the manifest.",
+                         static_cast<double>(made.price) / 1e6, made.units, static_cast<double>(job.spec.budget) / 1e6)},
+            now);
     return false;
   }
   out.push_back(Estimated{.job = job.spec.id, .estimate = made});

@@ -193,7 +193,8 @@ TEST(Canary, EndsAJobThatIsAboveItsBudget) {
   const auto failed = all<JobFailed>(rig.last);
   ASSERT_EQ(failed.size(), 1U);
   EXPECT_EQ(failed[0].reason.code, insufficient_funds);
-  EXPECT_EQ(failed[0].reason.message, "The job is estimated at 32.000000 credits (32.000000 compute units); its budget is 1.000000.");
+  EXPECT_EQ(failed[0].reason.message,
+            "The job is estimated at 32.000000 credits (32.000000 compute units); its budget is 1.000000: raise \"budget\" in the manifest.");
   EXPECT_EQ(rig.scheduler.jobs(), 0U);
 }
 

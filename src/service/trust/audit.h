@@ -1,5 +1,5 @@
 // Which part of a task an audit computes again. The task's run of workgroups along the split axis is cut into `parts` equal
-// parts (the remainder going to the first ones, as CONTRACT.md cuts jobs) and one is drawn, so that every workgroup is
+// parts (the remainder going to the first ones, as jobs are cut) and one is drawn, so that every workgroup is
 // covered with the same probability: a cheat gains nothing by hiding its garbage at an end. A job that cannot be cut is
 // audited whole.
 #pragma once

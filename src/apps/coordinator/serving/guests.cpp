@@ -2,6 +2,7 @@
 
 #include <format>
 
+#include "common/base/counted.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
 
@@ -30,7 +31,8 @@ Result<> Guests::admit(std::string_view token, std::string_view address, UnixMil
   const bool known = welcome() && (token == token_for(address, unix_time) || token == token_for(address, unix_time - hour));
   if (!known) return fail(ErrorCode::unauthenticated, "The guest's token is too old; the page fetches another.");
   if (!rates_.with([&](net::RateLimit& rates) { return rates.take(address, 1, now); }))
-    return fail(ErrorCode::resource_exhausted, "Guests may ask {} times a minute (--guest-requests); an API key may ask more.", requests_per_min_);
+    return fail(ErrorCode::resource_exhausted, "Guests may ask {} a minute (--guest-requests); an API key may ask more.",
+                counted(requests_per_min_, "time"));
   return {};
 }
 

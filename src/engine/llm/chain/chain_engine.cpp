@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/counted.h"
 
 namespace weft::llm {
 
@@ -106,8 +107,8 @@ Async<Result<ChainEngine::Answer>> ChainEngine::ask(SequenceId id, ChainFrame::W
 
 Async<Result<>> ChainEngine::append(SequenceId id, std::vector<Token> tokens) {
   if (const auto room = engine_options_.context - std::min(length(id), engine_options_.context); tokens.size() > room)
-    co_return fail(ErrorCode::resource_exhausted, "{} tokens behind {} do not fit into the context of {} (--context).", tokens.size(), length(id),
-                   engine_options_.context);
+    co_return fail(ErrorCode::resource_exhausted, "{} behind {} {} not fit into the context of {} (--context).", counted(tokens.size(), "token"),
+                   length(id), tokens.size() == 1 ? "does" : "do", engine_options_.context);
   for (const Token token : tokens) {
     if (token < 0 || static_cast<std::uint32_t>(token) >= config().vocabulary)
       co_return fail(ErrorCode::invalid_argument, "{} is no token of the model, which has {}.", token, config().vocabulary);
@@ -140,7 +141,7 @@ Async<Result<std::vector<float>>> ChainEngine::last_hidden(SequenceId id) {
 Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequences, std::uint32_t) {
   for (const SequenceId id : sequences) {
     if (length(id) >= engine_options_.context)
-      co_return fail(ErrorCode::resource_exhausted, "1 tokens behind {} do not fit into the context of {} (--context).", length(id),
+      co_return fail(ErrorCode::resource_exhausted, "1 token behind {} does not fit into the context of {} (--context).", length(id),
                      engine_options_.context);
   }
   std::vector<Answer> answers;

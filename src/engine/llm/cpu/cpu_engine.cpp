@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "common/base/check.h"
+#include "common/base/counted.h"
 #include "engine/kernels/reference/norm.h"
 #include "engine/llm/cpu/layers.h"
 #include "engine/llm/cpu/matrix.h"
@@ -139,7 +140,8 @@ std::uint32_t CpuEngine::rewind(SequenceId id, std::uint32_t wanted) {
 Result<> CpuEngine::fits(const Sequence& sequence, std::size_t more) const {
   const std::size_t used = sequence.length + (sequence.pending ? 1 : 0);
   if (used + more > options_.context)
-    return fail(ErrorCode::resource_exhausted, "{} tokens behind {} do not fit into the context of {} (--context).", more, used, options_.context);
+    return fail(ErrorCode::resource_exhausted, "{} behind {} {} not fit into the context of {} (--context).", counted(more, "token"), used,
+                more == 1 ? "does" : "do", options_.context);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "common/base/check.h"
+#include "common/base/counted.h"
 #include "engine/gpu/readback.h"
 #include "engine/kernels/sampling/gpu_sampler.h"
 #include "engine/llm/gpu/model_program.h"
@@ -288,8 +289,8 @@ void GpuEngine::set_sampling(SequenceId id, const Sampling& sampling) {
 
 Result<> GpuEngine::fits(const Sequence& sequence, std::size_t more) const {
   if (sequence.length + more > options_.context)
-    return fail(ErrorCode::resource_exhausted, "{} tokens behind {} do not fit into the context of {} (--context).", more, sequence.length,
-                options_.context);
+    return fail(ErrorCode::resource_exhausted, "{} behind {} {} not fit into the context of {} (--context).", counted(more, "token"), sequence.length,
+                more == 1 ? "does" : "do", options_.context);
   return {};
 }
 
