@@ -17,8 +17,8 @@ constexpr auto store_every = std::chrono::hours(1);  // Of those who are here; t
 ByteVector pack(const Hours& seen) {
   ByteVector bytes;
   for (const Presence::Hour& hour : seen) {
-    append_le(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(hour.present_seconds)));
-    append_le(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(hour.departures)));
+    append_le(bytes, std::bit_cast<std::uint32_t>(hour.present_seconds));
+    append_le(bytes, std::bit_cast<std::uint32_t>(hour.departures));
     append_le(bytes, static_cast<std::uint32_t>(hour.day));
   }
   return bytes;
@@ -34,7 +34,7 @@ std::optional<Hours> unpack(ByteSpan bytes) {
   };
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const std::size_t at = i * hour_bytes;
-    seen[i] = {.present_seconds = std::bit_cast<float>(word(at)), .departures = std::bit_cast<float>(word(at + 4)), .day = word(at + 8)};
+    seen[i] = {.present_seconds = std::bit_cast<float>(word(at)), .departures = std::bit_cast<float>(word(at + 4)), .day = static_cast<std::int32_t>(word(at + 8))};
   }
   return seen;
 }

@@ -1,5 +1,7 @@
 #include "service/net/drogon_sockets.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <trantor/net/TcpConnection.h>
@@ -131,12 +133,16 @@ void DrogonSockets::handleConnectionClosed(const drogon::WebSocketConnectionPtr&
   if (known) peer->route.closed(peer);
 }
 
-void DrogonSockets::keep_alive(Instant at) {
+void DrogonSockets::keep_alive(Instant at, double share) {
   std::vector<std::shared_ptr<DrogonPeer>> silent;
   std::vector<std::shared_ptr<DrogonPeer>> due;
   peers_.with([&](auto& peers) {
-    for (const auto& [id, weak] : peers) {
-      auto peer = weak.lock();
+    const auto count = std::min(peers.size(), static_cast<std::size_t>(std::ceil(share * static_cast<double>(peers.size()))));
+    auto next = peers.upper_bound(looked_after_);
+    for (std::size_t i = 0; i < count; ++i, ++next) {
+      if (next == peers.end()) next = peers.begin();
+      looked_after_ = next->first;
+      auto peer = next->second.lock();
       if (!peer) continue;
       if (at - peer->heard.load() > 3 * ping_every_) {
         silent.push_back(std::move(peer));

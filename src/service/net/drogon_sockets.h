@@ -26,8 +26,9 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
     routes_.emplace(std::move(path), std::move(route));
   }
   [[nodiscard]] const std::map<std::string, SocketRoute>& routes() const { return routes_; }
-  // Called now and then: pings every peer whose time it is, and closes those that have not been heard for three pings.
-  void keep_alive(Instant at);
+  // Called now and then, by one thread: of the next `share` in (0, 1] of the peers, pings those whose time it is, and closes those that
+  // have not been heard for three pings. All of them at once would hold up everybody else's messages where there are thousands.
+  void keep_alive(Instant at, double share);
   void close_all();
 
   void handleNewMessage(const drogon::WebSocketConnectionPtr& connection, std::string&& message, const drogon::WebSocketMessageType& type) override;
@@ -38,6 +39,7 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
   const Duration ping_every_;
   std::map<std::string, SocketRoute> routes_;  // Not changed once the server runs.
   std::atomic<std::uint64_t> next_id_ = 1;
+  std::uint64_t looked_after_ = 0;  // The last one that keep_alive() came to.
   Guarded<std::map<std::uint64_t, std::weak_ptr<DrogonPeer>>> peers_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace weft::scheduler {
 namespace {
@@ -17,9 +18,9 @@ std::size_t hour_of_day(UnixMillis time) { return static_cast<std::size_t>(((tim
 
 Presence::Hour& Presence::hour_at(UnixMillis time) {
   Hour& hour = seen_[hour_of_day(time)];
-  const std::int64_t day = time / (24 * hour_ms);
+  const auto day = static_cast<std::int32_t>(std::min<std::int64_t>(time / (24 * hour_ms), std::numeric_limits<std::int32_t>::max()));
   if (day > hour.day) {
-    const double kept = std::pow(kept_a_day, static_cast<double>(std::min<std::int64_t>(day - hour.day, 1000)));
+    const auto kept = static_cast<float>(std::pow(kept_a_day, std::min(static_cast<double>(day) - hour.day, 1000.0)));
     present_seconds_ -= hour.present_seconds * (1 - kept);
     departures_ -= hour.departures * (1 - kept);
     hour.present_seconds *= kept;
@@ -36,7 +37,7 @@ void Presence::count_until(UnixMillis time) {
   while (*here_since_ < time) {
     const UnixMillis until = std::min(time, (*here_since_ / hour_ms + 1) * hour_ms);
     const double passed = static_cast<double>(until - *here_since_) / 1000;
-    hour_at(*here_since_).present_seconds += passed;
+    hour_at(*here_since_).present_seconds += static_cast<float>(passed);
     present_seconds_ += passed;
     here_since_ = until;
   }

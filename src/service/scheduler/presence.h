@@ -25,11 +25,11 @@ class Presence {
   // The chance, in [0, 1], that it is here for so many seconds from `time` on. Counts its being here until now first.
   [[nodiscard]] double stays(UnixMillis time, double seconds);
 
-  // For the store.
+  // For the store. Small, as each worker has a day of them.
   struct Hour {
-    double present_seconds = 0;
-    double departures = 0;
-    std::int64_t day = 0;  // When it was last seen in that hour, in days since 1970.
+    float present_seconds = 0;
+    float departures = 0;
+    std::int32_t day = 0;  // When it was last seen in that hour, in days since 1970.
   };
   [[nodiscard]] const std::array<Hour, hours>& seen() const { return seen_; }
   // Values that cannot be are left out.

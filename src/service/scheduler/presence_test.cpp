@@ -60,7 +60,7 @@ TEST(Presence, ComesBackFromTheStoreAsItWas) {
   Presence presence = commuter(7);
   Presence again;
   again.restore(presence.seen());
-  EXPECT_DOUBLE_EQ(again.stays(7 * day + 17 * hour, 3600), presence.stays(7 * day + 17 * hour, 3600));
+  EXPECT_NEAR(again.stays(7 * day + 17 * hour, 3600), presence.stays(7 * day + 17 * hour, 3600), 1e-5);
   auto wrong = presence.seen();
   wrong[3].departures = -5;
   again.restore(wrong);

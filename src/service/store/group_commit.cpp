@@ -5,7 +5,7 @@
 #include <deque>
 #include <future>
 #include <mutex>
-#include <system_error>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -54,23 +54,12 @@ void GroupCommit::State::run() {
 }
 
 std::vector<Result<>> GroupCommit::State::results_of(const std::vector<Batch>& batches, std::uint64_t& commits) {
-  std::shared_future<Result<>> before;
-  if (options.before_commit) {
-    try {
-      before = std::async(std::launch::async, options.before_commit).share();
-    } catch (const std::system_error&) {  // No thread is to be had: one after the other.
-      before = std::async(std::launch::deferred, options.before_commit).share();
-    }
-  }
-  const Store::Ready ready = before.valid() ? [&] { return before.get(); } : Store::Ready();
-
   commits = 1;
-  const Result<> all = store.commit_all(batches, ready);
+  const Result<> all = store.commit_all(batches, options.before_commit);
   if (all || batches.size() == 1) return std::vector(batches.size(), all);
-  if (const Result<> is_ready = ready ? ready() : Result<>(); !is_ready) return std::vector(batches.size(), is_ready);
   // One of them is at fault, and nothing of the group is stored: each for itself.
   std::vector<Result<>> results;
-  for (const Batch& batch : batches) results.push_back(store.commit(batch));
+  for (const Batch& batch : batches) results.push_back(store.commit_all(std::span(&batch, 1), options.before_commit));
   commits += batches.size();
   return results;
 }

@@ -24,8 +24,8 @@ class GroupCommit {
     std::chrono::microseconds wait_max{0};  // At most 2 ms.
     std::size_t queue_max = 16384;          // Batches that wait; --commit-queue-max.
     std::size_t group_max = 1024;           // Batches in one commit.
-    // What else must be durable before a commit that may speak of it: called for each group on a thread of its own while the group
-    // is written, and waited for before it is committed. Where it fails so do the group's batches.
+    // What else must be durable before a commit that may speak of it: asked on the writer thread when a group is written and is to be
+    // committed. Where it fails so do the group's batches.
     std::function<Result<>()> before_commit = {};
   };
 
