@@ -67,6 +67,8 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
   command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
   command->add_option("--workers", options->workers, "Connected ones that work, and connections of the peers")->check(CLI::Range(1, 180));
   command->add_option("--idle-latency", options->idle_latency, "Idle workers while latency is measured");
+  command->add_option("--offered", options->offered, "Jobs a second while latency is measured (default: half of what lifecycle reaches)")
+      ->check(CLI::Range(1.0, 1e6));
   command->add_option("--idle-memory", options->idle_memory, "Idle workers while memory is measured");
   command->add_option("--recovery-pending", options->recovery_pending, "Untouched tasks when the coordinator starts again")
       ->check(CLI::Range(1, 100'000'000));

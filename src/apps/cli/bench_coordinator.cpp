@@ -176,10 +176,11 @@ class Bench {
 
   Result<> latency() {
     // Half of what the coordinator takes, which is measured here where it is not known yet.
-    if (lifecycle_rate_ <= 0) {
+    if (lifecycle_rate_ <= 0 && options_.offered <= 0) {
       WEFT_ASSIGN(lifecycle_rate_,
                   tasks_per_second({.workers = options_.workers, .slots = 1, .clients = options_.workers, .tasks = 1, .replicas = 1}, 0));
     }
+    const double offered = options_.offered > 0 ? options_.offered : lifecycle_rate_ / 2;
     std::vector<double> p99s, syncs, mediums;
     std::uint64_t late = 0;
     WEFT_ASSIGN(const auto server, CoordinatorProcess::start(folder() / "weft-latency"));
@@ -187,11 +188,11 @@ class Bench {
       say(std::format("{} idle workers connect", options_.idle_latency));
       WEFT_ASSIGN(const auto crowd,
                   Crowd::gather({.port = server->port(), .workers = options_.idle_latency, .slots = 1, .clients = 1024, .tasks = 1, .replicas = 1}));
-      WEFT_ASSIGN(const auto warm, crowd->run_open(std::chrono::milliseconds(500), lifecycle_rate_ / 2));
+      WEFT_ASSIGN(const auto warm, crowd->run_open(std::chrono::milliseconds(500), offered));
       for (std::uint32_t round = 0; round < options_.rounds; ++round) {
-        crowd->prepare(static_cast<std::size_t>(lifecycle_rate_ / 2 * options_.seconds) + 64);
+        crowd->prepare(static_cast<std::size_t>(offered * options_.seconds) + 64);
         coordinator::bench::DiskProbe probe(folder(), std::chrono::milliseconds(10));
-        WEFT_ASSIGN(const auto tally, crowd->run_open(as_duration(options_.seconds), lifecycle_rate_ / 2));
+        WEFT_ASSIGN(const auto tally, crowd->run_open(as_duration(options_.seconds), offered));
         WEFT_ASSIGN(const auto disk, probe.finish());
         p99s.push_back(1e3 * percentile(tally.lease_seconds, 0.99));
         mediums.push_back(1e3 * percentile(tally.lease_seconds, 0.5));
@@ -220,8 +221,8 @@ class Bench {
                      .peer_max = disk.max,
                      .rounds = options_.rounds,
                      .guarantee = "from the moment a job was to be submitted (open loop) until a worker has the lease, the job being durable",
-                     .note = std::format("{:.0f} jobs/s offered, {} idle workers; p99 {:.2f} ms, median {:.2f} ms; {} submissions were late",
-                                         lifecycle_rate_ / 2, options_.idle_latency, spread(p99s).median, spread(mediums).median, late)});
+                     .note = std::format("{:.0f} jobs/s offered, {} idle workers; p99 {:.2f} ms, median {:.2f} ms; {} submissions were late", offered,
+                                         options_.idle_latency, spread(p99s).median, spread(mediums).median, late)});
     return {};
   }
 

@@ -21,6 +21,7 @@ struct BenchCoordinatorOptions {
   double seconds = 4;  // Of one round.
   std::uint32_t workers = 64;
   std::uint32_t idle_latency = 10'000;         // Idle workers beside the measurement of latency,
+  double offered = 0;                          // Jobs a second while latency is measured; 0: half of what lifecycle reaches.
   std::uint32_t idle_memory = 19'000;          // and of memory.
   std::uint32_t recovery_pending = 1'000'000;  // Tasks that nothing has happened to when the coordinator starts again,
   std::uint32_t recovery_running = 100'000;    // those that have one of two replicas, and as many that are settled;
