@@ -55,12 +55,17 @@ void Scheduler::State::charge(JobState& job, double reference_seconds, Instant n
 }
 
 void Scheduler::State::refresh_shares(Instant now) {
-  if (!shares_stale && shares_at && now < *shares_at + refresh_every) return;
+  const bool due = !shares_at || now >= *shares_at + refresh_every;
+  if (!shares_stale && !due) return;
   shares_stale = false;
-  shares_at = now;
-  double capacity = 0;
-  for (const auto& [sequence, worker] : workers_in_order) capacity += worker->info.slots > 0 ? worker->rate : 0;
-  shares.set_capacity(capacity);
+  // Not for each client that comes and goes: there may be thousands of workers.
+  if (due || shares_of_workers != workers_in_order.size()) {
+    shares_at = now;
+    shares_of_workers = workers_in_order.size();
+    double capacity = 0;
+    for (const auto& [sequence, worker] : workers_in_order) capacity += worker->info.slots > 0 ? worker->rate : 0;
+    shares.set_capacity(capacity);
+  }
   shares.forget(now);
   for (auto& [key, client] : clients) {
     const std::int64_t penalty = penalty_of(shares.lead(key, now));

@@ -171,6 +171,7 @@ struct Scheduler::State {
   FairShares shares;
   std::map<PublicKey, Client> clients;  // With jobs.
   std::optional<Instant> shares_at;     // When all leads were looked at.
+  std::size_t shares_of_workers = 0;    // How many there were then.
   bool shares_stale = false;            // Clients came or went since.
 
   // What is known of workers that are or were here.
