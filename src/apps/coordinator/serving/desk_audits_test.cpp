@@ -4,14 +4,19 @@
 namespace weft::coordinator {
 namespace {
 
-TEST(DeskAudits, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
-  Network network;
-  network.join(1);
-  network.join(2);
-  network.desk.put_model(card("m"), network.time);
+// So many workers, of whom some have given an answer.
+RequestId answered_by(Network& network, ServingId workers, std::uint32_t shards_min = 1) {
+  for (ServingId id = 1; id <= workers; ++id) network.join(id);
+  network.desk.put_model(card("m", shards_min), network.time);
   network.settle();
   const RequestId id = network.ask("m");
   for (int i = 0; i < 9; ++i) network.draw();
+  return id;
+}
+
+TEST(DeskAudits, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
+  Network network;
+  const RequestId id = answered_by(network, 2);
   ASSERT_EQ(network.ends[id].work.size(), 1u);
   const ServingId answered = network.links.begin()->first, other = 3 - answered;
 
@@ -35,11 +40,7 @@ TEST(DeskAudits, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
 
 TEST(DeskAudits, SaysWhereNobodyElseCouldAuditOrTheAuditorLeaves) {
   Network network;
-  network.join(1);
-  network.desk.put_model(card("m"), network.time);
-  network.settle();
-  const RequestId id = network.ask("m");
-  for (int i = 0; i < 9; ++i) network.draw();
+  const RequestId id = answered_by(network, 1);
   const RequestId alone = network.audit(network.ends[id]);
   EXPECT_EQ(network.audits[alone].error->code, ErrorCode::unavailable);
 
@@ -56,11 +57,7 @@ TEST(DeskAudits, SaysWhereNobodyElseCouldAuditOrTheAuditorLeaves) {
 
 TEST(DeskAudits, HasAChainsAnswersAuditedBesideWhatIsStoodByWith) {
   Network network;
-  for (ServingId id = 1; id <= 4; ++id) network.join(id);
-  network.desk.put_model(card("m", 3), network.time);
-  network.settle();
-  const RequestId id = network.ask("m");
-  for (int i = 0; i < 9; ++i) network.draw();
+  const RequestId id = answered_by(network, 4, 3);
 
   const std::size_t before = network.loads;
   const RequestId audit = network.audit(network.ends[id]);
@@ -76,12 +73,7 @@ TEST(DeskAudits, HasAChainsAnswersAuditedBesideWhatIsStoodByWith) {
 
 TEST(DeskAudits, AreNotGivenToWhoeverIsLeaving) {
   Network network;
-  network.join(1);
-  network.join(2);
-  network.desk.put_model(card("m"), network.time);
-  network.settle();
-  const RequestId id = network.ask("m");
-  for (int i = 0; i < 9; ++i) network.draw();
+  const RequestId id = answered_by(network, 2);
   const RequestId first = network.audit(network.ends[id]);
   const RequestId second = network.audit(network.ends[id]);
   ASSERT_FALSE(network.audits.contains(first) || network.audits.contains(second)) << "one is read, the other waits";
@@ -99,13 +91,7 @@ TEST(DeskAudits, WaitForTheirTurnWhereManyAreUnderWay) {
   DeskSettings settings;
   settings.audits_max = 0;
   Network network(settings);
-  network.join(1);
-  network.join(2);
-  network.join(3);
-  network.desk.put_model(card("m"), network.time);
-  network.settle();
-  const RequestId id = network.ask("m");
-  for (int i = 0; i < 9; ++i) network.draw();
+  const RequestId id = answered_by(network, 3);
 
   const RequestId audit = network.audit(network.ends[id]);
 

@@ -6,29 +6,13 @@
 #include <deque>
 
 #include "apps/coordinator/serving/desk.h"
+#include "apps/coordinator/serving/test_model_card.h"
 
 namespace weft::coordinator {
 namespace {
 
 namespace wire = protocol::serving;
 using namespace std::chrono_literals;
-
-ModelCard card(std::uint32_t shards_min, std::uint32_t layers = 6) {
-  return {.name = "m",
-          .file = std::string(64, 'a'),
-          .chunks = std::string(64, 'b'),
-          .bytes = 100 << 20,
-          .header_bytes = 1000,
-          .chunk_bytes = 1 << 20,
-          .architecture = "llama",
-          .layers = layers,
-          .embedding = 64,
-          .vocabulary = 100,
-          .context = 512,
-          .layer_bytes = 10 << 20,
-          .shards_min = shards_min,
-          .owner = {}};
-}
 
 // Workers that do as they are told and beat twice a second; a layer takes `ms` on each.
 class Network : public DeskWorld {
@@ -119,7 +103,7 @@ class Network : public DeskWorld {
 TEST(DeskLines, EveryPairHasATokenOfItsOwnForEveryEpoch) {
   Network network({.secret = {1, 2, 3}});
   for (ServingId id = 1; id <= 3; ++id) network.join(id, 1);
-  network.desk.put_model(card(3), network.time);
+  network.desk.put_model(card("m", 3), network.time);
   network.settle();
   const auto members = network.members();
   ASSERT_EQ(members.size(), 3u);
@@ -162,7 +146,7 @@ TEST(DeskLines, TwoThatDoNotReachEachOtherAreToldOnce) {
   Network network;
   for (ServingId id = 1; id <= 2; ++id) network.join(id, 1);
   for (ServingId id = 1; id <= 2; ++id) network.unreached[id] = {0, 1};
-  network.desk.put_model(card(2), network.time);
+  network.desk.put_model(card("m", 2), network.time);
   network.settle();
   const auto members = network.members();
   EXPECT_FALSE(network.links[members[0]].members[1].token.empty());
@@ -175,7 +159,7 @@ TEST(DeskLines, OnlyTabsGetServersForTheirConnections) {
   Network network({.ice = [](const PublicKey& worker) { return std::vector<wire::IceServer>{{.urls = {"stun:a"}, .username = worker.text()}}; }});
   network.join(1, 1, {"webrtc"});
   network.join(2, 1);
-  network.desk.put_model(card(2), network.time);
+  network.desk.put_model(card("m", 2), network.time);
   network.settle();
   ASSERT_EQ(network.links[1].ice.size(), 1u);
   EXPECT_EQ(network.links[1].ice[0].username, Network::key(1).text());
@@ -186,7 +170,7 @@ TEST(DeskLines, ShowsWhatHeartbeatsSay) {
   Network network;
   for (ServingId id = 1; id <= 2; ++id) network.join(id, 2);
   network.ways[{1, 2}] = 0.25;
-  network.desk.put_model(card(2), network.time);
+  network.desk.put_model(card("m", 2), network.time);
   network.settle();
   network.pass(2s);
   network.desk.measured(1, 3ms, network.time);
@@ -206,7 +190,7 @@ TEST(DeskLines, ShowsWhatHeartbeatsSay) {
 TEST(DeskLines, AWorkerThatBecomesSlowIsReplacedAndItsRequestsGoOn) {
   Network network;
   for (ServingId id = 1; id <= 3; ++id) network.join(id, 2);
-  network.desk.put_model(card(2), network.time);
+  network.desk.put_model(card("m", 2), network.time);
   network.settle();
   const auto before = network.members();
   const RequestId request = network.ask(1000);
@@ -241,7 +225,7 @@ TEST(DeskLines, AWorkerThatBecomesSlowIsReplacedAndItsRequestsGoOn) {
 TEST(DeskLines, AFasterWorkerThatComesTakesItsPlace) {
   Network network;
   for (ServingId id = 1; id <= 2; ++id) network.join(id, 30);
-  network.desk.put_model(card(2), network.time);
+  network.desk.put_model(card("m", 2), network.time);
   network.settle();
   network.pass(40s);
   EXPECT_EQ(network.desk.counters().replanned, 0u);

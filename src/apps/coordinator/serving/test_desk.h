@@ -10,31 +10,12 @@
 #include <set>
 
 #include "apps/coordinator/serving/desk.h"
+#include "apps/coordinator/serving/test_model_card.h"
 
 namespace weft::coordinator {
 
 namespace wire = protocol::serving;
 using namespace std::chrono_literals;
-
-inline ModelCard card(const std::string& name, std::uint32_t shards_min = 1, std::uint32_t layers = 6) {
-  return {.name = name,
-          .file = std::string(64, 'a'),
-          .chunks = std::string(64, 'b'),
-          .bytes = 100 << 20,
-          .header_bytes = 1000,
-          .chunk_bytes = 1 << 20,
-          .architecture = "llama",
-          .layers = layers,
-          .embedding = 64,
-          .vocabulary = 100,
-          .context = 512,
-          .layer_bytes = 10 << 20,
-          .first_bytes = 5 << 20,
-          .last_bytes = 5 << 20,
-          .cache_bytes = 0,
-          .shards_min = shards_min,
-          .owner = {}};
-}
 
 // Workers that load and link at once and draw when they are told to.
 inline std::uint32_t pick(std::mt19937& random, std::uint32_t count) { return static_cast<std::uint32_t>(random() % count); }
