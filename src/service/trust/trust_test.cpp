@@ -79,6 +79,17 @@ TEST(Trust, TakesAReceiptThatComesBeforeItsResult) {
   EXPECT_NE(find<Accepted>(decisions), nullptr);
 }
 
+TEST(Trust, ForgetsClaimsOfThoseWhoAreGone) {
+  Trust trust;
+  trust.add_job(job, {.replicas = 1, .agree = {}}, 1);
+  EXPECT_TRUE(trust.add_receipt(worker(1), std::vector<Claim>{{.task = task, .attempt = 1, .root = root(5)}}).empty());
+
+  trust.forget_claims(worker(1));
+
+  EXPECT_TRUE(trust.add_result({.task = task, .worker = worker(1), .attempt = 1, .root = root(5)}).empty());
+  EXPECT_FALSE(trust.is_accepted(task));
+}
+
 TEST(Trust, DoesNotLetOneWorkersReceiptCoverAnothersResult) {
   Trust trust;
   trust.add_job(job, {.replicas = 1, .agree = {}}, 1);

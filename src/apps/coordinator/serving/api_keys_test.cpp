@@ -36,6 +36,26 @@ TEST(ApiKeys, SecretsAreLongDifferentAndNotKept) {
   EXPECT_EQ(to_json(one).find(one.hash.text()), std::string::npos);
 }
 
+TEST(ApiKeys, OneClientDoesNotUseThemUp) {
+  KeyRing ring;
+  const auto owned = [](std::size_t number, std::uint8_t owner) {
+    ApiKey one = key(std::to_string(number), "weft-" + std::to_string(number));
+    one.owner.bytes[0] = owner;
+    return one;
+  };
+  PublicKey first, second;
+  first.bytes[0] = 1;
+  second.bytes[0] = 2;
+  for (std::size_t i = 0; i < KeyRing::keys_of_owner_max; ++i) {
+    ASSERT_TRUE(ring.may_add(first).has_value()) << i;
+    ASSERT_TRUE(ring.add(owned(i, 1)).has_value());
+  }
+  EXPECT_EQ(ring.may_add(first).error().code, ErrorCode::resource_exhausted);
+  EXPECT_TRUE(ring.may_add(second).has_value());
+  ASSERT_TRUE(ring.revoke("0", first, 9).has_value());
+  EXPECT_FALSE(ring.may_add(first).has_value()) << "a revoked one is still kept";
+}
+
 TEST(ApiKeys, SurviveTheirText) {
   ApiKey one = key("0123456789abcdef", "weft-a");
   one.name = "a \"name\"\n";

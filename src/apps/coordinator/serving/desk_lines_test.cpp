@@ -155,6 +155,23 @@ TEST(DeskLines, TwoThatDoNotReachEachOtherAreToldOnce) {
   EXPECT_TRUE(network.links[members[0]].members[1].token.empty());
 }
 
+TEST(DeskLines, WhoSaysForEverThatALineBreaksHasNotTheChainForEver) {
+  Network network;
+  for (ServingId id = 1; id <= 2; ++id) network.join(id, 1);
+  network.desk.put_model(card("m", 2), network.time);
+  network.settle();
+  const auto members = network.members();
+  const auto parted = [&] {
+    const auto& link = network.links[members[0]];
+    network.desk.hear(members[0], wire::Parted{.chain = link.chain, .epoch = link.epoch, .member = 1}, network.time);
+    network.settle();
+  };
+  parted();
+  EXPECT_EQ(network.links[members[0]].chain, 1U) << "linked anew, over the relay";
+  parted();
+  EXPECT_NE(network.links[members[0]].chain, 1U) << "a line that is the coordinator's does not break";
+}
+
 TEST(DeskLines, OnlyTabsGetServersForTheirConnections) {
   Network network({.ice = [](const PublicKey& worker) { return std::vector<wire::IceServer>{{.urls = {"stun:a"}, .username = worker.text()}}; }});
   network.join(1, 1, {"webrtc"});
