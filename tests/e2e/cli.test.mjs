@@ -116,3 +116,47 @@ test('whoever waits for a job stays through a restart of the coordinator, says s
   assert.deepEqual(ended, { code: 130, signal: null }, waiting.output());
   assert.ok(waiting.stderr.endsWith(`weft submit: Interrupted. The job goes on: follow it with weft submit --follow ${job.id} --coordinator ${url}\n`), waiting.stderr);
 });
+
+/** `weft work` without a GPU, and how it ended. */
+async function worker(t, url, args = []) {
+  const program = new Program(t, weft, ['work', '--device', 'cpu', '--model-memory-mb', '0', '--wallet', path.join(scratch(t), 'wallet.json'), '--coordinator', url, ...args]);
+  return { program, ended: () => Promise.race([program.ended, pause(20_000)]) };
+}
+const last = (text) => text.trimEnd().split('\n').at(-1);
+
+test('a worker leaves what answers and is no coordinator, with one sentence', { timeout: 120_000 }, async (t) => {
+  const answers = (status, headers, body = 'Hello.') => http.createServer((request, response) => { response.writeHead(status, headers); response.end(body); });
+  const secure = (await serve(t, { args: ['--tls-self-signed'] })).url;
+  const cases = [
+    [answers(404, {}), 'is no Weft coordinator (it answers 404).'],
+    [answers(200, { 'content-type': 'text/html' }), 'is no Weft coordinator (its /v1/info is none).'],
+    [answers(200, { 'content-type': 'application/json' }, '{"software":"other"}'), 'is no Weft coordinator (its /v1/info is none).'],
+    [answers(301, { location: 'https://elsewhere/' }), 'is no Weft coordinator (it sends elsewhere: https://elsewhere/).'],
+    [net.createServer((socket) => { socket.write('SSH-2.0-OpenSSH_9\r\n'); }), 'answers what is not HTTP.'],
+    [secure, `: The certificate of ${secure} is not trusted: give its authority with --ca-cert, or --tls-insecure to take any.`],
+  ];
+  for (const [server, sentence] of cases) {
+    const url = typeof server === 'string' ? server : `http://127.0.0.1:${await listen(t, server)}`;
+    const { program, ended } = await worker(t, url);
+
+    assert.deepEqual(await ended(), { code: 2, signal: null }, program.output());
+    assert.equal(last(program.stderr), sentence.startsWith(':') ? `weft work${sentence}` : `weft work: ${url} ${sentence}`);
+    assert.equal(program.stdout, '');
+  }
+});
+
+test('a worker waits for a coordinator that is not there yet or has trouble', { timeout: 120_000 }, async (t) => {
+  const port = await closedPort();
+  const { program } = await worker(t, `http://127.0.0.1:${port}`);
+  await program.says(new RegExp(`not yet at http://127\\.0\\.0\\.1:${port}: There is no connection to http://127\\.0\\.0\\.1:${port}; again in`), 20);
+  const trouble = http.createServer((request, response) => { response.writeHead(503); response.end(); });
+  await new Promise((resolve) => { trouble.listen(port, '127.0.0.1', resolve); });
+  let asked = 0;
+  trouble.on('request', () => { asked += 1; });
+  await until(() => asked >= 2, 'it looks who is there');
+  await new Promise((resolve) => { trouble.close(resolve); trouble.closeAllConnections(); });
+
+  await serve(t, { listen: `127.0.0.1:${port}` });
+
+  await program.says(/joined/, 60);
+});
