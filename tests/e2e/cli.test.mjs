@@ -160,3 +160,32 @@ test('a worker waits for a coordinator that is not there yet or has trouble', { 
 
   await program.says(/joined/, 60);
 });
+
+test('bench llm ends with what it has in the middle of a long prompt', { timeout: 120_000 }, async (t) => {
+  const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
+  // Reading so much would take this model minutes.
+  const program = new Program(t, weft, ['bench', 'llm', '--model', model, '--device', 'cpu', '--prompt', '500000', '--tokens', '0', '--json']);
+  await pause(3000);
+  assert.equal(program.child.exitCode, null, program.output());
+
+  program.child.kill('SIGINT');
+  const ended = await Promise.race([program.ended, pause(5000)]);
+
+  assert.deepEqual(ended, { code: 130, signal: null }, program.output());
+  const { interrupted, rows } = JSON.parse(program.stdout);
+  assert.equal(interrupted, true);
+  assert.deepEqual(rows.map(({ test: name }) => name), ['load']);
+});
+
+test('the demo ends while its network is still coming up, and leaves nothing behind', { timeout: 60_000 }, async (t) => {
+  const program = new Program(t, weft, ['demo', '--no-browser', '--out', scratch(t)]);
+  await program.says(/starting a coordinator/, 20);
+  await pause(100); // The coordinator is being started.
+
+  program.child.kill('SIGINT');
+  const ended = await Promise.race([program.ended, pause(15_000)]); // Which also waits for all that hold its output.
+
+  assert.deepEqual(ended, { code: 130, signal: null }, program.output());
+  assert.equal(last(program.stderr), 'weft demo: Interrupted.');
+  assert.doesNotMatch(program.stderr, /is up/);
+});
