@@ -26,8 +26,8 @@ struct WorkOptions {
   std::string peer_address;  // The same place as others see it, behind a NAT with a forwarded port; empty: peer_listen.
 };
 
-// Runs until SIGINT or SIGTERM, or until the coordinator refuses this worker. Exit code: 0 after a stop, 3 where there is
-// no GPU, 2 after a refusal.
+// Runs until SIGINT or SIGTERM, or until the coordinator refuses this worker or turns out to be none. Exit code: 0 after a stop, 3 where
+// there is no GPU, 2 after a refusal.
 [[nodiscard]] int work_command(const WorkOptions& options);
 
 }  // namespace weft::worker
