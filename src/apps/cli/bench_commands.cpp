@@ -90,6 +90,9 @@ void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
   add_only(*command, options->only, {"hop", "shards/1", "shards/2", "shards/3", "relay", "wire/f16", "wire/i8", "concurrent"});
   command->add_option("--tokens", options->tokens, "Of an answer")->check(CLI::Range(2, 4096));
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
+  command
+      ->add_option("--adapter", options->adapters, "GPUs by their numbers in 'weft bench gpu --list', 0,1 for a worker each (default: the processor)")
+      ->delimiter(',');
   command->add_option("--hops", options->hops, "Round trips in a round of hop")->check(CLI::Range(100, 1'000'000));
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([options, &chosen] { chosen = [options] { return bench_serving_command(*options); }; });
