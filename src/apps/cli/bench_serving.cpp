@@ -236,7 +236,7 @@ class Bench {
 
   Result<> concurrent() {
     std::vector<double> ours, theirs;
-    WEFT_ASSIGN(const auto network, Network::start({.shards = 2, .own_cores = true}, options_, folder()));
+    WEFT_ASSIGN(const auto network, Network::start({.shards = 2, .own_cores = options_.adapters.empty()}, options_, folder()));
     for (std::uint32_t round = 0; round < options_.rounds + 1; ++round) {
       WEFT_ASSIGN(const double one, network->rate(1, options_.tokens));
       WEFT_ASSIGN(const double eight, network->rate(8, options_.tokens));
