@@ -99,6 +99,16 @@ drogon::HttpResponsePtr refusal(const Error& error, int status) {
   return response;
 }
 
+// The same as it goes over the wire, for what Drogon does not get to see.
+std::string refusal_text(const std::string& sentence) {
+  Reply reply = problem({ErrorCode::invalid_argument, sentence});
+  for (const auto& [name, value] : common_headers) reply.headers.emplace(name, value);
+  std::string out =
+      std::format("HTTP/1.1 {} {}\r\nconnection: close\r\ncontent-length: {}\r\n", reply.status, reason_phrase(reply.status), reply.body.size());
+  for (const auto& [name, value] : reply.headers) out += std::format("{}: {}\r\n", name, value);
+  return out + "\r\n" + reply.body;
+}
+
 // Feeds the parts of a body to an Upload, and answers once.
 class UploadReader final : public drogon::RequestStreamReader {
  public:
@@ -375,7 +385,9 @@ class DrogonServer final : public Server {
     auto& app = drogon::app();
     app.setConnectionCallback([this](const trantor::TcpConnectionPtr& connection) {
       if (!connection->connected()) return;
-      bound_memory(connection, options_.send_queue_bytes_max, drogon_message_bytes_max + (std::size_t{64} << 10));
+      guard(connection, {.send_bytes_max = options_.send_queue_bytes_max,
+                         .receive_bytes_max = drogon_message_bytes_max + (std::size_t{64} << 10),
+                         .refusal = refusal_text});
       // A verdict and the next lease are two small messages: the second would wait for the acknowledgement of the first, up to 40 ms.
       connection->setTcpNoDelay(true);
     });
