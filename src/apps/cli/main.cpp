@@ -12,6 +12,7 @@
 #include "apps/cli/completion.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/help.h"
+#include "apps/cli/refusal.h"
 #include "apps/worker/sandbox_child.h"
 #include "common/base/log.h"
 
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
 
   std::string shell;
   CLI::App* completion = app.add_subcommand("completion", "Prints a completion script: source <(weft completion bash)");
-  completion->add_option("shell", shell, "bash, zsh or fish")->required();
+  completion->add_option("shell", shell, "For which shell")->required()->type_name("{bash,zsh,fish}");
   completion->callback([&] {
     chosen = [&] {
       const weft::Result<std::string> script = weft::cli::completion_script(app, shell);
@@ -59,14 +60,12 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::RequiredError& error) {
-    const auto sentence = weft::cli::missing_command(app);
-    if (!sentence) return app.exit(error), 2;
-    std::fprintf(stderr, "%s\n", sentence->c_str());
-    return 2;
   } catch (const CLI::ParseError& error) {  // CLI11 speaks by exceptions, --help included.
-    const int code = app.exit(error);
-    return code == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    const auto without_command = lacks ? weft::cli::missing_command(app) : std::nullopt;
+    std::fprintf(stderr, "%s\n", (without_command ? *without_command : weft::cli::refusal(app, error)).c_str());
+    return 2;
   }
   if (verbose) weft::set_log_level(weft::LogLevel::debug);
   return chosen ? chosen() : 2;

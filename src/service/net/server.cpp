@@ -183,6 +183,8 @@ Result<std::uint16_t> probe_port(const std::string& address, std::uint16_t port)
   const int reason = errno;
   if (bound) getsockname(descriptor, reinterpret_cast<sockaddr*>(&storage), &size);
   close(descriptor);
+  if (!bound && reason == EADDRNOTAVAIL)
+    return fail(ErrorCode::invalid_argument, "{} is no address of this machine, so nothing can listen there (--listen).", address);
   if (!bound) {
     return fail(ErrorCode::unavailable, "{} port {} cannot be listened on: {}. Choose another with --listen.", address, port,
                 std::generic_category().message(reason));
