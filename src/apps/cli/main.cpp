@@ -1,6 +1,8 @@
 // The one program. Every command is a struct of options and a function in a file of its own; this file is the command
 // line that fills them. Nothing depends on it.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -15,6 +17,17 @@
 #include "apps/cli/refusal.h"
 #include "apps/worker/sandbox_child.h"
 #include "common/base/log.h"
+
+namespace {
+
+// Results that nobody got are no results: the disk behind standard output may be full. Whoever closes a pipe has read enough.
+int finish(int code) {
+  if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || errno == EPIPE) return code;
+  std::fprintf(stderr, "weft: Standard output cannot be written: %s.\n", std::strerror(errno));
+  return code == 0 ? 1 : code;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   // Started by Sandbox, never by a person; before anything here makes a thread.
@@ -61,12 +74,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // CLI11 speaks by exceptions, --help included.
-    if (error.get_exit_code() == 0) return app.exit(error);
+    if (error.get_exit_code() == 0) return finish(app.exit(error));
     const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const auto without_command = lacks ? weft::cli::missing_command(app) : std::nullopt;
     std::fprintf(stderr, "%s\n", (without_command ? *without_command : weft::cli::refusal(app, error)).c_str());
     return 2;
   }
   if (verbose) weft::set_log_level(weft::LogLevel::debug);
-  return chosen ? chosen() : 2;
+  return finish(chosen ? chosen() : 2);
 }
