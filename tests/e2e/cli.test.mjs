@@ -69,6 +69,17 @@ test('a host that does not exist is said to be one', { timeout: 60_000 }, async 
   assert.match(stderr, /^weft ledger: The host of http:\/\/nowhere\.invalid:7300 is not found \(.+\): look at its spelling and at this machine's network\.\n$/);
 });
 
+test('a client command that speaks the wrong protocol is told which one to try', { timeout: 60_000 }, async (t) => {
+  const secure = (await serve(t, { args: ['--tls-self-signed'] })).url;
+  const plain = (await serve(t)).url;
+
+  const http_ = await run(['ledger', '--coordinator', secure.replace('https:', 'http:')], { seconds: 10 });
+  const https = await run(['ledger', '--coordinator', plain.replace('http:', 'https:')], { seconds: 10 });
+
+  assert.deepEqual({ code: http_.code, stderr: http_.stderr }, { code: 3, stderr: `weft ledger: ${secure.replace('https:', 'http:')} ends the connection without an answer: is it https:// there?\n` });
+  assert.deepEqual({ code: https.code, stderr: https.stderr }, { code: 3, stderr: `weft ledger: No TLS connection to ${plain.replace('http:', 'https:')} comes about: is it http:// there?\n` });
+});
+
 test('whoever says nothing is waited for aloud, and Ctrl-C ends that', { timeout: 60_000 }, async (t) => {
   const url = `http://127.0.0.1:${await listen(t, net.createServer())}`;
   for (const args of [['submit', mandelbrot, '--wallet', path.join(scratch(t), 'wallet.json')], ['submit', '--follow', '0'.repeat(32)]]) {
@@ -148,7 +159,7 @@ test('a worker leaves what answers and is no coordinator, with one sentence', { 
 test('a worker waits for a coordinator that is not there yet or has trouble', { timeout: 120_000 }, async (t) => {
   const port = await closedPort();
   const { program } = await worker(t, `http://127.0.0.1:${port}`);
-  await program.says(new RegExp(`not yet at http://127\\.0\\.0\\.1:${port}: There is no connection to http://127\\.0\\.0\\.1:${port}; again in`), 20);
+  await program.says(new RegExp(`warn +There is no connection to http://127\\.0\\.0\\.1:${port}; again in`), 20);
   const trouble = http.createServer((request, response) => { response.writeHead(503); response.end(); });
   await new Promise((resolve) => { trouble.listen(port, '127.0.0.1', resolve); });
   let asked = 0;

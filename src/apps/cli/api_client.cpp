@@ -81,7 +81,8 @@ Result<net::Response> ApiClient::send(const net::Request& request) {
     if (answer) reached_ = true;
     if (!answer && !reached_ && answer.error().code == ErrorCode::unavailable) {
       WEFT_OK(net::try_to_reach(client_->url(), reach_max));
-      return answer;
+      if (client_->url().tls) return answer;
+      return fail(ErrorCode::unavailable, "{} ends the connection without an answer: is it https:// there?", url_);
     }
     const bool again = answer ? answer->status == 429 || answer->status == 503 : answer.error().code == ErrorCode::unavailable;
     if (!again || now() + wait > give_up) {

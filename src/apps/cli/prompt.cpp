@@ -51,7 +51,7 @@ Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, cons
 Result<> check_fits(LanguageModel& model, const std::vector<llm::Token>& prompt) {
   const std::uint32_t context = model.engine().options().context;
   if (prompt.size() < context) return {};
-  return fail(ErrorCode::resource_exhausted, "The prompt has {} tokens; at most {} fit into the context of {}, which the answer shares (--context).",
+  return fail(ErrorCode::invalid_argument, "The prompt has {} tokens; at most {} fit into the context of {}, which the answer shares (--context).",
               prompt.size(), context - 1, context);
 }
 

@@ -59,6 +59,16 @@ std::optional<std::string> about_value(const CLI::App& chosen, const CLI::ParseE
   return std::format("{}{} {}", option->get_positional() ? "" : option->get_name() + " ", value.empty() ? "\"\"" : value, what_is_wrong(kind, value));
 }
 
+// An option of the chosen command that stands in front of it, where CLI11 does not look for it.
+std::optional<std::string> in_front(const CLI::App& app, const CLI::App& chosen, const std::string& path) {
+  for (const std::string& word : app.remaining(false)) {
+    const std::string name = word.substr(0, word.find('='));
+    if (&chosen == &app || !name.starts_with('-') || chosen.get_option_no_throw(name) == nullptr) continue;
+    return std::format("{} belongs behind its command: {} {} ...", name, path, name);
+  }
+  return std::nullopt;
+}
+
 std::string sentence(const CLI::App& chosen, const std::string& path, const CLI::ParseError& error) {
   const std::string see = std::format("; see {} --help.", path);
   const std::string message = error.what();
@@ -103,7 +113,7 @@ std::string sentence(const CLI::App& chosen, const std::string& path, const CLI:
 std::string refusal(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& chosen = last_chosen(app);
   const std::string path = path_of(chosen);
-  return std::format("{}: {}", path, sentence(chosen, path, error));
+  return std::format("{}: {}", path, in_front(app, chosen, path).value_or(sentence(chosen, path, error)));
 }
 
 }  // namespace weft::cli

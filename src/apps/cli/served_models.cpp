@@ -177,12 +177,12 @@ Result<> remove(const ServedModelOptions& options) {
   return {};
 }
 
-int finish(const Result<>& result) { return result ? 0 : report("model", result.error()); }
+int finish(const char* command, const Result<>& result) { return result ? 0 : report(command, result.error()); }
 
 }  // namespace
 
-int model_add_command(const ServedModelOptions& options) { return finish(add(options)); }
-int model_list_command(const ServedModelOptions& options) { return finish(list(options)); }
-int model_remove_command(const ServedModelOptions& options) { return finish(remove(options)); }
+int model_add_command(const ServedModelOptions& options) { return finish("model add", add(options)); }
+int model_list_command(const ServedModelOptions& options) { return finish("model list", list(options)); }
+int model_remove_command(const ServedModelOptions& options) { return finish("model remove", remove(options)); }
 
 }  // namespace weft::cli

@@ -44,7 +44,7 @@ Error error_of_result(drogon::ReqResult result, const Url& url) {
               std::format("The certificate of {} is not trusted: give its authority with --ca-cert, or --tls-insecure to take any.", url.text())};
     case HandshakeError:
     case EncryptionFailure:
-      return {ErrorCode::unavailable, std::format("No TLS connection to {} comes about.", url.text())};
+      return {ErrorCode::unavailable, std::format("No TLS connection to {} comes about: is it http:// there?", url.text())};
     case BadResponse:
       return {ErrorCode::unsupported, std::format("{} answers what is not HTTP.", url.text())};
     default:

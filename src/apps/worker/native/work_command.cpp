@@ -135,7 +135,11 @@ struct Teller {
   }
   void tell(const event::Disconnected& what) const {
     const std::string_view reason = std::string_view(what.reason).substr(0, what.reason.find_last_not_of('.') + 1);
-    log_warning("{} {}: {}; again in {:.1f} s", contact.has_joined() ? "lost" : "not yet at", coordinator, reason, seconds(what.retry));
+    if (contact.has_joined()) {
+      log_warning("lost {}: {}; again in {:.1f} s", coordinator, reason, seconds(what.retry));
+    } else {
+      log_warning("{}; again in {:.1f} s", reason, seconds(what.retry));
+    }
     contact.lost(client);
   }
   void tell(const event::TaskStarted& what) const { log_debug("task {} starts", what.key.task.text()); }
