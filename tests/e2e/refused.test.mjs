@@ -91,6 +91,8 @@ function workRows(folder) {
     url('http://[::1', 'has an opening bracket without its closing one.'),
     ...at([
       ...rows('work', '--device', ['tpu', 'GPU'], (option, value) => `--device ${value} is none of gpu and cpu.`),
+      ...rows('work', '--adapter', ['x', '-1', '0,x', '0,0', '1.5'], (option, value) => `--adapter ${value} is not all, nor numbers of GPUs such as 0 or 0,1.`),
+      [['work', '--device', 'cpu', '--adapter', '0'], '--adapter: the processor has no number: leave it out with --device cpu; see weft work --help.'],
       ...rows('work', '--slots', [...notNumbers, '0', '65'], whole(1, 64)),
       ...rows('work', '--wall-ms-max', [...notNumbers, '9', '3600001'], whole(10, 3_600_000)),
       ...rows('work', '--memory-mb', [...notNumbers, '15', '1048577'], whole(16, 1_048_576)),

@@ -61,6 +61,7 @@ Result<Device> make_device(const WorkOptions& options, net::Client& client) {
   }
   Sandbox::Options sandbox;
   sandbox.memory_bytes = memory_bytes;
+  sandbox.adapter = options.adapter;
   auto runner = std::make_unique<SandboxRunner>(std::move(sandbox), post);
   WEFT_ASSIGN(device.capabilities, runner->describe());
   device.runner = std::move(runner);
@@ -277,7 +278,8 @@ class ModelService {
  private:
   ModelService(const WorkOptions& options, std::unique_ptr<net::Client> client) : client_(std::move(client)) {
     on_thread(*client_, [&] {
-      host_ = std::make_unique<NativeServingHost>(*client_, NativeServingHost::Options{.gpu = options.device != "cpu", .cache = options.cache});
+      host_ = std::make_unique<NativeServingHost>(
+          *client_, NativeServingHost::Options{.gpu = options.device != "cpu", .adapter = options.adapter, .cache = options.cache});
     });
   }
   [[nodiscard]] Result<> begin(const WorkOptions& options, double gb_per_s) {
