@@ -5,7 +5,7 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { getJson, pause, Program, root, run, scratch, serve, until, weft } from './lib.mjs';
+import { getJson, pause, Program, root, run, scratch, serve, until, weft, work } from './lib.mjs';
 
 const mandelbrot = path.join(root, 'examples/mandelbrot.json');
 
@@ -126,6 +126,26 @@ test('whoever waits for a job stays through a restart of the coordinator, says s
   const ended = await Promise.race([waiting.ended, pause(10_000)]);
   assert.deepEqual(ended, { code: 130, signal: null }, waiting.output());
   assert.ok(waiting.stderr.endsWith(`weft submit: Interrupted. The job goes on: follow it with weft submit --follow ${job.id} --coordinator ${url}\n`), waiting.stderr);
+});
+
+test('whoever waits where too few workers are is told how more join', { timeout: 120_000 }, async (t) => {
+  const { url } = await serve(t);
+  const wallet = path.join(scratch(t), 'client.json');
+  const submitted = (file) => new Program(t, weft, ['submit', path.join(root, 'examples', file), '--wallet', wallet, '--coordinator', url, '--wait']);
+  const model = new Program(t, weft, ['model', 'add', path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf'), '--wallet', wallet, '--coordinator', url, '--wait']);
+  const job = submitted('mandelbrot.json');
+  const kernel = submitted('matmul.json');
+
+  await kernel.says(new RegExp(`^weft: No worker is connected there; one joins with weft work --coordinator ${url}$`, 'm'), 30);
+  await work(t, url, { args: ['--model-memory-mb', '0', '--device', 'cpu'] });
+  await job.says(new RegExp(`^weft: No worker with a GPU is connected there; one joins with weft work --coordinator ${url}$`, 'm'), 30);
+  await model.says(new RegExp(`^weft: No worker has room for tiny-llama-chat-q8_0 yet; one joins with weft work --coordinator ${url}, which gives models --model-memory-mb\\.$`, 'm'), 30);
+  await work(t, url, { args: ['--model-memory-mb', '0'] });
+  const second = submitted('mandelbrot.json');
+  await second.says(new RegExp(`^weft: Each task wants 2 workers with a GPU that agree, and 1 is connected; another joins with weft work --coordinator ${url} --wallet FILE$`, 'm'), 30);
+  await work(t, url, { args: ['--model-memory-mb', '0'] });
+
+  for (const one of [job, kernel, second]) assert.equal((await one.ended).code, 0, one.output());
 });
 
 /** `weft work` without a GPU, and how it ended. */
