@@ -56,8 +56,17 @@ class HelpFormatter final : public CLI::Formatter {
     for (const char* const nothing : {" [{}] ", " [[]] ", " [\"\"] "}) {
       if (const std::size_t at = text.find(nothing); at != std::string::npos) text.erase(at, std::string_view(nothing).size());
     }
-    for (const char* const nothing : {"TEXT:", "UINT:INT in ", "FLOAT:FLOAT in "}) {
+    for (const char* const nothing : {"TEXT:", ":NONNEGATIVE", ":POSITIVE"}) {
       if (const std::size_t at = text.find(nothing); at != std::string::npos) text.erase(at, std::string_view(nothing).size());
+    }
+    // "UINT:INT in [1 - 64]" is 1..64.
+    constexpr std::string_view before = " in [", between = " - ";
+    const std::size_t at = text.find(before);
+    const std::size_t middle = at == std::string::npos ? at : text.find(between, at);
+    const std::size_t end = middle == std::string::npos ? middle : text.find(']', middle);
+    if (end != std::string::npos) {
+      const std::size_t type = text.rfind(' ', at - 1) + 1;
+      text.replace(end, 1, "").replace(middle, between.size(), "..").erase(type, at + before.size() - type);
     }
     // A list: [1,10], not [[1,10]].
     const std::size_t opening = text.find("[[");
