@@ -55,6 +55,7 @@ function serveRows(folder) {
     ...rows('serve', '--guest-requests', [...notNumbers, '1000001'], whole(0, 1_000_000)),
     ...rows('serve', '--wire', ['f64', 'F32', "''"], (option, value) => `--wire ${value} is none of f32, f16 and i8.`),
     ...rows('serve', '--partition', ['row'], '--partition row is none of layer, batch and hybrid.'),
+    ...rows('serve', '--partition', ['spatial'], 'A prompt has no rows and columns to cut: spatial is for models of images.'),
     ...rows('serve', '--ice-servers', [gone], `--ice-servers ${gone} is neither a JSON array nor a file that can be read.`),
     ...rows('serve', '--ice-servers', ['[1]'], '[0]: must be an object, not a number (line 1, column 2) - while reading --ice-servers'),
     ...rows('serve', '--rate-limit', ['x'], number),

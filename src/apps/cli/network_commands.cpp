@@ -63,7 +63,7 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
                    "How hidden states travel between workers that share a model: f32, f16 or i8 (fewer bytes, other roundings)")
       ->check(CLI::IsMember({"f32", "f16", "i8"}));
   command->add_option("--partition", options->partition, "How models are cut: layer (one chain), batch (whole models side by side) or hybrid")
-      ->check(CLI::IsMember({"layer", "batch", "hybrid"}));
+      ->type_name("{layer,batch,hybrid}");
   command->add_option("--ice-servers", options->ice_servers,
                       "STUN and TURN servers for tabs, JSON or a file with it: [{\"urls\":\"turn:HOST:3478\",\"secret\":\"...\"}]");
   command->add_option("--rate-limit", options->rate_limit, "Expensive requests a second from one address; 0 for no limit");
