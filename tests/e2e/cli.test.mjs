@@ -5,7 +5,7 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { getJson, pause, Program, root, run, scratch, serve, until, weft } from './lib.mjs';
+import { getJson, pause, Program, root, run, scratch, serve, until, weft, work } from './lib.mjs';
 
 const mandelbrot = path.join(root, 'examples/mandelbrot.json');
 
@@ -69,6 +69,17 @@ test('a host that does not exist is said to be one', { timeout: 60_000 }, async 
   assert.match(stderr, /^weft ledger: The host of http:\/\/nowhere\.invalid:7300 is not found \(.+\): look at its spelling and at this machine's network\.\n$/);
 });
 
+test('a client command that speaks the wrong protocol is told which one to try', { timeout: 60_000 }, async (t) => {
+  const secure = (await serve(t, { args: ['--tls-self-signed'] })).url;
+  const plain = (await serve(t)).url;
+
+  const http_ = await run(['ledger', '--coordinator', secure.replace('https:', 'http:')], { seconds: 10 });
+  const https = await run(['ledger', '--coordinator', plain.replace('http:', 'https:')], { seconds: 10 });
+
+  assert.deepEqual({ code: http_.code, stderr: http_.stderr }, { code: 3, stderr: `weft ledger: ${secure.replace('https:', 'http:')} ends the connection without an answer: is it https:// there?\n` });
+  assert.deepEqual({ code: https.code, stderr: https.stderr }, { code: 3, stderr: `weft ledger: No TLS connection to ${plain.replace('http:', 'https:')} comes about: is it http:// there?\n` });
+});
+
 test('whoever says nothing is waited for aloud, and Ctrl-C ends that', { timeout: 60_000 }, async (t) => {
   const url = `http://127.0.0.1:${await listen(t, net.createServer())}`;
   for (const args of [['submit', mandelbrot, '--wallet', path.join(scratch(t), 'wallet.json')], ['submit', '--follow', '0'.repeat(32)]]) {
@@ -117,6 +128,26 @@ test('whoever waits for a job stays through a restart of the coordinator, says s
   assert.ok(waiting.stderr.endsWith(`weft submit: Interrupted. The job goes on: follow it with weft submit --follow ${job.id} --coordinator ${url}\n`), waiting.stderr);
 });
 
+test('whoever waits where too few workers are is told how more join', { timeout: 120_000 }, async (t) => {
+  const { url } = await serve(t);
+  const wallet = path.join(scratch(t), 'client.json');
+  const submitted = (file) => new Program(t, weft, ['submit', path.join(root, 'examples', file), '--wallet', wallet, '--coordinator', url, '--wait']);
+  const model = new Program(t, weft, ['model', 'add', path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf'), '--wallet', wallet, '--coordinator', url, '--wait']);
+  const job = submitted('mandelbrot.json');
+  const kernel = submitted('matmul.json');
+
+  await kernel.says(new RegExp(`^weft: No worker is connected there; one joins with weft work --coordinator ${url}$`, 'm'), 30);
+  await work(t, url, { args: ['--model-memory-mb', '0', '--device', 'cpu'] });
+  await job.says(new RegExp(`^weft: No worker with a GPU is connected there; one joins with weft work --coordinator ${url}$`, 'm'), 30);
+  await model.says(new RegExp(`^weft: No worker has room for tiny-llama-chat-q8_0 yet; one joins with weft work --coordinator ${url}, which gives models --model-memory-mb\\.$`, 'm'), 30);
+  await work(t, url, { args: ['--model-memory-mb', '0'] });
+  const second = submitted('mandelbrot.json');
+  await second.says(new RegExp(`^weft: Each task wants 2 workers with a GPU that agree, and 1 is connected; another joins with weft work --coordinator ${url} --wallet FILE$`, 'm'), 30);
+  await work(t, url, { args: ['--model-memory-mb', '0'] });
+
+  for (const one of [job, kernel, second]) assert.equal((await one.ended).code, 0, one.output());
+});
+
 /** `weft work` without a GPU, and how it ended. */
 async function worker(t, url, args = []) {
   const program = new Program(t, weft, ['work', '--device', 'cpu', '--model-memory-mb', '0', '--wallet', path.join(scratch(t), 'wallet.json'), '--coordinator', url, ...args]);
@@ -148,7 +179,7 @@ test('a worker leaves what answers and is no coordinator, with one sentence', { 
 test('a worker waits for a coordinator that is not there yet or has trouble', { timeout: 120_000 }, async (t) => {
   const port = await closedPort();
   const { program } = await worker(t, `http://127.0.0.1:${port}`);
-  await program.says(new RegExp(`not yet at http://127\\.0\\.0\\.1:${port}: There is no connection to http://127\\.0\\.0\\.1:${port}; again in`), 20);
+  await program.says(new RegExp(`warn +There is no connection to http://127\\.0\\.0\\.1:${port}; again in`), 20);
   const trouble = http.createServer((request, response) => { response.writeHead(503); response.end(); });
   await new Promise((resolve) => { trouble.listen(port, '127.0.0.1', resolve); });
   let asked = 0;

@@ -288,7 +288,7 @@ test('answers at the same time are those alone; sampling, stop texts, bounds and
   assert.equal(found.short.stop, 'length');
   assert.ok(!found.raw.includes('assistant'));
   assert.equal(found.long.code, 'resource_exhausted');
-  assert.match(found.long.message, /^The prompt has \d+ tokens; with an answer they do not fit into the context of 256/);
+  assert.match(found.long.message, /^The prompt has \d+ tokens; at most 255 fit into the context of 256, which the answer shares: shorten it\.$/);
   assert.equal(found.bad.code, 'invalid_argument');
   assert.equal(found.token.message, '99999 is no token of the model, which has 3072.');
 });

@@ -39,6 +39,6 @@ test('what is no conversation, no device and no context is said in one sentence'
   const device = await run(['generate', '--model', model, '--prompt', 'Hi', '--device', 'tpu']);
   assert.equal(device.stderr, "weft generate: The device 'tpu' is none of gpu and cpu.\n");
   const context = await run(['generate', '--model', model, '--prompt', 'one two three four five six', '--context', '4']);
-  assert.match(context.stderr, /^weft generate: The prompt has \d+ tokens; with an answer they do not fit into the context of 4 \(--context\)\.\n$/);
+  assert.match(context.stderr, /^weft generate: The prompt has \d+ tokens; at most 3 fit into the context of 4, which the answer shares \(--context\)\.\n$/);
   for (const { code } of [wrong, device, context]) assert.notEqual(code, 0);
 });

@@ -93,6 +93,14 @@ test("strangers' shaders are refused or ended with a reason, and the worker live
     assert.equal(code, 2);
     assert.match(stderr, /3:\d+/);
   });
+  await t.test('one that does not fit its job is refused at submit with one sentence and its place', async () => {
+    const behind = ' - while compiling the shader\'s entry point "main"\n';
+    const unbound = await attempt(harmless.replace('@binding(0)', '@binding(7)'));
+    assert.equal(unbound.stderr, `weft submit: shader:1:1: The shader uses @group(0) @binding(7), which is no binding of the job.${behind}`);
+    const nobody = await attempt(harmless.replace('fn main', 'fn other'));
+    assert.equal(nobody.stderr, `weft submit: shader: The shader has no entry point "main": it has "other".${behind}`);
+    assert.deepEqual([unbound.code, nobody.code], [2, 2]);
+  });
   await t.test('one that loops for ever ends its job with the reason', async () => {
     const endless = harmless.replace('y[id.x] = id.x;', 'var i = 0u; loop { i = i * 1664525u + y[id.x] + 1u; y[id.x] = i; if (i == 0u && id.x > 1000u) { break; } }');
     const { code, job } = await attempt(endless);

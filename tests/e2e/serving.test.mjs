@@ -101,11 +101,13 @@ test('what is wrong with a request is said in the shape that OpenAI’s clients 
     assert.equal(error.code, code);
     assert.match(error.message, message);
   };
+  const tooLong = /^400 The prompt has \d+ tokens; at most \d+ fit into the context of \d+, which the answer shares: shorten it\.$/;
   await refused({ model: 'gone', messages: question }, 404, 'model_not_found', /'gone' does not exist/);
   await refused({ model: 'tiny', messages: [] }, 400, 'invalid_argument', /messages: must not be empty/);
   await refused({ model: 'tiny', messages: question, temperature: 7 }, 400, 'invalid_argument', /temperature: must be from 0 to 2/);
   await refused({ model: 'tiny', messages: question, response_format: { type: 'json_object' } }, 400, 'invalid_argument', /not supported/);
-  await refused({ model: 'tiny', messages: [{ role: 'user', content: 'word '.repeat(20_000) }] }, 400, 'context_length_exceeded', /context/);
+  await refused({ model: 'tiny', messages: [{ role: 'user', content: 'word '.repeat(20_000) }] }, 400, 'context_length_exceeded', tooLong);
+  await refused({ model: 'tiny', messages: [{ role: 'user', content: 'word '.repeat(20_000) }], stream: true }, 400, 'context_length_exceeded', tooLong);
   for (const body of ['', '{', '[]', '{"model":5}', '"x"']) {
     const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body });
     assert.equal(answer.status, 400, body);

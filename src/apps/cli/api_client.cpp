@@ -1,12 +1,11 @@
 #include "apps/cli/api_client.h"
 
-#include <cstdio>
 #include <format>
 #include <future>
 #include <thread>
-#include <unistd.h>
 
 #include "apps/cli/interruption.h"
+#include "apps/cli/progress.h"
 #include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
@@ -37,8 +36,7 @@ class Notice {
   void show(std::format_string<Args...> text, Args&&... args) {
     if (shown_ || now() - begun_ < silence_max) return;
     shown_ = true;
-    const char* const wipe = ::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "";  // A line of progress may stand there.
-    std::fprintf(stderr, "%sweft: %s\n", wipe, std::format(text, std::forward<Args>(args)...).c_str());
+    say_beside_progress(std::format(text, std::forward<Args>(args)...));
   }
 
  private:
@@ -81,7 +79,8 @@ Result<net::Response> ApiClient::send(const net::Request& request) {
     if (answer) reached_ = true;
     if (!answer && !reached_ && answer.error().code == ErrorCode::unavailable) {
       WEFT_OK(net::try_to_reach(client_->url(), reach_max));
-      return answer;
+      if (client_->url().tls) return answer;
+      return fail(ErrorCode::unavailable, "{} ends the connection without an answer: is it https:// there?", url_);
     }
     const bool again = answer ? answer->status == 429 || answer->status == 503 : answer.error().code == ErrorCode::unavailable;
     if (!again || now() + wait > give_up) {

@@ -30,11 +30,11 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
   CLI::App* llm = bench.add_subcommand("llm",
                                        "How fast language models read and write\n\n"
                                        "  weft bench llm --model a.gguf --model b.gguf --depth 0,4096 --sequences 1,8 --json");
-  llm->add_option("--model", options->models, "A GGUF file; may be given several times")->required();
+  llm->add_option("--model", options->models, "A GGUF file; may be given several times")->required()->type_name("FILE");
   llm->add_option("--device", options->model.device, "gpu, cpu or a part of a GPU's name");
   llm->add_option("--adapter", options->model.adapter, "The GPU's number in 'weft bench gpu --list'");
-  llm->add_option("--activations", options->model.activations, "f32, or int8 for speed");
-  llm->add_option("--kv", options->model.kv, "How keys and values are kept: f32, f16 or q8_0");
+  llm->add_option("--activations", options->model.activations, "f32, or int8 for speed")->type_name("{f32,int8}");
+  llm->add_option("--kv", options->model.kv, "How keys and values are kept: f32, f16 or q8_0")->type_name("{f32,f16,q8_0}");
   llm->add_option("--threads", options->model.threads, "Of the CPU engine; 0 for as many as the machine has")->check(CLI::Range(0, 256));
   llm->add_option("--prompt", options->tests.prompt, "Tokens of a prefill; 0 to leave it out");
   llm->add_option("--tokens", options->tests.tokens, "Tokens drawn in a round; 0 to leave it out");
@@ -47,7 +47,8 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
 
 void add_only(CLI::App& command, std::vector<std::string>& only, std::vector<std::string> rows) {
   const std::string all = CLI::detail::join(rows, ", ");
-  command.add_option("--only", only, "Rows: " + all)
+  command.add_option("--only", only, "Only these rows")
+      ->type_name("{" + CLI::detail::join(rows, ",") + "}")
       ->delimiter(',')
       ->check(CLI::Validator(
           [rows = std::move(rows), all](const std::string& name) {

@@ -35,6 +35,7 @@ Result<> chat(const ChatOptions& options) {
     if (line.empty()) continue;
     messages.push_back({"user", line});
     WEFT_ASSIGN(auto prompt, encode_messages(*model, messages));
+    WEFT_OK(check_fits(*model, prompt));
     WEFT_ASSIGN(llm::Generation answer,
                 model->run(generator.generate({.prompt = std::move(prompt), .tokens_max = options.tokens_max, .sampling = options.sampling}, say)));
     say(answer.stop == llm::StopReason::length ? " [...]\n" : "\n");

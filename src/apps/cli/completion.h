@@ -11,7 +11,7 @@ class App;
 
 namespace weft::cli {
 
-// The script for "bash", "zsh" or "fish": commands, their options, files elsewhere.
+// The script for "bash", "zsh" or "fish": commands and their options; files, folders or words where an option or the first argument takes them.
 [[nodiscard]] Result<std::string> completion_script(const CLI::App& app, const std::string& shell);
 
 }  // namespace weft::cli

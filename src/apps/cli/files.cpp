@@ -32,16 +32,25 @@ Result<ByteVector> read_file(const std::filesystem::path& path) {
 
 Result<> write_file(const std::filesystem::path& path, ByteSpan bytes) {
   std::error_code error;
+  std::error_code ignored;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  if (error) return fail(ErrorCode::permission_denied, "The folder '{}' cannot be made: {}.", path.parent_path().string(), error.message());
   const std::filesystem::path beside = path.string() + ".part";
   {
     std::ofstream file(beside, std::ios::binary | std::ios::trunc);
     file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     file.close();
-    if (!file) return fail(ErrorCode::permission_denied, "Cannot write '{}': {}.", path.string(), std::strerror(errno));
+    if (!file) {
+      const int why = errno;
+      std::filesystem::remove(beside, ignored);
+      return fail(ErrorCode::permission_denied, "Cannot write '{}': {}.", path.string(), std::strerror(why));
+    }
   }
   std::filesystem::rename(beside, path, error);
-  if (error) return fail(ErrorCode::permission_denied, "Cannot write '{}': {}.", path.string(), error.message());
+  if (error) {
+    std::filesystem::remove(beside, ignored);
+    return fail(ErrorCode::permission_denied, "Cannot write '{}': {}.", path.string(), error.message());
+  }
   return {};
 }
 

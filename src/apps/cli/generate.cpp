@@ -70,6 +70,7 @@ Result<> generate(const GenerateOptions& options) {
   WEFT_ASSIGN(const auto model, LanguageModel::open(options.model));
   WEFT_ASSIGN(const auto prompt,
               options.messages_file.empty() ? encode_prompt(*model, options.prompt) : encode_messages(*model, options.messages_file));
+  WEFT_OK(check_fits(*model, prompt));
   llm::Generator generator(model->engine(), *model->tokenizer());
   llm::Generator::OnText on_text;
   if (!options.json) {

@@ -56,6 +56,18 @@ class HelpFormatter final : public CLI::Formatter {
     for (const char* const nothing : {" [{}] ", " [[]] ", " [\"\"] "}) {
       if (const std::size_t at = text.find(nothing); at != std::string::npos) text.erase(at, std::string_view(nothing).size());
     }
+    for (const char* const nothing : {"TEXT:", ":NONNEGATIVE", ":POSITIVE"}) {
+      if (const std::size_t at = text.find(nothing); at != std::string::npos) text.erase(at, std::string_view(nothing).size());
+    }
+    // "UINT:INT in [1 - 64]" is 1..64.
+    constexpr std::string_view before = " in [", between = " - ";
+    const std::size_t at = text.find(before);
+    const std::size_t middle = at == std::string::npos ? at : text.find(between, at);
+    const std::size_t end = middle == std::string::npos ? middle : text.find(']', middle);
+    if (end != std::string::npos) {
+      const std::size_t type = text.rfind(' ', at - 1) + 1;
+      text.replace(end, 1, "").replace(middle, between.size(), "..").erase(type, at + before.size() - type);
+    }
     // A list: [1,10], not [[1,10]].
     const std::size_t opening = text.find("[[");
     const std::size_t closing = text.find("]]");
@@ -68,13 +80,19 @@ class HelpFormatter final : public CLI::Formatter {
 
 std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
 
-std::optional<std::string> missing_command(const CLI::App& app) {
+const CLI::App& last_chosen(const CLI::App& app) {
   const CLI::App* last = &app;
-  std::string path = "weft";
-  while (!last->get_subcommands().empty()) {
-    last = last->get_subcommands().front();
-    path += " " + last->get_name();
-  }
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
+  return *last;
+}
+
+std::string path_of(const CLI::App& command) {
+  return command.get_parent() == nullptr ? command.get_name() : path_of(*command.get_parent()) + " " + command.get_name();
+}
+
+std::optional<std::string> missing_command(const CLI::App& app) {
+  const CLI::App* last = &last_chosen(app);
+  const std::string path = path_of(*last);
   if (last->get_require_subcommand_min() == 0) return std::nullopt;
   for (const std::string& word : app.remaining(true)) {
     if (word.starts_with('-')) return std::format("There is no option \"{}\"; see {} --help.", word, path);

@@ -16,4 +16,8 @@ namespace weft::cli {
 // One sentence, where the arguments that `app` failed to parse lack a command or name one that does not exist.
 [[nodiscard]] std::optional<std::string> missing_command(const CLI::App& app);
 
+// The last command that the arguments named, or the program itself; and how it is called: "weft model add".
+[[nodiscard]] const CLI::App& last_chosen(const CLI::App& app);
+[[nodiscard]] std::string path_of(const CLI::App& command);
+
 }  // namespace weft::cli

@@ -47,6 +47,28 @@ TEST(Help, SaysNothingOfDefaultsThatAreNothing) {
   EXPECT_FALSE(help.contains("{")) << help;
 }
 
+TEST(Help, SaysWhatOptionsTake) {
+  CLI::App app("Weaves.", "weft");
+  app.formatter(help_formatter());
+  app.option_defaults()->always_capture_default();
+  unsigned slots = 16;
+  unsigned bytes = 0;
+  double share = 1;
+  std::string device = "gpu";
+  std::string file;
+  app.add_option("--slots", slots, "a")->check(CLI::Range(1, 64));
+  app.add_option("--bytes", bytes, "b")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50));
+  app.add_option("--share", share, "c")->check(CLI::Range(0.0, 3.0));
+  app.add_option("--device", device, "d")->check(CLI::IsMember({"gpu", "cpu"}));
+  app.add_option("--file", file, "e")->check(CLI::ExistingFile);
+
+  const std::string help = app.help();
+
+  for (const char* const line :
+       {"--slots 1..64 [16]", "--bytes 1..1125899906842624 [0]", "--share 0..3 [1]", "--device {gpu,cpu} [gpu]", "--file FILE"})
+    EXPECT_TRUE(help.contains(line)) << line << "\n" << help;
+}
+
 TEST(Help, NamesACommandThatDoesNotExist) {
   EXPECT_EQ(Program().refusal("frobnicate --all"), "There is no command \"frobnicate\"; see weft --help.");
   EXPECT_EQ(Program().refusal("wallet frobnicate"), "There is no command \"wallet frobnicate\"; see weft wallet --help.");

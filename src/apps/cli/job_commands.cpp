@@ -21,9 +21,9 @@ void add_run(CLI::App& app, std::function<int()>& chosen) {
                                          "Runs a job on this machine, without a coordinator\n\n"
                                          "  weft run job.json --out results --png picture.png\n"
                                          "  weft run job.json --tasks 0..3       only some of its tasks");
-  command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")->required();
-  command->add_option("--out", options->out, "Folder for the outputs");
-  command->add_option("--png", options->png, "Draw the first two-dimensional output into this file");
+  command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")->required()->type_name("FILE");
+  command->add_option("--out", options->out, "Folder for the outputs")->type_name("DIR");
+  command->add_option("--png", options->png, "Draw the first two-dimensional output into this file")->type_name("FILE");
   command->add_option("--device", options->device, "gpu, or cpu for the built-in kernels")->check(CLI::IsMember({"gpu", "cpu"}));
   command->add_option("--tasks", options->tasks, "Only these tasks: I or I..J, both included");
   command->add_flag("--json", options->json, "One JSON document on standard output");
@@ -36,14 +36,14 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
                                          "Gives a job to a coordinator\n\n"
                                          "  weft submit job.json --coordinator http://127.0.0.1:7300 --wait --out results\n"
                                          "  weft submit --follow JOB_ID --coordinator http://127.0.0.1:7300");
-  command->add_option("manifest", options->manifest, "The job's manifest, a JSON file");
+  command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")->type_name("FILE");
   command->add_option("--follow", options->follow, "Wait for this job instead of submitting one");
   command->add_option("--cancel", options->cancel, "Cancel this job of yours instead of submitting one");
   command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
-  command->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
+  command->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)")->type_name("FILE");
   command->add_flag("--wait", options->wait, "Follow the job to its end");
-  command->add_option("--out", options->out, "Folder for the outputs; implies --wait");
-  command->add_option("--png", options->png, "Draw the first two-dimensional output into this file; implies --wait");
+  command->add_option("--out", options->out, "Folder for the outputs; implies --wait")->type_name("DIR");
+  command->add_option("--png", options->png, "Draw the first two-dimensional output into this file; implies --wait")->type_name("FILE");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   add_tls(*command, options->tls);
   command->callback([options, &chosen] {
@@ -58,11 +58,11 @@ void add_wallet(CLI::App& app, std::function<int()>& chosen) {
   wallet->require_subcommand(1);
   auto options = std::make_shared<WalletOptions>();
   CLI::App* create = wallet->add_subcommand("new", "Makes a wallet file that only you can read");
-  create->add_option("--file", options->file, "Where (default: ~/.config/weft/wallet.json)");
+  create->add_option("--file", options->file, "Where (default: ~/.config/weft/wallet.json)")->type_name("FILE");
   create->add_flag("--json", options->json, "One JSON document");
   create->callback([options, &chosen] { chosen = [options] { return wallet_new_command(*options); }; });
   CLI::App* show = wallet->add_subcommand("show", "Shows the public key, and the balances that a coordinator keeps for it");
-  show->add_option("--file", options->file, "Which file (default: ~/.config/weft/wallet.json)");
+  show->add_option("--file", options->file, "Which file (default: ~/.config/weft/wallet.json)")->type_name("FILE");
   show->add_option("--coordinator", options->coordinator, "Ask this one for the balances");
   show->add_flag("--json", options->json, "One JSON document");
   add_tls(*show, options->tls);
@@ -94,8 +94,8 @@ void add_demo(CLI::App& app, std::function<int()>& chosen) {
                                          "                      Then a language model served by three tabs, one of which is closed in mid-answer\n"
                                          "  weft demo --stay    and keeps it up, to be looked at");
   command->add_option("--listen", options->listen, "Where the coordinator listens; port 0 takes a free one");
-  command->add_option("--out", options->out, "Folder for the picture (default: here)");
-  command->add_option("--examples", options->examples, "Folder with mandelbrot.json and matmul.json");
+  command->add_option("--out", options->out, "Folder for the picture (default: here)")->type_name("DIR");
+  command->add_option("--examples", options->examples, "Folder with mandelbrot.json and matmul.json")->type_name("DIR");
   command->add_flag("--stay,--keep", options->stay, "Keep the network up until Ctrl-C");
   command->add_flag("--json", options->json, "End with one line of JSON");
   command->add_flag("!--no-browser", options->browser, "Three native workers instead of two and a tab; no chat");

@@ -11,7 +11,7 @@ void add_place(CLI::App* command, const std::shared_ptr<Options>& options) {
   command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
   command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
   command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
-  command->add_option("--wallet", options->wallet, "Wallet file (default: ~/.config/weft/wallet.json)");
+  command->add_option("--wallet", options->wallet, "Wallet file (default: ~/.config/weft/wallet.json)")->type_name("FILE");
   command->add_flag("--json", options->json, "One JSON document on standard output");
 }
 

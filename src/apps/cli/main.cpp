@@ -1,6 +1,8 @@
 // The one program. Every command is a struct of options and a function in a file of its own; this file is the command
 // line that fills them. Nothing depends on it.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -12,8 +14,20 @@
 #include "apps/cli/completion.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/help.h"
+#include "apps/cli/refusal.h"
 #include "apps/worker/sandbox_child.h"
 #include "common/base/log.h"
+
+namespace {
+
+// Results that nobody got are no results: the disk behind standard output may be full. Whoever closes a pipe has read enough.
+int finish(int code) {
+  if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || errno == EPIPE) return code;
+  std::fprintf(stderr, "weft: Standard output cannot be written: %s.\n", std::strerror(errno));
+  return code == 0 ? 1 : code;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   // Started by Sandbox, never by a person; before anything here makes a thread.
@@ -47,7 +61,7 @@ int main(int argc, char** argv) {
 
   std::string shell;
   CLI::App* completion = app.add_subcommand("completion", "Prints a completion script: source <(weft completion bash)");
-  completion->add_option("shell", shell, "bash, zsh or fish")->required();
+  completion->add_option("shell", shell, "For which shell")->required()->type_name("{bash,zsh,fish}");
   completion->callback([&] {
     chosen = [&] {
       const weft::Result<std::string> script = weft::cli::completion_script(app, shell);
@@ -59,15 +73,13 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::RequiredError& error) {
-    const auto sentence = weft::cli::missing_command(app);
-    if (!sentence) return app.exit(error), 2;
-    std::fprintf(stderr, "%s\n", sentence->c_str());
-    return 2;
   } catch (const CLI::ParseError& error) {  // CLI11 speaks by exceptions, --help included.
-    const int code = app.exit(error);
-    return code == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return finish(app.exit(error));
+    const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    const auto without_command = lacks ? weft::cli::missing_command(app) : std::nullopt;
+    std::fprintf(stderr, "%s\n", (without_command ? *without_command : weft::cli::refusal(app, error)).c_str());
+    return 2;
   }
   if (verbose) weft::set_log_level(weft::LogLevel::debug);
-  return chosen ? chosen() : 2;
+  return finish(chosen ? chosen() : 2);
 }

@@ -10,11 +10,11 @@ namespace weft::cli {
 namespace {
 
 void add_model(CLI::App& command, LanguageModelOptions& options) {
-  command.add_option("--model", options.model, "A GGUF file")->required();
-  command.add_option("--device", options.device, "gpu or cpu");
+  command.add_option("--model", options.model, "A GGUF file")->required()->type_name("FILE");
+  command.add_option("--device", options.device, "gpu or cpu")->type_name("{gpu,cpu}");
   command.add_option("--adapter", options.adapter, "The GPU's number in 'weft bench gpu --list'");
-  command.add_option("--activations", options.activations, "f32, or int8 for speed");
-  command.add_option("--kv", options.kv, "How keys and values are kept: f32, f16 or q8_0");
+  command.add_option("--activations", options.activations, "f32, or int8 for speed")->type_name("{f32,int8}");
+  command.add_option("--kv", options.kv, "How keys and values are kept: f32, f16 or q8_0")->type_name("{f32,f16,q8_0}");
   command.add_option("--context", options.context, "Positions that fit into a sequence; 0 for the model's own, at most 4096");
   command.add_option("--threads", options.threads, "Of the CPU engine; 0 for as many as the machine has")->check(CLI::Range(0, 256));
 }
@@ -39,7 +39,7 @@ void add_generate(CLI::App& app, std::function<int()>& chosen) {
                                          "  weft generate --model m.gguf --messages chat.json --json");
   add_model(*command, options->model);
   CLI::Option* prompt = command->add_option("--prompt", options->prompt, "The text to go on with");
-  CLI::Option* messages = command->add_option("--messages", options->messages_file, "A JSON array of {\"role\", \"content\"}");
+  CLI::Option* messages = command->add_option("--messages", options->messages_file, "A JSON array of {\"role\", \"content\"}")->type_name("FILE");
   prompt->excludes(messages);
   command->add_option("-n,--tokens", options->tokens_max, "Tokens at most");
   add_sampling(*command, options->sampling);

@@ -20,26 +20,30 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
                                          "Runs a coordinator, with its page\n\n"
                                          "  weft serve                                              on http://127.0.0.1:7300, for this machine\n"
                                          "  weft serve --listen 0.0.0.0:7300 --tls-self-signed      for the network around you");
+  constexpr int day_ms = 86'400'000;
+  const CLI::Range bytes(std::uint64_t{1}, std::uint64_t{1} << 50);  // More than any disk has.
   command->add_option("--listen", options->listen, "ADDRESS:PORT; port 0 takes a free one");
-  command->add_option("--data", options->data, "Folder of its state (default: ~/.local/share/weft)");
+  command->add_option("--data", options->data, "Folder of its state (default: ~/.local/share/weft)")->type_name("DIR");
   command->add_option("--store", options->store, "sqlite:, sqlite:FILE, or memory: (forgets everything)");
   command->add_option("--grant", options->grant, "Credits given to a new client (default: 100000 on loopback, 0 elsewhere)");
   command->add_option("--tls-cert", options->tls_cert, "Certificate chain, PEM")->check(CLI::ExistingFile);
   command->add_option("--tls-key", options->tls_key, "Its private key, PEM")->check(CLI::ExistingFile);
   command->add_flag("--tls-self-signed", options->tls_self_signed, "Make a certificate for this machine's addresses and use it");
   command->add_flag("--insecure", options->insecure, "Listen beyond loopback without TLS; browsers there then lack WebGPU");
-  command->add_option("--web", options->web, "Folder of the page (default: web/dist beside the build)");
-  command->add_option("--task-wall-ms", options->task_wall_ms, "Longest time of one task");
-  command->add_option("--checkpoint-ms", options->checkpoint_ms,
-                      "Long tasks keep their state for each 5 % of their work, but not more often than this (0: never)");
+  command->add_option("--web", options->web, "Folder of the page (default: web/dist beside the build)")->type_name("DIR");
+  command->add_option("--task-wall-ms", options->task_wall_ms, "Longest time of one task")->check(CLI::Range(1, day_ms));
+  command
+      ->add_option("--checkpoint-ms", options->checkpoint_ms,
+                   "Long tasks keep their state for each 5 % of their work, but not more often than this (0: never)")
+      ->check(CLI::Range(0, day_ms));
   command->add_option("--client-weight", options->client_weights, "ADDRESS=WEIGHT: a client's share of the network (others: 1); may be repeated");
-  command->add_option("--blob-bytes-max", options->blob_bytes_max, "Largest blob");
-  command->add_option("--blobs-bytes-max", options->blobs_bytes_max, "All blobs together");
-  command->add_option("--job-input-bytes-max", options->job_input_bytes_max, "Inputs of one job");
-  command->add_option("--job-output-bytes-max", options->job_output_bytes_max, "Outputs of one job");
-  command->add_option("--jobs-max", options->jobs_max, "Running jobs");
-  command->add_option("--tasks-max", options->tasks_max, "Tasks of running jobs");
-  command->add_option("--workers-max", options->workers_max, "Connected workers");
+  command->add_option("--blob-bytes-max", options->blob_bytes_max, "Largest blob")->check(bytes);
+  command->add_option("--blobs-bytes-max", options->blobs_bytes_max, "All blobs together")->check(bytes);
+  command->add_option("--job-input-bytes-max", options->job_input_bytes_max, "Inputs of one job")->check(bytes);
+  command->add_option("--job-output-bytes-max", options->job_output_bytes_max, "Outputs of one job")->check(bytes);
+  command->add_option("--jobs-max", options->jobs_max, "Running jobs")->check(CLI::Range(1, 1'000'000'000));
+  command->add_option("--tasks-max", options->tasks_max, "Tasks of running jobs")->check(CLI::Range(1, 1'000'000'000));
+  command->add_option("--workers-max", options->workers_max, "Connected workers")->check(CLI::Range(1, 1'000'000));
   command->add_option("--stake-permille", options->stake_permille, "Of what a worker earns, so much becomes its stake; with one it may work alone")
       ->check(CLI::Range(0, 1000));
   command->add_option("--stake-target", options->stake_target, "Credits that a stake grows to");
@@ -50,13 +54,16 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_flag("--stakes", options->stakes, "Workers may deposit and withdraw stakes (weft stake)");
   command->add_flag("--require-keys", options->require_keys, "Models are asked with an API key (weft key) only; the default beyond loopback");
   command->add_flag("--open-models", options->open_models, "Models are asked without an API key, also beyond loopback");
-  command->add_option("--guest-requests", options->guest_requests,
-                      "Where keys are required: what the page may ask a minute from one address; 0: nothing");
+  command
+      ->add_option("--guest-requests", options->guest_requests,
+                   "Where keys are required: what the page may ask a minute from one address; 0: nothing")
+      ->check(CLI::Range(0, 1'000'000));
   command
       ->add_option("--wire", options->wire,
                    "How hidden states travel between workers that share a model: f32, f16 or i8 (fewer bytes, other roundings)")
       ->check(CLI::IsMember({"f32", "f16", "i8"}));
-  command->add_option("--partition", options->partition, "How models are cut: layer (one chain), batch (whole models side by side) or hybrid");
+  command->add_option("--partition", options->partition, "How models are cut: layer (one chain), batch (whole models side by side) or hybrid")
+      ->type_name("{layer,batch,hybrid}");
   command->add_option("--ice-servers", options->ice_servers,
                       "STUN and TURN servers for tabs, JSON or a file with it: [{\"urls\":\"turn:HOST:3478\",\"secret\":\"...\"}]");
   command->add_option("--rate-limit", options->rate_limit, "Expensive requests a second from one address; 0 for no limit");
@@ -77,7 +84,7 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
       "--adapter", chosen_options->adapter,
       "Which GPU, by its number in 'weft bench gpu --list'; several (0,1) or all: a worker with a wallet of its own for each (default: "
       "the best one)");
-  command->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
+  command->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)")->type_name("FILE");
   command->add_option("--slots", options->slots, "Tasks to hold at a time")->check(CLI::Range(1, 64));
   command->add_option("--wall-ms-max", options->wall_ms_max, "Longest time of one task, whatever the coordinator allows")
       ->check(CLI::Range(10, 3'600'000));
@@ -96,10 +103,6 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->callback([options, chosen_options, &chosen] {
     if (options->device == "cpu" && !chosen_options->adapter.empty())
       throw CLI::ValidationError("--adapter", "the processor has no number: leave it out with --device cpu");
-    if (options->slice_memory_mb > options->memory_mb) {
-      throw CLI::ValidationError("--slice-memory-mb", std::to_string(options->slice_memory_mb) + " is more than all of --memory-mb (" +
-                                                          std::to_string(options->memory_mb) + "): no task would fit");
-    }
     chosen = [chosen_options] { return work_command(*chosen_options); };
   });
 }
@@ -159,7 +162,7 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
   add->add_option("--price", options->price, "Credits for 1,000 tokens (default: by its size, docs/pricing.md)")->check(CLI::NonNegativeNumber);
   add->add_option("--wire", options->wire, "How hidden states travel between them: f32, f16 or i8 (default: as the coordinator has it)")
       ->check(CLI::IsMember({"f32", "f16", "i8"}));
-  add->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
+  add->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)")->type_name("FILE");
   add->add_flag("--wait", options->wait, "Until it can be asked");
   add->add_flag("--json", options->json, "One JSON document on standard output");
   common(add);
@@ -170,7 +173,7 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
   list->callback([options, &chosen] { chosen = [options] { return model_list_command(*options); }; });
   CLI::App* remove = model->add_subcommand("remove", "Serves it no more");
   remove->add_option("name", options->name, "The model")->required();
-  remove->add_option("--wallet", options->wallet, "The wallet that added it (default: ~/.config/weft/wallet.json)");
+  remove->add_option("--wallet", options->wallet, "The wallet that added it (default: ~/.config/weft/wallet.json)")->type_name("FILE");
   common(remove);
   remove->callback([options, &chosen] { chosen = [options] { return model_remove_command(*options); }; });
 }

@@ -43,7 +43,7 @@ constexpr std::uint64_t simulated_runs_max = 2'000'000;
 Result<PlanSimulated> simulate(const PlanOptions& options, const simulator::Network& network) {
   const std::uint64_t runs = std::uint64_t{options.tasks} * options.replicas;
   if (runs > simulated_runs_max) {
-    return fail(ErrorCode::resource_exhausted, "The simulation runs at most {} replicas of tasks; this job has {} (--tasks, --replicas).",
+    return fail(ErrorCode::invalid_argument, "The simulation runs at most {} replicas of tasks; this job has {} (--tasks, --replicas).",
                 simulated_runs_max, runs);
   }
   if (network.workers < options.replicas) {

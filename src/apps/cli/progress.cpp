@@ -29,4 +29,9 @@ void Progress::show(std::uint64_t done, std::uint64_t total, std::string_view no
   std::fflush(stderr);
 }
 
+void say_beside_progress(std::string_view text) {
+  const char* const wipe = ::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "";
+  std::fprintf(stderr, "%sweft: %.*s\n", wipe, static_cast<int>(text.size()), text.data());
+}
+
 }  // namespace weft::cli

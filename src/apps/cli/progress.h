@@ -23,4 +23,7 @@ class Progress {
   std::string drawn_;
 };
 
+// "weft: TEXT" as a line of its own on standard error, where a line of progress may stand.
+void say_beside_progress(std::string_view text);
+
 }  // namespace weft::cli

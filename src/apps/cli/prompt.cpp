@@ -48,4 +48,11 @@ Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, cons
   return tokens;
 }
 
+Result<> check_fits(LanguageModel& model, const std::vector<llm::Token>& prompt) {
+  const std::uint32_t context = model.engine().options().context;
+  if (prompt.size() < context) return {};
+  return fail(ErrorCode::invalid_argument, "The prompt has {} tokens; at most {} fit into the context of {}, which the answer shares (--context).",
+              prompt.size(), context - 1, context);
+}
+
 }  // namespace weft::cli

@@ -22,4 +22,7 @@ struct ChatMessage {
 // knows ("tools", "documents").
 [[nodiscard]] Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, const std::string& file);
 
+// invalid_argument, naming the option that helps, where no answer fits behind the prompt.
+[[nodiscard]] Result<> check_fits(LanguageModel& model, const std::vector<llm::Token>& prompt);
+
 }  // namespace weft::cli

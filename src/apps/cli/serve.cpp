@@ -31,7 +31,7 @@ Result<> split_address(const std::string& listen, coordinator::Options& options)
   const auto [end, error] = std::from_chars(first, last, options.port);
   if (error != std::errc() || end != last || first == last) return malformed();
   if (!net::is_address(address))
-    return fail(ErrorCode::invalid_argument, "\"{}\" is no IP address to listen on, such as 127.0.0.1 or 0.0.0.0.", address);
+    return fail(ErrorCode::invalid_argument, "--listen {}: \"{}\" is no IP address, such as 127.0.0.1 or 0.0.0.0.", listen, address);
   options.listen = std::move(address);
   return {};
 }
@@ -44,17 +44,12 @@ Result<std::filesystem::path> default_data_folder() {
 
 // Values with which a coordinator would run and nothing could come of it.
 Result<> check_bounds(const ServeOptions& options) {
-  for (const auto& [name, value] :
-       std::initializer_list<std::pair<const char*, std::uint64_t>>{{"--task-wall-ms", options.task_wall_ms},
-                                                                    {"--jobs-max", options.jobs_max},
-                                                                    {"--tasks-max", options.tasks_max},
-                                                                    {"--workers-max", options.workers_max},
-                                                                    {"--blob-bytes-max", options.blob_bytes_max},
-                                                                    {"--blobs-bytes-max", options.blobs_bytes_max},
-                                                                    {"--job-output-bytes-max", options.job_output_bytes_max}}) {
-    if (value == 0) return fail(ErrorCode::invalid_argument, "{} 0 lets no job through; it is at least 1.", name);
+  if (options.blob_bytes_max > options.blobs_bytes_max) {
+    return fail(ErrorCode::invalid_argument, "--blob-bytes-max {} is more than all blobs together may take (--blobs-bytes-max {}).",
+                options.blob_bytes_max, options.blobs_bytes_max);
   }
-  if (!(options.rate_limit >= 0)) return fail(ErrorCode::invalid_argument, "--rate-limit {} is no number from 0 (no limit) on.", options.rate_limit);
+  if (!(options.rate_limit >= 0 && options.rate_limit <= 1e6))
+    return fail(ErrorCode::invalid_argument, "--rate-limit {} is no number from 0 (no limit) to 10^6.", options.rate_limit);
   std::error_code ignored;
   if (!options.web.empty() && !std::filesystem::is_directory(options.web, ignored))
     return fail(ErrorCode::invalid_argument, "--web {} is no folder.", options.web.string());

@@ -7,6 +7,7 @@
 #include <format>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
@@ -23,6 +24,7 @@ namespace weft::cli {
 namespace {
 
 constexpr std::uint32_t chunk_bytes = 1 << 20;
+constexpr auto unplaced_max = std::chrono::seconds(4);
 
 // The SHA-256 of each chunk, one behind the other.
 ByteVector digests_of(ByteSpan file) {
@@ -126,9 +128,16 @@ Result<> add(const ServedModelOptions& options) {
   WEFT_ASSIGN(const net::Response answer, client->post_signed("/v1/models", coordinator::to_json(card), wallet));
   if (options.wait) {
     Progress progress("loading " + card.name);
+    const Instant begun = now();
+    bool told = false;
     for (std::uint64_t turn = 0;; ++turn) {
       WEFT_ASSIGN(const std::string state, state_of(*client, card.name));
       if (state == "ready") break;
+      if (state != "loading" && now() - begun > unplaced_max && !std::exchange(told, true)) {
+        say_beside_progress(
+            std::format("No worker has room for {} yet; one joins with weft work --coordinator {}, which gives models --model-memory-mb.", card.name,
+                        options.coordinator));
+      }
       progress.show(turn % 10, 10, state);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
@@ -177,12 +186,12 @@ Result<> remove(const ServedModelOptions& options) {
   return {};
 }
 
-int finish(const Result<>& result) { return result ? 0 : report("model", result.error()); }
+int finish(const char* command, const Result<>& result) { return result ? 0 : report(command, result.error()); }
 
 }  // namespace
 
-int model_add_command(const ServedModelOptions& options) { return finish(add(options)); }
-int model_list_command(const ServedModelOptions& options) { return finish(list(options)); }
-int model_remove_command(const ServedModelOptions& options) { return finish(remove(options)); }
+int model_add_command(const ServedModelOptions& options) { return finish("model add", add(options)); }
+int model_list_command(const ServedModelOptions& options) { return finish("model list", list(options)); }
+int model_remove_command(const ServedModelOptions& options) { return finish("model remove", remove(options)); }
 
 }  // namespace weft::cli

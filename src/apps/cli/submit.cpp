@@ -1,8 +1,10 @@
 #include "apps/cli/submit.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <format>
 #include <fstream>
+#include <utility>
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
@@ -29,8 +31,41 @@ Result<> check_id(const std::string& id) {
   return fail(ErrorCode::invalid_argument, "\"{}\" is no job's id: it has 32 hexadecimal digits.", id);
 }
 
+// Tells whoever waits for a job, once, when nobody works on it because there are too few workers.
+class Stillness {
+ public:
+  void look(ApiClient& client, const api::Job& job, const std::string& coordinator) {
+    if (job.leased > 0 || job.accepted != accepted_) since_ = now();
+    accepted_ = job.accepted;
+    if (told_ || now() - since_ < still_max) return;
+    since_ = now();  // Asked again in a while: workers come and go.
+    const Result<api::Workers> all = client.workers();
+    if (!all) return;
+    const bool needs_gpu = job.kind == "wgsl";
+    const auto connected =
+        std::ranges::count_if(all->workers, [&](const api::Worker& worker) { return worker.connected && (!needs_gpu || worker.device == "gpu"); });
+    if (std::cmp_greater_equal(connected, job.replicas)) return;
+    told_ = true;
+    const char* const which = needs_gpu ? " with a GPU" : "";
+    if (connected == 0) {
+      say_beside_progress(std::format("No worker{} is connected there; one joins with weft work --coordinator {}", which, coordinator));
+    } else {
+      say_beside_progress(
+          std::format("Each task wants {} workers{} that agree, and {} connected; another joins with weft work --coordinator {} --wallet FILE",
+                      job.replicas, which, connected == 1 ? "1 is" : std::format("{} are", connected), coordinator));
+    }
+  }
+
+ private:
+  static constexpr auto still_max = std::chrono::seconds(4);
+  Instant since_ = now();
+  std::uint32_t accepted_ = 0;
+  bool told_ = false;
+};
+
 Result<api::Job> follow(ApiClient& client, const std::string& id, const std::string& coordinator) {
   Progress progress(id.substr(0, 8));
+  Stillness stillness;
   for (;;) {
     Result<api::Job> job = client.job(id);
     if (interrupted())
@@ -39,6 +74,7 @@ Result<api::Job> follow(ApiClient& client, const std::string& id, const std::str
       return fail(job.error().code, "{} Follow the job later with weft submit --follow {} --coordinator {}", job.error().message, id, coordinator);
     if (!job || job->state != "running") return job;
     progress.show(job->accepted, job->tasks, std::format("accepted, {} running", job->leased));
+    stillness.look(client, *job, coordinator);
     sleep_unless_interrupted(poll_every);
   }
 }

@@ -13,27 +13,27 @@ void add_text_commands(CLI::App& app, std::function<int()>& chosen) {
   {
     auto options = std::make_shared<TokenizeOptions>();
     CLI::App* command = app.add_subcommand("tokenize", "Text to the ids of its tokens, or back");
-    command->add_option("--model", options->model, "The model's GGUF file")->required();
+    command->add_option("--model", options->model, "The model's GGUF file")->required()->type_name("FILE");
     command->add_flag("--add-special", options->add_special, "Put BOS and EOS where the model wants them");
     command->add_flag("--parse-special", options->parse_special, "Special tokens in the text are those tokens");
     command->add_flag("--decode", options->decode, "Take ids, write the bytes");
-    command->add_option("--file", options->file, "Read this file, byte for byte (- is standard input)");
+    command->add_option("--file", options->file, "Read this file, byte for byte (- is standard input)")->type_name("FILE");
     command->add_option("text", options->words, "The text, or with --decode the ids");
     command->callback([options, &chosen] { chosen = [options] { return tokenize_command(*options); }; });
   }
   {
     auto options = std::make_shared<RenderOptions>();
     CLI::App* command = app.add_subcommand("render", "A conversation as the text that a model continues");
-    command->add_option("--model", options->model, "The model's GGUF file");
-    command->add_option("--template", options->template_file, "A Jinja template instead of the model's own");
-    command->add_option("--input", options->input, "JSON with messages and the template's variables (- is standard input)");
+    command->add_option("--model", options->model, "The model's GGUF file")->type_name("FILE");
+    command->add_option("--template", options->template_file, "A Jinja template instead of the model's own")->type_name("FILE");
+    command->add_option("--input", options->input, "JSON with messages and the template's variables (- is standard input)")->type_name("FILE");
     command->add_option("--now", options->now, "The time that the template sees: 2026-01-02T03:04:05");
     command->callback([options, &chosen] { chosen = [options] { return render_command(*options); }; });
   }
   {
     auto options = std::make_shared<InspectOptions>();
     CLI::App* command = app.add_subcommand("inspect", "What is in a model's file");
-    command->add_option("file", options->file, "A GGUF file")->required();
+    command->add_option("file", options->file, "A GGUF file")->required()->type_name("FILE");
     command->add_flag("--json", options->json, "One JSON document on standard output");
     command->callback([options, &chosen] { chosen = [options] { return inspect_command(*options); }; });
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <map>
 #include <thread>
@@ -41,7 +42,8 @@ class FolderLock {
   static Result<FolderLock> take(const std::filesystem::path& folder) {
     const auto path = folder / "lock";
     const int descriptor = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (descriptor < 0) return fail(ErrorCode::unavailable, "The data folder {} cannot be written.", folder.string());
+    if (descriptor < 0)
+      return fail(ErrorCode::invalid_argument, "The data folder {} (--data) cannot be written: {}.", folder.string(), std::strerror(errno));
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       close(descriptor);
       return fail(ErrorCode::unavailable, "Another coordinator is running on the data folder {}; stop it, or choose another folder with --data.",
@@ -383,7 +385,7 @@ class LiveCoordinator final : public Coordinator, private World {
 Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderChecker checker) {
   std::error_code error;
   std::filesystem::create_directories(options.data, error);
-  if (error) return fail(ErrorCode::unavailable, "The data folder {} cannot be made: {}.", options.data.string(), error.message());
+  if (error) return fail(ErrorCode::invalid_argument, "The data folder {} (--data) cannot be made: {}.", options.data.string(), error.message());
   WEFT_ASSIGN(auto lock, FolderLock::take(options.data));
   WEFT_ASSIGN(auto tls, tls_of(options));
   options.core.grant = options.grant.value_or(net::is_loopback(options.listen) ? loopback_grant : 0);

@@ -134,6 +134,7 @@ std::expected<Submission, Complaint> read_submission(const Signed& who, std::str
     if (!complaints) log_warning("A shader is taken unchecked: {}", complaints.error().message);
     if (complaints && !complaints->empty()) {
       const auto& first = complaints->front();
+      if (first.line == 0) return refuse({ErrorCode::invalid_argument, "shader: " + first.message});
       return std::unexpected(Complaint{
           .error = {ErrorCode::invalid_argument, std::format("shader:{}:{}: {}", first.line, first.column, first.message)}, .shader = first});
     }

@@ -53,6 +53,16 @@ TEST_F(SubmissionTest, AShaderThatDoesNotCompileIsRefusedWithLineAndColumn) {
   EXPECT_EQ(refused.error().shader->line, 3U);
 }
 
+TEST_F(SubmissionTest, AComplaintWithoutAPlaceNamesNone) {
+  const auto refused = read(with_input, [&](const manifest::Manifest&, std::string_view) -> Result<std::vector<ShaderComplaint>> {
+    return std::vector<ShaderComplaint>{{.message = "There is no entry point."}};
+  });
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().error.message, "shader: There is no entry point.");
+  EXPECT_FALSE(refused.error().shader.has_value());
+}
+
 TEST_F(SubmissionTest, AShaderThatCannotBeCheckedIsTaken) {
   const auto taken = read(with_input, [](const manifest::Manifest&, std::string_view) -> Result<std::vector<ShaderComplaint>> {
     return fail(ErrorCode::unavailable, "There is no GPU here.");

@@ -99,8 +99,8 @@ Generator::~Generator() {
 Result<> Generator::check_request(const Request& request) const {
   if (request.prompt.empty()) return fail(ErrorCode::invalid_argument, "The prompt is empty; a text begins with at least one token.");
   if (const std::size_t given = request.prompt.size() + request.answered.size(); given >= engine_.options().context)
-    return fail(ErrorCode::resource_exhausted, "The prompt has {} tokens; with an answer they do not fit into the context of {} (--context).", given,
-                engine_.options().context);
+    return fail(ErrorCode::resource_exhausted, "The prompt has {} tokens; at most {} fit into the context of {}, which the answer shares: shorten it.",
+                given, engine_.options().context - 1, engine_.options().context);
   constexpr std::uint32_t top_max = 256;
   if (request.top > top_max)
     return fail(ErrorCode::invalid_argument, "{} candidates for every token; at most {} are possible.", request.top, top_max);

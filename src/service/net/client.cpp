@@ -4,7 +4,6 @@
 #include <deque>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <unistd.h>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "common/base/check.h"
 #include "service/net/drogon_setup.h"
 #include "service/net/on_loop.h"
+#include "service/net/tls.h"
 
 namespace weft::net {
 
@@ -44,7 +44,7 @@ Error error_of_result(drogon::ReqResult result, const Url& url) {
               std::format("The certificate of {} is not trusted: give its authority with --ca-cert, or --tls-insecure to take any.", url.text())};
     case HandshakeError:
     case EncryptionFailure:
-      return {ErrorCode::unavailable, std::format("No TLS connection to {} comes about.", url.text())};
+      return {ErrorCode::unavailable, std::format("No TLS connection to {} comes about: is it http:// there?", url.text())};
     case BadResponse:
       return {ErrorCode::unsupported, std::format("{} answers what is not HTTP.", url.text())};
     default:
@@ -399,9 +399,7 @@ class DrogonClient final : public Client {
 
 Result<std::unique_ptr<Client>> Client::create(Options options) {
   WEFT_ASSIGN(auto url, Url::parse(options.url));
-  if (!options.tls.ca_cert.empty() && !std::ifstream(options.tls.ca_cert).good()) {
-    return fail(ErrorCode::invalid_argument, "The certificate file {} cannot be read.", options.tls.ca_cert);
-  }
+  if (!options.tls.ca_cert.empty()) WEFT_OK(check_authority(options.tls.ca_cert));
   set_up_drogon_once();
   return std::make_unique<DrogonClient>(std::move(options), std::move(url));
 }

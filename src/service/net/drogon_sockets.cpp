@@ -7,6 +7,7 @@
 #include <trantor/net/TcpConnection.h>
 
 #include "common/base/log.h"
+#include "service/net/request_lengths.h"
 
 namespace weft::net {
 
@@ -25,22 +26,53 @@ struct Reach : trantor::TcpConnection {
 
 }  // namespace
 
-void bound_memory(const trantor::TcpConnectionPtr& connection, std::size_t send_bytes_max, std::size_t receive_bytes_max) {
+namespace {
+
+constexpr double refused_s_max = 2;  // For a peer to read why, and go.
+
+// What there is to know of a connection between two deliveries of bytes.
+struct Watched {
+  Received received;
+  RequestLengths lengths;
+  std::size_t left = 0;  // Of what was delivered, not handled yet.
+  bool refused = false;
+};
+
+void refuse(const trantor::TcpConnectionPtr& connection, const std::string& answer) {
+  connection->send(answer);
+  connection->shutdown();
+  connection->getLoop()->runAfter(refused_s_max, [weak = std::weak_ptr(connection)] {
+    if (const auto still = weak.lock(); still && still->connected()) still->forceClose();
+  });
+}
+
+}  // namespace
+
+void guard(const trantor::TcpConnectionPtr& connection, const ConnectionRules& rules) {
   connection->setHighWaterMarkCallback(
       [](const trantor::TcpConnectionPtr& slow, std::size_t queued) {
         log_warning("{} does not read: {} bytes are queued for it, so its connection ends.", slow->peerAddr().toIpPort(), queued);
         slow->getLoop()->queueInLoop([slow] { slow->forceClose(); });
       },
-      send_bytes_max);
+      rules.send_bytes_max);
   auto handle = (*connection).*Reach::receive_callback();
-  connection->setRecvMsgCallback([handle, receive_bytes_max, received = std::make_shared<Received>(), left = std::size_t{0}](
-                                     const trantor::TcpConnectionPtr& from, trantor::MsgBuffer* buffer) mutable {
-    received->since_message += buffer->readableBytes() - std::min(left, buffer->readableBytes());
-    receiving = received.get();
+  connection->setRecvMsgCallback([handle, receive_bytes_max = rules.receive_bytes_max, refusal = rules.refusal,
+                                  watched = std::make_shared<Watched>()](const trantor::TcpConnectionPtr& from, trantor::MsgBuffer* buffer) {
+    Watched& state = *watched;
+    const std::size_t fresh = buffer->readableBytes() - std::min(state.left, buffer->readableBytes());
+    if (!state.refused && !state.received.is_socket) {
+      if (const auto problem = state.lengths.take({buffer->peek() + buffer->readableBytes() - fresh, fresh})) {
+        state.refused = true;
+        refuse(from, refusal(*problem));
+      }
+    }
+    if (state.refused) return buffer->retrieveAll();
+    state.received.since_message += fresh;
+    receiving = &state.received;
     handle(from, buffer);
     receiving = nullptr;
-    left = buffer->readableBytes();
-    if (left > receive_bytes_max || (received->is_socket && received->since_message > receive_bytes_max)) {
+    state.left = buffer->readableBytes();
+    if (state.left > receive_bytes_max || (state.received.is_socket && state.received.since_message > receive_bytes_max)) {
       log_warning("{} sends a message without end: its connection ends.", from->peerAddr().toIpPort());
       from->getLoop()->queueInLoop([from] { from->forceClose(); });
     }

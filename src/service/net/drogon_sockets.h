@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,8 +44,14 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
   Guarded<std::map<std::uint64_t, std::weak_ptr<DrogonPeer>>> peers_;
 };
 
-// Bounds what one connection may make us hold: bytes queued for a peer that does not read, and bytes received that make up
-// no whole message. (Drogon bounds masked single frames only: fragments and unmasked frames would grow without end.)
-void bound_memory(const trantor::TcpConnectionPtr& connection, std::size_t send_bytes_max, std::size_t receive_bytes_max);
+struct ConnectionRules {
+  std::size_t send_bytes_max = 0;     // Queued for a peer that does not read.
+  std::size_t receive_bytes_max = 0;  // That make up no whole message.
+  // The whole answer to a request that is refused before Drogon sees it, and the connection with it.
+  std::function<std::string(const std::string& sentence)> refusal;
+};
+// Bounds what one connection may make us hold (Drogon bounds masked single frames only: fragments and unmasked frames would grow without
+// end), and refuses requests of which nobody knows how long they are (request_lengths.h).
+void guard(const trantor::TcpConnectionPtr& connection, const ConnectionRules& rules);
 
 }  // namespace weft::net

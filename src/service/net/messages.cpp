@@ -36,6 +36,8 @@ Result<Url> Url::parse(std::string_view text) {
       return fail(ErrorCode::invalid_argument, "\"{}\" is no URL of a coordinator: it wants http://HOST:PORT without a path.", text);
     }
   }
+  if (port.find_first_of("/?#@") != std::string_view::npos)
+    return fail(ErrorCode::invalid_argument, "\"{}\" is no URL of a coordinator: it wants http://HOST:PORT without a path.", text);
   url.port = url.tls ? 443 : 80;
   if (!port.empty()) {
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);

@@ -120,6 +120,39 @@ TEST_F(Net, AnswersBitByBit) {
   EXPECT_EQ(answer->body, "data: a\n\ndata: b\n\ndata: c\n\n");
 }
 
+// What comes back for bytes that no library would send, until the server closes.
+std::string answer_to(std::uint16_t port, std::string_view bytes) {
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  BIO* connection = BIO_new_ssl_connect(context);
+  BIO_set_conn_hostname(connection, ("127.0.0.1:" + std::to_string(port)).c_str());
+  std::string answer;
+  if (BIO_do_connect(connection) == 1 && BIO_do_handshake(connection) == 1) {
+    BIO_write(connection, bytes.data(), static_cast<int>(bytes.size()));
+    char part[4096];
+    for (int count; (count = BIO_read(connection, part, sizeof part)) > 0;) answer.append(part, static_cast<std::size_t>(count));
+  }
+  BIO_free_all(connection);
+  SSL_CTX_free(context);
+  return answer;
+}
+
+TEST_F(Net, RefusesRequestsOfWhichNobodyKnowsHowLongTheyAre) {
+  const std::string head = "POST /v1/echo/a HTTP/1.1\r\nHost: x\r\n";
+  for (const auto& [fields, sentence] :
+       {std::pair("Content-Length: 5\r\nContent-Length: 40\r\n", "The request has two Content-Lengths that differ: 5 and 40."),
+        std::pair("Content-Length: 5, 40\r\n", "The Content-Length of the request is no number."),
+        std::pair("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+                  "The request has a Content-Length and a Transfer-Encoding; only one of them says how long it is.")}) {
+    const std::string answer = answer_to(server->port(), head + fields + "\r\nhelloGET /v1/blob HTTP/1.1\r\nHost: x\r\n\r\n");
+
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 Bad Request\r\n")) << answer;
+    EXPECT_TRUE(answer.contains(std::format("\"detail\":\"{}\"", sentence))) << answer;
+    EXPECT_FALSE(answer.contains("23456789")) << "nothing of what follows is answered: " << answer;
+  }
+  const std::string twice = answer_to(server->port(), head + "Content-Length: 5\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello");
+  EXPECT_TRUE(twice.starts_with("HTTP/1.1 200 OK\r\n") && twice.ends_with("a::5")) << twice;
+}
+
 TEST_F(Net, RoutesSeeTheirParametersQueryAndBody) {
   const auto answer = client->send_now(post("/v1/echo/seven?q=x", std::string(500'000, 'b')));
 

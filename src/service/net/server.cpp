@@ -99,6 +99,16 @@ drogon::HttpResponsePtr refusal(const Error& error, int status) {
   return response;
 }
 
+// The same as it goes over the wire, for what Drogon does not get to see.
+std::string refusal_text(const std::string& sentence) {
+  Reply reply = problem({ErrorCode::invalid_argument, sentence});
+  for (const auto& [name, value] : common_headers) reply.headers.emplace(name, value);
+  std::string out =
+      std::format("HTTP/1.1 {} {}\r\nconnection: close\r\ncontent-length: {}\r\n", reply.status, reason_phrase(reply.status), reply.body.size());
+  for (const auto& [name, value] : reply.headers) out += std::format("{}: {}\r\n", name, value);
+  return out + "\r\n" + reply.body;
+}
+
 // Feeds the parts of a body to an Upload, and answers once.
 class UploadReader final : public drogon::RequestStreamReader {
  public:
@@ -173,6 +183,8 @@ Result<std::uint16_t> probe_port(const std::string& address, std::uint16_t port)
   const int reason = errno;
   if (bound) getsockname(descriptor, reinterpret_cast<sockaddr*>(&storage), &size);
   close(descriptor);
+  if (!bound && reason == EADDRNOTAVAIL)
+    return fail(ErrorCode::invalid_argument, "{} is no address of this machine, so nothing can listen there (--listen).", address);
   if (!bound) {
     return fail(ErrorCode::unavailable, "{} port {} cannot be listened on: {}. Choose another with --listen.", address, port,
                 std::generic_category().message(reason));
@@ -375,7 +387,9 @@ class DrogonServer final : public Server {
     auto& app = drogon::app();
     app.setConnectionCallback([this](const trantor::TcpConnectionPtr& connection) {
       if (!connection->connected()) return;
-      bound_memory(connection, options_.send_queue_bytes_max, drogon_message_bytes_max + (std::size_t{64} << 10));
+      guard(connection, {.send_bytes_max = options_.send_queue_bytes_max,
+                         .receive_bytes_max = drogon_message_bytes_max + (std::size_t{64} << 10),
+                         .refusal = refusal_text});
       // A verdict and the next lease are two small messages: the second would wait for the acknowledgement of the first, up to 40 ms.
       connection->setTcpNoDelay(true);
     });

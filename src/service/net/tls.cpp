@@ -196,4 +196,9 @@ Result<> check_certificate(const TlsFiles& files) {
   return {};
 }
 
+Result<> check_authority(const std::filesystem::path& file) {
+  if (!read_certificate(file)) return fail(ErrorCode::invalid_argument, "--ca-cert {} is no PEM certificate that can be read.", file.string());
+  return {};
+}
+
 }  // namespace weft::net

@@ -21,6 +21,9 @@ namespace weft::net {
 // Reads both files and checks that they belong together, so that the sentence comes from us and not from the TLS library.
 [[nodiscard]] Result<> check_certificate(const TlsFiles& files);
 
+// Whether a file has certificates that others can lead to (--ca-cert).
+[[nodiscard]] Result<> check_authority(const std::filesystem::path& file);
+
 // SHA-256 of the certificate, in hex.
 [[nodiscard]] Result<std::string> fingerprint_of(const TlsFiles& files);
 

@@ -3,8 +3,10 @@
 // is in; before that, nobody but the one who sends sees anything.
 //
 // What is here survives restarts, not a loss of power: then the whole does not have its hash, and the upload begins anew.
-// Threading: everything is safe from any thread; a Part belongs to one at a time. Lifetime: the blobs outlive it and its Parts.
-// Bounds: bytes_max for all parts together; what nobody went on with for `keep` is removed.
+// Threading: everything is safe from any thread; a Part belongs to one at a time. begin() and have() list no folder: what there is is known.
+// Lifetime: the blobs outlive it and its Parts.
+// Bounds: bytes_max for all parts together, parts_max uploads and parts_of_owner_max of one owner. What nobody went on with for `keep` is
+// removed; where there are too many, what nobody went on with for `spare`, the oldest first.
 #pragma once
 
 #include <chrono>
@@ -23,6 +25,9 @@ class BlobParts {
   struct Options {
     std::uint64_t bytes_max = std::uint64_t{64} << 30;
     std::chrono::seconds keep = std::chrono::hours(24);
+    std::size_t parts_max = 4096;
+    std::size_t parts_of_owner_max = 64;
+    std::chrono::seconds spare = std::chrono::minutes(10);
   };
   // Takes the bytes from one position on. Destroyed before finish(), what came stays.
   class Part {
@@ -48,7 +53,8 @@ class BlobParts {
 
   // Bytes that are here of what `owner` (a key as text) sends; all of it where the blob is there.
   [[nodiscard]] std::uint64_t have(const Hash& hash, const std::string& owner) const;
-  // already_exists where the part does not begin at have(), or another one is on its way.
+  // already_exists where the part does not begin at have(), or another one is on its way; resource_exhausted where there are too many
+  // uploads and none gives way.
   [[nodiscard]] Result<Part> begin(const Hash& hash, const std::string& owner, std::uint64_t offset, std::uint64_t total);
 
  private:

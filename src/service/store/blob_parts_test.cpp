@@ -103,5 +103,48 @@ TEST_F(BlobPartsTest, TakeNoMoreRoomThanTheyMayAndNotForEver) {
   EXPECT_TRUE(send(0, 20'000, "b").has_value());
 }
 
+// An upload of another blob, with one byte of it here.
+void begin_another(BlobParts& parts, int number, const std::string& owner, bool& taken) {
+  auto part = parts.begin(crypto::sha256(as_bytes(std::to_string(number))), owner, 0, 10);
+  taken = part.has_value();
+  if (taken) taken = part->write(as_bytes("x")).has_value();
+}
+
+TEST_F(BlobPartsTest, AreSoManyAndNotMore) {
+  reopen({.parts_max = 3, .parts_of_owner_max = 2});
+  std::vector<bool> taken;
+  for (const auto& [number, owner] : {std::pair(1, "a"), {2, "a"}, {3, "a"}, {1, "b"}, {2, "b"}}) {
+    bool one = false;
+    begin_another(*parts, number, owner, one);
+    taken.push_back(one);
+  }
+  EXPECT_EQ(taken, (std::vector<bool>{true, true, false, true, false}));
+  const auto files = [&] { return std::distance(fs::directory_iterator(directory / "parts"), fs::directory_iterator()); };
+  EXPECT_EQ(files(), 3);
+
+  // What is there goes on, also after a restart, and makes room when it is done.
+  reopen({.parts_max = 3, .parts_of_owner_max = 2});
+  EXPECT_EQ(send(0, 10, "b").error().code, ErrorCode::resource_exhausted);
+  EXPECT_TRUE(parts->begin(crypto::sha256(as_bytes("1")), "b", 1, 10).has_value());
+  EXPECT_EQ(files(), 3);
+}
+
+TEST_F(BlobPartsTest, GiveWayWhenNobodyGoesOnWithThem) {
+  reopen({.parts_max = 3, .parts_of_owner_max = 2, .spare = std::chrono::seconds(0)});
+  bool taken = false;
+  auto busy = parts->begin(crypto::sha256(as_bytes("busy")), "a", 0, 10).value();
+  for (int number = 1; number <= 5; ++number) {
+    begin_another(*parts, number, "a", taken);
+    EXPECT_TRUE(taken) << number;
+  }
+  EXPECT_EQ(parts->have(crypto::sha256(as_bytes("5")), "a"), 1u) << "the last is there";
+  EXPECT_EQ(parts->have(crypto::sha256(as_bytes("4")), "a"), 0u) << "the one before gave way, since the other is being written";
+  begin_another(*parts, 6, "b", taken);
+  begin_another(*parts, 7, "c", taken);
+  EXPECT_TRUE(taken);
+  EXPECT_EQ(parts->have(crypto::sha256(as_bytes("5")), "a"), 0u) << "the oldest of all gave way";
+  EXPECT_TRUE(busy.write(as_bytes("x")).has_value());
+}
+
 }  // namespace
 }  // namespace weft::store

@@ -83,7 +83,7 @@ Result<mesh::Strategy> parse_strategy(std::string_view word) {
   if (word == "batch") return mesh::Strategy::batch;
   if (word == "hybrid") return mesh::Strategy::hybrid;
   if (word == "spatial") return fail(ErrorCode::unsupported, "A prompt has no rows and columns to cut: spatial is for models of images.");
-  return fail(ErrorCode::invalid_argument, "{} is no way to cut a model: layer, batch or hybrid.", word);
+  return fail(ErrorCode::invalid_argument, "--partition {} is none of layer, batch and hybrid.", word);
 }
 
 std::optional<std::uint64_t> place_shard(const ModelCard& card, std::uint32_t begin, std::uint32_t end, std::span<const Candidate> candidates,

@@ -136,7 +136,11 @@ struct Teller {
   }
   void tell(const event::Disconnected& what) const {
     const std::string_view reason = std::string_view(what.reason).substr(0, what.reason.find_last_not_of('.') + 1);
-    log_warning("{} {}: {}; again in {:.1f} s", contact.has_joined() ? "lost" : "not yet at", coordinator, reason, seconds(what.retry));
+    if (contact.has_joined()) {
+      log_warning("lost {}: {}; again in {:.1f} s", coordinator, reason, seconds(what.retry));
+    } else {
+      log_warning("{}; again in {:.1f} s", reason, seconds(what.retry));
+    }
     contact.lost(client);
   }
   void tell(const event::TaskStarted& what) const { log_debug("task {} starts", what.key.task.text()); }
@@ -192,19 +196,31 @@ auto on_thread(net::Client& client, Function function) {
 Result<std::pair<std::string, std::uint16_t>> split_peer(std::string_view option, std::string_view text) {
   std::string_view address = text;
   std::uint16_t port = 0;
+  bool good = true;
   const auto colon = text.rfind(':');
   const bool bare_v6 = !text.starts_with('[') && std::ranges::count(text, ':') > 1;
   if (colon != std::string_view::npos && !bare_v6 && text.back() != ']') {
     address = text.substr(0, colon);
     const std::string_view digits = text.substr(colon + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (error != std::errc() || end != digits.data() + digits.size())
-      return fail(ErrorCode::invalid_argument, "{} {} is no ADDRESS:PORT such as 192.168.1.5:7400.", option, text);
+    good = error == std::errc() && end == digits.data() + digits.size();
   }
   if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
   if (address == "localhost") address = "127.0.0.1";
-  if (address.empty()) return fail(ErrorCode::invalid_argument, "{} {} names no address.", option, text);
+  if (!good || !net::is_address(std::string(address)))
+    return fail(ErrorCode::invalid_argument, "{} {} is no ADDRESS[:PORT] such as 192.168.1.5 or [fe80::1]:7400.", option, text);
   return std::pair(std::string(address), port);
+}
+
+// What can be known to be wrong before anybody is called.
+Result<> check_options(const WorkOptions& options) {
+  if (options.slice_memory_mb > options.memory_mb) {
+    return fail(ErrorCode::invalid_argument, "--slice-memory-mb {} is more than all of --memory-mb ({}), so no task would fit.",
+                options.slice_memory_mb, options.memory_mb);
+  }
+  if (!options.peer_listen.empty() && options.peer_listen != "none") WEFT_OK(split_peer("--peer-listen", options.peer_listen));
+  if (!options.peer_address.empty()) WEFT_OK(split_peer("--peer-address", options.peer_address));
+  return {};
 }
 
 // On the client's thread. Nothing where lines are not wanted, or where nothing was asked for and none can be had.
@@ -303,6 +319,7 @@ Result<> work(const WorkOptions& options) {
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
+  WEFT_OK(check_options(options));
   Ending ending;
   FirstContact contact(options.coordinator, ending);  // Both outlive the client, on whose thread they are told.
   WEFT_ASSIGN(crypto::KeyPair wallet, wallet_of(options));

@@ -127,7 +127,7 @@ TEST(Generator, RefusesWhatCannotBeAnswered) {
 
   EXPECT_EQ(run_now(generator.generate({.prompt = {}})).error().message, "The prompt is empty; a text begins with at least one token.");
   EXPECT_EQ(run_now(generator.generate({.prompt = std::vector<Token>(16, 7)})).error().message,
-            "The prompt has 16 tokens; with an answer they do not fit into the context of 16 (--context).");
+            "The prompt has 16 tokens; at most 15 fit into the context of 16, which the answer shares: shorten it.");
   EXPECT_EQ(run_now(generator.generate({.prompt = {7}, .sampling = {.top_p = 2}})).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(run_now(generator.generate({.prompt = {100'000}})).error().message, "100000 is no token of the model, which has 3072.");
   EXPECT_TRUE(run_now(generator.generate({.prompt = {7}, .tokens_max = 1})).has_value());
