@@ -23,6 +23,7 @@ namespace {
 namespace api = protocol::api;
 
 constexpr auto poll_every = std::chrono::milliseconds(200);
+constexpr auto quiet = std::chrono::seconds(3);  // So long a job may wait before its reason is told.
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -32,12 +33,40 @@ Result<> check_id(const std::string& id) {
   return fail(ErrorCode::invalid_argument, "\"{}\" is no job's id: it has 32 hexadecimal digits.", id);
 }
 
+// Says on standard error why a job waits, once it has waited for a while and nothing of it runs, and again when the reason changes. That
+// more of it waits while some of it runs is as it should be, unless what waits can never run.
+class Reasons {
+ public:
+  void look(const api::Job& job, Progress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    const std::string& reason = job.waiting.reason;
+    const bool in_vain = reason == "wallets" || reason == "requirements" || reason == "too-slow" || reason == "no-workers";
+    if (reason.empty() || (job.leased > 0 && !in_vain)) {
+      since_ = now;
+      return;
+    }
+    if (job.accepted != accepted_) since_ = now;
+    accepted_ = job.accepted;
+    if (now - since_ < quiet || reason == told_) return;
+    told_ = reason;
+    progress.wipe();
+    std::fprintf(stderr, "waiting (%s)  %s\n", reason.c_str(), job.waiting.detail.c_str());
+  }
+
+ private:
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  std::uint32_t accepted_ = 0;
+  std::string told_;
+};
+
 Result<api::Job> follow(ApiClient& client, const std::string& id, const std::string& coordinator) {
   Progress progress(id.substr(0, 8));
+  Reasons reasons;
   for (;;) {
     WEFT_ASSIGN(api::Job job, client.job(id));
     progress.show(job.accepted, job.tasks, std::format("accepted, {} running", job.leased));
     if (job.state != "running") return job;
+    reasons.look(job, progress);
     if (interrupted)
       return fail(ErrorCode::cancelled, "Interrupted. The job goes on: follow it with weft submit --follow {} --coordinator {}", id, coordinator);
     std::this_thread::sleep_for(poll_every);
@@ -71,13 +100,14 @@ void print(const api::Job& job, const SubmitOptions& options) {
   }
   std::printf("%s  %s  %u of %u tasks accepted\n", job.id.c_str(), job.state.c_str(), job.accepted, job.tasks);
   if (!job.reason.empty()) std::printf("reason  %s\n", job.reason.c_str());
+  if (!job.waiting.reason.empty()) std::printf("waiting (%s)  %s\n", job.waiting.reason.c_str(), job.waiting.detail.c_str());
   if (!job.root.empty()) std::printf("root    %s\nprice   %.6f credits\n", job.root.c_str(), static_cast<double>(job.price) * 1e-6);
   for (const api::JobOutput& output : job.outputs)
     std::printf("%-7s %llu bytes  %s\n", output.name.c_str(), static_cast<unsigned long long>(output.bytes), output.hash.c_str());
 }
 
 Result<int> submit(const SubmitOptions& options) {
-  for (const std::string& given : {options.follow, options.cancel}) {
+  for (const std::string& given : {options.follow, options.show, options.cancel}) {
     if (!given.empty()) WEFT_OK(check_id(given));
   }
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
@@ -85,6 +115,11 @@ Result<int> submit(const SubmitOptions& options) {
   if (!options.cancel.empty()) {
     WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
     WEFT_ASSIGN(const api::Job job, client->cancel(options.cancel, wallet));
+    print(job, options);
+    return 0;
+  }
+  if (!options.show.empty()) {
+    WEFT_ASSIGN(const api::Job job, client->job(options.show));
     print(job, options);
     return 0;
   }

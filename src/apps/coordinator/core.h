@@ -146,6 +146,8 @@ class Core {
   // --- Views (core_views.cpp). Answers go out after everything that they may show is durable.
   // Fills in what only the running state knows (leases, progress) of jobs that were read from the store.
   void live(std::vector<protocol::api::Job> jobs, Answer<std::vector<protocol::api::Job>> answer);
+  // The same of one job, with why its next task waits.
+  void show_job(protocol::api::Job job, Moment now, Answer<protocol::api::Job> answer);
   void live_tasks(const JobId& job, std::vector<protocol::api::Task> tasks, Answer<std::vector<protocol::api::Task>> answer);
   void workers(Answer<protocol::api::Workers> answer);
   void ledger(Answer<protocol::api::Ledger> answer);

@@ -267,6 +267,7 @@ struct Core::State final : WatchSource {
   [[nodiscard]] Result<ledger::Applied> move_money(ledger::Transaction transaction, Moment now);
 
   // core_views.cpp
+  void fill(protocol::api::Job& view) const;
   [[nodiscard]] protocol::api::Worker view_of(const PublicKey& key, const ConnectedWorker& worker) const;
 
   // core_watch.cpp

@@ -279,6 +279,31 @@ TEST_F(CoreTest, TwoClientsShareTheWorkersThoughOneSubmittedMoreBefore) {
   for (const auto& [job, tasks] : done) EXPECT_NEAR(tasks, 10, 2) << job;
 }
 
+TEST_F(CoreTest, AJobThatWaitsIsShownWithItsReason) {
+  const auto shown = [&](const JobId& id) {
+    protocol::api::Job asked;
+    asked.id = id.text();
+    protocol::api::Job job;
+    network.post([&](Core& core, Moment now) { core.show_job(asked, now, [&](const Result<protocol::api::Job>& answer) { job = *answer; }); });
+    network.run();
+    return job.waiting;
+  };
+  const JobId id = submit(2, 1, R"(,"requires":{"features":["shader-f16"]})");
+  EXPECT_EQ(shown(id).reason, "no-workers");
+
+  network.join(a, {.silent = true});
+  const auto waiting = shown(id);
+  EXPECT_EQ(waiting.reason, "requirements");
+  ASSERT_THAT(waiting.lacks, SizeIs(1));
+  EXPECT_EQ(waiting.lacks[0].what, "the feature shader-f16");
+  EXPECT_EQ(waiting.lacks[0].workers, 1U);
+  EXPECT_THAT(waiting.detail, HasSubstr("None of 1 worker has all"));
+
+  const JobId other = submit(2, 1);
+  EXPECT_EQ(shown(other).reason, "canary");
+  EXPECT_EQ(shown(submit(1, 1)).reason, "") << "it is leased";
+}
+
 TEST_F(CoreTest, ASecondConnectionWithTheSameKeyReplacesTheFirst) {
   auto& first = network.join(a, {.silent = true});
   auto& second = network.join(a);

@@ -13,12 +13,11 @@ constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
 constexpr std::size_t pass_overs_max = 64;  // Of a job at a time: it does not look at thousands that do not suit.
 constexpr auto browser = static_cast<std::size_t>(protocol::WorkerKind::browser);
 
-// A stranger's shader is tried natively first, where a native worker that fits is connected.
-bool waits_for_native(const JobState& job) {
+}  // namespace
+
+bool Scheduler::State::waits_for_native(const JobState& job) {
   return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl && job.requirements->members[native] > 0;
 }
-
-}  // namespace
 
 void Scheduler::State::expire(Instant now) {
   while (!job_deadlines.empty() && job_deadlines.begin()->first <= now) {

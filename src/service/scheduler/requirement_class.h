@@ -30,6 +30,8 @@ struct ClassKey {
 };
 
 [[nodiscard]] bool fits(const Worker& worker, const ClassKey& key);
+// What of it the worker has not, in words; nothing where it fits.
+[[nodiscard]] std::vector<std::string> lacking(const Worker& worker, const ClassKey& key);
 
 // Who comes first: who has least to do, then who holds least, then who is fastest, then who came first.
 struct FreeKey {

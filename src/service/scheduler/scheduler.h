@@ -35,6 +35,7 @@
 #include "service/scheduler/presence.h"
 #include "service/scheduler/quote.h"
 #include "service/scheduler/types.h"
+#include "service/scheduler/waiting.h"
 
 namespace weft::scheduler {
 
@@ -143,6 +144,8 @@ class Scheduler {
 
   // --- For pages and tests.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;
+  // Why nobody runs the job's next task. Nothing for an unknown job, or where none waits. O(workers).
+  [[nodiscard]] std::optional<Waiting> waiting(const JobId& job, Instant now) const;
   [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
   [[nodiscard]] std::vector<ReservationView> reservations() const;
   // The chance that a known worker stays for so long, and nothing for an unknown one.

@@ -85,6 +85,8 @@ struct JobState {
   [[nodiscard]] TaskId task_id(std::uint32_t index) const { return {.job = spec.id, .index = index}; }
   // Moves `fresh` to the next untouched task; false where there is none.
   [[nodiscard]] bool has_fresh();
+  // Where that is; spec.tasks: nowhere.
+  [[nodiscard]] std::uint32_t next_fresh() const;
   TaskState& touch(std::uint32_t index);
   // Puts a task that misses a replica at the end of `open`, takes any other out.
   void reopen(std::uint32_t index, TaskState& task);
@@ -237,11 +239,16 @@ struct Scheduler::State {
   // promises.cpp: memory of shared workers, and reservations on them.
   [[nodiscard]] static std::uint64_t partition_of(const WorkerState& worker, const JobState& job);
   [[nodiscard]] std::vector<Occupant> occupants(const WorkerState& worker) const;
+  // Beside what runs on a sliced one.
+  [[nodiscard]] bool has_memory(const WorkerState& worker, const JobState& job) const;
   [[nodiscard]] bool admits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
   void promise_room(JobState& job, Instant now);
   void break_promise(JobState& job);
   // After something went there that comes before the promised task.
   void renew_promise(WorkerState& worker, Instant now);
+
+  // waiting.cpp: why nobody runs the task, which misses a replica. Nothing: it is about to run.
+  [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index, Instant now) const;
 
   // yields.cpp: places for urgent tasks.
   [[nodiscard]] bool is_long(double predicted_seconds) const;
@@ -278,6 +285,8 @@ struct Scheduler::State {
   [[nodiscard]] bool nobody_else(const JobState& job, const std::vector<PublicKey>& keys) const;
 
   // matching.cpp
+  // A stranger's shader is tried natively first, where a native worker that fits is connected.
+  [[nodiscard]] static bool waits_for_native(const JobState& job);
   void expire(Instant now);
   void expire_worker(WorkerState& worker, Instant now);
   void match(Instant now);
