@@ -154,6 +154,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
     return false;
   }
   out.push_back(Estimated{.job = job.spec.id, .estimate = made});
+  time_scouts(job, now);
   list_job(job);
   mark(job);
   return true;

@@ -86,6 +86,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     const Holding holding = worker.reported.front();
     lose(worker, *holding.job, holding.index, Blame::failure, {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
   }
+  take_back(worker, now);
   look_for_late(worker, now);
   list_worker(worker);
 }
@@ -200,7 +201,9 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
     return std::ranges::find(task.replicas, key, &ReplicaOf::worker) == task.replicas.end() &&
            (failure == task.failures.end() || failure->retry_at <= now);
   };
-  if (job.canary != CanaryState::passed && job.canary_index) {
+  if (job.canary == CanaryState::leased) {
+    if (!may_scout(worker, job)) return {};
+  } else if (job.canary != CanaryState::passed && job.canary_index) {
     const auto canary = job.tasks.find(*job.canary_index);  // Tried before: it stays the canary.
     return canary != job.tasks.end() && canary->second.missing() && may_take(canary->second) ? job.canary_index : std::nullopt;
   }

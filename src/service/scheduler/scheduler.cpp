@@ -144,6 +144,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
                     .workgroups = job.workgroups,
                     .replicas = job.replicas};
   added.score = score(worth);
+  added.urgent = urgency(worth) >= state.settings.urgent_from;
   added.rank = rank_of(worth, now - job.waited, state.next_job++);
   added.settled.resize(job.tasks);
   if (job.estimate) {
@@ -217,7 +218,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
 
-  if (job.canary == CanaryState::leased && job.canary_index == result.task.index) {
+  if (job.canary != CanaryState::passed) {  // A scout that is done first does as well.
     if (!state.pass_canary(job, measurement, now)) return {};
   } else {
     state.measured(*worker, job, measurement);

@@ -15,12 +15,14 @@
 // Rules. Jobs by score and age (score.h: stake, priority, deadline, size), then by the order in which they came. The
 // replicas of a task go to different workers. Until a job's canary (its first open task, leased alone) has passed, nothing
 // else of it is leased; a shader's canary goes to a native worker where one is connected that could run it, otherwise to one
-// browser in dispatches of one workgroup. Every worker gets work before one gets two tasks, faster workers first. Clients
-// that had more than their share come later (fair_share.h). A task passes over workers that are too slow for its time bound
-// or will likely leave before its end (presence.h), as long as a better one may get free. Small tasks come in batches: a
-// worker that was filled up is filled again when half of it is done. A task that is late in the tail of its job gets a copy
-// elsewhere (speculation.h); one that needs more memory than a shared worker has free is promised room (reservation.h).
-// A long task makes way for a much more urgent one, at a checkpoint (preemption.h).
+// browser in dispatches of one workgroup. Urgent jobs (Settings::urgent_from) do not wait for it: a few of their tasks run beside
+// the canary as scouts, on workers that have nothing to do, a shader's on native ones only; whichever is done first passes for
+// the canary. How long a canary takes is known with its first checkpoint; what was put behind one on its worker goes back into
+// the queue after Settings::hold_max, and nothing more is put there until it is known. Every worker gets work before one gets two tasks, faster
+// workers first. Clients that had more than their share come later (fair_share.h). A task passes over workers that are too slow for its time bound or
+// will likely leave before its end (presence.h), as long as a better one may get free. Small tasks come in batches: a worker that was filled up is
+// filled again when half of it is done. A task that is late in the tail of its job gets a copy elsewhere (speculation.h); one that needs more memory
+// than a shared worker has free is promised room (reservation.h). A long task makes way for a much more urgent one, at a checkpoint (preemption.h).
 // Leases are not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.

@@ -66,6 +66,7 @@ struct JobState {
   WorkerState* promised = nullptr;       // Where its next task has a reservation.
   std::optional<Instant> patient_until;  // It passes over workers until then.
   double score = 0;                      // Without its age.
+  bool urgent = false;                   // See Settings::urgent_from.
   std::vector<bool> settled;
   std::uint32_t settled_count = 0;
   std::map<std::uint32_t, TaskState> tasks;  // By index.
@@ -224,6 +225,13 @@ struct Scheduler::State {
   void charge(JobState& job, double reference_seconds, Instant now);
   void refresh_shares(Instant now);
   void rerank(JobState& job, std::int64_t penalty_change);
+
+  // canaries.cpp: what runs beside a canary, and behind one.
+  [[nodiscard]] bool sends_scouts(const JobState& job) const;
+  [[nodiscard]] bool may_scout(const WorkerState& worker, const JobState& job) const;
+  void time_scouts(JobState& job, Instant now);
+  [[nodiscard]] bool is_stuck(const WorkerState& worker) const;
+  void take_back(WorkerState& worker, Instant now);
 
   // prospects.cpp: how a task would fare on a worker.
   [[nodiscard]] double predicted_seconds(const WorkerState& worker, const JobState& job, std::uint32_t index) const;

@@ -52,7 +52,7 @@ std::string sentence(const Waiting& waiting) {
     case WaitReason::retry:
       return "It failed wherever it can run." + expected(waiting, "It is tried there again");
     case WaitReason::canary:
-      return std::format("Task {} runs alone first, to show what the job's tasks take.", waiting.index);
+      return std::format("Task {} runs first, to show what the job's tasks take.", waiting.index);
     case WaitReason::patience:
       return "Whoever is free is too slow or is likely to leave before its end; a better worker may get free." +
              expected(waiting, "It waits no longer than");
@@ -174,9 +174,8 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
 std::optional<Waiting> Scheduler::waiting(const JobId& id, Instant now) const {
   const JobState* const job = state_->find_job(id);
   if (job == nullptr) return {};
-  if (job->listed_phase == RequirementClass::phases) {
-    const bool more = !job->open.empty() || job->next_fresh() < job->spec.tasks;
-    if (job->canary != CanaryState::leased || !more) return {};  // All that is left of it is under way.
+  if (job->open.empty() && job->next_fresh() == job->spec.tasks) return {};  // All that is left of it is under way.
+  if (job->canary == CanaryState::leased) {
     return Waiting{.reason = WaitReason::canary, .index = job->canary_index.value_or(0), .lacks = {}, .seconds = {}};
   }
   if (job->canary != CanaryState::passed && job->canary_index) return state_->why_waits(*job, *job->canary_index, now);

@@ -17,7 +17,7 @@ enum class WaitReason : std::uint8_t {
   wallets,       // Each replica goes to another wallet's worker, and there are too few.
   too_slow,      // On none of them would it end within the time that a task has. It is tried nevertheless when nobody is busy.
   retry,         // It failed where it could run, and is tried there again in a moment.
-  canary,        // Its job's first task runs alone, to show what they take.
+  canary,        // Its job's first task runs first, to show what they take; of urgent jobs, a few.
   patience,      // Whoever is free is too slow or will leave too soon; a better one may get free.
   memory,        // The workers that are free have no room left in their memory.
   promised,      // Their room is promised to a task that comes first.

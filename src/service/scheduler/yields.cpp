@@ -52,8 +52,10 @@ void Scheduler::State::make_way(Instant now) {
   way_at.reset();
   for (auto& [key, each] : classes) {
     for (const auto phase : {RequirementClass::canary, RequirementClass::open}) {
-      if (each->needing[phase].empty()) continue;
-      JobState& urgent = *each->needing[phase].begin()->second;
+      const auto& needing = each->needing[phase];
+      const auto first = std::ranges::find_if(needing, [](const auto& entry) { return entry.second->canary != CanaryState::leased; });
+      if (first == needing.end()) continue;  // Nobody makes way for a scout.
+      JobState& urgent = *first->second;
       way_at = now + look_every;
       const auto asked = std::ranges::count(making_way, urgent.spec.id, &std::pair<const TaskId, JobId>::second);
       const std::size_t waiting = phase == RequirementClass::canary ? 1 : urgent.open.size() + (urgent.spec.tasks - urgent.fresh);
