@@ -217,8 +217,8 @@ struct Core::State final : WatchSource {
   void add_client(protocol::Lease& lease, const PublicKey& worker) const;
   void forget_checkpoints(RunningJob& job, std::uint32_t index);
   void forget_checkpoints(RunningJob& job);
-  // Of what the worker says: never more than it could have had.
-  [[nodiscard]] double resumed_share(const protocol::TaskResult& result) const;
+  // Of what the worker says: never more than it could have had, which is its own state where it may not go on from another's.
+  [[nodiscard]] double resumed_share(const protocol::TaskResult& result, const PublicKey& worker) const;
   [[nodiscard]] double weight_of(const PublicKey& client) const;
 
   // core_presence.cpp

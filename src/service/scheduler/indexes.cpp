@@ -116,6 +116,7 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   }
   worker.info.slots = slots;
   worker.full_at = 0;
+  if (slots == 0 && !kept.empty()) keep_nothing_for(worker);
   if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
   list_worker(worker);
   mark(worker);

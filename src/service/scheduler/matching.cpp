@@ -32,6 +32,10 @@ void Scheduler::State::expire(Instant now) {
   while (!retries.empty() && retries.begin()->first <= now) {
     const TaskId id = retries.begin()->second;
     retries.erase(retries.begin());
+    if (const auto its = kept.find(id); its != kept.end()) {
+      std::erase_if(its->second, [&](const auto& each) { return each.second <= now; });
+      if (its->second.empty()) kept.erase(its);
+    }
     TaskState* task = find_task(id);
     if (task == nullptr || !task->missing()) continue;
     JobState& job = *find_job(id.job);
@@ -196,7 +200,8 @@ bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant n
 
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job, Instant now) {
   const PublicKey& key = worker.info.key;
-  const auto may_take = [&](const TaskState& task) {
+  const auto may_take = [&](std::uint32_t index, const TaskState& task) {
+    if (!kept.empty() && kept_for_others(job.task_id(index), task, key)) return false;
     const auto failure = std::ranges::find(task.failures, key, &FailureOn::worker);
     return std::ranges::find(task.replicas, key, &ReplicaOf::worker) == task.replicas.end() &&
            (failure == task.failures.end() || failure->retry_at <= now);
@@ -205,14 +210,14 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
     if (!may_scout(worker, job)) return {};
   } else if (job.canary != CanaryState::passed && job.canary_index) {
     const auto canary = job.tasks.find(*job.canary_index);  // Tried before: it stays the canary.
-    return canary != job.tasks.end() && canary->second.missing() && may_take(canary->second) ? job.canary_index : std::nullopt;
+    return canary != job.tasks.end() && canary->second.missing() && may_take(canary->first, canary->second) ? job.canary_index : std::nullopt;
   }
   const auto before = job.passed.find(key);
   const std::uint64_t from = before == job.passed.end() ? 0 : before->second;
   const auto start = job.open.lower_bound(from);
   auto at = start;
   for (; at != job.open.end(); ++at) {
-    if (may_take(job.tasks.at(at->second))) break;
+    if (may_take(at->second, job.tasks.at(at->second))) break;
   }
   if (at != start) job.passed[key] = at == job.open.end() ? job.next_sequence : at->first;
   if (at != job.open.end()) return at->second;

@@ -206,7 +206,8 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   replica->state = ReplicaState::reported;
   Holding reported = *holding;
   reported.since = now;
-  state.forget_way(result.task);
+  state.preemption.done(State::run_of(job, result.task.index, result.worker));
+  state.making_way.erase({result.task, result.worker});
   reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
   state.charge(job, reported.charged - holding->charged, now);
   worker->load_seconds -= holding->usual;

@@ -18,11 +18,14 @@
 // browser in dispatches of one workgroup. Urgent jobs (Settings::urgent_from) do not wait for it: a few of their tasks run beside
 // the canary as scouts, on workers that have nothing to do, a shader's on native ones only; whichever is done first passes for
 // the canary. How long a canary takes is known with its first checkpoint; what was put behind one on its worker goes back into
-// the queue after Settings::hold_max, and nothing more is put there until it is known. Every worker gets work before one gets two tasks, faster
-// workers first. Clients that had more than their share come later (fair_share.h). A task passes over workers that are too slow for its time bound or
-// will likely leave before its end (presence.h), as long as a better one may get free. Small tasks come in batches: a worker that was filled up is
-// filled again when half of it is done. A task that is late in the tail of its job gets a copy elsewhere (speculation.h); one that needs more memory
-// than a shared worker has free is promised room (reservation.h). A long task makes way for a much more urgent one, at a checkpoint (preemption.h).
+// the queue after Settings::hold_max, and nothing more is put there until it is known. Every worker gets work before one gets two
+// tasks, faster workers first. Clients that had more than their share come later (fair_share.h). A task passes over workers that
+// are too slow for its time bound or will likely leave before its end (presence.h), as long as a better one may get free. Small
+// tasks come in batches: a worker that was filled up is filled again when half of it is done. A task that is late in the tail of
+// its job gets a copy elsewhere (speculation.h); one that needs more memory than a shared worker has free is promised room
+// (reservation.h). A long task makes way for a much more urgent one, at a checkpoint (preemption.h). Where each worker goes on
+// from its own state only (Job::states_shared), one that made way waits for its worker as long as what it had done took; then
+// another begins it anew.
 // Leases are not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.

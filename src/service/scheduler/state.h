@@ -192,9 +192,11 @@ struct Scheduler::State {
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
 
-  Preemption preemption;               // Of long tasks with one replica.
-  std::map<TaskId, JobId> making_way;  // Who stops at its next checkpoint, and for which job.
-  std::optional<Instant> way_at;       // When to look for a place again, while somebody waits for one.
+  Preemption preemption;                                     // Of long tasks.
+  std::map<std::pair<TaskId, PublicKey>, JobId> making_way;  // Who stops at its next checkpoint, and for which job.
+  std::optional<Instant> way_at;                             // When to look for a place again, while somebody waits for one.
+  // Replicas that made way and that only their own worker can go on with: until then nobody else begins them anew. (In `retries`, too.)
+  std::map<TaskId, std::map<PublicKey, Instant>> kept;
   std::uint64_t preemptions = 0;
 
   std::vector<PublicKey> moved;  // Departures since they were last asked for.
@@ -263,6 +265,12 @@ struct Scheduler::State {
   void watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted, Instant now);
   void make_way(Instant now);
   [[nodiscard]] Duration starts_in(const JobState& job, Instant now) const;
+  [[nodiscard]] static RunId run_of(const JobState& job, std::uint32_t index, const PublicKey& worker);
+  // For the worker whose lease has just ended so, having done so many seconds of it.
+  void keep_for(WorkerState& worker, JobState& job, std::uint32_t index, double done_seconds, Instant now);
+  [[nodiscard]] bool kept_for_others(const TaskId& id, const TaskState& task, const PublicKey& worker) const;
+  // It is gone or has paused.
+  void keep_nothing_for(const WorkerState& worker);
   void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
   void forget_way(const TaskId& task);
 

@@ -81,6 +81,7 @@ struct Job {
   std::optional<Estimate> estimate;  // Known from before a restart: the canary has passed.
   PublicKey client{};                // Whose share of the network it counts towards (fair_share.h).
   double share = 1;                  // The client's weight.
+  bool states_shared = false;        // Whoever runs a task of it goes on from anybody's state (docs/decisions/0006), not only from its own.
 };
 // The parts of a Job that its manifest says.
 [[nodiscard]] Job job_from(const JobId& id, const manifest::Manifest& manifest);

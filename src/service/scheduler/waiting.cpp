@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <format>
+#include <ranges>
 
 #include "common/base/counted.h"
 #include "service/scheduler/state.h"
@@ -29,7 +30,7 @@ std::string listed(const std::vector<Waiting::Lack>& lacks) {
 }  // namespace
 
 std::string_view to_string(WaitReason reason) {
-  constexpr std::array words{"no-workers", "requirements", "wallets",  "too-slow", "retry",      "canary",
+  constexpr std::array words{"no-workers", "requirements", "wallets",  "too-slow", "retry",      "canary", "own-state",
                              "patience",   "memory",       "promised", "reserved", "making-way", "busy"};
   return words.at(static_cast<std::size_t>(reason));
 }
@@ -53,6 +54,8 @@ std::string sentence(const Waiting& waiting) {
       return "It failed wherever it can run." + expected(waiting, "It is tried there again");
     case WaitReason::canary:
       return std::format("Task {} runs first, to show what the job's tasks take.", waiting.index);
+    case WaitReason::own_state:
+      return "It made way for a more urgent task, and its worker alone can go on where it was." + expected(waiting, "Another begins it anew");
     case WaitReason::patience:
       return "Whoever is free is too slow or is likely to leave before its end; a better worker may get free." +
              expected(waiting, "It waits no longer than");
@@ -113,6 +116,7 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     ++others;
     if (natives_only && !worker->native()) continue;
     ++asked;
+    if (task != nullptr && kept_for_others(job.task_id(index), *task, worker->info.key)) continue;
     if (task != nullptr) {
       const auto failure = std::ranges::find(task->failures, worker->info.key, &FailureOn::worker);
       if (failure != task->failures.end() && failure->retry_at > now) {
@@ -137,6 +141,7 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     }
   }
 
+  const auto its = kept.find(job.task_id(index));
   const auto because = [&](WaitReason reason, std::optional<double> after = {}) {
     made.reason = reason;
     if (after) made.seconds = std::max(*after, 0.0);
@@ -150,8 +155,12 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
   }
   if (made.placed + others < made.replicas) return because(WaitReason::wallets);
   if (retrying == asked && retry_at) return because(WaitReason::retry, seconds(*retry_at - now));
+  if (its != kept.end() && free == 0) {
+    const Instant until = std::ranges::max(its->second | std::views::values);
+    return because(WaitReason::own_state, seconds(until - now));
+  }
   if (asked > retrying && slow == asked - retrying) return because(WaitReason::too_slow, fastest);
-  if (std::ranges::contains(making_way, job.spec.id, &std::pair<const TaskId, JobId>::second)) return because(WaitReason::making_way);
+  if (std::ranges::contains(making_way, job.spec.id, &decltype(making_way)::value_type::second)) return because(WaitReason::making_way);
   if (job.promised != nullptr) return because(WaitReason::reserved, seconds(job.promised->promise.start - now));
   if (free > 0) {
     if (!job.patient_until || *job.patient_until <= now) return {};  // It is about to go there.

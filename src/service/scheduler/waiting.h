@@ -18,6 +18,7 @@ enum class WaitReason : std::uint8_t {
   too_slow,      // On none of them would it end within the time that a task has. It is tried nevertheless when nobody is busy.
   retry,         // It failed where it could run, and is tried there again in a moment.
   canary,        // Its job's first task runs first, to show what they take; of urgent jobs, a few.
+  own_state,     // It made way, and the worker that has its state is to go on with it; another begins it anew after that.
   patience,      // Whoever is free is too slow or will leave too soon; a better one may get free.
   memory,        // The workers that are free have no room left in their memory.
   promised,      // Their room is promised to a task that comes first.
