@@ -133,7 +133,7 @@ TEST_F(CheckpointsTest, AReplicaThatMadeWayGoesOnFromItsOwnWorkersState) {
     }
   };
   nonce_[0]++;
-  const auto submitted = network.submit(client, count_manifest(2, 2, R"(,"priority":0)", 1000), nonce_);
+  const auto submitted = network.submit(client, count_manifest(2, 2, R"(,"priority":0)", 400), nonce_);
   ASSERT_TRUE(submitted.has_value()) << submitted.error().message;
   auto& canary = first.leases.empty() ? second : first;
   ASSERT_THAT(canary.leases, SizeIs(1));
@@ -148,7 +148,7 @@ TEST_F(CheckpointsTest, AReplicaThatMadeWayGoesOnFromItsOwnWorkersState) {
   ASSERT_NE(first_state, second_state);
 
   nonce_[0]++;
-  const auto urgent = network.submit(client, count_manifest(1, 1, R"(,"priority":100)", 1000), nonce_);
+  const auto urgent = network.submit(client, count_manifest(1, 1, R"(,"priority":100)", 400), nonce_);
   ASSERT_TRUE(urgent.has_value());
   ASSERT_EQ(first.cancels.size() + second.cancels.size(), 1U) << "one of them makes way";
   auto& victim = first.cancels.empty() ? second : first;

@@ -67,6 +67,15 @@ struct StakeView {
   UnixMillis suspended_until = 0;
 };
 
+// A client's weight (scheduler/fair_share.h), as the operator set it.
+inline constexpr double client_weight_min = 0.001;
+inline constexpr double client_weight_max = 1000;
+struct ClientWeight {
+  PublicKey client;
+  double weight = 1;
+  UnixMillis at = 0;  // By the operator's clock.
+};
+
 // What watchers are told: what changed since the last time, and where asked for all there is, as of now.
 enum class WatchWanted : std::uint8_t { delta, snapshot_too };
 struct WatchUpdate {
@@ -138,6 +147,11 @@ class Core {
   // open, insufficient_funds where the account does not hold it or what is staked is at risk.
   void move_stake(const StakeMove& move, Moment now, Answer<StakeView> answer);
   void show_stake(const PublicKey& wallet, Moment now, Answer<StakeView> answer);
+
+  // --- Clients' weights (core_weights.cpp). already_exists where a later one is known, invalid_argument where it is out of bounds or its
+  // time is far ahead.
+  void set_weight(const ClientWeight& wanted, Moment now, Answer<protocol::api::Client> answer);
+  void clients(Moment now, Answer<protocol::api::Clients> answer);
 
   // --- Decides, commits, acts. Call it after each batch of events and at next_deadline().
   void flush(Moment now);

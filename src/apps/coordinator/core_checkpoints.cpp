@@ -187,9 +187,4 @@ double Core::State::resumed_share(const protocol::TaskResult& result, const Publ
   return std::min(result.resumed, most);
 }
 
-double Core::State::weight_of(const PublicKey& client) const {
-  const auto found = settings.client_weights.find(client);
-  return found == settings.client_weights.end() ? 1 : found->second;
-}
-
 }  // namespace weft::coordinator

@@ -79,6 +79,19 @@ struct Jobs {
   std::vector<Job> jobs;
 };
 
+// GET /v1/clients: those with running jobs, and those with a weight of their own. POST /v1/clients/KEY answers one of them.
+struct Client {
+  std::string client;
+  double weight = 1;
+  std::int64_t set = 0;     // When the operator set it; 0: it is as the coordinator was started with.
+  std::uint32_t jobs = 0;   // That run.
+  double used_seconds = 0;  // Of work at the reference rate, half of it forgotten every hour.
+  double lead_seconds = 0;  // It has had so much more than its share: so much later its jobs stand in the queue.
+};
+struct Clients {
+  std::vector<Client> clients;
+};
+
 // GET /v1/tasks?job=ID answers { "tasks": [...] } by index.
 struct TaskReplica {
   std::string worker;

@@ -184,6 +184,14 @@ void Scheduler::remove_job(const JobId& job, std::string_view reason) {
   state_->erase_job(*found);
 }
 
+void Scheduler::set_share(const PublicKey& client, double weight) {
+  state_->shares.set_weight(client, weight);
+  const auto found = state_->clients.find(client);
+  if (found == state_->clients.end()) return;
+  for (auto& [sequence, job] : found->second.jobs) job->spec.share = weight;
+  state_->shares_stale = true;
+}
+
 Result<> Scheduler::result(const TaskResult& result, Instant now) {
   state_->latest = std::max(state_->latest, now);
   State& state = *state_;
@@ -376,6 +384,19 @@ std::vector<ReservationView> Scheduler::reservations() const {
     found.push_back({.job = worker->promised->spec.id, .worker = worker->info.key, .start = worker->promise.start});
   }
   return found;
+}
+
+std::vector<PublicKey> Scheduler::clients() const {
+  std::vector<PublicKey> keys;
+  for (const auto& [key, client] : state_->clients) keys.push_back(key);
+  return keys;
+}
+
+ClientShare Scheduler::share(const PublicKey& client, Instant now) const {
+  const auto found = state_->clients.find(client);
+  return {.jobs = found == state_->clients.end() ? 0U : static_cast<std::uint32_t>(found->second.jobs.size()),
+          .used_seconds = state_->shares.usage(client, now),
+          .lead_seconds = seconds(state_->shares.lead(client, now))};
 }
 
 std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, Instant now) const {

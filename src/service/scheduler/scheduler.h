@@ -86,6 +86,13 @@ struct ReservationView {
   Instant start;
 };
 
+// Of one client (fair_share.h).
+struct ClientShare {
+  std::uint32_t jobs = 0;   // Now.
+  double used_seconds = 0;  // Of the reference; forgotten by and by.
+  double lead_seconds = 0;  // So much later its jobs stand in the queue.
+};
+
 // How a worker is to run a range of a job whose canary has passed.
 struct LeaseTerms {
   std::uint32_t piece_workgroups_max = 0;
@@ -117,6 +124,9 @@ class Scheduler {
   [[nodiscard]] Result<> add_job(const Job& job, Instant now, std::span<const TaskProgress> progress = {});
   // The job ended (finished, failed in trust, cancelled by its client): its leases are cancelled with `reason`.
   void remove_job(const JobId& job, std::string_view reason);
+
+  // The client's weight is this from now on: its jobs stand where they would have.
+  void set_share(const PublicKey& client, double weight);
 
   // --- Tasks.
   // not_found where the worker does not hold this attempt of the task (or has reported it): refuse the result. The first
@@ -153,6 +163,9 @@ class Scheduler {
   [[nodiscard]] std::optional<Waiting> waiting(const JobId& job, Instant now) const;
   [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
   [[nodiscard]] std::vector<ReservationView> reservations() const;
+  // Those with jobs, and what one has had.
+  [[nodiscard]] std::vector<PublicKey> clients() const;
+  [[nodiscard]] ClientShare share(const PublicKey& client, Instant now) const;
   // The chance that a known worker stays for so long, and nothing for an unknown one.
   [[nodiscard]] std::optional<double> stays(const PublicKey& worker, double seconds, Instant now) const;
   // Copies of late tasks under way, and how many there were.

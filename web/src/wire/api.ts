@@ -55,6 +55,17 @@ export type Jobs = {
   }[];
 };
 
+export type Clients = {
+  readonly clients: readonly {
+    readonly client: string;
+    readonly jobs: number;
+    readonly lead_seconds: number;
+    readonly set: number;
+    readonly used_seconds: number;
+    readonly weight: number;
+  }[];
+};
+
 export type Tasks = {
   readonly job: string;
   readonly tasks: readonly {
