@@ -56,7 +56,9 @@ RequirementClass& Scheduler::State::class_of(const Job& job) {
 void Scheduler::State::list_job(JobState& job) {
   auto phase = RequirementClass::phases;
   if ((job.canary != CanaryState::leased || sends_scouts(job)) && (!job.open.empty() || job.has_fresh())) {
-    phase = job.canary == CanaryState::passed ? RequirementClass::open : RequirementClass::canary;
+    phase = job.canary == CanaryState::waiting  ? RequirementClass::canary
+            : job.canary == CanaryState::leased ? RequirementClass::scouts
+                                                : RequirementClass::open;
   }
   if (phase == job.listed_phase) return;
   if (job.listed_phase != RequirementClass::phases) job.requirements->needing[job.listed_phase].erase(job.rank);

@@ -129,6 +129,7 @@ void Scheduler::State::match(Instant now) {
     }
     for (RequirementClass* of : touched) {
       advance(of, RequirementClass::canary, after);
+      advance(of, RequirementClass::scouts, after);
       advance(of, RequirementClass::open, after);
     }
   };
@@ -172,7 +173,7 @@ void Scheduler::State::match(Instant now) {
 // Whether one of these workers could take something of the job. Those without room are dropped.
 Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& candidates, JobState& job, Instant now) {
   const bool only_natives = waits_for_native(job);
-  bool a_native = false;
+  bool somebody = false;
   for (std::size_t i = candidates.size(); i-- > 0;) {
     WorkerState* worker = candidates[i];
     if (!worker->free_key) {
@@ -181,10 +182,12 @@ Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& can
       continue;
     }
     if (only_natives && !worker->native()) continue;
-    a_native = true;
+    if (job.canary == CanaryState::leased && !worker->running.empty()) continue;
+    somebody = true;
     if (takes(*worker, job, now)) return Takers::some;
   }
-  return only_natives && !a_native ? Takers::none_of_class : Takers::none;  // Then so do all canaries of the class.
+  // Canaries and scouts alike ask for native workers, and scouts for those that have nothing to do: so do the rest of the class.
+  return (only_natives || job.canary == CanaryState::leased) && !somebody ? Takers::none_of_class : Takers::none;
 }
 
 bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant now) {
@@ -244,6 +247,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
   while (next_native != natives.end() || next_browser != browsers.end()) {
     const bool take_native = next_browser == browsers.end() || (next_native != natives.end() && next_native->first < next_browser->first);
     WorkerState& worker = take_native ? *(next_native++)->second : *(next_browser++)->second;
+    if (job.canary == CanaryState::leased && !worker.running.empty()) break;  // The idle ones come first.
     const auto index = task_for(worker, job, now);
     if (!index) continue;
     if (!admits(worker, job, *index, now)) {

@@ -53,6 +53,11 @@ bool Preemption::may_stop(const RunId& id, const State& state, const Urgent& urg
   return left > seconds(settings_.rest_min) && (!urgent.fits || urgent.fits(state.worker, id.task));
 }
 
+bool Preemption::has_victim(double score, Instant now) const {
+  const Urgent anywhere{.score = score, .starts_in = Duration::max(), .fits = {}};
+  return std::ranges::any_of(runs_, [&](const auto& each) { return may_stop(each.first, each.second, anywhere, now); });
+}
+
 Preemption::Way Preemption::make_way(const Urgent& urgent, Instant now) {
   if (urgent.starts_in <= settings_.rest_min) return {};
   const RunId* best_id = nullptr;

@@ -81,6 +81,9 @@ class Preemption {
   // place is wanted: stop it now.
   std::optional<Preempt> checkpointed(const RunId& id, const PublicKey& worker, const Checkpoint& checkpoint, Instant now);
 
+  // Whether anybody runs who could make way for such a score, wherever that is; cheaper to know than what Urgent asks for.
+  [[nodiscard]] bool has_victim(double score, Instant now) const;
+
   struct Way {
     std::optional<Preempt> now;
     std::optional<AtCheckpoint> later;

@@ -43,8 +43,8 @@ struct FreeKey {
 };
 
 struct RequirementClass {
-  // Where a job stands that has something to lease.
-  enum Phase : std::uint8_t { canary, open, phases };
+  // Where a job stands that has something to lease: its canary, scouts beside it (for workers that have nothing to do), whatever is open.
+  enum Phase : std::uint8_t { canary, scouts, open, phases };
 
   ClassKey key;
   std::size_t jobs = 0;  // All of the class.

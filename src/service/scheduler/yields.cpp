@@ -88,12 +88,11 @@ void Scheduler::State::make_way(Instant now) {
   if (way_at && now < *way_at) return;
   way_at.reset();
   for (auto& [key, each] : classes) {
-    for (const auto phase : {RequirementClass::canary, RequirementClass::open}) {
-      const auto& needing = each->needing[phase];
-      const auto first = std::ranges::find_if(needing, [](const auto& entry) { return entry.second->canary != CanaryState::leased; });
-      if (first == needing.end()) continue;  // Nobody makes way for a scout.
-      JobState& urgent = *first->second;
+    for (const auto phase : {RequirementClass::canary, RequirementClass::open}) {  // Nobody makes way for a scout.
+      if (each->needing[phase].empty()) continue;
+      JobState& urgent = *each->needing[phase].begin()->second;
       way_at = now + look_every;
+      if (!preemption.has_victim(urgent.score, now)) continue;
       const auto asked = std::ranges::count(making_way, urgent.spec.id, &decltype(making_way)::value_type::second);
       const std::size_t waiting = phase == RequirementClass::canary ? 1 : urgent.open.size() + (urgent.spec.tasks - urgent.fresh);
       if (static_cast<std::size_t>(asked) >= waiting) continue;
