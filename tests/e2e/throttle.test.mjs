@@ -124,3 +124,36 @@ test('a model is served within a tenth of the time, and the page says so', { tim
   await until(async () => /11 tokens drawn|10 tokens drawn/.test(await byId(page, 'now').textContent()), 'the page counts its tokens');
   await picture(page, 'contribute-serving');
 });
+
+test('two tasks at a time: the short job of one client is done beside the long one of another, in half of the memory each', { timeout: 300_000 }, async (t) => {
+  const { url } = await serve(t, { args: ['--task-wall-ms', '120000', '--grant', '100000'] });
+  const { page } = await browse(t);
+  await contribute(page, url);
+  await submit(t, url, hashJob({ tasks: 2, name: 'first' }));
+  await page.getByRole('checkbox', { name: 'Two tasks at a time, each with half of the memory' }).check();
+  await until(async () => (await getJson(`${url}/v1/workers`)).workers.some(({ connected, slots }) => connected && slots === 2), 'it joins anew with two slots');
+
+  // Its canary shows what the rounds take here; one task of some ten seconds.
+  const state = async (wanted) => (await getJson(`${url}/v1/jobs`)).jobs.find(({ name }) => name === wanted);
+  let rounds = 20_000;
+  for (let took = 0; took < 2500; rounds *= 3) {
+    const began = Date.now();
+    const tried = await submit(t, url, hashJob({ tasks: 1, rounds, name: `try${rounds}`, budget: 10_000 }));
+    assert.equal(tried.code, 0, tried.stderr);
+    took = Date.now() - began;
+  }
+  const slow = submit(t, url, hashJob({ tasks: 1, rounds, name: 'slow', budget: 50_000, deadline_s: 240 }));
+  await until(async () => (await state('slow'))?.leased === 1, 'the long one runs');
+  const quick = await submit(t, url, hashJob({ tasks: 1, name: 'quick' }));
+
+  assert.equal(quick.code, 0, quick.stderr);
+  assert.equal((await state('slow')).state, 'running');
+  assert.equal((await state('slow')).leased, 1);
+  // A third of the usual 2.5 GiB, at most 512 MiB, in halves: more than one is no fault of the job's, and beside the long one it waits.
+  const waits = submit(t, url, hashJob({ tasks: 1, name: 'large', requires: { memory_bytes: 300 * 2 ** 20 } }));
+  await until(async () => (await getJson(`${url}/v1/jobs/${(await state('large'))?.id}`).catch(() => null))?.waiting.reason === 'reserved', 'the large one waits for room');
+  const long = await slow;
+  assert.equal(long.code, 0, long.stderr);
+  assert.equal((await waits).code, 0);
+  await picture(page, 'contribute-two-tasks');
+});

@@ -14,7 +14,7 @@ void add_network_commands(CLI::App& app, std::function<int()>& chosen);   // ser
 void add_bench_commands(CLI::App& app, std::function<int()>& chosen);     // bench
 void add_model_commands(CLI::App& app, std::function<int()>& chosen);     // generate, chat
 void add_text_commands(CLI::App& app, std::function<int()>& chosen);      // tokenize, render, inspect
-void add_key_commands(CLI::App& app, std::function<int()>& chosen);       // key, stake
+void add_key_commands(CLI::App& app, std::function<int()>& chosen);       // key, stake, client
 void add_simulate_commands(CLI::App& app, std::function<int()>& chosen);  // simulate
 
 }  // namespace weft::cli

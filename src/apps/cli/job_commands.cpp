@@ -38,6 +38,7 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
                                          "  weft submit --follow JOB_ID --coordinator http://127.0.0.1:7300");
   command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")->type_name("FILE");
   command->add_option("--follow", options->follow, "Wait for this job instead of submitting one");
+  command->add_option("--show", options->show, "Show where this job stands, and why it waits, instead of submitting one");
   command->add_option("--cancel", options->cancel, "Cancel this job of yours instead of submitting one");
   command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
   command->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)")->type_name("FILE");
@@ -47,8 +48,9 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
   command->add_flag("--json", options->json, "One JSON document on standard output");
   add_tls(*command, options->tls);
   command->callback([options, &chosen] {
-    const int named = (options->manifest.empty() ? 0 : 1) + (options->follow.empty() ? 0 : 1) + (options->cancel.empty() ? 0 : 1);
-    if (named != 1) throw CLI::ValidationError("submit", "name one of: a manifest, --follow JOB, --cancel JOB");
+    const int named =
+        (options->manifest.empty() ? 0 : 1) + (options->follow.empty() ? 0 : 1) + (options->show.empty() ? 0 : 1) + (options->cancel.empty() ? 0 : 1);
+    if (named != 1) throw CLI::ValidationError("submit", "name one of: a manifest, --follow JOB, --show JOB, --cancel JOB");
     chosen = [options] { return submit_command(*options); };
   });
 }

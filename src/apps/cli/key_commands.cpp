@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "apps/cli/clients.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/keys.h"
 
@@ -69,10 +70,29 @@ void add_stake(CLI::App& app, std::function<int()>& chosen) {
   show->callback([options, &chosen] { chosen = [options] { return stake_show_command(*options); }; });
 }
 
+void add_client(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* client = app.add_subcommand("client",
+                                        "What share of the network each client is due\n\n"
+                                        "  weft client list --coordinator URL\n"
+                                        "  weft client weight ADDRESS 3 --data DIR --coordinator URL      by the operator: three times another's");
+  client->require_subcommand(1);
+  auto options = std::make_shared<ClientOptions>();
+  CLI::App* list = client->add_subcommand("list", "Weights, running jobs, what was used lately, and who is ahead of its share");
+  add_place(list, options);
+  list->callback([options, &chosen] { chosen = [options] { return client_list_command(*options); }; });
+  CLI::App* weight = client->add_subcommand("weight", "Sets one, from now on and for good; others have 1");
+  weight->add_option("client", options->client, "Its address")->required();
+  weight->add_option("weight", options->weight, "From 0.001 to 1000")->required()->check(CLI::Range(0.001, 1000.0));
+  weight->add_option("--data", options->data, "The coordinator's folder, which has the operator's wallet")->check(CLI::ExistingDirectory);
+  add_place(weight, options);
+  weight->callback([options, &chosen] { chosen = [options] { return client_weight_command(*options); }; });
+}
+
 }  // namespace
 
 void add_key_commands(CLI::App& app, std::function<int()>& chosen) {
   add_key(app, chosen);
+  add_client(app, chosen);
   add_stake(app, chosen);
 }
 

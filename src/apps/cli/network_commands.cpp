@@ -36,7 +36,7 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--checkpoint-ms", options->checkpoint_ms,
                    "Long tasks keep their state for each 5 % of their work, but not more often than this (0: never)")
       ->check(CLI::Range(0, day_ms));
-  command->add_option("--client-weight", options->client_weights, "ADDRESS=WEIGHT: a client's share of the network (others: 1); may be repeated");
+  command->add_option("--client-weight", options->client_weights, "ADDRESS=WEIGHT: a client's share of the network (others: 1); may be repeated; weft client weight comes before it");
   command->add_option("--blob-bytes-max", options->blob_bytes_max, "Largest blob")->check(bytes);
   command->add_option("--blobs-bytes-max", options->blobs_bytes_max, "All blobs together")->check(bytes);
   command->add_option("--job-input-bytes-max", options->job_input_bytes_max, "Inputs of one job")->check(bytes);

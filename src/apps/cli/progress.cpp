@@ -14,8 +14,11 @@ constexpr std::uint64_t bar_cells = 24;
 
 Progress::Progress(std::string title) : title_(std::move(title)), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
-Progress::~Progress() {
+Progress::~Progress() { wipe(); }
+
+void Progress::wipe() {
   if (terminal_ && !drawn_.empty()) std::fputs("\r\033[K", stderr);
+  drawn_.clear();
 }
 
 void Progress::show(std::uint64_t done, std::uint64_t total, std::string_view note) {

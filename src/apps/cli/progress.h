@@ -14,6 +14,9 @@ class Progress {
   Progress(const Progress&) = delete;
   ~Progress();  // Wipes the line.
 
+  // For a line of something else.
+  void wipe();
+
   // "title [=====>    ] done/total note"
   void show(std::uint64_t done, std::uint64_t total, std::string_view note = "");
 

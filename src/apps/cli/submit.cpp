@@ -1,6 +1,7 @@
 #include "apps/cli/submit.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <format>
 #include <fstream>
@@ -24,6 +25,7 @@ namespace {
 namespace api = protocol::api;
 
 constexpr auto poll_every = std::chrono::milliseconds(200);
+constexpr auto quiet = std::chrono::seconds(3);  // So long a job may wait before its reason is told.
 
 // Before anything is sent: what is no id would end as a path that the coordinator does not know.
 Result<> check_id(const std::string& id) {
@@ -31,41 +33,39 @@ Result<> check_id(const std::string& id) {
   return fail(ErrorCode::invalid_argument, "\"{}\" is no job's id: it has 32 hexadecimal digits.", id);
 }
 
-// Tells whoever waits for a job, once, when nobody works on it because there are too few workers.
-class Stillness {
+// Says on standard error why a job waits, once it has waited for a while and nothing of it runs, and again when the reason changes. That
+// more of it waits while some of it runs is as it should be, unless what waits can never run.
+class Reasons {
  public:
-  void look(ApiClient& client, const api::Job& job, const std::string& coordinator) {
-    if (job.leased > 0 || job.accepted != accepted_) since_ = now();
-    accepted_ = job.accepted;
-    if (told_ || now() - since_ < still_max) return;
-    since_ = now();  // Asked again in a while: workers come and go.
-    const Result<api::Workers> all = client.workers();
-    if (!all) return;
-    const bool needs_gpu = job.kind == "wgsl";
-    const auto connected =
-        std::ranges::count_if(all->workers, [&](const api::Worker& worker) { return worker.connected && (!needs_gpu || worker.device == "gpu"); });
-    if (std::cmp_greater_equal(connected, job.replicas)) return;
-    told_ = true;
-    const char* const which = needs_gpu ? " with a GPU" : "";
-    if (connected == 0) {
-      say_beside_progress(std::format("No worker{} is connected there; one joins with weft work --coordinator {}", which, coordinator));
-    } else {
-      say_beside_progress(
-          std::format("Each task wants {} workers{} that agree, and {} connected; another joins with weft work --coordinator {} --wallet FILE",
-                      job.replicas, which, connected == 1 ? "1 is" : std::format("{} are", connected), coordinator));
+  void look(const api::Job& job, const std::string& coordinator, Progress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    const std::string& reason = job.waiting.reason;
+    const bool in_vain = reason == "wallets" || reason == "requirements" || reason == "too-slow" || reason == "no-workers";
+    if (reason.empty() || (job.leased > 0 && !in_vain)) {
+      since_ = now;
+      return;
     }
+    if (job.accepted != accepted_) since_ = now;
+    accepted_ = job.accepted;
+    if (now - since_ < quiet || reason == told_) return;
+    told_ = reason;
+    std::string hint;
+    if (reason == "no-workers" || reason == "wallets")
+      hint = std::format(" {} joins with weft work --coordinator {}{}", reason == "wallets" ? "Another" : "One", coordinator,
+                         reason == "wallets" ? " --wallet FILE" : "");
+    progress.wipe();
+    say_beside_progress(job.waiting.detail + hint);
   }
 
  private:
-  static constexpr auto still_max = std::chrono::seconds(4);
-  Instant since_ = now();
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   std::uint32_t accepted_ = 0;
-  bool told_ = false;
+  std::string told_;
 };
 
 Result<api::Job> follow(ApiClient& client, const std::string& id, const std::string& coordinator) {
   Progress progress(id.substr(0, 8));
-  Stillness stillness;
+  Reasons reasons;
   for (;;) {
     Result<api::Job> job = client.job(id);
     if (interrupted())
@@ -74,7 +74,7 @@ Result<api::Job> follow(ApiClient& client, const std::string& id, const std::str
       return fail(job.error().code, "{} Follow the job later with weft submit --follow {} --coordinator {}", job.error().message, id, coordinator);
     if (!job || job->state != "running") return job;
     progress.show(job->accepted, job->tasks, std::format("accepted, {} running", job->leased));
-    stillness.look(client, *job, coordinator);
+    reasons.look(*job, coordinator, progress);
     sleep_unless_interrupted(poll_every);
   }
 }
@@ -106,13 +106,14 @@ void print(const api::Job& job, const SubmitOptions& options) {
   }
   std::printf("%s  %s  %u of %u tasks accepted\n", job.id.c_str(), job.state.c_str(), job.accepted, job.tasks);
   if (!job.reason.empty()) std::printf("reason  %s\n", job.reason.c_str());
+  if (!job.waiting.reason.empty()) std::printf("waiting (%s)  %s\n", job.waiting.reason.c_str(), job.waiting.detail.c_str());
   if (!job.root.empty()) std::printf("root    %s\nprice   %.6f credits\n", job.root.c_str(), static_cast<double>(job.price) * 1e-6);
   for (const api::JobOutput& output : job.outputs)
     std::printf("%-7s %llu bytes  %s\n", output.name.c_str(), static_cast<unsigned long long>(output.bytes), output.hash.c_str());
 }
 
 Result<int> submit(const SubmitOptions& options) {
-  for (const std::string& given : {options.follow, options.cancel}) {
+  for (const std::string& given : {options.follow, options.show, options.cancel}) {
     if (!given.empty()) WEFT_OK(check_id(given));
   }
   WEFT_ASSIGN(const auto client, ApiClient::create({.url = options.coordinator, .tls = options.tls}));
@@ -120,6 +121,11 @@ Result<int> submit(const SubmitOptions& options) {
   if (!options.cancel.empty()) {
     WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
     WEFT_ASSIGN(const api::Job job, client->cancel(options.cancel, wallet));
+    print(job, options);
+    return 0;
+  }
+  if (!options.show.empty()) {
+    WEFT_ASSIGN(const api::Job job, client->job(options.show));
     print(job, options);
     return 0;
   }

@@ -11,6 +11,7 @@ namespace weft::cli {
 struct SubmitOptions {
   std::filesystem::path manifest;
   std::string follow;  // Instead of submitting: the id of a job to wait for.
+  std::string show;    // Instead of submitting: the id of a job to show as it is now.
   std::string cancel;  // Instead of submitting: the id of a job to cancel.
   std::string coordinator;
   net::TlsOptions tls;

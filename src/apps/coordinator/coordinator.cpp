@@ -243,6 +243,7 @@ class LiveCoordinator final : public Coordinator, private World {
     server_->socket(feed_.route());
     add_model_routes(parts);
     add_key_routes(parts);
+    add_client_routes(parts);
     add_stake_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .message_bytes_max = protocol::frame_bytes_max,

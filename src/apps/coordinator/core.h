@@ -67,6 +67,15 @@ struct StakeView {
   UnixMillis suspended_until = 0;
 };
 
+// A client's weight (scheduler/fair_share.h), as the operator set it.
+inline constexpr double client_weight_min = 0.001;
+inline constexpr double client_weight_max = 1000;
+struct ClientWeight {
+  PublicKey client;
+  double weight = 1;
+  UnixMillis at = 0;  // By the operator's clock.
+};
+
 // What watchers are told: what changed since the last time, and where asked for all there is, as of now.
 enum class WatchWanted : std::uint8_t { delta, snapshot_too };
 struct WatchUpdate {
@@ -139,6 +148,11 @@ class Core {
   void move_stake(const StakeMove& move, Moment now, Answer<StakeView> answer);
   void show_stake(const PublicKey& wallet, Moment now, Answer<StakeView> answer);
 
+  // --- Clients' weights (core_weights.cpp). already_exists where a later one is known, invalid_argument where it is out of bounds or its
+  // time is far ahead.
+  void set_weight(const ClientWeight& wanted, Moment now, Answer<protocol::api::Client> answer);
+  void clients(Moment now, Answer<protocol::api::Clients> answer);
+
   // --- Decides, commits, acts. Call it after each batch of events and at next_deadline().
   void flush(Moment now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
@@ -146,6 +160,8 @@ class Core {
   // --- Views (core_views.cpp). Answers go out after everything that they may show is durable.
   // Fills in what only the running state knows (leases, progress) of jobs that were read from the store.
   void live(std::vector<protocol::api::Job> jobs, Answer<std::vector<protocol::api::Job>> answer);
+  // The same of one job, with why its next task waits.
+  void show_job(protocol::api::Job job, Moment now, Answer<protocol::api::Job> answer);
   void live_tasks(const JobId& job, std::vector<protocol::api::Task> tasks, Answer<std::vector<protocol::api::Task>> answer);
   void workers(Answer<protocol::api::Workers> answer);
   void ledger(Answer<protocol::api::Ledger> answer);

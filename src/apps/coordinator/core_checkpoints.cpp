@@ -175,19 +175,16 @@ void Core::State::forget_checkpoints(RunningJob& job) {
   while (!job.checkpoints.empty()) forget_checkpoints(job, job.checkpoints.begin()->first);
 }
 
-double Core::State::resumed_share(const protocol::TaskResult& result) const {
+double Core::State::resumed_share(const protocol::TaskResult& result, const PublicKey& worker) const {
   const auto job = jobs.find(result.task.job);
   if (job == jobs.end() || result.resumed <= 0) return 0;
   const auto there = job->second.checkpoints.find(result.task.index);
   if (there == job->second.checkpoints.end()) return 0;
   double most = 0;
-  for (const auto& [key, kept] : there->second) most = std::max(most, share_of(kept));
+  for (const auto& [key, kept] : there->second) {
+    if (key == worker || anybody_may_go_on(job->second)) most = std::max(most, share_of(kept));
+  }
   return std::min(result.resumed, most);
-}
-
-double Core::State::weight_of(const PublicKey& client) const {
-  const auto found = settings.client_weights.find(client);
-  return found == settings.client_weights.end() ? 1 : found->second;
 }
 
 }  // namespace weft::coordinator

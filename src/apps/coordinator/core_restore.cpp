@@ -60,6 +60,7 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
   }
   state.restore_standings(loaded.settings);
   state.restore_presence(loaded.settings);
+  WEFT_OK(state.restore_weights(loaded.settings));
   for (const auto& entry : loaded.balances) {
     if (entry.account.kind == ledger::Account::Kind::stake && entry.amount > 0) state.staked.insert(PublicKey{{entry.account.id}});
   }

@@ -14,7 +14,7 @@ void Core::deliver(Delivery delivery, Moment now) {
   state.scheduler.heard(key, now.at);
   if (state.extra_result(key, result, now)) return;
   const auto taken = state.scheduler.result(
-      {.task = result.task, .worker = key, .attempt = result.attempt, .gpu_seconds = result.gpu_seconds, .resumed = state.resumed_share(result)},
+      {.task = result.task, .worker = key, .attempt = result.attempt, .gpu_seconds = result.gpu_seconds, .resumed = state.resumed_share(result, key)},
       now.at);
   const auto job = state.jobs.find(result.task.job);
   if (!taken || job == state.jobs.end()) {

@@ -217,9 +217,14 @@ struct Core::State final : WatchSource {
   void add_client(protocol::Lease& lease, const PublicKey& worker) const;
   void forget_checkpoints(RunningJob& job, std::uint32_t index);
   void forget_checkpoints(RunningJob& job);
-  // Of what the worker says: never more than it could have had.
-  [[nodiscard]] double resumed_share(const protocol::TaskResult& result) const;
+  // Of what the worker says: never more than it could have had, which is its own state where it may not go on from another's.
+  [[nodiscard]] double resumed_share(const protocol::TaskResult& result, const PublicKey& worker) const;
+
+  // core_weights.cpp
+  [[nodiscard]] Result<> restore_weights(std::span<const store::Setting> rows);
   [[nodiscard]] double weight_of(const PublicKey& client) const;
+  [[nodiscard]] protocol::api::Client client_view(const PublicKey& client, const scheduler::ClientShare& share) const;
+  std::map<PublicKey, ClientWeight> weights;  // Set at run time.
 
   // core_presence.cpp
   void restore_presence(std::span<const store::Setting> rows);
@@ -267,6 +272,7 @@ struct Core::State final : WatchSource {
   [[nodiscard]] Result<ledger::Applied> move_money(ledger::Transaction transaction, Moment now);
 
   // core_views.cpp
+  void fill(protocol::api::Job& view) const;
   [[nodiscard]] protocol::api::Worker view_of(const PublicKey& key, const ConnectedWorker& worker) const;
 
   // core_watch.cpp

@@ -24,6 +24,16 @@ class CoreTest : public testing::Test {
     EXPECT_EQ(job.accepted, tasks);
     EXPECT_TRUE(network.store().audit().has_value());
   }
+  // `later` than the network began, by the operator's clock.
+  Result<protocol::api::Client> set_weight(const PublicKey& who, double weight, UnixMillis later = 0) {
+    Result<protocol::api::Client> answer = fail(ErrorCode::unavailable, "No answer.");
+    network.post([&](Core& core, Moment now) {
+      if (began_ == 0) began_ = now.unix;
+      core.set_weight({.client = who, .weight = weight, .at = began_ + later}, now, [&](const auto& result) { answer = result; });
+    });
+    network.run();
+    return answer;
+  }
   MicroCredits earned(const crypto::KeyPair& worker) { return network.balance(ledger::Account::worker(worker.public_key())); }
 
   JobId submit(std::uint32_t tasks, std::uint32_t replicas, std::string_view more = "") {
@@ -39,6 +49,7 @@ class CoreTest : public testing::Test {
   crypto::KeyPair b = crypto::KeyPair::generate().value();
   crypto::KeyPair c = crypto::KeyPair::generate().value();
   store::SubmitNonce nonce_{};
+  UnixMillis began_ = 0;
 };
 
 TEST_F(CoreTest, AJobIsSplitComputedTwiceJoinedAndPaidFromEscrow) {
@@ -277,6 +288,79 @@ TEST_F(CoreTest, TwoClientsShareTheWorkersThoughOneSubmittedMoreBefore) {
   }
   ASSERT_THAT(done, SizeIs(2));
   for (const auto& [job, tasks] : done) EXPECT_NEAR(tasks, 10, 2) << job;
+}
+
+TEST_F(CoreTest, TheOperatorSetsAClientsWeightWhileItsJobsRun) {
+  const auto second = crypto::KeyPair::generate().value();
+  auto& worker = network.join(a, {.silent = true, .gpu_seconds = 0.9});
+  submit(80, 1);
+  network.pass(std::chrono::milliseconds(900));
+  worker.deliver(worker.leases.at(0), worker.leases.at(0).tasks.at(0));
+  network.run();
+  const auto other = network.submit(second, count_manifest(80, 1), {99});
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ(set_weight(second.public_key(), 3).value().jobs, 1U);
+
+  std::map<std::string, int> done;
+  for (std::size_t next = 1; next < 41; ++next) {
+    ASSERT_GT(worker.leases.size(), next);
+    network.pass(std::chrono::milliseconds(900));
+    const auto lease = worker.leases[next];
+    worker.deliver(lease, lease.tasks.at(0));
+    network.run();
+    ++done[lease.job.text()];
+  }
+  EXPECT_NEAR(done[other->id], 30, 3) << "three quarters";
+}
+
+TEST_F(CoreTest, AWeightOutlivesTheCoordinatorAndWhatWasSignedEarlierDoesNotUndoIt) {
+  const PublicKey who = client.public_key();
+  const auto weight = [&] {
+    double found = 0;
+    network.post([&](Core& core, Moment now) {
+      core.clients(now, [&](const Result<protocol::api::Clients>& view) {
+        for (const auto& each : view->clients) found = each.client == who.text() ? each.weight : found;
+      });
+    });
+    network.run();
+    return found;
+  };
+  ASSERT_TRUE(set_weight(who, 2, 1).has_value());
+  ASSERT_TRUE(set_weight(who, 5, 2).has_value());
+  EXPECT_EQ(weight(), 5);
+
+  EXPECT_EQ(set_weight(who, 2, 1).error().code, ErrorCode::already_exists) << "sent again by whoever has heard it";
+  EXPECT_TRUE(set_weight(who, 5, 2).has_value()) << "the answer was lost";
+  for (const double wrong : {0.0, -1.0, 1001.0, std::nan("")}) EXPECT_EQ(set_weight(who, wrong, 3).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(set_weight(who, 9, 3'600'000).error().code, ErrorCode::invalid_argument) << "from tomorrow";
+  network.restart();
+  EXPECT_EQ(weight(), 5);
+  EXPECT_EQ(set_weight(who, 2, 1).error().code, ErrorCode::already_exists) << "also after a restart";
+}
+
+TEST_F(CoreTest, AJobThatWaitsIsShownWithItsReason) {
+  const auto shown = [&](const JobId& id) {
+    protocol::api::Job asked;
+    asked.id = id.text();
+    protocol::api::Job job;
+    network.post([&](Core& core, Moment now) { core.show_job(asked, now, [&](const Result<protocol::api::Job>& answer) { job = *answer; }); });
+    network.run();
+    return job.waiting;
+  };
+  const JobId id = submit(2, 1, R"(,"requires":{"features":["shader-f16"]})");
+  EXPECT_EQ(shown(id).reason, "no-workers");
+
+  network.join(a, {.silent = true});
+  const auto waiting = shown(id);
+  EXPECT_EQ(waiting.reason, "requirements");
+  ASSERT_THAT(waiting.lacks, SizeIs(1));
+  EXPECT_EQ(waiting.lacks[0].what, "the feature shader-f16");
+  EXPECT_EQ(waiting.lacks[0].workers, 1U);
+  EXPECT_THAT(waiting.detail, HasSubstr("None of 1 worker has all"));
+
+  const JobId other = submit(2, 1);
+  EXPECT_EQ(shown(other).reason, "canary");
+  EXPECT_EQ(shown(submit(1, 1)).reason, "") << "it is leased";
 }
 
 TEST_F(CoreTest, ASecondConnectionWithTheSameKeyReplacesTheFirst) {

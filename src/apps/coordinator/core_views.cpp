@@ -28,18 +28,36 @@ api::Worker Core::State::view_of(const PublicKey& key, const ConnectedWorker& wo
           .since = worker.since};
 }
 
+void Core::State::fill(api::Job& view) const {
+  const auto id = JobId::parse(view.id);
+  const auto job = id ? jobs.find(*id) : jobs.end();
+  if (job == jobs.end()) return;
+  const auto progress = scheduler.progress(*id);
+  view.accepted = job->second.accepted_count;
+  view.price = job->second.row.price;
+  view.leased = progress ? progress->leased : 0;
+}
+
 void Core::live(std::vector<api::Job> jobs, Answer<std::vector<api::Job>> answer) {
+  for (auto& view : jobs) state_->fill(view);
+  state_->effect([answer = std::move(answer), jobs = std::move(jobs)] { answer(jobs); });
+}
+
+void Core::show_job(api::Job job, Moment now, Answer<api::Job> answer) {
   State& state = *state_;
-  for (auto& view : jobs) {
-    const auto id = JobId::parse(view.id);
-    const auto job = id ? state.jobs.find(*id) : state.jobs.end();
-    if (job == state.jobs.end()) continue;
-    const auto progress = state.scheduler.progress(*id);
-    view.accepted = job->second.accepted_count;
-    view.price = job->second.row.price;
-    view.leased = progress ? progress->leased : 0;
+  state.fill(job);
+  const auto id = JobId::parse(job.id);
+  if (const auto waiting = id ? state.scheduler.waiting(*id, now.at) : std::nullopt) {
+    job.waiting = {.reason = std::string(scheduler::to_string(waiting->reason)),
+                   .detail = scheduler::sentence(*waiting),
+                   .task = waiting->index,
+                   .able = waiting->able,
+                   .position = waiting->position,
+                   .seconds = waiting->seconds.value_or(0),
+                   .lacks = {}};
+    for (const auto& lack : waiting->lacks) job.waiting.lacks.push_back({.what = lack.what, .workers = lack.workers});
   }
-  state.effect([answer = std::move(answer), jobs = std::move(jobs)] { answer(jobs); });
+  state.effect([answer = std::move(answer), job = std::move(job)] { answer(job); });
 }
 
 void Core::live_tasks(const JobId& id, std::vector<api::Task> tasks, Answer<std::vector<api::Task>> answer) {

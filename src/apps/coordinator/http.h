@@ -46,8 +46,9 @@ void add_proof_routes(const HttpParts& parts);   // http_proofs.cpp: /v1/jobs/{}
 void add_view_routes(const HttpParts& parts);    // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
 void add_model_routes(const HttpParts& parts);   // http_models.cpp: /v1/models, /v1/chat/completions, /v1/completions, /v1/serving
 
-void add_key_routes(const HttpParts& parts);    // http_keys.cpp: /v1/keys, /v1/guest
-void add_stake_routes(const HttpParts& parts);  // http_stakes.cpp: /v1/stakes
+void add_key_routes(const HttpParts& parts);     // http_keys.cpp: /v1/keys, /v1/guest
+void add_client_routes(const HttpParts& parts);  // http_clients.cpp: /v1/clients
+void add_stake_routes(const HttpParts& parts);   // http_stakes.cpp: /v1/stakes
 
 // Helpers of these files.
 [[nodiscard]] net::Reply busy();

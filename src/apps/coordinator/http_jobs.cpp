@@ -29,7 +29,8 @@ api::Job view_of(const store::Job& row) {
                 .root = row.state == store::JobState::done ? row.root.text() : "",
                 .outputs = {},
                 .created = row.created,
-                .ended = row.ended};
+                .ended = row.ended,
+                .waiting = {}};
   const auto manifest = manifest::parse(row.manifest);
   if (!manifest) return view;
   view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
@@ -120,8 +121,8 @@ void with_job(const HttpParts& parts, std::string_view id_text, const net::Respo
 
 void show_job(const HttpParts& parts, const net::IncomingRequest& request, const net::Respond& respond) {
   with_job(parts, request.parameters.at(0), respond, [&loop = parts.loop, respond](const store::Job& row) {
-    post_or_refuse(loop, respond, [respond, view = view_of(row)](Core& core, Moment) {
-      core.live({view}, [respond](const Result<std::vector<api::Job>>& jobs) { respond(net::json_reply(200, api::to_json(jobs->front()))); });
+    post_or_refuse(loop, respond, [respond, view = view_of(row)](Core& core, Moment now) {
+      core.show_job(view, now, [respond](const Result<api::Job>& job) { respond(net::json_reply(200, api::to_json(*job))); });
     });
   });
 }

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include "apps/coordinator/test_process.h"
+#include "common/crypto/wallet.h"
 #include "common/proof/merkle.h"
 
 namespace weft::coordinator {
@@ -87,6 +88,27 @@ TEST_F(InterfaceTest, TheLedgerTellsWhereAJobsMoneyWentPageByPage) {
     EXPECT_EQ(ask(net::get(wrong)).status, 400) << wrong;
   }
   EXPECT_EQ(ask(net::get("/v1/ledger?job=" + JobId().text())).status, 404);
+}
+
+TEST_F(InterfaceTest, OnlyTheOperatorSetsWeightsAndEverybodySeesThem) {
+  const auto coordinators = crypto::load_wallet(folder_ / "coordinator.json");
+  ASSERT_TRUE(coordinators.has_value()) << coordinators.error().message;
+  const std::string key = wallet_.public_key().text();
+  const std::string body = std::format(R"({{"weight":2.5,"at":{}}})", unix_now());
+  const auto post = [&](const crypto::KeyPair& wallet, const std::string& statement) {
+    return ask(signed_by(wallet, net::post("/v1/clients/" + key, body), digest_of(statement)));
+  };
+  EXPECT_EQ(post(wallet_, "weft-client-weight-1 " + key + " " + body).status, 403);
+  EXPECT_EQ(post(*coordinators, "weft-client-weight-1 " + stranger_.public_key().text() + " " + body).status, 401) << "another client's";
+  EXPECT_EQ(ask(net::post("/v1/clients/" + key, body)).status, 401);
+
+  const auto set = post(*coordinators, "weft-client-weight-1 " + key + " " + body);
+  EXPECT_EQ(set.status, 200) << set.body;
+  const auto clients = view<api::Clients>("/v1/clients").clients;
+  ASSERT_EQ(clients.size(), 1U);
+  EXPECT_EQ(clients[0].client, key);
+  EXPECT_EQ(clients[0].weight, 2.5);
+  EXPECT_GT(clients[0].set, 0);
 }
 
 TEST_F(InterfaceTest, WhatIsSignedForABlobSubmitsNoJobAndTheOtherWayRound) {

@@ -40,6 +40,21 @@ struct JobOutput {
   std::vector<std::uint64_t> shape;
 };
 
+// Why nobody runs the next task of a running job now.
+struct JobLack {
+  std::string what;           // "the feature shader-f16"
+  std::uint32_t workers = 0;  // That have it not.
+};
+struct JobWaiting {
+  std::string reason;          // A word: docs/http.md. Empty: nothing waits.
+  std::string detail;          // The same in a sentence or two.
+  std::uint32_t task = 0;      // Whose reason it is.
+  std::uint32_t able = 0;      // Connected workers that have what the job requires.
+  std::uint32_t position = 0;  // Where all of them are busy: among the jobs that require the same, from 1 on; 0: not known.
+  double seconds = 0;          // Until something changes, as expected; where it is too slow everywhere, what it would take. 0: not known.
+  std::vector<JobLack> lacks;  // Where nobody has all that the job requires.
+};
+
 // GET /v1/jobs/{id}; GET /v1/jobs answers { "jobs": [...] }, newest first.
 struct Job {
   std::string id;
@@ -58,9 +73,23 @@ struct Job {
   std::vector<JobOutput> outputs;  // Where done.
   std::int64_t created = 0;
   std::int64_t ended = 0;
+  JobWaiting waiting;  // Only where one job is asked for.
 };
 struct Jobs {
   std::vector<Job> jobs;
+};
+
+// GET /v1/clients: those with running jobs, and those with a weight of their own. POST /v1/clients/KEY answers one of them.
+struct Client {
+  std::string client;
+  double weight = 1;
+  std::int64_t set = 0;     // When the operator set it; 0: it is as the coordinator was started with.
+  std::uint32_t jobs = 0;   // That run.
+  double used_seconds = 0;  // Of work at the reference rate, half of it forgotten every hour.
+  double lead_seconds = 0;  // It has had so much more than its share: so much later its jobs stand in the queue.
+};
+struct Clients {
+  std::vector<Client> clients;
 };
 
 // GET /v1/tasks?job=ID answers { "tasks": [...] } by index.

@@ -144,6 +144,133 @@ TEST(Checkpoints, NobodyMakesWayForEqualsOrWhereAnotherWorkerIsFree) {
   }
 }
 
+// Two workers with a replica each of a task of 100 s, 20 s of which they have kept; one made way for an urgent job at 21 s.
+struct Replicated {
+  Scheduler scheduler{patient()};
+  Held urgent;
+  PublicKey made_way;
+
+  explicit Replicated(double urgent_pace = 0.1) {
+    for (std::uint64_t number = 1; number <= 2; ++number) EXPECT_TRUE(scheduler.add_worker(native_worker(number), at(0)));
+    Job job = long_job(1);
+    job.replicas = 2;
+    job.states_shared = false;
+    EXPECT_TRUE(scheduler.add_job(job, at(0)));
+    for (const Lease& lease : all<Lease>(scheduler.decide(at(0)))) {
+      const Held held = held_by(lease);
+      EXPECT_TRUE(scheduler.checkpointed({.task = held.task, .worker = held.worker, .attempt = held.attempt, .done = 0.2}, at(20)));
+    }
+    Job wanted = known_job(2, 1, 1, urgent_pace);
+    wanted.priority = 100;
+    EXPECT_TRUE(scheduler.add_job(wanted, at(21)));
+    const auto decisions = scheduler.decide(at(21));
+    EXPECT_EQ(all<Cancel>(decisions).size(), 1U) << "one replica makes way, not both";
+    const auto leases = all<Lease>(decisions);
+    EXPECT_EQ(leases.size(), 1U);
+    if (leases.empty()) return;
+    urgent = held_by(leases[0]);
+    made_way = urgent.worker;
+  }
+  std::vector<Lease> decide(double time) { return all<Lease>(scheduler.decide(at(time))); }
+};
+
+TEST(Checkpoints, AReplicaMakesWayAndTheWorkerThatHasItsStateGoesOnWithIt) {
+  Replicated network;
+  ASSERT_TRUE(network.scheduler.add_worker(native_worker(3), at(22)));
+  EXPECT_TRUE(network.decide(22).empty()) << "it would begin what another has done a fifth of";
+  const auto waiting = network.scheduler.waiting(job_id_of(1), at(22));
+  ASSERT_TRUE(waiting.has_value());
+  EXPECT_EQ(waiting->reason, WaitReason::own_state);
+  EXPECT_NEAR(*waiting->seconds, 19, 1e-3);
+
+  ASSERT_TRUE(network.scheduler.result({.task = network.urgent.task, .worker = network.urgent.worker, .attempt = 1, .gpu_seconds = 1}, at(23)));
+  const auto again = network.decide(23);
+
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].job, job_id_of(1));
+  EXPECT_EQ(again[0].worker, network.made_way);
+  EXPECT_GT(again[0].tasks[0].attempt, 1U);
+  EXPECT_EQ(network.scheduler.progress(job_id_of(1))->leased, 2U);
+}
+
+TEST(Checkpoints, AReplicaThatMadeWayIsBegunAnewWhereItsWorkerLeavesPausesOrStaysBusy) {
+  enum class Way : std::uint8_t { leaves, pauses, stays_busy };
+  for (const auto how : {Way::leaves, Way::pauses, Way::stays_busy}) {
+    Replicated network(5);  // The urgent one takes 50 s.
+    ASSERT_TRUE(network.scheduler.add_worker(native_worker(3), at(22)));
+    ASSERT_TRUE(network.decide(22).empty());
+    double time = 25;
+    if (how == Way::leaves) network.scheduler.remove_worker(network.made_way, Departure::left, at(time));
+    if (how == Way::pauses) network.scheduler.set_slots(network.made_way, 0);
+    if (how == Way::stays_busy) {
+      EXPECT_TRUE(network.decide(40).empty());
+      EXPECT_LE(*network.scheduler.next_deadline(), at(41));
+      time = 41.1;  // As long as it had been computed.
+    }
+
+    std::map<JobId, PublicKey> leased;
+    for (const Lease& lease : network.decide(time)) leased[lease.job] = lease.worker;
+
+    // Where the worker left, the urgent task that it had waits too, and comes first; the replica then at the next place.
+    if (how == Way::leaves) {
+      EXPECT_EQ(leased[job_id_of(2)], key_of(3));
+      ASSERT_TRUE(network.scheduler.add_worker(native_worker(4), at(26)));
+      for (const Lease& lease : network.decide(26)) leased[lease.job] = lease.worker;
+      EXPECT_EQ(leased[job_id_of(1)], key_of(4));
+    } else {
+      EXPECT_EQ(leased[job_id_of(1)], key_of(3));
+    }
+  }
+}
+
+TEST(Checkpoints, BothReplicasOfATaskMayMakeWayEachFromItsOwnState) {
+  Replicated network(5);  // For 50 s: the second one would wait for it.
+  Job second = urgent_job(3);
+  ASSERT_TRUE(network.scheduler.add_job(second, at(21.5)));
+  const auto decisions = network.scheduler.decide(at(21.5));
+
+  ASSERT_EQ(all<Cancel>(decisions).size(), 1U);
+  EXPECT_EQ(all<Cancel>(decisions)[0].tasks.at(0).task.job, job_id_of(1));
+  EXPECT_NE(all<Cancel>(decisions)[0].worker, network.made_way);
+  EXPECT_EQ(network.scheduler.preemptions(), 2U);
+
+  // Each goes on where it was.
+  ASSERT_TRUE(
+      network.scheduler.result({.task = {job_id_of(3), 0}, .worker = all<Cancel>(decisions)[0].worker, .attempt = 1, .gpu_seconds = 1}, at(22)));
+  const auto first_again = network.decide(22);
+  ASSERT_EQ(first_again.size(), 1U);
+  EXPECT_EQ(first_again[0].worker, all<Cancel>(decisions)[0].worker);
+  ASSERT_TRUE(network.scheduler.result({.task = network.urgent.task, .worker = network.made_way, .attempt = 1, .gpu_seconds = 1}, at(23)));
+  const auto second_again = network.decide(23);
+  ASSERT_EQ(second_again.size(), 1U);
+  EXPECT_EQ(second_again[0].worker, network.made_way);
+}
+
+// A result of one replica is not the end of what is known of the other.
+TEST(Checkpoints, AReplicaStaysPreemptibleAfterAnotherOfItsTaskIsDone) {
+  Scheduler scheduler(patient());
+  for (std::uint64_t number = 1; number <= 2; ++number) ASSERT_TRUE(scheduler.add_worker(native_worker(number), at(0)));
+  Job job = long_job(1);
+  job.replicas = 2;
+  job.states_shared = false;
+  ASSERT_TRUE(scheduler.add_job(job, at(0)));
+  const auto leases = all<Lease>(scheduler.decide(at(0)));
+  ASSERT_EQ(leases.size(), 2U);
+  const Held slow = held_by(leases[1]);
+  ASSERT_TRUE(scheduler.checkpointed({.task = slow.task, .worker = slow.worker, .attempt = slow.attempt, .done = 0.2}, at(60)));
+  ASSERT_TRUE(scheduler.result({.task = slow.task, .worker = leases[0].worker, .attempt = 1, .gpu_seconds = 60}, at(61)));
+  scheduler.counted(slow.task, leases[0].worker);
+  scheduler.set_slots(leases[0].worker, 0);  // So that there is one place only.
+  ASSERT_TRUE(scheduler.add_job(urgent_job(2), at(62)));
+
+  const auto decisions = scheduler.decide(at(62));
+
+  ASSERT_EQ(all<Cancel>(decisions).size(), 1U);
+  EXPECT_EQ(all<Cancel>(decisions)[0].worker, slow.worker);
+  ASSERT_EQ(all<Lease>(decisions).size(), 1U);
+  EXPECT_EQ(all<Lease>(decisions)[0].job, job_id_of(2));
+}
+
 TEST(Checkpoints, AResumedTaskIsMeasuredByWhatItComputed) {
   Scheduler scheduler(patient());
   ASSERT_TRUE(scheduler.add_worker(native_worker(1), at(0)));

@@ -5,11 +5,23 @@
 
 namespace weft::scheduler {
 
-void FairShares::add_job(const PublicKey& key, double weight) {
+double FairShares::bounded(double weight) {
   constexpr double weight_min = 1e-3;
+  return std::isfinite(weight) ? std::max(weight, weight_min) : weight_min;
+}
+
+void FairShares::set_weight(const PublicKey& key, double weight) {
+  const auto found = clients_.find(key);
+  if (found == clients_.end()) return;
+  Client& client = found->second;
+  if (client.jobs > 0) weights_ += bounded(weight) - client.weight;
+  client.weight = bounded(weight);
+}
+
+void FairShares::add_job(const PublicKey& key, double weight) {
   Client& client = clients_[key];
   if (client.jobs > 0) weights_ -= client.weight;
-  client.weight = std::isfinite(weight) ? std::max(weight, weight_min) : weight_min;
+  client.weight = bounded(weight);
   weights_ += client.weight;
   if (client.jobs++ == 0) ++active_;
 }

@@ -33,6 +33,8 @@ class FairShares {
   // A job of the client came or ended. The weight is that of its latest job; at least 1/1000.
   void add_job(const PublicKey& client, double weight);
   void remove_job(const PublicKey& client);
+  // From now on. Nothing for a client that is not known.
+  void set_weight(const PublicKey& client, double weight);
   // What was done for the client, in reference seconds; negative: it was not done after all.
   void charge(const PublicKey& client, double reference_seconds, Instant now);
   // In reference seconds a second; of all workers together.
@@ -52,6 +54,7 @@ class FairShares {
     Instant since{};
     std::size_t jobs = 0;
   };
+  [[nodiscard]] static double bounded(double weight);
   [[nodiscard]] double decayed(const Client& client, Instant now) const;
 
   Settings settings_;

@@ -28,6 +28,26 @@ TEST(FairShares, CountsUsageAgainstTheWholeNetworkAndTheWeight) {
   EXPECT_EQ(shares.lead(bob, at(0)), seconds(13));    // 13.3, in whole steps.
 }
 
+TEST(FairShares, AWeightThatIsSetLaterCountsAtOnce) {
+  FairShares shares;
+  shares.set_capacity(10);
+  shares.add_job(alice, 1);
+  shares.add_job(bob, 1);
+  shares.charge(alice, 100, at(0));
+  EXPECT_EQ(shares.lead(alice, at(0)), seconds(20));
+
+  shares.set_weight(bob, 3);
+  EXPECT_EQ(shares.lead(alice, at(0)), seconds(40));
+  shares.set_weight(alice, 3);
+  EXPECT_EQ(shares.lead(alice, at(0)), seconds(20));
+  shares.set_weight(key_of(7), 100);
+  EXPECT_EQ(shares.lead(alice, at(0)), seconds(20)) << "who has no jobs takes no share";
+  shares.remove_job(bob);
+  shares.set_weight(bob, 1000);
+  shares.add_job(bob, 1);
+  EXPECT_EQ(shares.lead(alice, at(0)), seconds(13)) << "with a job it is what the job says";
+}
+
 TEST(FairShares, ForgetsHalfInAHalfLifeAndNeverCountsMoreThanTheBound) {
   FairShares shares;
   shares.set_capacity(1);

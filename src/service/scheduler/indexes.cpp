@@ -55,8 +55,10 @@ RequirementClass& Scheduler::State::class_of(const Job& job) {
 
 void Scheduler::State::list_job(JobState& job) {
   auto phase = RequirementClass::phases;
-  if (job.canary != CanaryState::leased && (!job.open.empty() || job.has_fresh())) {
-    phase = job.canary == CanaryState::waiting ? RequirementClass::canary : RequirementClass::open;
+  if ((job.canary != CanaryState::leased || sends_scouts(job)) && (!job.open.empty() || job.has_fresh())) {
+    phase = job.canary == CanaryState::waiting  ? RequirementClass::canary
+            : job.canary == CanaryState::leased ? RequirementClass::scouts
+                                                : RequirementClass::open;
   }
   if (phase == job.listed_phase) return;
   if (job.listed_phase != RequirementClass::phases) job.requirements->needing[job.listed_phase].erase(job.rank);
@@ -67,6 +69,7 @@ void Scheduler::State::list_job(JobState& job) {
 bool Scheduler::State::has_room(WorkerState& worker) const {
   const std::size_t held = worker.running.size();
   if (worker.sliced()) return held < worker.info.slots;
+  if (is_stuck(worker)) return false;
   if (held >= worker.info.slots || (held > 0 && worker.load_seconds >= seconds(settings.hold_max))) {
     worker.full_at = std::max(worker.full_at, held);
     return false;
@@ -96,6 +99,8 @@ void Scheduler::State::list_worker(WorkerState& worker) {
       const Holding& head = worker.running.front();
       at_most(std::max(late_at(settings.speculation, worker.head_since, head.seconds), head.look_again));
     }
+    if (!worker.running.empty() && !worker.sliced() && worker.running.front().seconds <= 0 && !is_stuck(worker))
+      at_most(worker.head_since + settings.hold_max);
     if (!worker.reported.empty()) at_most(worker.reported.front().since + settings.grace);
     if (deadline) at_most(worker.heard + settings.beat * settings.beats_missed_max);
   }
@@ -113,6 +118,7 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   }
   worker.info.slots = slots;
   worker.full_at = 0;
+  if (slots == 0 && !kept.empty()) keep_nothing_for(worker);
   if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
   list_worker(worker);
   mark(worker);

@@ -18,6 +18,10 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
     job.reopen(index, task);
   }
   ++job.leases;
+  if (const auto its = kept.find(job.task_id(index)); its != kept.end()) {
+    its->second.erase(worker.info.key);
+    if (its->second.empty()) kept.erase(its);
+  }
   if (job.canary == CanaryState::waiting) {
     job.canary = CanaryState::leased;
     job.canary_index = index;
@@ -66,8 +70,8 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
   const auto running = std::ranges::find_if(worker.running, is_it);
   charge(job, -(running != worker.running.end() ? *running : *std::ranges::find_if(worker.reported, is_it)).charged, now);
   unhold(worker, job, index, now);
-  preemption.lost(job.task_id(index));
-  making_way.erase(job.task_id(index));
+  preemption.lost(run_of(job, index, worker.info.key));
+  making_way.erase({job.task_id(index), worker.info.key});
   if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas, [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
   if (canary) job.canary = CanaryState::waiting;
@@ -154,6 +158,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
     return false;
   }
   out.push_back(Estimated{.job = job.spec.id, .estimate = made});
+  time_scouts(job, now);
   list_job(job);
   mark(job);
   return true;

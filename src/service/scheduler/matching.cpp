@@ -13,12 +13,11 @@ constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
 constexpr std::size_t pass_overs_max = 64;  // Of a job at a time: it does not look at thousands that do not suit.
 constexpr auto browser = static_cast<std::size_t>(protocol::WorkerKind::browser);
 
-// A stranger's shader is tried natively first, where a native worker that fits is connected.
-bool waits_for_native(const JobState& job) {
+}  // namespace
+
+bool Scheduler::State::waits_for_native(const JobState& job) {
   return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl && job.requirements->members[native] > 0;
 }
-
-}  // namespace
 
 void Scheduler::State::expire(Instant now) {
   while (!job_deadlines.empty() && job_deadlines.begin()->first <= now) {
@@ -33,6 +32,10 @@ void Scheduler::State::expire(Instant now) {
   while (!retries.empty() && retries.begin()->first <= now) {
     const TaskId id = retries.begin()->second;
     retries.erase(retries.begin());
+    if (const auto its = kept.find(id); its != kept.end()) {
+      std::erase_if(its->second, [&](const auto& each) { return each.second <= now; });
+      if (its->second.empty()) kept.erase(its);
+    }
     TaskState* task = find_task(id);
     if (task == nullptr || !task->missing()) continue;
     JobState& job = *find_job(id.job);
@@ -87,6 +90,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     const Holding holding = worker.reported.front();
     lose(worker, *holding.job, holding.index, Blame::failure, {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
   }
+  take_back(worker, now);
   look_for_late(worker, now);
   list_worker(worker);
 }
@@ -125,6 +129,7 @@ void Scheduler::State::match(Instant now) {
     }
     for (RequirementClass* of : touched) {
       advance(of, RequirementClass::canary, after);
+      advance(of, RequirementClass::scouts, after);
       advance(of, RequirementClass::open, after);
     }
   };
@@ -168,7 +173,7 @@ void Scheduler::State::match(Instant now) {
 // Whether one of these workers could take something of the job. Those without room are dropped.
 Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& candidates, JobState& job, Instant now) {
   const bool only_natives = waits_for_native(job);
-  bool a_native = false;
+  bool somebody = false;
   for (std::size_t i = candidates.size(); i-- > 0;) {
     WorkerState* worker = candidates[i];
     if (!worker->free_key) {
@@ -177,10 +182,12 @@ Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& can
       continue;
     }
     if (only_natives && !worker->native()) continue;
-    a_native = true;
+    if (job.canary == CanaryState::leased && !worker->running.empty()) continue;
+    somebody = true;
     if (takes(*worker, job, now)) return Takers::some;
   }
-  return only_natives && !a_native ? Takers::none_of_class : Takers::none;  // Then so do all canaries of the class.
+  // Canaries and scouts alike ask for native workers, and scouts for those that have nothing to do: so do the rest of the class.
+  return (only_natives || job.canary == CanaryState::leased) && !somebody ? Takers::none_of_class : Takers::none;
 }
 
 bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant now) {
@@ -196,21 +203,24 @@ bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant n
 
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job, Instant now) {
   const PublicKey& key = worker.info.key;
-  const auto may_take = [&](const TaskState& task) {
+  const auto may_take = [&](std::uint32_t index, const TaskState& task) {
+    if (!kept.empty() && kept_for_others(job.task_id(index), task, key)) return false;
     const auto failure = std::ranges::find(task.failures, key, &FailureOn::worker);
     return std::ranges::find(task.replicas, key, &ReplicaOf::worker) == task.replicas.end() &&
            (failure == task.failures.end() || failure->retry_at <= now);
   };
-  if (job.canary != CanaryState::passed && job.canary_index) {
+  if (job.canary == CanaryState::leased) {
+    if (!may_scout(worker, job)) return {};
+  } else if (job.canary != CanaryState::passed && job.canary_index) {
     const auto canary = job.tasks.find(*job.canary_index);  // Tried before: it stays the canary.
-    return canary != job.tasks.end() && canary->second.missing() && may_take(canary->second) ? job.canary_index : std::nullopt;
+    return canary != job.tasks.end() && canary->second.missing() && may_take(canary->first, canary->second) ? job.canary_index : std::nullopt;
   }
   const auto before = job.passed.find(key);
   const std::uint64_t from = before == job.passed.end() ? 0 : before->second;
   const auto start = job.open.lower_bound(from);
   auto at = start;
   for (; at != job.open.end(); ++at) {
-    if (may_take(job.tasks.at(at->second))) break;
+    if (may_take(at->second, job.tasks.at(at->second))) break;
   }
   if (at != start) job.passed[key] = at == job.open.end() ? job.next_sequence : at->first;
   if (at != job.open.end()) return at->second;
@@ -237,6 +247,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
   while (next_native != natives.end() || next_browser != browsers.end()) {
     const bool take_native = next_browser == browsers.end() || (next_native != natives.end() && next_native->first < next_browser->first);
     WorkerState& worker = take_native ? *(next_native++)->second : *(next_browser++)->second;
+    if (job.canary == CanaryState::leased && !worker.running.empty()) break;  // The idle ones come first.
     const auto index = task_for(worker, job, now);
     if (!index) continue;
     if (!admits(worker, job, *index, now)) {

@@ -5,95 +5,105 @@
 
 namespace weft::scheduler {
 
-void Preemption::began(const TaskId& id, const PublicKey& worker, const Run& run, Instant now) {
-  Task& task = tasks_[id];
-  task.worker = worker;
-  task.run = run;
-  task.began = now;
-  task.known = now;
-  task.done_known = task.checkpoint ? task.checkpoint->done : 0;
-  task.running = true;
-  task.wanted = false;
+void Preemption::began(const RunId& id, const PublicKey& worker, const Run& run, Instant now) {
+  State& state = runs_[id];
+  state.worker = worker;
+  state.run = run;
+  state.began = now;
+  state.known = now;
+  state.done_known = state.checkpoint ? state.checkpoint->done : 0;
+  state.running = true;
+  state.wanted = false;
 }
 
-double Preemption::done(const Task& task, Instant now) {
-  if (task.run.seconds <= 0) return task.done_known;
-  return std::clamp(task.done_known + std::max(seconds(now - task.known), 0.0) / task.run.seconds, 0.0, 1.0);
+double Preemption::done_by(const State& state, Instant now) {
+  if (state.run.seconds <= 0) return state.done_known;
+  return std::clamp(state.done_known + std::max(seconds(now - state.known), 0.0) / state.run.seconds, 0.0, 1.0);
 }
 
-Preempt Preemption::stop(const TaskId& id, Task& task, Instant now) {
-  Preempt made{.victim = id, .worker = task.worker, .from = task.checkpoint, .lost = 0};
-  made.lost = done(task, now) - (task.checkpoint ? task.checkpoint->done : 0);
-  task.lost += made.lost;
-  ++task.preemptions;
-  task.running = false;
-  task.wanted = false;
+Preempt Preemption::stop(const RunId& id, State& state, Instant now) {
+  Preempt made{.victim = id.task, .worker = state.worker, .from = state.checkpoint, .lost = 0};
+  made.lost = done_by(state, now) - (state.checkpoint ? state.checkpoint->done : 0);
+  state.lost += made.lost;
+  ++state.preemptions;
+  state.running = false;
+  state.wanted = false;
   return made;
 }
 
-std::optional<Preempt> Preemption::checkpointed(const TaskId& id, const PublicKey& worker, const Checkpoint& checkpoint, Instant now) {
-  const auto found = tasks_.find(id);
-  if (found == tasks_.end() || !found->second.running || found->second.worker != worker) return {};
-  Task& task = found->second;
+std::optional<Preempt> Preemption::checkpointed(const RunId& id, const PublicKey& worker, const Checkpoint& checkpoint, Instant now) {
+  const auto found = runs_.find(id);
+  if (found == runs_.end() || !found->second.running || found->second.worker != worker) return {};
+  State& state = found->second;
   const bool can_be = std::isfinite(checkpoint.done) && checkpoint.done >= 0 && checkpoint.done <= 1;
-  if (!can_be || (task.checkpoint && checkpoint.done < task.checkpoint->done)) return {};
-  task.checkpoint = checkpoint;
-  task.known = now;  // From here on it is as far as it says, whatever was predicted.
-  task.done_known = checkpoint.done;
-  if (!task.wanted) return {};
-  return stop(id, task, now);
+  if (!can_be || (state.checkpoint && checkpoint.done < state.checkpoint->done)) return {};
+  state.checkpoint = checkpoint;
+  state.known = now;  // From here on it is as far as it says, whatever was predicted.
+  state.done_known = checkpoint.done;
+  if (!state.wanted) return {};
+  return stop(id, state, now);
 }
 
-bool Preemption::may_stop(const TaskId& id, const Task& task, const Urgent& urgent, Instant now) const {
-  if (!task.running || task.wanted) return false;
-  const double guarded = seconds(settings_.run_min) * std::exp2(std::min(task.preemptions, 60U));
-  if (seconds(now - task.began) < guarded) return false;
-  if (task.run.score + task.preemptions * settings_.advantage_min / 2 + settings_.advantage_min > urgent.score) return false;
-  const double left = (1 - done(task, now)) * task.run.seconds;
-  return left > seconds(settings_.rest_min) && (!urgent.fits || urgent.fits(task.worker, id));
+bool Preemption::may_stop(const RunId& id, const State& state, const Urgent& urgent, Instant now) const {
+  if (!state.running || state.wanted) return false;
+  const double guarded = seconds(settings_.run_min) * std::exp2(std::min(state.preemptions, 60U));
+  if (seconds(now - state.began) < guarded) return false;
+  if (state.run.score + state.preemptions * settings_.advantage_min / 2 + settings_.advantage_min > urgent.score) return false;
+  const double left = (1 - done_by(state, now)) * state.run.seconds;
+  return left > seconds(settings_.rest_min) && (!urgent.fits || urgent.fits(state.worker, id.task));
+}
+
+bool Preemption::has_victim(double score, Instant now) const {
+  const Urgent anywhere{.score = score, .starts_in = Duration::max(), .fits = {}};
+  return std::ranges::any_of(runs_, [&](const auto& each) { return may_stop(each.first, each.second, anywhere, now); });
 }
 
 Preemption::Way Preemption::make_way(const Urgent& urgent, Instant now) {
   if (urgent.starts_in <= settings_.rest_min) return {};
-  const TaskId* best_id = nullptr;
-  Task* best = nullptr;
+  const RunId* best_id = nullptr;
+  State* best = nullptr;
   double best_loss = 0;
-  for (auto& [id, task] : tasks_) {
-    if (!may_stop(id, task, urgent, now)) continue;
-    const double loss = done(task, now) - (task.checkpoint ? task.checkpoint->done : 0);
-    if (best != nullptr && std::pair(task.run.score, loss) >= std::pair(best->run.score, best_loss)) continue;
+  for (auto& [id, state] : runs_) {
+    if (!may_stop(id, state, urgent, now)) continue;
+    const double loss = done_by(state, now) - (state.checkpoint ? state.checkpoint->done : 0);
+    if (best != nullptr && std::pair(state.run.score, loss) >= std::pair(best->run.score, best_loss)) continue;
     best_id = &id;
-    best = &task;
+    best = &state;
     best_loss = loss;
   }
   if (best == nullptr) return {};
   if (best->lost + best_loss <= settings_.lost_max) return {.now = stop(*best_id, *best, now), .later = {}};
   best->wanted = true;
-  return {.now = {}, .later = AtCheckpoint{.victim = *best_id, .worker = best->worker}};
+  return {.now = {}, .later = AtCheckpoint{.victim = best_id->task, .worker = best->worker}};
 }
 
-void Preemption::lost(const TaskId& id) {
-  const auto found = tasks_.find(id);
-  if (found == tasks_.end()) return;
+void Preemption::lost(const RunId& id) {
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return;
   found->second.running = false;
   found->second.wanted = false;
 }
 
-void Preemption::ended(const TaskId& id) { tasks_.erase(id); }
+void Preemption::done(const RunId& id) { runs_.erase(id); }
 
-std::optional<Checkpoint> Preemption::resume_from(const TaskId& id) const {
-  const auto found = tasks_.find(id);
-  return found == tasks_.end() ? std::nullopt : found->second.checkpoint;
+void Preemption::ended(const TaskId& task) {
+  auto first = runs_.lower_bound(task);
+  while (first != runs_.end() && first->first.task == task) first = runs_.erase(first);
 }
 
-std::uint32_t Preemption::preemptions(const TaskId& id) const {
-  const auto found = tasks_.find(id);
-  return found == tasks_.end() ? 0 : found->second.preemptions;
+std::optional<Checkpoint> Preemption::resume_from(const RunId& id) const {
+  const auto found = runs_.find(id);
+  return found == runs_.end() ? std::nullopt : found->second.checkpoint;
 }
 
-double Preemption::lost_so_far(const TaskId& id) const {
-  const auto found = tasks_.find(id);
-  return found == tasks_.end() ? 0 : found->second.lost;
+std::uint32_t Preemption::preemptions(const RunId& id) const {
+  const auto found = runs_.find(id);
+  return found == runs_.end() ? 0 : found->second.preemptions;
+}
+
+double Preemption::lost_so_far(const RunId& id) const {
+  const auto found = runs_.find(id);
+  return found == runs_.end() ? 0 : found->second.lost;
 }
 
 }  // namespace weft::scheduler

@@ -1,12 +1,15 @@
 // Preemption: an urgent task takes the place of a long one of less worth, which goes on later from its checkpoint. Decisions and
 // state only: who is told to stop, and what a task resumes from.
 //
-//   preemption.began(task, worker, {...}, now);             a lease, the first or a later one
-//   preemption.checkpointed(task, worker, {blob, 0.4});     the worker has stored 40 % of the task's work as this blob
+//   preemption.began(run, worker, {...}, now);              a lease, the first or a later one
+//   preemption.checkpointed(run, worker, {blob, 0.4});      the worker has stored 40 % of the task's work as this blob
 //   if (auto stop = preemption.make_way(urgent, now)) ...   Preempt: stop it now, it resumes from `from`; or AtCheckpoint: it is
 //                                                           stopped when its next checkpoint is there (checkpointed() says so)
-//   preemption.resume_from(task)                            goes with the task's next lease
-//   preemption.lost(task); preemption.ended(task);
+//   preemption.resume_from(run)                             goes with the run's next lease
+//   preemption.lost(run); preemption.done(run); preemption.ended(task);
+//
+// A run is a task where anybody may go on from its state, and one worker's replica of it where only that worker may
+// (docs/decisions/0006): replicas are preempted one by one, and what one of them lost is its own.
 //
 // What is lost: work since the last checkpoint is done again. Over all its preemptions a task loses at most lost_max of its
 // work: where stopping at once would cost more than is left of that, the next checkpoint is waited for, which costs nothing.
@@ -30,6 +33,14 @@ struct Checkpoint {
   Hash blob;
   double done = 0;  // The share of the task's work that it holds, in [0, 1].
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
+struct RunId {
+  TaskId task;
+  PublicKey owner{};  // Zeros: anybody.
+
+  RunId(const TaskId& its_task, const PublicKey& its_owner = {}) : task(its_task), owner(its_owner) {}
+  friend auto operator<=>(const RunId&, const RunId&) = default;
 };
 
 struct Preempt {
@@ -65,10 +76,13 @@ class Preemption {
   Preemption() : Preemption(Settings{}) {}
   explicit Preemption(Settings settings) : settings_(settings) {}
 
-  void began(const TaskId& task, const PublicKey& worker, const Run& run, Instant now);
+  void began(const RunId& id, const PublicKey& worker, const Run& run, Instant now);
   // Nothing where the worker does not run the task, or the checkpoint is behind the one that is known. A Preempt where its
   // place is wanted: stop it now.
-  std::optional<Preempt> checkpointed(const TaskId& task, const PublicKey& worker, const Checkpoint& checkpoint, Instant now);
+  std::optional<Preempt> checkpointed(const RunId& id, const PublicKey& worker, const Checkpoint& checkpoint, Instant now);
+
+  // Whether anybody runs who could make way for such a score, wherever that is; cheaper to know than what Urgent asks for.
+  [[nodiscard]] bool has_victim(double score, Instant now) const;
 
   struct Way {
     std::optional<Preempt> now;
@@ -79,19 +93,21 @@ class Preemption {
   [[nodiscard]] Way make_way(const Urgent& urgent, Instant now);
 
   // The lease ended without a result: the checkpoint stays, and what was done since does not count as preempted.
-  void lost(const TaskId& task);
-  // Done, failed for good or settled elsewhere: everything about it is forgotten.
+  void lost(const RunId& id);
+  // With a result: nothing of it is known any more.
+  void done(const RunId& id);
+  // Failed for good or settled: nothing of all its runs is.
   void ended(const TaskId& task);
 
-  [[nodiscard]] std::optional<Checkpoint> resume_from(const TaskId& task) const;
+  [[nodiscard]] std::optional<Checkpoint> resume_from(const RunId& id) const;
   // Whether there is anything to stop.
-  [[nodiscard]] bool empty() const { return tasks_.empty(); }
-  [[nodiscard]] std::uint32_t preemptions(const TaskId& task) const;
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  [[nodiscard]] std::uint32_t preemptions(const RunId& id) const;
   // Share of its work that it does again because of preemptions, so far.
-  [[nodiscard]] double lost_so_far(const TaskId& task) const;
+  [[nodiscard]] double lost_so_far(const RunId& id) const;
 
  private:
-  struct Task {
+  struct State {
     PublicKey worker{};
     Run run;
     Instant began{};  // The last time.
@@ -103,12 +119,12 @@ class Preemption {
     std::uint32_t preemptions = 0;
     double lost = 0;
   };
-  [[nodiscard]] static double done(const Task& task, Instant now);
-  [[nodiscard]] bool may_stop(const TaskId& id, const Task& task, const Urgent& urgent, Instant now) const;
-  Preempt stop(const TaskId& id, Task& task, Instant now);
+  [[nodiscard]] static double done_by(const State& state, Instant now);
+  [[nodiscard]] bool may_stop(const RunId& id, const State& state, const Urgent& urgent, Instant now) const;
+  Preempt stop(const RunId& id, State& state, Instant now);
 
   Settings settings_;
-  std::map<TaskId, Task> tasks_;
+  std::map<RunId, State> runs_;
 };
 
 }  // namespace weft::scheduler

@@ -26,15 +26,19 @@ std::uint64_t Scheduler::State::partition_of(const WorkerState& worker, const Jo
   return std::max(job.spec.requirements.memory_bytes, worker.info.slice_memory_bytes);
 }
 
+bool Scheduler::State::has_memory(const WorkerState& worker, const JobState& job) const {
+  std::uint64_t held = partition_of(worker, job);
+  for (const Holding& each : worker.running) held += partition_of(worker, *each.job);
+  return held <= worker.info.capabilities.memory_bytes;
+}
+
 bool Scheduler::State::admits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const {
   if (!worker.sliced()) return true;
-  const std::vector<Occupant> there = occupants(worker);
-  std::uint64_t held = partition_of(worker, job);
-  for (const Occupant& each : there) held += each.memory_bytes;
-  if (held > worker.info.capabilities.memory_bytes) return false;
+  if (!has_memory(worker, job)) return false;
   if (worker.promised == nullptr || worker.promised == &job || job.rank < worker.promised->rank) return true;
   const double takes = job.canary == CanaryState::passed ? predicted_seconds(worker, job, index) : seconds(settings.wall_max);
-  return may_backfill(room_of(worker), there, worker.promise, {.ends = now + duration_of(takes), .memory_bytes = partition_of(worker, job)});
+  return may_backfill(room_of(worker), occupants(worker), worker.promise,
+                      {.ends = now + duration_of(takes), .memory_bytes = partition_of(worker, job)});
 }
 
 // The first job of its class, in the order of rank, that only lacks room.

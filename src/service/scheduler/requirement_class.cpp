@@ -1,6 +1,7 @@
 #include "service/scheduler/requirement_class.h"
 
 #include <algorithm>
+#include <format>
 
 namespace weft::scheduler {
 
@@ -22,6 +23,21 @@ bool fits(const Worker& worker, const ClassKey& key) {
     const auto found = has.limits.find(limit.first);
     return found != has.limits.end() && found->second >= limit.second;
   });
+}
+
+std::vector<std::string> lacking(const Worker& worker, const ClassKey& key) {
+  std::vector<std::string> words;
+  const protocol::Capabilities& has = worker.capabilities;
+  if (has.device == protocol::DeviceKind::cpu && key.kind != manifest::Kind::kernel) words.emplace_back("a GPU");
+  if (has.memory_bytes < key.memory_bytes) words.push_back(std::format("{} MiB of memory", (key.memory_bytes + (1 << 20) - 1) >> 20));
+  for (const std::string& feature : key.features) {
+    if (!std::ranges::contains(has.features, feature)) words.push_back("the feature " + feature);
+  }
+  for (const auto& [name, least] : key.limits) {
+    const auto found = has.limits.find(name);
+    if (found == has.limits.end() || found->second < least) words.push_back(std::format("the limit {} of {}", name, least));
+  }
+  return words;
 }
 
 }  // namespace weft::scheduler

@@ -30,6 +30,8 @@ struct ClassKey {
 };
 
 [[nodiscard]] bool fits(const Worker& worker, const ClassKey& key);
+// What of it the worker has not, in words; nothing where it fits.
+[[nodiscard]] std::vector<std::string> lacking(const Worker& worker, const ClassKey& key);
 
 // Who comes first: who has least to do, then who holds least, then who is fastest, then who came first.
 struct FreeKey {
@@ -41,8 +43,8 @@ struct FreeKey {
 };
 
 struct RequirementClass {
-  // Where a job stands that has something to lease.
-  enum Phase : std::uint8_t { canary, open, phases };
+  // Where a job stands that has something to lease: its canary, scouts beside it (for workers that have nothing to do), whatever is open.
+  enum Phase : std::uint8_t { canary, scouts, open, phases };
 
   ClassKey key;
   std::size_t jobs = 0;  // All of the class.

@@ -144,6 +144,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
                     .workgroups = job.workgroups,
                     .replicas = job.replicas};
   added.score = score(worth);
+  added.urgent = urgency(worth) >= state.settings.urgent_from;
   added.rank = rank_of(worth, now - job.waited, state.next_job++);
   added.settled.resize(job.tasks);
   if (job.estimate) {
@@ -183,6 +184,14 @@ void Scheduler::remove_job(const JobId& job, std::string_view reason) {
   state_->erase_job(*found);
 }
 
+void Scheduler::set_share(const PublicKey& client, double weight) {
+  state_->shares.set_weight(client, weight);
+  const auto found = state_->clients.find(client);
+  if (found == state_->clients.end()) return;
+  for (auto& [sequence, job] : found->second.jobs) job->spec.share = weight;
+  state_->shares_stale = true;
+}
+
 Result<> Scheduler::result(const TaskResult& result, Instant now) {
   state_->latest = std::max(state_->latest, now);
   State& state = *state_;
@@ -205,7 +214,8 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   replica->state = ReplicaState::reported;
   Holding reported = *holding;
   reported.since = now;
-  state.forget_way(result.task);
+  state.preemption.done(State::run_of(job, result.task.index, result.worker));
+  state.making_way.erase({result.task, result.worker});
   reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
   state.charge(job, reported.charged - holding->charged, now);
   worker->load_seconds -= holding->usual;
@@ -217,7 +227,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
 
-  if (job.canary == CanaryState::leased && job.canary_index == result.task.index) {
+  if (job.canary != CanaryState::passed) {  // A scout that is done first does as well.
     if (!state.pass_canary(job, measurement, now)) return {};
   } else {
     state.measured(*worker, job, measurement);
@@ -374,6 +384,19 @@ std::vector<ReservationView> Scheduler::reservations() const {
     found.push_back({.job = worker->promised->spec.id, .worker = worker->info.key, .start = worker->promise.start});
   }
   return found;
+}
+
+std::vector<PublicKey> Scheduler::clients() const {
+  std::vector<PublicKey> keys;
+  for (const auto& [key, client] : state_->clients) keys.push_back(key);
+  return keys;
+}
+
+ClientShare Scheduler::share(const PublicKey& client, Instant now) const {
+  const auto found = state_->clients.find(client);
+  return {.jobs = found == state_->clients.end() ? 0U : static_cast<std::uint32_t>(found->second.jobs.size()),
+          .used_seconds = state_->shares.usage(client, now),
+          .lead_seconds = seconds(state_->shares.lead(client, now))};
 }
 
 std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, Instant now) const {

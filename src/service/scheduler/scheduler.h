@@ -15,12 +15,17 @@
 // Rules. Jobs by score and age (score.h: stake, priority, deadline, size), then by the order in which they came. The
 // replicas of a task go to different workers. Until a job's canary (its first open task, leased alone) has passed, nothing
 // else of it is leased; a shader's canary goes to a native worker where one is connected that could run it, otherwise to one
-// browser in dispatches of one workgroup. Every worker gets work before one gets two tasks, faster workers first. Clients
-// that had more than their share come later (fair_share.h). A task passes over workers that are too slow for its time bound
-// or will likely leave before its end (presence.h), as long as a better one may get free. Small tasks come in batches: a
-// worker that was filled up is filled again when half of it is done. A task that is late in the tail of its job gets a copy
-// elsewhere (speculation.h); one that needs more memory than a shared worker has free is promised room (reservation.h).
-// A long task makes way for a much more urgent one, at a checkpoint (preemption.h).
+// browser in dispatches of one workgroup. Urgent jobs (Settings::urgent_from) do not wait for it: a few of their tasks run beside
+// the canary as scouts, on workers that have nothing to do, a shader's on native ones only; whichever is done first passes for
+// the canary. How long a canary takes is known with its first checkpoint; what was put behind one on its worker goes back into
+// the queue after Settings::hold_max, and nothing more is put there until it is known. Every worker gets work before one gets two
+// tasks, faster workers first. Clients that had more than their share come later (fair_share.h). A task passes over workers that
+// are too slow for its time bound or will likely leave before its end (presence.h), as long as a better one may get free. Small
+// tasks come in batches: a worker that was filled up is filled again when half of it is done. A task that is late in the tail of
+// its job gets a copy elsewhere (speculation.h); one that needs more memory than a shared worker has free is promised room
+// (reservation.h). A long task makes way for a much more urgent one, at a checkpoint (preemption.h). Where each worker goes on
+// from its own state only (Job::states_shared), one that made way waits for its worker as long as what it had done took; then
+// another begins it anew.
 // Leases are not durable.
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use; nothing scans tasks.
@@ -35,6 +40,7 @@
 #include "service/scheduler/presence.h"
 #include "service/scheduler/quote.h"
 #include "service/scheduler/types.h"
+#include "service/scheduler/waiting.h"
 
 namespace weft::scheduler {
 
@@ -80,6 +86,13 @@ struct ReservationView {
   Instant start;
 };
 
+// Of one client (fair_share.h).
+struct ClientShare {
+  std::uint32_t jobs = 0;   // Now.
+  double used_seconds = 0;  // Of the reference; forgotten by and by.
+  double lead_seconds = 0;  // So much later its jobs stand in the queue.
+};
+
 // How a worker is to run a range of a job whose canary has passed.
 struct LeaseTerms {
   std::uint32_t piece_workgroups_max = 0;
@@ -112,6 +125,9 @@ class Scheduler {
   // The job ended (finished, failed in trust, cancelled by its client): its leases are cancelled with `reason`.
   void remove_job(const JobId& job, std::string_view reason);
 
+  // The client's weight is this from now on: its jobs stand where they would have.
+  void set_share(const PublicKey& client, double weight);
+
   // --- Tasks.
   // not_found where the worker does not hold this attempt of the task (or has reported it): refuse the result. The first
   // result of the canary gives the estimate.
@@ -143,8 +159,13 @@ class Scheduler {
 
   // --- For pages and tests.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;
+  // Why nobody runs the job's next task. Nothing for an unknown job, or where none waits. O(workers).
+  [[nodiscard]] std::optional<Waiting> waiting(const JobId& job, Instant now) const;
   [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
   [[nodiscard]] std::vector<ReservationView> reservations() const;
+  // Those with jobs, and what one has had.
+  [[nodiscard]] std::vector<PublicKey> clients() const;
+  [[nodiscard]] ClientShare share(const PublicKey& client, Instant now) const;
   // The chance that a known worker stays for so long, and nothing for an unknown one.
   [[nodiscard]] std::optional<double> stays(const PublicKey& worker, double seconds, Instant now) const;
   // Copies of late tasks under way, and how many there were.

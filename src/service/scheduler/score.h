@@ -27,6 +27,7 @@ struct Worth {
 };
 
 [[nodiscard]] double score(const Worth& worth);
+[[nodiscard]] double urgency(const Worth& worth);
 
 inline constexpr double ageing_per_minute = 0.1;
 

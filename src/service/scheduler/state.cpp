@@ -18,8 +18,14 @@ std::uint32_t JobState::range_count(std::uint32_t index) const {
 }
 
 bool JobState::has_fresh() {
-  while (fresh < spec.tasks && (settled[fresh] || tasks.contains(fresh))) ++fresh;
+  fresh = next_fresh();
   return fresh < spec.tasks;
+}
+
+std::uint32_t JobState::next_fresh() const {
+  std::uint32_t next = fresh;
+  while (next < spec.tasks && (settled[next] || tasks.contains(next))) ++next;
+  return next;
 }
 
 TaskState& JobState::touch(std::uint32_t index) {

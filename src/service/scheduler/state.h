@@ -66,6 +66,7 @@ struct JobState {
   WorkerState* promised = nullptr;       // Where its next task has a reservation.
   std::optional<Instant> patient_until;  // It passes over workers until then.
   double score = 0;                      // Without its age.
+  bool urgent = false;                   // See Settings::urgent_from.
   std::vector<bool> settled;
   std::uint32_t settled_count = 0;
   std::map<std::uint32_t, TaskState> tasks;  // By index.
@@ -85,6 +86,8 @@ struct JobState {
   [[nodiscard]] TaskId task_id(std::uint32_t index) const { return {.job = spec.id, .index = index}; }
   // Moves `fresh` to the next untouched task; false where there is none.
   [[nodiscard]] bool has_fresh();
+  // Where that is; spec.tasks: nowhere.
+  [[nodiscard]] std::uint32_t next_fresh() const;
   TaskState& touch(std::uint32_t index);
   // Puts a task that misses a replica at the end of `open`, takes any other out.
   void reopen(std::uint32_t index, TaskState& task);
@@ -189,9 +192,11 @@ struct Scheduler::State {
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
 
-  Preemption preemption;               // Of long tasks with one replica.
-  std::map<TaskId, JobId> making_way;  // Who stops at its next checkpoint, and for which job.
-  std::optional<Instant> way_at;       // When to look for a place again, while somebody waits for one.
+  Preemption preemption;                                     // Of long tasks.
+  std::map<std::pair<TaskId, PublicKey>, JobId> making_way;  // Who stops at its next checkpoint, and for which job.
+  std::optional<Instant> way_at;                             // When to look for a place again, while somebody waits for one.
+  // Replicas that made way and that only their own worker can go on with: until then nobody else begins them anew. (In `retries`, too.)
+  std::map<TaskId, std::map<PublicKey, Instant>> kept;
   std::uint64_t preemptions = 0;
 
   std::vector<PublicKey> moved;  // Departures since they were last asked for.
@@ -223,6 +228,13 @@ struct Scheduler::State {
   void refresh_shares(Instant now);
   void rerank(JobState& job, std::int64_t penalty_change);
 
+  // canaries.cpp: what runs beside a canary, and behind one.
+  [[nodiscard]] bool sends_scouts(const JobState& job) const;
+  [[nodiscard]] bool may_scout(const WorkerState& worker, const JobState& job) const;
+  void time_scouts(JobState& job, Instant now);
+  [[nodiscard]] bool is_stuck(const WorkerState& worker) const;
+  void take_back(WorkerState& worker, Instant now);
+
   // prospects.cpp: how a task would fare on a worker.
   [[nodiscard]] double predicted_seconds(const WorkerState& worker, const JobState& job, std::uint32_t index) const;
   [[nodiscard]] UnixMillis unix_at(Instant now) const;
@@ -237,17 +249,28 @@ struct Scheduler::State {
   // promises.cpp: memory of shared workers, and reservations on them.
   [[nodiscard]] static std::uint64_t partition_of(const WorkerState& worker, const JobState& job);
   [[nodiscard]] std::vector<Occupant> occupants(const WorkerState& worker) const;
+  // Beside what runs on a sliced one.
+  [[nodiscard]] bool has_memory(const WorkerState& worker, const JobState& job) const;
   [[nodiscard]] bool admits(const WorkerState& worker, const JobState& job, std::uint32_t index, Instant now) const;
   void promise_room(JobState& job, Instant now);
   void break_promise(JobState& job);
   // After something went there that comes before the promised task.
   void renew_promise(WorkerState& worker, Instant now);
 
+  // waiting.cpp: why nobody runs the task, which misses a replica. Nothing: it is about to run.
+  [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index, Instant now) const;
+
   // yields.cpp: places for urgent tasks.
   [[nodiscard]] bool is_long(double predicted_seconds) const;
   void watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted, Instant now);
   void make_way(Instant now);
   [[nodiscard]] Duration starts_in(const JobState& job, Instant now) const;
+  [[nodiscard]] static RunId run_of(const JobState& job, std::uint32_t index, const PublicKey& worker);
+  // For the worker whose lease has just ended so, having done so many seconds of it.
+  void keep_for(WorkerState& worker, JobState& job, std::uint32_t index, double done_seconds, Instant now);
+  [[nodiscard]] bool kept_for_others(const TaskId& id, const TaskState& task, const PublicKey& worker) const;
+  // It is gone or has paused.
+  void keep_nothing_for(const WorkerState& worker);
   void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
   void forget_way(const TaskId& task);
 
@@ -278,6 +301,8 @@ struct Scheduler::State {
   [[nodiscard]] bool nobody_else(const JobState& job, const std::vector<PublicKey>& keys) const;
 
   // matching.cpp
+  // A stranger's shader is tried natively first, where a native worker that fits is connected.
+  [[nodiscard]] static bool waits_for_native(const JobState& job);
   void expire(Instant now);
   void expire_worker(WorkerState& worker, Instant now);
   void match(Instant now);

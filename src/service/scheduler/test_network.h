@@ -48,7 +48,8 @@ inline Job small_job(std::uint64_t number, std::uint32_t tasks = 4, std::uint32_
           .deadline = {},
           .estimate = {},
           .client = {},
-          .share = 1};
+          .share = 1,
+          .states_shared = replicas == 1};
 }
 // The same, with its canary passed long ago: a workgroup takes `pace` reference seconds.
 inline Job known_job(std::uint64_t number, std::uint32_t tasks = 4, std::uint32_t replicas = 1, double pace = 0.1) {

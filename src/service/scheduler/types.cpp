@@ -20,7 +20,8 @@ Job job_from(const JobId& id, const manifest::Manifest& manifest) {
           .deadline = {},
           .estimate = {},
           .client = {},
-          .share = 1};
+          .share = 1,
+          .states_shared = manifest.verify.replicas == 1 && manifest.verify.audit == 0};
 }
 
 }  // namespace weft::scheduler

@@ -37,6 +37,10 @@ struct Settings {
   std::uint32_t refusals_max = 2;                        // Workers that call the shader or its size wrong; one is enough in the canary.
   // Long tasks send their state no more often than this, and tasks that take less than twenty of it not at all; 0: none do.
   std::chrono::milliseconds checkpoint_min{250};
+  // A job whose urgency (score.h) is at least this does not wait for its canary: so many more of its tasks may run beside it, each on a
+  // worker that has nothing to do. All of that is in vain where the canary shows that the job costs more than its budget.
+  double urgent_from = 0.75;
+  std::uint32_t scouts_max = 7;
   double leaving_risk_max = 0.25;  // A task passes over workers that leave before its end more likely than this,
                                    // and those too slow for wall_max, while a better one may get free.
   FairShares::Settings fair_shares;
@@ -77,6 +81,7 @@ struct Job {
   std::optional<Estimate> estimate;  // Known from before a restart: the canary has passed.
   PublicKey client{};                // Whose share of the network it counts towards (fair_share.h).
   double share = 1;                  // The client's weight.
+  bool states_shared = false;        // Whoever runs a task of it goes on from anybody's state (docs/decisions/0006), not only from its own.
 };
 // The parts of a Job that its manifest says.
 [[nodiscard]] Job job_from(const JobId& id, const manifest::Manifest& manifest);

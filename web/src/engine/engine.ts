@@ -31,10 +31,10 @@ export class Engine {
   readonly #listeners = new Set<() => void>();
   #session: Session = emptySession;
   #port: Port | null = null;
-  #limits: Limits = { share: 1, memoryBytes: null, pausedBy: [] };
+  #limits: Limits = { share: 1, memoryBytes: null, slices: 1, pausedBy: [] };
   /** What runs or ran last. */
   #startedWith: StartOptions | null = null;
-  /** To be started again as soon as it has stopped: a coordinator hears of the memory when a worker joins. */
+  /** To be started again as soon as it has stopped: a coordinator hears of memory and slices when a worker joins. */
   #again = false;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
   #tellTimer: ReturnType<typeof setTimeout> | undefined;
@@ -72,11 +72,12 @@ export class Engine {
   /** Holds from now on, and for later starts. */
   limit(limits: Limits): void {
     const before = this.#limits;
-    if (before.share === limits.share && before.memoryBytes === limits.memoryBytes && before.pausedBy.join() === limits.pausedBy.join()) return;
+    const joinsAnew = before.memoryBytes !== limits.memoryBytes || before.slices !== limits.slices;
+    if (before.share === limits.share && !joinsAnew && before.pausedBy.join() === limits.pausedBy.join()) return;
     this.#limits = limits;
     this.#set({ ...this.#session, limits });
     if (!isActive(this.#session.phase) || this.#session.phase === 'stopping' || this.#again) return;
-    if (before.memoryBytes === limits.memoryBytes) {
+    if (!joinsAnew) {
       this.#post({ type: 'limits', limits });
       return;
     }

@@ -25,6 +25,8 @@ export type Limits = {
   readonly share: number;
   /** For tasks and models together; null: as much as is usual. Holds from the next joining on. */
   readonly memoryBytes: number | null;
+  /** Tasks that run at a time, each in its part of their memory. Likewise. */
+  readonly slices: number;
   /** Why nothing new is taken; empty while it is. */
   readonly pausedBy: readonly string[];
 };

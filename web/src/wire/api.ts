@@ -40,6 +40,29 @@ export type Jobs = {
     readonly root: string;
     readonly state: string;
     readonly tasks: number;
+    readonly waiting: {
+      readonly able: number;
+      readonly detail: string;
+      readonly lacks: readonly {
+        readonly what: string;
+        readonly workers: number;
+      }[];
+      readonly position: number;
+      readonly reason: string;
+      readonly seconds: number;
+      readonly task: number;
+    };
+  }[];
+};
+
+export type Clients = {
+  readonly clients: readonly {
+    readonly client: string;
+    readonly jobs: number;
+    readonly lead_seconds: number;
+    readonly set: number;
+    readonly used_seconds: number;
+    readonly weight: number;
   }[];
 };
 

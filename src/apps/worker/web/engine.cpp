@@ -101,6 +101,13 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
   options.connection.kind = protocol::WorkerKind::browser;
   options.connection.capabilities = std::move(capabilities);
   options.connection.slots = start.slots;
+  if (start.slices > 1) {
+    options.connection.slots = start.slices;
+    options.connection.slice_memory_bytes = share_memory(start).tasks.bytes_max / start.slices;
+    options.work.slices = start.slices;
+    options.work.slice_memory_bytes = options.connection.slice_memory_bytes;
+    options.work.memory_bytes = share_memory(start).tasks.bytes_max;
+  }
   options.work.blobs.cache_bytes_max = std::uint64_t{128} << 20;
   run_->session = std::make_unique<Session>(*run_->host, *run_->runner, *run_->key, options, [this](const Event& event) { on_event(event); });
   run_->session->throttle(share_);

@@ -28,6 +28,8 @@ class Engine {
     std::uint32_t slots = 2;
     // What tasks and the layers of models may take together on the device; 0: as much as is usual.
     std::uint64_t memory_bytes = 0;
+    // So many tasks run at a time, in time slices, each in its part of the tasks' memory; below 2: one after the other, with all of it.
+    std::uint32_t slices = 0;
     KnownRates known{};
   };
 

@@ -38,11 +38,13 @@ void answer_later(std::uint32_t call, weft::Async<weft::Result<std::string>> wor
 
 extern "C" {
 EMSCRIPTEN_KEEPALIVE void weft_engine_start(const char* coordinator, std::uint32_t size, int cpu, std::uint32_t slots, double memory_bytes,
-                                            const char* known_device, std::uint32_t known_size, double known_copy, double known_f32) {
+                                            std::uint32_t slices, const char* known_device, std::uint32_t known_size, double known_copy,
+                                            double known_f32) {
   engine().start({.coordinator = std::string(coordinator, size),
                   .device = cpu != 0 ? weft::protocol::DeviceKind::cpu : weft::protocol::DeviceKind::gpu,
                   .slots = std::clamp<std::uint32_t>(slots, 1, 64),
                   .memory_bytes = memory_bytes > 0 ? static_cast<std::uint64_t>(memory_bytes) : 0,
+                  .slices = std::min<std::uint32_t>(slices, 8),
                   .known = {.device = std::string(known_device, known_size), .copy_gb_per_s = known_copy, .f32_gflop_per_s = known_f32}});
 }
 EMSCRIPTEN_KEEPALIVE void weft_engine_stop() { engine().stop(); }

@@ -106,7 +106,8 @@ class Simulation {
   struct Progress {
     std::map<std::uint32_t, std::uint32_t> results;  // Of open tasks.
     std::set<std::uint32_t> settled;
-    std::map<std::uint32_t, double> kept;  // The share of open tasks that is stored.
+    // The share of open tasks that is stored: of each worker's replica, or of the one that there is.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, double> kept;
   };
 
   Result<> submit(std::size_t number) {
@@ -122,6 +123,7 @@ class Simulation {
     added.estimate = Estimate{.reference_seconds_per_workgroup = job.task_seconds, .units = 0, .price = 1};
     added.client = id_of<PublicKey>(job.client + 1);
     added.share = job.share;
+    added.states_shared = job.replicas == 1;
     log_.jobs[number].first_start = -1;
     return scheduler_.add_job(added, instant(time_));
   }
@@ -137,7 +139,7 @@ class Simulation {
         if (log_.jobs[job].first_start < 0) log_.jobs[job].first_start = time_;
         log_.starts.push_back({.at = time_, .job = job, .index = task.index, .worker = worker});
         const auto& kept = progress_[job].kept;
-        const auto share = kept.find(task.index);
+        const auto share = kept.find({task.index, keeper(job, worker)});
         later(setup_.latency_seconds / 2, {.kind = Event::Kind::arrives,
                                            .worker = worker,
                                            .run = {job, task.index, task.attempt},
@@ -209,8 +211,9 @@ class Simulation {
     const auto taken = scheduler_.checkpointed(
         {.task = task, .worker = id_of<PublicKey>(event.worker), .attempt = event.run.attempt, .done = event.share, .stopped = event.stopped},
         instant(time_));
-    if (taken) progress_[event.run.job].kept[event.run.index] = event.share;
+    if (taken) progress_[event.run.job].kept[{event.run.index, keeper(event.run.job, event.worker)}] = event.share;
   }
+  [[nodiscard]] std::uint32_t keeper(std::uint32_t job, std::uint32_t worker) const { return setup_.jobs[job].replicas == 1 ? 0 : worker; }
 
   void begin(std::uint32_t number) {
     Machine& machine = machines_[number];
@@ -250,7 +253,7 @@ class Simulation {
     if (++progress.results[run.index] < setup_.jobs[run.job].replicas) return;
     scheduler_.settled(task);
     progress.results.erase(run.index);
-    progress.kept.erase(run.index);
+    std::erase_if(progress.kept, [&](const auto& each) { return each.first.first == run.index; });
     progress.settled.insert(run.index);
     if (progress.settled.size() < setup_.jobs[run.job].tasks) return;
     log_.jobs[run.job].at = time_;

@@ -63,7 +63,7 @@ describe('the contribute page', () => {
 
     await press('Start contributing');
 
-    expect(port().received.at(-1)).toMatchObject({ type: 'start', coordinator: 'http://localhost:3000', device: 'gpu', limits: { share: 1, memoryBytes: null, pausedBy: [] } });
+    expect(port().received.at(-1)).toMatchObject({ type: 'start', coordinator: 'http://localhost:3000', device: 'gpu', limits: { share: 1, memoryBytes: null, slices: 1, pausedBy: [] } });
     expect(screen.getByTestId('headline').textContent).toBe('Loading the engine');
   });
 
@@ -232,6 +232,19 @@ describe('the contribute page', () => {
     expect(ports).toHaveLength(2);
     expect(port().received).toMatchObject([{ type: 'start', limits: { memoryBytes: 2 ** 29 } }]);
     expect(screen.getByTestId('done').textContent).toBe('1');
+  });
+
+  it('joins anew to run two tasks at a time', async () => {
+    const { say, port, ports } = await open();
+    await press('Start contributing');
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 });
+
+    await userEvent.click(screen.getByRole('checkbox', { name: 'Two tasks at a time, each with half of the memory' }));
+    expect(port().received.at(-1)).toEqual({ type: 'stop' });
+    await say({ type: 'stopped' });
+
+    expect(ports).toHaveLength(2);
+    expect(port().received).toMatchObject([{ type: 'start', limits: { slices: 2, memoryBytes: null } }]);
   });
 
   it('shows how long the start took, the memory and the time that it takes', async () => {

@@ -48,6 +48,9 @@ export function LimitsCard({ throttle }: { throttle: Throttle }) {
           </select>
         </div>
         <div className="space-y-2">
+          <Check checked={settings.twoTasks} onChange={(twoTasks) => throttle.change({ twoTasks })}>
+            Two tasks at a time, each with half of the memory
+          </Check>
           <Check checked={settings.pauseHidden} onChange={(pauseHidden) => throttle.change({ pauseHidden })}>
             Pause while this tab is in the background
           </Check>

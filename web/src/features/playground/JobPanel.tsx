@@ -128,7 +128,7 @@ function Progress({ state, trouble }: { state: Extract<State, { at: 'handed-in' 
       </svg>
       {job?.reason ? <p className="mt-2 text-sm text-madder">{job.reason}</p> : null}
       {job?.state === 'done' ? <p className="mt-2 text-sm text-soft">Its price was {formatCredits(job.price)} credits; the rest of the escrow is back.</p> : null}
-      {job?.state === 'running' && job.leased === 0 && job.accepted === 0 ? <p className="mt-2 text-sm text-soft">Waiting for a worker to take it.</p> : null}
+      {job?.state === 'running' && job.leased === 0 ? <p className="mt-2 text-sm text-soft">{job.waiting?.detail || 'Waiting for a worker to take it.'}</p> : null}
       {trouble !== null ? <p className="mt-2 text-sm text-madder">{trouble}</p> : null}
       {outputs !== null ? (
         <div className="mt-4">

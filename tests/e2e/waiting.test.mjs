@@ -1,0 +1,39 @@
+// A job that waits says why: in its document, on standard error of whoever follows it, and never among the results.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { hashJob, matrixJob, writeJob } from './jobs.mjs';
+import { Program, getJson, run, scratch, serve, until, weft, work } from './lib.mjs';
+
+const follower = (t, url, wallet, file) =>
+  new Program(t, weft, ['submit', file, '--coordinator', url, '--wallet', wallet, '--wait', '--json']);
+
+test('a job without workers, without a GPU and without enough wallets says so while it waits', { timeout: 180_000 }, async (t) => {
+  const { url } = await serve(t);
+  const folder = scratch(t);
+  const wallet = path.join(folder, 'client.json');
+
+  // Two replicas and nobody there; then one; then two.
+  const matrix = follower(t, url, wallet, writeJob(folder, matrixJob({ verify: { compare: 'exact', replicas: 2, audit: 0 } })));
+  await matrix.says(/waiting \(no-workers\) {2}No worker is connected\./, 30);
+  assert.equal(matrix.stderr.match(/no-workers/g).length, 1, 'it is said once');
+  await work(t, url, { args: ['--device', 'cpu'] });
+  await matrix.says(/waiting \(wallets\) {2}Each of its 2 replicas goes to another wallet's worker: 1 placed, and 1 worker in all can run it\./, 30);
+
+  // A shader, where there are processors only.
+  const shader = follower(t, url, wallet, writeJob(folder, hashJob({ name: 'shader' })));
+  await shader.says(/waiting \(requirements\) {2}None of 1 worker has all that the job requires: a GPU \(1 has not\)\./, 30);
+  const { jobs } = await getJson(`${url}/v1/jobs`);
+  const { id } = jobs.find(({ name }) => name === 'shader');
+  const job = await getJson(`${url}/v1/jobs/${id}`);
+  assert.deepEqual(job.waiting.lacks, [{ what: 'a GPU', workers: 1 }]);
+  const shown = await run(['submit', '--show', id, '--coordinator', url]);
+  assert.match(shown.stdout, /waiting \(requirements\)/);
+
+  await work(t, url, { args: ['--device', 'cpu'] });
+  assert.deepEqual((await matrix.ended).code, 0, matrix.output());
+  const done = JSON.parse(matrix.stdout);
+  assert.equal(done.state, 'done', 'standard output has the document and nothing else');
+  assert.equal(done.waiting.reason, '');
+  await until(async () => (await getJson(`${url}/v1/jobs/${id}`)).waiting.lacks[0].workers === 2, 'both lack a GPU');
+});
