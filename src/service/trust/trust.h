@@ -123,6 +123,8 @@ class Trust {
   [[nodiscard]] std::vector<Decision> reconsider(const TaskId& task);
   // Covered replicas of an open task, in the order of arrival.
   [[nodiscard]] std::vector<Replica> counted(const TaskId& task) const;
+  // Whether the job's own quorum would have decided by now, had no ballot stood in its place.
+  [[nodiscard]] bool policy_decides(const TaskId& task) const;
   // Whether two of them do not agree.
   [[nodiscard]] bool differ(const TaskId& task) const;
   // The job ended; everything about it is forgotten. Unknown jobs are nothing.
@@ -197,6 +199,8 @@ class Trust {
   void cover(const TaskId& task, Job& job, const PublicKey& worker, const Hash& claimed, std::vector<Decision>& out);
   void judge(const TaskId& task, Job& job, std::vector<Decision>& out);
   [[nodiscard]] Count count_votes(const TaskId& task, const Job& job, const Task& state) const;
+  // The largest group that agrees with its centre, no more than a quorum of it: the centre first, then the others by arrival.
+  [[nodiscard]] std::vector<std::size_t> best_group(const TaskId& task, const Job& job, const Task& state) const;
   void judge_ballot(const TaskId& task, Job& job, std::vector<Decision>& out);
   void accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum, std::vector<Decision>& out);
 
