@@ -138,6 +138,47 @@ TEST_F(CoreTest, AResultForATaskThatItDoesNotHoldIsRefused) {
   EXPECT_EQ(earned(b), 0);
 }
 
+// Whoever could say that it holds a task would choose what it computes: an accomplice's, to agree with it.
+TEST_F(CoreTest, ATaskThatWasNeverLeasedToItIsNotAWorkersToResume) {
+  auto& first = network.join(a, {.silent = true});
+  const auto id = submit(1, 2);
+  ASSERT_THAT(first.leases, SizeIs(1));
+  first.behaviour = {.wrong_byte = true};
+  first.deliver(first.leases[0], first.leases[0].tasks[0]);
+  network.run();
+
+  auto& accomplice = network.connect(b, {.silent = true});
+  accomplice.connect();
+  const auto held = held_of(first.leases[0], first.leases[0].tasks[0]);
+  accomplice.say(protocol::Resume{.held = {held, {.task = held.task, .attempt = 77, .proof = held.proof}, {.task = held.task, .attempt = 78}}});
+  network.run();
+  accomplice.behaviour = {.wrong_byte = true};
+  for (const std::uint32_t attempt : {1U, 77U, 78U}) accomplice.deliver(first.leases[0], {.index = 0, .attempt = attempt, .first = 0, .count = 4});
+  network.run();
+
+  EXPECT_EQ(network.store().job(id)->accepted, 0U);
+  EXPECT_EQ(network.store().replicas(id)->size(), 1U);
+  ASSERT_THAT(accomplice.cancels, SizeIs(1));
+  EXPECT_THAT(accomplice.cancels[0].tasks, SizeIs(3));
+  for (const auto& verdict : accomplice.verdicts) EXPECT_FALSE(verdict.accepted);
+  EXPECT_EQ(earned(a) + earned(b), 0);
+}
+
+TEST_F(CoreTest, ALeaseThatWasGivenIsResumedOverABrokenConnection) {
+  auto& before = network.join(a, {.silent = true});
+  const auto id = submit(1, 1);
+  ASSERT_THAT(before.leases, SizeIs(1));
+  const auto lease = before.leases[0];
+  auto& after = network.connect(a, {.silent = true});
+  after.connect();
+  after.say(protocol::Resume{.held = {held_of(lease, lease.tasks[0])}});
+  after.deliver(lease, lease.tasks[0]);
+  network.run();
+
+  expect_right(network.finish(id), 1);
+  EXPECT_TRUE(before.closed);
+}
+
 TEST_F(CoreTest, ABadSignatureEndsTheConnectionOnly) {
   auto& forger = network.join(a, {.bad_signature = true});
   auto& other = network.join(b);
@@ -438,7 +479,7 @@ TEST_F(CoreTest, AResultThatWasComputedBeforeTheCrashIsWelcomeAfterIt) {
 
   network.restart();
   auto& after = network.join(a, {.silent = true});
-  after.say(protocol::Resume{.held = {{.task = {.job = id, .index = 0}, .attempt = lease.tasks[0].attempt}}});
+  after.say(protocol::Resume{.held = {held_of(lease, lease.tasks[0])}});
   network.run();
   after.deliver(lease, lease.tasks[0]);
   network.run();
@@ -457,7 +498,7 @@ TEST_F(CoreTest, AResultOfASettledTaskIsRefusedAfterARestart) {
 
   network.restart();
   auto& after = network.join(a, {.silent = true});
-  after.say(protocol::Resume{.held = {{.task = {.job = id, .index = 0}, .attempt = lease.tasks[0].attempt}}});
+  after.say(protocol::Resume{.held = {held_of(lease, lease.tasks[0])}});
   network.run();
   after.deliver(lease, lease.tasks[0]);
   network.run();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "apps/coordinator/core.h"
+#include "apps/coordinator/lease_proof.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
@@ -139,13 +140,7 @@ void Session::handle(const protocol::WorkerMessage& message) {
     return refuse(ErrorCode::unauthenticated, "A worker says Hello and proves its key before anything else.");
   }
   const SessionId id = parts_.id;
-  if (const auto* held = std::get_if<protocol::Resume>(&message)) {
-    if (std::exchange(resumed_, true)) return refuse(ErrorCode::invalid_argument, "A session resumes once.");
-    held_.with([&](auto& tasks) {
-      for (const auto& task : held->held) tasks.try_emplace({task.task, task.attempt});
-    });
-    return tell([id, tasks = held->held](Core& core, Moment now) { core.resume(id, tasks, now); });
-  }
+  if (const auto* shown = std::get_if<protocol::Resume>(&message)) return resume(*shown);
   if (const auto* ready = std::get_if<protocol::TaskResult>(&message)) {
     if (std::ranges::any_of(ready->outputs, [](const auto& part) { return part.in_frame; })) {
       return refuse(ErrorCode::invalid_argument, "A result with bytes travels as a binary frame.");
@@ -206,6 +201,24 @@ void Session::result(protocol::ResultFrame frame) {
     tell([id = parts_.id, held, why = std::move(why)](Core& core, Moment now) { core.refuse(id, held, why, now); });
   };
   auto range = held_range(held.task, held.attempt);
+void Session::resume(const protocol::Resume& resume) {
+  if (std::exchange(resumed_, true)) return refuse(ErrorCode::invalid_argument, "A session resumes once.");
+  std::vector<protocol::HeldTask> held;
+  protocol::Cancel unproven{.tasks = {}, .reason = "Nothing shows that this was leased to the worker."};
+  for (const auto& task : resume.held) {
+    const bool was_leased = task.proof == lease_proof(parts_.secret, LeaseKind::task, task.task, task.attempt, hello_.key);
+    (was_leased ? held : unproven.tasks).push_back(task);
+  }
+  held_.with([&](auto& tasks) {
+    for (const auto& task : held) tasks.try_emplace({task.task, task.attempt});
+  });
+  if (!unproven.tasks.empty()) {
+    for (auto& task : unproven.tasks) task.proof = {};
+    parts_.line->send_text(protocol::encode(protocol::CoordinatorMessage(std::move(unproven))));
+  }
+  tell([id = parts_.id, held = std::move(held)](Core& core, Moment now) { core.resume(id, held, now); });
+}
+
   if (!range) {
     return refused({ErrorCode::not_found, std::format("The worker does not hold attempt {} of task {}.", held.attempt, held.task.text())});
   }

@@ -19,6 +19,7 @@
 #include "common/base/guarded.h"
 #include "common/manifest/split.h"
 #include "common/protocol/codec.h"
+#include "service/trust/draw.h"
 
 namespace weft::coordinator {
 
@@ -44,8 +45,9 @@ class Session : public std::enable_shared_from_this<Session> {
     Book& book;
     Intake& intake;
     std::shared_ptr<Line> line;
-    PostEvent core;  // Events for the core.
-    PostWork work;   // Runs in order, off the network's thread.
+    trust::Secret secret;  // Of leases' proofs.
+    PostEvent core;        // Events for the core.
+    PostWork work;         // Runs in order, off the network's thread.
   };
   explicit Session(Parts parts);
   Session(const Session&) = delete;
@@ -69,6 +71,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void handle(const protocol::WorkerMessage& message);
   void hello(const protocol::Hello& hello);
   void prove(const protocol::Prove& prove);
+  void resume(const protocol::Resume& resume);
   void result(protocol::ResultFrame frame);
   void receipt(const protocol::Receipt& receipt);
   void refuse(ErrorCode code, std::string message);

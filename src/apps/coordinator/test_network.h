@@ -113,6 +113,7 @@ class TestNetwork : public World {
                                                             .book = *book_,
                                                             .intake = *intake_,
                                                             .line = std::make_shared<WorkerLine>(*worker),
+                                                            .secret = settings_.secret,
                                                             .core =
                                                                 [this](std::function<void(Core&, Moment)> event) {
                                                                   events_.push_back(std::move(event));
@@ -309,6 +310,11 @@ class TestNetwork : public World {
 
 inline void TestWorker::connect(protocol::WorkerKind kind) {
   protocol::Hello hello;
+// What a worker says that it holds after a reconnect.
+inline protocol::HeldTask held_of(const protocol::Lease& lease, const protocol::LeasedTask& task) {
+  return {.task = {.job = lease.job, .index = task.index}, .attempt = task.attempt, .proof = task.proof};
+}
+
   hello.versions = {protocol::version};
   hello.key = key.public_key();
   hello.kind = kind;

@@ -150,7 +150,7 @@ class ScriptedWorker {
       say(protocol::Prove{.signature = key_.sign_now(protocol::hello_digest(asked->coordinator, asked->nonce, key_.public_key()))});
     } else if (std::holds_alternative<protocol::Welcome>(*message)) {
       protocol::Resume resume;
-      for (const auto& [id, held] : held_) resume.held.push_back({.task = id.first, .attempt = id.second});
+      for (const auto& [id, held] : held_) resume.held.push_back({.task = id.first, .attempt = id.second, .proof = held.task.proof});
       if (!resume.held.empty()) say(resume);
       for (const auto& [id, held] : held_) deliver(held);
     } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {

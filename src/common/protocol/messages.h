@@ -77,6 +77,7 @@ struct Welcome {
 struct HeldTask {
   TaskId task{};
   std::uint32_t attempt = 0;
+  Hash proof{};  // In Resume: the lease's. Without it the lease is not taken up again.
 };
 struct Resume {
   std::vector<HeldTask> held{};
@@ -86,6 +87,7 @@ struct LeasedTask {
   std::uint32_t attempt = 0;
   std::uint32_t first = 0;  // The range of workgroups along the split axis.
   std::uint32_t count = 0;
+  Hash proof{};  // That it was leased, to be shown in Resume.
 };
 // Where a task goes on: a checkpoint (Checkpoint, below) that holds `done` of its parts.
 struct ResumePoint {
