@@ -179,6 +179,38 @@ TEST_F(CoreTest, ALeaseThatWasGivenIsResumedOverABrokenConnection) {
   EXPECT_TRUE(before.closed);
 }
 
+// Its results would count without anybody being able to check its signature later.
+TEST_F(CoreTest, EveryResultThatCountsHasItsReceiptStoredHoweverManyWereSent) {
+  auto& worker = network.join(a, {.silent = true});
+  const auto id = submit(1, 1);
+  ASSERT_THAT(worker.leases, SizeIs(1));
+  const auto made = hand_in({}, a, worker.challenge, id, worker.leases[0].tasks[0]);
+  worker.say(made.receipt);
+  for (int i = 0; i < 3; ++i) {
+    protocol::Receipt flood;
+    std::vector<proof::Claim> claims;
+    for (std::uint32_t k = 0; k < 4000; ++k) {
+      JobId other;
+      other.bytes[0] = static_cast<std::uint8_t>(i + 100);
+      const TaskId task{.job = other, .index = k};
+      claims.push_back({.task = task, .attempt = 1, .root = {}});
+      flood.items.push_back({.task = task, .attempt = 1, .root = {}});
+    }
+    flood.signature = a.sign_now(proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
+    worker.say(flood);
+  }
+  worker.line->on_binary(made.frame);
+  network.run();
+
+  expect_right(network.finish(id), 1);
+  const auto replicas = network.store().replicas(id);
+  ASSERT_EQ(replicas->size(), 1U);
+  const auto receipts = network.store().receipts(id);
+  ASSERT_EQ(receipts->size(), 1U);
+  EXPECT_EQ(replicas->front().receipt, receipts->front().digest);
+  EXPECT_TRUE(network.blobs().has(receipts->front().digest));
+}
+
 TEST_F(CoreTest, ABadSignatureEndsTheConnectionOnly) {
   auto& forger = network.join(a, {.bad_signature = true});
   auto& other = network.join(b);

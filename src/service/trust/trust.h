@@ -137,6 +137,7 @@ class Trust {
   // claims_waiting_max a worker, the oldest dropped); one whose root differs from the result refuses the result.
   [[nodiscard]] std::vector<Decision> add_receipt(const PublicKey& worker, std::span<const Claim> claims);
   void forget_claims(const PublicKey& worker) { waiting_.erase(worker); }
+  void forget_claim(const PublicKey& worker, const TaskId& task, std::uint32_t attempt) { (void)take_claim(worker, {task, attempt}); }
   // The lease of an uncovered result was lost: forgets it. Counted ones stay.
   void withdraw(const TaskId& task, const PublicKey& worker);
   // No further worker can be asked (scheduler: NoWorkerLeft). Fails the job where the task's replicas differ; nothing where
@@ -198,9 +199,9 @@ class Trust {
   std::optional<Hash> take_claim(const PublicKey& worker, const AttemptId& id);
   void cover(const TaskId& task, Job& job, const PublicKey& worker, const Hash& claimed, std::vector<Decision>& out);
   void judge(const TaskId& task, Job& job, std::vector<Decision>& out);
-  [[nodiscard]] Count count_votes(const TaskId& task, const Job& job, const Task& state) const;
   // The largest group that agrees with its centre, no more than a quorum of it: the centre first, then the others by arrival.
   [[nodiscard]] std::vector<std::size_t> best_group(const TaskId& task, const Job& job, const Task& state) const;
+  [[nodiscard]] Count count_votes(const TaskId& task, const Job& job, const Task& state) const;
   void judge_ballot(const TaskId& task, Job& job, std::vector<Decision>& out);
   void accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum, std::vector<Decision>& out);
 
