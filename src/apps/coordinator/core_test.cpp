@@ -211,6 +211,23 @@ TEST_F(CoreTest, EveryResultThatCountsHasItsReceiptStoredHoweverManyWereSent) {
   EXPECT_TRUE(network.blobs().has(receipts->front().digest));
 }
 
+TEST_F(CoreTest, WhatCameBeforeAFrameThatIsTooLargeIsTaken) {
+  auto& worker = network.join(a, {.silent = true});
+  const auto id = submit(1, 1);
+  ASSERT_THAT(worker.leases, SizeIs(1));
+  network.hold_work = true;
+  worker.deliver(worker.leases[0], worker.leases[0].tasks[0]);
+  worker.line->on_oversized(2'000'000);
+  worker.say(protocol::Beat{});
+  network.hold_work = false;
+  for (const auto& work : std::exchange(network.held_work, {})) work();
+  network.run();
+
+  EXPECT_TRUE(worker.closed);
+  expect_right(network.finish(id), 1);
+  EXPECT_GT(earned(a), 0);
+}
+
 TEST_F(CoreTest, ABadSignatureEndsTheConnectionOnly) {
   auto& forger = network.join(a, {.bad_signature = true});
   auto& other = network.join(b);

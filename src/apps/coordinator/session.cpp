@@ -51,7 +51,13 @@ void Session::on_binary(std::string bytes) {
 }
 
 void Session::on_oversized(std::size_t bytes) {
-  refuse(ErrorCode::resource_exhausted, std::format("A frame of {} bytes is over the bound of {}.", bytes, protocol::frame_bytes_max));
+  refuse_in_turn(ErrorCode::resource_exhausted, std::format("A frame of {} bytes is over the bound of {}.", bytes, protocol::frame_bytes_max));
+}
+
+// Behind the frames that came before; nothing is taken any more.
+void Session::refuse_in_turn(ErrorCode code, std::string message) {
+  if (closing_.exchange(true)) return;
+  if (!parts_.work([self = shared_from_this(), code, message] { self->refuse(code, message); })) refuse(code, std::move(message));
 }
 
 void Session::on_closed() {
@@ -65,9 +71,9 @@ void Session::on_closed() {
 }
 
 void Session::take(std::size_t bytes, std::function<void(Session&)> handle) {
-  if (stage_ == Stage::ended) return;
+  if (stage_ == Stage::ended || closing_) return;
   if (waiting_bytes_.fetch_add(bytes) + bytes > waiting_bytes_max) {
-    return refuse(ErrorCode::resource_exhausted, std::format("More than {} bytes of this worker wait to be looked at.", waiting_bytes_max));
+    return refuse_in_turn(ErrorCode::resource_exhausted, std::format("More than {} bytes of this worker wait to be looked at.", waiting_bytes_max));
   }
   const bool queued = parts_.work([self = shared_from_this(), bytes, handle = std::move(handle)] {
     // What came before the end is still handled: a result is not lost because the connection broke right behind it.
@@ -195,12 +201,6 @@ void Session::prove(const protocol::Prove& prove) {
   tell([arrival = std::move(arrival)](Core& core, Moment now) { core.arrive(arrival, now); });
 }
 
-void Session::result(protocol::ResultFrame frame) {
-  const protocol::HeldTask held{.task = frame.result.task, .attempt = frame.result.attempt};
-  const auto refused = [&](Error why) {
-    tell([id = parts_.id, held, why = std::move(why)](Core& core, Moment now) { core.refuse(id, held, why, now); });
-  };
-  auto range = held_range(held.task, held.attempt);
 void Session::resume(const protocol::Resume& resume) {
   if (std::exchange(resumed_, true)) return refuse(ErrorCode::invalid_argument, "A session resumes once.");
   std::vector<protocol::HeldTask> held;
@@ -219,6 +219,12 @@ void Session::resume(const protocol::Resume& resume) {
   tell([id = parts_.id, held = std::move(held)](Core& core, Moment now) { core.resume(id, held, now); });
 }
 
+void Session::result(protocol::ResultFrame frame) {
+  const protocol::HeldTask held{.task = frame.result.task, .attempt = frame.result.attempt};
+  const auto refused = [&](Error why) {
+    tell([id = parts_.id, held, why = std::move(why)](Core& core, Moment now) { core.refuse(id, held, why, now); });
+  };
+  auto range = held_range(held.task, held.attempt);
   if (!range) {
     return refused({ErrorCode::not_found, std::format("The worker does not hold attempt {} of task {}.", held.attempt, held.task.text())});
   }

@@ -75,6 +75,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void result(protocol::ResultFrame frame);
   void receipt(const protocol::Receipt& receipt);
   void refuse(ErrorCode code, std::string message);
+  void refuse_in_turn(ErrorCode code, std::string message);
   void tell(std::function<void(Core&, Moment)> event);
   [[nodiscard]] bool advance(Stage from, Stage to);
   // What it was leased of the task; an empty range stands for the whole.
@@ -84,6 +85,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::atomic<Stage> stage_ = Stage::hello;
   std::atomic<std::size_t> waiting_bytes_ = 0;
   std::atomic<bool> on_purpose_ = false;
+  std::atomic<bool> closing_ = false;  // Refused on the network's thread, and not yet in its turn.
   protocol::Hello hello_;
   Hash nonce_;
   bool resumed_ = false;
