@@ -228,6 +228,17 @@ TEST_F(CoreTest, WhatCameBeforeAFrameThatIsTooLargeIsTaken) {
   EXPECT_GT(earned(a), 0);
 }
 
+TEST_F(CoreTest, ABudgetThatNoPriceFitsInIsRefusedBeforeAnybodyComputes) {
+  auto& worker = network.join(a);
+  const auto refused = network.submit(client, count_manifest(8, 2, "", 0), {1});
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(refused.error().message,
+            "8 tasks of 2 replicas cost 0.001600 credits at least; the budget is 0.000000: raise \"budget\" in the manifest.");
+  EXPECT_THAT(worker.leases, IsEmpty());
+}
+
 TEST_F(CoreTest, ABadSignatureEndsTheConnectionOnly) {
   auto& forger = network.join(a, {.bad_signature = true});
   auto& other = network.join(b);
