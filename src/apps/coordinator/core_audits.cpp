@@ -37,7 +37,7 @@ void Core::State::tell_leased(const JobId& id, const PublicKey& worker, std::spa
     const auto job = jobs.find(id);  // Rulings may end it.
     if (job == jobs.end() || !job->second.refereed) return;
     const TaskId name{.job = id, .index = task.index};
-    act(trust.leased(name, worker, replica_value(job->second), ledger.balance(ledger::Account::stake(worker)), now.unix), now);
+    act(trust.leased(name, worker, replica_value(job->second), free_of_answers(worker), now.unix), now);
     if (const auto trap = trust.trap_for(name, worker, now.unix)) lease_trap(worker, *trap, now);
   }
 }

@@ -241,6 +241,8 @@ struct Core::State final : WatchSource {
 
   // core_stakes.cpp
   [[nodiscard]] MicroCredits stake_at_risk(const PublicKey& wallet) const;
+  // Of the stake, what is not at risk for answers: tasks may lock it.
+  [[nodiscard]] MicroCredits free_of_answers(const PublicKey& wallet) const;
   [[nodiscard]] StakeView stake_view(const PublicKey& wallet, UnixMillis now) const;
 
   // core_payments.cpp
