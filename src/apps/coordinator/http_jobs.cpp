@@ -181,16 +181,17 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request, con
     if (!replicas) return respond(net::problem(replicas.error()));
     std::vector<api::Task> views(row.tasks);
     for (std::uint32_t i = 0; i < row.tasks; ++i) views[i] = {.index = i, .state = "waiting", .root = {}, .replicas = {}};
-    for (const auto& replica : *replicas) {
-      views.at(replica.task.index).replicas.push_back({.worker = replica.worker.text(), .root = replica.root.text(), .agreed = false});
-    }
+    std::vector<const store::Task*> settled(row.tasks);
     for (const auto& task : *accepted) {
       auto& view = views.at(task.id.index);
       view.state = "accepted";
       view.root = task.root.text();
-      for (auto& replica : view.replicas) {
-        replica.agreed = std::ranges::any_of(task.agreeing, [&](const auto& worker) { return worker.text() == replica.worker; });
-      }
+      settled[task.id.index] = &task;
+    }
+    for (const auto& replica : *replicas) {
+      const store::Task* const task = settled.at(replica.task.index);
+      const bool agreed = task != nullptr && std::ranges::contains(task->agreeing, replica.worker);
+      views[replica.task.index].replicas.push_back({.worker = replica.worker.text(), .root = replica.root.text(), .agreed = agreed});
     }
     post_or_refuse(loop, respond, [respond, id = row.id, views = std::move(views)](Core& core, Moment) {
       core.live_tasks(id, views, [respond, id](Result<std::vector<api::Task>> tasks) {
