@@ -35,7 +35,7 @@ inline constexpr std::size_t inline_output_bytes_max = std::size_t{64} << 10;  /
 enum class WorkerKind : std::uint8_t { native, browser };
 enum class DeviceKind : std::uint8_t { gpu, cpu };
 
-// What a worker says of itself. Rates are its own measurements: they order the queue and are never what is paid.
+// What a worker says of itself. Rates are its own measurements: they order the queue; a canary's prices its job.
 struct Capabilities {
   DeviceKind device = DeviceKind::gpu;
   std::string vendor{};
