@@ -7,18 +7,18 @@ import { Program, pause, run, scratch, until, weft } from './lib.mjs';
 const bench = (t, ...args) => run(['bench', 'coordinator', '--seconds', '0.5', '--rounds', '1', '--workers', '4', '--folder', scratch(t), ...args]);
 
 test('the floor of the transport and the lifecycle come as rows of JSON, or as a table', { timeout: 120_000 }, async (t) => {
-  const { code, stdout, stderr } = await bench(t, '--only', 'floor,lifecycle', '--json');
+  const { code, stdout, stderr } = await bench(t, '--only', 'floor,signed_floor,lifecycle', '--json');
 
   assert.equal(code, 0, stderr);
   const { rows } = JSON.parse(stdout);
-  assert.deepEqual(rows.map(({ name }) => name), ['floor/postgresql', 'floor/redis', 'lifecycle/postgresql', 'lifecycle/redis']);
+  assert.deepEqual(rows.map(({ name }) => name), ['floor/postgresql', 'floor/redis', 'signed_floor/postgresql', 'signed_floor/redis', 'lifecycle/postgresql', 'lifecycle/redis']);
   for (const row of rows) {
     assert.ok(row.value > 0 && row.unit === 'task/s' && row.min <= row.value && row.value <= row.max, JSON.stringify(row));
     // A peer that is not installed is named as missing, not measured as 0.
     assert.equal(row.peer_value > 0, row.note === '', JSON.stringify(row));
     assert.ok(row.guarantee !== '');
   }
-  assert.deepEqual(rows.map(({ goal }) => goal), ['', '', '>= 3x', '>= 1x']);
+  assert.deepEqual(rows.map(({ goal }) => goal), ['', '', '', '', '>= 3x', '>= 1x']);
 
   const table = await bench(t, '--only', 'floor');
   assert.equal(table.code, 0, table.stderr);

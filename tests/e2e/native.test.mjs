@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { getJson, root, run, scratch, serve, until, work } from './lib.mjs';
+import { Program, getJson, root, run, scratch, serve, until, weft, work } from './lib.mjs';
 
 const examples = ['mandelbrot', 'matmul', 'nbody', 'sha256_search'];
 
@@ -134,6 +134,51 @@ test('a worker without a GPU takes kernel jobs and only those', { timeout: 120_0
   assert.equal((await getJson(`${url}/v1/jobs/${id}`)).leased, 0);
   const cancelled = await run(['submit', '--cancel', id, '--coordinator', url, '--wallet', wallet, '--json']);
   assert.equal(JSON.parse(cancelled.stdout).state, 'cancelled');
+});
+
+/** The software GPU twice, as drivers list two cards. */
+function twoGpus() {
+  const folder = '/usr/share/vulkan/icd.d';
+  const driver = fs.readdirSync(folder).find((name) => name.startsWith('lvp_'));
+  return { VK_DRIVER_FILES: `${folder}/${driver}:${folder}/../icd.d/${driver}` };
+}
+
+test('a machine with two GPUs has a worker on each, and one Ctrl-C ends both', { timeout: 120_000 }, async (t) => {
+  const env = twoGpus();
+  const { url } = await serve(t, { args: ['--grant', '100000'] });
+  const folder = scratch(t);
+  const workers = new Program(t, weft, ['work', '--adapter', '0,1', '--coordinator', url, '--wallet', path.join(folder, 'wallet.json')], { env });
+  await until(async () => (await getJson(`${url}/v1/workers`)).workers.length === 2, 'two workers');
+
+  const job = await submit(url, writeManifest(scratch(t), harmless.replace('= id.x', '= 7u'), { verify: { compare: 'exact', replicas: 2 } }), { wallet: path.join(folder, 'client.json') });
+  assert.equal(job.code, 0, job.stderr);
+  assert.match(workers.output(), /gpu 0: .*joined/);
+  assert.match(workers.output(), /gpu 1: .*joined/);
+  assert.deepEqual(fs.readdirSync(folder).sort(), ['client.json', 'wallet-2.json', 'wallet.json']);
+
+  process.kill(workers.child.pid, 'SIGINT');
+  assert.deepEqual(await workers.ended, { code: 0, signal: null });
+  await until(async () => (await getJson(`${url}/v1/workers`)).workers.every(({ connected }) => !connected), 'nobody');
+  assert.match(workers.output(), /gpu 0: \d+ tasks done/);
+  assert.match(workers.output(), /gpu 1: \d+ tasks done/);
+});
+
+test('a worker on one of two GPUs, and on none that there is', { timeout: 120_000 }, async (t) => {
+  const env = twoGpus();
+  const { url } = await serve(t);
+  const folder = scratch(t);
+  const second = new Program(t, weft, ['work', '--adapter', '1', '--coordinator', url, '--wallet', path.join(folder, 'wallet.json')], { env });
+  await second.says(/joined/);
+
+  const third = await run(['work', '--adapter', '2', '--coordinator', url, '--wallet', path.join(folder, 'other.json')], { env });
+  assert.equal(third.code, 2);
+  assert.match(third.stderr, /There is no GPU with number 2: this machine has 2/);
+  const none = await run(['work', '--adapter', 'both', '--coordinator', url], { env });
+  assert.equal(none.code, 2);
+  assert.match(none.stderr, /--adapter both is not all, nor numbers/);
+  const cpu = await run(['work', '--device', 'cpu', '--adapter', '0', '--coordinator', url], { env });
+  assert.equal(cpu.code, 2);
+  assert.match(cpu.stderr, /the processor has no number/);
 });
 
 test('serve says what is missing beyond loopback, and that its folder is taken', async (t) => {

@@ -1,12 +1,17 @@
 #include "apps/cli/api_client.h"
 
+#include <cstdio>
 #include <format>
+#include <future>
 #include <thread>
+#include <unistd.h>
 
+#include "apps/cli/interruption.h"
 #include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/signing.h"
+#include "service/net/reach.h"
 
 namespace weft::cli {
 namespace {
@@ -20,6 +25,27 @@ net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, cons
   return request;
 }
 
+constexpr auto look_every = std::chrono::milliseconds(20);
+constexpr auto silence_max = std::chrono::milliseconds(1'500);
+constexpr auto reach_max = std::chrono::seconds(3);
+
+// Says once on standard error what is waited for, when that takes more than a moment.
+class Notice {
+ public:
+  explicit Notice(Instant begun) : begun_(begun) {}
+  template <class... Args>
+  void show(std::format_string<Args...> text, Args&&... args) {
+    if (shown_ || now() - begun_ < silence_max) return;
+    shown_ = true;
+    const char* const wipe = ::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "";  // A line of progress may stand there.
+    std::fprintf(stderr, "%sweft: %s\n", wipe, std::format(text, std::forward<Args>(args)...).c_str());
+  }
+
+ private:
+  const Instant begun_;
+  bool shown_ = false;
+};
+
 bool in_json(const net::Response& answer) {
   const auto type = answer.headers.find("content-type");
   return type != answer.headers.end() && type->second.contains("json");
@@ -32,10 +58,31 @@ Result<std::unique_ptr<ApiClient>> ApiClient::create(Options options) {
   return std::unique_ptr<ApiClient>(new ApiClient(std::move(client), options.url, options.patience));
 }
 
+Result<net::Response> ApiClient::ask(const net::Request& request, const std::function<void()>& waiting) {
+  const auto promise = std::make_shared<std::promise<Result<net::Response>>>();  // Shared: whoever was interrupted does not wait for it.
+  auto future = promise->get_future();
+  client_->send(request, [promise](Result<net::Response> answer) { promise->set_value(std::move(answer)); });
+  while (future.wait_for(look_every) != std::future_status::ready) {
+    if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
+    waiting();
+  }
+  return future.get();
+}
+
 Result<net::Response> ApiClient::send(const net::Request& request) {
-  const Instant give_up = now() + patience_;
+  const Instant begun = now();
+  const Instant give_up = begun + patience_;
+  Notice notice(begun);
+  const bool quick = request.timeout <= net::Request().timeout;  // Transfers take long by themselves.
   for (auto wait = std::chrono::milliseconds(100);; wait = std::min(wait * 2, std::chrono::milliseconds(2'000))) {
-    Result<net::Response> answer = client_->send_now(request);
+    Result<net::Response> answer = ask(request, [&] {
+      if (quick) notice.show("{} does not answer yet; waiting {:.0f} s for it (Ctrl-C ends that).", url_, seconds(request.timeout));
+    });
+    if (answer) reached_ = true;
+    if (!answer && !reached_ && answer.error().code == ErrorCode::unavailable) {
+      WEFT_OK(net::try_to_reach(client_->url(), reach_max));
+      return answer;
+    }
     const bool again = answer ? answer->status == 429 || answer->status == 503 : answer.error().code == ErrorCode::unavailable;
     if (!again || now() + wait > give_up) {
       if (!answer) return answer;
@@ -45,7 +92,13 @@ Result<net::Response> ApiClient::send(const net::Request& request) {
       if (!answer->ok()) return std::unexpected(net::error_of(*answer));
       return answer;
     }
-    std::this_thread::sleep_for(wait);
+    const std::string why = answer ? net::error_of(*answer).message : answer.error().message;
+    const Instant next = now() + wait;
+    while (now() < next) {
+      if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
+      notice.show("{} Trying again for {:.0f} s (Ctrl-C ends that).", why, seconds(patience_));
+      std::this_thread::sleep_for(std::min<Duration>(look_every, next - now()));
+    }
   }
 }
 
@@ -76,7 +129,7 @@ Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part, 
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(part)));
   request.headers["content-range"] = std::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
   request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
-  return client_->send_now(signed_by(std::move(request), wallet, hash, crypto::ordered_id(), protocol::blob_digest));
+  return ask(signed_by(std::move(request), wallet, hash, crypto::ordered_id(), protocol::blob_digest), [] {});
 }
 
 Result<protocol::api::Job> ApiClient::job(const std::string& id) { return get<protocol::api::Job>("/v1/jobs/" + id); }

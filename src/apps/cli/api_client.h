@@ -1,10 +1,13 @@
 // The coordinator's HTTP interface as functions, for the commands: one call, one answer, as a struct of protocol/api.h.
 //
-// Blocking; any thread. A connection that is lost is tried again for `patience` (every request here may be repeated: a
-// submission carries a nonce), then unavailable.
+// Blocking; any thread; cancelled at once where interrupted() (interruption.h). A coordinator that has never answered and is not reached is
+// unavailable at once, with the reason. One that has, or that says "later", is tried again for `patience` (every request here may be
+// repeated: a submission carries a nonce), then unavailable. Standard error says so when that takes more than a moment.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -56,12 +59,15 @@ class ApiClient {
   ApiClient(std::unique_ptr<net::Client> client, std::string url, std::chrono::milliseconds patience)
       : client_(std::move(client)), url_(std::move(url)), patience_(patience) {}
   Result<net::Response> send(const net::Request& request);
+  // Once, without the interpretation. `waiting` is called every few milliseconds until there is an answer.
+  Result<net::Response> ask(const net::Request& request, const std::function<void()>& waiting);
   template <class View>
   Result<View> get(const std::string& path);
 
   std::unique_ptr<net::Client> client_;
   std::string url_;  // As it was given, for sentences.
   std::chrono::milliseconds patience_;
+  std::atomic<bool> reached_ = false;  // It has answered once.
 };
 
 }  // namespace weft::cli

@@ -62,7 +62,8 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
   CLI::App* command = bench.add_subcommand("coordinator",
                                            "Jobs, leases and results a second, beside PostgreSQL and Redis\n\n"
                                            "  weft bench coordinator --only lifecycle,batched --rounds 3");
-  add_only(*command, options->only, {"floor", "lifecycle", "verified", "batched", "assign_p99", "deep_queue", "idle_workers", "recovery"});
+  add_only(*command, options->only,
+           {"floor", "signed_floor", "lifecycle", "verified", "batched", "assign_p99", "deep_queue", "idle_workers", "recovery"});
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
   command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
   command->add_option("--workers", options->workers, "Connected ones that work, and connections of the peers")->check(CLI::Range(1, 180));
@@ -89,6 +90,9 @@ void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
   add_only(*command, options->only, {"hop", "shards/1", "shards/2", "shards/3", "relay", "wire/f16", "wire/i8", "concurrent"});
   command->add_option("--tokens", options->tokens, "Of an answer")->check(CLI::Range(2, 4096));
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")->check(CLI::Range(1, 100));
+  command
+      ->add_option("--adapter", options->adapters, "GPUs by their numbers in 'weft bench gpu --list', 0,1 for a worker each (default: the processor)")
+      ->delimiter(',');
   command->add_option("--hops", options->hops, "Round trips in a round of hop")->check(CLI::Range(100, 1'000'000));
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([options, &chosen] { chosen = [options] { return bench_serving_command(*options); }; });

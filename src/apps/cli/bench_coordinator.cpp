@@ -31,7 +31,7 @@ class Bench {
   explicit Bench(const BenchCoordinatorOptions& options) : options_(options) {}
 
   Result<std::vector<BenchCoordinatorRow>> run() {
-    if (wants("floor") || wants("lifecycle") || wants("verified") || wants("batched")) WEFT_OK(throughput());
+    if (wants("floor") || wants("signed_floor") || wants("lifecycle") || wants("verified") || wants("batched")) WEFT_OK(throughput());
     if (wants("assign_p99")) WEFT_OK(latency());
     if (wants("deep_queue")) WEFT_OK(deep_queue());
     if (wants("idle_workers")) WEFT_OK(idle());
@@ -96,10 +96,11 @@ class Bench {
   }
 
   // The bare transport, in this process.
-  Result<double> floor_per_second(const coordinator::bench::Floor& floor) {
+  Result<double> floor_per_second(coordinator::bench::Floor& floor, bool sign) {
     if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
+    floor.check_signatures(sign);
     WEFT_ASSIGN(const auto crowd,
-                Crowd::gather({.port = floor.port(), .workers = options_.workers, .slots = 1, .clients = options_.workers, .sign = false}));
+                Crowd::gather({.port = floor.port(), .workers = options_.workers, .slots = 1, .clients = options_.workers, .sign = sign}));
     crowd->prepare(static_cast<std::size_t>(options_.seconds * floor_prepared_per_second));
     WEFT_ASSIGN(const auto warm, crowd->run_closed(std::chrono::milliseconds(500)));
     WEFT_ASSIGN(const auto tally, crowd->run_closed(as_duration(options_.seconds)));
@@ -112,11 +113,22 @@ class Bench {
     PeerProcess postgresql("postgresql", folder() / "postgresql");
     PeerProcess redis("redis", folder() / "redis");
     std::unique_ptr<coordinator::bench::Floor> floor;
-    const Load bare{.name = "floor",
-                    .guarantee =
-                        "the messages of a lifecycle through the same server and fdatasync for groups of them; nothing is decided, parsed, "
-                        "checked, signed or paid: no coordinator on it can be faster",
-                    .crowd = {}};
+    struct Bare {
+      Load load;
+      bool sign;
+    };
+    std::vector<Bare> bare = {
+        {{.name = "floor",
+          .guarantee = "the messages of a lifecycle through the same server and fdatasync for groups of them; nothing is decided, parsed, "
+                       "checked, signed or paid: no coordinator on it can be faster",
+          .crowd = {}},
+         false},
+        {{.name = "signed_floor",
+          .guarantee = "the same with the two signatures of a lifecycle, the submission's and the receipt's, made and verified, and nothing else "
+                       "done: no coordinator on it that wants them can be faster",
+          .crowd = {}},
+         true}};
+    std::erase_if(bare, [&](const Bare& one) { return !wants(one.load.name); });
     for (std::uint32_t round = 0; round < options_.rounds; ++round) {
       for (PeerProcess* peer : {&postgresql, &redis}) {
         if (const auto rate = peer->measure(options_.workers, options_.seconds)) {
@@ -126,13 +138,13 @@ class Bench {
           say(rate.error().message);
         }
       }
-      if (wants("floor")) {
+      for (const auto& [load, sign] : bare) {
         if (!floor) {
           WEFT_ASSIGN(floor, coordinator::bench::Floor::start(folder()));
         }
-        WEFT_ASSIGN(const double rate, floor_per_second(*floor));
-        ours[bare.name].push_back(rate);
-        say(std::format("round {}: floor {:.0f}/s", round + 1, rate));
+        WEFT_ASSIGN(const double rate, floor_per_second(*floor, sign));
+        ours[load.name].push_back(rate);
+        say(std::format("round {}: {} {:.0f}/s", round + 1, load.name, rate));
       }
       for (const Load& load : loads()) {
         prepared_ = 0;
@@ -141,9 +153,9 @@ class Bench {
         say(std::format("round {}: {} {:.0f}/s", round + 1, load.name, rate));
       }
     }
-    if (floor) {
-      add_against(bare, ours[bare.name], postgresql, theirs["postgresql"], 0);
-      add_against(bare, ours[bare.name], redis, theirs["redis"], 0);
+    for (const auto& [load, sign] : bare) {
+      add_against(load, ours[load.name], postgresql, theirs["postgresql"], 0);
+      add_against(load, ours[load.name], redis, theirs["redis"], 0);
     }
     for (const Load& load : loads()) {
       lifecycle_rate_ = load.name == "lifecycle" ? spread(ours[load.name]).median : lifecycle_rate_;

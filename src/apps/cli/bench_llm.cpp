@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <cctype>
-#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <format>
+#include <thread>
+#include <unistd.h>
 
 #include <glaze/glaze.hpp>
 
 #include "apps/cli/exit_code.h"
+#include "apps/cli/interruption.h"
 #include "apps/cli/progress.h"
+#include "common/base/clock.h"
+#include "common/base/guarded.h"
 #include "engine/gpu/native/instance.h"
 
 namespace weft::cli {
@@ -22,7 +27,10 @@ struct BenchLlmDocument {
 
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+// For what is under way to end by itself after Ctrl-C: a token or a part of a prompt is soon done, a file's loading or a long prompt is not.
+constexpr auto end_max = std::chrono::milliseconds(500);
+
+constexpr auto look_every = std::chrono::milliseconds(50);
 
 struct WriteOptions : glz::opts {
   bool escape_control_characters = true;
@@ -141,21 +149,36 @@ std::string bench_llm_table(const std::vector<BenchLlmRow>& rows) {
 }
 
 int bench_llm_command(const BenchLlmOptions& options) {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = SA_RESETHAND;  // A second Ctrl-C ends the program at once.
-  ::sigaction(SIGINT, &action, nullptr);
-  std::vector<BenchLlmRow> rows;
+  note_interruptions();
+  Guarded<std::vector<BenchLlmRow>> rows;
+  const auto print = [&](const std::vector<BenchLlmRow>& measured) {
+    std::fputs((options.json ? bench_llm_json(measured, interrupted()) : bench_llm_table(measured)).c_str(), stdout);
+    std::fflush(stdout);
+  };
+  // Ends the program where what is under way does not, with what there is: nothing of it is kept, so nothing needs to be put away.
+  std::jthread watch([&](const std::stop_token& done) {
+    while (!done.stop_requested() && !interrupted()) std::this_thread::sleep_for(look_every);
+    const Instant give_up = now() + end_max;
+    while (!done.stop_requested() && now() < give_up) std::this_thread::sleep_for(look_every);
+    rows.with([&](const auto& measured) {
+      if (done.stop_requested()) return;
+      if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);  // The line of progress.
+      print(measured);
+      std::_Exit(exit_code(ErrorCode::cancelled));
+    });
+  });
   const Result<> done = [&] {
     Progress progress("bench llm");
     return bench_llm(
-        options, [&](BenchLlmRow row) { rows.push_back(std::move(row)); },
-        [&](std::string_view test, std::uint32_t round, std::uint32_t rounds) { progress.show(round, rounds, test); },
-        [] { return interrupted != 0; });
+        options, [&](BenchLlmRow row) { rows.with([&](auto& measured) { measured.push_back(std::move(row)); }); },
+        [&](std::string_view test, std::uint32_t round, std::uint32_t rounds) { progress.show(round, rounds, test); }, [] { return interrupted(); });
   }();
-  std::fputs((options.json ? bench_llm_json(rows, interrupted != 0) : bench_llm_table(rows)).c_str(), stdout);
+  rows.with([&](const auto& measured) {
+    watch.request_stop();
+    print(measured);
+  });
   if (!done) return report("bench llm", done.error());
-  return interrupted != 0 ? exit_code(ErrorCode::cancelled) : 0;
+  return interrupted() ? exit_code(ErrorCode::cancelled) : 0;
 }
 
 }  // namespace weft::cli

@@ -18,19 +18,7 @@ constexpr std::size_t lines_kept = 20;
 constexpr auto start_max = std::chrono::seconds(60);
 constexpr auto watch_every = std::chrono::milliseconds(50);
 
-volatile std::sig_atomic_t signalled = 0;
-
 }  // namespace
-
-void note_interruptions() {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { signalled = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
-
-bool interrupted() { return signalled != 0; }
 
 Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(const std::filesystem::path& data) {
   std::unique_ptr<CoordinatorProcess> server(new CoordinatorProcess);

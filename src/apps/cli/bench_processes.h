@@ -1,4 +1,4 @@
-// The processes of `weft bench coordinator` and `serving`: a coordinator, and other queues to compare it with; and what Ctrl-C does to them.
+// The processes of `weft bench coordinator` and `serving`: a coordinator, and other queues to compare it with.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,11 @@
 #include <vector>
 
 #include "apps/cli/child_process.h"
+#include "apps/cli/interruption.h"
 #include "common/base/guarded.h"
 #include "common/base/result.h"
 
 namespace weft::cli {
-
-// From now on SIGINT and SIGTERM are noted instead of ending the program; a second one ends it at once.
-void note_interruptions();
-[[nodiscard]] bool interrupted();
-// `result`, or cancelled where a signal came: what was under way then failed for that reason, if it failed.
-template <class T>
-[[nodiscard]] Result<T> unless_interrupted(Result<T> result) {
-  if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
-  return result;
-}
 
 // `weft serve` on a free port of loopback, without a bound on requests. Ends with this object; killed when interrupted(), so
 // that whoever waits for its answers does not wait on.

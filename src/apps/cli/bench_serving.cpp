@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view prompt = "KING RICHARD III:\\nNow is the winter of";  // In JSON.
 
-// A coordinator, so many workers on the processor, and the model in one chain of all of them.
+// A coordinator, so many workers, and the model in one chain of all of them.
 class Network {
  public:
   struct Shape {
@@ -37,14 +37,13 @@ class Network {
     WEFT_ASSIGN(out->server_, CoordinatorProcess::start(folder / "coordinator"));
     const std::string url = std::format("http://127.0.0.1:{}", out->server_->port());
     for (std::uint32_t i = 0; i < shape.shards; ++i) {
-      std::vector<std::string> arguments{own_executable().string(),
-                                         "work",
-                                         "--coordinator",
-                                         url,
-                                         "--device",
-                                         "cpu",
-                                         "--wallet",
-                                         (folder / std::format("worker-{}.json", i)).string()};
+      std::vector<std::string> arguments{
+          own_executable().string(), "work", "--coordinator", url, "--wallet", (folder / std::format("worker-{}.json", i)).string()};
+      if (options.adapters.empty()) {
+        arguments.insert(arguments.end(), {"--device", "cpu"});
+      } else {
+        arguments.insert(arguments.end(), {"--adapter", std::to_string(options.adapters[i % options.adapters.size()])});
+      }
       const std::uint32_t cores = std::thread::hardware_concurrency() / shape.shards;
       if (shape.own_cores && cores > 0) arguments.insert(arguments.begin(), {"taskset", "-c", std::format("{}-{}", i * cores, (i + 1) * cores - 1)});
       if (!shape.direct) arguments.insert(arguments.end(), {"--peer-listen", "none"});
@@ -195,7 +194,8 @@ class Bench {
   Result<> shards() {
     LanguageModelOptions alone_options;
     alone_options.model = options_.model.string();
-    alone_options.device = "cpu";
+    alone_options.device = options_.adapters.empty() ? "cpu" : "gpu";
+    if (!options_.adapters.empty()) alone_options.adapter = options_.adapters.front();
     alone_options.context = options_.tokens + 64;
     WEFT_ASSIGN(const auto model, LanguageModel::open(alone_options));
     for (const std::uint32_t count : {1u, 2u, 3u}) {
@@ -246,7 +246,8 @@ class Bench {
       say(std::format("concurrent, round {}: {:.1f} tokens/s of 8 requests, {:.1f} of one", round, eight, one));
     }
     add("concurrent", ours, "one request", theirs, "", false, "token/s, 8 requests",
-        "2 shards, each on half of the cores; at most 4 requests under way at a time");
+        options_.adapters.empty() ? "2 shards, each on half of the cores; at most 4 requests under way at a time"
+                                  : "2 shards; at most 4 requests under way at a time");
     return {};
   }
 

@@ -1,5 +1,5 @@
 // `weft bench serving`: what it costs to spread a language model over workers of this machine, real processes all: `weft serve`, `weft work
-// --device cpu` on loopback, `weft model add --shards N`, and requests over HTTP.
+// --device cpu` (or GPUs, by turns) on loopback, `weft model add --shards N`, and requests over HTTP.
 //
 // Rows `shards/N` compare tokens a second with the same engine in this process, with nothing between; `relay` the coordinator's relay with
 // direct lines, `wire/f16` and `wire/i8` fewer bytes a hop with f32, `concurrent` eight requests at a time with one. `hop/tcp` takes 10 KB there and
@@ -20,7 +20,8 @@ struct BenchServingOptions {
   std::vector<std::string> only;  // Names of rows, or their beginnings; empty: all.
   std::uint32_t tokens = 128;     // Of an answer.
   std::uint32_t rounds = 5;
-  std::uint32_t hops = 2000;  // Of a round.
+  std::uint32_t hops = 2000;          // Of a round.
+  std::vector<std::size_t> adapters;  // GPUs' numbers: the n-th worker has the n-th, over and over; empty: the processor.
   bool json = false;
 };
 

@@ -1,7 +1,6 @@
 #include "apps/cli/demo.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <format>
 #include <thread>
@@ -13,6 +12,7 @@
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
 #include "apps/cli/installation.h"
+#include "apps/cli/interruption.h"
 #include "apps/cli/picture.h"
 #include "apps/cli/portable_manifest.h"
 #include "apps/cli/progress.h"
@@ -27,8 +27,6 @@ constexpr auto job_max = std::chrono::seconds(120);
 constexpr auto chat_max = std::chrono::seconds(300);
 constexpr auto poll_every = std::chrono::milliseconds(10);
 constexpr std::size_t killed_worker = 1;
-
-volatile std::sig_atomic_t interrupted = 0;
 
 // Submits an example as `weft submit` does, by that very command's own interface: the file as it is.
 Result<std::string> submit(DemoNetwork& network, const crypto::KeyPair& client, const std::filesystem::path& file) {
@@ -58,7 +56,7 @@ Result<std::vector<api::Job>> follow(DemoNetwork& network, const std::vector<std
       half_way();
     }
     if (std::ranges::none_of(jobs, [](const api::Job& job) { return job.state == "running"; })) return jobs;
-    if (interrupted) return fail(ErrorCode::cancelled, "Interrupted.");
+    if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     if (now() > give_up) return fail(ErrorCode::deadline_exceeded, "The jobs did not end within {}.\n{}", job_max, network.last_words());
     std::this_thread::sleep_for(poll_every);
   }
@@ -94,7 +92,7 @@ Result<std::optional<ChatReport>> converse(DemoNetwork& network, std::unique_ptr
       if (outcome->error().code == ErrorCode::not_found) return without(outcome->error());
       return fail(outcome->error().code, "{}\n{}", outcome->error().message, network.last_words());
     }
-    if (interrupted) return fail(ErrorCode::cancelled, "Interrupted.");
+    if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     if (now() > give_up) return fail(ErrorCode::deadline_exceeded, "The chat did not end within {}.\n{}", chat_max, network.last_words());
     std::this_thread::sleep_for(poll_every);
   }
@@ -140,7 +138,7 @@ Result<int> demo(const DemoOptions& options) {
 
   if (options.stay) {
     say(std::format("the network stays up at {}; Ctrl-C ends it", network->url()));
-    while (!interrupted) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (!interrupted()) sleep_unless_interrupted(std::chrono::seconds(1));
   }
   return report.ledger.sum == 0 ? 0 : 1;
 }
@@ -148,10 +146,7 @@ Result<int> demo(const DemoOptions& options) {
 }  // namespace
 
 int demo_command(const DemoOptions& options) {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
+  note_interruptions();
   Result<int> code = demo(options);
   return code ? *code : report("demo", code.error());
 }

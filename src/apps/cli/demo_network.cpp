@@ -7,6 +7,7 @@
 
 #include "apps/cli/chromium.h"
 #include "apps/cli/installation.h"
+#include "apps/cli/interruption.h"
 #include "common/crypto/wallet.h"
 
 namespace weft::cli {
@@ -26,6 +27,7 @@ Result<std::unique_ptr<DemoNetwork>> DemoNetwork::start(const Options& options) 
   for (std::size_t i = 0; i < options.native_workers; ++i) WEFT_OK(network->start_native_worker(i));
   if (options.browser) WEFT_OK(network->start_browser());
   if (Result<> joined = network->wait_for_workers(options.native_workers + (options.browser ? 1 : 0)); !joined) {
+    if (joined.error().code == ErrorCode::cancelled) return std::unexpected(joined.error());
     return fail(joined.error().code, "{}\n{}", joined.error().message, network->last_words());
   }
   return network;
@@ -61,6 +63,7 @@ Result<> DemoNetwork::start_coordinator(const std::string& listen) {
   const Instant give_up = now() + coordinator_start_max;
   while (url_.empty()) {
     url_ = log_->with([](Log& log) { return log.url; });
+    if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     if (!coordinator_->running()) return fail(ErrorCode::unavailable, "The coordinator ended at its start.\n{}", last_words());
     if (now() > give_up) return fail(ErrorCode::deadline_exceeded, "The coordinator did not start.\n{}", last_words());
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -92,7 +95,7 @@ Result<> DemoNetwork::wait_for_workers(std::size_t count) {
     const auto joined = static_cast<std::size_t>(std::ranges::count_if(workers.workers, [](const auto& worker) { return worker.connected; }));
     if (joined >= count) return {};
     if (now() > give_up) return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers joined.", joined, count);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    sleep_unless_interrupted(std::chrono::milliseconds(50));
   }
 }
 

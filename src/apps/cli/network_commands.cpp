@@ -8,7 +8,7 @@
 #include "apps/cli/serve.h"
 #include "apps/cli/served_models.h"
 #include "apps/cli/shader_check.h"
-#include "apps/worker/native/work_command.h"
+#include "apps/cli/work.h"
 #include "common/protocol/schema.h"
 
 namespace weft::cli {
@@ -64,13 +64,19 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
 }
 
 void add_work(CLI::App& app, std::function<int()>& chosen) {
-  auto options = std::make_shared<worker::WorkOptions>();
+  auto chosen_options = std::make_shared<WorkCommand>();
+  const std::shared_ptr<worker::WorkOptions> options(chosen_options, &chosen_options->options);
   CLI::App* command = app.add_subcommand("work",
                                          "This machine joins a coordinator and works until Ctrl-C\n\n"
                                          "  weft work --coordinator http://127.0.0.1:7300\n"
+                                         "  weft work --coordinator https://weft.example --adapter all      every GPU of this machine\n"
                                          "  weft work --coordinator https://weft.example --device cpu");
   command->add_option("--coordinator", options->coordinator, "Its URL")->required()->envname("WEFT_COORDINATOR");
   command->add_option("--device", options->device, "gpu, or cpu for the built-in kernels only")->check(CLI::IsMember({"gpu", "cpu"}));
+  command->add_option(
+      "--adapter", chosen_options->adapter,
+      "Which GPU, by its number in 'weft bench gpu --list'; several (0,1) or all: a worker with a wallet of its own for each (default: "
+      "the best one)");
   command->add_option("--wallet", options->wallet, "Wallet file; made when missing (default: ~/.config/weft/wallet.json)");
   command->add_option("--slots", options->slots, "Tasks to hold at a time")->check(CLI::Range(1, 64));
   command->add_option("--wall-ms-max", options->wall_ms_max, "Longest time of one task, whatever the coordinator allows")
@@ -87,12 +93,14 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--ca-cert", options->tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")->check(CLI::ExistingFile);
   command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
   options->cache = cache_folder();
-  command->callback([options, &chosen] {
+  command->callback([options, chosen_options, &chosen] {
+    if (options->device == "cpu" && !chosen_options->adapter.empty())
+      throw CLI::ValidationError("--adapter", "the processor has no number: leave it out with --device cpu");
     if (options->slice_memory_mb > options->memory_mb) {
       throw CLI::ValidationError("--slice-memory-mb", std::to_string(options->slice_memory_mb) + " is more than all of --memory-mb (" +
                                                           std::to_string(options->memory_mb) + "): no task would fit");
     }
-    chosen = [options] { return worker::work_command(*options); };
+    chosen = [chosen_options] { return work_command(*chosen_options); };
   });
 }
 

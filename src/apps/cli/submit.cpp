@@ -1,14 +1,13 @@
 #include "apps/cli/submit.h"
 
-#include <csignal>
 #include <cstdio>
 #include <format>
 #include <fstream>
-#include <thread>
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/interruption.h"
 #include "apps/cli/picture.h"
 #include "apps/cli/portable_manifest.h"
 #include "apps/cli/progress.h"
@@ -24,8 +23,6 @@ namespace api = protocol::api;
 
 constexpr auto poll_every = std::chrono::milliseconds(200);
 
-volatile std::sig_atomic_t interrupted = 0;
-
 // Before anything is sent: what is no id would end as a path that the coordinator does not know.
 Result<> check_id(const std::string& id) {
   if (JobId::parse(id)) return {};
@@ -35,12 +32,14 @@ Result<> check_id(const std::string& id) {
 Result<api::Job> follow(ApiClient& client, const std::string& id, const std::string& coordinator) {
   Progress progress(id.substr(0, 8));
   for (;;) {
-    WEFT_ASSIGN(api::Job job, client.job(id));
-    progress.show(job.accepted, job.tasks, std::format("accepted, {} running", job.leased));
-    if (job.state != "running") return job;
-    if (interrupted)
+    Result<api::Job> job = client.job(id);
+    if (interrupted())
       return fail(ErrorCode::cancelled, "Interrupted. The job goes on: follow it with weft submit --follow {} --coordinator {}", id, coordinator);
-    std::this_thread::sleep_for(poll_every);
+    if (!job && exit_code(job.error().code) == 3)
+      return fail(job.error().code, "{} Follow the job later with weft submit --follow {} --coordinator {}", job.error().message, id, coordinator);
+    if (!job || job->state != "running") return job;
+    progress.show(job->accepted, job->tasks, std::format("accepted, {} running", job->leased));
+    sleep_unless_interrupted(poll_every);
   }
 }
 
@@ -92,11 +91,14 @@ Result<int> submit(const SubmitOptions& options) {
   if (id.empty()) {
     WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
     WEFT_ASSIGN(const std::string text, portable_manifest(options.manifest, *client, wallet));
-    WEFT_ASSIGN(const api::Submitted submitted, client->submit(text, wallet, crypto::ordered_id()));
-    id = submitted.id;
+    const Result<api::Submitted> submitted = client->submit(text, wallet, crypto::ordered_id());
+    if (!submitted && submitted.error().code == ErrorCode::cancelled)
+      return fail(ErrorCode::cancelled, "Interrupted before the coordinator confirmed the job, which may run all the same.");
+    if (!submitted) return std::unexpected(submitted.error());
+    id = submitted->id;
     if (!wait) {
       if (options.json) {
-        std::printf("%s\n", api::to_json(submitted).c_str());
+        std::printf("%s\n", api::to_json(*submitted).c_str());
       } else {
         std::printf("%s\nFollow it with: weft submit --follow %s --coordinator %s\n", id.c_str(), id.c_str(), options.coordinator.c_str());
       }
@@ -112,9 +114,7 @@ Result<int> submit(const SubmitOptions& options) {
 }  // namespace
 
 int submit_command(const SubmitOptions& options) {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  ::sigaction(SIGINT, &action, nullptr);
+  note_interruptions();
   Result<int> code = submit(options);
   return code ? *code : report("submit", code.error());
 }

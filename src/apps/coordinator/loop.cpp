@@ -9,18 +9,27 @@ void Loop::start(Core& core) {
   thread_ = std::thread([this, &core] { run(core); });
 }
 
+// Who is woken finds the lock free. Only the first has somebody to wake: the loop takes all that is there.
 bool Loop::post(Event event) {
-  const std::lock_guard lock(mutex_);
-  if (ending_ || queue_.size() >= events_max) return false;
-  queue_.push_back(std::move(event));
-  more_.notify_one();
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ending_ || queue_.size() >= events_max) return false;
+    first = queue_.empty();
+    queue_.push_back(std::move(event));
+  }
+  if (first) more_.notify_one();
   return true;
 }
 
 void Loop::post_always(Event event) {
-  const std::lock_guard lock(mutex_);
-  queue_.push_back(std::move(event));
-  more_.notify_one();
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = queue_.empty();
+    queue_.push_back(std::move(event));
+  }
+  if (first) more_.notify_one();
 }
 
 void Loop::stop() {

@@ -35,10 +35,12 @@ Pool::~Pool() {
 
 bool Pool::post(std::uint64_t key, std::function<void()> work) {
   Lane& lane = *lanes_[key % lanes_.size()];
-  const std::lock_guard lock(lane.mutex);
-  if (lane.ending || lane.queue.size() >= queue_max_) return false;
-  lane.queue.push_back(std::move(work));
-  lane.more.notify_one();
+  {
+    const std::lock_guard lock(lane.mutex);
+    if (lane.ending || lane.queue.size() >= queue_max_) return false;
+    lane.queue.push_back(std::move(work));
+  }
+  lane.more.notify_one();  // Who is woken finds the lock free.
   return true;
 }
 

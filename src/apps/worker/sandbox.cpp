@@ -61,6 +61,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::start(const Options& options) {
   std::vector<std::string> arguments = {"weft"};  // What the list of processes shows.
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   arguments.insert(arguments.end(), {std::to_string(child_socket), std::to_string(options.memory_bytes), std::to_string(::getpid())});
+  if (options.adapter) arguments.push_back(std::to_string(*options.adapter));
   std::vector<std::string> variables = environment();
 
   posix_spawn_file_actions_t actions;

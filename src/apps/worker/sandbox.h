@@ -29,6 +29,7 @@ class Sandbox {
     std::filesystem::path program = "/proc/self/exe";
     std::vector<std::string> arguments = {"sandbox-child"};  // Before those that sandbox_child_main() reads.
     std::uint64_t memory_bytes = std::uint64_t{1} << 30;     // What one task may take on the device.
+    std::optional<std::size_t> adapter = {};                 // The GPU's number (gpu::Instance::adapters()); the best one without.
     Duration start_max = std::chrono::seconds(60);
     Duration load_max = std::chrono::seconds(30);  // Compiling included.
   };

@@ -36,6 +36,7 @@ struct Arguments {
   int socket = -1;
   std::uint64_t memory_bytes = 0;
   pid_t parent = 0;
+  std::optional<std::size_t> adapter;  // The best one without.
 };
 
 template <class Number>
@@ -45,7 +46,8 @@ bool read_number(std::string_view text, Number& number) {
 }
 
 bool read_arguments(std::span<char* const> given, Arguments& arguments) {
-  return given.size() == 3 && read_number(given[0], arguments.socket) && read_number(given[1], arguments.memory_bytes) &&
+  if (given.size() == 4 && !read_number(given[3], arguments.adapter.emplace())) return false;
+  return (given.size() == 3 || given.size() == 4) && read_number(given[0], arguments.socket) && read_number(given[1], arguments.memory_bytes) &&
          read_number(given[2], arguments.parent);
 }
 
@@ -53,9 +55,9 @@ class Child {
  public:
   Child(int socket, exec::Bounds bounds) : socket_(socket), bounds_(bounds) {}
 
-  Result<> open_device() {
+  Result<> open_device(std::optional<std::size_t> adapter) {
     instance_ = gpu::native::create_instance();
-    WEFT_ASSIGN(device_, gpu::run<Result<std::unique_ptr<gpu::Device>>>(*instance_, instance_->create_device({.label = "weft sandbox"})));
+    WEFT_ASSIGN(device_, gpu::run<Result<std::unique_ptr<gpu::Device>>>(*instance_, instance_->create_device({.label = "weft sandbox"}, adapter)));
     executor_ = exec::create_gpu_executor(*device_, bounds_);
     return {};
   }
@@ -190,7 +192,7 @@ int sandbox_child_main(std::span<char* const> given) {
   bounds.binding_bytes_max = std::min(bounds.binding_bytes_max, arguments.memory_bytes);
   // From here on the process ends without tidying up: drivers' threads may still be at work in a shader that never ends.
   Child child(arguments.socket, bounds);
-  if (const auto opened = child.open_device(); !opened) {
+  if (const auto opened = child.open_device(arguments.adapter); !opened) {
     child.send(FrameKind::failed, pack_error(opened.error()));
     ::_exit(1);
   }

@@ -1,4 +1,4 @@
-// The process that strangers' shaders run in: `weft sandbox-child SOCKET MEMORY_BYTES PARENT`, started by Sandbox and by
+// The process that strangers' shaders run in: `weft sandbox-child SOCKET MEMORY_BYTES PARENT [ADAPTER]`, started by Sandbox and by
 // nobody else. It confines itself, makes its own device, and then answers frames (sandbox_wire.h) one at a time until the
 // socket is closed.
 #pragma once

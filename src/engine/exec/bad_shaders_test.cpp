@@ -59,26 +59,56 @@ TEST_F(BadShader, IsRefusedWhenItIsCompiledAheadToo) {
   EXPECT_TRUE(prepared.error().message.starts_with("1:1: ")) << prepared.error().message;
 }
 
-TEST_F(BadShader, NeedsTheEntryPointAndTheBindingsOfItsManifest) {
-  EXPECT_EQ(refusal(shader_job("@compute @workgroup_size(1) fn other() {}")).code, ErrorCode::invalid_argument);
-  const Error unbound =
-      refusal(shader_job("@group(0) @binding(9) var<storage, read_write> out: array<u32>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }"));
-  EXPECT_EQ(unbound.code, ErrorCode::invalid_argument);
-  const Error read_only = refusal(shader_job("@group(0) @binding(0) var<uniform> out: vec4u;\n@compute @workgroup_size(1) fn main() { _ = out; }"));
-  EXPECT_EQ(read_only.code, ErrorCode::invalid_argument);
-  // A binding that is shorter than the shader's type shows only at the dispatch.
+// One line of what this device's own compiler says, with the place in the shader.
+struct Mismatch {
+  std::string_view shader;
+  std::string_view keys;
+  std::string_view sentence;
+};
+class BadShaderMismatch : public BadShader, public testing::WithParamInterface<Mismatch> {};
+const Mismatch mismatches[] = {
+    {"@compute @workgroup_size(1) fn other() {}\n@compute @workgroup_size(1) fn third() {}", "",
+     R"(The shader has no entry point "main": it has "other", "third".)"},
+    {"fn other() {}", "", R"(The shader has no entry point "main": it has none with @compute.)"},
+    {"fn other() {}\n  @fragment fn main() {}", "", R"(2:13: The entry point "main" is one of @fragment; a job's is one of @compute.)"},
+    {"// Nine\n @group(0) @binding(9) var<storage, read_write> out: array<u32>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }", "",
+     "2:2: The shader uses @group(0) @binding(9), which is no binding of the job."},
+    {"@binding(0) @group(3) var<storage, read_write> out: array<u32>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }", "",
+     "1:1: The shader uses bindings of @group(3); a job's are in @group(0), and Weft's own is in @group(1)."},
+    {"@group(0) @binding(0) var<uniform> out: vec4u;\n@compute @workgroup_size(1) fn main() { _ = out; }", "",
+     "1:1: @group(0) @binding(0) is var<uniform> in the shader, but var<storage, read_write> by its role in the job."},
+    {"@group(0) @binding(0) var<storage, read> out: array<u32>;\n@compute @workgroup_size(1) fn main() { _ = out[0]; }", "",
+     "1:1: @group(0) @binding(0) is var<storage, read> in the shader, but var<storage, read_write> by its role in the job."},
+    {"@group(0) @binding(0) var out: texture_2d<f32>;\n@compute @workgroup_size(1) fn main() { _ = textureDimensions(out); }", "",
+     "1:1: @group(0) @binding(0) is a texture in the shader; a job binds buffers."},
+    {"override k: u32;\n@compute @workgroup_size(1) fn main() { _ = k; }", "",
+     "These overrides have no value, neither in the shader nor in the job's constants: k."},
+    {"@compute @workgroup_size(1) fn main() {}", R"("constants":{"nothing":1},)",
+     R"(The job gives the constant "nothing", but its shader has no such override.)"},
+};
+INSTANTIATE_TEST_SUITE_P(Table, BadShaderMismatch, testing::ValuesIn(mismatches));
+
+TEST_P(BadShaderMismatch, IsOneSentenceWithItsPlace) {
+  const Error error = refusal(shader_job(GetParam().shader, GetParam().keys));
+
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(error.message, std::string(GetParam().sentence) + " - while compiling the shader's entry point \"main\"");
+}
+
+TEST_F(BadShader, NeedsBindingsAsLongAsItsTypesSay) {
+  // This shows only at the dispatch.
   const Error too_short = refusal(
       shader_job("@group(0) @binding(0) var<storage, read_write> out: array<u32, 65>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }"));
+
   EXPECT_EQ(too_short.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(too_short.message, "1:1: @group(0) @binding(0) has 256 bytes in a task, but its type in the shader needs 260.");
   expect_still_works();
 }
 
-TEST_F(BadShader, IsRefusedWithAnUnknownConstant) {
-  EXPECT_EQ(refusal(shader_job(fill, R"("constants":{"nothing":1},)")).code, ErrorCode::invalid_argument);
-}
-
 TEST_F(BadShader, IsRefusedWithAWorkgroupOverTheLimits) {
-  EXPECT_EQ(refusal(shader_job("@compute @workgroup_size(65535) fn main() {}")).code, ErrorCode::invalid_argument);
+  const Error error = refusal(shader_job("@compute @workgroup_size(65535) fn main() {}"));
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_TRUE(error.message.starts_with("1:33: ") && error.message.contains("65535") && !error.message.contains('\n')) << error.message;
   EXPECT_EQ(refusal(shader_job("var<workgroup> a: array<u32, 10000000>;\n@compute @workgroup_size(1) fn main() { a[0] = 1; }")).code,
             ErrorCode::invalid_argument);
   expect_still_works();

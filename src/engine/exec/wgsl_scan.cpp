@@ -175,6 +175,7 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
   std::size_t braces = 0;
   std::string id;            // Of an @id in front.
   std::vector<Tokens> size;  // Of a @workgroup_size in front.
+  Binding binding;           // Of @group and @binding in front.
   for (std::size_t i = 0; i < tokens.size();) {
     const std::string_view token = tokens[i];
     if (token == "{") {
@@ -188,11 +189,16 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
     }
     if (token == "@" && at(i + 2) == "(") {
       const std::string_view attribute = at(i + 1);
+      if (attribute == "group" || attribute == "binding") {
+        if (binding.at.empty()) binding.at = token;
+      }
       i += 2;
       const Tokens inside = parenthesised(i);
       if (attribute == "id" && inside.size() == 1) {
         const auto number = integer_literal(inside[0]);
         id = number ? std::to_string(*number) : "";
+      } else if ((attribute == "group" || attribute == "binding") && inside.size() == 1) {
+        (attribute == "group" ? binding.group : binding.binding) = integer_literal(inside[0]);
       } else if (attribute == "workgroup_size") {
         size.assign(1, {});
         std::size_t depth = 0;
@@ -221,10 +227,12 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
       continue;
     }
     if (token == "fn") {
+      functions_.push_back({.name = at(i + 1), .at = token});
       if (!size.empty()) entry_points_.push_back({.name = at(i + 1), .size = std::exchange(size, {})});
       i += 2;
       continue;
     }
+    if (token == "var" && !binding.at.empty()) bindings_.push_back(std::exchange(binding, {}));
     if (token == ";") id.clear();
     ++i;
   }
@@ -232,6 +240,34 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
 
 bool WgslScan::has_override(std::string_view key) const {
   return std::ranges::any_of(overrides_, [&](const WgslOverride& override_) { return override_.name == key || override_.id == key; });
+}
+
+std::vector<std::string_view> WgslScan::entry_points() const {
+  std::vector<std::string_view> names;
+  for (const EntryPoint& entry : entry_points_) names.push_back(entry.name);
+  return names;
+}
+
+WgslPlace WgslScan::place_of(std::string_view token) const {
+  const std::string_view before = std::string_view(text_).substr(0, static_cast<std::size_t>(token.data() - text_.data()));
+  const auto last_end = before.rfind('\n');
+  return {.line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1,
+          .column = before.size() - (last_end == std::string_view::npos ? 0 : last_end + 1) + 1};
+}
+
+std::optional<WgslPlace> WgslScan::place_of_binding(std::uint32_t group, std::uint32_t binding) const {
+  const auto found = std::ranges::find_if(bindings_, [&](const Binding& one) { return one.group == group && one.binding == binding; });
+  return found == bindings_.end() ? std::nullopt : std::optional(place_of(found->at));
+}
+
+std::optional<WgslPlace> WgslScan::place_of_group(std::uint32_t group) const {
+  const auto found = std::ranges::find_if(bindings_, [&](const Binding& one) { return one.group == group; });
+  return found == bindings_.end() ? std::nullopt : std::optional(place_of(found->at));
+}
+
+std::optional<WgslPlace> WgslScan::place_of_function(std::string_view name) const {
+  const auto found = std::ranges::find(functions_, name, &Function::name);
+  return found == functions_.end() ? std::nullopt : std::optional(place_of(found->at));
 }
 
 Result<std::array<std::uint32_t, 3>> WgslScan::workgroup_size(std::string_view entry, const std::map<std::string, double>& constants) const {

@@ -4,6 +4,7 @@
 
 #include "engine/exec/bounds.h"
 #include "engine/exec/recording.h"
+#include "engine/exec/shader_error.h"
 #include "engine/exec/wgsl_scan.h"
 
 namespace weft::exec {
@@ -232,7 +233,8 @@ Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(gpu::Device& de
         {.wgsl = job->shader, .entry = step.entry, .label = manifest.name, .groups = layouts(manifest), .constants = constants});
     if (!pipeline) {
       // The compiler's own messages begin with LINE:COLUMN, and still do.
-      co_return pass(std::move(pipeline), "while compiling the shader's entry point \"{}\"", step.entry);
+      co_return pass(Result<>(std::unexpected(shader_error(std::move(pipeline).error(), scan, step.entry))),
+                     "while compiling the shader's entry point \"{}\"", step.entry);
     }
     made->pipelines.push_back(std::move(*pipeline));
     made->workgroup_sizes.push_back(scan.workgroup_size(step.entry, constants));
@@ -270,7 +272,10 @@ Async<Result<Output>> run_wgsl(gpu::Device& device, std::shared_ptr<const Job> j
     }
     const bool last = piece + 1 == run.piece_count();
     if (!last && caught.size() < pieces_in_flight_max) continue;
-    for (ErrorScopes::Caught& errors : caught) WEFT_CO_OK(co_await errors.result());
+    for (ErrorScopes::Caught& errors : caught) {
+      if (auto result = co_await errors.result(); !result)
+        co_return std::unexpected(shader_error(std::move(result).error(), WgslScan(job->shader), job->manifest.steps.front().entry));
+    }
     caught.clear();
     if (!last) WEFT_CO_OK(co_await device.idle());
   }

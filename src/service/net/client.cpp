@@ -46,7 +46,7 @@ Error error_of_result(drogon::ReqResult result, const Url& url) {
     case EncryptionFailure:
       return {ErrorCode::unavailable, std::format("No TLS connection to {} comes about.", url.text())};
     case BadResponse:
-      return {ErrorCode::unavailable, std::format("{} answers what is not HTTP, or refuses the connection.", url.text())};
+      return {ErrorCode::unsupported, std::format("{} answers what is not HTTP.", url.text())};
     default:
       return {ErrorCode::unavailable, std::format("The connection to {} broke.", url.text())};
   }
@@ -132,6 +132,13 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
         url_.text());
   }
 
+  // (For one that nobody takes and one that is taken and closed Drogon has the same word, and for all answers that are no WebSocket's.)
+  Error why_not_opened(drogon::ReqResult result) const {
+    if (result == drogon::ReqResult::NetworkFailure) return {ErrorCode::unavailable, std::format("There is no connection to {}.", url_.text())};
+    if (result == drogon::ReqResult::BadResponse) return {ErrorCode::unavailable, std::format("{} does not take the connection.", url_.text())};
+    return error_of_result(result, url_);
+  }
+
   void start(std::string path) {
     auto self = shared_from_this();
     client_ = drogon::WebSocketClient::newWebSocketClient(std::format("{}://{}", url_.tls ? "wss" : "ws", url_.text().substr(url_.tls ? 8 : 7)),
@@ -145,7 +152,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
     request->setPath(std::move(path));
     client_->connectToServer(request, [self](drogon::ReqResult result, const drogon::HttpResponsePtr&, const drogon::WebSocketClientPtr& client) {
       if (self->ended_) return;
-      if (result != drogon::ReqResult::Ok) return self->finish(error_of_result(result, self->url_));
+      if (result != drogon::ReqResult::Ok) return self->finish(self->why_not_opened(result));
       self->connection_ = client->getConnection();
       send_at_once(self->connection_->localAddr());
       self->heard_ = now();

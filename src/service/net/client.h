@@ -100,7 +100,8 @@ class Client {
   [[nodiscard]] static Result<std::unique_ptr<Client>> create(Options options);
   virtual ~Client() = default;
 
-  // unavailable where there is no connection, deadline_exceeded after the timeout. Any HTTP status is a Response.
+  // unavailable where there is no connection, deadline_exceeded after the timeout, unsupported where what answers speaks no HTTP,
+  // unauthenticated where its certificate is not trusted. Any HTTP status is a Response.
   virtual void send(Request request, Answer answer) = 0;
   [[nodiscard]] virtual Result<Response> send_now(Request request) = 0;
 

@@ -4,17 +4,18 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <fcntl.h>
 #include <format>
 #include <map>
 #include <mutex>
+#include <set>
 #include <unistd.h>
 #include <unordered_map>
 #include <vector>
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 
 #include "common/crypto/sha256.h"
 
@@ -66,21 +67,47 @@ std::unexpected<Error> system_error(std::string_view doing, const fs::path& path
   return fail(meaning, "{} {} fails: {}.", doing, path.string(), std::strerror(code));
 }
 
+Result<> write_at(int file, ByteSpan bytes, std::uint64_t offset, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("Writing", path);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return {};
+}
+
+// Room is set aside in steps, so that a full disk is met by whoever adds and not by whoever syncs.
+constexpr std::uint64_t room_step = 1 << 20;
+
+// Records that are not in their file yet.
+struct Waiting {
+  std::uint32_t file = 0;
+  std::uint64_t offset = 0;
+  ByteVector bytes;
+  bool closed = false;  // Somebody is writing it: nothing is added.
+};
+
 }  // namespace
 
 struct BlobPack::State {
   fs::path directory;
   Options options;
-  mutable std::mutex mutex;
+  std::mutex writing;        // Before `mutex`: one writes at a time, in order.
+  mutable std::mutex mutex;  // Of all that follows.
   std::unordered_map<Hash, Place> index;
   std::uint64_t bytes = 0;
   std::map<std::uint32_t, int> files;  // Open, by number.
   std::uint32_t current = 0;           // Which one is appended to; 0: none yet.
   std::uint32_t next = 1;
-  std::uint64_t end = 0;     // Of the current one.
-  bool dirty = false;        // Something was added since the last sync.
-  std::uint64_t synced = 0;  // Of the current one: all before it is durable,
-  std::uint64_t marked = 0;  // and the last mark says so of this.
+  std::deque<Waiting> waiting;
+  std::size_t waiting_bytes = 0;
+  std::set<std::uint32_t> unsynced;  // Files to which something was added since the last sync.
+  std::uint64_t end = 0;             // Of the current one, with what waits.
+  std::uint64_t room = 0;            // Up to where the disk has room for it.
+  std::uint64_t synced = 0;          // Of the current one: all before it is durable,
+  std::uint64_t marked = 0;          // and the last mark says so of this.
 
   ~State() {
     for (const auto& [number, file] : files) ::close(file);
@@ -97,10 +124,25 @@ struct BlobPack::State {
     return {};
   }
 
+  [[nodiscard]] int file(std::uint32_t number) const {
+    const std::lock_guard lock(mutex);
+    return files.at(number);
+  }
+
+  [[nodiscard]] Waiting* waiting_with(const Place& place) {
+    const auto holds = [&](const Waiting& records) {
+      return records.file == place.file && place.offset >= records.offset && place.offset <= records.offset + records.bytes.size();
+    };
+    const auto records = std::ranges::find_if(waiting, holds);
+    return records == waiting.end() ? nullptr : &*records;
+  }
+
   Result<> scan();
   void read_heads(std::uint32_t number, ByteSpan all);
   Result<> begin_file();
   Result<> append(Kind kind, const Hash& hash, ByteSpan content);
+  // Under `writing`.
+  Result<> write_waiting();
 };
 
 Result<> BlobPack::State::scan() {
@@ -123,6 +165,8 @@ Result<> BlobPack::State::scan() {
     struct stat status{};
     if (::fstat(file, &status) != 0) return system_error("Reading", path(number));
     const auto size = static_cast<std::size_t>(status.st_size);
+    // Room that a process set aside and did not need.
+    if (static_cast<std::size_t>(status.st_blocks) * 512 > size + room_step / 2) (void)!::ftruncate(file, status.st_size);
     if (size == 0) continue;
     void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (mapped == MAP_FAILED) return system_error("Reading", path(number));
@@ -172,23 +216,48 @@ Result<> BlobPack::State::begin_file() {
   if (file < 0) return system_error("Making", path(number));
   files[number] = file;
   current = number;
-  end = synced = marked = 0;
+  end = room = synced = marked = 0;
   return sync_folder();
 }
 
 Result<> BlobPack::State::append(Kind kind, const Hash& hash, ByteSpan content) {
-  if (current == 0 || end + head_bytes + content.size() > options.file_bytes_max) {
-    if (current != 0 && ::fdatasync(files.at(current)) != 0) return system_error("Syncing", path(current));
-    WEFT_OK(begin_file());
+  const std::uint64_t size = head_bytes + content.size();
+  if (current == 0 || end + size > options.file_bytes_max) WEFT_OK(begin_file());
+  if (end + size > room) {
+    const std::uint64_t more = std::max(room_step, size);
+    if (::fallocate(files.at(current), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(room), static_cast<off_t>(more)) != 0 &&
+        (errno == ENOSPC || errno == EDQUOT))  // Where it is not known, writing says.
+      return system_error("Writing", path(current));
+    room += more;
   }
+  if (waiting.empty() || waiting.back().closed || waiting.back().file != current) waiting.push_back({.file = current, .offset = end, .bytes = {}});
+  ByteVector& records = waiting.back().bytes;
   const Head head = head_of(kind, content.size(), hash);
-  const std::array<iovec, 2> parts{iovec{const_cast<std::uint8_t*>(head.data()), head.size()},
-                                   iovec{const_cast<std::uint8_t*>(content.data()), content.size()}};
-  const auto size = static_cast<ssize_t>(head.size() + content.size());
-  // Cut short it is written over by the next record.
-  if (::pwritev(files.at(current), parts.data(), 2, static_cast<off_t>(end)) != size) return system_error("Writing", path(current));
-  end += static_cast<std::uint64_t>(size);
+  records.insert(records.end(), head.begin(), head.end());
+  records.insert(records.end(), content.begin(), content.end());
+  unsynced.insert(current);
+  waiting_bytes += size;
+  end += size;
   return {};
+}
+
+Result<> BlobPack::State::write_waiting() {
+  for (;;) {
+    const Waiting* first = nullptr;
+    int file = -1;
+    {
+      const std::lock_guard lock(mutex);
+      if (waiting.empty()) return {};
+      first = &waiting.front();  // Which stays where it is: only this function takes it away.
+      waiting.front().closed = true;
+      file = files.at(first->file);
+    }
+    // (What a failure cut short is written again.)
+    WEFT_OK(write_at(file, first->bytes, first->offset, path(first->file)));
+    const std::lock_guard lock(mutex);
+    waiting_bytes -= first->bytes.size();
+    waiting.pop_front();
+  }
 }
 
 Result<std::unique_ptr<BlobPack>> BlobPack::open(const fs::path& directory, Options options) {
@@ -200,39 +269,56 @@ Result<std::unique_ptr<BlobPack>> BlobPack::open(const fs::path& directory, Opti
 }
 
 BlobPack::BlobPack(std::unique_ptr<State> state) : state_(std::move(state)) {}
-BlobPack::~BlobPack() = default;
+BlobPack::~BlobPack() {
+  const std::lock_guard writing(state_->writing);
+  (void)state_->write_waiting();  // Nobody was promised any of it.
+}
 
 Result<bool> BlobPack::add(const Hash& hash, ByteSpan bytes) {
-  const std::lock_guard lock(state_->mutex);
+  std::unique_lock lock(state_->mutex);
   if (state_->index.contains(hash)) return false;
+  if (state_->waiting_bytes > state_->options.waiting_bytes_max) {
+    lock.unlock();
+    {
+      const std::lock_guard writing(state_->writing);
+      WEFT_OK(state_->write_waiting());
+    }
+    lock.lock();
+    if (state_->index.contains(hash)) return false;
+  }
   if (state_->synced > state_->marked) {
     WEFT_OK(state_->append(Kind::mark, offset_as_hash(state_->synced), {}));
     state_->marked = state_->synced;
   }
   WEFT_OK(state_->append(Kind::blob, hash, bytes));
-  state_->dirty = true;
   state_->index.emplace(hash, Place{.file = state_->current, .size = static_cast<std::uint32_t>(bytes.size()), .offset = state_->end - bytes.size()});
   state_->bytes += bytes.size();
   return true;
 }
 
 Result<> BlobPack::sync() {
-  std::unique_lock lock(state_->mutex);
-  if (!state_->dirty) return {};
-  state_->dirty = false;
-  const std::uint32_t number = state_->current;
-  const int file = state_->files.at(number);
-  const std::uint64_t end = state_->end;
-  lock.unlock();
-  // (A file that was full in between has been synced by whoever began the next.)
-  const bool synced = ::fdatasync(file) == 0;
-  lock.lock();
-  if (!synced) {
-    state_->dirty = true;
-    return system_error("Syncing", state_->path(number));
+  const std::lock_guard writing(state_->writing);
+  std::set<std::uint32_t> numbers;
+  std::uint32_t current = 0;
+  std::uint64_t end = 0;
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->unsynced.empty()) return {};
+    numbers = std::exchange(state_->unsynced, {});
+    current = state_->current;
+    end = state_->end;
   }
-  if (state_->current == number) state_->synced = std::max(state_->synced, end);
-  return {};
+  Result<> done = state_->write_waiting();
+  for (const std::uint32_t number : numbers) {
+    if (done && ::fdatasync(state_->file(number)) != 0) done = system_error("Syncing", state_->path(number));
+  }
+  const std::lock_guard lock(state_->mutex);
+  if (!done) {
+    state_->unsynced.merge(numbers);
+  } else if (state_->current == current) {
+    state_->synced = std::max(state_->synced, end);
+  }
+  return done;
 }
 
 std::optional<BlobPack::Place> BlobPack::find(const Hash& hash) const {
@@ -246,33 +332,49 @@ Result<ByteVector> BlobPack::read(const Place& place, std::uint64_t offset, std:
   int file = -1;
   {
     const std::lock_guard lock(state_->mutex);
+    if (const Waiting* const records = state_->waiting_with(place)) {
+      const ByteSpan part = ByteSpan(records->bytes).subspan(place.offset - records->offset + offset, size);
+      return ByteVector(part.begin(), part.end());
+    }
     file = state_->files.at(place.file);
   }
   ByteVector bytes(size);
   for (std::uint64_t done = 0; done < size;) {
     const ssize_t count = ::pread(file, bytes.data() + done, size - done, static_cast<off_t>(place.offset + offset + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error("Reading", path_of(place));
-    if (count == 0) return fail(ErrorCode::data_loss, "The file {} ends too early.", path_of(place).string());
+    if (count < 0) return system_error("Reading", state_->path(place.file));
+    if (count == 0) return fail(ErrorCode::data_loss, "The file {} ends too early.", state_->path(place.file).string());
     done += static_cast<std::uint64_t>(count);
   }
   return bytes;
 }
 
-fs::path BlobPack::path_of(const Place& place) const { return state_->path(place.file); }
+Result<fs::path> BlobPack::file_of(const Place& place) const {
+  const std::lock_guard writing(state_->writing);
+  WEFT_OK(state_->write_waiting());
+  return state_->path(place.file);
+}
 
 Result<bool> BlobPack::remove(const Hash& hash) {
-  const std::lock_guard lock(state_->mutex);
-  const auto found = state_->index.find(hash);
-  if (found == state_->index.end()) return false;
-  const Place place = found->second;
-  const int file = state_->files.at(place.file);
-  const auto kind = static_cast<std::uint8_t>(Kind::removed);
-  if (::pwrite(file, &kind, 1, static_cast<off_t>(place.offset - head_bytes)) != 1 || ::fdatasync(file) != 0)
-    return system_error("Removing from", state_->path(place.file));
+  constexpr auto kind = static_cast<std::uint8_t>(Kind::removed);
+  std::unique_lock writing(state_->writing);
+  std::unique_lock lock(state_->mutex);
+  auto found = state_->index.extract(hash);
+  if (found.empty()) return false;
+  const Place place = found.mapped();
   state_->bytes -= place.size;
-  state_->index.erase(found);
-  return true;
+  if (Waiting* const records = state_->waiting_with(place)) {
+    records->bytes[place.offset - head_bytes - records->offset] = kind;
+    return true;
+  }
+  const int file = state_->files.at(place.file);
+  lock.unlock();
+  writing.unlock();
+  if (::pwrite(file, &kind, 1, static_cast<off_t>(place.offset - head_bytes)) == 1 && ::fdatasync(file) == 0) return true;
+  const auto error = system_error("Removing from", state_->path(place.file));
+  lock.lock();
+  if (state_->index.insert(std::move(found)).inserted) state_->bytes += place.size;
+  return error;
 }
 
 std::uint64_t BlobPack::bytes() const {

@@ -1,6 +1,7 @@
-// Small blobs one behind the other in a few large files, so that thousands of them become durable with one fdatasync. A blob is
-// there for readers as soon as it is added, and durable after the next sync(), which whoever acknowledges it calls first
-// (GroupCommit::Options::before_commit).
+// Small blobs one behind the other in a few large files, so that thousands of them become durable with one write and one
+// fdatasync. A blob is there for readers as soon as it is added, and durable after the next sync(), which whoever acknowledges
+// it calls first (GroupCommit::Options::before_commit). Until then it waits in memory, its room on the disk set aside: whoever
+// adds never waits for a page that is on its way to the disk.
 //
 // A file DIR/NNNNNN is a row of records: a head of 44 bytes (kind, size, SHA-256, a check of those two) and the bytes. After a
 // sync a mark is appended that says up to where; at the start only what stands behind that is hashed, and what a crash tore
@@ -24,6 +25,7 @@ class BlobPack {
  public:
   struct Options {
     std::uint64_t file_bytes_max = std::uint64_t{1} << 30;  // Then the next file begins.
+    std::size_t waiting_bytes_max = 8 << 20;                // With more whoever adds writes them first.
   };
   struct Place {
     std::uint32_t file = 0;
@@ -43,7 +45,8 @@ class BlobPack {
 
   [[nodiscard]] std::optional<Place> find(const Hash& hash) const;
   [[nodiscard]] Result<ByteVector> read(const Place& place, std::uint64_t offset, std::uint64_t size) const;
-  [[nodiscard]] std::filesystem::path path_of(const Place& place) const;
+  // The file where it lies, written as far as that; to be read by somebody else.
+  [[nodiscard]] Result<std::filesystem::path> file_of(const Place& place) const;
   // Durable on return. Its bytes stay in the file, unnamed. False where it is not there.
   [[nodiscard]] Result<bool> remove(const Hash& hash);
 

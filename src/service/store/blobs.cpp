@@ -310,8 +310,10 @@ Blobs::Blobs(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Blobs::~Blobs() = default;
 
 Result<Blobs::Location> Blobs::location(const Hash& hash) const {
-  if (const auto place = state_->pack->find(hash))
-    return Location{.path = state_->pack->path_of(*place), .offset = place->offset, .size = place->size};
+  if (const auto place = state_->pack->find(hash)) {
+    WEFT_ASSIGN(fs::path path, state_->pack->file_of(*place));
+    return Location{.path = std::move(path), .offset = place->offset, .size = place->size};
+  }
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   return Location{.path = path, .offset = 1, .size = blob.size};  // Behind the version.
@@ -328,13 +330,13 @@ Result<std::uint64_t> Blobs::size(const Hash& hash) const {
 }
 
 Result<ByteVector> Blobs::read(const Hash& hash) const {
-  const auto checked = [&](ByteVector bytes, const fs::path& path) -> Result<ByteVector> {
-    if (crypto::sha256(bytes) != hash) return fail(ErrorCode::data_loss, "The bytes in {} no longer have their hash.", path.string());
+  const auto checked = [&](ByteVector bytes, const fs::path& where) -> Result<ByteVector> {
+    if (crypto::sha256(bytes) != hash) return fail(ErrorCode::data_loss, "The bytes in {} no longer have their hash.", where.string());
     return bytes;
   };
   if (const auto place = state_->pack->find(hash)) {
     WEFT_ASSIGN(ByteVector bytes, state_->pack->read(*place, 0, place->size));
-    return checked(std::move(bytes), state_->pack->path_of(*place));
+    return checked(std::move(bytes), state_->directory / "pack");
   }
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));

@@ -1,5 +1,6 @@
 #include "apps/coordinator/bench/floor.h"
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -14,6 +15,8 @@
 
 #include "common/base/guarded.h"
 #include "common/crypto/keys.h"
+#include "common/crypto/sha256.h"
+#include "common/proof/receipt.h"
 #include "common/protocol/codec.h"
 #include "service/net/server.h"
 
@@ -76,6 +79,7 @@ struct Worker {
   std::shared_ptr<net::Peer> peer;
   std::uint32_t texts = 0;  // That it sent: a hello, a proof, receipts.
   TaskId task;
+  PublicKey key;
 };
 
 struct Queue {
@@ -109,14 +113,14 @@ class FloorServer final : public Floor {
 
   Result<> listen() {
     server_->route({.method = "POST", .pattern = "/v1/jobs", .handle = [this](net::IncomingRequest request, net::Respond respond) {
-                      submit(request.body, std::move(respond));
+                      submit(request, std::move(respond));
                     }});
     net::SocketRoute workers;
     workers.path = "/v1/worker";
     workers.opened = [this](std::shared_ptr<net::Peer> peer) {
-      queue_.with([&](Queue& queue) { queue.workers[peer->id()] = std::make_shared<Worker>(Worker{.peer = peer, .task = {}}); });
+      queue_.with([&](Queue& queue) { queue.workers[peer->id()] = std::make_shared<Worker>(Worker{.peer = peer, .task = {}, .key = {}}); });
     };
-    workers.text = [this](const std::shared_ptr<net::Peer>& peer, const std::string&) { greet(*peer); };
+    workers.text = [this](const std::shared_ptr<net::Peer>& peer, const std::string& text) { hear(*peer, text); };
     workers.binary = [this](const std::shared_ptr<net::Peer>& peer, const std::string& bytes) { result(*peer, bytes); };
     workers.oversized = [](const std::shared_ptr<net::Peer>&, std::size_t) {};
     workers.closed = [this](const std::shared_ptr<net::Peer>& peer) {
@@ -129,9 +133,21 @@ class FloorServer final : public Floor {
     return server_->start();
   }
   [[nodiscard]] std::uint16_t port() const override { return server_->port(); }
+  void check_signatures(bool checks) override { checks_ = checks; }
 
  private:
-  void submit(std::string_view body, net::Respond respond) {
+  static bool is_signed(const net::IncomingRequest& request) {
+    const auto client = PublicKey::parse(request.header("weft-client"));
+    const auto nonce = from_hex(request.header("weft-nonce"));
+    const auto signature = Signature::parse(request.header("weft-signature"));
+    return client && nonce && signature &&
+           crypto::verify_now(*client, protocol::submit_digest(crypto::sha256(as_bytes(request.body)), *nonce), *signature);
+  }
+
+  // A refusal ends the measurement: the crowd reports it.
+  void submit(const net::IncomingRequest& request, net::Respond respond) {
+    if (checks_ && !is_signed(request)) return respond(net::json_reply(401, "{}"));
+    const std::string_view body = request.body;
     JobId job;
     queue_.with([&](Queue& queue) {
       ++queue.jobs_ever;
@@ -142,10 +158,26 @@ class FloorServer final : public Floor {
     file_->append(body, [job, respond = std::move(respond)] { respond(net::json_reply(202, R"({"id":")" + job.text() + R"("})")); });
   }
 
-  void greet(net::Peer& peer) {
+  void hear(net::Peer& peer, std::string_view text) {
+    const auto worker = queue_.with([&](Queue& queue) { return queue.workers.at(peer.id()); });
+    if (worker->texts < 2) return greet(peer, text);
+    if (!checks_) return;
+    const auto message = protocol::decode_worker_message(text);
+    const auto* const receipt = message ? std::get_if<protocol::Receipt>(&*message) : nullptr;
+    if (receipt == nullptr) return peer.close("A receipt was expected.");
+    std::vector<proof::Claim> claims;
+    for (const auto& item : receipt->items) claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
+    if (!crypto::verify_now(worker->key, proof::receipt_digest(key_.public_key(), {}, claims).span(), receipt->signature))
+      return peer.close("The receipt's signature is wrong.");
+    for (const proof::Claim& claim : claims) accept(worker, claim.task, "");
+  }
+
+  void greet(net::Peer& peer, std::string_view text) {
     queue_.with([&](Queue& queue) {
       const auto& worker = queue.workers.at(peer.id());
       if (++worker->texts == 1) {
+        const auto message = protocol::decode_worker_message(text);
+        if (const auto* hello = message ? std::get_if<protocol::Hello>(&*message) : nullptr) worker->key = hello->key;
         peer.send_text(protocol::encode(protocol::CoordinatorMessage(protocol::Challenge{.nonce = {}, .coordinator = key_.public_key()})));
       } else if (worker->texts == 2) {
         peer.send_text(protocol::encode(protocol::CoordinatorMessage(protocol::Welcome{.session = "floor"})));
@@ -164,6 +196,11 @@ class FloorServer final : public Floor {
       queue.idle.push_back(worker);
       queue.match();
     });
+    // With a receipt it is written for good only when that has come, as by a coordinator.
+    if (!checks_) accept(worker, task, bytes);
+  }
+
+  void accept(const std::shared_ptr<Worker>& worker, const TaskId& task, std::string_view bytes) {
     file_->append(bytes, [worker, task] {
       worker->peer->send_text(
           protocol::encode(protocol::CoordinatorMessage(protocol::Verdict{.task = task, .attempt = 1, .accepted = true, .paid = 0, .balance = 0})));
@@ -171,6 +208,7 @@ class FloorServer final : public Floor {
   }
 
   const crypto::KeyPair key_;
+  std::atomic<bool> checks_ = false;
   Guarded<Queue> queue_;
   std::unique_ptr<SyncedFile> file_;
   std::unique_ptr<net::Server> server_;

@@ -72,7 +72,7 @@ Async<Result<std::unique_ptr<llm::Engine>>> NativeServingHost::create_engine(con
   if (device_ == nullptr || device_->lost().has_value()) {
     auto device = co_await instance_->create_device(
         {.label = "weft serving", .trusted_shaders = true, .cache_directory = options_.cache.empty() ? "" : (options_.cache / "pipelines").string()},
-        {});
+        options_.adapter);
     if (!device) {
       work(false);
       co_return std::unexpected(device.error());

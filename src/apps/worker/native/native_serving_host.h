@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "apps/worker/native/call_thread.h"
@@ -20,7 +21,8 @@ class NativeServingHost final : public ServingHost {
  public:
   struct Options {
     bool gpu = true;
-    std::filesystem::path cache;  // Of this program: chunks in models/, pipelines in pipelines/.
+    std::optional<std::size_t> adapter = {};  // The GPU's number; the best one without.
+    std::filesystem::path cache;              // Of this program: chunks in models/, pipelines in pipelines/.
   };
   NativeServingHost(net::Client& client, Options options);
   ~NativeServingHost() override;

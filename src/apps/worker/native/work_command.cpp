@@ -1,6 +1,7 @@
 #include "apps/worker/native/work_command.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <condition_variable>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <tuple>
 
+#include "apps/worker/native/coordinator_check.h"
 #include "apps/worker/native/cpu_runner.h"
 #include "apps/worker/native/native_host.h"
 #include "apps/worker/native/native_serving_host.h"
@@ -59,6 +61,7 @@ Result<Device> make_device(const WorkOptions& options, net::Client& client) {
   }
   Sandbox::Options sandbox;
   sandbox.memory_bytes = memory_bytes;
+  sandbox.adapter = options.adapter;
   auto runner = std::make_unique<SandboxRunner>(std::move(sandbox), post);
   WEFT_ASSIGN(device.capabilities, runner->describe());
   device.runner = std::move(runner);
@@ -91,11 +94,36 @@ class Ending {
   std::optional<Error> error_;
 };
 
+// Until the first welcome, whether it is a coordinator that does not let this worker in. On the client's thread.
+class FirstContact {
+ public:
+  FirstContact(std::string url, Ending& ending) : url_(std::move(url)), ending_(ending) {}
+
+  void joined() { joined_ = true; }
+  [[nodiscard]] bool has_joined() const { return joined_; }
+  void lost(net::Client& client) {
+    if (joined_ || asking_) return;
+    asking_ = true;
+    client.send(net::get("/v1/info"), [this](const Result<net::Response>& info) {
+      asking_ = false;
+      if (const Result<> checked = check_coordinator(url_, info); !checked) ending_.reach(checked.error());
+    });
+  }
+
+ private:
+  const std::string url_;
+  Ending& ending_;
+  std::atomic<bool> joined_ = false;
+  bool asking_ = false;
+};
+
 // One line for what a person wants to know; the rest at debug level.
 struct Teller {
   std::string coordinator;
   std::string key;
   std::string device;
+  net::Client& client;
+  FirstContact& contact;
   Ending& ending;
 
   void operator()(const Event& event) const {
@@ -103,9 +131,14 @@ struct Teller {
   }
   void tell(const event::Connecting&) const { log_debug("connecting to {}", coordinator); }
   void tell(const event::Connected& what) const {
+    contact.joined();
     log_info("joined {} as {} with {}; {:.6f} credits so far", coordinator, key, device, credits(what.balance));
   }
-  void tell(const event::Disconnected& what) const { log_warning("lost {}: {}; again in {:.1f} s", coordinator, what.reason, seconds(what.retry)); }
+  void tell(const event::Disconnected& what) const {
+    const std::string_view reason = std::string_view(what.reason).substr(0, what.reason.find_last_not_of('.') + 1);
+    log_warning("{} {}: {}; again in {:.1f} s", contact.has_joined() ? "lost" : "not yet at", coordinator, reason, seconds(what.retry));
+    contact.lost(client);
+  }
   void tell(const event::TaskStarted& what) const { log_debug("task {} starts", what.key.task.text()); }
   void tell(const event::TaskResumed& what) const { log_info("task {} goes on at {} of {}", what.key.task.text(), what.done, what.of); }
   void tell(const event::TaskAdvanced& what) const {
@@ -229,7 +262,8 @@ class ModelService {
  private:
   ModelService(const WorkOptions& options, std::unique_ptr<net::Client> client) : client_(std::move(client)) {
     on_thread(*client_, [&] {
-      host_ = std::make_unique<NativeServingHost>(*client_, NativeServingHost::Options{.gpu = options.device != "cpu", .cache = options.cache});
+      host_ = std::make_unique<NativeServingHost>(
+          *client_, NativeServingHost::Options{.gpu = options.device != "cpu", .adapter = options.adapter, .cache = options.cache});
     });
   }
   [[nodiscard]] Result<> begin(const WorkOptions& options, double gb_per_s) {
@@ -269,13 +303,14 @@ Result<> work(const WorkOptions& options) {
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
+  Ending ending;
+  FirstContact contact(options.coordinator, ending);  // Both outlive the client, on whose thread they are told.
   WEFT_ASSIGN(crypto::KeyPair wallet, wallet_of(options));
   WEFT_ASSIGN(const auto client, net::Client::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(Device device, make_device(options, *client));
 
   WEFT_ASSIGN(auto models, ModelService::create(options, device.capabilities.copy_gb_per_s));
 
-  Ending ending;
   NativeHost host(*client);
   Session::Options session_options;
   session_options.connection.capabilities = device.capabilities;
@@ -290,9 +325,13 @@ Result<> work(const WorkOptions& options) {
   if (models) session_options.on_welcome = [&models](const protocol::Welcome& welcome) { models->join(welcome.blob_token); };
   std::unique_ptr<Session> session;
   on_thread(*client, [&] {
-    session = std::make_unique<Session>(
-        host, *device.runner, wallet, session_options,
-        Teller{.coordinator = options.coordinator, .key = wallet.public_key().text(), .device = device.capabilities.description, .ending = ending});
+    session = std::make_unique<Session>(host, *device.runner, wallet, session_options,
+                                        Teller{.coordinator = options.coordinator,
+                                               .key = wallet.public_key().text(),
+                                               .device = device.capabilities.description,
+                                               .client = *client,
+                                               .contact = contact,
+                                               .ending = ending});
     session->start();
   });
 
@@ -318,8 +357,10 @@ Result<> work(const WorkOptions& options) {
   });
   models.reset();
   device.runner.reset();
-  std::fprintf(stderr, "%llu tasks done, %llu accepted, %.6f credits earned\n", static_cast<unsigned long long>(stats.counters.tasks_done),
-               static_cast<unsigned long long>(stats.counters.accepted), credits(stats.counters.paid));
+  if (contact.has_joined()) {
+    std::fprintf(stderr, "%llu tasks done, %llu accepted, %.6f credits earned\n", static_cast<unsigned long long>(stats.counters.tasks_done),
+                 static_cast<unsigned long long>(stats.counters.accepted), credits(stats.counters.paid));
+  }
   if (const std::optional<Error> error = ending.error()) return std::unexpected(*error);
   return {};
 }

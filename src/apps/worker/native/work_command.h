@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "service/net/client.h"
@@ -12,9 +13,10 @@ namespace weft::worker {
 struct WorkOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::string device = "gpu";    // "gpu" or "cpu".
-  std::filesystem::path wallet;  // Empty: the default one, made when missing.
-  std::uint32_t slots = 16;      // Tasks to hold at a time: one runs, the next one's data is fetched; small ones come in batches.
+  std::string device = "gpu";               // "gpu" or "cpu".
+  std::optional<std::size_t> adapter = {};  // Which GPU, by its number in `weft bench gpu --list`; the best one without.
+  std::filesystem::path wallet;             // Empty: the default one, made when missing.
+  std::uint32_t slots = 16;                 // Tasks to hold at a time: one runs, the next one's data is fetched; small ones come in batches.
   std::uint32_t wall_ms_max = 30'000;
   std::uint32_t memory_mb = 1024;
   std::uint32_t slice_memory_mb = 0;     // Above 0: tasks share the device in time slices, each in a partition of so much of memory_mb.
@@ -26,8 +28,8 @@ struct WorkOptions {
   std::string peer_address;  // The same place as others see it, behind a NAT with a forwarded port; empty: peer_listen.
 };
 
-// Runs until SIGINT or SIGTERM, or until the coordinator refuses this worker. Exit code: 0 after a stop, 3 where there is
-// no GPU, 2 after a refusal.
+// Runs until SIGINT or SIGTERM, or until the coordinator refuses this worker or turns out to be none. Exit code: 0 after a stop, 3 where
+// there is no GPU, 2 after a refusal.
 [[nodiscard]] int work_command(const WorkOptions& options);
 
 }  // namespace weft::worker
