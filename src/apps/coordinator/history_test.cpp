@@ -4,8 +4,10 @@
 
 #include <cstdlib>
 #include <random>
+#include <set>
 
 #include "apps/coordinator/test_network.h"
+#include "common/proof/fingerprint.h"
 
 namespace weft::coordinator {
 namespace {
@@ -26,6 +28,22 @@ CoreSettings lively_settings() {
   settings.stake_target = 100'000;
   settings.stakes_open = true;
   return settings;
+}
+
+// What a model's answers need of the world.
+class HistoryNetwork : public TestNetwork {
+ public:
+  using TestNetwork::TestNetwork;
+  std::vector<AnswerAuditOrder> audits;
+  void audit_answer(const AnswerAuditOrder& order) override { audits.push_back(order); }
+};
+
+Prints prints_of(std::uint32_t tokens) {
+  Prints out;
+  const std::vector<float> hidden(64, 0.5F);
+  for (std::uint32_t at = 0; at < tokens; at += proof::fingerprint_interval) out[at] = proof::fingerprint(hidden).value();
+  out[tokens] = out[0];
+  return out;
 }
 
 class History {
@@ -65,7 +83,7 @@ class History {
   [[nodiscard]] bool is_here(std::size_t i) const { return places_[i].worker != nullptr && !places_[i].worker->closed; }
 
   void act() {
-    switch (pick(12)) {
+    switch (pick(15)) {
       case 0:
       case 1:
       case 2:
@@ -84,6 +102,14 @@ class History {
         return network_.pass(std::chrono::milliseconds(chance(20) ? pick(45'000) : pick(1'500)));
       case 9:
         return speak_up(pick(keys_.size()));
+      case 10:
+        return ask();
+      case 11:
+        return answer();
+      case 12:
+        return judge();
+      case 13:
+        return chance(30) ? lose_power() : beat(std::chrono::milliseconds(500));
       default:
         return beat(std::chrono::milliseconds(500));
     }
@@ -98,6 +124,7 @@ class History {
     std::memcpy(nonce.data(), &nonces_, sizeof nonces_);
     crypto::KeyPair& client = clients_[pick(clients_.size())];
     const auto submitted = network_.submit(client, count_manifest(tasks, replicas, "", 1, audit), nonce);
+    if (network_.hold_commits) return;  // Nobody was told, and it will not have been.
     ASSERT_TRUE(submitted.has_value()) << submitted.error().message;
     jobs_.push_back({.id = JobId::parse(submitted->id).value(), .tasks = tasks, .replicas = replicas, .client = &client});
   }
@@ -143,8 +170,12 @@ class History {
     for (const auto& [lease, task] : std::exchange(place.held, {})) place.worker->deliver(lease, task);
   }
   // What it was leased and has not answered.
-  static void remember(Place& place) {
-    if (place.worker == nullptr || !place.worker->behaviour.silent) return;
+  void remember(Place& place) {
+    if (place.worker == nullptr) return;
+    for (const auto& verdict : std::exchange(place.worker->verdicts, {})) {
+      if (verdict.accepted) told_.insert(verdict.task);
+    }
+    if (!place.worker->behaviour.silent) return;
     for (const auto& lease : place.worker->leases) {
       for (const auto& task : lease.tasks) place.held.emplace_back(lease, task);
     }
@@ -186,14 +217,94 @@ class History {
     network_.run();
   }
 
-  void restart() {
-    ++restarts;
-    for (Place& place : places_) remember(place);
+  // --- Answers of models: asked for with a key, given by some of the workers, read again by others.
+  void ask() {
+    if (!key_) {
+      ApiKey key{.id = "0123456789abcdef", .name = "test", .hash = api_key_hash("weft-test"), .owner = clients_[0].public_key()};
+      network_.post([&](Core& core, Moment now) { core.add_key(key, KeyMaker::client, 0, now, [&](const Result<ApiKey>& made) { key_ = *made; }); });
+      network_.run();
+      if (!key_) return;
+    }
+    const std::uint64_t tokens = 20 + pick(200);
+    const AnswerOrder order{.key = key_->hash,
+                            .model = "tiny",
+                            .answers = 1 + static_cast<std::uint32_t>(pick(3)),
+                            .tokens_likely = tokens,
+                            .tokens_worst = tokens,
+                            .tokens_least = 12,
+                            .price = static_cast<MicroCredits>(pick(100'000))};
+    network_.post([&](Core& core, Moment now) {
+      core.admit_answers(order, now, [&](const Result<AnswerAdmission>& admitted) {
+        asked_.insert(asked_.end(), admitted->answers.begin(), admitted->answers.end());
+      });
+    });
+    network_.run();
+  }
+  void answer() {
+    if (asked_.empty()) return;
+    const AnswerId id = asked_.back();
+    asked_.pop_back();
+    const auto tokens = static_cast<std::uint32_t>(1 + pick(100));
+    AnswerEnd end{.reason = chance(20) ? "failed" : chance(20) ? "cancelled" : "eos", .prompt_tokens = static_cast<std::uint32_t>(pick(30))};
+    end.answered.assign(tokens, 5);
+    end.answer_tokens = tokens;
+    if (chance(90)) end.prints = prints_of(tokens);
+    for (std::size_t i = 1 + pick(2); i > 0; --i) end.work.push_back({.worker = keys_[pick(keys_.size())].public_key(), .work = pick(1'000)});
+    network_.post([&](Core& core, Moment now) { core.answered({.id = id, .end = end}, now); });
+    network_.run();
+  }
+  void judge() {
+    for (const AnswerAuditOrder& order : std::exchange(network_.audits, {})) {
+      AnswerAudited audited{.id = order.id, .reason = "They differ."};
+      const auto auditor = keys_[pick(keys_.size())].public_key();
+      if (!std::ranges::contains(order.except, auditor)) {
+        audited.auditors = {auditor};
+        audited.verdict = chance(70) ? AnswerVerdict::agrees : chance(50) ? AnswerVerdict::differs : AnswerVerdict::unheard;
+      }
+      network_.post([=](Core& core, Moment now) { core.answer_audited(audited, now); });
+      network_.run();
+    }
+  }
+
+  // What was decided and not yet stored is as if it had never been; nobody was told of it.
+  void lose_power() {
+    network_.run();
     const auto balances = all_balances();
     const auto views = all_views();
+    network_.hold_commits = true;
+    for (std::size_t i = 1 + pick(4); i > 0; --i) {
+      switch (pick(6)) {
+        case 0:
+          submit();
+          break;
+        case 1:
+          cancel();
+          break;
+        case 2:
+          join(pick(keys_.size()));
+          break;
+        case 3:
+          speak_up(pick(keys_.size()));
+          break;
+        case 4:
+          move_stake(pick(keys_.size()));
+          break;
+        default:
+          beat(std::chrono::milliseconds(500));
+      }
+    }
+    network_.hold_commits = false;
+    begin_again(balances, views);
+  }
+  void restart() { begin_again(all_balances(), all_views()); }
+  void begin_again(const std::map<std::string, MicroCredits>& balances, const std::vector<protocol::api::Job>& views) {
+    ++restarts;
+    for (Place& place : places_) remember(place);
 
     network_.restart();
     for (Place& place : places_) place.worker = nullptr;
+    asked_.clear();
+    network_.audits.clear();
 
     // Whoever has become believed since it handed a result in may be believed about that one too: nothing else is different.
     const auto views_now = all_views();
@@ -219,6 +330,17 @@ class History {
       });
     });
     network_.run();
+    // What is set aside for answers goes back when the process ends.
+    const std::string client = Account::client(clients_[0].public_key()).text();
+    for (auto each = all.begin(); each != all.end();) {
+      const auto of_job = [&](const Known& job) { return each->first == Account::escrow(job.id).text(); };
+      if (!each->first.starts_with("escrow:") || std::ranges::any_of(jobs_, of_job)) {
+        ++each;
+        continue;
+      }
+      all[client] += each->second;
+      each = all.erase(each);
+    }
     return all;
   }
   // Of running jobs: how far they are, and at which price.
@@ -252,6 +374,8 @@ class History {
   // Everybody who is honest is here and works.
   void settle() {
     for (std::size_t i = 0; i < keys_.size(); ++i) leave(i);
+    while (!asked_.empty()) answer();
+    for (int i = 0; i < 50 && !network_.audits.empty(); ++i) judge();
     for (std::size_t i = 0; i < honest_count; ++i) {
       places_[i].held.clear();
       auto& worker = network_.connect(keys_[i]);
@@ -276,6 +400,12 @@ class History {
   }
 
   void check_end() {
+    for (Place& place : places_) remember(place);
+    for (const TaskId& task : told_) {
+      const auto accepted = network_.store().tasks(task.job);
+      ASSERT_TRUE(accepted.has_value()) << accepted.error().message;
+      EXPECT_TRUE(std::ranges::contains(*accepted, task, &store::Task::id)) << task.text() << " was said to be accepted";
+    }
     MicroCredits spent = 0;
     for (const Known& known : jobs_) {
       const auto job = network_.store().job(known.id).value();
@@ -307,7 +437,11 @@ class History {
     }
     MicroCredits left = 0;
     for (const crypto::KeyPair& client : clients_) left += network_.balance(Account::client(client.public_key()));
-    EXPECT_EQ(owned + left, -network_.balance(Account::mint()));
+    EXPECT_EQ(owned + left, -network_.balance(Account::mint())) << "nothing is set aside any more";
+    if (key_)
+      network_.post(
+          [&](Core& core, Moment) { core.list_keys({}, [&](const Result<std::vector<ApiKey>>& keys) { spent += keys->front().credits; }); });
+    network_.run();
     EXPECT_LE(owned, spent) << "workers have what clients paid and no more";
     EXPECT_TRUE(network_.store().audit().has_value());
   }
@@ -320,9 +454,12 @@ class History {
     return made;
   }();
   std::vector<crypto::KeyPair> keys_;
-  TestNetwork network_{lively_settings()};
+  HistoryNetwork network_{lively_settings()};
   std::vector<Place> places_;
   std::vector<Known> jobs_;
+  std::set<TaskId> told_;  // Tasks that somebody was told are accepted.
+  std::optional<ApiKey> key_;
+  std::vector<AnswerId> asked_;  // And not answered.
   std::uint64_t nonces_ = 0;
 };
 
