@@ -212,11 +212,11 @@ void add_job_routes(const HttpParts& parts) {
                   .cost = cost});
   };
   add("POST", "/v1/jobs", submit, 1);
-  add("GET", "/v1/jobs", list_jobs, 0);
+  add("GET", "/v1/jobs", list_jobs, 1);  // Reads a hundred manifests,
   add("GET", "/v1/jobs/{}", show_job, 0);
   add("DELETE", "/v1/jobs/{}", cancel, 1);
   add("GET", "/v1/jobs/{}/outputs/{}", show_output, 0);
-  add("GET", "/v1/tasks", show_tasks, 0);
+  add("GET", "/v1/tasks", show_tasks, 1);  // and this all tasks of the job.
 }
 
 }  // namespace weft::coordinator

@@ -46,7 +46,9 @@ inline int serve_for_test(const char* port, const char* data) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   set_log_level(LogLevel::error);
-  auto coordinator = Coordinator::start({.port = static_cast<std::uint16_t>(std::atoi(port)), .data = data, .rate_limit = 0});
+  Options options{.port = static_cast<std::uint16_t>(std::atoi(port)), .data = data, .rate_limit = 0};
+  if (const char* grant = std::getenv("WEFT_TEST_GRANT")) options.grant = std::atoll(grant);
+  auto coordinator = Coordinator::start(options);
   if (!coordinator) {
     log_error("{}", coordinator.error().message);
     return 1;
