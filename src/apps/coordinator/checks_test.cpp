@@ -115,6 +115,31 @@ TEST_F(ChecksTest, AResultWaitsForItsComparisonAndNobodyForIt) {
   EXPECT_TRUE(std::ranges::all_of(second.verdicts, &protocol::Verdict::accepted));
 }
 
+// Large outputs on a busy machine: nobody is blamed for how long we look at them.
+TEST_F(ChecksTest, AComparisonMayTakeLongerThanAReceipt) {
+  auto& first = network.join(a, off_by(0));
+  auto& second = network.join(b, off_by(0.05F));
+  network.hold_comparisons = true;
+  const auto submitted = network.submit(client, std::string(floats));
+  ASSERT_TRUE(submitted.has_value());
+  ASSERT_FALSE(network.held_comparisons.empty());
+  for (int i = 0; i < 40; ++i) {
+    for (auto* worker : {&first, &second}) worker->say(protocol::Beat{});
+    network.pass(std::chrono::milliseconds(500));
+  }
+  network.hold_comparisons = false;
+  for (const auto& compare : std::exchange(network.held_comparisons, {})) compare();
+
+  const auto job = network.finish(JobId::parse(submitted->id).value());
+
+  ASSERT_EQ(job.state, store::JobState::done) << job.reason;
+  EXPECT_EQ(network.store().replicas(job.id)->size(), 4U);
+  for (auto* worker : {&first, &second}) {
+    EXPECT_EQ(worker->verdicts.size(), 2U) << "nothing was leased again";
+    EXPECT_TRUE(std::ranges::all_of(worker->verdicts, &protocol::Verdict::accepted));
+  }
+}
+
 TEST_F(ChecksTest, AComparisonThatComesAfterTheJobHasEndedIsAnswered) {
   auto& first = network.join(a, off_by(0));
   auto& second = network.join(b, off_by(0.05F));

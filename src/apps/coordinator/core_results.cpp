@@ -25,7 +25,10 @@ void Core::deliver(Delivery delivery, Moment now) {
   const trust::Replica replica{.task = result.task, .worker = key, .attempt = result.attempt, .root = result.root};
   job->second.delivered[result.task.index].insert_or_assign(key, Delivered{.result = result, .arrived = now.unix});
   state.board.touch(result.task);
-  if (state.compare_first(job->second, key, result)) return;
+  if (state.compare_first(job->second, key, result)) {
+    constexpr auto compared_after_max = std::chrono::minutes(10);
+    return state.scheduler.awaits_receipt_from(result.task, key, now.at + compared_after_max);
+  }
   state.act(state.trust.add_result(replica, now.unix), now);
 }
 
