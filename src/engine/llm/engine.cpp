@@ -2,10 +2,22 @@
 
 #include <algorithm>
 
+#include "engine/llm/sampler.h"
+
 namespace weft::llm {
 
 Async<Result<std::vector<float>>> Engine::last_hidden(SequenceId) {
   co_return fail(ErrorCode::unsupported, "The engine on {} gives no hidden states.", device());
+}
+
+Async<Result<>> Engine::absorb(SequenceId sequence, std::vector<float> hidden) {
+  WEFT_CO_ASSIGN([[maybe_unused]] const std::vector<float> unwanted, co_await forward(sequence, std::move(hidden)));
+  co_return Result<>();
+}
+
+Async<Result<Drawn>> Engine::draw_behind(SequenceId sequence, Sampling sampling, std::vector<Token> tokens) {
+  WEFT_CO_ASSIGN(const std::vector<float> raw, co_await logits(sequence));
+  co_return Sampler().draw(sampling, raw, tokens, static_cast<std::uint32_t>(tokens.size()));
 }
 
 Result<EngineOptions> complete(EngineOptions options, const Config& config) {

@@ -83,6 +83,11 @@ class Engine {
   [[nodiscard]] virtual Async<Result<std::vector<float>>> forward(SequenceId sequence, std::vector<float> hidden) = 0;
   // The first range: hidden states of tokens.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> forward_tokens(SequenceId sequence, std::vector<Token> tokens) = 0;
+  // The last range: forward() for what it leaves behind, where nobody wants its hidden states.
+  [[nodiscard]] virtual Async<Result<>> absorb(SequenceId sequence, std::vector<float> hidden);
+  // The last range: draws the token behind the last position. It does not count as appended: its hidden state comes with the next rows.
+  // `tokens` are those of all positions so far, at which penalties look.
+  [[nodiscard]] virtual Async<Result<Drawn>> draw_behind(SequenceId sequence, Sampling sampling, std::vector<Token> tokens);
 };
 
 }  // namespace weft::llm

@@ -47,10 +47,13 @@ void NativeServingHost::work(bool begins) {
 void NativeServingHost::pump() {
   client_.post([this] {
     if (working_ > 0) {
-      const bool resumed = instance_->poll(std::chrono::milliseconds(1));
+      constexpr auto poll_max = std::chrono::milliseconds(1);
+      const Instant begun = host_.now();
+      const bool resumed = instance_->poll(poll_max);
       if (working_ > 0) {
-        // What is under way may be on another thread, which no poll can see.
-        return resumed ? pump() : host_.after(std::chrono::microseconds(100), [this] { pump(); });
+        // What is under way may be on another thread, which no poll waits for.
+        const bool waited = host_.now() - begun >= poll_max / 2;
+        return resumed || waited ? pump() : host_.after(std::chrono::microseconds(100), [this] { pump(); });
       }
     }
     pumping_ = false;

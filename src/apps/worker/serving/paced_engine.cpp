@@ -74,6 +74,14 @@ class PacedEngine final : public llm::Engine {
     }
     co_return hidden;
   }
+  Async<Result<>> absorb(llm::SequenceId id, std::vector<float> hidden) override {
+    if (!pace_.now) co_return co_await paced(engine_->absorb(id, std::move(hidden)), true);
+    WEFT_CO_ASSIGN([[maybe_unused]] const std::vector<float> unwanted, co_await forward(id, std::move(hidden)));
+    co_return Result<>();
+  }
+  Async<Result<llm::Drawn>> draw_behind(llm::SequenceId id, llm::Sampling sampling, std::vector<llm::Token> tokens) override {
+    return paced(engine_->draw_behind(id, sampling, std::move(tokens)), false);
+  }
   Async<Result<std::vector<float>>> last_hidden(llm::SequenceId id) override { return paced(engine_->last_hidden(id), false); }
 
  private:

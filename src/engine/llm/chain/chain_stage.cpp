@@ -93,7 +93,11 @@ Async<Result<>> ChainStage::pass(ChainFrame frame) {
   if (!frame.tokens.empty()) {
     sequence->tokens.resize(frame.at);
     sequence->tokens.insert(sequence->tokens.end(), frame.tokens.begin(), frame.tokens.end());
-    WEFT_CO_ASSIGN(frame.values, co_await engine_->forward(sequence->id, std::move(frame.values)));
+    if (options_.last) {
+      WEFT_CO_OK(co_await engine_->absorb(sequence->id, std::move(frame.values)));
+    } else {
+      WEFT_CO_ASSIGN(frame.values, co_await engine_->forward(sequence->id, std::move(frame.values)));
+    }
   }
   if (options_.last) co_return co_await answer(*sequence, frame);
   say(lines_.onwards, frame);
@@ -108,13 +112,12 @@ Async<Result<>> ChainStage::answer(Sequence& sequence, const ChainFrame& frame) 
     say(lines_.to_first, state);
     co_return Result<>();
   }
-  WEFT_CO_ASSIGN(std::vector<float> logits, co_await engine_->logits(sequence.id));
   ChainFrame out{.sequence = frame.sequence, .ticket = frame.ticket};
   if (frame.want == ChainFrame::Want::logits) {
     out.kind = ChainFrame::Kind::logits;
-    out.values = std::move(logits);
+    WEFT_CO_ASSIGN(out.values, co_await engine_->logits(sequence.id));
   } else {
-    const Drawn drawn = sampler_.draw(sequence.sampling, logits, sequence.tokens, static_cast<std::uint32_t>(sequence.tokens.size()));
+    WEFT_CO_ASSIGN(const Drawn drawn, co_await engine_->draw_behind(sequence.id, sequence.sampling, sequence.tokens));
     out.kind = ChainFrame::Kind::drawn;
     out.tokens = {drawn.token};
     out.values = {drawn.logprob};

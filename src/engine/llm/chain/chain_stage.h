@@ -17,7 +17,6 @@
 
 #include "engine/llm/chain/chain_frame.h"
 #include "engine/llm/engine.h"
-#include "engine/llm/sampler.h"
 
 namespace weft::llm {
 
@@ -60,7 +59,6 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
   const Lines lines_;
   std::deque<ChainFrame> waiting_;
   std::map<std::uint32_t, Sequence> sequences_;  // By the first stage's numbers.
-  Sampler sampler_;
   bool working_ = false;
   bool stopped_ = false;
   std::function<void()> on_stop_;

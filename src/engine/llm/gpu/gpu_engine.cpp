@@ -1,10 +1,14 @@
 #include "engine/llm/gpu/gpu_engine.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <optional>
 
 #include "common/base/check.h"
@@ -82,6 +86,8 @@ class GpuEngine final : public Engine {
   void set_sampling(SequenceId id, const Sampling& sampling) override;
   Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden) override;
   Async<Result<std::vector<float>>> forward_tokens(SequenceId id, std::vector<Token> tokens) override;
+  Async<Result<>> absorb(SequenceId id, std::vector<float> hidden) override;
+  Async<Result<Drawn>> draw_behind(SequenceId id, Sampling sampling, std::vector<Token> tokens) override;
 
  private:
   static RowShape shape_of(const gpu::Device& device, const Config& config, const EngineOptions& options) {
@@ -107,15 +113,35 @@ class GpuEngine final : public Engine {
     std::vector<std::uint64_t> epochs;
   };
 
+  // Memory that the CPU reads, kept for the next read: making some takes 0.1 ms, and giving it back may wait for the device.
+  struct Staging {
+    gpu::Buffer buffer;
+    bool taken = false;
+  };
+  struct FloatsBack {
+    std::shared_ptr<Staging> staging;
+    std::uint64_t count = 0;
+  };
+
   [[nodiscard]] Result<> fits(const Sequence& sequence, std::size_t more) const;
   [[nodiscard]] Result<> check_tokens(std::span<const Token> tokens) const;
   void reset(SequenceId id);
   void settle(SequenceId id);
   void place_rows(SequenceId id, std::uint32_t first, std::uint32_t count);
-  void feed(SequenceId id);
+  // Records a pass of rows through the layers, and hands it to the device in pieces while more is being recorded, so that it does not
+  // wait for all of it; the last piece is the caller's to submit.
+  [[nodiscard]] gpu::Encoder begin_layers(const RowCount& rows, bool embed, const char* label);
+  // Everything that was handed in goes through the layers; what comes out of the last rows can be recorded along with them.
+  void feed(SequenceId id, const std::function<void(gpu::Encoder&, std::uint32_t rows)>& record = {});
+  [[nodiscard]] Result<> takes_hidden(const Sequence& sequence, const std::vector<float>& hidden) const;
+  // These rows of hidden states through the layers, in one submit with what `record` adds behind them.
+  void pass_hidden(SequenceId id, std::span<const float> states, const std::function<void(gpu::Encoder&)>& record);
   void ensure_hidden(SequenceId id);
   // Copies final hidden states to the first rows and makes logits of them.
   std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& sequences);
+  // A copy of floats on its way back: recorded, then, when its encoder is submitted, awaited.
+  [[nodiscard]] FloatsBack record_floats(gpu::Encoder& encoder, const gpu::Buffer& buffer, std::uint64_t count, std::uint64_t first = 0);
+  [[nodiscard]] Async<Result<std::vector<float>>> floats_of(FloatsBack back);
   [[nodiscard]] Async<Result<std::vector<float>>> read_floats_back(const gpu::Buffer& buffer, std::uint64_t count, std::uint64_t first = 0);
   [[nodiscard]] Async<Result<>> take_oldest();
   void measure_steps();
@@ -141,6 +167,7 @@ class GpuEngine final : public Engine {
   std::unique_ptr<ModelProgram> program_;
   gpu::ReadbackRing drawn_ring_;
   gpu::Buffer last_hidden_;  // [slot][embedding]
+  std::vector<std::shared_ptr<Staging>> stagings_;
   std::vector<std::optional<Sequence>> sequences_;
   std::deque<UnderWay> under_way_;
   std::vector<SequenceId> stream_;                // Whose last drawn tokens are in the device's rows; empty when the rows were used otherwise.
@@ -313,22 +340,35 @@ void GpuEngine::place_rows(SequenceId id, std::uint32_t first, std::uint32_t cou
   buffers_.write_rows(device_, places, std::span(&segment, 1));
 }
 
-// Everything that was handed in goes through the layers.
-void GpuEngine::feed(SequenceId id) {
+gpu::Encoder GpuEngine::begin_layers(const RowCount& rows, bool embed, const char* label) {
+  // Recording and submitting a dispatch takes a third of what it runs with few rows: the device begins behind the first of them.
+  constexpr std::uint32_t first_piece = 12, piece = 48, few_rows = 16;
+  const Program& layers = program_->layers(rows);
+  const bool in_pieces = rows.rows <= few_rows;
+  std::size_t next = 0;
+  for (std::uint32_t most = first_piece;; most = piece) {
+    gpu::Encoder encoder = device_.create_encoder(label);
+    {
+      gpu::Pass pass = encoder.begin_pass(label);
+      if (embed && next == 0) counters_.dispatches += program_->embed().record(pass, rows);
+      counters_.dispatches += layers.record_piece(pass, rows, next, in_pieces ? most : std::numeric_limits<std::uint32_t>::max());
+    }
+    if (next == layers.size()) return encoder;
+    device_.submit(std::move(encoder));
+    ++counters_.submits;
+  }
+}
+
+void GpuEngine::feed(SequenceId id, const std::function<void(gpu::Encoder&, std::uint32_t rows)>& record) {
   Sequence& sequence = at(id);
   const std::uint64_t row_bytes = std::uint64_t{config_.embedding} * 4;
   while (sequence.fed < sequence.length) {
     const std::uint32_t count = std::min(buffers_.shape.rows, sequence.length - sequence.fed);
     place_rows(id, sequence.fed, count);
     buffers_.write_tokens(device_, std::span(sequence.tokens).subspan(sequence.fed, count));
-    gpu::Encoder encoder = device_.create_encoder("feed");
-    {
-      gpu::Pass pass = encoder.begin_pass("feed");
-      const RowCount rows{.rows = count, .segments = 1, .positions = sequence.fed + count};
-      counters_.dispatches += program_->embed().record(pass, rows);
-      counters_.dispatches += program_->layers(rows).record(pass, rows);
-    }
+    gpu::Encoder encoder = begin_layers({.rows = count, .segments = 1, .positions = sequence.fed + count}, true, "feed");
     encoder.copy(buffers_.hidden, (count - 1) * row_bytes, last_hidden_, static_cast<std::uint64_t>(id) * row_bytes, row_bytes);
+    if (record) record(encoder, count);
     device_.submit(std::move(encoder));
     ++counters_.submits;
     sequence.fed += count;
@@ -369,16 +409,36 @@ std::uint32_t GpuEngine::record_head(gpu::Encoder& encoder, const std::vector<Se
   return program_->head(count).record(pass, count);
 }
 
+GpuEngine::FloatsBack GpuEngine::record_floats(gpu::Encoder& encoder, const gpu::Buffer& buffer, std::uint64_t count, std::uint64_t first) {
+  const std::uint64_t bytes = count * 4;
+  auto free = std::ranges::find_if(stagings_, [&](const auto& staging) { return !staging->taken && staging->buffer.size() >= bytes; });
+  if (free == stagings_.end()) {
+    // Those that are too small now would be so again.
+    std::erase_if(stagings_, [](const auto& staging) { return !staging->taken; });
+    stagings_.push_back(std::make_shared<Staging>(
+        Staging{.buffer = device_.create_buffer(
+                    {.size = std::bit_ceil(bytes), .usage = BufferUsage::map_read | BufferUsage::copy_destination, .label = "readback"})}));
+    free = stagings_.end() - 1;
+  }
+  (*free)->taken = true;
+  encoder.copy(buffer, first * 4, (*free)->buffer, 0, bytes);
+  return {.staging = *free, .count = count};
+}
+
+Async<Result<std::vector<float>>> GpuEngine::floats_of(FloatsBack back) {
+  std::vector<float> out(back.count);
+  const Result<> read = co_await device_.read(back.staging->buffer, 0, {reinterpret_cast<std::uint8_t*>(out.data()), out.size() * 4});
+  back.staging->taken = false;
+  if (!read) co_return std::unexpected(read.error());
+  co_return out;
+}
+
 Async<Result<std::vector<float>>> GpuEngine::read_floats_back(const gpu::Buffer& buffer, std::uint64_t count, std::uint64_t first) {
-  std::vector<float> out(count);
-  const gpu::Buffer staging =
-      device_.create_buffer({.size = count * 4, .usage = BufferUsage::map_read | BufferUsage::copy_destination, .label = "readback"});
   gpu::Encoder encoder = device_.create_encoder("readback");
-  encoder.copy(buffer, first * 4, staging, 0, count * 4);
+  FloatsBack back = record_floats(encoder, buffer, count, first);
   device_.submit(std::move(encoder));
   ++counters_.submits;
-  WEFT_CO_OK(co_await device_.read(staging, 0, {reinterpret_cast<std::uint8_t*>(out.data()), static_cast<std::size_t>(count) * 4}));
-  co_return out;
+  return floats_of(std::move(back));
 }
 
 Async<Result<std::vector<float>>> GpuEngine::logits(SequenceId id) {
@@ -390,9 +450,10 @@ Async<Result<std::vector<float>>> GpuEngine::logits(SequenceId id) {
   gpu::Encoder encoder = device_.create_encoder("logits");
   std::vector<SequenceId> one{id};
   counters_.dispatches += record_head(encoder, one);
+  FloatsBack back = record_floats(encoder, buffers_.logits, config_.vocabulary);
   device_.submit(std::move(encoder));
   ++counters_.submits;
-  co_return co_await read_floats_back(buffers_.logits, config_.vocabulary);
+  co_return co_await floats_of(std::move(back));
 }
 
 Async<Result<std::vector<float>>> GpuEngine::last_hidden(SequenceId id) {
@@ -402,6 +463,16 @@ Async<Result<std::vector<float>>> GpuEngine::last_hidden(SequenceId id) {
   co_return co_await read_floats_back(last_hidden_, config_.embedding, static_cast<std::uint64_t>(id) * config_.embedding);
 }
 
+// As the sampler leaves it (GpuDrawn).
+Drawn drawn_of(ByteSpan bytes) {
+  std::uint32_t token = 0;
+  Drawn drawn;
+  std::memcpy(&token, bytes.data(), 4);
+  std::memcpy(&drawn.logprob, bytes.data() + 4, 4);
+  drawn.token = static_cast<Token>(token);
+  return drawn;
+}
+
 // Waits for the oldest pass that is under way and keeps what it drew.
 Async<Result<>> GpuEngine::take_oldest() {
   WEFT_CO_ASSIGN(const ByteSpan bytes, co_await under_way_.front().read.bytes());
@@ -409,12 +480,7 @@ Async<Result<>> GpuEngine::take_oldest() {
   for (std::size_t i = 0; i < pass.sequences.size(); ++i) {
     const auto slot = static_cast<std::size_t>(pass.sequences[i]);
     if (!sequences_[slot] || sequences_[slot]->epoch != pass.epochs[i]) continue;
-    std::uint32_t token = 0;
-    Drawn drawn;
-    std::memcpy(&token, bytes.data() + i * 8, 4);
-    std::memcpy(&drawn.logprob, bytes.data() + i * 8 + 4, 4);
-    drawn.token = static_cast<Token>(token);
-    sequences_[slot]->ahead.push_back(drawn);
+    sequences_[slot]->ahead.push_back(drawn_of(bytes.subspan(i * 8)));
     --sequences_[slot]->under_way;
   }
   under_way_.pop_front();
@@ -565,37 +631,88 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
   co_return out;
 }
 
-Async<Result<std::vector<float>>> GpuEngine::forward(SequenceId id, std::vector<float> hidden) {
-  Sequence& sequence = at(id);
-  WEFT_CO_OK(check_device());
+Result<> GpuEngine::takes_hidden(const Sequence& sequence, const std::vector<float>& hidden) const {
+  WEFT_OK(check_device());
   const std::uint32_t width = config_.embedding;
   if (hidden.empty() || hidden.size() % width != 0)
-    co_return fail(ErrorCode::invalid_argument, "{} numbers are no hidden states of {} each.", hidden.size(), width);
-  const auto total = static_cast<std::uint32_t>(hidden.size() / width);
-  WEFT_CO_OK(fits(sequence, total));
-  for (std::uint32_t done = 0; done < total;) {
-    const std::uint32_t count = std::min(buffers_.shape.rows, total - done);
-    place_rows(id, sequence.fed, count);
-    const std::span<float> states = std::span(hidden).subspan(std::size_t{done} * width, std::size_t{count} * width);
-    device_.write(buffers_.hidden, 0, as_bytes(std::span<const float>(states)));
-    gpu::Encoder encoder = device_.create_encoder("forward");
-    {
-      gpu::Pass pass = encoder.begin_pass("forward");
-      const RowCount rows{.rows = count, .segments = 1, .positions = sequence.fed + count};
-      counters_.dispatches += program_->layers(rows).record(pass, rows);
-    }
-    encoder.copy(buffers_.hidden, std::uint64_t{count - 1} * width * 4, last_hidden_, static_cast<std::uint64_t>(id) * width * 4,
-                 std::uint64_t{width} * 4);
-    device_.submit(std::move(encoder));
-    ++counters_.submits;
-    sequence.fed += count;
-    sequence.length = sequence.fed;
-    sequence.hidden_at = sequence.fed;
-    WEFT_CO_ASSIGN(const std::vector<float> out, co_await read_floats_back(buffers_.hidden, std::uint64_t{count} * width));
+    return fail(ErrorCode::invalid_argument, "{} numbers are no hidden states of {} each.", hidden.size(), width);
+  return fits(sequence, hidden.size() / width);
+}
+
+void GpuEngine::pass_hidden(SequenceId id, std::span<const float> states, const std::function<void(gpu::Encoder&)>& record) {
+  Sequence& sequence = at(id);
+  const std::uint64_t row_bytes = std::uint64_t{config_.embedding} * 4;
+  const auto count = static_cast<std::uint32_t>(states.size() / config_.embedding);
+  place_rows(id, sequence.fed, count);
+  device_.write(buffers_.hidden, 0, as_bytes(states));
+  gpu::Encoder encoder = begin_layers({.rows = count, .segments = 1, .positions = sequence.fed + count}, false, "forward");
+  encoder.copy(buffers_.hidden, (count - 1) * row_bytes, last_hidden_, static_cast<std::uint64_t>(id) * row_bytes, row_bytes);
+  if (record) record(encoder);
+  device_.submit(std::move(encoder));
+  ++counters_.submits;
+  sequence.fed += count;
+  sequence.length = sequence.fed;
+  sequence.hidden_at = sequence.fed;
+}
+
+Async<Result<std::vector<float>>> GpuEngine::forward(SequenceId id, std::vector<float> hidden) {
+  WEFT_CO_OK(takes_hidden(at(id), hidden));
+  const std::size_t rows_max = std::size_t{buffers_.shape.rows} * config_.embedding;
+  for (std::size_t done = 0; done < hidden.size();) {
+    const std::span<float> states = std::span(hidden).subspan(done, std::min(rows_max, hidden.size() - done));
+    FloatsBack back;
+    pass_hidden(id, states, [&](gpu::Encoder& encoder) { back = record_floats(encoder, buffers_.hidden, states.size()); });
+    WEFT_CO_ASSIGN(const std::vector<float> out, co_await floats_of(std::move(back)));
     std::ranges::copy(out, states.begin());
-    done += count;
+    done += states.size();
   }
   co_return hidden;
+}
+
+Async<Result<>> GpuEngine::absorb(SequenceId id, std::vector<float> hidden) {
+  WEFT_CO_OK(takes_hidden(at(id), hidden));
+  const std::size_t rows_max = std::size_t{buffers_.shape.rows} * config_.embedding;
+  for (std::size_t done = 0; done < hidden.size(); done += rows_max)
+    pass_hidden(id, std::span<const float>(hidden).subspan(done, std::min(rows_max, hidden.size() - done)), {});
+  co_return Result<>();
+}
+
+Async<Result<Drawn>> GpuEngine::draw_behind(SequenceId id, Sampling sampling, std::vector<Token> tokens) {
+  check(options_.layers.end == config_.layers && options_.layers.begin > 0, "the engine with the last layers draws behind hidden states");
+  WEFT_CO_OK(check_device());
+  Sequence& sequence = at(id);
+  if (sequence.length == 0 || sequence.hidden_at != sequence.length || tokens.size() != sequence.length)
+    co_return fail(ErrorCode::unavailable, "A stage has no hidden state behind position {} to draw from.", sequence.length);
+  if (drawn_ring_.free_slots() == 0) co_return co_await Engine::draw_behind(id, sampling, std::move(tokens));  // Others' draws are on their way.
+  const auto slot = static_cast<std::uint32_t>(id);
+  set_sampling(id, sampling);
+  if (sampling.has_penalties()) {
+    const std::size_t count = std::min<std::size_t>(sampling.penalty_window, tokens.size());
+    const std::vector<std::uint32_t> last(tokens.end() - static_cast<std::ptrdiff_t>(count), tokens.end());
+    sampler_->remember(slot, sequence.length - static_cast<std::uint32_t>(count), last);
+  }
+  end_stream();
+  // One position early, as in draw_first().
+  const RowPlace place{.slot = slot, .position = sequence.length - 1, .run = 0};
+  const Segment segment{.slot = slot, .first_row = 0, .rows = 1};
+  buffers_.write_rows(device_, std::span(&place, 1), std::span(&segment, 1));
+  gpu::Encoder encoder = device_.create_encoder("draw behind");
+  count_decode(record_head(encoder, {id}));
+  std::uint32_t step = 0;
+  {
+    gpu::Pass pass = encoder.begin_pass("draw behind");
+    const std::array<std::uint32_t, 1> slots{slot};
+    step = sampler_->record(pass, *sampled_rows_, slots);
+    count_decode(sampler_->dispatches(slots));
+    ++counters_.decode_steps;
+  }
+  WEFT_CO_ASSIGN(gpu::Readback read, drawn_ring_.record(encoder, sampler_->drawn(), sampler_->drawn_offset(step), 8));
+  device_.submit(std::move(encoder));
+  read.begin();
+  ++counters_.submits;
+  ++counters_.decode_submits;
+  WEFT_CO_ASSIGN(const ByteSpan bytes, co_await read.bytes());
+  co_return drawn_of(bytes);
 }
 
 Async<Result<std::vector<float>>> GpuEngine::forward_tokens(SequenceId id, std::vector<Token> tokens) {
@@ -612,8 +729,9 @@ Async<Result<std::vector<float>>> GpuEngine::forward_tokens(SequenceId id, std::
     sequence.tokens.insert(sequence.tokens.end(), tokens.begin() + static_cast<std::ptrdiff_t>(done),
                            tokens.begin() + static_cast<std::ptrdiff_t>(done + count));
     sequence.length += count;
-    feed(id);
-    WEFT_CO_ASSIGN(const std::vector<float> out, co_await read_floats_back(buffers_.hidden, std::uint64_t{count} * width));
+    FloatsBack back;
+    feed(id, [&](gpu::Encoder& encoder, std::uint32_t rows) { back = record_floats(encoder, buffers_.hidden, std::uint64_t{rows} * width); });
+    WEFT_CO_ASSIGN(const std::vector<float> out, co_await floats_of(std::move(back)));
     hidden.insert(hidden.end(), out.begin(), out.end());
     done += count;
   }

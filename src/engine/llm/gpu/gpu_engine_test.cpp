@@ -212,6 +212,52 @@ TEST_P(GpuPromises, RunsARangeOfLayersWithTheNumbersOfTheWhole) {
   EXPECT_EQ(run(last->logits(in_last)).value(), run(whole->logits(in_whole)).value());
 }
 
+// Token by token, as a chain does: what the last range draws behind hidden states is what the whole draws, and several sequences on one
+// engine do not disturb each other.
+TEST_P(GpuPromises, DrawsBehindHiddenStatesWhatTheWholeDraws) {
+  const std::uint32_t layers = model_->model.config.layers, cut = layers / 2;
+  const auto whole = engine_of(*model_, {.sequences = 2}), first = engine_of(*model_, {.layers = {0, cut}, .sequences = 2}),
+             last = engine_of(*model_, {.layers = {cut, layers}, .sequences = 2});
+  const std::vector<Sampling> samplings = {
+      {}, {.temperature = 0.9f, .repetition_penalty = 1.3f, .presence_penalty = 0.2f, .penalty_window = 16, .seed = 5}};
+  struct One {
+    Sampling sampling;
+    SequenceId in_whole, in_first, in_last;
+    std::vector<Token> tokens, rows;  // All that were read, and those to be read next.
+  };
+  std::vector<One> all;
+  for (const Sampling& sampling : samplings) {
+    One one{.sampling = sampling,
+            .in_whole = whole->open().value(),
+            .in_first = first->open().value(),
+            .in_last = last->open().value(),
+            .tokens = prompt(11 + all.size()),
+            .rows = {}};
+    one.rows = one.tokens;
+    ASSERT_TRUE(run(whole->append(one.in_whole, one.tokens)).has_value());
+    whole->set_sampling(one.in_whole, sampling);
+    all.push_back(std::move(one));
+  }
+
+  for (int step = 0; step < 12; ++step) {
+    for (One& one : all) {
+      const Drawn expected = run(whole->draw({one.in_whole}, 0)).value().front();
+      auto hidden = run(first->forward_tokens(one.in_first, one.rows));
+      ASSERT_TRUE(hidden.has_value()) << hidden.error().message;
+      ASSERT_TRUE(run(last->absorb(one.in_last, *hidden)).has_value());
+      const auto drawn = run(last->draw_behind(one.in_last, one.sampling, one.tokens));
+      ASSERT_TRUE(drawn.has_value()) << drawn.error().message;
+
+      EXPECT_EQ(drawn->token, expected.token) << step;
+      EXPECT_NEAR(drawn->logprob, expected.logprob, 1e-4);
+      EXPECT_EQ(last->length(one.in_last), one.tokens.size()) << "what is drawn counts for nothing yet";
+      one.rows = {expected.token};
+      one.tokens.push_back(expected.token);
+    }
+  }
+  EXPECT_EQ(run(last->draw_behind(all[0].in_last, {}, {})).error().code, ErrorCode::unavailable) << "of other tokens than were read";
+}
+
 TEST_P(GpuPromises, RefusesWhatDoesNotFit) {
   const auto engine = engine_of(*model_, {.context = 4});
   const SequenceId sequence = engine->open().value();

@@ -14,10 +14,16 @@ bool Program::suits(const Dispatch& dispatch, const RowCount& count) {
 }
 
 std::uint32_t Program::record(gpu::Pass& pass, const RowCount& count) const {
+  std::size_t next = 0;
+  return record_piece(pass, count, next, std::numeric_limits<std::uint32_t>::max());
+}
+
+std::uint32_t Program::record_piece(gpu::Pass& pass, const RowCount& count, std::size_t& next, std::uint32_t most) const {
   std::uint32_t recorded = 0;
-  for (const auto& dispatch : dispatches_) {
-    if (!suits(*dispatch, count)) continue;
-    pass.run(*dispatch->pipeline, dispatch->group_pointers, dispatch->workgroups(count));
+  for (; next < dispatches_.size() && recorded < most; ++next) {
+    const Dispatch& dispatch = *dispatches_[next];
+    if (!suits(dispatch, count)) continue;
+    pass.run(*dispatch.pipeline, dispatch.group_pointers, dispatch.workgroups(count));
     ++recorded;
   }
   return recorded;

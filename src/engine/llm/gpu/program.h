@@ -39,6 +39,9 @@ class Program {
   void add(Dispatch dispatch);
   // How many dispatches it recorded.
   std::uint32_t record(gpu::Pass& pass, const RowCount& count) const;
+  // The same in pieces: at most so many from dispatch `next` on, which goes on to the first of the next piece; size() at the end.
+  std::uint32_t record_piece(gpu::Pass& pass, const RowCount& count, std::size_t& next, std::uint32_t most) const;
+  [[nodiscard]] std::size_t size() const { return dispatches_.size(); }
 
  private:
   [[nodiscard]] static bool suits(const Dispatch& dispatch, const RowCount& count);
