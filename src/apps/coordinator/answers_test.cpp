@@ -293,6 +293,37 @@ TEST_F(AnswersTest, WhoIsBelievedAndHasAStakeIsAuditedSeldomAndWithoutAStakeAlwa
   EXPECT_EQ(worker(a), answers * 50'000) << "and is paid all the same";
 }
 
+// The same credits cannot be lost twice.
+TEST_F(AnswersTest, WhatIsAtRiskForAnAnswerDoesNotVouchForATask) {
+  const ApiKey key = add_key();
+  const crypto::KeyPair trusted = crypto::KeyPair::generate().value();
+  const crypto::KeyPair other = crypto::KeyPair::generate().value();
+  const PublicKey who = trusted.public_key();
+  believe(key, who, b);
+  auto& worker = network.join(trusted);
+  network.join(other);
+  const auto replicas = [&](std::uint8_t nonce) {
+    const auto submitted = network.submit(client, count_manifest(20, 2), {nonce});
+    EXPECT_TRUE(submitted.has_value());
+    const auto job = network.finish(JobId::parse(submitted->id).value());
+    EXPECT_EQ(job.state, store::JobState::done) << job.reason;
+    return network.store().replicas(job.id)->size();
+  };
+  ASSERT_TRUE(move({.wallet = who, .amount = 5'000'000, .number = 1}).has_value());
+  EXPECT_LT(replicas(1), 40U) << "it works alone";
+
+  // All that it has is at risk for an answer that is being audited.
+  const auto id = admit(key, 100).answers.at(0);
+  end(id, end_by({who}));
+  ASSERT_EQ(stake(who).at_risk, stake(who).staked);
+  EXPECT_EQ(replicas(2), 40U);
+
+  audited(id, AnswerVerdict::agrees, {b});
+  EXPECT_EQ(stake(who).at_risk, 0);
+  EXPECT_LT(replicas(3), 40U);
+  EXPECT_FALSE(worker.closed);
+}
+
 TEST_F(AnswersTest, BudgetsOfKeysAndAccountsHoldAndWhatWasUsedSurvivesARestart) {
   ApiKey limited;
   limited.tokens_max = 250;

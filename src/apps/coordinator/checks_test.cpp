@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstring>
 
 #include "apps/coordinator/test_network.h"
 
@@ -114,6 +115,33 @@ TEST_F(ChecksTest, AResultWaitsForItsComparisonAndNobodyForIt) {
   EXPECT_TRUE(std::ranges::all_of(second.verdicts, &protocol::Verdict::accepted));
 }
 
+// Large outputs on a busy machine: nobody is blamed for how long we look at them.
+TEST_F(ChecksTest, AComparisonMayTakeLongerThanAReceipt) {
+  auto& first = network.join(a, off_by(0));
+  auto& second = network.join(b, off_by(0.05F));
+  network.hold_comparisons = true;
+  const auto submitted = network.submit(client, std::string(floats));
+  ASSERT_TRUE(submitted.has_value());
+  const std::size_t compared = network.held_comparisons.size();
+  ASSERT_GT(compared, 0U);
+  for (int i = 0; i < 40; ++i) {
+    for (auto* worker : {&first, &second}) worker->say(protocol::Beat{});
+    network.pass(std::chrono::milliseconds(500));
+  }
+  EXPECT_EQ(network.held_comparisons.size(), compared) << "nothing was leased again";
+  network.hold_comparisons = false;
+  for (const auto& compare : std::exchange(network.held_comparisons, {})) compare();
+
+  const auto job = network.finish(JobId::parse(submitted->id).value());
+
+  ASSERT_EQ(job.state, store::JobState::done) << job.reason;
+  EXPECT_EQ(network.store().replicas(job.id)->size(), 4U);
+  for (auto* worker : {&first, &second}) {
+    EXPECT_EQ(worker->verdicts.size(), 2U);
+    EXPECT_TRUE(std::ranges::all_of(worker->verdicts, &protocol::Verdict::accepted));
+  }
+}
+
 TEST_F(ChecksTest, AComparisonThatComesAfterTheJobHasEndedIsAnswered) {
   auto& first = network.join(a, off_by(0));
   auto& second = network.join(b, off_by(0.05F));
@@ -130,6 +158,50 @@ TEST_F(ChecksTest, AComparisonThatComesAfterTheJobHasEndedIsAnswered) {
   all.insert(all.end(), second.verdicts.begin(), second.verdicts.end());
   EXPECT_TRUE(std::ranges::any_of(all, [](const auto& verdict) { return verdict.reason == "The job has ended."; }));
   EXPECT_TRUE(std::ranges::none_of(all, &protocol::Verdict::accepted));
+}
+
+// What is paid for is what was compared, not what came meanwhile in its place.
+TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersComparison) {
+  const auto root_of = [&](const Behaviour& behaviour, const protocol::LeasedTask& task) {
+    return proof::task_root(std::array{behaviour.compute(task)});
+  };
+  network.join(a, off_by(0));
+  const auto submitted = network.submit(client, std::string(floats), {1});
+  ASSERT_TRUE(submitted.has_value());
+  auto& cheat = network.join(b, {.silent = true});
+  ASSERT_FALSE(cheat.leases.empty());
+  const auto lease = cheat.leases[0];
+  const auto task = lease.tasks[0];
+  // Within the tolerance, and with the smaller root, whose bytes are taken.
+  Behaviour good = off_by(0.01F);
+  for (float off = 0.02F; root_of(good, task) > root_of(off_by(0), task); off += 0.001F) good = off_by(off);
+  network.hold_comparisons = true;
+  cheat.behaviour = good;
+  cheat.deliver(lease, task);
+  network.run();
+  ASSERT_EQ(network.held_comparisons.size(), 1U);
+
+  // It comes back while the bytes are compared, hands in others, and signs for the first.
+  auto& again = network.connect(b, {.silent = true});
+  again.connect();
+  again.say(protocol::Resume{.held = {held_of(lease, task)}});
+  network.run();
+  again.line->on_binary(hand_in(off_by(50), b, again.challenge, lease.job, task).frame);
+  again.say(hand_in(good, b, again.challenge, lease.job, task).receipt);
+  network.run();
+  network.hold_comparisons = false;
+  for (const auto& compare : std::exchange(network.held_comparisons, {})) compare();
+  network.run();
+  network.join(c, off_by(0.02F));
+
+  const auto job = network.finish(lease.job);
+  ASSERT_EQ(job.state, store::JobState::done) << job.reason;
+  const ByteVector bytes = network.output(job);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    float value = 0;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    EXPECT_NEAR(value, static_cast<float>(i), 0.1F) << i;
+  }
 }
 
 TEST_F(ChecksTest, FloatsOutsideTheToleranceAreOutvoted) {

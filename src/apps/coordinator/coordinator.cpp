@@ -279,6 +279,7 @@ class LiveCoordinator final : public Coordinator, private World {
                                                  .book = book_,
                                                  .intake = intake_,
                                                  .line = std::make_shared<PeerLine>(std::move(peer)),
+                                                 .secret = options_.core.secret,
                                                  .core = [this](Loop::Event event) { return loop_.post(std::move(event)); },
                                                  .work = [this, id](std::function<void()> work) { return checks_->post(id, std::move(work)); }});
     sessions_.with([&](auto& sessions) { sessions.emplace(id, std::move(session)); });

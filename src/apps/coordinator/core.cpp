@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "apps/coordinator/core_state.h"
+#include "apps/coordinator/lease_proof.h"
 #include "common/base/log.h"
 
 namespace weft::coordinator {
@@ -100,6 +101,10 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                        note_lease(job->second, task.index, now);
                      }
                      counters.leases_granted += lease.tasks.size();
+                     for (auto& task : lease.tasks) {
+                       task.proof =
+                           lease_proof(settings.secret, LeaseKind::task, {.job = lease.job, .index = task.index}, task.attempt, lease.worker);
+                     }
                      const auto leased = lease.tasks;
                      protocol::Lease made{.job = lease.job,
                                           .manifest = job->second.row.manifest_hash,

@@ -117,6 +117,7 @@ class Core {
   [[nodiscard]] std::set<Hash> checkpoints() const;
   // A blob that holds a state which nobody had named at the start: goes, unless somebody has meanwhile.
   void forget_stray(const Hash& checkpoint);
+  // `held` are leases that it was given (lease_proof.h): the session has looked.
   void resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now);
   void beat(SessionId session, Moment now);
   void slots(SessionId session, std::uint32_t slots, Moment now);

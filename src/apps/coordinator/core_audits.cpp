@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "apps/coordinator/core_state.h"
+#include "apps/coordinator/lease_proof.h"
 #include "common/base/log.h"
 #include "common/proof/merkle.h"
 #include "service/trust/audit.h"
@@ -36,7 +37,7 @@ void Core::State::tell_leased(const JobId& id, const PublicKey& worker, std::spa
     const auto job = jobs.find(id);  // Rulings may end it.
     if (job == jobs.end() || !job->second.refereed) return;
     const TaskId name{.job = id, .index = task.index};
-    act(trust.leased(name, worker, replica_value(job->second), ledger.balance(ledger::Account::stake(worker)), now.unix), now);
+    act(trust.leased(name, worker, replica_value(job->second), free_of_answers(worker), now.unix), now);
     if (const auto trap = trust.trap_for(name, worker, now.unix)) lease_trap(worker, *trap, now);
   }
 }
@@ -92,7 +93,11 @@ void Core::State::lease_extra(const PublicKey& worker, const TaskId& task, manif
                                .manifest = job->second.row.manifest_hash,
                                .piece_workgroups_max = terms.piece_workgroups_max,
                                .wall_ms_max = terms.wall_ms_max,
-                               .tasks = {{.index = task.index, .attempt = extra_attempt, .first = range.first, .count = range.count}}});
+                               .tasks = {{.index = task.index,
+                                          .attempt = extra_attempt,
+                                          .first = range.first,
+                                          .count = range.count,
+                                          .proof = lease_proof(settings.secret, LeaseKind::extra, task, extra_attempt, worker)}}});
 }
 
 // Another worker, or, where enough were asked, a second replica.

@@ -66,6 +66,8 @@ void Core::compared(const Comparison& comparison, Moment now) {
   const auto& of_task = job->second.delivered[task.index];
   const auto delivered = of_task.find(worker);
   if (delivered == of_task.end() || delivered->second.result.attempt != attempt) return;  // Lost meanwhile.
+  if (delivered->second.result.root != root) return;  // Lost and leased again, and other bytes are here now, which are being compared.
+  state.scheduler.awaits_receipt_from(task, worker, now.at);
   state.act(state.trust.add_result({.task = task, .worker = worker, .attempt = attempt, .root = root}, now.unix), now);
 }
 

@@ -4,6 +4,7 @@
 
 #include "apps/coordinator/core_state.h"
 #include "common/base/check.h"
+#include "common/base/counted.h"
 #include "common/base/log.h"
 #include "common/manifest/split.h"
 #include "common/proof/merkle.h"
@@ -50,6 +51,14 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
     return reply(fail(ErrorCode::resource_exhausted,
                       "{} jobs with {} open tasks are running; try again when some have ended (--jobs-max and --tasks-max raise the bounds).",
                       state.jobs.size(), state.tasks_open));
+  }
+  // Its canary would run for nothing.
+  const auto& manifest = *submission.manifest;
+  const MicroCredits least = state.settings.scheduler.pricing.per_replica_min * manifest.verify.replicas * manifest.split.tasks;
+  if (manifest.budget < least) {
+    return reply(fail(ErrorCode::invalid_argument, "{} of {} cost {:.6f} credits at least; the budget is {:.6f}: raise \"budget\" in the manifest.",
+                      counted(manifest.split.tasks, "task"), counted(manifest.verify.replicas, "replica"), static_cast<double>(least) / 1e6,
+                      static_cast<double>(manifest.budget) / 1e6));
   }
   RunningJob job;
   job.row.id = state.parts.world.new_job_id();

@@ -104,7 +104,7 @@ Result<> Core::restore(store::Loaded loaded, Moment now) {
       if (task.settled) state.trust.restore_accepted({.job = id, .index = task.index});
     }
     for (const auto& replica : counted) state.trust.restore_counted(replica);
-    const auto stake = [&](const PublicKey& worker) { return state.ledger.balance(ledger::Account::stake(worker)); };
+    const auto stake = [&](const PublicKey& worker) { return state.free_of_answers(worker); };
     state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix), now);
     const auto running = state.jobs.find(id);
     if (running == state.jobs.end()) continue;  // Its replicas differed for good.

@@ -25,7 +25,10 @@ void Core::deliver(Delivery delivery, Moment now) {
   const trust::Replica replica{.task = result.task, .worker = key, .attempt = result.attempt, .root = result.root};
   job->second.delivered[result.task.index].insert_or_assign(key, Delivered{.result = result, .arrived = now.unix});
   state.board.touch(result.task);
-  if (state.compare_first(job->second, key, result)) return;
+  if (state.compare_first(job->second, key, result)) {
+    constexpr auto compared_after_max = std::chrono::minutes(10);
+    return state.scheduler.awaits_receipt_from(result.task, key, now.at + compared_after_max);
+  }
   state.act(state.trust.add_result(replica, now.unix), now);
 }
 
@@ -36,17 +39,17 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
   receipt.receipt.arrived = now.unix;
-  const auto covering = std::make_shared<Covering>(Covering{.receipt = receipt.receipt, .statement = std::move(receipt.statement)});
   std::vector<trust::Claim> claims;
+  std::vector<Coverings::Attempt> attempts;
   for (const auto& item : receipt.items) {
+    const auto job = state.jobs.find(item.task.job);
+    if (job == state.jobs.end() || item.task.index >= job->second.row.tasks || job->second.accepted[item.task.index]) continue;
     claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-    const ConnectedWorker::Attempt attempt(item.task, item.attempt);
-    if (worker->covering.insert_or_assign(attempt, covering).second) worker->covering_order.push_back(attempt);
-    if (worker->covering_order.size() > trust::Trust::claims_waiting_max) {
-      worker->covering.erase(worker->covering_order.front());
-      worker->covering_order.pop_front();
-    }
+    attempts.emplace_back(item.task, item.attempt);
   }
+  // What its receipt is forgotten of counts with a new one.
+  for (const auto& [task, attempt] : worker->coverings.add({.receipt = receipt.receipt, .statement = std::move(receipt.statement)}, attempts))
+    state.trust.forget_claim(key, task, attempt);
   for (const auto& item : receipt.items) state.extra_claim(key, item, now);
   state.act(state.trust.add_receipt(key, claims, now.unix), now);
 }
@@ -148,10 +151,9 @@ void Core::State::count(const trust::Counted& counted) {
                      .wall_seconds = delivered.result.wall_seconds,
                      .arrived = delivered.arrived};
   if (const auto worker = workers.find(counted.worker); worker != workers.end()) {
-    const auto covering = worker->second.covering.find({counted.task, counted.attempt});
-    if (covering != worker->second.covering.end()) {
-      row.receipt = covering->second->receipt.digest;
-      if (!std::exchange(covering->second->stored, true)) store_receipt(*covering->second);
+    if (const auto covering = worker->second.coverings.take({counted.task, counted.attempt})) {
+      row.receipt = covering->receipt.digest;
+      if (!std::exchange(covering->stored, true)) store_receipt(*covering);
     }
   }
   batch.replicas.push_back(std::move(row));

@@ -10,6 +10,11 @@ MicroCredits Core::State::stake_at_risk(const PublicKey& wallet) const {
   return trust.stakes().locked(wallet) + (risk == answers.at_risk.end() ? 0 : risk->second);
 }
 
+MicroCredits Core::State::free_of_answers(const PublicKey& wallet) const {
+  const auto risk = answers.at_risk.find(wallet);
+  return ledger.balance(ledger::Account::stake(wallet)) - (risk == answers.at_risk.end() ? 0 : risk->second);
+}
+
 StakeView Core::State::stake_view(const PublicKey& wallet, UnixMillis now) const {
   return {.wallet = wallet,
           .staked = ledger.balance(ledger::Account::stake(wallet)),

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "apps/coordinator/answers.h"
 #include "apps/coordinator/audits.h"
 #include "apps/coordinator/core.h"
+#include "apps/coordinator/coverings.h"
 #include "apps/coordinator/watch_board.h"
 #include "service/ledger/ledger.h"
 #include "service/scheduler/scheduler.h"
@@ -27,13 +27,6 @@ struct Delivered {
   protocol::TaskResult result;
   UnixMillis arrived = 0;
   bool counted = false;  // Covered by a receipt, and stored.
-};
-
-// A receipt, stored when the first of its results counts.
-struct Covering {
-  store::Receipt receipt;
-  ByteVector statement;  // Kept as a blob, which then has the digest's name. Until it is stored.
-  bool stored = false;
 };
 
 // What is needed of an accepted task until its job is joined; the rest of it is in the store.
@@ -78,11 +71,8 @@ struct ConnectedWorker {
   protocol::Hello hello;
   std::string blob_token;
   UnixMillis since = 0;
-  // Which receipt covers an attempt, oldest dropped first.
-  using Attempt = std::pair<TaskId, std::uint32_t>;
-  std::map<Attempt, std::shared_ptr<Covering>> covering;
-  std::list<Attempt> covering_order;  // (An empty deque takes 576 bytes, of each idle worker.)
-  std::uint32_t waiting = 0;          // Messages to it that wait for a commit, other than verdicts.
+  Coverings coverings;
+  std::uint32_t waiting = 0;  // Messages to it that wait for a commit, other than verdicts.
 };
 
 struct Counters {
@@ -256,6 +246,8 @@ struct Core::State final : WatchSource {
 
   // core_stakes.cpp
   [[nodiscard]] MicroCredits stake_at_risk(const PublicKey& wallet) const;
+  // Of the stake, what is not at risk for answers: tasks may lock it.
+  [[nodiscard]] MicroCredits free_of_answers(const PublicKey& wallet) const;
   [[nodiscard]] StakeView stake_view(const PublicKey& wallet, UnixMillis now) const;
 
   // core_payments.cpp

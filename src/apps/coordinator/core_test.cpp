@@ -149,6 +149,107 @@ TEST_F(CoreTest, AResultForATaskThatItDoesNotHoldIsRefused) {
   EXPECT_EQ(earned(b), 0);
 }
 
+// Whoever could say that it holds a task would choose what it computes: an accomplice's, to agree with it.
+TEST_F(CoreTest, ATaskThatWasNeverLeasedToItIsNotAWorkersToResume) {
+  auto& first = network.join(a, {.silent = true});
+  const auto id = submit(1, 2);
+  ASSERT_THAT(first.leases, SizeIs(1));
+  first.behaviour = {.wrong_byte = true};
+  first.deliver(first.leases[0], first.leases[0].tasks[0]);
+  network.run();
+
+  auto& accomplice = network.connect(b, {.silent = true});
+  accomplice.connect();
+  const auto held = held_of(first.leases[0], first.leases[0].tasks[0]);
+  accomplice.say(protocol::Resume{.held = {held, {.task = held.task, .attempt = 77, .proof = held.proof}, {.task = held.task, .attempt = 78}}});
+  network.run();
+  accomplice.behaviour = {.wrong_byte = true};
+  for (const std::uint32_t attempt : {1U, 77U, 78U}) accomplice.deliver(first.leases[0], {.index = 0, .attempt = attempt, .first = 0, .count = 4});
+  network.run();
+
+  EXPECT_EQ(network.store().job(id)->accepted, 0U);
+  EXPECT_EQ(network.store().replicas(id)->size(), 1U);
+  ASSERT_THAT(accomplice.cancels, SizeIs(1));
+  EXPECT_THAT(accomplice.cancels[0].tasks, SizeIs(3));
+  for (const auto& verdict : accomplice.verdicts) EXPECT_FALSE(verdict.accepted);
+  EXPECT_EQ(earned(a) + earned(b), 0);
+}
+
+TEST_F(CoreTest, ALeaseThatWasGivenIsResumedOverABrokenConnection) {
+  auto& before = network.join(a, {.silent = true});
+  const auto id = submit(1, 1);
+  ASSERT_THAT(before.leases, SizeIs(1));
+  const auto lease = before.leases[0];
+  auto& after = network.connect(a, {.silent = true});
+  after.connect();
+  after.say(protocol::Resume{.held = {held_of(lease, lease.tasks[0])}});
+  after.deliver(lease, lease.tasks[0]);
+  network.run();
+
+  expect_right(network.finish(id), 1);
+  EXPECT_TRUE(before.closed);
+}
+
+// Its results would count without anybody being able to check its signature later.
+TEST_F(CoreTest, EveryResultThatCountsHasItsReceiptStoredHoweverManyWereSent) {
+  auto& worker = network.join(a, {.silent = true});
+  const auto id = submit(1, 1);
+  ASSERT_THAT(worker.leases, SizeIs(1));
+  const auto made = hand_in({}, a, worker.challenge, id, worker.leases[0].tasks[0]);
+  worker.say(made.receipt);
+  for (int i = 0; i < 3; ++i) {
+    protocol::Receipt flood;
+    std::vector<proof::Claim> claims;
+    for (std::uint32_t k = 0; k < 4000; ++k) {
+      JobId other;
+      other.bytes[0] = static_cast<std::uint8_t>(i + 100);
+      const TaskId task{.job = other, .index = k};
+      claims.push_back({.task = task, .attempt = 1, .root = {}});
+      flood.items.push_back({.task = task, .attempt = 1, .root = {}});
+    }
+    flood.signature = a.sign_now(proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
+    worker.say(flood);
+  }
+  worker.line->on_binary(made.frame);
+  network.run();
+
+  expect_right(network.finish(id), 1);
+  const auto replicas = network.store().replicas(id);
+  ASSERT_EQ(replicas->size(), 1U);
+  const auto receipts = network.store().receipts(id);
+  ASSERT_EQ(receipts->size(), 1U);
+  EXPECT_EQ(replicas->front().receipt, receipts->front().digest);
+  EXPECT_TRUE(network.blobs().has(receipts->front().digest));
+}
+
+TEST_F(CoreTest, WhatCameBeforeAFrameThatIsTooLargeIsTaken) {
+  auto& worker = network.join(a, {.silent = true});
+  const auto id = submit(1, 1);
+  ASSERT_THAT(worker.leases, SizeIs(1));
+  network.hold_work = true;
+  worker.deliver(worker.leases[0], worker.leases[0].tasks[0]);
+  worker.line->on_oversized(2'000'000);
+  worker.say(protocol::Beat{});
+  network.hold_work = false;
+  for (const auto& work : std::exchange(network.held_work, {})) work();
+  network.run();
+
+  EXPECT_TRUE(worker.closed);
+  expect_right(network.finish(id), 1);
+  EXPECT_GT(earned(a), 0);
+}
+
+TEST_F(CoreTest, ABudgetThatNoPriceFitsInIsRefusedBeforeAnybodyComputes) {
+  auto& worker = network.join(a);
+  const auto refused = network.submit(client, count_manifest(8, 2, "", 0), {1});
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(refused.error().message,
+            "8 tasks of 2 replicas cost 0.001600 credits at least; the budget is 0.000000: raise \"budget\" in the manifest.");
+  EXPECT_THAT(worker.leases, IsEmpty());
+}
+
 TEST_F(CoreTest, ABadSignatureEndsTheConnectionOnly) {
   auto& forger = network.join(a, {.bad_signature = true});
   auto& other = network.join(b);
@@ -522,7 +623,7 @@ TEST_F(CoreTest, AResultThatWasComputedBeforeTheCrashIsWelcomeAfterIt) {
 
   network.restart();
   auto& after = network.join(a, {.silent = true});
-  after.say(protocol::Resume{.held = {{.task = {.job = id, .index = 0}, .attempt = lease.tasks[0].attempt}}});
+  after.say(protocol::Resume{.held = {held_of(lease, lease.tasks[0])}});
   network.run();
   after.deliver(lease, lease.tasks[0]);
   network.run();
@@ -541,7 +642,7 @@ TEST_F(CoreTest, AResultOfASettledTaskIsRefusedAfterARestart) {
 
   network.restart();
   auto& after = network.join(a, {.silent = true});
-  after.say(protocol::Resume{.held = {{.task = {.job = id, .index = 0}, .attempt = lease.tasks[0].attempt}}});
+  after.say(protocol::Resume{.held = {held_of(lease, lease.tasks[0])}});
   network.run();
   after.deliver(lease, lease.tasks[0]);
   network.run();

@@ -182,16 +182,17 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request, con
     if (!replicas) return respond(net::problem(replicas.error()));
     std::vector<api::Task> views(row.tasks);
     for (std::uint32_t i = 0; i < row.tasks; ++i) views[i] = {.index = i, .state = "waiting", .root = {}, .replicas = {}};
-    for (const auto& replica : *replicas) {
-      views.at(replica.task.index).replicas.push_back({.worker = replica.worker.text(), .root = replica.root.text(), .agreed = false});
-    }
+    std::vector<const store::Task*> settled(row.tasks);
     for (const auto& task : *accepted) {
       auto& view = views.at(task.id.index);
       view.state = "accepted";
       view.root = task.root.text();
-      for (auto& replica : view.replicas) {
-        replica.agreed = std::ranges::any_of(task.agreeing, [&](const auto& worker) { return worker.text() == replica.worker; });
-      }
+      settled[task.id.index] = &task;
+    }
+    for (const auto& replica : *replicas) {
+      const store::Task* const task = settled.at(replica.task.index);
+      const bool agreed = task != nullptr && std::ranges::contains(task->agreeing, replica.worker);
+      views[replica.task.index].replicas.push_back({.worker = replica.worker.text(), .root = replica.root.text(), .agreed = agreed});
     }
     post_or_refuse(loop, respond, [respond, id = row.id, views = std::move(views)](Core& core, Moment) {
       core.live_tasks(id, views, [respond, id](Result<std::vector<api::Task>> tasks) {
@@ -212,11 +213,11 @@ void add_job_routes(const HttpParts& parts) {
                   .cost = cost});
   };
   add("POST", "/v1/jobs", submit, 1);
-  add("GET", "/v1/jobs", list_jobs, 0);
+  add("GET", "/v1/jobs", list_jobs, 1);  // Reads a hundred manifests,
   add("GET", "/v1/jobs/{}", show_job, 0);
   add("DELETE", "/v1/jobs/{}", cancel, 1);
   add("GET", "/v1/jobs/{}/outputs/{}", show_output, 0);
-  add("GET", "/v1/tasks", show_tasks, 0);
+  add("GET", "/v1/tasks", show_tasks, 1);  // and this all tasks of the job.
 }
 
 }  // namespace weft::coordinator

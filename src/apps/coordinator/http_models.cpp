@@ -20,6 +20,9 @@ void add_model(const HttpParts& parts, const net::IncomingRequest& request, cons
   post_or_refuse(parts.submitters, respond, [&parts, request, respond] {
     const auto who = signer_of(request, crypto::sha256(as_bytes(request.body)));
     if (!who) return respond(net::problem(who.error()));
+    // Workers fetch and load what is added: not for every stranger.
+    const bool may = parts.info.grant > 0 || parts.book.is_funded(who->client) || who->client.text() == parts.info.coordinator;
+    if (!may) return respond(net::problem({ErrorCode::insufficient_funds, std::format("The client {} holds no credits here.", who->client.text())}));
     auto card = read_model_card(request.body);
     if (!card) return respond(net::problem(card.error()));
     for (const Hash& blob : {card->file_hash(), card->chunks_hash()}) {

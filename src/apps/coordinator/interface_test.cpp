@@ -177,6 +177,29 @@ TEST_F(InterfaceTest, RequestsThatAreNotSignedOrWronglySignedAreRefused) {
   EXPECT_TRUE(view<api::Jobs>("/v1/jobs").jobs.empty());
 }
 
+// Where new clients are granted nothing.
+class NoGrantTest : public InterfaceTest {
+ protected:
+  void SetUp() override {
+    setenv("WEFT_TEST_GRANT", "0", 1);
+    InterfaceTest::SetUp();
+    unsetenv("WEFT_TEST_GRANT");
+  }
+};
+
+TEST_F(NoGrantTest, WhoHoldsNoCreditsAddsNoModelAndSubmitsNoJob) {
+  const auto add = [&](const crypto::KeyPair& who) { return ask(signed_by(who, net::post("/v1/models", "{}"), digest_of("{}"))); };
+  const auto operator_wallet = crypto::load_or_create_wallet(folder_ / "coordinator.json");
+  ASSERT_TRUE(operator_wallet.has_value());
+
+  EXPECT_EQ(add(stranger_).status, 402);
+  EXPECT_EQ(add(*operator_wallet).status, 400) << "which is no card";
+  const auto for_nothing = count_manifest(1, 1, "", 0);
+  EXPECT_EQ(ask(signed_by(stranger_, net::post("/v1/jobs", for_nothing), digest_of(for_nothing))).status, 400);
+  const auto job = count_manifest(1, 1);
+  EXPECT_EQ(ask(signed_by(stranger_, net::post("/v1/jobs", job), digest_of(job))).status, 402);
+}
+
 TEST_F(InterfaceTest, AManifestThatBreaksARuleIsRefusedWithThePlace) {
   const std::string text = R"({"weft":1,
     "kind":"dance"})";

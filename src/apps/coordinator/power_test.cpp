@@ -157,7 +157,7 @@ class Machine {
       auto held = std::exchange(held_[i], {});
       if (held.empty()) continue;
       protocol::Resume resume;
-      for (const auto& [lease, task] : held) resume.held.push_back({.task = {.job = lease.job, .index = task.index}, .attempt = task.attempt});
+      for (const auto& [lease, task] : held) resume.held.push_back(held_of(lease, task));
       connected_[i]->say(resume);
       network_.run();
       for (const auto& [lease, task] : held) connected_[i]->deliver(lease, task);

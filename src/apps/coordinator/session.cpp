@@ -4,6 +4,7 @@
 #include <array>
 
 #include "apps/coordinator/core.h"
+#include "apps/coordinator/lease_proof.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
@@ -50,7 +51,13 @@ void Session::on_binary(std::string bytes) {
 }
 
 void Session::on_oversized(std::size_t bytes) {
-  refuse(ErrorCode::resource_exhausted, std::format("A frame of {} bytes is over the bound of {}.", bytes, protocol::frame_bytes_max));
+  refuse_in_turn(ErrorCode::resource_exhausted, std::format("A frame of {} bytes is over the bound of {}.", bytes, protocol::frame_bytes_max));
+}
+
+// Behind the frames that came before; nothing is taken any more.
+void Session::refuse_in_turn(ErrorCode code, std::string message) {
+  if (closing_.exchange(true)) return;
+  if (!parts_.work([self = shared_from_this(), code, message] { self->refuse(code, message); })) refuse(code, std::move(message));
 }
 
 void Session::on_closed() {
@@ -64,9 +71,9 @@ void Session::on_closed() {
 }
 
 void Session::take(std::size_t bytes, std::function<void(Session&)> handle) {
-  if (stage_ == Stage::ended) return;
+  if (stage_ == Stage::ended || closing_) return;
   if (waiting_bytes_.fetch_add(bytes) + bytes > waiting_bytes_max) {
-    return refuse(ErrorCode::resource_exhausted, std::format("More than {} bytes of this worker wait to be looked at.", waiting_bytes_max));
+    return refuse_in_turn(ErrorCode::resource_exhausted, std::format("More than {} bytes of this worker wait to be looked at.", waiting_bytes_max));
   }
   const bool queued = parts_.work([self = shared_from_this(), bytes, handle = std::move(handle)] {
     // What came before the end is still handled: a result is not lost because the connection broke right behind it.
@@ -139,13 +146,7 @@ void Session::handle(const protocol::WorkerMessage& message) {
     return refuse(ErrorCode::unauthenticated, "A worker says Hello and proves its key before anything else.");
   }
   const SessionId id = parts_.id;
-  if (const auto* held = std::get_if<protocol::Resume>(&message)) {
-    if (std::exchange(resumed_, true)) return refuse(ErrorCode::invalid_argument, "A session resumes once.");
-    held_.with([&](auto& tasks) {
-      for (const auto& task : held->held) tasks.try_emplace({task.task, task.attempt});
-    });
-    return tell([id, tasks = held->held](Core& core, Moment now) { core.resume(id, tasks, now); });
-  }
+  if (const auto* shown = std::get_if<protocol::Resume>(&message)) return resume(*shown);
   if (const auto* ready = std::get_if<protocol::TaskResult>(&message)) {
     if (std::ranges::any_of(ready->outputs, [](const auto& part) { return part.in_frame; })) {
       return refuse(ErrorCode::invalid_argument, "A result with bytes travels as a binary frame.");
@@ -198,6 +199,24 @@ void Session::prove(const protocol::Prove& prove) {
   if (!advance(Stage::proof, Stage::welcome)) return;
   Arrival arrival{.session = parts_.id, .hello = hello_, .blob_token = to_hex(random<Hash>().bytes)};
   tell([arrival = std::move(arrival)](Core& core, Moment now) { core.arrive(arrival, now); });
+}
+
+void Session::resume(const protocol::Resume& resume) {
+  if (std::exchange(resumed_, true)) return refuse(ErrorCode::invalid_argument, "A session resumes once.");
+  std::vector<protocol::HeldTask> held;
+  protocol::Cancel unproven{.tasks = {}, .reason = "Nothing shows that this was leased to the worker."};
+  for (const auto& task : resume.held) {
+    const bool was_leased = task.proof == lease_proof(parts_.secret, LeaseKind::task, task.task, task.attempt, hello_.key);
+    (was_leased ? held : unproven.tasks).push_back(task);
+  }
+  held_.with([&](auto& tasks) {
+    for (const auto& task : held) tasks.try_emplace({task.task, task.attempt});
+  });
+  if (!unproven.tasks.empty()) {
+    for (auto& task : unproven.tasks) task.proof = {};
+    parts_.line->send_text(protocol::encode(protocol::CoordinatorMessage(std::move(unproven))));
+  }
+  tell([id = parts_.id, held = std::move(held)](Core& core, Moment now) { core.resume(id, held, now); });
 }
 
 void Session::result(protocol::ResultFrame frame) {

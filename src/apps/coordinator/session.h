@@ -19,6 +19,7 @@
 #include "common/base/guarded.h"
 #include "common/manifest/split.h"
 #include "common/protocol/codec.h"
+#include "service/trust/draw.h"
 
 namespace weft::coordinator {
 
@@ -44,8 +45,9 @@ class Session : public std::enable_shared_from_this<Session> {
     Book& book;
     Intake& intake;
     std::shared_ptr<Line> line;
-    PostEvent core;  // Events for the core.
-    PostWork work;   // Runs in order, off the network's thread.
+    trust::Secret secret;  // Of leases' proofs.
+    PostEvent core;        // Events for the core.
+    PostWork work;         // Runs in order, off the network's thread.
   };
   explicit Session(Parts parts);
   Session(const Session&) = delete;
@@ -69,9 +71,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void handle(const protocol::WorkerMessage& message);
   void hello(const protocol::Hello& hello);
   void prove(const protocol::Prove& prove);
+  void resume(const protocol::Resume& resume);
   void result(protocol::ResultFrame frame);
   void receipt(const protocol::Receipt& receipt);
   void refuse(ErrorCode code, std::string message);
+  void refuse_in_turn(ErrorCode code, std::string message);
   void tell(std::function<void(Core&, Moment)> event);
   [[nodiscard]] bool advance(Stage from, Stage to);
   // What it was leased of the task; an empty range stands for the whole.
@@ -81,6 +85,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::atomic<Stage> stage_ = Stage::hello;
   std::atomic<std::size_t> waiting_bytes_ = 0;
   std::atomic<bool> on_purpose_ = false;
+  std::atomic<bool> closing_ = false;  // Refused on the network's thread, and not yet in its turn.
   protocol::Hello hello_;
   Hash nonce_;
   bool resumed_ = false;

@@ -113,14 +113,15 @@ class TestNetwork : public World {
                                                             .book = *book_,
                                                             .intake = *intake_,
                                                             .line = std::make_shared<WorkerLine>(*worker),
+                                                            .secret = settings_.secret,
                                                             .core =
                                                                 [this](std::function<void(Core&, Moment)> event) {
                                                                   events_.push_back(std::move(event));
                                                                   return true;
                                                                 },
                                                             .work =
-                                                                [](const std::function<void()>& work) {
-                                                                  work();
+                                                                [this](const std::function<void()>& work) {
+                                                                  hold_work ? held_work.push_back(work) : work();
                                                                   return true;
                                                                 }});
     return *workers_.emplace(id, std::move(worker)).first->second;
@@ -187,8 +188,10 @@ class TestNetwork : public World {
   Core& core() { return *core_; }
   const PublicKey& coordinator() const { return identity_.public_key(); }
 
-  bool hold_commits = false;      // Batches wait on their way to the disk,
-  bool merge_commits = false;     // and go there as one.
+  bool hold_commits = false;   // Batches wait on their way to the disk,
+  bool merge_commits = false;  // and go there as one.
+  bool hold_work = false;      // Frames wait to be looked at until the test does.
+  std::vector<std::function<void()>> held_work;
   bool hold_comparisons = false;  // They are made when the test calls them.
   std::vector<std::function<void()>> held_comparisons;
   std::size_t commits = 0;
@@ -306,6 +309,11 @@ class TestNetwork : public World {
   std::uint32_t jobs_ = 0;
   Moment now_{.at = Instant{} + std::chrono::hours(1), .unix = 1'000'000'000'000};
 };
+
+// What a worker says that it holds after a reconnect.
+inline protocol::HeldTask held_of(const protocol::Lease& lease, const protocol::LeasedTask& task) {
+  return {.task = {.job = lease.job, .index = task.index}, .attempt = task.attempt, .proof = task.proof};
+}
 
 inline void TestWorker::connect(protocol::WorkerKind kind) {
   protocol::Hello hello;

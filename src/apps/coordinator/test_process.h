@@ -46,7 +46,9 @@ inline int serve_for_test(const char* port, const char* data) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   set_log_level(LogLevel::error);
-  auto coordinator = Coordinator::start({.port = static_cast<std::uint16_t>(std::atoi(port)), .data = data, .rate_limit = 0});
+  Options options{.port = static_cast<std::uint16_t>(std::atoi(port)), .data = data, .rate_limit = 0};
+  if (const char* grant = std::getenv("WEFT_TEST_GRANT")) options.grant = std::atoll(grant);
+  auto coordinator = Coordinator::start(options);
   if (!coordinator) {
     log_error("{}", coordinator.error().message);
     return 1;
@@ -150,7 +152,7 @@ class ScriptedWorker {
       say(protocol::Prove{.signature = key_.sign_now(protocol::hello_digest(asked->coordinator, asked->nonce, key_.public_key()))});
     } else if (std::holds_alternative<protocol::Welcome>(*message)) {
       protocol::Resume resume;
-      for (const auto& [id, held] : held_) resume.held.push_back({.task = id.first, .attempt = id.second});
+      for (const auto& [id, held] : held_) resume.held.push_back({.task = id.first, .attempt = id.second, .proof = held.task.proof});
       if (!resume.held.empty()) say(resume);
       for (const auto& [id, held] : held_) deliver(held);
     } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {

@@ -29,7 +29,7 @@ class FakeCoordinator {
   void lease_open() {
     protocol::Lease lease{.job = job, .manifest = manifest_, .piece_workgroups_max = 0, .wall_ms_max = 1000, .tasks = {}};
     for (const std::uint32_t index : open_) {
-      if (held_.insert(index).second) lease.tasks.push_back({.index = index, .attempt = 1, .first = index, .count = 1});
+      if (held_.insert(index).second) lease.tasks.push_back({.index = index, .attempt = 1, .first = index, .count = 1, .proof = proof_of(index)});
     }
     if (!lease.tasks.empty()) send(lease);
   }
@@ -81,9 +81,16 @@ class FakeCoordinator {
       if (welcomed_ && nonce == nonce_) lease_open();
     });
   }
+  static Hash proof_of(std::uint32_t index) {
+    Hash proof;
+    proof.bytes[0] = 0xee;
+    proof.bytes[1] = static_cast<std::uint8_t>(index);
+    return proof;
+  }
   void on_resume(const protocol::Resume& resume) {
     protocol::Cancel cancel{.tasks = {}, .reason = "settled"};
     for (const auto& held : resume.held) {
+      if (held.proof != proof_of(held.task.index)) complain("a held task without its lease's proof");
       open_.contains(held.task.index) ? static_cast<void>(held_.insert(held.task.index)) : cancel.tasks.push_back(held);
     }
     if (!cancel.tasks.empty()) send(cancel);

@@ -44,7 +44,10 @@ void Work::on_ready(const protocol::Welcome& welcome) {
   counters_.balance = welcome.balance;
   beat_every_ = std::chrono::milliseconds(std::max(welcome.beat_ms, 50U));
   protocol::Resume resume;
-  const auto add = [&](const TaskKey& key) { resume.held.push_back({.task = key.task, .attempt = key.attempt}); };
+  const auto add = [&](const TaskKey& key) {
+    const auto proof = proofs_.find(key);
+    resume.held.push_back({.task = key.task, .attempt = key.attempt, .proof = proof == proofs_.end() ? Hash{} : proof->second});
+  };
   for (const auto& resident : residents_) add(resident->task.key);
   for (const auto& [key, delivery] : deliveries_) add(key);
   std::ranges::for_each(queue_, add, &Queued::key);
@@ -66,6 +69,7 @@ void Work::on_lease(const protocol::Lease& lease) {
   if (lease.weight > 0) terms->weight = lease.weight;
   for (const protocol::LeasedTask& leased : lease.tasks) {
     const TaskKey key{.task = {.job = lease.job, .index = leased.index}, .attempt = leased.attempt};
+    proofs_.insert_or_assign(key, leased.proof);
     if (holds(key) || outbox_.send_again(key)) continue;
     if (finishing_) continue;  // The Bye that follows gives it back.
     if (queue_.size() >= options_.queue_max) {
@@ -78,9 +82,18 @@ void Work::on_lease(const protocol::Lease& lease) {
                       .terms = terms,
                       .resume = resume == lease.resume.end() ? std::nullopt : std::optional(*resume)});
   }
+  forget_proofs();
   send_results();
   run_next();
   beat();
+}
+
+// Of what is held no more; not each time, since it looks at all of them.
+void Work::forget_proofs() {
+  constexpr std::size_t few = 64;
+  if (proofs_.size() <= few + 2 * (held() + outbox_.size())) return;
+  const auto unanswered = outbox_.keys();
+  std::erase_if(proofs_, [&](const auto& each) { return !holds(each.first) && !std::ranges::contains(unanswered, each.first); });
 }
 
 void Work::on_verdict(const protocol::Verdict& verdict) {

@@ -125,6 +125,7 @@ class Work {
   [[nodiscard]] Resident* resident_of(const TaskKey& key);
   void remove(std::uint64_t serial);
 
+  void forget_proofs();
   void rest(Duration rest);
   void end_rest();
   void succeed(const TaskKey& key, exec::Output output, const exec::Job& job, const exec::Traffic& traffic, double resumed);
@@ -160,6 +161,7 @@ class Work {
   std::map<TaskKey, Delivery> deliveries_;
   // What results without a verdict committed to, for audits: the leaves of each output.
   std::map<TaskKey, std::vector<std::vector<Hash>>> commitments_;
+  std::map<TaskKey, Hash> proofs_;  // Of leases: shown after a reconnect.
   Counters counters_;
   std::string token_;
   Duration beat_every_ = std::chrono::seconds(1);

@@ -90,7 +90,8 @@ struct Shape<Welcome> {
 template <>
 struct Shape<HeldTask> {
   static constexpr std::string_view name = "HeldTask";
-  static constexpr std::tuple fields{field("task", &HeldTask::task), field("attempt", &HeldTask::attempt)};
+  static constexpr std::tuple fields{field("task", &HeldTask::task), field("attempt", &HeldTask::attempt),
+                                     field("proof", &HeldTask::proof, {.optional = true})};
 };
 template <>
 struct Shape<Resume> {
@@ -102,7 +103,7 @@ template <>
 struct Shape<LeasedTask> {
   static constexpr std::string_view name = "LeasedTask";
   static constexpr std::tuple fields{field("index", &LeasedTask::index), field("attempt", &LeasedTask::attempt), field("first", &LeasedTask::first),
-                                     field("count", &LeasedTask::count)};
+                                     field("count", &LeasedTask::count), field("proof", &LeasedTask::proof, {.optional = true})};
 };
 template <>
 struct Shape<ResumePoint> {

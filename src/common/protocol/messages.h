@@ -35,7 +35,7 @@ inline constexpr std::size_t inline_output_bytes_max = std::size_t{64} << 10;  /
 enum class WorkerKind : std::uint8_t { native, browser };
 enum class DeviceKind : std::uint8_t { gpu, cpu };
 
-// What a worker says of itself. Rates are its own measurements: they order the queue and are never what is paid.
+// What a worker says of itself. Rates are its own measurements: they order the queue; a canary's prices its job.
 struct Capabilities {
   DeviceKind device = DeviceKind::gpu;
   std::string vendor{};
@@ -77,6 +77,7 @@ struct Welcome {
 struct HeldTask {
   TaskId task{};
   std::uint32_t attempt = 0;
+  Hash proof{};  // In Resume: the lease's. Without it the lease is not taken up again.
 };
 struct Resume {
   std::vector<HeldTask> held{};
@@ -86,6 +87,7 @@ struct LeasedTask {
   std::uint32_t attempt = 0;
   std::uint32_t first = 0;  // The range of workgroups along the split axis.
   std::uint32_t count = 0;
+  Hash proof{};  // That it was leased, to be shown in Resume.
 };
 // Where a task goes on: a checkpoint (Checkpoint, below) that holds `done` of its parts.
 struct ResumePoint {

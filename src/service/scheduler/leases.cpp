@@ -44,6 +44,10 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   charge(job, charged, now);
 }
 
+void Scheduler::State::await_receipt(WorkerState& worker, const Holding& reported) {
+  worker.reported.insert(std::ranges::upper_bound(worker.reported, reported.since, {}, &Holding::since), reported);
+}
+
 void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t index, Instant now) {
   const auto is_it = [&](const Holding& holding) { return holding.job == &job && holding.index == index; };
   if (const auto running = std::ranges::find_if(worker.running, is_it); running != worker.running.end()) {

@@ -223,7 +223,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   if (worker->running.empty()) worker->load_seconds = 0;
   worker->head_since = now;  // Whatever is first now runs from here on at the latest.
   if (worker->sliced() && !worker->running.empty()) worker->head_since = worker->running.front().since;
-  worker->reported.push_back(reported);
+  state.await_receipt(*worker, reported);
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
 
@@ -235,6 +235,20 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   state.list_worker(*worker);
   state.mark(*worker);
   return {};
+}
+
+void Scheduler::awaits_receipt_from(const TaskId& id, const PublicKey& key, Instant then) {
+  State& state = *state_;
+  WorkerState* worker = state.find_worker(key);
+  const JobState* job = state.find_job(id.job);
+  if (worker == nullptr || job == nullptr) return;
+  const auto reported = std::ranges::find_if(worker->reported, [&](const Holding& each) { return each.job == job && each.index == id.index; });
+  if (reported == worker->reported.end()) return;
+  Holding moved = *reported;
+  worker->reported.erase(reported);
+  moved.since = then;
+  state.await_receipt(*worker, moved);
+  state.list_worker(*worker);
 }
 
 void Scheduler::counted(const TaskId& id, const PublicKey& key) {

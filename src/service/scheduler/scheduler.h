@@ -132,6 +132,8 @@ class Scheduler {
   // not_found where the worker does not hold this attempt of the task (or has reported it): refuse the result. The first
   // result of the canary gives the estimate.
   [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
+  // The result is looked at before it can count: the time for its receipt begins then. Nothing where the lease is gone.
+  void awaits_receipt_from(const TaskId& task, const PublicKey& worker, Instant then);
   // The worker's replica counts. Nothing where the lease is gone.
   void counted(const TaskId& task, const PublicKey& worker);
   // The lease ended without a result: the worker's own TaskFailed, or bytes that do not have their root (data_loss:

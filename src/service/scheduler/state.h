@@ -280,6 +280,8 @@ struct Scheduler::State {
 
   // leases.cpp: what a worker holds, and how that ends.
   void lease(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt, Instant now);
+  // In the order of `since`.
+  void await_receipt(WorkerState& worker, const Holding& reported);
   // Takes a lease from its worker; the replica stays with the task.
   void unhold(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
   // The lease is over without a result. False where that ended the job, which is gone then.

@@ -47,18 +47,32 @@ std::vector<Ruling> Referee::restored(const JobId& id, MicroCredits value, const
   Pass pass{.now = now, .todo = {}, .out = {}};
   const auto job = jobs_.find(id);
   check(job != jobs_.end(), "a job is restored after it is added");
+  if (value > 0) job->second.value = value;
   for (std::uint32_t index = 0; index < job->second.tasks; ++index) {
     const TaskId task{.job = id, .index = index};
     const auto counted = trust_.counted(task);
     if (counted.empty()) continue;
     const PublicKey& first = counted.front().worker;
+    const auto goes_on = [&](Stage stage, const Ballot& ballot) {
+      job->second.cases.emplace(index,
+                                Case{.stage = stage, .worker = first, .value = value, .rates = {}, .root = counted.front().root, .accuser = {}});
+      trust_.set_ballot(task, ballot);
+    };
     if (counted.size() == 1) {
       begin(task, first, value, stake(first), pass);
+    } else if (trust_.differ(task) && trust_.policy_decides(task)) {
+      // It would be settled, had a jury not been asked for.
+      const JobTerms& terms = job->second.terms;
+      if (book_.established(first, now))
+        (void)stakes_.lock(first, task, stake_for(value, rates(first, terms, now), settings_.checks.collusion), stake(first));
+      goes_on(Stage::disputed, {.quorum = 1, .lead = lead()});
+    } else if (settings_.newcomer_lead > 0 && job->second.terms.replicas > 1 && !trust_.differ(task)) {
+      goes_on(Stage::newcomer, {.quorum = 2, .lead = 2, .held = true});  // Looks again whether they are believed.
     } else if (job->second.terms.replicas > 1 && counted.size() < job->second.terms.replicas * 2 - 1 && book_.established(first, now)) {
       // It may have been under dispute; a few votes more do no harm where it was not.
-      job->second.cases.emplace(
-          index, Case{.stage = Stage::replicated, .worker = first, .value = value, .rates = {}, .root = counted.front().root, .accuser = {}});
-      trust_.set_ballot(task, {.quorum = job->second.terms.replicas, .lead = 2});
+      goes_on(Stage::replicated, {.quorum = job->second.terms.replicas, .lead = 2});
+    } else if (counted.size() < job->second.terms.replicas) {
+      pass.todo.push_back(NeedReplicas{.task = task, .replicas = job->second.terms.replicas});  // As begin() had said.
     }
   }
   pass.add(trust_.restored(id));

@@ -94,6 +94,8 @@ class Referee {
   void lost(const TaskId& task, const PublicKey& worker);
   // It is not connected any more: claims of its that met no result are forgotten. What counted stays.
   void gone(const PublicKey& worker) { trust_.forget_claims(worker); }
+  // The receipt of it is not there any more.
+  void forget_claim(const PublicKey& worker, const TaskId& task, std::uint32_t attempt) { trust_.forget_claim(worker, task, attempt); }
   [[nodiscard]] std::vector<Ruling> add_result(const Replica& replica, UnixMillis now);
   [[nodiscard]] std::vector<Ruling> add_receipt(const PublicKey& worker, std::span<const Claim> claims, UnixMillis now);
   [[nodiscard]] std::vector<Ruling> give_up(const TaskId& task, UnixMillis now);

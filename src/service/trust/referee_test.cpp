@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 namespace weft::trust {
 namespace {
@@ -48,6 +49,14 @@ class RefereeTest : public testing::Test {
     const std::vector<Claim> claims{{.task = task(index), .attempt = 1, .root = root(what)}};
     std::ranges::move(referee->add_receipt(key(who), claims, now), std::back_inserter(out));
     return out;
+  }
+  // A new process that is told what was stored: these votes, in the order of arrival.
+  std::vector<Ruling> restart(const RefereeSettings& chosen, std::uint32_t index, const std::vector<std::pair<std::uint8_t, std::uint8_t>>& votes) {
+    referee.emplace(chosen, Secret{});
+    referee->add_job(job, {.replicas = 2, .audit = 0, .parts = 1, .agree = {}}, 5);
+    establish(1);
+    for (const auto& [who, what] : votes) referee->restore_counted({.task = task(index), .worker = key(who), .attempt = 1, .root = root(what)});
+    return referee->restored(job, value, [](const PublicKey&) { return plenty; }, now);
   }
   template <class T>
   static std::vector<T> all(const std::vector<Ruling>& rulings) {
@@ -265,6 +274,61 @@ TEST_F(RefereeTest, AJobThatAsksForAuditsOfItsSingleReplicasGetsThem) {
   (void)lease(0, 7, 0);
 
   EXPECT_EQ(all<AuditWanted>(deliver(0, 7, 5)).size(), 1U);
+}
+
+// With the job's own quorum two accomplices would have won it, whatever the others say, by the smaller root.
+TEST_F(RefereeTest, AJuryGoesOnAfterARestartAndWhoLosesStillPaysForIt) {
+  const auto restored = restart(settings(1), 0, {{1, 3}, {2, 5}, {3, 5}, {4, 3}, {6, 5}});
+
+  EXPECT_TRUE(all<Accepted>(restored).empty());
+  ASSERT_EQ(all<NeedReplicas>(restored).size(), 1U);
+  EXPECT_GT(all<NeedReplicas>(restored)[0].replicas, 5U);
+  EXPECT_GT(referee->stakes().locked(key(1)), 0) << "it cannot be taken out meanwhile";
+
+  std::vector<Ruling> last;
+  for (std::uint8_t juror = 10; juror < 20; ++juror) last = deliver(0, juror, 5);
+  ASSERT_EQ(all<Accepted>(last).size(), 1U);
+  EXPECT_EQ(all<Accepted>(last)[0].root, root(5));
+  ASSERT_EQ(all<Convicted>(last).size(), 2U);
+  for (const auto& convicted : all<Convicted>(last)) EXPECT_GT(convicted.penalty, 0);
+  EXPECT_EQ(referee->stakes().locked(key(1)), 0);
+}
+
+TEST_F(RefereeTest, TwoOfThreeStillWinAnOrdinaryQuorumAfterARestart) {
+  referee.emplace(settings(0), Secret{});
+  referee->add_job(job, {.replicas = 2, .audit = 0, .parts = 1, .agree = {}}, 1);
+  for (const std::uint8_t who : std::array<std::uint8_t, 2>{7, 8})
+    referee->restore_counted({.task = task(0), .worker = key(who), .attempt = 1, .root = root(who)});
+
+  const auto restored = referee->restored(job, value, [](const PublicKey&) { return 0; }, now);
+
+  ASSERT_EQ(all<NeedReplicas>(restored).size(), 1U);
+  EXPECT_EQ(all<NeedReplicas>(restored)[0].replicas, 3U);
+  EXPECT_EQ(all<Accepted>(deliver(0, 9, 8)).size(), 1U);
+}
+
+TEST_F(RefereeTest, TheRestOfAQuorumIsAskedForAfterARestart) {
+  referee.emplace(settings(0), Secret{});
+  referee->add_job(job, {.replicas = 3, .audit = 0, .parts = 1, .agree = {}}, 1);
+  for (const std::uint8_t who : std::array<std::uint8_t, 2>{7, 8})
+    referee->restore_counted({.task = task(0), .worker = key(who), .attempt = 1, .root = root(5)});
+
+  const auto restored = referee->restored(job, value, [](const PublicKey&) { return 0; }, now);
+
+  ASSERT_EQ(all<NeedReplicas>(restored).size(), 1U);
+  EXPECT_EQ(all<NeedReplicas>(restored)[0].replicas, 3U);
+}
+
+TEST_F(RefereeTest, NewcomersNeedTheirCrowdAfterARestartToo) {
+  auto chosen = settings(0);
+  chosen.newcomer_lead = 11;
+
+  const auto restored = restart(chosen, 0, {{50, 5}, {51, 5}});
+
+  EXPECT_TRUE(all<Accepted>(restored).empty());
+  ASSERT_EQ(all<NeedReplicas>(restored).size(), 1U);
+  EXPECT_EQ(all<NeedReplicas>(restored)[0].replicas, 11U);
+  EXPECT_EQ(all<Accepted>(restart(chosen, 0, {{50, 5}, {1, 5}})).size(), 1U) << "one that is established is enough";
 }
 
 TEST_F(RefereeTest, TheSameEventsGiveTheSameRulings) {

@@ -238,9 +238,7 @@ void Trust::cover(const TaskId& task, Job& job, const PublicKey& worker, const H
 
 // Looks for a replica that agrees with enough others to make a quorum with it. Within a tolerance agreement is not
 // transitive, which is why a quorum has a centre: the replica whose bytes are taken.
-void Trust::judge(const TaskId& task, Job& job, std::vector<Decision>& out) {
-  Task& state = job.open.at(task.index);
-  if (state.ballot) return judge_ballot(task, job, out);
+std::vector<std::size_t> Trust::best_group(const TaskId& task, const Job& job, const Task& state) const {
   const Policy& policy = job.policy;
   const auto agree = [&](const Hash& a, const Hash& b) { return a == b || (policy.agree && policy.agree(task, a, b)); };
 
@@ -248,7 +246,7 @@ void Trust::judge(const TaskId& task, Job& job, std::vector<Decision>& out) {
   for (std::size_t i = 0; i < state.replicas.size(); ++i) {
     if (state.replicas[i].covered) counted.push_back(i);
   }
-  std::vector<std::size_t> best;  // The centre first, then the others in the order of arrival.
+  std::vector<std::size_t> best;
   for (const std::size_t centre : counted) {
     const Hash& root = state.replicas[centre].root;
     std::vector<std::size_t> group = {centre};
@@ -258,8 +256,27 @@ void Trust::judge(const TaskId& task, Job& job, std::vector<Decision>& out) {
     if (group.size() > best.size() || (group.size() == best.size() && root < state.replicas[best.front()].root)) best = std::move(group);
   }
 
+  return best;
+}
+
+bool Trust::policy_decides(const TaskId& task) const {
+  const auto job = jobs_.find(task.job);
+  if (job == jobs_.end()) return false;
+  const auto open = job->second.open.find(task.index);
+  if (open == job->second.open.end()) return false;
+  const Policy& policy = job->second.policy;
+  const auto best = static_cast<std::uint32_t>(best_group(task, job->second, open->second).size());
+  const auto count = static_cast<std::uint32_t>(std::ranges::count_if(open->second.replicas, &Held::covered));
+  return best == policy.replicas || count + policy.replicas - best > replicas_max(policy);
+}
+
+void Trust::judge(const TaskId& task, Job& job, std::vector<Decision>& out) {
+  Task& state = job.open.at(task.index);
+  if (state.ballot) return judge_ballot(task, job, out);
+  const Policy& policy = job.policy;
+  std::vector<std::size_t> best = best_group(task, job, state);
   if (best.size() == policy.replicas) return accept(task, job, std::move(best), out);
-  const auto count = static_cast<std::uint32_t>(counted.size());
+  const auto count = static_cast<std::uint32_t>(std::ranges::count_if(state.replicas, &Held::covered));
   if (count < state.wanted) return;
   const auto missing = policy.replicas - static_cast<std::uint32_t>(best.size());
   if (count + missing > replicas_max(policy)) {

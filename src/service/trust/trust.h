@@ -123,6 +123,8 @@ class Trust {
   [[nodiscard]] std::vector<Decision> reconsider(const TaskId& task);
   // Covered replicas of an open task, in the order of arrival.
   [[nodiscard]] std::vector<Replica> counted(const TaskId& task) const;
+  // Whether the job's own quorum would have decided by now, had no ballot stood in its place.
+  [[nodiscard]] bool policy_decides(const TaskId& task) const;
   // Whether two of them do not agree.
   [[nodiscard]] bool differ(const TaskId& task) const;
   // The job ended; everything about it is forgotten. Unknown jobs are nothing.
@@ -135,6 +137,7 @@ class Trust {
   // claims_waiting_max a worker, the oldest dropped); one whose root differs from the result refuses the result.
   [[nodiscard]] std::vector<Decision> add_receipt(const PublicKey& worker, std::span<const Claim> claims);
   void forget_claims(const PublicKey& worker) { waiting_.erase(worker); }
+  void forget_claim(const PublicKey& worker, const TaskId& task, std::uint32_t attempt) { (void)take_claim(worker, {task, attempt}); }
   // The lease of an uncovered result was lost: forgets it. Counted ones stay.
   void withdraw(const TaskId& task, const PublicKey& worker);
   // No further worker can be asked (scheduler: NoWorkerLeft). Fails the job where the task's replicas differ; nothing where
@@ -196,6 +199,8 @@ class Trust {
   std::optional<Hash> take_claim(const PublicKey& worker, const AttemptId& id);
   void cover(const TaskId& task, Job& job, const PublicKey& worker, const Hash& claimed, std::vector<Decision>& out);
   void judge(const TaskId& task, Job& job, std::vector<Decision>& out);
+  // The largest group that agrees with its centre, no more than a quorum of it: the centre first, then the others by arrival.
+  [[nodiscard]] std::vector<std::size_t> best_group(const TaskId& task, const Job& job, const Task& state) const;
   [[nodiscard]] Count count_votes(const TaskId& task, const Job& job, const Task& state) const;
   void judge_ballot(const TaskId& task, Job& job, std::vector<Decision>& out);
   void accept(const TaskId& task, Job& job, std::vector<std::size_t> quorum, std::vector<Decision>& out);

@@ -51,6 +51,7 @@ export type Welcome = {
 export type HeldTask = {
   readonly task: string;
   readonly attempt: number;
+  readonly proof?: string;
 };
 
 export type Resume = {
@@ -64,6 +65,7 @@ export type LeasedTask = {
   readonly attempt: number;
   readonly first: number;
   readonly count: number;
+  readonly proof?: string;
 };
 
 export type ResumePoint = {

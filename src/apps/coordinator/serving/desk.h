@@ -45,6 +45,9 @@ struct WorkShare {
 };
 // Fingerprints by the number of the answer's tokens before them.
 using Prints = std::map<std::uint32_t, ByteVector>;
+// Adds those that a worker sends of an answer of `answered` tokens so far: at most one for every 16 tokens and 16 more, twice of what an
+// answer has.
+void keep_prints(Prints& prints, const std::vector<protocol::serving::Print>& told, std::size_t answered);
 
 struct AnswerEnd {
   std::string reason;  // "eos", "stop", "length", "cancelled", "failed".

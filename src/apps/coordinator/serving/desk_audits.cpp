@@ -182,10 +182,7 @@ bool Desk::audit_hears(ServingId session, const wire::Tokens& message) {
   if (found == audits_.end()) return false;
   Audit& audit = found->second;
   if (audit.worker != session || audit.epoch != message.epoch) return true;
-  for (const wire::Print& print : message.prints) {
-    auto bytes = from_base64(print.data);
-    if (bytes && print.at <= audit.what.ask.answered.size()) audit.prints[print.at] = std::move(*bytes);
-  }
+  keep_prints(audit.prints, message.prints, audit.what.ask.answered.size());
   return true;
 }
 

@@ -38,6 +38,32 @@ TEST(DeskAudits, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
   EXPECT_EQ(network.desk.models()[0].state, "ready");
 }
 
+// A member could send one for each of the million tokens that an answer may have.
+TEST(DeskAudits, KeepsNoMoreFingerprintsThanAnAnswerHas) {
+  Network network;
+  network.join(1);
+  network.desk.put_model(card("m", 1), network.time);
+  network.settle();
+  const RequestId id = network.ask("m", 1 << 20);
+  ASSERT_EQ(network.asked[1].size(), 1u);
+  wire::Tokens tokens{.request = id, .epoch = network.asked[1].begin()->second.epoch};
+  for (std::uint32_t first = 0; first < 100'000; first += 1'000) {
+    tokens.prints.clear();
+    for (std::uint32_t at = first; at < first + 1'000; ++at) tokens.prints.push_back({.at = at, .data = "AAAA"});
+    network.desk.hear(1, tokens, network.time);
+  }
+  tokens.prints.clear();
+  for (std::uint32_t n = 0; n < 64; ++n) tokens.tokens.push_back({.id = static_cast<std::int32_t>(n)});
+  tokens.prints = {{.at = 32, .data = "AAAA"}, {.at = 64, .data = "BBBB"}};
+  network.desk.hear(1, tokens, network.time);
+  network.desk.drop(id, network.time);
+
+  ASSERT_TRUE(network.ends.contains(id));
+  EXPECT_LE(network.ends[id].prints.size(), 20u);
+  EXPECT_TRUE(network.ends[id].prints.contains(0));
+  EXPECT_TRUE(network.ends[id].prints.contains(64));
+}
+
 TEST(DeskAudits, SaysWhereNobodyElseCouldAuditOrTheAuditorLeaves) {
   Network network;
   const RequestId id = answered_by(network, 1);

@@ -15,6 +15,13 @@ constexpr std::size_t conversations_max = 4096;
 
 }  // namespace
 
+void keep_prints(Prints& prints, const std::vector<protocol::serving::Print>& told, std::size_t answered) {
+  for (const wire::Print& print : told) {
+    if (!prints.contains(print.at) && prints.size() >= answered / 16 + 16) continue;
+    if (auto bytes = from_base64(print.data)) prints[print.at] = std::move(*bytes);
+  }
+}
+
 Result<> Desk::ask(AnswerRequest what, Instant now) {
   const auto model = models_.find(what.model);
   if (model == models_.end()) return fail(ErrorCode::not_found, "The model '{}' does not exist here.", what.model);
@@ -151,10 +158,7 @@ void Desk::on(ServingId session, const wire::Tokens& message, Instant now) {
   }
   if (!message.tokens.empty()) chains_.at(request->chain).progress = now;
   for (const wire::Token& token : message.tokens) request->answered.push_back(token.id);
-  for (const wire::Print& print : message.prints) {
-    auto bytes = from_base64(print.data);
-    if (bytes && print.at <= request->what.ask.tokens_max) request->prints[print.at] = std::move(*bytes);
-  }
+  keep_prints(request->prints, message.prints, request->answered.size());
   request->prompt_tokens = std::min(message.prompt_tokens, settings_.context_max);
   count_work(*request, message.tokens.size());
   counters_.tokens += message.tokens.size();
