@@ -122,63 +122,6 @@ TEST_F(CheckpointsTest, UnderAQuorumOrAuditsNobodyGoesOnFromAnothersState) {
   }
 }
 
-// Both replicas are computed to the end by those who began them, each from its own state, and compared as ever.
-TEST_F(CheckpointsTest, AReplicaThatMadeWayGoesOnFromItsOwnWorkersState) {
-  auto& first = network.join(a, {.silent = true, .gpu_seconds = 15});
-  auto& second = network.join(b, {.silent = true, .gpu_seconds = 15});
-  const auto pass = [&](int seconds) {
-    for (int i = 0; i < seconds; ++i) {
-      for (auto* worker : {&first, &second}) worker->say(protocol::Beat{.running = 1});
-      network.pass(std::chrono::seconds(1));
-    }
-  };
-  nonce_[0]++;
-  const auto submitted = network.submit(client, count_manifest(2, 2, R"(,"priority":0)", 400), nonce_);
-  ASSERT_TRUE(submitted.has_value()) << submitted.error().message;
-  auto& canary = first.leases.empty() ? second : first;
-  ASSERT_THAT(canary.leases, SizeIs(1));
-  pass(15);
-  canary.deliver(canary.leases[0], canary.leases[0].tasks.at(0));  // Such a task takes 15 s.
-  network.run();
-  const protocol::Lease of_first = first.leases.back();
-  const protocol::Lease of_second = second.leases.back();
-  pass(11);
-  const Hash first_state = keep(first, of_first, 70);
-  const Hash second_state = keep(second, of_second, 70);
-  ASSERT_NE(first_state, second_state);
-
-  nonce_[0]++;
-  const auto urgent = network.submit(client, count_manifest(1, 1, R"(,"priority":100)", 400), nonce_);
-  ASSERT_TRUE(urgent.has_value());
-  ASSERT_EQ(first.cancels.size() + second.cancels.size(), 1U) << "one of them makes way";
-  auto& victim = first.cancels.empty() ? second : first;
-  const Hash& own = first.cancels.empty() ? second_state : first_state;
-  const protocol::Lease before = first.cancels.empty() ? of_second : of_first;
-  ASSERT_EQ(victim.leases.back().job.text(), urgent->id);
-  EXPECT_THAT(victim.leases.back().resume, IsEmpty());
-  pass(1);
-  victim.deliver(victim.leases.back(), victim.leases.back().tasks.at(0));
-  network.run();
-
-  const protocol::Lease& again = victim.leases.back();
-  EXPECT_EQ(again.job, before.job);
-  ASSERT_THAT(again.tasks, SizeIs(1));
-  EXPECT_EQ(again.tasks[0].index, before.tasks[0].index);
-  EXPECT_GT(again.tasks[0].attempt, before.tasks[0].attempt);
-  ASSERT_THAT(again.resume, SizeIs(1));
-  EXPECT_EQ(again.resume[0].blob, own);
-  EXPECT_EQ(again.resume[0].done, 70U);
-  for (int round = 0; round < 4; ++round) {
-    for (auto* worker : {&first, &second}) {
-      const protocol::Lease lease = worker->leases.back();
-      for (const auto& task : lease.tasks) worker->deliver(lease, task);
-    }
-    pass(1);
-  }
-  EXPECT_EQ(network.finish(JobId::parse(submitted->id).value()).state, store::JobState::done);
-  EXPECT_EQ(stored(), 0U);
-}
-
 TEST_F(CheckpointsTest, WhatIsNoCheckpointOfTheTaskIsNotTaken) {
   auto& first = network.join(a, {.silent = true});
   submit();
