@@ -223,6 +223,31 @@ TEST(Checkpoints, AReplicaThatMadeWayIsBegunAnewWhereItsWorkerLeavesPausesOrStay
   }
 }
 
+TEST(Checkpoints, AWorkerGoesOnWithItsOwnStateBeforeItTakesAnOlderTask) {
+  Scheduler scheduler(patient());
+  for (std::uint64_t number = 1; number <= 2; ++number) ASSERT_TRUE(scheduler.add_worker(native_worker(number), at(0)));
+  Job job = long_job(1, 2);
+  job.replicas = 2;
+  job.states_shared = false;
+  ASSERT_TRUE(scheduler.add_job(job, at(0)));
+  ASSERT_EQ(all<Lease>(scheduler.decide(at(0))).size(), 2U);
+  ASSERT_TRUE(scheduler.add_worker(native_worker(3), at(0)));
+  const Held victim = held_by(all<Lease>(scheduler.decide(at(0))).at(0));
+  ASSERT_EQ(victim.task.index, 1U);
+  ASSERT_TRUE(scheduler.checkpointed({.task = victim.task, .worker = victim.worker, .attempt = victim.attempt, .done = 0.2}, at(20)));
+  scheduler.remove_worker(key_of(1), Departure::left, at(20.5));  // The first task misses a replica now.
+  EXPECT_TRUE(all<Lease>(scheduler.decide(at(20.5))).empty());
+  ASSERT_TRUE(scheduler.add_job(urgent_job(2), at(21)));
+  ASSERT_EQ(all<Cancel>(scheduler.decide(at(21))).size(), 1U);
+
+  ASSERT_TRUE(scheduler.result({.task = {job_id_of(2), 0}, .worker = victim.worker, .attempt = 1, .gpu_seconds = 1}, at(22)));
+  const auto again = all<Lease>(scheduler.decide(at(22)));
+
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].worker, victim.worker);
+  EXPECT_EQ(again[0].tasks.at(0).index, 1U);
+}
+
 TEST(Checkpoints, BothReplicasOfATaskMayMakeWayEachFromItsOwnState) {
   Replicated network(5);  // For 50 s: the second one would wait for it.
   Job second = urgent_job(3);

@@ -215,6 +215,11 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
     const auto canary = job.tasks.find(*job.canary_index);  // Tried before: it stays the canary.
     return canary != job.tasks.end() && canary->second.missing() && may_take(canary->first, canary->second) ? job.canary_index : std::nullopt;
   }
+  // What it has a state of goes first: nobody else can go on from that.
+  for (auto own = kept.lower_bound(job.task_id(0)); own != kept.end() && own->first.job == job.spec.id; ++own) {
+    const auto task = job.tasks.find(own->first.index);
+    if (own->second.contains(key) && task != job.tasks.end() && task->second.missing() && may_take(task->first, task->second)) return task->first;
+  }
   const auto before = job.passed.find(key);
   const std::uint64_t from = before == job.passed.end() ? 0 : before->second;
   const auto start = job.open.lower_bound(from);
