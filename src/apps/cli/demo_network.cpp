@@ -93,6 +93,7 @@ Result<> DemoNetwork::wait_for_workers(std::size_t count) {
   for (;;) {
     WEFT_ASSIGN(const protocol::api::Workers workers, api_->workers());
     const auto joined = static_cast<std::size_t>(std::ranges::count_if(workers.workers, [](const auto& worker) { return worker.connected; }));
+    if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     if (joined >= count) return {};
     if (now() > give_up) return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers joined.", joined, count);
     sleep_unless_interrupted(std::chrono::milliseconds(50));
