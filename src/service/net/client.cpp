@@ -12,7 +12,9 @@
 #include <drogon/WebSocketClient.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <trantor/net/Channel.h>
 #include <trantor/net/EventLoopThread.h>
 
 #include "common/base/check.h"
@@ -251,6 +253,37 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   bool ended_ = false;
 };
 
+// Work for the next turn of a loop, all of it on the loop's thread: told by a descriptor, which the loop looks at with its connections.
+class Turns {
+ public:
+  explicit Turns(trantor::EventLoop* loop) : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), channel_(loop, event_) {
+    check(event_ >= 0, "there is a descriptor left for the client's loop");
+    channel_.setReadCallback([this] { run(); });
+    channel_.enableReading();
+  }
+  Turns(const Turns&) = delete;
+  ~Turns() {
+    channel_.disableAll();
+    channel_.remove();
+    ::close(event_);
+  }
+  void add(std::function<void()> work) {
+    works_.push_back(std::move(work));
+    (void)::eventfd_write(event_, 1);
+  }
+
+ private:
+  void run() {
+    eventfd_t count = 0;
+    (void)::eventfd_read(event_, &count);
+    for (const auto& work : std::exchange(works_, {})) work();
+  }
+
+  const int event_;
+  trantor::Channel channel_;
+  std::vector<std::function<void()>> works_;
+};
+
 // Everything that lives on the loop's thread. Callbacks hold it weakly, so that none outlives the client.
 struct Core : std::enable_shared_from_this<Core> {
   struct Waiting {
@@ -269,7 +302,8 @@ struct Core : std::enable_shared_from_this<Core> {
   std::vector<Lane> lanes;
   std::deque<Waiting> waiting;
   std::vector<std::weak_ptr<DrogonSocket>> sockets;
-  bool ending = false;  // The client goes: nothing is begun or answered any more.
+  bool ending = false;           // The client goes: nothing is begun or answered any more.
+  std::unique_ptr<Turns> turns;  // Made when it is first needed.
 
   void add(Waiting item) {
     if (ending) return;
@@ -341,6 +375,7 @@ class DrogonClient final : public Client {
         if (auto socket = weak.lock()) socket->drop();
       }
       auto* loop = core->loop;
+      core->turns.reset();
       auto lanes = std::exchange(core->lanes, {});
       const auto waiting = std::exchange(core->waiting, {});
       lanes.clear();
@@ -385,6 +420,13 @@ class DrogonClient final : public Client {
     thread_.getLoop()->runAfter(seconds(delay), [weak = std::weak_ptr(core_), work = std::move(work)] {
       if (const auto core = weak.lock(); core && !core->ending) work();
     });
+  }
+
+  void next_turn(std::function<void()> work) override {
+    check(thread_.getLoop()->isInLoopThread(), "next_turn() is called on the client's thread");
+    if (core_->ending) return;
+    if (!core_->turns) core_->turns = std::make_unique<Turns>(core_->loop);
+    core_->turns->add(std::move(work));
   }
 
   const Url& url() const override { return url_; }

@@ -110,6 +110,8 @@ class Client {
   // Run something on the client's thread, now or later.
   virtual void post(std::function<void()> work) = 0;
   virtual void after(Duration delay, std::function<void()> work) = 0;
+  // On the client's thread: as soon as it has looked at its connections once more. (What is posted from what was posted runs before that.)
+  virtual void next_turn(std::function<void()> work) = 0;
   [[nodiscard]] virtual const Url& url() const = 0;
 };
 

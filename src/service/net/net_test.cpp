@@ -263,6 +263,27 @@ TEST_F(Net, OnlyTls13IsSpoken) {
   EXPECT_FALSE(handshake(server->port(), TLS1_2_VERSION));
 }
 
+// Somebody who takes every turn, as a device that is waited for does: answers come all the same.
+TEST_F(Net, WhoTakesEveryTurnKeepsNobodyFromHearing) {
+  std::atomic<bool> answered = false;
+  std::atomic<std::uint64_t> turns = 0;
+  std::promise<void> ended;
+  std::function<void()> again = [&] {
+    ++turns;
+    if (answered) return ended.set_value();
+    client->next_turn([&] { again(); });
+  };
+  client->post([&] { again(); });
+
+  client->send(post("/v1/echo/a", "b"), [&](const Result<Response>& answer) {
+    EXPECT_TRUE(answer.has_value());
+    answered = true;
+  });
+
+  ASSERT_EQ(ended.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_GT(turns, 1U);
+}
+
 TEST_F(Net, NobodyThereIsAnErrorThatNamesTheAddress) {
   auto lonely = Client::create({.url = "http://127.0.0.1:9"}).value();
 

@@ -45,7 +45,7 @@ void NativeServingHost::work(bool begins) {
 }
 
 void NativeServingHost::pump() {
-  client_.post([this] {
+  client_.next_turn(alive_.guard([this] {
     if (working_ > 0) {
       constexpr auto poll_max = std::chrono::milliseconds(1);
       const Instant begun = host_.now();
@@ -53,11 +53,11 @@ void NativeServingHost::pump() {
       if (working_ > 0) {
         // What is under way may be on another thread, which no poll waits for.
         const bool waited = host_.now() - begun >= poll_max / 2;
-        return resumed || waited ? pump() : host_.after(std::chrono::microseconds(100), [this] { pump(); });
+        return resumed || waited ? pump() : host_.after(std::chrono::microseconds(100), alive_.guard([this] { pump(); }));
       }
     }
     pumping_ = false;
-  });
+  }));
 }
 
 Async<Result<std::unique_ptr<llm::Engine>>> NativeServingHost::create_engine(const llm::Model& model, const gguf::Source& source,

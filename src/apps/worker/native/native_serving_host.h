@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/worker/alive.h"
 #include "apps/worker/native/call_thread.h"
 #include "apps/worker/native/chunk_folder.h"
 #include "apps/worker/native/native_host.h"
@@ -62,6 +63,7 @@ class NativeServingHost final : public ServingHost {
   std::size_t working_ = 0;
   bool pumping_ = false;
   std::unique_ptr<CallThread> calls_;  // Of engines on the processor.
+  Alive alive_;
 };
 
 }  // namespace weft::worker
