@@ -148,17 +148,7 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                    },
                    [&](const scheduler::Estimated& estimated) {
                      const auto job = jobs.find(estimated.job);
-                     if (job == jobs.end()) return;
-                     const auto& estimate = estimated.estimate;
-                     job->second.row.price = estimate.price;
-                     job->second.row.units = estimate.units;
-                     job->second.row.reference_seconds_per_workgroup = estimate.reference_seconds_per_workgroup;
-                     batch.job_updates.push_back(
-                         {.id = estimated.job,
-                          .price = store::JobUpdate::Price{.price = estimate.price,
-                                                           .units = estimate.units,
-                                                           .reference_seconds_per_workgroup = estimate.reference_seconds_per_workgroup},
-                          .end = {}});
+                     if (job != jobs.end()) set_price(job->second, estimated.estimate);
                    },
                    [&](const scheduler::NoWorkerLeft& starved) { act(trust.give_up(starved.task, now.unix), now); },
                    [&](const scheduler::JobFailed& ended) {

@@ -38,9 +38,22 @@ Result<> Core::State::open_escrow(const JobId& job, const PublicKey& client, Mic
   return {};
 }
 
+void Core::State::set_price(RunningJob& job, const scheduler::Estimate& estimate) {
+  if (job.row.price == estimate.price && job.row.units == estimate.units) return;
+  job.row.price = estimate.price;
+  job.row.units = estimate.units;
+  job.row.reference_seconds_per_workgroup = estimate.reference_seconds_per_workgroup;
+  batch.job_updates.push_back({.id = job.row.id,
+                               .price = store::JobUpdate::Price{.price = estimate.price,
+                                                                .units = estimate.units,
+                                                                .reference_seconds_per_workgroup = estimate.reference_seconds_per_workgroup},
+                               .end = {}});
+}
+
 Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now) {
-  // The canary may be accepted before its estimate has come out of decide().
+  // The canary may be accepted before its estimate has come out of decide(), and be all of its job.
   const auto progress = scheduler.progress(job.row.id);
+  if (progress && progress->estimate) set_price(job, *progress->estimate);
   const auto estimate = progress && progress->estimate
                             ? *progress->estimate
                             : scheduler::Estimate{.reference_seconds_per_workgroup = 0, .units = 0, .price = job.row.price};

@@ -259,6 +259,8 @@ struct Core::State final : WatchSource {
   };
   [[nodiscard]] MicroCredits audit_pay(const RunningJob& job, std::uint32_t index, const ledger::TaskPay& pay, std::size_t agreeing) const;
   void put_into_stakes(ledger::Transaction& transaction, std::span<const PublicKey> paid, MicroCredits each) const;
+  // Once it is known; a job shows it from then on.
+  void set_price(RunningJob& job, const scheduler::Estimate& estimate);
   Paid pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now);
   void close_escrow(const RunningJob& job, Moment now);
   [[nodiscard]] Result<ledger::Applied> move_money(ledger::Transaction transaction, Moment now);

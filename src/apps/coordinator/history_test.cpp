@@ -415,6 +415,7 @@ class History {
       cancelled += job.state == store::JobState::cancelled ? 1 : 0;
       if (job.state != store::JobState::done) continue;
       ++done;
+      EXPECT_GT(job.price, 0) << job.id.text() << " was paid for nothing";
       if (known.replicas < 2 || !always_wrong_) continue;  // Who was honest before may be believed alone, and not be found out.
       ByteVector expected;
       for (std::uint32_t i = 0; i < job.tasks * 4; ++i) append_le(expected, i);
