@@ -45,9 +45,9 @@ class Session : public std::enable_shared_from_this<Session> {
     Book& book;
     Intake& intake;
     std::shared_ptr<Line> line;
-    trust::Secret secret;  // Of leases' proofs.
-    PostEvent core;        // Events for the core.
-    PostWork work;         // Runs in order, off the network's thread.
+    const trust::Secret& secret;  // Of leases' proofs; outlives the session.
+    PostEvent core;               // Events for the core.
+    PostWork work;                // Runs in order, off the network's thread.
   };
   explicit Session(Parts parts);
   Session(const Session&) = delete;

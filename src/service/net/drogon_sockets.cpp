@@ -33,8 +33,8 @@ constexpr double refused_s_max = 2;  // For a peer to read why, and go.
 // What there is to know of a connection between two deliveries of bytes.
 struct Watched {
   Received received;
-  RequestLengths lengths;
-  std::size_t left = 0;  // Of what was delivered, not handled yet.
+  std::unique_ptr<RequestLengths> lengths = std::make_unique<RequestLengths>();  // None once it is a socket: there may be 19,000 of them.
+  std::size_t left = 0;                                                          // Of what was delivered, not handled yet.
   bool refused = false;
 };
 
@@ -60,8 +60,8 @@ void guard(const trantor::TcpConnectionPtr& connection, const ConnectionRules& r
                                   watched = std::make_shared<Watched>()](const trantor::TcpConnectionPtr& from, trantor::MsgBuffer* buffer) {
     Watched& state = *watched;
     const std::size_t fresh = buffer->readableBytes() - std::min(state.left, buffer->readableBytes());
-    if (!state.refused && !state.received.is_socket) {
-      if (const auto problem = state.lengths.take({buffer->peek() + buffer->readableBytes() - fresh, fresh})) {
+    if (!state.refused && state.lengths) {
+      if (const auto problem = state.lengths->take({buffer->peek() + buffer->readableBytes() - fresh, fresh})) {
         state.refused = true;
         refuse(from, refusal(*problem));
       }
@@ -72,6 +72,7 @@ void guard(const trantor::TcpConnectionPtr& connection, const ConnectionRules& r
     handle(from, buffer);
     receiving = nullptr;
     state.left = buffer->readableBytes();
+    if (state.received.is_socket) state.lengths.reset();
     if (state.left > receive_bytes_max || (state.received.is_socket && state.received.since_message > receive_bytes_max)) {
       log_warning("{} sends a message without end: its connection ends.", from->peerAddr().toIpPort());
       from->getLoop()->queueInLoop([from] { from->forceClose(); });
