@@ -15,14 +15,14 @@ test('a job without workers, without a GPU and without enough wallets says so wh
 
   // Two replicas and nobody there; then one; then two.
   const matrix = follower(t, url, wallet, writeJob(folder, matrixJob({ verify: { compare: 'exact', replicas: 2, audit: 0 } })));
-  await matrix.says(/waiting \(no-workers\) {2}No worker is connected\./, 30);
-  assert.equal(matrix.stderr.match(/no-workers/g).length, 1, 'it is said once');
+  await matrix.says(/^weft: No worker is connected\. One joins with weft work/m, 30);
+  assert.equal(matrix.stderr.match(/No worker is connected/g).length, 1, 'it is said once');
   await work(t, url, { args: ['--device', 'cpu'] });
-  await matrix.says(/waiting \(wallets\) {2}Each of its 2 replicas goes to another wallet's worker: 1 placed, and 1 worker in all can run it\./, 30);
+  await matrix.says(/^weft: Each of its 2 replicas goes to another wallet's worker: 1 placed, and 1 worker in all can run it\. Another joins with weft work/m, 30);
 
   // A shader, where there are processors only.
   const shader = follower(t, url, wallet, writeJob(folder, hashJob({ name: 'shader' })));
-  await shader.says(/waiting \(requirements\) {2}None of 1 worker has all that the job requires: a GPU \(1 has not\)\./, 30);
+  await shader.says(/^weft: None of 1 worker has all that the job requires: a GPU \(1 has not\)\./m, 30);
   const { jobs } = await getJson(`${url}/v1/jobs`);
   const { id } = jobs.find(({ name }) => name === 'shader');
   const job = await getJson(`${url}/v1/jobs/${id}`);
