@@ -268,7 +268,7 @@ test('without WebGPU it says so, and programs can still be written and shared', 
   assert.ok(await runButton(page).isDisabled());
   await page.getByRole('button', { name: 'Share' }).click();
   await page.waitForURL(/#p1=/);
-  await page.getByLabel('Budget in credits').fill('0');
+  await page.getByLabel('Budget in credits').fill('1');
   await page.getByRole('button', { name: 'Make it a job' }).click();
   await page.locator('[data-testid="job"][data-state="running"]').waitFor();
   await page.evaluate(() => window.scrollTo(0, 0));
