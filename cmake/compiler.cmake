@@ -1,4 +1,4 @@
-# The language, the warnings and the sanitizers, the same for every target of ours.
+# The language, the warnings, the optimisation and the sanitizers, the same for every target of ours.
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -7,11 +7,25 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for every target: 'address,undefined' or 'thread'")
 option(WEFT_DAWN "Build the Dawn backend and what needs it" ON)
 option(WEFT_WERROR "Warnings are errors" ON)
+option(WEFT_UNITY "Compile several sources of a folder together" OFF)
+option(WEFT_PCH "Parse the standard library once (precompiled headers)" ON)
+
+# -O2 everywhere; a folder whose speed is measured to depend on it says OPTIMISE 3 (see weft_library), and test sources say
+# OPTIMISE 1 for themselves.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+set(weft_test_optimisation "")
+if(CMAKE_BUILD_TYPE STREQUAL Release)
+  set(weft_test_optimisation -O1)
+endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # base_dir makes the cache serve several checkouts, and hash_dir off keeps them apart from the folder's name.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros ${CCACHE})
+  # base_dir lets the cache serve several checkouts; hash_dir off keeps the folder's name out of the key. The last two
+  # are what ccache asks for where precompiled headers are used.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=time_macros,pch_defines,include_file_mtime,include_file_ctime ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
@@ -21,12 +35,19 @@ target_include_directories(weft_compile_options INTERFACE ${CMAKE_SOURCE_DIR}/sr
 target_compile_options(weft_compile_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+if(WEFT_UNITY)
+  # In a batch these name neighbours that never meet otherwise; the `dev` preset compiles each source alone and has them on.
+  target_compile_options(weft_compile_options INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(EMSCRIPTEN)
   target_compile_options(weft_compile_options INTERFACE -fno-exceptions -msimd128 -Wno-shorten-64-to-32)
 else()
   # GCC reports these inside its own library after inlining; they have been false every time.
   target_compile_options(weft_compile_options INTERFACE -Wno-maybe-uninitialized -Wno-dangling-reference -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
   target_compile_options(weft_compile_options INTERFACE -fstack-protector-strong)
+  if(CCACHE AND WEFT_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options(-fpch-preprocess)  # ccache finds the precompiled header by it.
+  endif()
 endif()
 if(WEFT_SANITIZE)
   add_compile_options(-fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer -g1)

@@ -1,12 +1,15 @@
 # What comes from where. Everything is a Debian package that scripts/setup installs; nothing is downloaded.
 #
 #   Dawn        libwebgpu-dawn-dev   WebGPU natively                      engine/gpu/native
-#   Drogon      libdrogon-dev        HTTP, WebSocket, TLS                 service/net
-#   SQLite      libsqlite3-dev       durable state                        service/store
+#   Drogon      libdrogon-dev        HTTP, WebSocket, TLS                 platform/net
+#   SQLite      libsqlite3-dev       durable state                        platform/store
 #   OpenSSL     libssl-dev           SHA-256, Ed25519                     common/crypto
 #   libsodium   libsodium-dev        Ed25519 in half the time             common/crypto; without it OpenSSL does
+#   libseccomp  libseccomp-dev       filter of system calls               worker/sandbox
 #   glaze       libglaze-dev         JSON (header only)                   common/json
+#   protozero   libprotozero-dev     protobuf (header only)              engine/onnx
 #   libpng      libpng-dev           pictures of outputs                  apps/cli
+#   libjpeg     libjpeg62-turbo-dev  pictures for detectors               apps/cli
 #   CLI11       libcli11-dev         command line (header only)           apps/cli
 #   spdlog      libspdlog-dev        log                                  common/base, native only
 #   GoogleTest  libgtest-dev         tests
@@ -38,6 +41,8 @@ else()
   find_package(Drogon REQUIRED)
   find_package(ZLIB REQUIRED)
   find_package(PNG REQUIRED)
+  find_package(JPEG REQUIRED)
+  find_library(WEFT_SECCOMP_LIBRARY seccomp REQUIRED)
   if(WEFT_DAWN)
     find_package(Dawn REQUIRED)
   endif()

@@ -1,5 +1,5 @@
-// Bytes are a GGUF file or get a sentence; a file's tensors lie inside it and can be read; its tokenizer, where it has one, gives
-// back what it was given.
+// Bytes are a GGUF file or get a sentence; a file's tensors lie inside it and can be read; its
+// tokenizer, where it has one, gives back what it was given.
 #include <algorithm>
 
 #include "common/base/check.h"
@@ -19,12 +19,15 @@ void tensors_can_be_read(const gguf::Source& source, const gguf::File& file) {
     const gguf::TensorTypeInfo& about = gguf::info(tensor.type);
     const std::size_t blocks = std::min<std::size_t>(bytes->size() / about.block_bytes, 4);
     std::vector<float> values(blocks * about.block_elements);
-    check(gguf::dequantize(tensor.type, bytes->first(blocks * about.block_bytes), values).has_value(), "whole blocks become values");
+    check(
+        gguf::dequantize(tensor.type, bytes->first(blocks * about.block_bytes), values).has_value(),
+        "whole blocks become values");
   }
 }
 
 void texts_come_back(const tokenizer::Tokenizer& tokenizer) {
-  for (const std::string_view text : {std::string_view("ab  c\n1234 \xC3\xA9\xFF"), std::string_view("<s></s> Hello, world's 99")}) {
+  for (const std::string_view text : {std::string_view("ab  c\n1234 \xC3\xA9\xFF"),
+                                      std::string_view("<s></s> Hello, world's 99")}) {
     const auto tokens = tokenizer.encode(text, {.add_special = true, .parse_special = true});
     check(tokens.has_value(), "a short text has tokens");
     check(tokenizer.decode(*tokens, {}).has_value(), "tokens that were made can be read");
@@ -37,10 +40,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const gguf::MemorySource source(ByteSpan(data, size));
   const auto file = gguf::read_file(source);
   if (!file) {
-    check(file.error().code == ErrorCode::invalid_argument && file.error().message.ends_with('.'), "a refusal is a sentence");
+    check(file.error().code == ErrorCode::invalid_argument && file.error().message.ends_with('.'),
+          "a refusal is a sentence");
     return 0;
   }
   tensors_can_be_read(source, *file);
-  if (const auto tokenizer = tokenizer::Tokenizer::create(file->metadata)) texts_come_back(**tokenizer);
+  if (const auto tokenizer = tokenizer::Tokenizer::create(file->metadata))
+    texts_come_back(**tokenizer);
   return 0;
 }

@@ -8,7 +8,8 @@ namespace {
 
 using namespace weft;
 
-constexpr std::string_view variables = R"({"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": " Hi "},
+constexpr std::string_view variables =
+    R"({"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": " Hi "},
   {"role": "assistant", "content": "<think>x</think>y", "tool_calls": [{"function": {"name": "f", "arguments": {"a": [1, 2.5, null]}}}]}],
   "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}}],
   "add_generation_prompt": true, "bos_token": "<s>", "eos_token": "</s>", "a": 1, "b": 2.5, "s": "Hello World", "l": [3, 1, 2],
@@ -26,9 +27,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto values = jinja::read_json(heap, variables);
   check(values.has_value(), "the variables are JSON");
   constexpr std::size_t output_bytes_max = 1 << 18;
-  const auto text = made->render(
-      *values,
-      {.now = {.year = 2026}, .limits = {.steps_max = 20'000, .output_bytes_max = output_bytes_max, .memory_bytes_max = std::size_t{1} << 24}});
+  const auto text = made->render(*values, {.now = {.year = 2026},
+                                           .limits = {.steps_max = 20'000,
+                                                      .output_bytes_max = output_bytes_max,
+                                                      .memory_bytes_max = std::size_t{1} << 24}});
   check(!text || text->size() <= output_bytes_max, "the text is within its bound");
   return 0;
 }

@@ -1,4 +1,5 @@
-// A manifest is refused or read; one that is read is written in one form, which reads the same, and its cuts cover it.
+// A manifest is refused or read; one that is read is written in one form, which reads the same, and
+// its cuts cover it.
 #include "common/base/check.h"
 #include "common/manifest/manifest.h"
 #include "common/manifest/split.h"
@@ -12,7 +13,8 @@ void cuts_cover(const Manifest& manifest) {
   const Range first = task_range(manifest, 0);
   const Range last = task_range(manifest, manifest.split.tasks - 1);
   check(first.first == 0 && first.count > 0 && last.count > 0, "every task has workgroups");
-  check(std::uint64_t{last.first} + last.count == axis_length(manifest), "the last task ends where the axis does");
+  check(std::uint64_t{last.first} + last.count == axis_length(manifest),
+        "the last task ends where the axis does");
   const std::vector<std::uint64_t> sizes = manifest.output_bytes();
   for (std::size_t output = 0; output < sizes.size(); ++output) {
     const Extent extent = output_extent(manifest, output, last);
@@ -25,7 +27,8 @@ void cuts_cover(const Manifest& manifest) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto manifest = parse(as_text(ByteSpan(data, size)), {.text_bytes_max = 1 << 20});
   if (!manifest) {
-    check(manifest.error().code == ErrorCode::invalid_argument && !manifest.error().message.empty(), "a refusal says why");
+    check(manifest.error().code == ErrorCode::invalid_argument && !manifest.error().message.empty(),
+          "a refusal says why");
     return 0;
   }
   const std::string text = to_json(*manifest);

@@ -1,5 +1,5 @@
-// A stand-in for libFuzzer where the compiler has none: the corpus as it is, then seeded mutations of it. Quick enough for
-// every test run; a crash prints the seed and the run that lead to it.
+// A stand-in for libFuzzer where the compiler has none: the corpus as it is, then seeded mutations
+// of it. Quick enough for every test run; a crash prints the seed and the run that lead to it.
 //   NAME_fuzz [--runs N] [--seed S] CORPUS...
 #include <algorithm>
 #include <charconv>
@@ -42,12 +42,16 @@ class Mutator {
   }
 
  private:
-  std::size_t below(std::size_t bound) { return bound == 0 ? 0 : static_cast<std::size_t>(random_() % bound); }
+  std::size_t below(std::size_t bound) {
+    return bound == 0 ? 0 : static_cast<std::size_t>(random_() % bound);
+  }
   const Input& pick() { return corpus_[below(corpus_.size())]; }
 
   void change(Input& input) {
-    static constexpr std::string_view interesting[] = {"\"",   "\\",   "{",       "}",   "[", "]", ",", ":", "0", "-1", "1e9", "18446744073709551616",
-                                                       "null", "true", "\\u0000", "\xff"};
+    static constexpr std::string_view interesting[] = {
+        "\"",   "\\",   "{",       "}",   "[",   "]",
+        ",",    ":",    "0",       "-1",  "1e9", "18446744073709551616",
+        "null", "true", "\\u0000", "\xff"};
     const std::size_t at = below(input.size() + 1);
     const auto begin = input.begin() + static_cast<std::ptrdiff_t>(at);
     const std::size_t left = input.size() - at;
@@ -123,7 +127,8 @@ int main(int count, char** arguments) {
       folders.emplace_back(argument);
     }
   }
-  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGBUS}) std::signal(signal, print_where);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGBUS})
+    std::signal(signal, print_where);
   const std::vector<Input> corpus = read_corpus(folders);
   if (corpus.empty()) {
     std::fputs("The corpus is empty.\n", stderr);
@@ -132,11 +137,13 @@ int main(int count, char** arguments) {
   for (const Input& input : corpus) LLVMFuzzerTestOneInput(input.data(), input.size());
   Mutator mutator(corpus, seed);
   for (std::uint64_t run = 0; run < runs; ++run) {
-    std::snprintf(where, sizeof where, "run %llu of seed %llu", static_cast<unsigned long long>(run), static_cast<unsigned long long>(seed));
+    std::snprintf(where, sizeof where, "run %llu of seed %llu",
+                  static_cast<unsigned long long>(run), static_cast<unsigned long long>(seed));
     const Input input = mutator.next();
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }
-  std::printf("%llu inputs and %llu mutations of them: no crash.\n", static_cast<unsigned long long>(corpus.size()),
+  std::printf("%llu inputs and %llu mutations of them: no crash.\n",
+              static_cast<unsigned long long>(corpus.size()),
               static_cast<unsigned long long>(runs));
   return 0;
 }

@@ -1,4 +1,5 @@
-// The codec refuses or reads whatever arrives; what it reads it writes again in one form, which reads the same.
+// The codec refuses or reads whatever arrives; what it reads it writes again in one form, which
+// reads the same.
 #include "common/base/check.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/watch.h"
@@ -19,15 +20,19 @@ void writes_stably(const Message& message, Result<Message> (*decode)(std::string
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const ByteSpan bytes(data, size);
-  if (const auto message = protocol::decode_worker_message(as_text(bytes))) writes_stably(*message, protocol::decode_worker_message);
-  if (const auto message = protocol::decode_coordinator_message(as_text(bytes))) writes_stably(*message, protocol::decode_coordinator_message);
+  if (const auto message = protocol::decode_worker_message(as_text(bytes)))
+    writes_stably(*message, protocol::decode_worker_message);
+  if (const auto message = protocol::decode_coordinator_message(as_text(bytes)))
+    writes_stably(*message, protocol::decode_coordinator_message);
   if (const auto frame = protocol::decode_frame(bytes)) {
     const auto written = protocol::encode_frame(*frame);
     // Escapes may be longer in their one form than they came, up to the frame's bound.
-    if (written) check(protocol::decode_frame(*written).has_value(), "a frame that was written is read");
+    if (written)
+      check(protocol::decode_frame(*written).has_value(), "a frame that was written is read");
   }
   if (const auto seen = protocol::watch::decode_seen(as_text(bytes))) {
-    check(protocol::watch::decode_seen(protocol::watch::encode(*seen)).has_value(), "what a watcher said is written readably");
+    check(protocol::watch::decode_seen(protocol::watch::encode(*seen)).has_value(),
+          "what a watcher said is written readably");
   }
   return 0;
 }

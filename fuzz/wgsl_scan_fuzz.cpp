@@ -1,4 +1,5 @@
-// The scan of a stranger's shader ends on any text, and a size that it tells is one that WebGPU could have.
+// The scan of a stranger's shader ends on any text, and a size that it tells is one that WebGPU
+// could have.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "engine/exec/wgsl_scan.h"
@@ -8,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const exec::WgslScan scan(as_text(ByteSpan(data, size)));
   const auto told = scan.workgroup_size("main", {{"h", 4}});
   if (told) {
-    for (const std::uint32_t length : *told) check(length >= 1 && length <= 65535, "a size is within range");
+    for (const std::uint32_t length : *told)
+      check(length >= 1 && length <= 65535, "a size is within range");
   }
   return 0;
 }

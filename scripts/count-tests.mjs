@@ -45,7 +45,7 @@ function readVitest(file) {
 function readTap(file) {
   for (const line of fs.readFileSync(file, 'utf8').split('\n')) {
     const match = /^(not )?ok \d+ - (.*?)( # (SKIP|TODO).*)?$/.exec(line);  // Top level only: one line a test.
-    if (match) count(match[3] ? 'skipped' : match[1] ? 'failed' : 'passed', `e2e: ${match[2]}`);
+    if (match) count(match[3] ? 'skipped' : match[1] ? 'failed' : 'passed', `${path.basename(file, '.tap')}: ${match[2]}`);
   }
 }
 
@@ -57,7 +57,7 @@ for (const entry of fs.readdirSync(root, { withFileTypes: true })) {
     const junit = `${file}-ctest.xml`;
     if (fs.existsSync(junit)) readCtest(junit, new Set(reports.map((name) => path.basename(name, '.json'))));
   } else if (entry.name === 'web.json') readVitest(file);
-  else if (entry.name === 'e2e.tap') readTap(file);
+  else if (entry.name.endsWith('.tap')) readTap(file);
 }
 
 for (const name of skips) console.log(`SKIPPED ${name}`);

@@ -6,7 +6,7 @@
 //   node scripts/demo-chat.mjs --coordinator URL --weft PROGRAM --chromium PROGRAM --model FILE.gguf --scratch FOLDER [--stay]
 //
 // Speaks JSON lines on standard output: {"say"}, and one of {"chat"}, {"missing"}, {"failed"} at the end. With --stay the tabs stay
-// open until SIGTERM, or until whoever started it is gone.
+// open until SIGTERM, or until the process that started it is gone.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';

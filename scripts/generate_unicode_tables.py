@@ -56,6 +56,18 @@ def case_rows(mapping):
     return ranges, several
 
 
+def base_rows():
+    """Ranges of code points that decompose canonically, with the first code point of what they become."""
+    ranges = []
+    for code in range(LAST + 1):
+        if 0xD800 <= code <= 0xDFFF: continue
+        base = ord(unicodedata.normalize("NFD", chr(code))[0])
+        if base == code: continue
+        if ranges and ranges[-1][1] == code - 1 and ranges[-1][2] == base: ranges[-1][1] = code
+        else: ranges.append([code, code, base])
+    return ranges
+
+
 def write_list(items, width):
     for i in range(0, len(items), width): print("    " + " ".join(item + "," for item in items[i:i + width]))
 
@@ -77,6 +89,10 @@ def main():
         print(f"const std::array<CaseSequence, {len(several)}> {name}_sequences_data = {{{{")
         write_list([f"{{{code}, U\"" + "".join(f"\\U{ord(c):08x}" for c in to) + "\"}" for code, to in several], 4)
         print(f"}}}};\nconst std::span<const CaseSequence> {name}_sequences = {name}_sequences_data;\n")
+    bases = base_rows()
+    print(f"const std::array<BaseRange, {len(bases)}> base_ranges_data = {{{{")
+    write_list(["{0x%x, 0x%x, 0x%x}" % tuple(row) for row in bases], 6)
+    print("}};\nconst std::span<const BaseRange> base_ranges = base_ranges_data;\n")
     print("}  // namespace weft::unicode::tables")
 
 

@@ -19,7 +19,8 @@ export default defineConfig({
   server: {
     // The playground's examples are those of the repository.
     fs: { allow: ['..'] },
-    proxy: { '/v1': { target: coordinator, ws: true, changeOrigin: true }, '/healthz': coordinator },
+    // The coordinator refuses pages of other origins; this one is the developer's own.
+    proxy: { '/v1': { target: coordinator, ws: true, changeOrigin: true, headers: { origin: coordinator } }, '/healthz': coordinator },
   },
   test: {
     environment: 'happy-dom',

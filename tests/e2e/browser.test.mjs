@@ -158,7 +158,8 @@ test('a lost GPU is shown, replaced, and the job goes on', async (t) => {
 
 test('from another address: plain http says what is missing, TLS lets the tab join', async (t) => {
   const lan = { args: ['--host-resolver-rules=MAP lan.test 127.0.0.1'], ignoreHTTPSErrors: true };
-  const plain = await serve(t);
+  const named = ['--host', 'lan.test']; // Other names are answered with 421.
+  const plain = await serve(t, { args: named });
   const { page } = await browse(t, lan);
   await page.goto(plain.url.replace(/\/\/[^:/]+/, '//lan.test'));
   const text = await byId(page, 'insecure').textContent();
@@ -168,7 +169,7 @@ test('from another address: plain http says what is missing, TLS lets the tab jo
   await picture(page, 'contribute-insecure');
   await plain.program.stop();
 
-  const secure = await serve(t, { args: ['--tls-self-signed'] });
+  const secure = await serve(t, { args: [...named, '--tls-self-signed'] });
   assert.match(secure.url, /^https:/);
   await contribute(page, secure.url.replace(/\/\/[^:/]+/, '//lan.test'));
 });

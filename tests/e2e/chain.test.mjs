@@ -31,8 +31,8 @@ async function browse(t, url, { webgpu }) {
   return { tabs, open };
 }
 
-/** Whoever stands by has the layers of all three. */
-const covered = (url) => until(async () => (await getJson(`${url}/v1/serving`)).models[0].covered === 3, 'somebody stands by for all', 240);
+/** A standby worker has the layers of all three stages. */
+const covered = (url) => until(async () => (await getJson(`${url}/v1/serving`)).models[0].covered === 3, 'a standby has the layers of all stages', 240);
 
 async function addModel(t, url, shards) {
   const wallet = path.join(scratch(t), 'client.json');
@@ -47,7 +47,7 @@ async function generated(prompt, count) {
 }
 
 for (const webgpu of [false, true]) {
-  const rounds = webgpu && !long ? 4 : 10; // A software GPU compiles for ten seconds whenever a tab comes.
+  const rounds = long ? 10 : webgpu ? 1 : 4; // A software GPU compiles for ten seconds for each new tab.
   test(`three tabs are a chain over WebRTC, and a fourth takes the place of one that is closed (${webgpu ? 'WebGPU' : 'processor'})`, { timeout: 900_000 }, async (t) => {
     const { url } = await serve(t);
     const { tabs, open } = await browse(t, url, { webgpu });
@@ -63,15 +63,22 @@ for (const webgpu of [false, true]) {
     assert.equal(new Set(answer.weft.workers).size, 3);
     assert.equal((await getJson(`${url}/v1/serving`)).relayed_hops, 0, 'every hop went from tab to tab');
 
-    const count = webgpu ? 32 : 240; // Long enough that a tab has gone before the end.
-    const ask = { model: 'tiny', prompt: story, max_tokens: count, temperature: 0 };
-    const whole = await openai.completions.create(ask);
-    assert.equal(whole.weft.resumed, 0);
-    if (!webgpu) assert.equal(whole.choices[0].text, await generated(story, count));
+    // The answer must be longer than it takes to close a tab, which depends on the machine: an answer that ends before the loss
+    // is seen proves nothing, so the next attempt asks for twice as many tokens.
+    let count = webgpu ? 32 : 120;
+    let ask;
+    let whole;
+    const reference = async () => {
+      ask = { model: 'tiny', prompt: story, max_tokens: count, temperature: 0 };
+      whole = await openai.completions.create(ask);
+      assert.equal(whole.weft.resumed, 0);
+      if (!webgpu) assert.equal(whole.choices[0].text, await generated(story, count));
+    };
+    await reference();
 
     let { workers } = whole.weft;
     const pauses = [];
-    for (let round = 0; round < rounds; ++round) {
+    for (let round = 0; round < rounds;) {
       await covered(url);
       const stream = await openai.completions.create({ ...ask, stream: true, stream_options: { include_usage: true } });
       let text = '';
@@ -79,26 +86,36 @@ for (const webgpu of [false, true]) {
       let pieces = 0;
       let longest = 0;
       let last = 0;
+      let closing = null;
       for await (const chunk of stream) {
         const piece = chunk.choices[0]?.text ?? '';
         text += piece;
         weft ??= chunk.weft;
         if (piece && last) longest = Math.max(longest, performance.now() - last);
         if (piece && last) last = performance.now();
-        if (++pieces === 4) {
+        if (++pieces === 2) {
           const victim = workers[round % 3];
-          void tabs.get(victim).context.close();
+          closing = tabs.get(victim).context.close();
           tabs.delete(victim);
           last = performance.now();
         }
       }
+      await closing;
       assert.equal(text, whole.choices[0].text, `round ${round}: the same tokens as without the loss`);
-      assert.ok(weft.resumed >= 1);
+      ({ workers } = weft);
+      if (weft.resumed === 0) {
+        assert.ok(count < 480, 'an answer of 480 tokens ended before a tab was closed');
+        count *= 2;
+        await open();
+        await covered(url);
+        await reference();
+        ({ workers } = whole.weft);
+        continue;
+      }
       assert.equal(weft.shards, 3);
       assert.equal(weft.transport, 'webrtc', `round ${round}`);
       pauses.push(longest);
-      ({ workers } = weft);
-      if (round + 1 < rounds) await open();
+      if (++round < rounds) await open();
     }
     t.diagnostic(`pauses: ${pauses.map((ms) => ms.toFixed(0)).join(', ')} ms`);
   });

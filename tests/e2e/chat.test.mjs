@@ -35,7 +35,7 @@ async function alwaysLikeliest(page) {
   await page.getByText('Settings').click();
 }
 
-test('the chat loads when somebody goes there, and a file answers: streamed, stopped, answered again, let go', async (t) => {
+test('the chat loads when its page is opened, and a file answers: streamed, stopped, answered again, let go', async (t) => {
   const { url } = await serve(t);
   const { page, complaints } = await browse(t);
   const requests = [];
@@ -82,11 +82,11 @@ test('the chat loads when somebody goes there, and a file answers: streamed, sto
   assert.deepEqual(complaints, []);
 });
 
-test('an address on another server is downloaded once, kept and removed; what is no model is refused in words', async (t) => {
+test('an address on another server is downloaded once, kept and removed; what is not a model is refused in words', async (t) => {
   const { url } = await serve(t);
   const { page, complaints } = await browse(t);
   const models = await serveModels(t);
-  models.files.set('text.gguf', Buffer.from('This is no model.'));
+  models.files.set('text.gguf', Buffer.from('This is not a model.'));
   await page.goto(`${url}/chat`);
 
   await page.getByLabel('Or its address').fill(`${models.url}/models/text.gguf`);
@@ -113,7 +113,7 @@ test('an address on another server is downloaded once, kept and removed; what is
 
 test('the chat in light and dark, on a desk and a phone: no accessibility violation, nothing wider than the window; and by keyboard alone', async (t) => {
   const { url } = await serve(t);
-  const { page } = await browse(t, { bypassCSP: true });  // axe is put in from outside.
+  const { page } = await browse(t, { bypassCSP: true });  // So that the test can inject axe.
   const everywhere = async (state) => {
     for (const colorScheme of ['light', 'dark']) {
       for (const [name, viewport] of Object.entries(sizes)) {

@@ -62,10 +62,10 @@ for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob
 
     assert.equal(code, 0, stderr);
     assert.equal(JSON.parse(stdout).root, local.root, 'the bytes of an uninterrupted run');
-    const [, done, of] = await second.says(/goes on at (\d+) of (\d+)/);
+    const [, done, of] = await second.says(/continues at (\d+) of (\d+)/);
     const repeated = computed(first) + computed(second) - Number(of);
     console.log(`  ${what}: killed after ${computed(first)} of ${of} parts, went on at ${done}: ${repeated} computed twice`);
-    assert.ok(Number(done) >= of * 0.4, `it goes on at ${done} of ${of}`);
+    assert.ok(Number(done) >= of * 0.4, `it continues at ${done} of ${of}`);
     // A twentieth, and what was on its way: an interval of time, where a twentieth is less.
     assert.ok(repeated <= Math.ceil(of * 0.05) + Math.ceil(of / 16), `${repeated} of ${of} parts were computed twice`);
     assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
@@ -73,7 +73,7 @@ for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob
 }
 
 test('a long task makes way for an urgent one and goes on from where it was', { timeout: 300_000 }, async (t) => {
-  const count = await rounds(steppedJob, 40, t);
+  const count = await rounds(steppedJob, 24, t);
   const long = steppedJob(count, { priority: 0 });
   const local = JSON.parse((await run(['run', writeJob(scratch(t), long), '--json'])).stdout);
   const { url } = await serve(t, { args: patient });

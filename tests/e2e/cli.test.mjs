@@ -1,4 +1,4 @@
-// The command line when things are not as they should be: who is not reached, who is somebody else, who says nothing. One sentence, the exit
+// The command line when a coordinator is not reached, is another program, or says nothing. One sentence, the exit
 // code of docs/cli.md, and Ctrl-C ends it. Real programs, real sockets; a program that hangs is ended by the test and fails it.
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -20,7 +20,7 @@ function listen(t, server) {
   return new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(server.address().port)); });
 }
 
-/** A port on which nobody listens. */
+/** A port on which no process listens. */
 async function closedPort() {
   const server = net.createServer();
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
@@ -77,17 +77,17 @@ test('a client command that speaks the wrong protocol is told which one to try',
   const https = await run(['ledger', '--coordinator', plain.replace('http:', 'https:')], { seconds: 10 });
 
   assert.deepEqual({ code: http_.code, stderr: http_.stderr }, { code: 3, stderr: `weft ledger: ${secure.replace('https:', 'http:')} ends the connection without an answer: is it https:// there?\n` });
-  assert.deepEqual({ code: https.code, stderr: https.stderr }, { code: 3, stderr: `weft ledger: No TLS connection to ${plain.replace('http:', 'https:')} comes about: is it http:// there?\n` });
+  assert.deepEqual({ code: https.code, stderr: https.stderr }, { code: 3, stderr: `weft ledger: The TLS handshake with ${plain.replace('http:', 'https:')} failed: is it http:// there?\n` });
 });
 
-test('whoever says nothing is waited for aloud, and Ctrl-C ends that', { timeout: 60_000 }, async (t) => {
+test('a coordinator that says nothing is waited for aloud, and Ctrl-C ends that', { timeout: 60_000 }, async (t) => {
   const url = `http://127.0.0.1:${await listen(t, net.createServer())}`;
   for (const args of [['submit', mandelbrot, '--wallet', path.join(scratch(t), 'wallet.json')], ['submit', '--follow', '0'.repeat(32)]]) {
     const program = new Program(t, weft, [...args, '--coordinator', url]);
     await program.says(new RegExp(`^weft: ${url} does not answer yet; waiting 30 s for it \\(Ctrl-C ends that\\)\\.$`, 'm'), 20);
 
     program.child.kill('SIGINT');
-    const ended = await Promise.race([program.ended, pause(10_000)]); // Of the thirty seconds.
+    const ended = await Promise.race([program.ended, pause(10_000)]); // A third of the thirty seconds that the program would wait.
 
     assert.deepEqual(ended, { code: 130, signal: null }, program.output());
     assert.match(program.stderr, /^weft submit: Interrupted/m);
@@ -109,7 +109,7 @@ test('a coordinator that says "later" is asked again aloud, and Ctrl-C ends that
   assert.deepEqual(ended, { code: 130, signal: null }, program.output());
 });
 
-test('whoever waits for a job stays through a restart of the coordinator, says so, and is told how to follow it later', { timeout: 120_000 }, async (t) => {
+test('a client that waits for a job stays through a restart of the coordinator, says so, and is told how to follow it later', { timeout: 120_000 }, async (t) => {
   const { url, program: first, data } = await serve(t);
   const port = new URL(url).port;
   const waiting = new Program(t, weft, ['submit', mandelbrot, '--wallet', path.join(scratch(t), 'wallet.json'), '--coordinator', url, '--wait']);
@@ -125,10 +125,10 @@ test('whoever waits for a job stays through a restart of the coordinator, says s
   waiting.child.kill('SIGINT');
   const ended = await Promise.race([waiting.ended, pause(10_000)]);
   assert.deepEqual(ended, { code: 130, signal: null }, waiting.output());
-  assert.ok(waiting.stderr.endsWith(`weft submit: Interrupted. The job goes on: follow it with weft submit --follow ${job.id} --coordinator ${url}\n`), waiting.stderr);
+  assert.ok(waiting.stderr.endsWith(`weft submit: Interrupted. The job continues: follow it with weft submit --follow ${job.id} --coordinator ${url}\n`), waiting.stderr);
 });
 
-test('whoever waits where too few workers are is told how more join', { timeout: 120_000 }, async (t) => {
+test('a client that waits because there are too few workers is told how more join', { timeout: 120_000 }, async (t) => {
   const { url } = await serve(t);
   const wallet = path.join(scratch(t), 'client.json');
   const submitted = (file) => new Program(t, weft, ['submit', path.join(root, 'examples', file), '--wallet', wallet, '--coordinator', url, '--wait']);
@@ -155,14 +155,14 @@ async function worker(t, url, args = []) {
 }
 const last = (text) => text.trimEnd().split('\n').at(-1);
 
-test('a worker leaves what answers and is no coordinator, with one sentence', { timeout: 120_000 }, async (t) => {
+test('a worker leaves what answers and is not a coordinator, with one sentence', { timeout: 120_000 }, async (t) => {
   const answers = (status, headers, body = 'Hello.') => http.createServer((request, response) => { response.writeHead(status, headers); response.end(body); });
   const secure = (await serve(t, { args: ['--tls-self-signed'] })).url;
   const cases = [
-    [answers(404, {}), 'is no Weft coordinator (it answers 404).'],
-    [answers(200, { 'content-type': 'text/html' }), 'is no Weft coordinator (its /v1/info is none).'],
-    [answers(200, { 'content-type': 'application/json' }, '{"software":"other"}'), 'is no Weft coordinator (its /v1/info is none).'],
-    [answers(301, { location: 'https://elsewhere/' }), 'is no Weft coordinator (it sends elsewhere: https://elsewhere/).'],
+    [answers(404, {}), 'is not a Weft coordinator (it answers 404).'],
+    [answers(200, { 'content-type': 'text/html' }), 'is not a Weft coordinator (its /v1/info does not describe one).'],
+    [answers(200, { 'content-type': 'application/json' }, '{"software":"other"}'), 'is not a Weft coordinator (its /v1/info does not describe one).'],
+    [answers(301, { location: 'https://elsewhere/' }), 'is not a Weft coordinator (it sends elsewhere: https://elsewhere/).'],
     [net.createServer((socket) => { socket.write('SSH-2.0-OpenSSH_9\r\n'); }), 'answers what is not HTTP.'],
     [secure, `: The certificate of ${secure} is not trusted: give its authority with --ca-cert, or --tls-insecure to take any.`],
   ];

@@ -47,7 +47,7 @@ for (const [shell, complete] of Object.entries(shells)) {
     const files = ['job.json', 'results', 'two words.json'];
 
     assert.deepEqual(offers('weft wal'), ['wallet']);
-    assert.deepEqual(offers('weft wallet '), ['new', 'show']);
+    assert.deepEqual(offers('weft wallet '), ['new', 'show', 'statement']);
     assert.deepEqual(offers('weft bench '), ['coordinator', 'gpu', 'llm', 'serving']);
     assert.deepEqual(offers('weft submit --fol'), ['--follow']);
     assert.deepEqual(offers('weft wallet show --f'), ['--file']);
@@ -55,7 +55,7 @@ for (const [shell, complete] of Object.entries(shells)) {
     assert.ok(!offers('weft ').includes('schema'), 'what is hidden');
 
     assert.deepEqual(offers('weft submit '), files);
-    assert.deepEqual(offers('weft run --out results '), files, 'the value of an option is no argument');
+    assert.deepEqual(offers('weft run --out results '), files, 'the value of an option is not an argument');
     assert.deepEqual(offers('weft submit --wallet '), files);
     assert.deepEqual(offers('weft model add '), files);
     assert.deepEqual(offers('weft serve --data '), ['results']);
@@ -67,7 +67,7 @@ for (const [shell, complete] of Object.entries(shells)) {
     assert.deepEqual(offers('weft serve --partition '), ['batch', 'hybrid', 'layer']);
     assert.deepEqual(offers('weft generate --kv '), ['f16', 'f32', 'q8_0']);
     assert.deepEqual(offers('weft completion '), ['bash', 'fish', 'zsh']);
-    assert.deepEqual(offers('weft submit --follow '), [], 'nobody knows a job');
+    assert.deepEqual(offers('weft submit --follow '), [], 'there is no job to offer');
     assert.deepEqual(offers('weft generate -n '), []);
   });
 }

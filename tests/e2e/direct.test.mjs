@@ -63,7 +63,7 @@ test('a chain of three hops from worker to worker and goes on when one is killed
   for (const { worker, peers, lines, load } of members) {
     assert.equal(peers.length, 2, `${worker} measured the way to both others`);
     for (const { ms } of peers) assert.ok(ms > 0 && ms < 1000);
-    assert.match(lines[0], /^tcp:\/\/127\.0\.0\.1:\d+$/, 'the address, and no more than it');
+    assert.equal(lines[0], 'tcp', 'how, and not where');
     assert.ok(load >= 0 && load <= 1);
   }
   for (const { ms } of chain.members) assert.ok(ms > 0, 'how long a token takes there');
@@ -97,7 +97,7 @@ test('where direct lines are forbidden the coordinator relays', { timeout: 200_0
   for (const { lines } of all) assert.deepEqual(lines, []);
 });
 
-test('where nobody answers at the address that was offered the coordinator relays', { timeout: 200_000 }, async (t) => {
+test('the coordinator relays if no worker answers at the offered address', { timeout: 200_000 }, async (t) => {
   const { url } = await serve(t);
   await workers(t, url, 3, ['--peer-address', '127.0.0.1:1']);
   await addModel(t, url);

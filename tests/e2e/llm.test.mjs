@@ -50,7 +50,7 @@ function agree(pieces, wanted, what) {
     if (piece === undefined) break;  // As many as were asked for.
     const found = new Map(piece.top.map(({ token: id, logprob }) => [id, logprob]));
     for (const [id, logprob] of token.top) {
-      if (logprob < -12) continue;  // Nobody sees what is that improbable.
+      if (logprob < -12) continue;  // Tokens that are this improbable may be absent.
       assert.ok(found.has(id), `${what}, token ${i}: candidate ${id} is missing`);
       assert.ok(Math.abs(found.get(id) - logprob) < 0.01, `${what}, token ${i}: candidate ${id} has ${found.get(id)}, not ${logprob}`);
     }
@@ -71,7 +71,7 @@ const devices = [
 for (const { device, cases, maxTokens } of devices) {
   test(`the small models answer on the ${device} what llama.cpp answers, by their templates and tokenizers`, async (t) => {
     const { page } = await open(t);
-    for (const name of [llama, 'tiny-qwen2-chat-q4_k_m.gguf', 'tiny-qwen35-chat-q8_0.gguf']) {
+    for (const name of [llama, 'tiny-qwen2-short-q4_k_m.gguf', 'tiny-qwen35-short-q4_k_m.gguf']) {
       const rows = expected(name).slice(-cases);
 
       const { info, results } = await page.evaluate(
@@ -212,10 +212,10 @@ test('a dropped file and bytes in memory work like an address, without the stora
   assert.deepEqual(found, { out: [['file', text], ['memory', text], ['network', text]], stored: [] });
 });
 
-test('a file that is no model, and one that is cut off, are refused with one exact sentence', async (t) => {
+test('a file that is not a model, and one that is cut off, are refused with one exact sentence', async (t) => {
   const { page, files } = await open(t);
   const whole = fs.readFileSync(modelFile(llama));
-  files.set('text.gguf', Buffer.from('This is no model at all, but a text of some length.'));
+  files.set('text.gguf', Buffer.from('This is not a model at all, but a text of some length.'));
   files.set('cut.gguf', whole.subarray(0, whole.length - 1000));
   files.set('empty.gguf', Buffer.alloc(0));
   const fail = (name, options = { device: 'cpu' }) => page.evaluate(([file, given]) => failure(weft.load(`/models/${file}`, given)), [name, options]);
@@ -223,9 +223,9 @@ test('a file that is no model, and one that is cut off, are refused with one exa
   assert.deepEqual(await fail('text.gguf'), { name: 'LoadError', code: 'invalid_argument', isWeftError: true, message: "The file begins with 0x54686973, not with 'GGUF'." });
   assert.equal((await fail('cut.gguf')).message, "The tensor 'blk.5.ffn_up.weight' (208896 bytes at 5653504) lies past the end of the data (5861400 bytes); the file is incomplete.");
   assert.deepEqual((await fail('empty.gguf')).message, 'The file ends (at byte 0) inside the magic number, which needs 4 bytes at 0.');
-  assert.deepEqual((await fail(llama, { device: 'npu' })).message, "The device 'npu' is none of auto, gpu and cpu.");
+  assert.deepEqual((await fail(llama, { device: 'npu' })).message, "The device 'npu' is not one of auto, gpu and cpu.");
   assert.deepEqual((await fail(llama, { device: 'cpu', context: 1 << 30 })).code, 'invalid_argument');
-  assert.deepEqual((await page.evaluate(() => failure(weft.load('http://')))).message, "'http://' is no address of a model.");
+  assert.deepEqual((await page.evaluate(() => failure(weft.load('http://')))).message, "'http://' is not an address of a model.");
   await workersEnd(page);
 });
 
@@ -290,14 +290,14 @@ test('answers at the same time are those alone; sampling, stop texts, bounds and
   assert.equal(found.long.code, 'resource_exhausted');
   assert.match(found.long.message, /^The prompt has \d+ tokens; at most 255 fit into the context of 256, which the answer shares: shorten it\.$/);
   assert.equal(found.bad.code, 'invalid_argument');
-  assert.equal(found.token.message, '99999 is no token of the model, which has 3072.');
+  assert.equal(found.token.message, '99999 is not a token of the model, which has 3072.');
 });
 
 test('sampled answers on the gpu are the same alone and side by side, and the same again with the same seed', async (t) => {
   const { page } = await open(t);
 
   const found = await page.evaluate(async (prompt) => {
-    const model = await weft.load('/models/tiny-qwen2-chat-q4_k_m.gguf', { device: 'gpu', context: 256, sequences: 2, activations: 'f32', kv: 'f32' });
+    const model = await weft.load('/models/tiny-qwen2-short-q4_k_m.gguf', { device: 'gpu', context: 256, sequences: 2, activations: 'f32', kv: 'f32' });
     const draw = async (seed) => (await collect(model.generate(prompt, { temperature: 0.9, topK: 40, topP: 0.95, repetitionPenalty: 1.1, maxTokens: 8, seed }))).summary.text;
     const alone = [await draw(1), await draw(2)];
     const together = await Promise.all([draw(1), draw(2)]);

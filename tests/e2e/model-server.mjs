@@ -7,7 +7,7 @@ import { pause, root } from './lib.mjs';
 
 const data = process.env.WEFT_DATA ?? path.resolve(root, '../shared');
 const types = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
-const dist = path.join(root, 'web/engine/dist');
+const dist = path.join(root, 'web/packages/llm/dist');
 
 const page = '<!doctype html><title>weft-engine</title><link rel="icon" href="data:," /><input type="file" id="file" />';
 // The engine with a way to break it from outside: the package knows nothing of it.

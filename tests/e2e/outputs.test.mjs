@@ -20,7 +20,7 @@ test('a full disk behind standard output is said, and not taken for success', as
   }
 });
 
-test('whoever reads only the first line ends the command without a word', () => {
+test('a reader that takes only the first line ends the command without a word', () => {
   const { stdout, stderr } = shell('"$1" completion bash | head -n 1; echo "${PIPESTATUS[0]}"');
   assert.match(stdout, /^_weft_takes\(\) \{\n(0|141)\n$/);
   assert.equal(stderr, '');

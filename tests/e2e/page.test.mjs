@@ -1,4 +1,4 @@
-// The page before and beside the work: reachable for everybody, small, strict, and honest when its engine is missing.
+// The page before and beside the work: reachable for every visitor, small, strict, and honest when its engine is missing.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { browse, byId, contribute, picture, startButton } from './browser.mjs';

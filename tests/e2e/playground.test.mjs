@@ -112,6 +112,9 @@ test('a mistake shows at its line and column, mended it runs, gives the bytes of
   assert.ok(link.length < 2000, `${link.length} characters`);
   const other = await context.newPage();
   await other.goto(link);
+  await other.getByText('This program comes from a link').waitFor();
+  assert.equal(await byId(other, 'compiled').textContent(), 'From a link');
+  await other.getByRole('button', { name: 'Take it over' }).click();
   await compiles(other);
   await until(async () => (await editor(other).textContent()).includes('squares[id.x]'), 'the shader of the link');
   assert.equal(await field(other, 0, 'Step').inputValue(), '3');
@@ -318,7 +321,7 @@ test('light and dark, on a desk and a phone: no accessibility violation, nothing
 
 test('a built-in kernel in place of a shader: runs here, travels in a link, and one click makes it a job that a processor computes', async (t) => {
   const { url } = await serve(t, { args: ['--grant', '100000'] });
-  await work(t, url, { args: ['--device', 'cpu'] });
+  for (let i = 0; i < 2; ++i) await work(t, url, { args: ['--device', 'cpu'] });  // A job from a link has two replicas.
   const { page, complaints } = await open(t, url, {});
   await page.getByLabel('Example', { exact: true }).selectOption({ label: 'Kernel: matmul_i8' });
   await byId(page, 'kernel-form').getByLabel('Rows of A and C (m)').fill('96');
@@ -331,6 +334,7 @@ test('a built-in kernel in place of a shader: runs here, travels in a link, and 
   const link = page.url();
   await page.goto('about:blank');
   await page.goto(link);
+  await page.getByRole('button', { name: 'Take it over' }).click();
   await compiles(page);
   assert.equal(await byId(page, 'kernel-form').getByLabel('Rows of A and C (m)').inputValue(), '96');
 

@@ -1,4 +1,4 @@
-// What happens to a tab in a day: the network goes, the machine sleeps. The work goes on, and nobody has to press anything.
+// What happens to a tab in a day: the network goes, the machine sleeps. The work continues without a click.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// What somebody allows this tab is what it takes: of time, of memory, in the background, on battery; over a reload too.
+// A tab takes what its user allows: of time, of memory, in the background, on battery; over a reload too.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
@@ -80,7 +80,7 @@ test('in the background and on battery it takes nothing, says why, and goes on b
   await until(async () => (await getJson(`${url}/v1/serving`)).workers.length === 1, 'it offers to serve again');
 });
 
-test('a memory limit is what tasks and models hear of, and changing it joins anew', { timeout: 300_000 }, async (t) => {
+test('tasks and models are told of a memory limit, and changing it joins again', { timeout: 300_000 }, async (t) => {
   const { url } = await serve(t);
   const { page } = await browse(t);
   const offered = async () => (await getJson(`${url}/v1/serving`)).workers[0]?.memory_bytes;
@@ -131,7 +131,7 @@ test('two tasks at a time: the short job of one client is done beside the long o
   await contribute(page, url);
   await submit(t, url, hashJob({ tasks: 2, name: 'first' }));
   await page.getByRole('checkbox', { name: 'Two tasks at a time, each with half of the memory' }).check();
-  await until(async () => (await getJson(`${url}/v1/workers`)).workers.some(({ connected, slots }) => connected && slots === 2), 'it joins anew with two slots');
+  await until(async () => (await getJson(`${url}/v1/workers`)).workers.some(({ connected, slots }) => connected && slots === 2), 'it joins again with two slots');
 
   // Its canary shows what the rounds take here; one task of some ten seconds.
   const state = async (wanted) => (await getJson(`${url}/v1/jobs`)).jobs.find(({ name }) => name === wanted);

@@ -114,7 +114,7 @@ test('tabs ask the TURN server that the coordinator names, as themselves, and ta
   assert.equal(added.code, 0, added.stderr);
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   const answer = await openai.completions.create({ model: 'tiny', prompt: 'KING RICHARD III:\nNow is', max_tokens: 8, temperature: 0 });
-  assert.equal(answer.weft.transport, 'relay', 'no line comes about, and the coordinator relays');
+  assert.equal(answer.weft.transport, 'relay', 'no direct line opens, and the coordinator relays');
 
   await until(() => turn.proven.size === 2, 'both tabs asked the TURN server', 20);
   assert.deepEqual(turn.refused, []);

@@ -1,4 +1,4 @@
-// A job that waits says why: in its document, on standard error of whoever follows it, and never among the results.
+// A job that waits says why: in its document, on standard error of the command that follows it, and never among the results.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ test('a job without workers, without a GPU and without enough wallets says so wh
   const folder = scratch(t);
   const wallet = path.join(folder, 'client.json');
 
-  // Two replicas and nobody there; then one; then two.
+  // Two replicas and no worker; then one worker; then two.
   const matrix = follower(t, url, wallet, writeJob(folder, matrixJob({ verify: { compare: 'exact', replicas: 2, audit: 0 } })));
   await matrix.says(/^weft: No worker is connected\. One joins with weft work/m, 30);
   assert.equal(matrix.stderr.match(/No worker is connected/g).length, 1, 'it is said once');

@@ -100,7 +100,7 @@ export class SimulatedNetwork {
         job.open.push(job.next);
         job.next += 1;
       } else if (job.open.length === 0) {
-        job.map.fill(0);  // Begun anew, so that a test may run as long as it likes.
+        job.map.fill(0);  // Begun again, so that a test may run as long as it likes.
         job.counts = [job.tasks, 0, 0, 0, 0];
         for (let task = 0; task < job.tasks; task += 1) job.changed.add(task);
         job.next = 0;

@@ -10,10 +10,10 @@ export const job: Job = {
 
 export const worker: Worker = {
   key: 'Own111', kind: 'browser', device: 'gpu', description: 'RTX', connected: true, slots: 1, held: 1, accepted: 3, refused: 0,
-  balance: 1_500_000, f32_gflop_per_s: 0, copy_gb_per_s: 0, since: 0,
+  balance: 1_500_000, held_pay: 0, f32_gflop_per_s: 0, copy_gb_per_s: 0, since: 0,
 };
 
-/** Of an engine that did nothing yet. */
+/** Counters of an engine that did nothing yet. */
 export const emptyCounters: GpuCounters = {
   now: 0, watching: true, timestamps: true,
   totals: { dispatches: 0, passes: 0, submits: 0, copies: 0, copiedBytes: 0, writes: 0, writtenBytes: 0, reads: 0, readBytes: 0, readSeconds: 0, pipelines: 0 },

@@ -1,28 +1,22 @@
 #include "apps/cli/api_client.h"
 
-#include <format>
 #include <future>
 #include <thread>
 
 #include "apps/cli/interruption.h"
+#include "apps/cli/known_coordinators.h"
 #include "apps/cli/progress.h"
+#include "common/base/clock.h"
+#include "common/base/format.h"
 #include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/signing.h"
-#include "service/net/reach.h"
+#include "platform/net/reach.h"
+#include "platform/net/server.h"
 
 namespace weft::cli {
 namespace {
-
-// The three headers by which a client signs something whose SHA-256 is `digest`.
-net::Request signed_by(net::Request request, const crypto::KeyPair& wallet, const Hash& digest, ByteSpan nonce,
-                       ByteVector (*digest_of)(const Hash&, ByteSpan) = protocol::submit_digest) {
-  request.headers["weft-client"] = wallet.public_key().text();
-  request.headers["weft-nonce"] = to_hex(nonce);
-  request.headers["weft-signature"] = wallet.sign_now(digest_of(digest, nonce)).text();
-  return request;
-}
 
 constexpr auto look_every = std::chrono::milliseconds(20);
 constexpr auto silence_max = std::chrono::milliseconds(1'500);
@@ -33,10 +27,10 @@ class Notice {
  public:
   explicit Notice(Instant begun) : begun_(begun) {}
   template <class... Args>
-  void show(std::format_string<Args...> text, Args&&... args) {
+  void show(FormatString<Args...> text, Args&&... args) {
     if (shown_ || now() - begun_ < silence_max) return;
     shown_ = true;
-    say_beside_progress(std::format(text, std::forward<Args>(args)...));
+    say_beside_progress(weft::format(text, std::forward<Args>(args)...));
   }
 
  private:
@@ -53,13 +47,18 @@ bool in_json(const net::Response& answer) {
 
 Result<std::unique_ptr<ApiClient>> ApiClient::create(Options options) {
   WEFT_ASSIGN(auto client, net::Client::create({.url = options.url, .tls = options.tls}));
-  return std::unique_ptr<ApiClient>(new ApiClient(std::move(client), options.url, options.patience));
+  return std::unique_ptr<ApiClient>(
+      new ApiClient(std::move(client), options.url, options.patience));
 }
 
-Result<net::Response> ApiClient::ask(const net::Request& request, const std::function<void()>& waiting) {
-  const auto promise = std::make_shared<std::promise<Result<net::Response>>>();  // Shared: whoever was interrupted does not wait for it.
+Result<net::Response> ApiClient::ask(const net::Request& request,
+                                     const std::function<void()>& waiting) {
+  const auto promise =
+      std::make_shared<std::promise<Result<net::Response>>>();  // Shared: an interrupted caller
+                                                                // does not wait for it.
   auto future = promise->get_future();
-  client_->send(request, [promise](Result<net::Response> answer) { promise->set_value(std::move(answer)); });
+  client_->send(request,
+                [promise](Result<net::Response> answer) { promise->set_value(std::move(answer)); });
   while (future.wait_for(look_every) != std::future_status::ready) {
     if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     waiting();
@@ -71,23 +70,30 @@ Result<net::Response> ApiClient::send(const net::Request& request) {
   const Instant begun = now();
   const Instant give_up = begun + patience_;
   Notice notice(begun);
-  const bool quick = request.timeout <= net::Request().timeout;  // Transfers take long by themselves.
-  for (auto wait = std::chrono::milliseconds(100);; wait = std::min(wait * 2, std::chrono::milliseconds(2'000))) {
+  const bool quick =
+      request.timeout <= net::Request().timeout;  // Transfers take long by themselves.
+  for (auto wait = std::chrono::milliseconds(100);;
+       wait = std::min(wait * 2, std::chrono::milliseconds(2'000))) {
     Result<net::Response> answer = ask(request, [&] {
-      if (quick) notice.show("{} does not answer yet; waiting {:.0f} s for it (Ctrl-C ends that).", url_, seconds(request.timeout));
+      if (quick)
+        notice.show("{} does not answer yet; waiting {:.0f} s for it (Ctrl-C ends that).", url_,
+                    seconds(request.timeout));
     });
     if (answer) reached_ = true;
     if (!answer && !reached_ && answer.error().code == ErrorCode::unavailable) {
       WEFT_OK(net::try_to_reach(client_->url(), reach_max));
       if (client_->url().tls) return answer;
-      return fail(ErrorCode::unavailable, "{} ends the connection without an answer: is it https:// there?", url_);
+      return fail(ErrorCode::unavailable,
+                  "{} ends the connection without an answer: is it https:// there?", url_);
     }
-    const bool again = answer ? answer->status == 429 || answer->status == 503 : answer.error().code == ErrorCode::unavailable;
+    const bool again = answer ? answer->status == 429 || answer->status == 503
+                              : answer.error().code == ErrorCode::unavailable;
     if (!again || now() + wait > give_up) {
       if (!answer) return answer;
       // The coordinator says why, in JSON; 404 and 501 are what other servers say to its paths.
       if ((answer->status == 404 || answer->status == 501) && !in_json(*answer))
-        return fail(ErrorCode::not_found, "{} is no Weft coordinator (it answers {}).", url_, answer->status);
+        return fail(ErrorCode::not_found, "{} is not a Weft coordinator (it answers {}).", url_,
+                    answer->status);
       if (!answer->ok()) return std::unexpected(net::error_of(*answer));
       return answer;
     }
@@ -104,14 +110,74 @@ Result<net::Response> ApiClient::send(const net::Request& request) {
 template <class View>
 Result<View> ApiClient::get(const std::string& path) {
   WEFT_ASSIGN(const net::Response answer, send(net::get(path)));
-  if (!in_json(answer)) return fail(ErrorCode::not_found, "{} is no Weft coordinator (its {} is no JSON).", url_, path);
+  if (!in_json(answer))
+    return fail(ErrorCode::not_found, "{} is not a Weft coordinator (its {} is not JSON).", url_,
+                path);
   return protocol::api::from_json<View>(answer.body);
+}
+
+Result<PublicKey> ApiClient::coordinator() {
+  if (coordinator_) return *coordinator_;
+  const auto nonce = crypto::ordered_id();
+  WEFT_ASSIGN(const auto identity, get<protocol::api::Identity>("/v1/identity/" + to_hex(nonce)));
+  WEFT_ASSIGN(const PublicKey key, PublicKey::parse(identity.coordinator));
+  WEFT_ASSIGN(const Signature signature, Signature::parse(identity.signature));
+  const std::string host = protocol::canonical_host(client_->url().authority());
+  if (!crypto::verify_now(key, protocol::identity_digest(key, nonce, host), signature))
+    return fail(ErrorCode::unauthenticated,
+                "{} does not prove that it is the coordinator {} under the name {}. Nothing was "
+                "signed: it passes requests on to another host, or a proxy there replaces the "
+                "Host header.",
+                url_, key.text(), host);
+  if (KnownCoordinators::includes_loopback() || !net::is_loopback(client_->url().host)) {
+    WEFT_ASSIGN(const KnownCoordinators known, KnownCoordinators::of_user());
+    WEFT_ASSIGN(const auto seen, known.check(host, key, identity.rotations));
+    if (seen == KnownCoordinators::Seen::first)
+      say_beside_progress(
+          weft::format("The coordinator at {} has the key {}, which is known from "
+                       "now on ({}).",
+                       host, key.text(), known.file().string()));
+    if (seen == KnownCoordinators::Seen::rotated)
+      say_beside_progress(
+          weft::format("The coordinator at {} has the new key {}, announced by its "
+                       "old one.",
+                       host, key.text()));
+  }
+  return coordinator_.emplace(key);
+}
+
+// Signed over everything that the coordinator acts on; `body` is the blob's hash for an upload.
+Result<net::Request> ApiClient::signed_by(net::Request request, const crypto::KeyPair& wallet,
+                                          const Hash& body, ByteSpan nonce) {
+  WEFT_ASSIGN(const PublicKey key, coordinator());
+  const UnixMillis time = unix_now();
+  const ByteVector digest = protocol::request_digest({.coordinator = key,
+                                                      .method = request.method,
+                                                      .target = protocol::read_target(request.path),
+                                                      .body = body,
+                                                      .time = time,
+                                                      .nonce = nonce});
+  request.headers["weft-client"] = wallet.public_key().text();
+  request.headers["weft-nonce"] = to_hex(nonce);
+  request.headers["weft-time"] = std::to_string(time);
+  request.headers["weft-signature"] = wallet.sign_now(digest).text();
+  return request;
+}
+
+Result<net::Response> ApiClient::send_signed(net::Request request, const crypto::KeyPair& wallet) {
+  const Hash body = crypto::sha256(as_bytes(request.body));
+  WEFT_ASSIGN(const net::Request ready,
+              signed_by(std::move(request), wallet, body, crypto::ordered_id()));
+  return send(ready);
 }
 
 Result<protocol::api::Info> ApiClient::info() { return get<protocol::api::Info>("/v1/info"); }
 
-Result<protocol::api::Submitted> ApiClient::submit(const std::string& manifest, const crypto::KeyPair& wallet, ByteSpan nonce) {
-  WEFT_ASSIGN(const net::Response answer, send(signed_by(net::post("/v1/jobs", manifest), wallet, crypto::sha256(as_bytes(manifest)), nonce)));
+Result<protocol::api::Submitted> ApiClient::submit(const std::string& manifest,
+                                                   const crypto::KeyPair& wallet, ByteSpan nonce) {
+  WEFT_ASSIGN(const net::Request request, signed_by(net::post("/v1/jobs", manifest), wallet,
+                                                    crypto::sha256(as_bytes(manifest)), nonce));
+  WEFT_ASSIGN(const net::Response answer, send(request));
   return protocol::api::from_json<protocol::api::Submitted>(answer.body);
 }
 
@@ -119,21 +185,31 @@ Result<Hash> ApiClient::put_blob(ByteSpan bytes, const crypto::KeyPair& wallet) 
   const Hash hash = crypto::sha256(bytes);
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(bytes)));
   request.timeout = std::chrono::minutes(10);
-  WEFT_OK(send(signed_by(std::move(request), wallet, hash, crypto::ordered_id(), protocol::blob_digest)));
+  WEFT_ASSIGN(const net::Request ready,
+              signed_by(std::move(request), wallet, hash, crypto::ordered_id()));
+  WEFT_OK(send(ready));
   return hash;
 }
 
-Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part, std::uint64_t offset, std::uint64_t total,
+Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part,
+                                               std::uint64_t offset, std::uint64_t total,
                                                const crypto::KeyPair& wallet) {
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(part)));
-  request.headers["content-range"] = std::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
+  request.headers["content-range"] =
+      weft::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
   request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
-  return ask(signed_by(std::move(request), wallet, hash, crypto::ordered_id(), protocol::blob_digest), [] {});
+  WEFT_ASSIGN(const net::Request ready,
+              signed_by(std::move(request), wallet, hash, crypto::ordered_id()));
+  return ask(ready, [] {});
 }
 
-Result<protocol::api::Job> ApiClient::job(const std::string& id) { return get<protocol::api::Job>("/v1/jobs/" + id); }
+Result<protocol::api::Job> ApiClient::job(const std::string& id) {
+  return get<protocol::api::Job>("/v1/jobs/" + id);
+}
 
-Result<protocol::api::Tasks> ApiClient::tasks(const std::string& id) { return get<protocol::api::Tasks>("/v1/tasks?job=" + id); }
+Result<protocol::api::Tasks> ApiClient::tasks(const std::string& id) {
+  return get<protocol::api::Tasks>("/v1/tasks?job=" + id);
+}
 
 Result<ByteVector> ApiClient::output(const std::string& job, std::size_t index) {
   net::Request request = net::get("/v1/jobs/" + job + "/outputs/" + std::to_string(index));
@@ -143,40 +219,51 @@ Result<ByteVector> ApiClient::output(const std::string& job, std::size_t index) 
   return ByteVector(bytes.begin(), bytes.end());
 }
 
-Result<protocol::api::Workers> ApiClient::workers() { return get<protocol::api::Workers>("/v1/workers"); }
-
-Result<protocol::api::Ledger> ApiClient::ledger() { return get<protocol::api::Ledger>("/v1/ledger"); }
-
-Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name, std::uint64_t from, std::uint32_t count) {
-  return get<protocol::api::LedgerAccount>(std::format("/v1/ledger?account={}&from={}&count={}", name, from, count));
+Result<protocol::api::Workers> ApiClient::workers() {
+  return get<protocol::api::Workers>("/v1/workers");
 }
 
-Result<protocol::api::LedgerJob> ApiClient::job_ledger(const std::string& job, std::uint64_t from, std::uint32_t count) {
-  return get<protocol::api::LedgerJob>(std::format("/v1/ledger?job={}&from={}&count={}", job, from, count));
+Result<protocol::api::Ledger> ApiClient::ledger() {
+  return get<protocol::api::Ledger>("/v1/ledger");
 }
 
-Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet) {
-  return post_signed(path, body, wallet, body);
+Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name, std::uint64_t from,
+                                                        std::uint32_t count) {
+  return get<protocol::api::LedgerAccount>(
+      weft::format("/v1/ledger?account={}&from={}&count={}", name, from, count));
 }
 
-Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body, const crypto::KeyPair& wallet,
-                                             const std::string& statement) {
-  return send(signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(statement)), crypto::ordered_id()));
+Result<protocol::api::LedgerJob> ApiClient::job_ledger(const std::string& job, std::uint64_t from,
+                                                       std::uint32_t count) {
+  return get<protocol::api::LedgerJob>(
+      weft::format("/v1/ledger?job={}&from={}&count={}", job, from, count));
 }
 
-Result<net::Response> ApiClient::get_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {
-  return send(signed_by(net::get(path), wallet, crypto::sha256(as_bytes(statement)), crypto::ordered_id()));
+Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body,
+                                             const crypto::KeyPair& wallet) {
+  return send_signed(net::post(path, body), wallet);
 }
 
-Result<net::Response> ApiClient::delete_signed(const std::string& path, const std::string& statement, const crypto::KeyPair& wallet) {
-  net::Request request{.method = "DELETE", .path = path, .headers = {}, .body = {}};
-  return send(signed_by(std::move(request), wallet, crypto::sha256(as_bytes(statement)), crypto::ordered_id()));
+Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body,
+                                             const crypto::KeyPair& wallet, ByteSpan nonce) {
+  WEFT_ASSIGN(const net::Request ready,
+              signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(body)), nonce));
+  return send(ready);
 }
 
-Result<protocol::api::Job> ApiClient::cancel(const std::string& job, const crypto::KeyPair& wallet) {
-  net::Request request{.method = "DELETE", .path = "/v1/jobs/" + job, .headers = {}, .body = {}};
-  const Hash digest = crypto::sha256(as_bytes("cancel " + job));
-  WEFT_ASSIGN(const net::Response answer, send(signed_by(std::move(request), wallet, digest, crypto::ordered_id())));
+Result<net::Response> ApiClient::get_signed(const std::string& path,
+                                            const crypto::KeyPair& wallet) {
+  return send_signed(net::get(path), wallet);
+}
+
+Result<net::Response> ApiClient::delete_signed(const std::string& path,
+                                               const crypto::KeyPair& wallet) {
+  return send_signed({.method = "DELETE", .path = path, .headers = {}, .body = {}}, wallet);
+}
+
+Result<protocol::api::Job> ApiClient::cancel(const std::string& job,
+                                             const crypto::KeyPair& wallet) {
+  WEFT_ASSIGN(const net::Response answer, delete_signed("/v1/jobs/" + job, wallet));
   return protocol::api::from_json<protocol::api::Job>(answer.body);
 }
 

@@ -26,7 +26,8 @@ void read_lines(int descriptor, const std::function<void(std::string_view)>& on_
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     pending.append(buffer, static_cast<std::size_t>(n));
-    for (std::size_t end = pending.find('\n'); end != std::string::npos || pending.size() > line_bytes_max; end = pending.find('\n')) {
+    for (std::size_t end = pending.find('\n');
+         end != std::string::npos || pending.size() > line_bytes_max; end = pending.find('\n')) {
       const std::size_t length = std::min(end, line_bytes_max);
       if (on_line) on_line(std::string_view(pending).substr(0, length));
       pending.erase(0, end == std::string::npos ? length : end + 1);
@@ -36,9 +37,10 @@ void read_lines(int descriptor, const std::function<void(std::string_view)>& on_
   ::close(descriptor);
 }
 
-// The child's way from fork to the program: only what signal-safety(7) allows, since other threads' locks are as the fork found them.
-// What keeps the program from starting goes into `trouble`.
-[[noreturn]] void become(char* const* arguments, char* const* environment, int output, int trouble, pid_t parent) {
+// The child's way from fork to the program: only what signal-safety(7) allows, since other threads'
+// locks are as the fork found them. What keeps the program from starting goes into `trouble`.
+[[noreturn]] void become(char* const* arguments, char* const* environment, int output, int trouble,
+                         pid_t parent) {
   ::setpgid(0, 0);
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
@@ -47,7 +49,8 @@ void read_lines(int descriptor, const std::function<void(std::string_view)>& on_
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(127);  // It died before that.
   const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0 && ::dup2(nothing, 0) == 0 && ::dup2(output, 1) == 1 && ::dup2(output, 2) == 2) ::execvpe(arguments[0], arguments, environment);
+  if (nothing >= 0 && ::dup2(nothing, 0) == 0 && ::dup2(output, 1) == 1 && ::dup2(output, 2) == 2)
+    ::execvpe(arguments[0], arguments, environment);
   const int error = errno;
   [[maybe_unused]] const ssize_t written = ::write(trouble, &error, sizeof error);
   ::_exit(127);
@@ -57,7 +60,8 @@ void read_lines(int descriptor, const std::function<void(std::string_view)>& on_
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(Options options) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(ErrorCode::internal, "Cannot make a pipe: {}.", std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return fail(ErrorCode::internal, "Cannot make a pipe: {}.", std::strerror(errno));
 
   int trouble[2];
   if (::pipe2(trouble, O_CLOEXEC) != 0) {
@@ -87,7 +91,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(Options options) {
   if (error != 0) {
     ::close(ends[0]);
     if (pid > 0) ::waitpid(pid, nullptr, 0);
-    return fail(ErrorCode::not_found, "Cannot start {}: {}.", options.arguments[0], std::strerror(error));
+    return fail(ErrorCode::not_found, "Cannot start {}: {}.", options.arguments[0],
+                std::strerror(error));
   }
   return std::unique_ptr<ChildProcess>(new ChildProcess(pid, ends[0], std::move(options.on_line)));
 }
@@ -110,7 +115,8 @@ bool ChildProcess::running() {
 int ChildProcess::stop(std::chrono::milliseconds grace) {
   const auto deadline = std::chrono::steady_clock::now() + grace;
   if (running()) ::kill(pid_, SIGTERM);
-  while (running() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (running() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   signal(SIGKILL);  // Whatever of the group is left: grandchildren hold the pipe open otherwise.
   if (!ended_) {
     ::waitpid(pid_, &status_, 0);

@@ -17,7 +17,9 @@ TEST(ChildProcess, HandsOverItsLinesAndItsStatus) {
   int status = 0;
   {
     auto child = ChildProcess::start(
-        {.arguments = {"sh", "-c", "echo $WORD; echo two >&2; exit 3"}, .environment = {"WORD=one"}, .on_line = [&](std::string_view line) {
+        {.arguments = {"sh", "-c", "echo $WORD; echo two >&2; exit 3"},
+         .environment = {"WORD=one"},
+         .on_line = [&](std::string_view line) {
            lines.with([&](std::string& all) { all += std::string(line) + ";"; });
          }});
     ASSERT_TRUE(child.has_value()) << child.error().message;
@@ -30,7 +32,8 @@ TEST(ChildProcess, HandsOverItsLinesAndItsStatus) {
 }
 
 TEST(ChildProcess, SaysThatAProgramIsNotThere) {
-  const auto child = ChildProcess::start({.arguments = {"/nowhere/program"}, .environment = {}, .on_line = {}});
+  const auto child =
+      ChildProcess::start({.arguments = {"/nowhere/program"}, .environment = {}, .on_line = {}});
 
   ASSERT_FALSE(child.has_value());
   EXPECT_EQ(child.error().message, "Cannot start /nowhere/program: No such file or directory.");

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <format>
 
 #include "apps/cli/files.h"
 #include "apps/cli/local_job.h"
 #include "apps/cli/local_run.h"
+#include "common/base/format.h"
 #include "common/crypto/sha256.h"
 #include "common/proof/compare.h"
 #include "common/proof/freivalds.h"
@@ -48,7 +48,8 @@ std::uint32_t mandelbrot_steps(std::int64_t cx, std::int64_t cy, std::uint32_t s
   std::int64_t x = 0;
   std::int64_t y = 0;
   for (std::uint32_t step = 0; step < steps_max; ++step) {
-    if (std::abs(x) > two || std::abs(y) > two || product(x, x) + product(y, y) > 2 * two) return step;
+    if (std::abs(x) > two || std::abs(y) > two || product(x, x) + product(y, y) > 2 * two)
+      return step;
     const std::int64_t next = product(x, x) - product(y, y) + cx;
     y = 2 * product(x, y) + cy;
     x = next;
@@ -70,14 +71,17 @@ TEST(Examples, MandelbrotEqualsTheSameFixedPointInSixtyFourBits) {
       const std::int32_t cx = region[0] + (region[1] - region[0]) / 1024 * column;
       const std::int32_t cy = region[2] + (region[3] - region[2]) / 1024 * row;
       const std::uint32_t expected = mandelbrot_steps(cx, cy, 500);
-      if (steps[static_cast<std::size_t>(row) * 1024 + static_cast<std::size_t>(column)] != expected) ++wrong;
+      if (steps[static_cast<std::size_t>(row) * 1024 + static_cast<std::size_t>(column)] !=
+          expected)
+        ++wrong;
     }
   }
   EXPECT_EQ(wrong, 0U);
 }
 
 TEST(Examples, MandelbrotAgreesWithFloatingPointInNearlyAllPixels) {
-  // That the fixed point is the Mandelbrot set at all: doubles differ only where a pixel is at the edge of its count.
+  // That the fixed point is the Mandelbrot set at all: doubles differ only where a pixel is at the
+  // edge of its count.
   const Example mandelbrot = run_example("mandelbrot.json");
   const auto steps = elements<std::uint32_t>(mandelbrot.result.outputs.at(0).bytes);
   const auto region = elements<std::int32_t>(mandelbrot.job->data[0]);
@@ -95,9 +99,11 @@ TEST(Examples, MandelbrotAgreesWithFloatingPointInNearlyAllPixels) {
         y = 2 * x * y + cy;
         x = next;
       }
-      const std::uint32_t found = steps[static_cast<std::size_t>(row) * 1024 + static_cast<std::size_t>(column)];
+      const std::uint32_t found =
+          steps[static_cast<std::size_t>(row) * 1024 + static_cast<std::size_t>(column)];
       ++compared;
-      // Orbits are chaotic: where they are long, the last bits of fixed point have grown into a difference.
+      // Orbits are chaotic: where they are long, the last bits of fixed point have grown into a
+      // difference.
       if (found == step || (found > 100 && step > 100)) ++same;
     }
   }
@@ -111,7 +117,8 @@ TEST(Examples, TheMatrixProductPassesFreivaldsAndIsTheSameOnTheCpu) {
   const auto a = elements<std::int8_t>(gpu.job->data[0]);
   const auto b = elements<std::int8_t>(gpu.job->data[1]);
 
-  EXPECT_TRUE(proof::freivalds_accepts({.m = 512, .n = 512, .k = 512, .a = a, .b = b, .c = c}, 20260101));
+  EXPECT_TRUE(
+      proof::freivalds_accepts({.m = 512, .n = 512, .k = 512, .a = a, .b = b, .c = c}, 20260101));
   EXPECT_EQ(gpu.result.outputs[0].bytes, cpu.result.outputs.at(0).bytes);
   EXPECT_EQ(gpu.result.job_root, cpu.result.job_root);
 }
@@ -135,7 +142,8 @@ TEST(Examples, TheBodiesAgreeWithDoublePrecisionWithinTheTolerance) {
         towards[d] = double{positions[4 * j + d]} - positions[4 * i + d];
         square += towards[d] * towards[d];
       }
-      for (std::size_t d = 0; d < 3; ++d) acceleration[d] += towards[d] * positions[4 * j + 3] / (square * std::sqrt(square));
+      for (std::size_t d = 0; d < 3; ++d)
+        acceleration[d] += towards[d] * positions[4 * j + 3] / (square * std::sqrt(square));
     }
     for (std::size_t d = 0; d < 3; ++d) {
       const double velocity = velocities[4 * i + d] + acceleration[d] * step[0];
@@ -149,7 +157,8 @@ TEST(Examples, TheBodiesAgreeWithDoublePrecisionWithinTheTolerance) {
   ASSERT_FALSE(compare.exact);
   const proof::Tolerance tolerance{.absolute = compare.absolute, .relative = compare.relative};
   const auto agree = [&](const ByteVector& found, const std::vector<float>& expected) {
-    return proof::difference(found, as_bytes(std::span<const float>(expected)), proof::NumberType::f32, tolerance);
+    return proof::difference(found, as_bytes(std::span<const float>(expected)),
+                             proof::NumberType::f32, tolerance);
   };
   EXPECT_EQ(agree(nbody.result.outputs[0].bytes, expected_positions), std::nullopt);
   EXPECT_EQ(agree(nbody.result.outputs[1].bytes, expected_velocities), std::nullopt);
@@ -164,9 +173,10 @@ TEST(Examples, TheSearchFindsTheSmallestDigestOfEveryWorkgroup) {
     std::uint32_t smallest = 0xffffffff;
     std::uint32_t nonce_of_smallest = 0;
     for (std::uint32_t nonce = group * 4096; nonce < (group + 1) * 4096; ++nonce) {
-      const Hash digest = crypto::sha256(as_bytes(std::format("weft{:08x}", nonce)));
-      const std::uint32_t word =
-          std::uint32_t{digest.bytes[0]} << 24U | std::uint32_t{digest.bytes[1]} << 16U | std::uint32_t{digest.bytes[2]} << 8U | digest.bytes[3];
+      const Hash digest = crypto::sha256(as_bytes(weft::format("weft{:08x}", nonce)));
+      const std::uint32_t word = std::uint32_t{digest.bytes[0]} << 24U |
+                                 std::uint32_t{digest.bytes[1]} << 16U |
+                                 std::uint32_t{digest.bytes[2]} << 8U | digest.bytes[3];
       if (word < smallest) {
         smallest = word;
         nonce_of_smallest = nonce;

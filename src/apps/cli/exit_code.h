@@ -1,4 +1,5 @@
-// What a command tells the shell: 0 done, 1 it failed, 2 the input was wrong, 3 try again later, 130 interrupted.
+// What a command tells the shell: 0 done, 1 it failed, 2 the input was wrong, 3 try again later,
+// 130 interrupted.
 #pragma once
 
 #include "common/base/result.h"

@@ -16,8 +16,10 @@ std::filesystem::path installation_folder() {
 }
 
 std::filesystem::path cache_folder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0) return std::filesystem::path(cache) / "weft";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != 0) return std::filesystem::path(home) / ".cache" / "weft";
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0)
+    return std::filesystem::path(cache) / "weft";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != 0)
+    return std::filesystem::path(home) / ".cache" / "weft";
   return {};
 }
 

@@ -8,7 +8,8 @@ namespace weft::cli {
 [[nodiscard]] std::filesystem::path own_executable();
 // The checkout that the program was built in (build/PRESET/weft), or the folder of a bundle.
 [[nodiscard]] std::filesystem::path installation_folder();
-// For what can be made anew, such as compiled shaders: $XDG_CACHE_HOME/weft, else ~/.cache/weft; empty where there is neither.
+// For files that can be made again, such as compiled shaders: $XDG_CACHE_HOME/weft, else
+// ~/.cache/weft; empty where there is neither.
 [[nodiscard]] std::filesystem::path cache_folder();
 
 }  // namespace weft::cli

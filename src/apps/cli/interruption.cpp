@@ -27,7 +27,8 @@ bool interrupted() { return signalled != 0; }
 
 void sleep_unless_interrupted(std::chrono::milliseconds time) {
   const Instant end = now() + time;
-  for (Instant at = now(); at < end && !interrupted(); at = now()) std::this_thread::sleep_for(std::min<Duration>(look_every, end - at));
+  for (Instant at = now(); at < end && !interrupted(); at = now())
+    std::this_thread::sleep_for(std::min<Duration>(look_every, end - at));
 }
 
 }  // namespace weft::cli

@@ -33,19 +33,28 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::open(const LanguageModelOp
   }
 
   if (options.device == "cpu") {
-    WEFT_ASSIGN(out->engine_, llm::create_cpu_engine(out->model_, *out->source_, engine_options, options.threads));
+    WEFT_ASSIGN(out->engine_, llm::create_cpu_engine(out->model_, *out->source_, engine_options,
+                                                     options.threads));
   } else if (options.device == "gpu") {
     out->instance_ = gpu::native::create_instance();
     const std::filesystem::path cache = cache_folder();
-    WEFT_ASSIGN(out->device_,
-                out->run(out->instance_->create_device(
-                    {.label = "llm", .trusted_shaders = true, .cache_directory = cache.empty() ? std::string() : (cache / "pipelines").string()},
-                    options.adapter)));
+    WEFT_ASSIGN(
+        out->device_,
+        out->run(out->instance_->create_device(
+            {.label = "llm",
+             .trusted_shaders = true,
+             .cache_directory = cache.empty() ? std::string() : (cache / "pipelines").string()},
+            options.adapter)));
     Progress progress("loading " + std::filesystem::path(options.model).filename().string());
-    const auto show = [&](std::uint64_t done, std::uint64_t total) { progress.show(done >> 20, total >> 20, "MiB"); };
-    WEFT_ASSIGN(out->engine_, out->run(llm::create_gpu_engine(*out->device_, out->model_, *out->source_, engine_options, show)));
+    const auto show = [&](std::uint64_t done, std::uint64_t total) {
+      progress.show(done >> 20, total >> 20, "MiB");
+    };
+    WEFT_ASSIGN(out->engine_,
+                out->run(llm::create_gpu_engine(*out->device_, out->model_, *out->source_,
+                                                engine_options, show)));
   } else {
-    return fail(ErrorCode::invalid_argument, "The device '{}' is none of gpu and cpu.", options.device);
+    return fail(ErrorCode::invalid_argument, "The device '{}' is not one of gpu and cpu.",
+                options.device);
   }
   out->load_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return out;

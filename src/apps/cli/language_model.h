@@ -1,5 +1,5 @@
-// A language model opened for a command: its file, its tokenizer and an engine on the device that was asked for, with what
-// pumps that device's waits.
+// A language model opened for a command: its file, its tokenizer and an engine on the device that
+// was asked for, with what pumps that device's waits.
 //
 //   WEFT_ASSIGN(const auto model, LanguageModel::open(options));
 //   auto answer = model->run(generator.generate(...));
@@ -29,13 +29,14 @@ struct LanguageModelOptions {
   std::string kv = "f16";
   std::uint32_t context = 0;  // 0: the model's own, at most 4096.
   std::uint32_t sequences = 1;
-  std::size_t threads = 0;  // Of the CPU engine; 0: as many as the machine has.
+  std::size_t threads = 0;  // Threads of the CPU engine; 0: as many as the machine has.
 };
 
 class LanguageModel {
  public:
   // Reports progress on a terminal. Fails with one sentence.
-  [[nodiscard]] static Result<std::unique_ptr<LanguageModel>> open(const LanguageModelOptions& options);
+  [[nodiscard]] static Result<std::unique_ptr<LanguageModel>> open(
+      const LanguageModelOptions& options);
   LanguageModel(const LanguageModel&) = delete;
 
   [[nodiscard]] const gguf::File& file() const { return file_; }

@@ -1,9 +1,9 @@
 #include "apps/cli/large_upload.h"
 
 #include <algorithm>
-#include <format>
 #include <thread>
 
+#include "common/base/format.h"
 #include "common/json/json.h"
 
 namespace weft::cli {
@@ -13,8 +13,12 @@ constexpr std::size_t part_bytes = std::size_t{2} << 20;
 constexpr auto patience = std::chrono::seconds(60);
 
 // How many bytes are there already.
-Result<std::uint64_t> ask_there(ApiClient& client, const Hash& hash, const crypto::KeyPair& wallet, std::uint64_t total) {
-  WEFT_ASSIGN(const net::Response answer, client.get_raw(std::format("/v1/blobs/{}/upload/{}", hash.text(), wallet.public_key().text())));
+Result<std::uint64_t> ask_there(ApiClient& client, const Hash& hash, const crypto::KeyPair& wallet,
+                                std::uint64_t total) {
+  WEFT_ASSIGN(
+      const net::Response answer,
+      client.get_signed(
+          weft::format("/v1/blobs/{}/upload/{}", hash.text(), wallet.public_key().text()), wallet));
   WEFT_ASSIGN(const json::Value root, json::parse(answer.body));
   WEFT_ASSIGN(const json::Object object, root.object({"bytes"}));
   WEFT_ASSIGN(const json::Value bytes, object.get("bytes"));
@@ -23,10 +27,11 @@ Result<std::uint64_t> ask_there(ApiClient& client, const Hash& hash, const crypt
 
 }  // namespace
 
-Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& hash, const crypto::KeyPair& wallet,
+Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& hash,
+                                 const crypto::KeyPair& wallet,
                                  const std::function<void(std::uint64_t done)>& on_progress) {
   LargeUpload out;
-  bool anew = false;  // What was there did not have the hash.
+  bool restarted = false;  // What was there did not have the hash.
   Instant give_up = now() + patience;
   for (auto wait = std::chrono::milliseconds(100);;) {
     WEFT_ASSIGN(std::uint64_t done, ask_there(client, hash, wallet, bytes.size()));
@@ -34,7 +39,8 @@ Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& 
     for (;;) {
       on_progress(done);
       if (done == bytes.size()) return out;
-      const ByteSpan part = bytes.subspan(done, std::min<std::size_t>(part_bytes, bytes.size() - done));
+      const ByteSpan part =
+          bytes.subspan(done, std::min<std::size_t>(part_bytes, bytes.size() - done));
       const auto answer = client.put_blob_part(hash, part, done, bytes.size(), wallet);
       if (!answer || !answer->ok()) {
         problem = answer ? net::error_of(*answer) : answer.error();
@@ -46,12 +52,14 @@ Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& 
       wait = std::chrono::milliseconds(100);
     }
     switch (problem.code) {
-      case ErrorCode::invalid_argument:  // The whole has another hash: what an earlier upload left was spoilt.
-        if (std::exchange(anew, true)) return std::unexpected(problem);
+      case ErrorCode::invalid_argument:  // The whole has another hash: what an earlier upload left
+                                         // was spoilt.
+        if (std::exchange(restarted, true)) return std::unexpected(problem);
         break;
       case ErrorCode::unavailable:
       case ErrorCode::deadline_exceeded:
-      case ErrorCode::already_exists:  // It has more, or less, than was thought; or has not noticed yet that the last part broke off.
+      case ErrorCode::already_exists:  // It has more, or less, than was thought; or has not noticed
+                                       // yet that the last part broke off.
       case ErrorCode::cancelled:
       case ErrorCode::resource_exhausted:
         break;

@@ -3,33 +3,43 @@
 #include <variant>
 
 #include "apps/cli/files.h"
+#include "common/base/format.h"
 
 namespace weft::cli {
 namespace {
 
 // `bytes` is what the shape needs; a file of another size is named here, where its name is known.
-Result<ByteVector> read_data(const manifest::Data& data, const std::filesystem::path& folder, std::uint64_t bytes, std::string_view what) {
+Result<ByteVector> read_data(const manifest::Data& data, const std::filesystem::path& folder,
+                             std::uint64_t bytes, std::string_view what) {
   if (const auto* given = std::get_if<manifest::Inline>(&data)) return given->bytes;
   if (std::holds_alternative<manifest::Blob>(data)) {
-    return fail(ErrorCode::invalid_argument, "{} is a blob, which only a coordinator has; give it as \"path\", \"base64\" or \"value\".", what);
+    return fail(
+        ErrorCode::invalid_argument,
+        "{} is a blob, which only a coordinator has; give it as \"path\", \"base64\" or \"value\".",
+        what);
   }
   const auto* path = std::get_if<manifest::Path>(&data);
   if (path == nullptr) return ByteVector();
   WEFT_ASSIGN(ByteVector read, read_file(folder / path->path));
   if (read.size() != bytes) {
-    return fail(ErrorCode::invalid_argument, "{} is '{}' of {} bytes; its shape needs {}.", what, path->path, read.size(), bytes);
+    return fail(ErrorCode::invalid_argument, "{} is '{}' of {} bytes; its shape needs {}.", what,
+                path->path, read.size(), bytes);
   }
   return read;
 }
 
-Result<std::string> read_shader(const manifest::Manifest& manifest, const std::filesystem::path& folder) {
+Result<std::string> read_shader(const manifest::Manifest& manifest,
+                                const std::filesystem::path& folder) {
   if (const auto* text = std::get_if<std::string>(&manifest.shader)) return *text;
   const auto* path = std::get_if<manifest::Path>(&manifest.shader);
   if (path == nullptr)
-    return fail(ErrorCode::invalid_argument, "The shader is a blob, which only a coordinator has; give it as \"inline\" or \"path\".");
+    return fail(
+        ErrorCode::invalid_argument,
+        "The shader is a blob, which only a coordinator has; give it as \"inline\" or \"path\".");
   WEFT_ASSIGN(const ByteVector text, read_file(folder / path->path));
   if (text.size() > manifest::Limits{}.shader_bytes_max) {
-    return fail(ErrorCode::invalid_argument, "The shader '{}' has {} bytes; at most {} are allowed.", path->path, text.size(),
+    return fail(ErrorCode::invalid_argument,
+                "The shader '{}' has {} bytes; at most {} are allowed.", path->path, text.size(),
                 manifest::Limits{}.shader_bytes_max);
   }
   return std::string(as_text(text));
@@ -55,7 +65,8 @@ Result<std::shared_ptr<const exec::Job>> load_local_job(const std::filesystem::p
   WEFT_ASSIGN(job->shader, read_shader(job->manifest, folder));
   for (std::size_t i = 0; i < job->manifest.bindings.size(); ++i) {
     const manifest::Binding& binding = job->manifest.bindings[i];
-    WEFT_ASSIGN(ByteVector data, read_data(binding.data, folder, binding.bytes(), std::format("bindings[{}]", i)));
+    WEFT_ASSIGN(ByteVector data,
+                read_data(binding.data, folder, binding.bytes(), weft::format("bindings[{}]", i)));
     job->data.push_back(std::move(data));
   }
   return job;

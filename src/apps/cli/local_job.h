@@ -9,7 +9,9 @@
 
 namespace weft::cli {
 
-// Relative paths are seen from the manifest's folder. Blobs are a coordinator's, so a job that names one is refused.
-[[nodiscard]] Result<std::shared_ptr<const exec::Job>> load_local_job(const std::filesystem::path& manifest);
+// Relative paths are seen from the manifest's folder. Blobs are a coordinator's, so a job that
+// names one is refused.
+[[nodiscard]] Result<std::shared_ptr<const exec::Job>> load_local_job(
+    const std::filesystem::path& manifest);
 
 }  // namespace weft::cli

@@ -1,8 +1,8 @@
 #include "apps/cli/local_run.h"
 
 #include <chrono>
-#include <format>
 
+#include "common/base/format.h"
 #include "common/proof/merkle.h"
 #include "engine/gpu/native/instance.h"
 
@@ -14,20 +14,26 @@ using Progress = std::function<void(std::uint32_t, std::uint32_t)>;
 std::vector<LocalOutput> describe_outputs(const manifest::Manifest& manifest) {
   std::vector<LocalOutput> outputs;
   if (manifest.kind == manifest::Kind::kernel) {
-    outputs.push_back({.name = "output0", .type = "i32", .shape = {manifest.kernel.m, manifest.kernel.n}, .bytes = {}});
+    outputs.push_back({.name = "output0",
+                       .type = "i32",
+                       .shape = {manifest.kernel.m, manifest.kernel.n},
+                       .bytes = {}});
     return outputs;
   }
   for (const manifest::Binding& binding : manifest.bindings) {
     if (!binding.is_output()) continue;
-    outputs.push_back(
-        {.name = std::format("output{}", outputs.size()), .type = std::string(to_string(binding.type)), .shape = binding.shape, .bytes = {}});
+    outputs.push_back({.name = weft::format("output{}", outputs.size()),
+                       .type = std::string(to_string(binding.type)),
+                       .shape = binding.shape,
+                       .bytes = {}});
     // Whole outputs joined: the outermost dimension grows with the tasks.
     if (binding.concat) outputs.back().shape.front() *= manifest.split.tasks;
   }
   return outputs;
 }
 
-Async<Result<LocalResult>> run_tasks(exec::Executor& executor, std::shared_ptr<const exec::Job> job, TaskSpan tasks, Progress progress) {
+Async<Result<LocalResult>> run_tasks(exec::Executor& executor, std::shared_ptr<const exec::Job> job,
+                                     TaskSpan tasks, Progress progress) {
   WEFT_CO_OK(co_await executor.prepare(job));
   const auto start = std::chrono::steady_clock::now();
   LocalResult result;
@@ -49,31 +55,38 @@ Async<Result<LocalResult>> run_tasks(exec::Executor& executor, std::shared_ptr<c
   std::vector<ByteVector> joined = manifest::join(job->manifest, parts);
   for (std::size_t i = 0; i < joined.size(); ++i) result.outputs[i].bytes = std::move(joined[i]);
   if (count == job->manifest.split.tasks) result.job_root = proof::root_of_roots(result.task_roots);
-  result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   co_return result;
 }
 
 }  // namespace
 
-Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevice where, std::optional<TaskSpan> asked, const Progress& progress) {
+Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevice where,
+                                std::optional<TaskSpan> asked, const Progress& progress) {
   const std::uint32_t count = job->manifest.split.tasks;
   const TaskSpan tasks = asked.value_or(TaskSpan{.first = 0, .last = count - 1});
   if (tasks.first > tasks.last || tasks.last >= count) {
-    return fail(ErrorCode::invalid_argument, "Tasks {}..{} are not among the job's {} (0..{}).", tasks.first, tasks.last, count, count - 1);
+    return fail(ErrorCode::invalid_argument, "Tasks {}..{} are not among the job's {} (0..{}).",
+                tasks.first, tasks.last, count, count - 1);
   }
-  const auto instance = gpu::native::create_instance();  // For the CPU it only pumps what is awaited.
+  const auto instance =
+      gpu::native::create_instance();  // For the CPU it only pumps what is awaited.
   if (where == LocalDevice::cpu) {
     const auto executor = exec::create_cpu_executor({});
     auto result = gpu::run(*instance, run_tasks(*executor, std::move(job), tasks, progress));
     if (result) result->device = "cpu";
     return result;
   }
-  WEFT_ASSIGN(const auto device, gpu::run(*instance, instance->create_device({.label = "weft run"})));
+  WEFT_ASSIGN(const auto device,
+              gpu::run(*instance, instance->create_device({.label = "weft run"})));
   const auto executor = exec::create_gpu_executor(*device, {});
   auto result = gpu::run(*instance, run_tasks(*executor, std::move(job), tasks, progress));
   if (result)
-    result->device = std::format("{} ({})", device->adapter().device.empty() ? device->adapter().description : device->adapter().device,
-                                 device->adapter().backend);
+    result->device = weft::format(
+        "{} ({})",
+        device->adapter().device.empty() ? device->adapter().description : device->adapter().device,
+        device->adapter().backend);
   return result;
 }
 

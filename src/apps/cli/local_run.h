@@ -1,4 +1,5 @@
-// Runs a job on this machine as a network would: the same tasks, the same proofs, joined in the same order.
+// Runs a job on this machine as a network would: the same tasks, the same proofs, joined in the
+// same order.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct TaskSpan {
 struct LocalOutput {
   std::string name;                  // "output0"
   std::string type;                  // "u32"
-  std::vector<std::uint64_t> shape;  // Of the whole job, whatever part of it ran.
+  std::vector<std::uint64_t> shape;  // Shape of the whole job's output, whatever part of it ran.
   ByteVector bytes;
 };
 
@@ -43,7 +44,8 @@ struct LocalResult {
 };
 
 // Blocks. `progress` is told the tasks done and their number. The bounds are those of a worker.
-[[nodiscard]] Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevice device, std::optional<TaskSpan> tasks,
-                                              const std::function<void(std::uint32_t, std::uint32_t)>& progress);
+[[nodiscard]] Result<LocalResult> run_locally(
+    std::shared_ptr<const exec::Job> job, LocalDevice device, std::optional<TaskSpan> tasks,
+    const std::function<void(std::uint32_t, std::uint32_t)>& progress);
 
 }  // namespace weft::cli

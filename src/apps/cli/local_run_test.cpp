@@ -1,5 +1,5 @@
-// Jobs from files: what a manifest names is found beside it, a part of the tasks gives that part of the result, and what cannot run
-// here is said.
+// Jobs from files: what a manifest names is found beside it, a part of the tasks gives that part of
+// the result, and what cannot run here is said.
 #include "apps/cli/local_run.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apps/cli/local_job.h"
+#include "common/base/format.h"
 #include "common/proof/merkle.h"
 
 namespace weft::cli {
@@ -15,7 +16,9 @@ namespace {
 
 class LocalRun : public testing::Test {
  protected:
-  LocalRun() : folder(std::filesystem::temp_directory_path() / std::format("weft-local-run-{}", ::getpid())) {
+  LocalRun()
+      : folder(std::filesystem::temp_directory_path() /
+               weft::format("weft-local-run-{}", ::getpid())) {
     std::filesystem::create_directories(folder / "data");
     write("shader.wgsl", R"(@group(0) @binding(0) var<storage, read> source: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;
@@ -27,14 +30,18 @@ struct Weft { origin: vec3u, extent: vec3u }
   }
   ~LocalRun() override { std::filesystem::remove_all(folder); }
 
-  void write(const char* name, const std::string& text) const { std::ofstream(folder / name, std::ios::binary) << text; }
+  void write(const char* name, const std::string& text) const {
+    std::ofstream(folder / name, std::ios::binary) << text;
+  }
   static std::string job_text(std::string_view data) {
-    return std::format(R"({{"weft":1,"kind":"wgsl","name":"tens","shader":{{"path":"shader.wgsl"}},"entry":"main","dispatch":[3],
+    return weft::format(
+        R"({{"weft":1,"kind":"wgsl","name":"tens","shader":{{"path":"shader.wgsl"}},"entry":"main","dispatch":[3],
 "bindings":[{{"binding":0,"role":"input","type":"u32","shape":[6],"path":"{}"}},{{"binding":1,"role":"output","type":"u32","shape":[6],"split_dim":0}}],
 "split":{{"axis":"x","tasks":3}}}})",
-                       data);
+        data);
   }
-  [[nodiscard]] Result<LocalResult> run(LocalDevice device = LocalDevice::gpu, std::optional<TaskSpan> tasks = {}) const {
+  [[nodiscard]] Result<LocalResult> run(LocalDevice device = LocalDevice::gpu,
+                                        std::optional<TaskSpan> tasks = {}) const {
     WEFT_ASSIGN(const auto job, load_local_job(folder / "job.json"));
     return run_locally(job, device, tasks, [](std::uint32_t, std::uint32_t) {});
   }
@@ -68,18 +75,22 @@ TEST_F(LocalRun, RunsAPartOfTheTasks) {
 }
 
 TEST_F(LocalRun, RefusesTasksThatTheJobDoesNotHave) {
-  EXPECT_EQ(run(LocalDevice::gpu, TaskSpan{.first = 1, .last = 3}).error().message, "Tasks 1..3 are not among the job's 3 (0..2).");
+  EXPECT_EQ(run(LocalDevice::gpu, TaskSpan{.first = 1, .last = 3}).error().message,
+            "Tasks 1..3 are not among the job's 3 (0..2).");
   EXPECT_FALSE(run(LocalDevice::gpu, TaskSpan{.first = 2, .last = 1}).has_value());
 }
 
-TEST_F(LocalRun, RunsNoShaderOnTheCpu) { EXPECT_EQ(run(LocalDevice::cpu).error().code, ErrorCode::unsupported); }
+TEST_F(LocalRun, RunsNoShaderOnTheCpu) {
+  EXPECT_EQ(run(LocalDevice::cpu).error().code, ErrorCode::unsupported);
+}
 
 TEST_F(LocalRun, NamesTheFileThatIsMissingOrHasAnotherSize) {
   write("job.json", job_text("data/nothing.bin"));
   EXPECT_EQ(run().error().code, ErrorCode::not_found);
   write("data/short.bin", "abc");
   write("job.json", job_text("data/short.bin"));
-  EXPECT_EQ(run().error().message, "bindings[0] is 'data/short.bin' of 3 bytes; its shape needs 24.");
+  EXPECT_EQ(run().error().message,
+            "bindings[0] is 'data/short.bin' of 3 bytes; its shape needs 24.");
 }
 
 TEST_F(LocalRun, RefusesBlobsAndSaysWhy) {
@@ -87,13 +98,17 @@ TEST_F(LocalRun, RefusesBlobsAndSaysWhy) {
   text.replace(text.find(R"("path":"x")"), 10, R"("blob":")" + std::string(64, '0') + "\"");
   write("job.json", text);
 
-  EXPECT_EQ(run().error().message, "bindings[0] is a blob, which only a coordinator has; give it as \"path\", \"base64\" or \"value\".");
+  EXPECT_EQ(run().error().message,
+            "bindings[0] is a blob, which only a coordinator has; give it as \"path\", \"base64\" "
+            "or \"value\".");
 }
 
 TEST_F(LocalRun, PassesOnWhereTheManifestIsWrong) {
   write("job.json", "{\"weft\":1,\n \"kind\":2}");
 
-  EXPECT_TRUE(run().error().message.starts_with("kind: must be a string, not a number (line 2, column 9) - while reading ")) << run().error().message;
+  EXPECT_TRUE(run().error().message.starts_with(
+      "kind: must be a string, not a number (line 2, column 9) - while reading "))
+      << run().error().message;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The one program. Every command is a struct of options and a function in a file of its own; this file is the command
-// line that fills them. Nothing depends on it.
+// The one program. Every command is a struct of options and a function in a file of its own; this
+// file is the command line that fills them. Nothing depends on it.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,17 +10,18 @@
 
 #include <CLI/CLI.hpp>
 
-#include "apps/cli/commands.h"
-#include "apps/cli/completion.h"
+#include "apps/cli/command_line/completion.h"
+#include "apps/cli/command_line/help.h"
+#include "apps/cli/command_line/refusal.h"
+#include "apps/cli/commands/commands.h"
 #include "apps/cli/exit_code.h"
-#include "apps/cli/help.h"
-#include "apps/cli/refusal.h"
-#include "apps/worker/sandbox_child.h"
 #include "common/base/log.h"
+#include "worker/sandbox/sandbox_child.h"
 
 namespace {
 
-// Results that nobody got are no results: the disk behind standard output may be full. Whoever closes a pipe has read enough.
+// Results that did not reach standard output are no results: its disk may be full. A reader that
+// closes a pipe has read enough.
 int finish(int code) {
   if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || errno == EPIPE) return code;
   std::fprintf(stderr, "weft: Standard output cannot be written: %s.\n", std::strerror(errno));
@@ -32,14 +33,18 @@ int finish(int code) {
 int main(int argc, char** argv) {
   // Started by Sandbox, never by a person; before anything here makes a thread.
   if (argc > 1 && std::string_view(argv[1]) == "sandbox-child") {
-    return weft::worker::sandbox_child_main(std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
+    return weft::worker::sandbox_child_main(
+        std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
   }
   CLI::App app(
       "Weft weaves the GPUs of browsers and machines into one computer.\n\n"
-      "  weft serve                                            a coordinator on http://127.0.0.1:7300\n"
+      "  weft serve                                            a coordinator on "
+      "http://127.0.0.1:7300\n"
       "  weft work --coordinator http://127.0.0.1:7300         this machine's GPU joins it\n"
-      "  weft submit job.json --coordinator URL --wait         a job runs on whoever joined\n"
-      "  weft run job.json                                     the same job here, without a network",
+      "  weft submit job.json --coordinator URL --wait         a job runs on the workers that "
+      "joined\n"
+      "  weft run job.json                                     the same job here, without a "
+      "network",
       "weft");
   app.formatter(weft::cli::help_formatter());
   app.set_version_flag("--version", WEFT_VERSION);
@@ -47,21 +52,27 @@ int main(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   app.fallthrough();
   bool verbose = false;
-  app.add_flag("--verbose", verbose, "Say more about what goes on");
+  app.add_flag("--verbose", verbose, "Say more about what happens");
 
   // What the chosen command does, set by its callback: options are complete only after parsing.
   std::function<int()> chosen;
   weft::cli::add_job_commands(app, chosen);
   weft::cli::add_network_commands(app, chosen);
   weft::cli::add_key_commands(app, chosen);
+  weft::cli::add_owner_commands(app, chosen);
   weft::cli::add_bench_commands(app, chosen);
   weft::cli::add_model_commands(app, chosen);
   weft::cli::add_text_commands(app, chosen);
+  weft::cli::add_onnx_commands(app, chosen);
+  weft::cli::add_chain_commands(app, chosen);
   weft::cli::add_simulate_commands(app, chosen);
 
   std::string shell;
-  CLI::App* completion = app.add_subcommand("completion", "Prints a completion script: source <(weft completion bash)");
-  completion->add_option("shell", shell, "For which shell")->required()->type_name("{bash,zsh,fish}");
+  CLI::App* completion = app.add_subcommand(
+      "completion", "Prints a completion script: source <(weft completion bash)");
+  completion->add_option("shell", shell, "For which shell")
+      ->required()
+      ->type_name("{bash,zsh,fish}");
   completion->callback([&] {
     chosen = [&] {
       const weft::Result<std::string> script = weft::cli::completion_script(app, shell);
@@ -77,7 +88,8 @@ int main(int argc, char** argv) {
     if (error.get_exit_code() == 0) return finish(app.exit(error));
     const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const auto without_command = lacks ? weft::cli::missing_command(app) : std::nullopt;
-    std::fprintf(stderr, "%s\n", (without_command ? *without_command : weft::cli::refusal(app, error)).c_str());
+    std::fprintf(stderr, "%s\n",
+                 (without_command ? *without_command : weft::cli::refusal(app, error)).c_str());
     return 2;
   }
   if (verbose) weft::set_log_level(weft::LogLevel::debug);

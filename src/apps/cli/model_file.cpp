@@ -22,7 +22,9 @@ Result<std::string> read_input(const std::string& path) {
   std::string text, part(1 << 16, '\0');
   while (const std::size_t count = std::fread(part.data(), 1, part.size(), stdin)) {
     text.append(part, 0, count);
-    if (text.size() > bytes_max) return fail(ErrorCode::resource_exhausted, "Standard input has more than {} bytes.", bytes_max);
+    if (text.size() > bytes_max)
+      return fail(ErrorCode::resource_exhausted, "Standard input has more than {} bytes.",
+                  bytes_max);
   }
   return text;
 }

@@ -25,8 +25,9 @@ struct Stop {
   int place;
   int red, green, blue;
 };
-constexpr std::array stops = {Stop{0, 6, 12, 60},      Stop{180, 24, 82, 177}, Stop{420, 236, 252, 255},
-                              Stop{640, 255, 176, 20}, Stop{860, 140, 22, 40}, Stop{1000, 40, 6, 50}};
+constexpr std::array stops = {Stop{0, 6, 12, 60},       Stop{180, 24, 82, 177},
+                              Stop{420, 236, 252, 255}, Stop{640, 255, 176, 20},
+                              Stop{860, 140, 22, 40},   Stop{1000, 40, 6, 50}};
 
 // Integers only, so that no compiler rounds differently. rank < count.
 Colour colour_at(std::uint64_t rank, std::uint64_t count) {
@@ -35,7 +36,9 @@ Colour colour_at(std::uint64_t rank, std::uint64_t count) {
   while (next + 1 < stops.size() && place > stops[next].place) ++next;
   const Stop& from = stops[next - 1];
   const Stop& to = stops[next];
-  const auto mix = [&](int a, int b) { return static_cast<std::uint8_t>(a + (b - a) * (place - from.place) / (to.place - from.place)); };
+  const auto mix = [&](int a, int b) {
+    return static_cast<std::uint8_t>(a + (b - a) * (place - from.place) / (to.place - from.place));
+  };
   return {mix(from.red, to.red), mix(from.green, to.green), mix(from.blue, to.blue)};
 }
 
@@ -52,7 +55,9 @@ std::vector<Colour> colours(ByteSpan bytes) {
   if constexpr (std::is_integral_v<Number>) {
     // The shared maximum takes no part in the ranking, unless there is nothing else.
     const auto plateau = std::ranges::lower_bound(sorted, sorted.back());
-    if (plateau != sorted.begin() && sorted.end() - plateau > static_cast<std::ptrdiff_t>(sorted.size() / 1000)) end = plateau;
+    if (plateau != sorted.begin() &&
+        sorted.end() - plateau > static_cast<std::ptrdiff_t>(sorted.size() / 1000))
+      end = plateau;
   }
   const auto count = static_cast<std::uint64_t>(end - sorted.begin());
   std::vector<Colour> pixels(values.size());
@@ -60,12 +65,15 @@ std::vector<Colour> colours(ByteSpan bytes) {
     if (values[i] != values[i]) continue;  // NaN would be equal to all.
     const auto [low, high] = std::equal_range(sorted.begin(), end, values[i]);
     // Equal values share the middle of their ranks.
-    if (low != high) pixels[i] = colour_at(static_cast<std::uint64_t>((low - sorted.begin()) + (high - sorted.begin())) / 2, count);
+    if (low != high)
+      pixels[i] = colour_at(
+          static_cast<std::uint64_t>((low - sorted.begin()) + (high - sorted.begin())) / 2, count);
   }
   return pixels;
 }
 
-Result<ByteVector> encode(const std::vector<Colour>& pixels, std::uint32_t width, std::uint32_t height) {
+Result<ByteVector> encode(const std::vector<Colour>& pixels, std::uint32_t width,
+                          std::uint32_t height) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = width;
@@ -76,7 +84,8 @@ Result<ByteVector> encode(const std::vector<Colour>& pixels, std::uint32_t width
   // Once for the size, once for the bytes.
   for (int round = 0; round < 2; ++round) {
     png.resize(size);
-    if (png_image_write_to_memory(&image, round == 0 ? nullptr : png.data(), &size, 0, pixels.data(), 0, nullptr) == 0) {
+    if (png_image_write_to_memory(&image, round == 0 ? nullptr : png.data(), &size, 0,
+                                  pixels.data(), 0, nullptr) == 0) {
       return fail(ErrorCode::internal, "The picture cannot be written: {}.", image.message);
     }
   }
@@ -88,19 +97,27 @@ Result<ByteVector> encode(const std::vector<Colour>& pixels, std::uint32_t width
 
 bool is_picture(std::string_view type, std::span<const std::uint64_t> shape) {
   return (type == "i32" || type == "u32" || type == "f32") && shape.size() == 2 &&
-         std::ranges::all_of(shape, [](std::uint64_t side) { return side >= 1 && side <= side_max; });
+         std::ranges::all_of(shape,
+                             [](std::uint64_t side) { return side >= 1 && side <= side_max; });
 }
 
-Result<ByteVector> picture_png(ByteSpan bytes, std::string_view type, std::span<const std::uint64_t> shape) {
-  if (!is_picture(type, shape)) return fail(ErrorCode::invalid_argument, "Only rows of i32, u32 or f32, up to {} wide, can be drawn.", side_max);
+Result<ByteVector> picture_png(ByteSpan bytes, std::string_view type,
+                               std::span<const std::uint64_t> shape) {
+  if (!is_picture(type, shape))
+    return fail(ErrorCode::invalid_argument,
+                "Only rows of i32, u32 or f32, up to {} wide, can be drawn.", side_max);
   if (bytes.size() != shape[0] * shape[1] * 4) {
-    return fail(ErrorCode::invalid_argument, "{} bytes are not {} x {} elements of {}.", bytes.size(), shape[0], shape[1], type);
+    return fail(ErrorCode::invalid_argument, "{} bytes are not {} x {} elements of {}.",
+                bytes.size(), shape[0], shape[1], type);
   }
-  const auto pixels = type == "f32" ? colours<float>(bytes) : type == "i32" ? colours<std::int32_t>(bytes) : colours<std::uint32_t>(bytes);
+  const auto pixels = type == "f32"   ? colours<float>(bytes)
+                      : type == "i32" ? colours<std::int32_t>(bytes)
+                                      : colours<std::uint32_t>(bytes);
   return encode(pixels, static_cast<std::uint32_t>(shape[1]), static_cast<std::uint32_t>(shape[0]));
 }
 
-Result<> write_picture(const std::filesystem::path& file, ByteSpan bytes, std::string_view type, std::span<const std::uint64_t> shape) {
+Result<> write_picture(const std::filesystem::path& file, ByteSpan bytes, std::string_view type,
+                       std::span<const std::uint64_t> shape) {
   WEFT_ASSIGN(const ByteVector png, picture_png(bytes, type, shape));
   return write_file(file, png);
 }

@@ -15,7 +15,9 @@ struct Decoded {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
   ByteVector rgb;
-  [[nodiscard]] std::array<int, 3> at(std::size_t pixel) const { return {rgb[3 * pixel], rgb[3 * pixel + 1], rgb[3 * pixel + 2]}; }
+  [[nodiscard]] std::array<int, 3> at(std::size_t pixel) const {
+    return {rgb[3 * pixel], rgb[3 * pixel + 1], rgb[3 * pixel + 2]};
+  }
 };
 
 template <class T>
@@ -26,8 +28,10 @@ Decoded draw(const std::vector<T>& values, std::string_view type, const Shape& s
   image.version = PNG_IMAGE_VERSION;
   EXPECT_NE(png_image_begin_read_from_memory(&image, png->data(), png->size()), 0) << image.message;
   image.format = PNG_FORMAT_RGB;
-  Decoded decoded{.width = image.width, .height = image.height, .rgb = ByteVector(PNG_IMAGE_SIZE(image))};
-  EXPECT_NE(png_image_finish_read(&image, nullptr, decoded.rgb.data(), 0, nullptr), 0) << image.message;
+  Decoded decoded{
+      .width = image.width, .height = image.height, .rgb = ByteVector(PNG_IMAGE_SIZE(image))};
+  EXPECT_NE(png_image_finish_read(&image, nullptr, decoded.rgb.data(), 0, nullptr), 0)
+      << image.message;
   return decoded;
 }
 
@@ -54,7 +58,9 @@ TEST(Picture, DrawsASharedMaximumAndNanBlack) {
   EXPECT_EQ(counts.at(3), black);
   EXPECT_NE(counts.at(0), black);
 
-  const Decoded floats = draw<float>({1.5F, std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 3}, "f32", {2, 2});
+  const Decoded floats = draw<float>(
+      {1.5F, std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 3},
+      "f32", {2, 2});
   EXPECT_EQ(floats.at(1), black);
   EXPECT_NE(floats.at(2), black);
 }

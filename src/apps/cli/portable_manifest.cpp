@@ -9,7 +9,8 @@ namespace weft::cli {
 namespace {
 
 // A file that the manifest names becomes a blob of the coordinator's.
-Result<> upload(manifest::Data& data, const std::filesystem::path& folder, ApiClient& client, const crypto::KeyPair& wallet) {
+Result<> upload(manifest::Data& data, const std::filesystem::path& folder, ApiClient& client,
+                const crypto::KeyPair& wallet) {
   const auto* path = std::get_if<manifest::Path>(&data);
   if (path == nullptr) return {};
   WEFT_ASSIGN(const ByteVector bytes, read_file(folder / path->path));
@@ -20,7 +21,8 @@ Result<> upload(manifest::Data& data, const std::filesystem::path& folder, ApiCl
 
 }  // namespace
 
-Result<std::string> portable_manifest(const std::filesystem::path& file, ApiClient& client, const crypto::KeyPair& wallet) {
+Result<std::string> portable_manifest(const std::filesystem::path& file, ApiClient& client,
+                                      const crypto::KeyPair& wallet) {
   WEFT_ASSIGN(const ByteVector text, read_file(file));
   Result<manifest::Manifest> parsed = manifest::parse(as_text(text));
   if (!parsed) return pass(std::move(parsed), "while reading {}", file.string());
@@ -29,7 +31,8 @@ Result<std::string> portable_manifest(const std::filesystem::path& file, ApiClie
     WEFT_ASSIGN(const ByteVector shader, read_file(folder / path->path));
     parsed->shader = std::string(as_text(shader));
   }
-  for (manifest::Binding& binding : parsed->bindings) WEFT_OK(upload(binding.data, folder, client, wallet));
+  for (manifest::Binding& binding : parsed->bindings)
+    WEFT_OK(upload(binding.data, folder, client, wallet));
   WEFT_OK(upload(parsed->kernel.a, folder, client, wallet));
   WEFT_OK(upload(parsed->kernel.b, folder, client, wallet));
   return manifest::to_json(*parsed);

@@ -1,4 +1,5 @@
-// A manifest as it goes over the wire: files that it names are read into it (the shader) or put as blobs (data).
+// A manifest as it goes over the wire: files that it names are read into it (the shader) or put as
+// blobs (data).
 #pragma once
 
 #include <filesystem>
@@ -11,6 +12,8 @@
 namespace weft::cli {
 
 // Relative paths are seen from the manifest's folder.
-[[nodiscard]] Result<std::string> portable_manifest(const std::filesystem::path& file, ApiClient& client, const crypto::KeyPair& wallet);
+[[nodiscard]] Result<std::string> portable_manifest(const std::filesystem::path& file,
+                                                    ApiClient& client,
+                                                    const crypto::KeyPair& wallet);
 
 }  // namespace weft::cli

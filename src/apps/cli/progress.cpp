@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <format>
 #include <unistd.h>
+
+#include "common/base/format.h"
 
 namespace weft::cli {
 namespace {
@@ -12,7 +13,8 @@ constexpr std::uint64_t bar_cells = 24;
 
 }  // namespace
 
-Progress::Progress(std::string title) : title_(std::move(title)), terminal_(::isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(std::string title)
+    : title_(std::move(title)), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() { wipe(); }
 
@@ -24,8 +26,8 @@ void Progress::wipe() {
 void Progress::show(std::uint64_t done, std::uint64_t total, std::string_view note) {
   if (!terminal_) return;
   const std::uint64_t filled = total == 0 ? 0 : std::min(bar_cells, done * bar_cells / total);
-  std::string line =
-      std::format("\r\033[K{} [{}{}] {}/{} {}", title_, std::string(filled, '='), std::string(bar_cells - filled, ' '), done, total, note);
+  std::string line = weft::format("\r\033[K{} [{}{}] {}/{} {}", title_, std::string(filled, '='),
+                                  std::string(bar_cells - filled, ' '), done, total, note);
   if (line == drawn_) return;
   drawn_ = std::move(line);
   std::fputs(drawn_.c_str(), stderr);

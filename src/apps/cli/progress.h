@@ -1,5 +1,5 @@
-// A line on standard error that is drawn over itself while something long goes on. Silent where standard error is no
-// terminal, so that pipes and logs hold results only.
+// A line on standard error that is drawn over itself while something long goes on. Silent where
+// standard error is no terminal, so that pipes and logs hold results only.
 #pragma once
 
 #include <cstdint>

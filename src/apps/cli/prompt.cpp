@@ -19,8 +19,10 @@ struct ChatInput {
 };
 
 Result<std::vector<llm::Token>> encode_input(const LanguageModel& model, std::string_view input) {
-  if (model.tokenizer() == nullptr) return fail(ErrorCode::unsupported, "The model has no vocabulary, so it cannot read text.");
-  WEFT_ASSIGN(const auto chat, chat::ChatTemplate::create(model.file().metadata, model.tokenizer()->vocabulary()));
+  if (model.tokenizer() == nullptr)
+    return fail(ErrorCode::unsupported, "The model has no vocabulary, so it cannot read text.");
+  WEFT_ASSIGN(const auto chat,
+              chat::ChatTemplate::create(model.file().metadata, model.tokenizer()->vocabulary()));
   WEFT_ASSIGN(const std::string text, chat.render(input, {.now = jinja::WallTime::local_now()}));
   return chat::encode_prompt(*model.tokenizer(), text);
 }
@@ -28,22 +30,26 @@ Result<std::vector<llm::Token>> encode_input(const LanguageModel& model, std::st
 }  // namespace
 
 Result<std::vector<llm::Token>> encode_prompt(const LanguageModel& model, std::string_view text) {
-  if (model.tokenizer() == nullptr) return fail(ErrorCode::unsupported, "The model has no vocabulary, so it cannot read text.");
+  if (model.tokenizer() == nullptr)
+    return fail(ErrorCode::unsupported, "The model has no vocabulary, so it cannot read text.");
   return model.tokenizer()->encode(text, {.add_special = true, .parse_special = true});
 }
 
-Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, const std::vector<ChatMessage>& messages) {
+Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model,
+                                                const std::vector<ChatMessage>& messages) {
   std::string input;
-  (void)glz::write<WriteEscaped{}>(ChatInput{messages}, input);  // Of strings: cannot fail.
+  (void)glz::write<WriteEscaped{}>(ChatInput{messages}, input);  // Strings only: cannot fail.
   return encode_input(model, input);
 }
 
-Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, const std::string& file) {
+Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model,
+                                                const std::string& file) {
   WEFT_ASSIGN(const ByteVector bytes, read_file(file));
   const std::string_view text = as_text(bytes);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool list = first != std::string_view::npos && text[first] == '[';
-  auto tokens = encode_input(model, list ? "{\"messages\": " + std::string(text) + "}" : std::string(text));
+  auto tokens =
+      encode_input(model, list ? "{\"messages\": " + std::string(text) + "}" : std::string(text));
   if (!tokens) return pass(std::move(tokens), "while reading {}", file);
   return tokens;
 }
@@ -51,7 +57,9 @@ Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model, cons
 Result<> check_fits(LanguageModel& model, const std::vector<llm::Token>& prompt) {
   const std::uint32_t context = model.engine().options().context;
   if (prompt.size() < context) return {};
-  return fail(ErrorCode::invalid_argument, "The prompt has {} tokens; at most {} fit into the context of {}, which the answer shares (--context).",
+  return fail(ErrorCode::invalid_argument,
+              "The prompt has {} tokens; at most {} fit into the context of {}, which the answer "
+              "shares (--context).",
               prompt.size(), context - 1, context);
 }
 

@@ -1,6 +1,7 @@
-// Answers of real models, audited: the desk and real workers with real engines, their messages encoded and decoded, in one thread. What
-// honest workers hand in is confirmed by others, whatever they run on, alone or in chains; and a worker that serves smaller weights than
-// it promised is found out.
+// Answers of real models, audited: the desk and real workers with real engines, their messages
+// encoded and decoded, in one thread. What honest workers hand in is confirmed by others, whatever
+// they run on, alone or in chains; and a worker that serves smaller weights than it promised is
+// found out.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -9,23 +10,24 @@
 #include <memory>
 #include <optional>
 
-#include "apps/coordinator/answers.h"
-#include "apps/coordinator/serving/desk.h"
-#include "apps/worker/serving/paced_engine.h"
-#include "apps/worker/serving/serving.h"
 #include "common/base/test_data.h"
 #include "common/crypto/sha256.h"
+#include "decisions/billing/answers.h"
+#include "decisions/inference/desk.h"
+#include "engine/chat/model_text.h"
 #include "engine/gguf/mapped_file.h"
 #include "engine/gpu/native/instance.h"
 #include "engine/gpu/run.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/gpu_engine.h"
+#include "worker/inference/paced_engine.h"
+#include "worker/inference/serving.h"
 
 namespace weft::cli {
 namespace {
 
 namespace wire = protocol::serving;
-using coordinator::Desk;
+using inference::Desk;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t chunk_bytes = 1 << 20;
@@ -58,22 +60,31 @@ struct WorkerKind {
 
 class TestHost final : public worker::ServingHost {
  public:
-  TestHost(Network& network, std::uint64_t id, WorkerKind kind) : network_(network), id_(id), kind_(kind) {}
+  TestHost(Network& network, std::uint64_t id, WorkerKind kind)
+      : network_(network), id_(id), kind_(kind) {}
 
   void connect(worker::SocketEvents events) override;
   void send_text(std::string text) override;
   void send_binary(ByteVector bytes) override;
   void close() override;
-  void fetch_blob(const Hash&, std::uint64_t, std::string, std::function<void(Result<ByteVector>)> done) override;
-  void put_blob(const Hash&, ByteVector, std::string, std::function<void(Result<>)>) override { ADD_FAILURE() << "Serving puts nothing."; }
+  void fetch_blob(const Hash&, std::uint64_t, std::string,
+                  std::function<void(Result<ByteVector>)> done) override;
+  void put_blob(const Hash&, ByteVector, std::string, std::function<void(Result<>)>) override {
+    ADD_FAILURE() << "Serving puts nothing.";
+  }
   void after(Duration delay, std::function<void()> work) override;
   Instant now() override;
   double random() override { return 0.5; }
-  void fetch_range(const Hash&, std::uint64_t first, std::uint64_t count, std::string, std::function<void(Result<ByteVector>)> done) override;
-  void read_chunk(const worker::ModelFile&, std::uint32_t, std::function<void(std::optional<ByteVector>)> done) override;
-  void write_chunk(const worker::ModelFile&, std::uint32_t, ByteVector, std::function<void(Result<>)> done) override;
+  void fetch_range(const Hash&, std::uint64_t first, std::uint64_t count, std::string,
+                   std::function<void(Result<ByteVector>)> done) override;
+  void read_chunk(const worker::ModelFile&, std::uint32_t,
+                  std::function<void(std::optional<ByteVector>)> done) override;
+  void write_chunk(const worker::ModelFile&, std::uint32_t, ByteVector,
+                   std::function<void(Result<>)> done) override;
   Result<std::unique_ptr<gguf::Source>> open_file(const worker::ModelFile&) override;
-  Async<Result<std::unique_ptr<llm::Engine>>> create_engine(const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) override;
+  Async<Result<std::unique_ptr<llm::Engine>>> create_engine(const llm::Model& model,
+                                                            const gguf::Source& source,
+                                                            llm::EngineOptions options) override;
 
   worker::SocketEvents events;
 
@@ -84,13 +95,17 @@ class TestHost final : public worker::ServingHost {
   const WorkerKind kind_;
 };
 
-class Network final : public coordinator::DeskWorld {
+class Network final : public inference::DeskWorld {
  public:
-  explicit Network(const OpenModel& served, std::uint32_t shards = 1) : served_(served), desk_(*this, {}) {
+  explicit Network(const OpenModel& served, std::uint32_t shards = 1)
+      : served_(served), desk_(*this, {}) {
     const std::string bytes = weft::test::read_bytes(served.path);
     file_.assign(bytes.begin(), bytes.end());
     for (std::size_t at = 0; at < file_.size(); at += chunk_bytes)
-      append(digests_, crypto::sha256(ByteSpan(file_).subspan(at, std::min<std::size_t>(chunk_bytes, file_.size() - at))).span());
+      append(digests_,
+             crypto::sha256(
+                 ByteSpan(file_).subspan(at, std::min<std::size_t>(chunk_bytes, file_.size() - at)))
+                 .span());
     const llm::Config& config = served.model.config;
     desk_.put_model({.name = "m",
                      .file = crypto::sha256(file_).text(),
@@ -122,8 +137,9 @@ class Network final : public coordinator::DeskWorld {
     const std::uint64_t id = ++ids_;
     auto& worker = workers_[id];
     worker.host = std::make_unique<TestHost>(*this, id, kind);
-    worker.serving =
-        std::make_unique<worker::Serving>(*worker.host, worker::Serving::Options{.memory_bytes = std::uint64_t{1} << 34, .gb_per_s = 10.0});
+    worker.serving = std::make_unique<worker::Serving>(
+        *worker.host,
+        worker::Serving::Options{.memory_bytes = std::uint64_t{1} << 34, .gb_per_s = 10.0});
     worker.serving->join("token");
     return id;
   }
@@ -135,25 +151,29 @@ class Network final : public coordinator::DeskWorld {
     }
   }
   void until_serving(std::size_t holders) {
-    until([&] { return desk_.models()[0].state == "ready" && loaded_ >= holders; }, "all have loaded");
+    until([&] { return desk_.models()[0].state == "ready" && loaded_ >= holders; },
+          "all have loaded");
   }
-  const coordinator::AnswerEnd& ask() {
+  const inference::AnswerEnd& ask() {
     ended_.reset();
-    coordinator::AnswerRequest request{.id = ++requests_, .model = "m", .ask = {}};
-    request.ask.chat = false;
-    request.ask.prompt = "KING RICHARD III:\nNow is the winter of";
+    inference::AnswerRequest request{.id = ++requests_, .model = "m", .ask = {}};
+    request.ask.prompt =
+        chat::ModelText::create(served_.file.metadata)
+            .value()
+            ->prompt({.chat = false, .text = "KING RICHARD III:\nNow is the winter of"})
+            .value();
     request.ask.tokens_max = answer_tokens;
     request.ask.prints = true;
     asked_ = request.ask;
     EXPECT_TRUE(desk_.ask(std::move(request), now()).has_value());
     until([&] { return ended_.has_value(); }, "an answer");
     EXPECT_EQ(ended_->reason, "length") << ended_->error.message;
-    EXPECT_TRUE(coordinator::prints_complete(ended_->prints, answer_tokens, true));
+    EXPECT_TRUE(billing::prints_complete(ended_->prints, answer_tokens, true));
     return *ended_;
   }
-  coordinator::PrintsVerdict audit(const coordinator::AnswerEnd& end) {
+  billing::PrintsVerdict audit(const inference::AnswerEnd& end) {
     audited_.reset();
-    coordinator::AuditRequest request{.id = ++requests_, .model = "m", .ask = asked_, .except = {}};
+    inference::AuditRequest request{.id = ++requests_, .model = "m", .ask = asked_, .except = {}};
     request.ask.answered = end.answered;
     for (const auto& share : end.work) request.except.push_back(share.worker);
     desk_.audit(std::move(request), now());
@@ -162,8 +182,10 @@ class Network final : public coordinator::DeskWorld {
     for (const auto& share : end.work) {
       for (const PublicKey& auditor : audited_->auditors) EXPECT_NE(auditor, share.worker);
     }
-    const auto verdict = coordinator::compare_prints(end.prints, audited_->prints, answer_tokens, true, served_.model.config.embedding);
-    std::printf("  error %.2e, missing %.3f: %s\n", verdict.error, verdict.missing, verdict.agrees ? "agrees" : verdict.reason.c_str());
+    const auto verdict = billing::compare_prints(end.prints, audited_->prints, answer_tokens, true,
+                                                 served_.model.config.embedding);
+    std::printf("  error %.2e, missing %.3f: %s\n", verdict.error, verdict.missing,
+                verdict.agrees ? "agrees" : verdict.reason.c_str());
     EXPECT_TRUE(verdict.readable) << verdict.reason;
     return verdict;
   }
@@ -171,20 +193,27 @@ class Network final : public coordinator::DeskWorld {
   // --- DeskWorld
   void send(std::uint64_t session, const wire::ServingCoordinatorMessage& message) override {
     post([this, session, text = wire::encode(message)] {
-      if (const auto found = workers_.find(session); found != workers_.end() && found->second.host->events.text)
+      if (const auto found = workers_.find(session);
+          found != workers_.end() && found->second.host->events.text)
         found->second.host->events.text(text);
     });
   }
   void send_hop(std::uint64_t session, ByteVector frame) override {
-    post([this, session, frame = std::move(frame)] { workers_.at(session).host->events.binary(frame); });
+    post([this, session, frame = std::move(frame)] {
+      workers_.at(session).host->events.binary(frame);
+    });
   }
-  void close(std::uint64_t session, const std::string& reason) override { ADD_FAILURE() << "worker " << session << " is put out: " << reason; }
+  void close(std::uint64_t session, const std::string& reason) override {
+    ADD_FAILURE() << "worker " << session << " is put out: " << reason;
+  }
   void tokens(std::uint32_t, const std::vector<wire::Token>&) override {}
-  void ended(std::uint32_t, const coordinator::AnswerEnd& end) override { ended_ = end; }
-  void audited(std::uint32_t, const coordinator::AuditEnd& end) override { audited_ = end; }
+  void ended(std::uint32_t, const inference::AnswerEnd& end) override { ended_ = end; }
+  void audited(std::uint32_t, const inference::AuditEnd& end) override { audited_ = end; }
 
   void post(std::function<void()> work) { queue_.push_back(std::move(work)); }
-  void after(Duration delay, std::function<void()> work) { timers_.emplace(now() + delay, std::move(work)); }
+  void after(Duration delay, std::function<void()> work) {
+    timers_.emplace(now() + delay, std::move(work));
+  }
 
   const OpenModel& served_;
   ByteVector file_, digests_;
@@ -218,8 +247,8 @@ class Network final : public coordinator::DeskWorld {
   std::uint64_t ids_ = 0;
   std::uint32_t requests_ = 0;
   wire::Ask asked_;
-  std::optional<coordinator::AnswerEnd> ended_;
-  std::optional<coordinator::AuditEnd> audited_;
+  std::optional<inference::AnswerEnd> ended_;
+  std::optional<inference::AuditEnd> audited_;
 };
 
 void TestHost::connect(worker::SocketEvents given) {
@@ -231,29 +260,38 @@ void TestHost::send_text(std::string text) {
     const auto message = wire::decode_worker(text);
     ASSERT_TRUE(message.has_value()) << message.error().message;
     if (std::holds_alternative<wire::Loaded>(*message)) ++network.loaded_;
-    if (const auto* offer = std::get_if<wire::Offer>(&*message)) return network.desk_.join(id, Network::key_of(id), *offer, weft::now());
+    if (const auto* offer = std::get_if<wire::Offer>(&*message))
+      return network.desk_.join(id, Network::key_of(id), *offer, weft::now());
     network.desk_.hear(id, *message, weft::now());
   });
 }
 void TestHost::send_binary(ByteVector bytes) {
-  network_.post([&network = network_, id = id_, bytes = std::move(bytes)] { network.desk_.hop(id, bytes, weft::now()); });
+  network_.post([&network = network_, id = id_, bytes = std::move(bytes)] {
+    network.desk_.hop(id, bytes, weft::now());
+  });
 }
 void TestHost::close() { events = {}; }
-void TestHost::fetch_blob(const Hash&, std::uint64_t, std::string, std::function<void(Result<ByteVector>)> done) {
+void TestHost::fetch_blob(const Hash&, std::uint64_t, std::string,
+                          std::function<void(Result<ByteVector>)> done) {
   network_.post([&network = network_, done = std::move(done)] { done(network.digests_); });
 }
-void TestHost::after(Duration delay, std::function<void()> work) { network_.after(delay, std::move(work)); }
+void TestHost::after(Duration delay, std::function<void()> work) {
+  network_.after(delay, std::move(work));
+}
 Instant TestHost::now() { return weft::now(); }
-void TestHost::fetch_range(const Hash&, std::uint64_t first, std::uint64_t count, std::string, std::function<void(Result<ByteVector>)> done) {
+void TestHost::fetch_range(const Hash&, std::uint64_t first, std::uint64_t count, std::string,
+                           std::function<void(Result<ByteVector>)> done) {
   network_.post([&network = network_, first, count, done = std::move(done)] {
     const auto from = network.file_.begin() + static_cast<std::ptrdiff_t>(first);
     done(ByteVector(from, from + static_cast<std::ptrdiff_t>(count)));
   });
 }
-void TestHost::read_chunk(const worker::ModelFile&, std::uint32_t, std::function<void(std::optional<ByteVector>)> done) {
+void TestHost::read_chunk(const worker::ModelFile&, std::uint32_t,
+                          std::function<void(std::optional<ByteVector>)> done) {
   network_.post([done = std::move(done)] { done(std::nullopt); });
 }
-void TestHost::write_chunk(const worker::ModelFile&, std::uint32_t, ByteVector, std::function<void(Result<>)> done) {
+void TestHost::write_chunk(const worker::ModelFile&, std::uint32_t, ByteVector,
+                           std::function<void(Result<>)> done) {
   network_.post([done = std::move(done)] { done({}); });
 }
 Result<std::unique_ptr<gguf::Source>> TestHost::open_file(const worker::ModelFile&) {
@@ -265,7 +303,9 @@ Async<> TestHost::turn() {
   network_.post([come] { come.set(true); });
   (void)co_await come;
 }
-Async<Result<std::unique_ptr<llm::Engine>>> TestHost::create_engine(const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) {
+Async<Result<std::unique_ptr<llm::Engine>>> TestHost::create_engine(const llm::Model& model,
+                                                                    const gguf::Source& source,
+                                                                    llm::EngineOptions options) {
   const llm::Model& run = kind_.instead == nullptr ? model : kind_.instead->model;
   const gguf::Source& from = kind_.instead == nullptr ? source : *kind_.instead->source;
   if (!kind_.gpu) {
@@ -273,9 +313,11 @@ Async<Result<std::unique_ptr<llm::Engine>>> TestHost::create_engine(const llm::M
     co_return worker::make_paced(std::move(engine), {.before = [this] { return turn(); }});
   }
   if (network_.device_ == nullptr) {
-    WEFT_CO_ASSIGN(network_.device_, co_await network_.instance_->create_device({.label = "audit", .trusted_shaders = true}, {}));
+    WEFT_CO_ASSIGN(network_.device_, co_await network_.instance_->create_device(
+                                         {.label = "audit", .trusted_shaders = true}, {}));
   }
-  WEFT_CO_ASSIGN(auto engine, co_await llm::create_gpu_engine(*network_.device_, run, from, options));
+  WEFT_CO_ASSIGN(auto engine,
+                 co_await llm::create_gpu_engine(*network_.device_, run, from, options));
   co_return std::move(engine);
 }
 
@@ -323,7 +365,8 @@ TEST_F(ServedAudits, WhatAChainAnswersIsConfirmedByOneWorkerAndSharedByLayers) {
 
   EXPECT_TRUE(network.audit(end).agrees);
   ASSERT_EQ(end.work.size(), 2U);
-  EXPECT_EQ(end.work[0].work + end.work[1].work, std::uint64_t{end.prompt_tokens + answer_tokens} * f16->model.config.layers);
+  EXPECT_EQ(end.work[0].work + end.work[1].work,
+            std::uint64_t{end.prompt_tokens + answer_tokens} * f16->model.config.layers);
 }
 
 class ServedCheats : public ServedAudits, public testing::WithParamInterface<bool> {};

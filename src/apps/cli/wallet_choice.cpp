@@ -20,8 +20,11 @@ Result<crypto::KeyPair> wallet_or_new(const std::filesystem::path& named) {
 Result<crypto::KeyPair> wallet_there(const std::filesystem::path& named) {
   WEFT_ASSIGN(const std::filesystem::path path, path_of(named));
   std::error_code ignored;
-  if (std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found) {
-    return fail(ErrorCode::not_found, "There is no wallet at {}; weft wallet new --file {} makes one.", path.string(), path.string());
+  if (std::filesystem::symlink_status(path, ignored).type() ==
+      std::filesystem::file_type::not_found) {
+    return fail(ErrorCode::not_found,
+                "There is no wallet at {}; weft wallet new --file {} makes one.", path.string(),
+                path.string());
   }
   return crypto::load_wallet(path);
 }

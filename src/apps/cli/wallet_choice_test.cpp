@@ -16,7 +16,9 @@ TEST(WalletChoice, NamesAPathWithoutAWalletAndMakesNone) {
 
   ASSERT_FALSE(wallet.has_value());
   EXPECT_EQ(wallet.error().code, ErrorCode::not_found);
-  EXPECT_EQ(wallet.error().message, "There is no wallet at " + path.string() + "; weft wallet new --file " + path.string() + " makes one.");
+  EXPECT_EQ(wallet.error().message, "There is no wallet at " + path.string() +
+                                        "; weft wallet new --file " + path.string() +
+                                        " makes one.");
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 

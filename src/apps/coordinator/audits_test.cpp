@@ -1,11 +1,13 @@
-// A worker with reputation and a stake works alone, is audited without knowing when, and loses its stake by a wrong result; the
-// job is right all the same, and who was right is paid once. In simulated time, with the real sessions, checks and ledger.
-#include "apps/coordinator/audits.h"
+// A worker with reputation and a stake works alone, is audited without knowing when, and loses its
+// stake by a wrong result; the job is right all the same, and who was right is paid once. In
+// simulated time, with the real sessions, checks and ledger.
+#include "decisions/jobs/audits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_network.h"
+#include "common/base/format.h"
 
 namespace weft::coordinator {
 namespace {
@@ -13,9 +15,10 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Everybody is established after a few tasks, everything earned becomes stake, and three votes ahead are a jury.
-CoreSettings audited_settings() {
-  CoreSettings settings;
+// Every worker is established after a few tasks, everything earned becomes stake, and three votes
+// ahead are a jury.
+jobs::CoreSettings audited_settings() {
+  jobs::CoreSettings settings = TestNetwork::by_heads();
   settings.referee.reputation.half = 1e-9;
   settings.referee.reputation.probation = 1;
   settings.referee.checks.replica_floor = 0;
@@ -35,10 +38,10 @@ class AuditsTest : public testing::Test {
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return network.finish(JobId::parse(submitted->id).value());
   }
-  // Everybody earns reputation and a stake.
+  // Every worker earns reputation and a stake.
   void warm_up() {
     for (auto& key : keys) workers.push_back(&network.join(key));
-    ASSERT_EQ(run(count_manifest(60, 2)).state, store::JobState::done);
+    ASSERT_EQ(run(jobs::count_manifest(60, 2)).state, store::JobState::done);
     for (auto* worker : workers) {
       EXPECT_GT(stake(worker->key), 0);
       worker->verdicts.clear();
@@ -48,11 +51,17 @@ class AuditsTest : public testing::Test {
   // Wrong in every part: what an audit of any of them finds.
   static ByteVector garbage(const protocol::LeasedTask& task) {
     ByteVector bytes;
-    for (std::uint32_t i = task.first; i < task.first + task.count; ++i) append_le(bytes, i + 1'000'000);
+    for (std::uint32_t i = task.first; i < task.first + task.count; ++i)
+      append_le(bytes, i + 1'000'000);
     return bytes;
   }
-  MicroCredits stake(const crypto::KeyPair& key) const { return network.balance(ledger::Account::stake(key.public_key())); }
-  MicroCredits owned(const crypto::KeyPair& key) const { return stake(key) + network.balance(ledger::Account::worker(key.public_key())); }
+  MicroCredits stake(const crypto::KeyPair& key) const {
+    return network.balance(ledger::Account::stake(OwnerId::of_first(key.public_key())));
+  }
+  MicroCredits owned(const crypto::KeyPair& key) const {
+    return stake(key) +
+           network.balance(ledger::Account::owner(OwnerId::of_first(key.public_key())));
+  }
   void expect_right(const store::Job& job) {
     ASSERT_EQ(job.state, store::JobState::done) << job.reason;
     ByteVector expected;
@@ -61,19 +70,22 @@ class AuditsTest : public testing::Test {
     EXPECT_EQ(network.balance(ledger::Account::escrow(job.id)), 0);
     EXPECT_TRUE(network.store().audit().has_value());
   }
-  // Of tasks that a worker was leased whole.
+  // Tasks that a worker was leased whole.
   std::size_t opened() const {
     std::size_t count = 0;
     for (const auto* worker : workers) count += worker->opens.size();
     return count;
   }
 
-  explicit AuditsTest(const CoreSettings& settings = audited_settings()) : network(settings) {}
+  explicit AuditsTest(const jobs::CoreSettings& settings = audited_settings())
+      : network(settings) {}
 
   TestNetwork network;
   crypto::KeyPair client = crypto::KeyPair::generate().value();
-  std::array<crypto::KeyPair, 6> keys{crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value(),
-                                      crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value()};
+  std::array<crypto::KeyPair, 6> keys{
+      crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value(),
+      crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value(),
+      crypto::KeyPair::generate().value(), crypto::KeyPair::generate().value()};
   std::vector<TestWorker*> workers;
   std::uint8_t nonce_ = 0;
 };
@@ -81,7 +93,7 @@ class AuditsTest : public testing::Test {
 TEST_F(AuditsTest, WorkersWithReputationAndAStakeWorkAloneAndAuditsConfirmThem) {
   warm_up();
 
-  const auto job = run(count_manifest(tasks, 2, "", 100, 1.0));
+  const auto job = run(jobs::count_manifest(tasks, 2, "", 100, 1.0));
 
   expect_right(job);
   // The canary's price is not known when it is leased, so that it is replicated.
@@ -92,13 +104,14 @@ TEST_F(AuditsTest, WorkersWithReputationAndAStakeWorkAloneAndAuditsConfirmThem) 
 TEST_F(AuditsTest, AnAuditRunsAPartOfTheTaskElsewhereAndIsPaidInProportion) {
   warm_up();
 
-  const auto job = run(count_manifest(tasks, 2, "", 100, 1.0));
+  const auto job = run(jobs::count_manifest(tasks, 2, "", 100, 1.0));
 
   const MicroCredits share = job.price / tasks / 2;
   std::size_t audits = 0;
   for (const auto* worker : workers) {
     for (const auto& lease : worker->leases) {
-      for (const auto& task : lease.tasks) audits += task.count == 1 ? 1 : 0;  // One of four workgroups.
+      for (const auto& task : lease.tasks)
+        audits += task.count == 1 ? 1 : 0;  // One of four workgroups.
     }
     for (const auto& verdict : worker->verdicts) {
       EXPECT_TRUE(verdict.accepted) << verdict.reason;
@@ -117,7 +130,7 @@ TEST_F(AuditsTest, ACheatThatWasBelievedLosesItsStakeAndIsNotPaid) {
 
   store::Job job;
   for (int i = 0; i < 6 && stake(cheat.key) == before; ++i) {
-    job = run(count_manifest(tasks, 2, "", 100, 1.0));
+    job = run(jobs::count_manifest(tasks, 2, "", 100, 1.0));
     expect_right(job);
   }
 
@@ -125,7 +138,7 @@ TEST_F(AuditsTest, ACheatThatWasBelievedLosesItsStakeAndIsNotPaid) {
   EXPECT_LT(owned(cheat.key), owned_before);
   for (const auto& verdict : cheat.verdicts) EXPECT_EQ(verdict.paid, 0);
   const std::size_t leases = cheat.leases.size();
-  expect_right(run(count_manifest(tasks, 2, "", 100, 1.0)));
+  expect_right(run(jobs::count_manifest(tasks, 2, "", 100, 1.0)));
   EXPECT_THAT(cheat.leases, SizeIs(leases)) << "suspended: it is leased nothing more";
 }
 
@@ -133,13 +146,14 @@ TEST_F(AuditsTest, EveryHonestWorkerIsPaidOnceForEachTask) {
   warm_up();
   workers[2]->behaviour.compute = garbage;
 
-  expect_right(run(count_manifest(tasks, 2, "", 100, 1.0)));
+  expect_right(run(jobs::count_manifest(tasks, 2, "", 100, 1.0)));
 
   for (const auto* worker : workers) {
     std::set<std::pair<std::uint32_t, bool>> paid;  // A task, and a part of it for an audit.
     for (const auto& verdict : worker->verdicts) {
       if (!verdict.accepted || verdict.paid == 0) continue;
-      EXPECT_TRUE(paid.emplace(verdict.task.index, verdict.attempt == extra_attempt).second) << "task " << verdict.task.index;
+      EXPECT_TRUE(paid.emplace(verdict.task.index, verdict.attempt == jobs::extra_attempt).second)
+          << "task " << verdict.task.index;
     }
   }
 }
@@ -148,7 +162,7 @@ TEST_F(AuditsTest, WhoDoesNotOpenItsCommitmentIsNotBelievedAlone) {
   warm_up();
   for (auto* worker : workers) worker->behaviour.opens_nothing = true;
 
-  const auto job = run(count_manifest(2, 2, "", 100, 1.0));
+  const auto job = run(jobs::count_manifest(2, 2, "", 100, 1.0));
 
   expect_right(job);
   EXPECT_EQ(network.store().replicas(job.id)->size(), 4U) << "a second replica instead";
@@ -158,7 +172,7 @@ TEST_F(AuditsTest, AnOpeningThatDoesNotLeadToTheSignedRootIsNone) {
   warm_up();
   for (auto* worker : workers) worker->behaviour.opens_wrong = true;
 
-  const auto job = run(count_manifest(2, 2, "", 100, 1.0));
+  const auto job = run(jobs::count_manifest(2, 2, "", 100, 1.0));
 
   expect_right(job);
   EXPECT_EQ(network.store().replicas(job.id)->size(), 4U);
@@ -170,7 +184,7 @@ TEST_F(AuditsTest, StandingsAndStakesOutliveTheProcess) {
   network.restart();
   for (auto& key : keys) workers.push_back(&network.join(key));
 
-  const auto job = run(count_manifest(tasks, 2, "", 100, 1.0));
+  const auto job = run(jobs::count_manifest(tasks, 2, "", 100, 1.0));
 
   expect_right(job);
   EXPECT_EQ(network.store().replicas(job.id)->size(), tasks + 1);
@@ -179,7 +193,8 @@ TEST_F(AuditsTest, StandingsAndStakesOutliveTheProcess) {
 TEST_F(AuditsTest, AnAuditThatWasUnderWayGoesOnAfterARestart) {
   warm_up();
   for (auto* worker : workers) worker->behaviour.opens_nothing = true;
-  const auto submitted = network.submit(client, count_manifest(2, 2, "", 100, 1.0), {++nonce_});
+  const auto submitted =
+      network.submit(client, jobs::count_manifest(2, 2, "", 100, 1.0), {++nonce_});
   ASSERT_TRUE(submitted.has_value());
   ASSERT_GT(opened(), 0U);
 
@@ -193,7 +208,8 @@ TEST_F(AuditsTest, AnAuditThatWasUnderWayGoesOnAfterARestart) {
 TEST_F(AuditsTest, AnAuditorThatGoesIsReplaced) {
   warm_up();
   for (auto* worker : workers) worker->behaviour.opens_nothing = true;
-  const auto submitted = network.submit(client, count_manifest(2, 2, "", 100, 1.0), {++nonce_});
+  const auto submitted =
+      network.submit(client, jobs::count_manifest(2, 2, "", 100, 1.0), {++nonce_});
   const auto id = JobId::parse(submitted->id).value();
   for (auto* worker : workers) {
     for (const auto& lease : worker->leases) {
@@ -209,9 +225,9 @@ TEST_F(AuditsTest, AnAuditorThatGoesIsReplaced) {
 TEST_F(AuditsTest, AJobOfSingleReplicasIsAuditedWhereItAsksForIt) {
   warm_up();
 
-  const auto audited = run(count_manifest(4, 1, "", 100, 1.0));
+  const auto audited = run(jobs::count_manifest(4, 1, "", 100, 1.0));
   const auto asked = opened();
-  const auto plain = run(count_manifest(4, 1));
+  const auto plain = run(jobs::count_manifest(4, 1));
 
   expect_right(audited);
   expect_right(plain);
@@ -221,7 +237,7 @@ TEST_F(AuditsTest, AJobOfSingleReplicasIsAuditedWhereItAsksForIt) {
 
 class TrapsTest : public AuditsTest {
  protected:
-  static CoreSettings with_traps() {
+  static jobs::CoreSettings with_traps() {
     auto settings = audited_settings();
     settings.referee.checks.trap_floor = 1;
     return settings;
@@ -231,7 +247,7 @@ class TrapsTest : public AuditsTest {
     std::string text;
     network.core().metrics([&](const Result<std::string>& answer) { text = answer.value(); });
     network.run();
-    const auto at = text.find(std::format("\n{} ", name));
+    const auto at = text.find(weft::format("\n{} ", name));
     return at == std::string::npos ? 0 : std::stoull(text.substr(at + name.size() + 2));
   }
 };
@@ -242,7 +258,7 @@ TEST_F(TrapsTest, WhatAJuryDecidedIsHandedOutAgainAndWhoAnswersRightIsNotHarmed)
   std::map<const TestWorker*, MicroCredits> before;
   for (const auto* worker : workers) before[worker] = stake(worker->key);
 
-  expect_right(run(count_manifest(100, 2, "", 100, 1.0)));
+  expect_right(run(jobs::count_manifest(100, 2, "", 100, 1.0)));
 
   EXPECT_GT(metric("weft_convictions_total"), 0U);
   EXPECT_GT(metric("weft_traps_total"), 0U);
@@ -253,13 +269,13 @@ TEST_F(TrapsTest, WhatAJuryDecidedIsHandedOutAgainAndWhoAnswersRightIsNotHarmed)
   }
 }
 
-TEST_F(AuditsTest, WithoutAStakeNobodyWorksAlone) {
+TEST_F(AuditsTest, WithoutAStakeNoWorkerWorksAlone) {
   TestNetwork poor;
   for (auto& key : keys) poor.join(key);
-  ASSERT_TRUE(poor.submit(client, count_manifest(60, 2), {1}).has_value());
+  ASSERT_TRUE(poor.submit(client, jobs::count_manifest(60, 2), {1}).has_value());
   poor.run();
 
-  const auto submitted = poor.submit(client, count_manifest(tasks, 2), {2});
+  const auto submitted = poor.submit(client, jobs::count_manifest(tasks, 2), {2});
   const auto job = poor.finish(JobId::parse(submitted->id).value());
 
   EXPECT_EQ(poor.store().replicas(job.id)->size(), tasks * 2);

@@ -1,8 +1,9 @@
-// States of long tasks in the coordinator: who goes on from whose, across restarts, and what is left of them at the end.
+// States of long tasks in the coordinator: who goes on from whose, across restarts, and what is
+// left of them at the end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/coordinator/checkpoint_blobs.h"
+#include "apps/coordinator/ingest/checkpoint_blobs.h"
 #include "apps/coordinator/test_network.h"
 
 namespace weft::coordinator {
@@ -15,7 +16,8 @@ class CheckpointsTest : public testing::Test {
  protected:
   JobId submit(std::uint32_t replicas = 1, double audit = 0) {
     nonce_[0]++;
-    const auto submitted = network.submit(client, count_manifest(1, replicas, "", 100, audit), nonce_);
+    const auto submitted =
+        network.submit(client, jobs::count_manifest(1, replicas, "", 100, audit), nonce_);
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return submitted ? JobId::parse(submitted->id).value() : JobId{};
   }
@@ -28,20 +30,22 @@ class CheckpointsTest : public testing::Test {
     append_le(bytes, done);
     return bytes;
   }
-  Hash keep(TestWorker& worker, const protocol::Lease& lease, std::uint32_t done, bool stopped = false) {
+  Hash keep(TestWorker& worker, const protocol::Lease& lease, std::uint32_t done,
+            bool stopped = false) {
     const TaskId task{.job = lease.job, .index = lease.tasks.at(0).index};
     const ByteVector bytes = checkpoint_bytes(task, done);
     const Hash blob = network.blobs().put(bytes).value();
-    worker.say(protocol::Checkpoint{
-        .task = task, .attempt = lease.tasks[0].attempt, .blob = blob, .bytes = bytes.size(), .done = done, .of = 100, .stopped = stopped});
+    worker.say(protocol::Checkpoint{.task = task,
+                                    .attempt = lease.tasks[0].attempt,
+                                    .blob = blob,
+                                    .bytes = bytes.size(),
+                                    .done = done,
+                                    .of = 100,
+                                    .stopped = stopped});
     network.run();
     return blob;
   }
-  std::size_t stored() {
-    std::size_t count = 0;
-    for (const auto& setting : network.store().load()->settings) count += setting.name.starts_with("checkpoint:") ? 1 : 0;
-    return count;
-  }
+  std::size_t stored() { return network.store().load()->checkpoints.size(); }
   void lose(TestWorker& worker) {
     worker.line->on_closed();
     network.run();
@@ -91,8 +95,8 @@ TEST_F(CheckpointsTest, OutlivesTheCoordinator) {
   EXPECT_EQ(stored(), 0U);
 }
 
-// One bad state must not make two replicas agree, nor convict whoever went on from it.
-TEST_F(CheckpointsTest, UnderAQuorumOrAuditsNobodyGoesOnFromAnothersState) {
+// One bad state must not make two replicas agree, nor convict a worker that continued from it.
+TEST_F(CheckpointsTest, UnderAQuorumOrAuditsNoWorkerGoesOnFromAnothersState) {
   struct Row {
     std::uint32_t replicas;
     double audit;
@@ -115,7 +119,9 @@ TEST_F(CheckpointsTest, UnderAQuorumOrAuditsNobodyGoesOnFromAnothersState) {
     ASSERT_FALSE(again.leases.empty()) << row.replicas;
     ASSERT_THAT(again.leases[0].resume, SizeIs(1)) << "its own wallet's, it trusts";
     EXPECT_EQ(again.leases[0].resume[0].blob, own);
-    network.post([this, job](Core& core, Moment now) { core.cancel(job, client.public_key(), now, [](const auto&) {}); });
+    network.post([this, job](jobs::Core& core, jobs::Moment now) {
+      core.cancel({.job = job, .client = client.public_key()}, now, [](const auto&) {});
+    });
     network.run();
     lose(again);
     EXPECT_EQ(stored(), 0U);
@@ -127,33 +133,42 @@ TEST_F(CheckpointsTest, WhatIsNoCheckpointOfTheTaskIsNotTaken) {
   submit();
   const auto& lease = first.leases.at(0);
   const TaskId task{.job = lease.job, .index = 0};
-  const Hash foreign = network.blobs().put(ByteVector(100, 1)).value();  // Somebody's data: it must not be removed one day.
+  const Hash foreign = network.blobs()
+                           .put(ByteVector(100, 1))
+                           .value();  // A client's data: it must not be removed one day.
   const ByteVector other = checkpoint_bytes({.job = lease.job, .index = 7}, 3);
   const Hash of_other = network.blobs().put(other).value();
   const ByteVector good = checkpoint_bytes(task, 3);
   const Hash of_task = network.blobs().put(good).value();
 
-  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = foreign, .bytes = 100, .done = 3, .of = 100});
-  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = of_other, .bytes = other.size(), .done = 3, .of = 100});
-  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = Hash{}, .bytes = good.size(), .done = 3, .of = 100});
-  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = of_task, .bytes = good.size(), .done = 100, .of = 100});
-  first.say(protocol::Checkpoint{.task = task, .attempt = 9, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{
+      .task = task, .attempt = 1, .blob = foreign, .bytes = 100, .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{
+      .task = task, .attempt = 1, .blob = of_other, .bytes = other.size(), .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{
+      .task = task, .attempt = 1, .blob = Hash{}, .bytes = good.size(), .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{
+      .task = task, .attempt = 1, .blob = of_task, .bytes = good.size(), .done = 100, .of = 100});
+  first.say(protocol::Checkpoint{
+      .task = task, .attempt = 9, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
   network.run();
   EXPECT_EQ(stored(), 0U);
   EXPECT_TRUE(network.blobs().has(foreign));
-  EXPECT_FALSE(network.blobs().has(of_task)) << "which nobody names";
+  EXPECT_FALSE(network.blobs().has(of_task)) << "which no task refers to";
 
   ASSERT_TRUE(network.blobs().put(good).has_value());
-  first.say(protocol::Checkpoint{.task = task, .attempt = 1, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{
+      .task = task, .attempt = 1, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
   network.run();
   EXPECT_EQ(stored(), 1U);
 
-  first.say(protocol::Checkpoint{.task = task, .attempt = 9, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
+  first.say(protocol::Checkpoint{
+      .task = task, .attempt = 9, .blob = of_task, .bytes = good.size(), .done = 3, .of = 100});
   network.run();
-  EXPECT_TRUE(network.blobs().has(of_task)) << "a refused claim takes nobody's state away";
+  EXPECT_TRUE(network.blobs().has(of_task)) << "a refused claim takes no worker's state away";
 }
 
-TEST_F(CheckpointsTest, ATaskThatStoppedGoesToWhoeverIsFree) {
+TEST_F(CheckpointsTest, ATaskThatStoppedGoesToAFreeWorker) {
   auto& first = network.join(a, {.silent = true});
   const JobId job = submit();
   auto& second = network.join(b);
@@ -167,20 +182,27 @@ TEST_F(CheckpointsTest, ATaskThatStoppedGoesToWhoeverIsFree) {
   EXPECT_EQ(network.finish(job).state, store::JobState::done);
 }
 
-TEST_F(CheckpointsTest, WhatNobodyNamedIsRemovedAtTheNextStartAndNothingElse) {
+TEST_F(CheckpointsTest, WhatNoRecordNamesIsRemovedAtTheNextStartAndNothingElse) {
   auto& first = network.join(a, {.silent = true});
   const JobId job = submit();
   const Hash named = keep(first, first.leases.at(0), 40);
-  const Hash unnamed = network.blobs().put(checkpoint_bytes({.job = job, .index = 0}, 45)).value();  // And then it was lost.
+  const Hash unnamed = network.blobs()
+                           .put(checkpoint_bytes({.job = job, .index = 0}, 45))
+                           .value();  // And then it was lost.
   const Hash ordinary = network.blobs().put(ByteVector(100, 7)).value();
   const Hash small = network.blobs().put(ByteVector(3, 7)).value();
 
   network.restart();
   std::vector<Hash> strays;
   each_stray_checkpoint(network.blobs(), network.blobs().files(), network.core().checkpoints(), {},
-                        [&](const Hash& blob) { strays.push_back(blob); });
+                        [&](const TaskId& task, const Hash& blob) {
+                          EXPECT_EQ(task, (TaskId{.job = job, .index = 0}));
+                          strays.push_back(blob);
+                        });
   EXPECT_EQ(strays, std::vector{unnamed});
-  for (const Hash& blob : {unnamed, named}) network.core().forget_stray(blob);  // As if the second had been named meanwhile.
+  for (const Hash& blob : {unnamed, named})
+    network.core().forget_stray({.job = job, .index = 0},
+                                blob);  // As if the second had been named meanwhile.
   network.run();
 
   EXPECT_FALSE(network.blobs().has(unnamed));
@@ -196,9 +218,8 @@ TEST_F(CheckpointsTest, WhenWorkersComeAndGoIsKnownAfterARestart) {
   auto& first = network.join(a);
   network.pass(std::chrono::minutes(10));
   lose(first);
-  std::size_t known = 0;
-  for (const auto& setting : network.store().load()->settings) known += setting.name == "presence:" + a.public_key().text() ? 1 : 0;
-  EXPECT_EQ(known, 1U);
+  const auto known = network.store().load()->presences;
+  EXPECT_EQ(std::ranges::count(known, a.public_key(), &store::Presence::worker), 1);
 
   network.restart();
   network.join(a);

@@ -1,5 +1,6 @@
-// What is accepted of jobs that are not compared byte for byte: matrix products are checked by Freivalds whoever returns them,
-// floats agree within the job's tolerance, and large outputs come as blobs.
+// What is accepted of jobs that are not compared byte for byte: matrix products are checked by
+// Freivalds whichever worker returns them, floats agree within the job's tolerance, and large
+// outputs come as blobs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,9 @@ class ChecksTest : public testing::Test {
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return network.finish(JobId::parse(submitted->id).value());
   }
-  MicroCredits earned(const crypto::KeyPair& worker) { return network.balance(ledger::Account::worker(worker.public_key())); }
+  MicroCredits earned(const crypto::KeyPair& worker) {
+    return network.balance(ledger::Account::owner(OwnerId::of_first(worker.public_key())));
+  }
 
   TestNetwork network;
   crypto::KeyPair client = crypto::KeyPair::generate().value();
@@ -38,7 +41,8 @@ constexpr std::array<std::int32_t, 8> product_values{7, -1, 16, -1, 25, -1, -7, 
 
 ByteVector rows_of_product(const protocol::LeasedTask& task) {
   ByteVector bytes;
-  for (std::size_t i = std::size_t{task.first} * 2; i < std::size_t{task.first + task.count} * 2; ++i)
+  for (std::size_t i = std::size_t{task.first} * 2; i < std::size_t{task.first + task.count} * 2;
+       ++i)
     append_le(bytes, static_cast<std::uint32_t>(product_values[i]));
   return bytes;
 }
@@ -75,7 +79,7 @@ constexpr std::string_view floats =
        "bindings":[{"binding":0,"role":"output","type":"f32","shape":[4],"split_dim":0}],"dispatch":[4,1,1],"split":{"axis":"x","tasks":2},
        "verify":{"compare":{"absolute":0.1,"relative":0},"replicas":2},"budget":10})";
 
-Behaviour off_by(float difference) {
+jobs::Behaviour off_by(float difference) {
   return {.compute = [difference](const protocol::LeasedTask& task) {
     ByteVector bytes;
     for (std::uint32_t i = task.first; i < task.first + task.count; ++i)
@@ -95,7 +99,7 @@ TEST_F(ChecksTest, FloatsThatLieWithinTheToleranceAgreeAndBothArePaid) {
   EXPECT_EQ(earned(a), earned(b));
 }
 
-TEST_F(ChecksTest, AResultWaitsForItsComparisonAndNobodyForIt) {
+TEST_F(ChecksTest, AResultWaitsForItsComparisonAndNothingWaitsForIt) {
   auto& first = network.join(a, off_by(0));
   auto& second = network.join(b, off_by(0.05F));
   network.hold_comparisons = true;
@@ -103,7 +107,7 @@ TEST_F(ChecksTest, AResultWaitsForItsComparisonAndNobodyForIt) {
   ASSERT_FALSE(network.held_comparisons.empty());
   EXPECT_THAT(first.verdicts, IsEmpty());
   EXPECT_THAT(second.verdicts, IsEmpty());
-  ASSERT_TRUE(network.submit(client, count_manifest(1, 1), {2}).has_value());
+  ASSERT_TRUE(network.submit(client, jobs::count_manifest(1, 1), {2}).has_value());
   EXPECT_EQ(first.verdicts.size() + second.verdicts.size(), 1U) << "another job goes on";
 
   while (!network.held_comparisons.empty()) {
@@ -115,7 +119,7 @@ TEST_F(ChecksTest, AResultWaitsForItsComparisonAndNobodyForIt) {
   EXPECT_TRUE(std::ranges::all_of(second.verdicts, &protocol::Verdict::accepted));
 }
 
-// Large outputs on a busy machine: nobody is blamed for how long we look at them.
+// Large outputs on a busy machine: no worker is blamed for how long the coordinator looks at them.
 TEST_F(ChecksTest, AComparisonMayTakeLongerThanAReceipt) {
   auto& first = network.join(a, off_by(0));
   auto& second = network.join(b, off_by(0.05F));
@@ -148,21 +152,23 @@ TEST_F(ChecksTest, AComparisonThatComesAfterTheJobHasEndedIsAnswered) {
   network.hold_comparisons = true;
   const auto submitted = network.submit(client, std::string(floats));
   ASSERT_TRUE(submitted.has_value());
-  network.post([&](Core& core, Moment now) {
-    core.cancel(JobId::parse(submitted->id).value(), client.public_key(), now, [](const Result<protocol::api::Submitted>&) {});
+  network.post([&](jobs::Core& core, jobs::Moment now) {
+    core.cancel({.job = JobId::parse(submitted->id).value(), .client = client.public_key()}, now,
+                [](const Result<protocol::api::Submitted>&) {});
   });
   network.run();
   for (const auto& compare : std::exchange(network.held_comparisons, {})) compare();
   network.run();
   std::vector<protocol::Verdict> all = first.verdicts;
   all.insert(all.end(), second.verdicts.begin(), second.verdicts.end());
-  EXPECT_TRUE(std::ranges::any_of(all, [](const auto& verdict) { return verdict.reason == "The job has ended."; }));
+  EXPECT_TRUE(std::ranges::any_of(
+      all, [](const auto& verdict) { return verdict.reason == "The job has ended."; }));
   EXPECT_TRUE(std::ranges::none_of(all, &protocol::Verdict::accepted));
 }
 
 // What is paid for is what was compared, not what came meanwhile in its place.
 TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersComparison) {
-  const auto root_of = [&](const Behaviour& behaviour, const protocol::LeasedTask& task) {
+  const auto root_of = [&](const jobs::Behaviour& behaviour, const protocol::LeasedTask& task) {
     return proof::task_root(std::array{behaviour.compute(task)});
   };
   network.join(a, off_by(0));
@@ -173,8 +179,9 @@ TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersCom
   const auto lease = cheat.leases[0];
   const auto task = lease.tasks[0];
   // Within the tolerance, and with the smaller root, whose bytes are taken.
-  Behaviour good = off_by(0.01F);
-  for (float off = 0.02F; root_of(good, task) > root_of(off_by(0), task); off += 0.001F) good = off_by(off);
+  jobs::Behaviour good = off_by(0.01F);
+  for (float off = 0.02F; root_of(good, task) > root_of(off_by(0), task); off += 0.001F)
+    good = off_by(off);
   network.hold_comparisons = true;
   cheat.behaviour = good;
   cheat.deliver(lease, task);
@@ -186,8 +193,8 @@ TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersCom
   again.connect();
   again.say(protocol::Resume{.held = {held_of(lease, task)}});
   network.run();
-  again.line->on_binary(hand_in(off_by(50), b, again.challenge, lease.job, task).frame);
-  again.say(hand_in(good, b, again.challenge, lease.job, task).receipt);
+  again.line->on_binary(jobs::hand_in(off_by(50), b, again.challenge, lease.job, task).frame);
+  again.say(jobs::hand_in(good, b, again.challenge, lease.job, task).receipt);
   network.run();
   network.hold_comparisons = false;
   for (const auto& compare : std::exchange(network.held_comparisons, {})) compare();
@@ -216,20 +223,48 @@ TEST_F(ChecksTest, FloatsOutsideTheToleranceAreOutvoted) {
 }
 
 TEST_F(ChecksTest, OutputsThatWerePutAsBlobsAreTaken) {
-  network.join(a, {.put = [this](ByteSpan bytes) { ASSERT_TRUE(network.blobs().put(bytes).has_value()); }});
+  network.join(
+      a, {.put = [this](ByteSpan bytes) { ASSERT_TRUE(network.blobs().put(bytes).has_value()); }});
 
-  EXPECT_EQ(run(count_manifest(3, 1)).state, store::JobState::done);
+  EXPECT_EQ(run(jobs::count_manifest(3, 1)).state, store::JobState::done);
 }
 
 TEST_F(ChecksTest, OutputsThatWereNeverPutAreRefused) {
   auto& liar = network.join(b, {.put = [](ByteSpan) {}});
   network.join(a);
 
-  EXPECT_EQ(run(count_manifest(3, 1)).state, store::JobState::done);
+  EXPECT_EQ(run(jobs::count_manifest(3, 1)).state, store::JobState::done);
 
   EXPECT_EQ(earned(b), 0);
   ASSERT_FALSE(liar.verdicts.empty());
   EXPECT_THAT(liar.verdicts[0].reason, HasSubstr("not stored"));
+}
+
+// Products with a B of their own each, and then the end of their jobs.
+TEST(Operands, AreKeptWithinABoundAndForgottenWithTheirJob) {
+  TestFolder folder;
+  const auto blobs = store::Blobs::open(folder.path(), {}).value();
+  const auto kept_after = [&](std::uint64_t most, bool ended) {
+    Intake intake(*blobs, {.operand_bytes_max = most});
+    for (std::uint8_t i = 0; i < 4; ++i) {
+      manifest::Manifest job = manifest::parse(product).value();
+      const ByteVector a{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, b{i, 0, 0, 1, 2, 3};
+      job.kernel.a = manifest::Blob{blobs->put(a).value()};
+      job.kernel.b = manifest::Blob{blobs->put(b).value()};
+      // The check comes to B before it finds the product wrong, as an attacker's would be.
+      protocol::ResultFrame frame;
+      frame.payload = ByteVector(16, 0);
+      const Hash hash = crypto::sha256(frame.payload);
+      frame.result.outputs = {{.hash = hash, .bytes = 16, .in_frame = true}};
+      frame.result.root = proof::root_of_roots(std::array{proof::output_root(frame.payload)});
+      EXPECT_FALSE(intake.take(job, frame).has_value());
+      if (ended) intake.forget(job);
+    }
+    return intake.operand_bytes();
+  };
+  EXPECT_EQ(kept_after(12, false), 12U) << "two of them";
+  EXPECT_EQ(kept_after(1000, true), 0U);
+  EXPECT_EQ(kept_after(1000, false), 24U) << "the attack: after wrong results, and kept";
 }
 
 }  // namespace

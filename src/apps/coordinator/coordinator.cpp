@@ -8,65 +8,47 @@
 #include <thread>
 #include <unistd.h>
 
-#include <sys/file.h>
-
-#include "apps/coordinator/checkpoint_blobs.h"
-#include "apps/coordinator/http.h"
-#include "apps/coordinator/intake.h"
-#include "apps/coordinator/serving/ice_servers.h"
-#include "apps/coordinator/serving/placement.h"
-#include "apps/coordinator/session.h"
-#include "apps/coordinator/watch_feed.h"
+#include "apps/coordinator/disk_reserve.h"
+#include "apps/coordinator/folder_lock.h"
+#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/watch_feed.h"
+#include "apps/coordinator/ice_servers.h"
+#include "apps/coordinator/ingest/checkpoint_blobs.h"
+#include "apps/coordinator/ingest/intake.h"
+#include "apps/coordinator/ingest/restoring.h"
+#include "apps/coordinator/ingest/retries.h"
+#include "apps/coordinator/ingest/session.h"
+#include "apps/coordinator/key_rotation.h"
+#include "apps/coordinator/private_folder.h"
+#include "common/base/format.h"
 #include "common/base/log.h"
-#include "common/crypto/ordered_id.h"
+#include "common/crypto/invitation.h"
 #include "common/crypto/wallet.h"
-#include "service/net/tls.h"
-#include "service/store/memory/memory_store.h"
-#include "service/store/sqlite/sqlite_store.h"
+#include "decisions/inference/placement.h"
+#include "platform/net/tls.h"
+#include "platform/store/memory/memory_store.h"
+#include "platform/store/sqlite/sqlite_store.h"
 
 namespace weft::coordinator {
 
 namespace {
 
-constexpr MicroCredits loopback_grant = 100'000'000'000;  // 100,000 credits: a hundred of the examples.
+constexpr MicroCredits loopback_grant =
+    100'000'000'000;  // 100,000 credits: a hundred of the examples.
 
-constexpr std::string_view no_web_page = R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Weft</title>
+constexpr std::string_view no_web_page =
+    R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Weft</title>
 <style>body{font:16px/1.5 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>
 <h1>This Weft coordinator is running.</h1>
 <p>Its web page has not been built here. Build it with <code>./weft build</code>, or name its folder with <code>weft serve --web DIR</code>.</p>
 <p>Native workers join with <code>weft work --coordinator URL</code>. See <a href="/v1/info">/v1/info</a>, <a href="/v1/jobs">/v1/jobs</a>, <a href="/v1/workers">/v1/workers</a>.</p>)";
-
-// Holds the data folder for one coordinator; the kernel lets go of it when the process ends, however it ends.
-class FolderLock {
- public:
-  static Result<FolderLock> take(const std::filesystem::path& folder) {
-    const auto path = folder / "lock";
-    const int descriptor = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (descriptor < 0)
-      return fail(ErrorCode::invalid_argument, "The data folder {} (--data) cannot be written: {}.", folder.string(), std::strerror(errno));
-    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      close(descriptor);
-      return fail(ErrorCode::unavailable, "Another coordinator is running on the data folder {}; stop it, or choose another folder with --data.",
-                  folder.string());
-    }
-    return FolderLock(descriptor);
-  }
-  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-
- private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
-};
 
 class PeerLine final : public Line {
  public:
   explicit PeerLine(std::shared_ptr<net::Peer> peer) : peer_(std::move(peer)) {}
   void send_text(std::string text) override { peer_->send_text(std::move(text)); }
   void close(std::string reason) override { peer_->close(std::move(reason)); }
+  void admit() override { peer_->admit(); }
   std::optional<Duration> round_trip() const override { return peer_->round_trip(); }
 
  private:
@@ -78,86 +60,141 @@ Result<std::unique_ptr<store::Store>> open_store(const Options& options) {
   constexpr std::string_view sqlite = "sqlite:";
   if (options.store.starts_with(sqlite)) {
     const auto path = options.store.substr(sqlite.size());
-    return store::sqlite::open(path.empty() ? options.data / "weft.db" : std::filesystem::path(path));
+    return store::sqlite::open(path.empty() ? options.data / "weft.db"
+                                            : std::filesystem::path(path));
   }
-  return fail(ErrorCode::invalid_argument, "--store {} is none that this build knows: it takes sqlite:, sqlite:PATH or memory:.", options.store);
+  return fail(
+      ErrorCode::invalid_argument,
+      "--store {} is not a store that this build knows: it takes sqlite:, sqlite:PATH or memory:.",
+      options.store);
 }
 
 Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
   if (options.tls_self_signed && !options.tls_cert.empty())
     return fail(ErrorCode::invalid_argument, "Either --tls-self-signed or --tls-cert, not both.");
-  if (options.tls_cert.empty() != options.tls_key.empty()) return fail(ErrorCode::invalid_argument, "--tls-cert and --tls-key go together.");
-  if (!options.tls_cert.empty()) return net::TlsFiles{.certificate = options.tls_cert, .key = options.tls_key};
+  if (options.tls_cert.empty() != options.tls_key.empty())
+    return fail(ErrorCode::invalid_argument, "--tls-cert and --tls-key go together.");
+  if (!options.tls_cert.empty())
+    return net::TlsFiles{.certificate = options.tls_cert, .key = options.tls_key};
   if (options.tls_self_signed) {
     auto names = net::local_names();
-    if (options.listen != "0.0.0.0" && options.listen != "::" && !std::ranges::contains(names, options.listen)) names.push_back(options.listen);
+    if (options.listen != "0.0.0.0" && options.listen != "::" &&
+        !std::ranges::contains(names, options.listen))
+      names.push_back(options.listen);
     WEFT_ASSIGN(auto files, net::self_signed(options.data / "tls", names, unix_now()));
     return files;
   }
   if (!options.insecure && !net::is_loopback(options.listen)) {
-    return fail(ErrorCode::invalid_argument,
-                "{} is reached by other machines, so the connection must be encrypted: add --tls-self-signed (or --tls-cert FILE --tls-key FILE), or "
-                "--insecure to do "
-                "without. Over plain http:// browsers on other machines have no WebGPU and cannot work.",
-                options.listen);
+    return fail(
+        ErrorCode::invalid_argument,
+        "{} is reached by other machines, so the connection must be encrypted: add "
+        "--tls-self-signed (or --tls-cert FILE --tls-key FILE), or "
+        "--insecure to do "
+        "without. Over plain http:// browsers on other machines have no WebGPU and cannot work.",
+        options.listen);
   }
   return std::nullopt;
 }
 
-// How language models are served. Tokens of direct lines live as long as a chain's epoch, and so may the secret as long as this process.
-Result<DeskSettings> desk_settings(const Options& options) {
-  DeskSettings out{.wire = options.wire};
-  WEFT_ASSIGN(out.strategy, parse_strategy(options.partition));
+// How language models are served. Tokens of direct lines live as long as a chain's epoch, and so
+// may the secret as long as this process.
+Result<inference::DeskSettings> desk_settings(const Options& options) {
+  inference::DeskSettings out{.activations = options.activations, .wire = options.wire};
+  WEFT_ASSIGN(out.strategy, inference::parse_strategy(options.partition));
   WEFT_ASSIGN(auto ice, IceServers::read(options.ice_servers));
-  if (!ice.empty()) out.ice = [ice = std::move(ice)](const PublicKey& worker) { return ice.issue(worker.text(), unix_now()); };
+  if (!ice.empty())
+    out.ice = [ice = std::move(ice)](const PublicKey& worker) {
+      return ice.issue(worker.text(), unix_now());
+    };
   constexpr std::size_t secret_bytes = 32;
   out.secret.resize(secret_bytes);
   crypto::random_bytes(out.secret);
   return out;
 }
 
-class LiveCoordinator final : public Coordinator, private World {
+class LiveCoordinator final : public Coordinator, private jobs::World {
  public:
-  LiveCoordinator(Options options, ShaderChecker checker, FolderLock lock, crypto::KeyPair identity, std::unique_ptr<store::Store> store,
-                  std::unique_ptr<store::Blobs> blobs, std::unique_ptr<net::Server> server)
+  LiveCoordinator(Options options, ShaderChecker checker, PartRunnerFactory runner,
+                  TextReaderFactory texts, FolderLock lock, crypto::KeyPair identity,
+                  std::unique_ptr<store::Store> store, std::unique_ptr<store::Blobs> blobs,
+                  std::unique_ptr<net::Server> server)
       : options_(std::move(options)),
         checker_(std::move(checker)),
+        runner_(std::move(runner)),
         lock_(std::move(lock)),
         identity_(std::move(identity)),
         store_(std::move(store)),
         blobs_(std::move(blobs)),
         intake_(*blobs_),
+        text_readers_(std::move(texts)),
         server_(std::move(server)),
         commits_(std::make_unique<store::GroupCommit>(
-            *store_, store::GroupCommit::Options{.wait_max = std::chrono::milliseconds(1), .before_commit = [this] { return blobs_->sync(); }})) {}
+            *store_, store::GroupCommit::Options{
+                         .wait_max = std::chrono::milliseconds(1),
+                         .before_commit = [this] { return blobs_->sync(); },
+                         .disk_full = [this](bool full) { reserve_.disk_full(full); }})) {}
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {
-    WEFT_ASSIGN(DeskSettings desk, desk_settings(options_));
-    WEFT_ASSIGN(models_, ModelService::open(options_.data, book_, std::move(desk)));
-    WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts", {.bytes_max = options_.blobs_bytes_max}));
+    WEFT_ASSIGN(inference::DeskSettings desk, desk_settings(options_));
+    WEFT_ASSIGN(rotations_, read_rotations(options_.data));
+    WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts",
+                                                    {.bytes_max = options_.blobs_bytes_max}));
+    WEFT_OK(take_models_file(options_.data / "models.jsonl", *store_));
+    book_.when_ended([this](const manifest::Manifest& ended) { intake_.forget(ended); });
     WEFT_ASSIGN(auto loaded, store_->load());
     WEFT_ASSIGN(options_.core.secret, secret_of(loaded));
-    core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = book_}, options_.core);
-    WEFT_OK(core_->restore(std::move(loaded), {.at = now(), .unix = unix_now()}));
+    WEFT_ASSIGN(models_, ModelService::open(*commits_, std::move(loaded.models), book_,
+                                            std::move(desk), options_.core.answers));
+    core_ = std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *this, .book = book_},
+                                         options_.core);
+    WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_));
+    WEFT_OK(core_->restore(std::move(restored), {.at = now(), .unix = unix_now()}));
     const auto cores = std::max(2U, std::thread::hardware_concurrency());
-    checks_ = std::make_unique<Pool>(Pool::Options{.threads = cores});
-    readers_ = std::make_unique<Pool>(Pool::Options{.threads = 2});
-    submitters_ = std::make_unique<Pool>(Pool::Options{.threads = 2, .queue_max = 1024});
+    checks_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = cores});
+    readers_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 2});
+    submitters_ =
+        std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 4, .queue_max = 1024});
     guests_ = std::make_unique<Guests>(options_.guest_requests);
+    texts_ = std::make_unique<ModelTexts>(*blobs_, text_readers_);
+    models_->set_texts(*texts_);
+    models_->set_operator(key().text());
     models_->listen({.ended =
-                         [this](AnswerReport report) {
-                           loop_.post_always([report = std::move(report)](Core& core, Moment moment) { core.answered(report, moment); });
+                         [this](billing::AnswerReport report) {
+                           loop_.post_always(
+                               [report = std::move(report)](jobs::Core& core, jobs::Moment moment) {
+                                 core.answered(report, moment);
+                               });
                          },
                      .audited =
-                         [this](AnswerAudited audited) {
-                           loop_.post_always([audited = std::move(audited)](Core& core, Moment moment) { core.answer_audited(audited, moment); });
+                         [this](billing::AnswerAudited audited) {
+                           loop_.post_always([audited = std::move(audited)](jobs::Core& core,
+                                                                            jobs::Moment moment) {
+                             core.answer_audited(audited, moment);
+                           });
                          }});
+    WEFT_OK(write_invite());
+    if (runner_) {
+      verifier_ = std::make_unique<Verifier>(
+          *blobs_, runner_,
+          [this](const jobs::VerifyOrder& order, trust::AuditOutcome outcome) {
+            loop_.post_always([task = order.task, root = order.root, outcome](jobs::Core& core,
+                                                                              jobs::Moment moment) {
+              core.verified(task, root, outcome, moment);
+            });
+          },
+          [this](const JobId& job, std::optional<scheduler::Measurement> measurement) {
+            loop_.post_always([job, measurement](jobs::Core& core, jobs::Moment moment) {
+              core.measured(job, measurement, moment);
+            });
+          });
+    }
     look_for_strays();
     loop_.start(*core_);
     feed_.start();
     models_->start();
     add_routes();
+    shared_.start();
     return server_->start();
   }
 
@@ -169,20 +206,25 @@ class LiveCoordinator final : public Coordinator, private World {
       const bool is_v4 = name.find_first_not_of("0123456789.") == std::string::npos;
       if (is_v4 && !net::is_loopback(name)) host = name;
     }
-    return std::format("{}://{}:{}", server_->url().starts_with("https") ? "https" : "http", host, server_->port());
+    return weft::format("{}://{}:{}", server_->url().starts_with("https") ? "https" : "http", host,
+                        server_->port());
   }
   const PublicKey& key() const override { return identity_.public_key(); }
 
   void stop() override {
     if (!core_) return;
     models_->stop();
+    texts_.reset();
     server_->stop();
     feed_.stop();
+    shared_.stop();
     strays_ = {};  // Which ends it and waits.
     // Each hands on to those below it.
+    retries_.stop();
     submitters_.reset();
     checks_.reset();
     loop_.stop();
+    verifier_.reset();
     readers_.reset();
     commits_.reset();
     core_.reset();
@@ -191,50 +233,61 @@ class LiveCoordinator final : public Coordinator, private World {
  private:
   // On a thread of its own: a cold disk with many blobs takes minutes.
   void look_for_strays() {
-    strays_ = std::jthread([this, candidates = blobs_->files(), named = core_->checkpoints()](const std::stop_token& stop) {
-      each_stray_checkpoint(*blobs_, candidates, named, stop,
-                            [&](const Hash& blob) { loop_.post_always([blob](Core& core, Moment) { core.forget_stray(blob); }); });
+    strays_ = std::jthread([this, candidates = blobs_->files(),
+                            named = core_->checkpoints()](const std::stop_token& stop) {
+      each_stray_checkpoint(
+          *blobs_, candidates, named, stop, [&](const TaskId& task, const Hash& blob) {
+            loop_.post_always(
+                [task, blob](jobs::Core& core, jobs::Moment) { core.forget_stray(task, blob); });
+          });
     });
   }
 
-  // Of the referee's draws: made at the first start and kept.
+  // The secret of the referee's draws: made at the first start and kept.
   Result<trust::Secret> secret_of(const store::Loaded& loaded) {
     constexpr std::string_view name = "trust-secret";
     trust::Secret secret;
-    const auto stored = std::ranges::find(loaded.settings, name, &store::Setting::name);
-    if (stored != loaded.settings.end()) {
-      if (stored->value.size() != secret.bytes.size()) return fail(ErrorCode::data_loss, "The stored secret has {} bytes.", stored->value.size());
-      std::ranges::copy(stored->value, secret.bytes.begin());
+    const auto stored = std::ranges::find(loaded.secrets, name, &store::Secret::name);
+    if (stored != loaded.secrets.end()) {
+      secret.bytes = stored->value.bytes;
       return secret;
     }
     crypto::random_bytes(secret.bytes);
     store::Batch batch;
-    batch.settings.push_back({.name = std::string(name), .value = {secret.bytes.begin(), secret.bytes.end()}});
+    batch.secrets.push_back({.name = std::string(name), .value = {secret.bytes}});
     WEFT_OK(store_->commit(batch));
     return secret;
   }
 
   void add_routes() {
-    const HttpParts parts{.server = *server_,
-                          .loop = loop_,
-                          .readers = *readers_,
-                          .submitters = *submitters_,
-                          .store = *store_,
-                          .blobs = *blobs_,
-                          .blob_parts = *blob_parts_,
-                          .book = book_,
-                          .models = *models_,
-                          .guests = *guests_,
-                          .require_keys = options_.require_keys.value_or(!net::is_loopback(options_.listen)),
-                          .checker = checker_,
-                          .bounds = options_.submission,
-                          .blob_bytes_max = options_.blob_bytes_max,
-                          .info = {.software = "weft/" WEFT_VERSION,
-                                   .protocol = protocol::version,
-                                   .coordinator = key().text(),
-                                   .tls = server_->url().starts_with("https"),
-                                   .grant = options_.core.grant,
-                                   .blob_bytes_max = options_.blob_bytes_max}};
+    const HttpParts parts{
+        .server = *server_,
+        .loop = loop_,
+        .readers = *readers_,
+        .submitters = *submitters_,
+        .store = *store_,
+        .blobs = *blobs_,
+        .blob_parts = *blob_parts_,
+        .book = book_,
+        .models = *models_,
+        .guests = *guests_,
+        .responses = responses_,
+        .shared = shared_,
+        .signatures = signatures_,
+        .require_keys = options_.require_keys.value_or(!net::is_loopback(options_.listen)),
+        .checker = checker_,
+        .bounds = options_.submission,
+        .blob_bytes_max = options_.blob_bytes_max,
+        .uploads_by_lease = options_.uploads_by_lease,
+        .info = {.software = "weft/" WEFT_VERSION,
+                 .protocol = protocol::version,
+                 .coordinator = key().text(),
+                 .tls = server_->url().starts_with("https"),
+                 .grant = options_.core.grant,
+                 .blob_bytes_max = options_.blob_bytes_max},
+        .sign = [this](ByteSpan digest) { return identity_.sign_now(digest); },
+        .rotations = rotations_};
+    add_identity_route(parts);
     add_job_routes(parts);
     add_blob_routes(parts);
     add_ledger_routes(parts);
@@ -242,28 +295,35 @@ class LiveCoordinator final : public Coordinator, private World {
     add_view_routes(parts);
     server_->socket(feed_.route());
     add_model_routes(parts);
+    add_answer_routes(parts);
     add_key_routes(parts);
     add_client_routes(parts);
     add_stake_routes(parts);
+    add_standing_routes(parts);
+    add_owner_routes(parts);
     server_->socket({.path = "/v1/worker",
+                     .greets = true,
                      .message_bytes_max = protocol::frame_bytes_max,
                      .opened = [this](std::shared_ptr<net::Peer> peer) { open(std::move(peer)); },
                      .text =
                          [this](const std::shared_ptr<net::Peer>& peer, std::string text) {
-                           if (auto session = find(peer->id())) session->on_text(std::move(text));
+                           if (auto session = find(jobs::SessionId(peer->id())))
+                             session->on_text(std::move(text));
                          },
                      .binary =
                          [this](const std::shared_ptr<net::Peer>& peer, std::string bytes) {
-                           if (auto session = find(peer->id())) session->on_binary(std::move(bytes));
+                           if (auto session = find(jobs::SessionId(peer->id())))
+                             session->on_binary(std::move(bytes));
                          },
                      .oversized =
                          [this](const std::shared_ptr<net::Peer>& peer, std::size_t bytes) {
-                           if (auto session = find(peer->id())) session->on_oversized(bytes);
+                           if (auto session = find(jobs::SessionId(peer->id())))
+                             session->on_oversized(bytes);
                          },
                      .closed =
                          [this](const std::shared_ptr<net::Peer>& peer) {
                            auto session = sessions_.with([&](auto& sessions) {
-                             auto node = sessions.extract(peer->id());
+                             auto node = sessions.extract(jobs::SessionId(peer->id()));
                              return node.empty() ? nullptr : node.mapped();
                            });
                            if (session) session->on_closed();
@@ -271,21 +331,54 @@ class LiveCoordinator final : public Coordinator, private World {
                      .cost = 1});
   }
 
+  // Workers of the operator's on this machine take it from here and need be given none.
+  Result<> write_invite() {
+    constexpr UnixMillis ten_years = 10LL * 365 * 24 * 3600 * 1000;
+    const auto path = std::filesystem::absolute(options_.data / "invite");
+    const std::string text = crypto::write_invitation(
+        identity_, {.kind = crypto::InvitationKind::worker, .until = unix_now() + ten_years});
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    const bool written = descriptor >= 0 && ::write(descriptor, text.data(), text.size()) ==
+                                                static_cast<ssize_t>(text.size());
+    if (descriptor >= 0) ::close(descriptor);
+    if (!written)
+      return fail(ErrorCode::unavailable, "The invitation {} cannot be written: {}.", path.string(),
+                  std::strerror(errno));
+    invite_file_ = path.string();
+    return {};
+  }
+
   void open(std::shared_ptr<net::Peer> peer) {
-    const SessionId id = peer->id();
-    auto session =
-        std::make_shared<Session>(Session::Parts{.id = id,
-                                                 .coordinator = key(),
-                                                 .book = book_,
-                                                 .intake = intake_,
-                                                 .line = std::make_shared<PeerLine>(std::move(peer)),
-                                                 .secret = options_.core.secret,
-                                                 .core = [this](Loop::Event event) { return loop_.post(std::move(event)); },
-                                                 .work = [this, id](std::function<void()> work) { return checks_->post(id, std::move(work)); }});
+    const jobs::SessionId id(peer->id());
+    const bool here = net::is_loopback(peer->address());
+    auto session = std::make_shared<Session>(
+        Session::Parts{.id = id,
+                       .coordinator = key(),
+                       .sign = [this](ByteSpan digest) { return identity_.sign_now(digest); },
+                       .host = protocol::canonical_host(peer->host()),
+                       .book = book_,
+                       .intake = intake_,
+                       .line = std::make_shared<PeerLine>(std::move(peer)),
+                       .secret = options_.core.secret,
+                       .core = [this](Loop::Event event) { return loop_.post(std::move(event)); },
+                       .work =
+                           [this, id](std::function<void()> work) {
+                             return checks_->post(id.number(), std::move(work));
+                           },
+                       .invite_file = here ? invite_file_ : std::string()});
     sessions_.with([&](auto& sessions) { sessions.emplace(id, std::move(session)); });
   }
 
-  std::shared_ptr<Session> find(SessionId id) const {
+  // On the loop's thread, a little later.
+  void retry(std::function<void()> work) {
+    retries_.post([this, work = std::move(work)] {
+      loop_.post_always([work](jobs::Core&, jobs::Moment) { work(); });
+    });
+  }
+
+  std::shared_ptr<Session> find(jobs::SessionId id) const {
     return sessions_.with([&](const auto& sessions) {
       const auto found = sessions.find(id);
       return found == sessions.end() ? nullptr : found->second;
@@ -293,122 +386,162 @@ class LiveCoordinator final : public Coordinator, private World {
   }
 
   // --- World, called on the loop's thread.
-  void send(SessionId id, protocol::CoordinatorMessage message) override {
+  void send(jobs::SessionId id, protocol::CoordinatorMessage message) override {
     if (auto session = find(id)) session->send(message);
   }
-  void close(SessionId id, protocol::ErrorMessage why) override {
+  void close(jobs::SessionId id, protocol::ErrorMessage why) override {
     if (auto session = find(id)) session->end(why);
   }
+  void keep(ByteVector bytes) override {
+    if (const auto added = blobs_->add(bytes); !added)
+      log_error("The statement of a receipt cannot be kept: {}", added.error().message);
+  }
   void commit(store::Batch batch, std::function<void(Result<>)> done) override {
-    const auto back = [this, done](Result<> result) { loop_.post_always([done, result](Core&, Moment) { done(result); }); };
+    const auto back = [this, done](Result<> result) {
+      loop_.post_always([done, result](jobs::Core&, jobs::Moment) { done(result); });
+    };
     // The core keeps few commits in flight, so the queue never fills.
     if (auto queued = commits_->submit(std::move(batch), back); !queued) back(queued);
   }
-  void join(JoinOrder order) override {
-    auto shared = std::make_shared<const JoinOrder>(std::move(order));
+  void join(jobs::JoinOrder order) override {
+    auto shared = std::make_shared<const jobs::JoinOrder>(std::move(order));
     const auto work = [this, shared] {
       auto outputs = intake_.join(*shared->manifest, shared->parts);
-      loop_.post_always([id = shared->job, outputs = std::move(outputs)](Core& core, Moment moment) { core.joined(id, outputs, moment); });
+      loop_.post_always(
+          [id = shared->job, outputs = std::move(outputs)](jobs::Core& core, jobs::Moment moment) {
+            core.joined(id, outputs, moment);
+          });
     };
     if (!readers_->post(std::hash<JobId>()(shared->job), work)) {
       // Too busy now; the job waits, and its tasks are safe.
-      loop_.post_always([this, shared](Core&, Moment) { join(*shared); });
+      retry([this, shared] { join(*shared); });
     }
   }
-  void inspect(AuditOrder order) override {
-    auto shared = std::make_shared<const AuditOrder>(std::move(order));
+  void inspect(jobs::AuditOrder order) override {
+    auto shared = std::make_shared<const jobs::AuditOrder>(std::move(order));
     const auto work = [this, shared] {
       const auto outcome = intake_.inspect(*shared);
-      loop_.post_always([shared, outcome](Core& core, Moment moment) { core.inspected(shared->task, shared->auditor, outcome, moment); });
+      loop_.post_always([shared, outcome](jobs::Core& core, jobs::Moment moment) {
+        core.inspected(shared->task, shared->auditor, outcome, moment);
+      });
     };
     if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
-      loop_.post_always([this, shared](Core&, Moment) { inspect(*shared); });
+      retry([this, shared] { inspect(*shared); });
     }
   }
-  void audit_answer(const AnswerAuditOrder& order) override { models_->audit(order); }
-  void answer_settled(const AnswerId& answer) override { models_->settled(answer); }
+  bool verifies() const override { return runner_ != nullptr; }
+  void verify(jobs::VerifyOrder order) override {
+    if (verifier_) verifier_->verify(std::move(order));
+  }
+  void measure(jobs::MeasureOrder order) override {
+    if (verifier_) verifier_->measure(std::move(order));
+  }
+  void audit_answer(const billing::AnswerAuditOrder& order) override { models_->audit(order); }
+  void answer_settled(const billing::AnswerId& answer) override { models_->settled(answer); }
   void bar_server(const PublicKey& worker) override { models_->bar(worker); }
-  void compare(CompareOrder order) override {
-    auto shared = std::make_shared<const CompareOrder>(std::move(order));
+  void compare(jobs::CompareOrder order) override {
+    auto shared = std::make_shared<const jobs::CompareOrder>(std::move(order));
     const auto work = [this, shared] {
-      loop_.post_always([result = intake_.compare(*shared)](Core& core, Moment moment) { core.compared(result, moment); });
+      loop_.post_always([result = intake_.compare(*shared)](jobs::Core& core, jobs::Moment moment) {
+        core.compared(result, moment);
+      });
     };
     if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
-      loop_.post_always([this, shared](Core&, Moment) { compare(*shared); });
+      retry([this, shared] { compare(*shared); });
     }
   }
-  void forget(std::vector<Hash> blobs) override {
+  void forget(const std::vector<Hash>& blobs) override {
     const std::size_t turn = blobs.empty() ? 0 : std::hash<Hash>()(blobs.front());
-    const auto work = [this, blobs = std::move(blobs)] {
+    const auto work = [this, blobs] {
       for (const Hash& blob : blobs) {
-        if (const auto removed = blobs_->remove(blob); !removed) log_debug("The blob {} stays: {}", blob.text(), removed.error().message);
+        if (const auto removed = blobs_->remove(blob); !removed)
+          log_debug("The blob {} stays: {}", blob.text(), removed.error().message);
       }
     };
     if (!readers_->post(turn, work)) log_debug("Some blobs stay: too much is being read.");
   }
-  std::optional<Duration> round_trip(SessionId id) const override {
+  std::optional<Duration> round_trip(jobs::SessionId id) const override {
     const auto session = find(id);
     return session ? session->round_trip() : std::nullopt;
   }
   void fatal(const Error& error) override {
     log_error(
-        "The store refuses a commit, so what is in memory is not what is stored: {} Start the coordinator again; it goes on from what is stored.",
+        "The store refuses a commit, so what is in memory is not what is stored: {} Start the "
+        "coordinator again; it continues from what is stored.",
         error.message);
     std::_Exit(1);
   }
-  JobId new_job_id() override { return JobId{{crypto::ordered_id()}}; }
 
   // In the order in which they are needed; destroyed the other way round.
   Options options_;
   ShaderChecker checker_;
+  PartRunnerFactory runner_;
   FolderLock lock_;
   crypto::KeyPair identity_;
+  std::string invite_file_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
   std::unique_ptr<store::BlobParts> blob_parts_;
-  Book book_;
+  jobs::Book book_;
   Intake intake_;
+  ResponseStore responses_{{}};
+  TextReaderFactory text_readers_;
   std::unique_ptr<ModelService> models_;
+  std::unique_ptr<ModelTexts> texts_;
   std::unique_ptr<Guests> guests_;
   std::unique_ptr<net::Server> server_;
-  Guarded<std::map<SessionId, std::shared_ptr<Session>>> sessions_;
-  std::unique_ptr<Core> core_;
+  Guarded<std::map<jobs::SessionId, std::shared_ptr<Session>>> sessions_;
+  std::unique_ptr<jobs::Core> core_;
   Loop loop_;
   WatchFeed feed_{loop_};
+  SharedViews shared_;
+  Signatures signatures_{identity_.public_key(), options_.signatures};
+  std::vector<protocol::api::KeyRotation> rotations_;
+  Retries retries_;
+  DiskReserve reserve_{options_.data / "reserve", options_.disk_reserve_bytes};
   std::unique_ptr<store::GroupCommit> commits_;
-  std::unique_ptr<Pool> checks_;
-  std::unique_ptr<Pool> readers_;
-  std::unique_ptr<Pool> submitters_;
+  std::unique_ptr<runtime::Pool> checks_;
+  std::unique_ptr<runtime::Pool> readers_;
+  std::unique_ptr<runtime::Pool> submitters_;
   std::jthread strays_;
+  std::unique_ptr<Verifier> verifier_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderChecker checker) {
-  std::error_code error;
-  std::filesystem::create_directories(options.data, error);
-  if (error) return fail(ErrorCode::invalid_argument, "The data folder {} (--data) cannot be made: {}.", options.data.string(), error.message());
+Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderChecker checker,
+                                                        PartRunnerFactory runner,
+                                                        TextReaderFactory texts) {
+  WEFT_OK(make_private(options.data));
   WEFT_ASSIGN(auto lock, FolderLock::take(options.data));
   WEFT_ASSIGN(auto tls, tls_of(options));
-  options.core.grant = options.grant.value_or(net::is_loopback(options.listen) ? loopback_grant : 0);
+  options.core.grant =
+      options.grant.value_or(net::is_loopback(options.listen) ? loopback_grant : 0);
+  options.submission.anyone = options.allow_anyone || net::is_loopback(options.listen);
   WEFT_ASSIGN(auto identity, crypto::load_or_create_wallet(options.data / "coordinator.json"));
   WEFT_ASSIGN(auto store, open_store(options));
-  WEFT_ASSIGN(auto blobs, store::Blobs::open(options.data / "blobs", {.bytes_max = options.blobs_bytes_max}));
+  WEFT_ASSIGN(auto blobs,
+              store::Blobs::open(options.data / "blobs", {.bytes_max = options.blobs_bytes_max}));
   net::Server::Options serving{.address = options.listen,
                                .port = options.port,
                                .tls = std::move(tls),
                                .scratch = options.data / "incoming",
                                .web = options.web,
-                               .no_web_page = std::string(no_web_page)};
+                               .no_web_page = std::string(no_web_page),
+                               .limits = options.limits,
+                               .hosts = options.hosts,
+                               .trusted_proxies = options.trusted_proxies};
   serving.upload_bytes_max = options.blob_bytes_max;
   if (options.rate_limit <= 0) {
     serving.rate_limit.reset();
   } else {
-    serving.rate_limit = net::RateLimit::Options{.per_second = options.rate_limit, .burst = 4 * options.rate_limit};
+    serving.rate_limit =
+        net::RateLimit::Options{.per_second = options.rate_limit, .burst = 4 * options.rate_limit};
   }
   WEFT_ASSIGN(auto server, net::Server::create(std::move(serving)));
-  auto coordinator = std::make_unique<LiveCoordinator>(std::move(options), std::move(checker), std::move(lock), std::move(identity), std::move(store),
-                                                       std::move(blobs), std::move(server));
+  auto coordinator = std::make_unique<LiveCoordinator>(
+      std::move(options), std::move(checker), std::move(runner), std::move(texts), std::move(lock),
+      std::move(identity), std::move(store), std::move(blobs), std::move(server));
   WEFT_OK(coordinator->run());
   return coordinator;
 }

@@ -3,7 +3,8 @@
 //   auto coordinator = Coordinator::start({.listen = "127.0.0.1", .port = 7300, .data = "..."});
 //   print(coordinator->url()); ...wait for a signal...; coordinator->stop();
 //
-// One a process (net::Server is). Everything is in `data`: the store, blobs/, the coordinator's key, tls/, incoming/.
+// One a process (net::Server is). Everything is in `data`: the store, blobs/, the coordinator's
+// key, tls/, incoming/.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "apps/coordinator/core.h"
-#include "apps/coordinator/submission.h"
+#include "apps/coordinator/http/model_texts.h"
+#include "apps/coordinator/http/signatures.h"
+#include "apps/coordinator/ingest/submission.h"
+#include "apps/coordinator/ingest/verifier.h"
 #include "common/base/result.h"
+#include "decisions/jobs/core.h"
+#include "platform/net/limits.h"
 
 namespace weft::coordinator {
 
@@ -22,30 +28,49 @@ struct Options {
   std::string listen = "127.0.0.1";
   std::uint16_t port = 7300;  // 0: a free one.
   std::filesystem::path data;
-  std::string store = "sqlite:";        // "sqlite:" in the data folder, "sqlite:PATH", or "memory:".
-  std::optional<MicroCredits> grant{};  // To new clients; default: 100,000 credits on loopback, nothing elsewhere.
+  std::string store = "sqlite:";  // "sqlite:" in the data folder, "sqlite:PATH", or "memory:".
+  std::optional<MicroCredits>
+      grant{};  // To new clients; default: 100,000 credits on loopback, nothing elsewhere.
   std::filesystem::path tls_cert{};
   std::filesystem::path tls_key{};
   bool tls_self_signed = false;
   bool insecure = false;  // Listen beyond loopback without TLS.
   std::filesystem::path web{};
-  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Of one blob.
-  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Of all.
-  double rate_limit = 50;                                   // Dear requests a second and address; 0: none.
-  std::optional<bool> require_keys{};                       // For models; default: beyond loopback.
-  std::uint32_t guest_requests = 20;                        // A minute and address, of the page where keys are required; 0: no guests.
+  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Size of one blob.
+  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Size of all blobs.
+  double rate_limit = 50;            // Requests a second and address, by cost; 0: none.
+  net::Limits limits{};              // What strangers may take; docs/security.md.
+  SignatureSettings signatures{};    // What a signed request covers, and for how long it holds.
+  std::vector<std::string> hosts{};  // Names that it is asked by, beside its own addresses'.
+  std::vector<std::string> trusted_proxies{};  // Whose X-Forwarded-For is believed.
+  std::optional<bool> require_keys{};          // For models; default: beyond loopback.
+  std::uint32_t guest_requests =
+      20;  // A minute and address, of the page where keys are required; 0: no guests.
+  bool uploads_by_lease = true;  // Workers store only what their leases lead to.
+  std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.
+  bool allow_anyone = false;  // Beyond loopback: jobs whose results any workers decide.
   SubmissionBounds submission{};
-  CoreSettings core{};
-  std::string wire = "f32";          // Of hidden states between workers that share a model: "f32", "f16" or "i8".
+  jobs::CoreSettings core{};
+  std::string wire =
+      "f32";  // Of hidden states between workers that share a model: "f32", "f16" or "i8".
+  // What language models' matrices are multiplied with: "f32", or "int8", which is twice as fast
+  // and more, and whose answers are told from those of other weights less sharply
+  // (common/proof/fingerprint.h).
+  std::string activations = "f32";
   std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".
-  std::string ice_servers{};         // For tabs: a JSON array, or a file with one (serving/ice_servers.h).
+  std::string ice_servers{};  // For tabs: a JSON array, or a file with one (serving/ice_servers.h).
 };
 
 class Coordinator {
  public:
-  // Locks the data folder, recovers, and listens. invalid_argument for options that do not go together (and for a public
-  // address without TLS: the sentence says what to do), unavailable where the folder or the port is taken.
-  [[nodiscard]] static Result<std::unique_ptr<Coordinator>> start(Options options, ShaderChecker checker = {});
+  // `runner`: what the verifier computes with; without one only invited and established workers
+  // check others. Locks the data folder, recovers, and listens. invalid_argument for options that
+  // do not go together (and for a public address without TLS: the sentence says what to do),
+  // unavailable where the folder or the port is taken.
+  [[nodiscard]] static Result<std::unique_ptr<Coordinator>> start(Options options,
+                                                                  ShaderChecker checker = {},
+                                                                  PartRunnerFactory runner = {},
+                                                                  TextReaderFactory texts = {});
   virtual ~Coordinator() = default;
 
   [[nodiscard]] virtual std::string url() const = 0;

@@ -1,5 +1,6 @@
-// The central promise: whatever single workers do, an accepted job has the right bytes, every task is paid exactly once, the
-// ledger sums to zero, and nothing is said before it is durable. In simulated time, with the real sessions and checks.
+// The central promise: whatever single workers do, an accepted job has the right bytes, every task
+// is paid exactly once, the ledger sums to zero, and nothing is said before it is durable. In
+// simulated time, with the real sessions and checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,20 +26,25 @@ class CoreTest : public testing::Test {
     EXPECT_TRUE(network.store().audit().has_value());
   }
   // `later` than the network began, by the operator's clock.
-  Result<protocol::api::Client> set_weight(const PublicKey& who, double weight, UnixMillis later = 0) {
+  Result<protocol::api::Client> set_weight(const PublicKey& who, double weight,
+                                           UnixMillis later = 0) {
     Result<protocol::api::Client> answer = fail(ErrorCode::unavailable, "No answer.");
-    network.post([&](Core& core, Moment now) {
+    network.post([&](jobs::Core& core, jobs::Moment now) {
       if (began_ == 0) began_ = now.unix;
-      core.set_weight({.client = who, .weight = weight, .at = began_ + later}, now, [&](const auto& result) { answer = result; });
+      core.set_weight({.client = who, .weight = weight, .at = began_ + later}, now,
+                      [&](const auto& result) { answer = result; });
     });
     network.run();
     return answer;
   }
-  MicroCredits earned(const crypto::KeyPair& worker) { return network.balance(ledger::Account::worker(worker.public_key())); }
+  MicroCredits earned(const crypto::KeyPair& worker) {
+    return network.balance(ledger::Account::owner(OwnerId::of_first(worker.public_key())));
+  }
 
   JobId submit(std::uint32_t tasks, std::uint32_t replicas, std::string_view more = "") {
     nonce_[0]++;
-    const auto submitted = network.submit(client, count_manifest(tasks, replicas, more), nonce_);
+    const auto submitted =
+        network.submit(client, jobs::count_manifest(tasks, replicas, more), nonce_);
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return submitted ? JobId::parse(submitted->id).value() : JobId{};
   }
@@ -61,7 +67,8 @@ TEST_F(CoreTest, AJobIsSplitComputedTwiceJoinedAndPaidFromEscrow) {
   expect_right(job, 8);
   EXPECT_GT(earned(a), 0);
   EXPECT_EQ(earned(a), earned(b));
-  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant - earned(a) - earned(b));
+  EXPECT_EQ(network.balance(ledger::Account::owner(OwnerId::of_first(client.public_key()))),
+            TestNetwork::grant - earned(a) - earned(b));
   ASSERT_THAT(first.verdicts, SizeIs(8));
   for (const auto& verdict : first.verdicts) EXPECT_TRUE(verdict.accepted) << verdict.reason;
   EXPECT_EQ(first.verdicts.back().balance, earned(a));
@@ -102,7 +109,7 @@ TEST_F(CoreTest, AWorkerWithAWrongByteIsOutvotedAndNotPaid) {
 // Each row: a worker that does one thing wrong, beside two honest ones.
 struct Cheat {
   const char* name;
-  Behaviour behaviour;
+  jobs::Behaviour behaviour;
 };
 class Cheats : public CoreTest, public testing::WithParamInterface<Cheat> {};
 
@@ -118,8 +125,10 @@ TEST_P(Cheats, AreRefusedAndNotPaidAndTheJobIsStillRight) {
   EXPECT_FALSE(cheat.verdicts.empty() && cheat.errors.empty()) << "it is told";
 }
 INSTANTIATE_TEST_SUITE_P(Rows, Cheats,
-                         testing::Values(Cheat{"WrongByte", {.wrong_byte = true}}, Cheat{"WrongRoot", {.wrong_root = true}},
-                                         Cheat{"WrongHash", {.wrong_hash = true}}, Cheat{"WrongSize", {.wrong_size = true}},
+                         testing::Values(Cheat{"WrongByte", {.wrong_byte = true}},
+                                         Cheat{"WrongRoot", {.wrong_root = true}},
+                                         Cheat{"WrongHash", {.wrong_hash = true}},
+                                         Cheat{"WrongSize", {.wrong_size = true}},
                                          Cheat{"BadSignature", {.bad_signature = true}}),
                          [](const auto& row) { return row.param.name; });
 
@@ -130,7 +139,8 @@ TEST_F(CoreTest, ADoubledResultIsPaidOnce) {
   expect_right(network.finish(submit(4, 2)), 4);
 
   EXPECT_EQ(earned(a), earned(b));
-  const auto refused = std::ranges::count_if(doubling.verdicts, [](const auto& verdict) { return !verdict.accepted; });
+  const auto refused = std::ranges::count_if(doubling.verdicts,
+                                             [](const auto& verdict) { return !verdict.accepted; });
   EXPECT_EQ(refused, 4);
 }
 
@@ -149,7 +159,8 @@ TEST_F(CoreTest, AResultForATaskThatItDoesNotHoldIsRefused) {
   EXPECT_EQ(earned(b), 0);
 }
 
-// Whoever could say that it holds a task would choose what it computes: an accomplice's, to agree with it.
+// A worker that could say that it holds a task would choose what it computes: an accomplice's, to
+// agree with it.
 TEST_F(CoreTest, ATaskThatWasNeverLeasedToItIsNotAWorkersToResume) {
   auto& first = network.join(a, {.silent = true});
   const auto id = submit(1, 2);
@@ -161,10 +172,13 @@ TEST_F(CoreTest, ATaskThatWasNeverLeasedToItIsNotAWorkersToResume) {
   auto& accomplice = network.connect(b, {.silent = true});
   accomplice.connect();
   const auto held = held_of(first.leases[0], first.leases[0].tasks[0]);
-  accomplice.say(protocol::Resume{.held = {held, {.task = held.task, .attempt = 77, .proof = held.proof}, {.task = held.task, .attempt = 78}}});
+  accomplice.say(protocol::Resume{.held = {held,
+                                           {.task = held.task, .attempt = 77, .proof = held.proof},
+                                           {.task = held.task, .attempt = 78}}});
   network.run();
   accomplice.behaviour = {.wrong_byte = true};
-  for (const std::uint32_t attempt : {1U, 77U, 78U}) accomplice.deliver(first.leases[0], {.index = 0, .attempt = attempt, .first = 0, .count = 4});
+  for (const std::uint32_t attempt : {1U, 77U, 78U})
+    accomplice.deliver(first.leases[0], {.index = 0, .attempt = attempt, .first = 0, .count = 4});
   network.run();
 
   EXPECT_EQ(network.store().job(id)->accepted, 0U);
@@ -190,12 +204,12 @@ TEST_F(CoreTest, ALeaseThatWasGivenIsResumedOverABrokenConnection) {
   EXPECT_TRUE(before.closed);
 }
 
-// Its results would count without anybody being able to check its signature later.
+// Its results would count although its signature could not be checked later.
 TEST_F(CoreTest, EveryResultThatCountsHasItsReceiptStoredHoweverManyWereSent) {
   auto& worker = network.join(a, {.silent = true});
   const auto id = submit(1, 1);
   ASSERT_THAT(worker.leases, SizeIs(1));
-  const auto made = hand_in({}, a, worker.challenge, id, worker.leases[0].tasks[0]);
+  const auto made = jobs::hand_in({}, a, worker.challenge, id, worker.leases[0].tasks[0]);
   worker.say(made.receipt);
   for (int i = 0; i < 3; ++i) {
     protocol::Receipt flood;
@@ -207,7 +221,8 @@ TEST_F(CoreTest, EveryResultThatCountsHasItsReceiptStoredHoweverManyWereSent) {
       claims.push_back({.task = task, .attempt = 1, .root = {}});
       flood.items.push_back({.task = task, .attempt = 1, .root = {}});
     }
-    flood.signature = a.sign_now(proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
+    flood.signature = a.sign_now(
+        proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
     worker.say(flood);
   }
   worker.line->on_binary(made.frame);
@@ -239,14 +254,15 @@ TEST_F(CoreTest, WhatCameBeforeAFrameThatIsTooLargeIsTaken) {
   EXPECT_GT(earned(a), 0);
 }
 
-TEST_F(CoreTest, ABudgetThatNoPriceFitsInIsRefusedBeforeAnybodyComputes) {
+TEST_F(CoreTest, ABudgetThatNoPriceFitsInIsRefusedBeforeAWorkerComputes) {
   auto& worker = network.join(a);
-  const auto refused = network.submit(client, count_manifest(8, 2, "", 0), {1});
+  const auto refused = network.submit(client, jobs::count_manifest(8, 2, "", 0), {1});
 
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(refused.error().message,
-            "8 tasks of 2 replicas cost 0.001600 credits at least; the budget is 0.000000: raise \"budget\" in the manifest.");
+            "8 tasks of 2 replicas cost 0.001600 credits at least; the budget is 0.000000: raise "
+            "\"budget\" in the manifest.");
   EXPECT_THAT(worker.leases, IsEmpty());
 }
 
@@ -287,42 +303,52 @@ TEST_P(Nonsenses, IsAnsweredWithOneErrorAndTheConnectionCloses) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Rows, Nonsenses,
-    testing::Values(Nonsense{"NoJson", [](TestWorker& worker) { worker.line->on_text("hello"); }, "invalid_argument"},
-                    Nonsense{"UnknownType", [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":1})"); }, "invalid_argument"},
-                    Nonsense{"UnknownField", [](TestWorker& worker) { worker.line->on_text(R"({"type":"beat","v":1,"running":0,"more":1})"); },
-                             "invalid_argument"},
-                    Nonsense{"NoFrame", [](TestWorker& worker) { worker.line->on_binary("x"); }, "unauthenticated"},
-                    Nonsense{"BeatFirst", [](TestWorker& worker) { worker.say(protocol::Beat{}); }, "unauthenticated"},
-                    Nonsense{"Oversized", [](TestWorker& worker) { worker.line->on_oversized(2'000'000); }, "resource_exhausted"},
-                    Nonsense{"OtherVersion",
-                             [](TestWorker& worker) {
-                               protocol::Hello hello;
-                               hello.versions = {7, 9};
-                               hello.key = worker.key.public_key();
-                               worker.say(hello);
-                             },
-                             "unsupported"},
-                    Nonsense{"ForeignKey",
-                             [](TestWorker& worker) {
-                               protocol::Hello hello;
-                               hello.versions = {protocol::version};
-                               hello.key.bytes[5] = 7;  // Not the key that answers the challenge.
-                               worker.say(hello);
-                             },
-                             "unauthenticated"},
-                    Nonsense{"HelloTwice",
-                             [](TestWorker& worker) {
-                               worker.connect();
-                               worker.connect();
-                             },
-                             "invalid_argument"},
-                    Nonsense{"BrokenFrameAfterWelcome",
-                             [](TestWorker& worker) {
-                               worker.connect();
-                               worker.network.run();
-                               worker.line->on_binary(std::string("\xff\xff\xff\xff{}", 6));
-                             },
-                             "invalid_argument"}),
+    testing::Values(
+        Nonsense{"NoJson", [](TestWorker& worker) { worker.line->on_text("hello"); },
+                 "invalid_argument"},
+        Nonsense{"UnknownType",
+                 [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":3})"); },
+                 "invalid_argument"},
+        Nonsense{"UnknownField",
+                 [](TestWorker& worker) {
+                   worker.line->on_text(R"({"type":"beat","v":3,"running":0,"more":1})");
+                 },
+                 "invalid_argument"},
+        Nonsense{"NoFrame", [](TestWorker& worker) { worker.line->on_binary("x"); },
+                 "unauthenticated"},
+        Nonsense{"BeatFirst", [](TestWorker& worker) { worker.say(protocol::Beat{}); },
+                 "unauthenticated"},
+        Nonsense{"Oversized", [](TestWorker& worker) { worker.line->on_oversized(2'000'000); },
+                 "resource_exhausted"},
+        Nonsense{"OtherVersion",
+                 [](TestWorker& worker) {
+                   protocol::Hello hello;
+                   hello.versions = {7, 9};
+                   hello.key = worker.key.public_key();
+                   worker.say(hello);
+                 },
+                 "unsupported"},
+        Nonsense{"ForeignKey",
+                 [](TestWorker& worker) {
+                   protocol::Hello hello;
+                   hello.versions = {protocol::version};
+                   hello.key.bytes[5] = 7;  // Not the key that answers the challenge.
+                   worker.say(hello);
+                 },
+                 "unauthenticated"},
+        Nonsense{"HelloTwice",
+                 [](TestWorker& worker) {
+                   worker.connect();
+                   worker.connect();
+                 },
+                 "invalid_argument"},
+        Nonsense{"BrokenFrameAfterWelcome",
+                 [](TestWorker& worker) {
+                   worker.connect();
+                   worker.network.run();
+                   worker.line->on_binary(std::string("\xff\xff\xff\xff{}", 6));
+                 },
+                 "invalid_argument"}),
     [](const auto& row) { return row.param.name; });
 
 TEST_F(CoreTest, ASilentWorkerLosesItsTasksToAnother) {
@@ -341,7 +367,8 @@ TEST_F(CoreTest, ALateTaskRunsElsewhereTooAndWhoIsSecondIsNotBlamed) {
   auto& slow = network.join(a, {.silent = true});
   const auto id = submit(2, 1);
   network.pass(std::chrono::milliseconds(200));
-  slow.deliver(slow.leases.at(0), slow.leases.at(0).tasks.at(0));  // The canary, in time; the next one never ends.
+  slow.deliver(slow.leases.at(0),
+               slow.leases.at(0).tasks.at(0));  // The canary, in time; the next one never ends.
   network.run();
   ASSERT_THAT(slow.leases, SizeIs(2));
   const MicroCredits canary = earned(a);
@@ -371,9 +398,10 @@ TEST_F(CoreTest, TwoClientsShareTheWorkersThoughOneSubmittedMoreBefore) {
   auto& worker = network.join(a, {.silent = true, .gpu_seconds = 0.9});
   submit(40, 1);
   network.pass(std::chrono::milliseconds(900));
-  worker.deliver(worker.leases.at(0), worker.leases.at(0).tasks.at(0));  // Its canary: such a task takes most of a second.
+  worker.deliver(worker.leases.at(0), worker.leases.at(0).tasks.at(
+                                          0));  // Its canary: such a task takes most of a second.
   network.run();
-  const auto other = network.submit(second, count_manifest(40, 1), {99});
+  const auto other = network.submit(second, jobs::count_manifest(40, 1), {99});
   ASSERT_TRUE(other.has_value());
 
   // One task at a time, in the order of the leases, each taking 0.9 s.
@@ -398,7 +426,7 @@ TEST_F(CoreTest, TheOperatorSetsAClientsWeightWhileItsJobsRun) {
   network.pass(std::chrono::milliseconds(900));
   worker.deliver(worker.leases.at(0), worker.leases.at(0).tasks.at(0));
   network.run();
-  const auto other = network.submit(second, count_manifest(80, 1), {99});
+  const auto other = network.submit(second, jobs::count_manifest(80, 1), {99});
   ASSERT_TRUE(other.has_value());
   EXPECT_EQ(set_weight(second.public_key(), 3).value().jobs, 1U);
 
@@ -418,9 +446,10 @@ TEST_F(CoreTest, AWeightOutlivesTheCoordinatorAndWhatWasSignedEarlierDoesNotUndo
   const PublicKey who = client.public_key();
   const auto weight = [&] {
     double found = 0;
-    network.post([&](Core& core, Moment now) {
+    network.post([&](jobs::Core& core, jobs::Moment now) {
       core.clients(now, [&](const Result<protocol::api::Clients>& view) {
-        for (const auto& each : view->clients) found = each.client == who.text() ? each.weight : found;
+        for (const auto& each : view->clients)
+          found = each.client == who.text() ? each.weight : found;
       });
     });
     network.run();
@@ -430,13 +459,17 @@ TEST_F(CoreTest, AWeightOutlivesTheCoordinatorAndWhatWasSignedEarlierDoesNotUndo
   ASSERT_TRUE(set_weight(who, 5, 2).has_value());
   EXPECT_EQ(weight(), 5);
 
-  EXPECT_EQ(set_weight(who, 2, 1).error().code, ErrorCode::already_exists) << "sent again by whoever has heard it";
+  EXPECT_EQ(set_weight(who, 2, 1).error().code, ErrorCode::already_exists)
+      << "sent again by a client that has received it";
   EXPECT_TRUE(set_weight(who, 5, 2).has_value()) << "the answer was lost";
-  for (const double wrong : {0.0, -1.0, 1001.0, std::nan("")}) EXPECT_EQ(set_weight(who, wrong, 3).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(set_weight(who, 9, 3'600'000).error().code, ErrorCode::invalid_argument) << "from tomorrow";
+  for (const double wrong : {0.0, -1.0, 1001.0, std::nan("")})
+    EXPECT_EQ(set_weight(who, wrong, 3).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(set_weight(who, 9, 3'600'000).error().code, ErrorCode::invalid_argument)
+      << "from tomorrow";
   network.restart();
   EXPECT_EQ(weight(), 5);
-  EXPECT_EQ(set_weight(who, 2, 1).error().code, ErrorCode::already_exists) << "also after a restart";
+  EXPECT_EQ(set_weight(who, 2, 1).error().code, ErrorCode::already_exists)
+      << "also after a restart";
 }
 
 TEST_F(CoreTest, AJobThatWaitsIsShownWithItsReason) {
@@ -444,7 +477,9 @@ TEST_F(CoreTest, AJobThatWaitsIsShownWithItsReason) {
     protocol::api::Job asked;
     asked.id = id.text();
     protocol::api::Job job;
-    network.post([&](Core& core, Moment now) { core.show_job(asked, now, [&](const Result<protocol::api::Job>& answer) { job = *answer; }); });
+    network.post([&](jobs::Core& core, jobs::Moment now) {
+      core.show_job(asked, now, [&](const Result<protocol::api::Job>& answer) { job = *answer; });
+    });
     network.run();
     return job.waiting;
   };
@@ -480,7 +515,8 @@ TEST_F(CoreTest, NothingIsAcknowledgedBeforeItIsDurableAndLeasesDoNotWait) {
   network.hold_commits = true;
   bool answered = false;
 
-  network.post_submission(client, count_manifest(1, 1), {1}, [&](const Result<protocol::api::Submitted>&) { answered = true; });
+  network.post_submission(client, jobs::count_manifest(1, 1), {1},
+                          [&](const Result<protocol::api::Submitted>&) { answered = true; });
   network.run();
   EXPECT_FALSE(answered);
   ASSERT_THAT(worker.leases, SizeIs(1));
@@ -498,7 +534,8 @@ TEST_F(CoreTest, NothingIsAcknowledgedBeforeItIsDurableAndLeasesDoNotWait) {
 
 TEST_F(CoreTest, ALeaseDoesNotOvertakeTheWelcome) {
   network.hold_commits = true;
-  network.post_submission(client, count_manifest(1, 1), {1}, [](const Result<protocol::api::Submitted>&) {});
+  network.post_submission(client, jobs::count_manifest(1, 1), {1},
+                          [](const Result<protocol::api::Submitted>&) {});
   network.run();
   auto& worker = network.join(a, {.silent = true});  // Its welcome waits behind the job's commit.
   EXPECT_FALSE(worker.welcomed);
@@ -527,7 +564,7 @@ TEST_F(CoreTest, VerdictsWaitForTheirCommit) {
 }
 
 TEST_F(CoreTest, TheSameNonceGivesTheSameJobAndIsPaidOnce) {
-  const auto text = count_manifest(2, 1);
+  const auto text = jobs::count_manifest(2, 1);
 
   const auto first = network.submit(client, text, {7});
   const auto again = network.submit(client, text, {7});
@@ -537,20 +574,21 @@ TEST_F(CoreTest, TheSameNonceGivesTheSameJobAndIsPaidOnce) {
   ASSERT_TRUE(first && again && later);
   EXPECT_EQ(first->id, again->id);
   EXPECT_EQ(first->id, later->id);
-  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant - 100'000'000);
+  EXPECT_EQ(network.balance(ledger::Account::owner(OwnerId::of_first(client.public_key()))),
+            TestNetwork::grant - 100'000'000);
 }
 
 TEST_F(CoreTest, ANonceForAnotherManifestIsRefused) {
-  ASSERT_TRUE(network.submit(client, count_manifest(2, 1), {7}).has_value());
+  ASSERT_TRUE(network.submit(client, jobs::count_manifest(2, 1), {7}).has_value());
 
-  const auto other = network.submit(client, count_manifest(3, 1), {7});
+  const auto other = network.submit(client, jobs::count_manifest(3, 1), {7});
 
   ASSERT_FALSE(other.has_value());
   EXPECT_EQ(other.error().code, ErrorCode::already_exists);
 }
 
 TEST_F(CoreTest, ABudgetThatTheClientDoesNotHoldIsRefusedAndLeavesNoTrace) {
-  const auto text = count_manifest(1, 1, "");
+  const auto text = jobs::count_manifest(1, 1, "");
   for (std::uint8_t i = 1; i <= 10; ++i) ASSERT_TRUE(network.submit(client, text, {i}).has_value());
 
   const auto refused = network.submit(client, text, {99});
@@ -567,25 +605,32 @@ TEST_F(CoreTest, ACancelledJobIsRefundedAndItsWorkersAreTold) {
   std::optional<Result<protocol::api::Submitted>> other;
   std::optional<Result<protocol::api::Submitted>> own;
 
-  network.post([&](Core& core, Moment now) { core.cancel(id, b.public_key(), now, [&](auto result) { other = result; }); });
-  network.post([&](Core& core, Moment now) { core.cancel(id, client.public_key(), now, [&](auto result) { own = result; }); });
+  network.post([&](jobs::Core& core, jobs::Moment now) {
+    core.cancel({.job = id, .client = b.public_key()}, now, [&](auto result) { other = result; });
+  });
+  network.post([&](jobs::Core& core, jobs::Moment now) {
+    core.cancel({.job = id, .client = client.public_key()}, now,
+                [&](auto result) { own = result; });
+  });
   network.run();
 
   EXPECT_EQ(other->error().code, ErrorCode::permission_denied);
   EXPECT_EQ((*own)->state, "cancelled");
   EXPECT_THAT(worker.cancels, SizeIs(1));
-  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant);
+  EXPECT_EQ(network.balance(ledger::Account::owner(OwnerId::of_first(client.public_key()))),
+            TestNetwork::grant);
   EXPECT_EQ(network.store().job(id)->state, store::JobState::cancelled);
 }
 
-TEST_F(CoreTest, AJobThatNobodyCanDoFailsAndIsRefunded) {
+TEST_F(CoreTest, AJobThatNoWorkerCanDoFailsAndIsRefunded) {
   for (const auto* key : {&a, &b, &c}) network.join(*key, {.fails = true});
 
   const auto job = network.finish(submit(1, 1));
 
   EXPECT_EQ(job.state, store::JobState::failed);
   EXPECT_THAT(job.reason, HasSubstr("It does not want to"));
-  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant);
+  EXPECT_EQ(network.balance(ledger::Account::owner(OwnerId::of_first(client.public_key()))),
+            TestNetwork::grant);
 }
 
 TEST_F(CoreTest, AJobPastItsDeadlineFails) {
@@ -594,7 +639,8 @@ TEST_F(CoreTest, AJobPastItsDeadlineFails) {
   const auto job = network.finish(submit(1, 1, R"(,"deadline_s":5)"));
 
   EXPECT_EQ(job.state, store::JobState::failed);
-  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant);
+  EXPECT_EQ(network.balance(ledger::Account::owner(OwnerId::of_first(client.public_key()))),
+            TestNetwork::grant);
 }
 
 TEST_F(CoreTest, ARestartGoesOnWhereItWasAndPaysNothingTwice) {
@@ -660,7 +706,8 @@ TEST_F(CoreTest, ReplicasThatDifferForGoodFailTheJobAndRefundIt) {
   EXPECT_EQ(job.state, store::JobState::failed);
   EXPECT_THAT(job.reason, HasSubstr("differ"));
   EXPECT_EQ(earned(a) + earned(b), 0);
-  EXPECT_EQ(network.balance(ledger::Account::client(client.public_key())), TestNetwork::grant);
+  EXPECT_EQ(network.balance(ledger::Account::owner(OwnerId::of_first(client.public_key()))),
+            TestNetwork::grant);
 }
 
 TEST_F(CoreTest, ManyEventsShareOneCommit) {

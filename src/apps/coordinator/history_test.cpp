@@ -1,5 +1,6 @@
-// Whatever happens, in whatever order, with the process ending at any moment: no money is made, lost or locked for ever, what was stored
-// is what goes on, and an accepted job has the right bytes. Random histories of the whole core, with the real sessions and checks.
+// Whatever happens, in whatever order, with the process ending at any moment: no money is made,
+// lost or locked permanently, what was stored is what continues, and an accepted job has the right
+// bytes. Random histories of the whole core, with the real sessions and checks.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <set>
 
 #include "apps/coordinator/test_network.h"
+#include "common/base/format.h"
 #include "common/proof/fingerprint.h"
 
 namespace weft::coordinator {
@@ -14,9 +16,10 @@ namespace {
 
 using ledger::Account;
 
-// Reputation and stakes come within a few tasks, so that working alone, audits, juries and convictions all happen.
-CoreSettings lively_settings() {
-  CoreSettings settings;
+// Reputation and stakes come within a few tasks, so that working alone, audits, juries and
+// convictions all happen.
+jobs::CoreSettings lively_settings() {
+  jobs::CoreSettings settings = TestNetwork::by_heads();
   settings.referee.reputation.half = 1e-9;
   settings.referee.reputation.probation = 1;
   settings.referee.reputation.suspension = 20'000;
@@ -34,14 +37,15 @@ CoreSettings lively_settings() {
 class HistoryNetwork : public TestNetwork {
  public:
   using TestNetwork::TestNetwork;
-  std::vector<AnswerAuditOrder> audits;
-  void audit_answer(const AnswerAuditOrder& order) override { audits.push_back(order); }
+  std::vector<billing::AnswerAuditOrder> audits;
+  void audit_answer(const billing::AnswerAuditOrder& order) override { audits.push_back(order); }
 };
 
-Prints prints_of(std::uint32_t tokens) {
-  Prints out;
+inference::Prints prints_of(std::uint32_t tokens) {
+  inference::Prints out;
   const std::vector<float> hidden(64, 0.5F);
-  for (std::uint32_t at = 0; at < tokens; at += proof::fingerprint_interval) out[at] = proof::fingerprint(hidden).value();
+  for (std::uint32_t at = 0; at < tokens; at += proof::fingerprint_interval)
+    out[at] = proof::fingerprint(hidden).value();
   out[tokens] = out[0];
   return out;
 }
@@ -56,7 +60,7 @@ class History {
   void run(int steps) {
     for (int i = 0; i < honest_count; ++i) join(static_cast<std::size_t>(i));
     for (int step = 0; step < steps && !testing::Test::HasFatalFailure(); ++step) {
-      SCOPED_TRACE(std::format("step {}", step));
+      SCOPED_TRACE(weft::format("step {}", step));
       act();
       check_money();
     }
@@ -75,12 +79,15 @@ class History {
   };
   struct Place {
     TestWorker* worker = nullptr;
-    std::vector<std::pair<protocol::Lease, protocol::LeasedTask>> held;  // Leased while it was silent.
+    std::vector<std::pair<protocol::Lease, protocol::LeasedTask>>
+        held;  // Leased while it was silent.
   };
 
   std::size_t pick(std::size_t bound) { return random_() % bound; }
   bool chance(std::size_t percent) { return pick(100) < percent; }
-  [[nodiscard]] bool is_here(std::size_t i) const { return places_[i].worker != nullptr && !places_[i].worker->closed; }
+  [[nodiscard]] bool is_here(std::size_t i) const {
+    return places_[i].worker != nullptr && !places_[i].worker->closed;
+  }
 
   void act() {
     switch (pick(15)) {
@@ -123,27 +130,34 @@ class History {
     ++nonces_;
     std::memcpy(nonce.data(), &nonces_, sizeof nonces_);
     crypto::KeyPair& client = clients_[pick(clients_.size())];
-    const auto submitted = network_.submit(client, count_manifest(tasks, replicas, "", 1, audit), nonce);
-    if (network_.hold_commits) return;  // Nobody was told, and it will not have been.
+    const auto submitted =
+        network_.submit(client, jobs::count_manifest(tasks, replicas, "", 1, audit), nonce);
+    if (network_.hold_commits) return;  // No client was told, and it will not have been.
     ASSERT_TRUE(submitted.has_value()) << submitted.error().message;
-    jobs_.push_back({.id = JobId::parse(submitted->id).value(), .tasks = tasks, .replicas = replicas, .client = &client});
+    jobs_.push_back({.id = JobId::parse(submitted->id).value(),
+                     .tasks = tasks,
+                     .replicas = replicas,
+                     .client = &client});
   }
   void cancel() {
     if (jobs_.empty()) return;
     const Known& job = jobs_[pick(jobs_.size())];
-    network_.post(
-        [&](Core& core, Moment now) { core.cancel(job.id, job.client->public_key(), now, [](const Result<protocol::api::Submitted>&) {}); });
+    network_.post([&](jobs::Core& core, jobs::Moment now) {
+      core.cancel({.job = job.id, .client = job.client->public_key()}, now,
+                  [](const Result<protocol::api::Submitted>&) {});
+    });
     network_.run();
   }
 
   // Wrong in every part, so that an audit of any of them finds it.
   static ByteVector garbage(const protocol::LeasedTask& task) {
     ByteVector bytes;
-    for (std::uint32_t i = task.first; i < task.first + task.count; ++i) append_le(bytes, i + 1'000'000);
+    for (std::uint32_t i = task.first; i < task.first + task.count; ++i)
+      append_le(bytes, i + 1'000'000);
     return bytes;
   }
-  Behaviour behaviour_of(std::size_t i) {
-    Behaviour behaviour;
+  jobs::Behaviour behaviour_of(std::size_t i) {
+    jobs::Behaviour behaviour;
     behaviour.silent = chance(25);
     behaviour.doubled = chance(10);
     behaviour.receipt_first = chance(30);
@@ -153,7 +167,8 @@ class History {
     if (i == honest_count && !always_wrong_) behaviour.wrong_byte = chance(80);
     return behaviour;
   }
-  // Comes, or comes again over the connection that it has, and shows what it holds, sometimes what it does not.
+  // Comes, or comes again over the connection that it has, and shows what it holds, sometimes what
+  // it does not.
   void join(std::size_t i) {
     Place& place = places_[i];
     remember(place);
@@ -161,13 +176,15 @@ class History {
     place.worker->connect();
     protocol::Resume resume;
     for (const auto& [lease, task] : place.held) resume.held.push_back(held_of(lease, task));
-    if (chance(10) && !jobs_.empty()) resume.held.push_back({.task = {.job = jobs_.back().id, .index = 0}, .attempt = 1});
+    if (chance(10) && !jobs_.empty())
+      resume.held.push_back({.task = {.job = jobs_.back().id, .index = 0}, .attempt = 1});
     if (!resume.held.empty()) place.worker->say(resume);
     if (chance(70)) deliver_held(place);
     network_.run();
   }
   void deliver_held(Place& place) {
-    for (const auto& [lease, task] : std::exchange(place.held, {})) place.worker->deliver(lease, task);
+    for (const auto& [lease, task] : std::exchange(place.held, {}))
+      place.worker->deliver(lease, task);
   }
   // What it was leased and has not answered.
   void remember(Place& place) {
@@ -211,30 +228,39 @@ class History {
     const auto wallet = keys_[i].public_key();
     const bool deposit = chance(50);
     const MicroCredits amount = 1 + static_cast<MicroCredits>(pick(500));
-    network_.post([=, number = ++nonces_](Core& core, Moment now) {
-      core.move_stake({.wallet = wallet, .deposit = deposit, .amount = amount, .number = number}, now, [](const Result<StakeView>&) {});
+    network_.post([=, number = ++nonces_](jobs::Core& core, jobs::Moment now) {
+      core.move_stake({.wallet = wallet, .deposit = deposit, .amount = amount, .number = number},
+                      now, [](const Result<jobs::StakeView>&) {});
     });
     network_.run();
   }
 
-  // --- Answers of models: asked for with a key, given by some of the workers, read again by others.
+  // --- Answers of models: asked for with a key, given by some of the workers, read again by
+  // others.
   void ask() {
     if (!key_) {
-      ApiKey key{.id = "0123456789abcdef", .name = "test", .hash = api_key_hash("weft-test"), .owner = clients_[0].public_key()};
-      network_.post([&](Core& core, Moment now) { core.add_key(key, KeyMaker::client, 0, now, [&](const Result<ApiKey>& made) { key_ = *made; }); });
+      billing::ApiKey key{.id = "0123456789abcdef",
+                          .name = "test",
+                          .hash = billing::api_key_hash("weft-test"),
+                          .owner = clients_[0].public_key()};
+      network_.post([&](jobs::Core& core, jobs::Moment now) {
+        core.add_key(key, billing::KeyMaker::client, 0, now,
+                     [&](const Result<billing::ApiKey>& made) { key_ = *made; });
+      });
       network_.run();
       if (!key_) return;
     }
     const std::uint64_t tokens = 20 + pick(200);
-    const AnswerOrder order{.key = key_->hash,
-                            .model = "tiny",
-                            .answers = 1 + static_cast<std::uint32_t>(pick(3)),
-                            .tokens_likely = tokens,
-                            .tokens_worst = tokens,
-                            .tokens_least = 12,
-                            .price = static_cast<MicroCredits>(pick(100'000))};
-    network_.post([&](Core& core, Moment now) {
-      core.admit_answers(order, now, [&](const Result<AnswerAdmission>& admitted) {
+    const billing::AnswerOrder order{
+        .key = key_->hash,
+        .model = "tiny",
+        .ids = network_.new_ids(1 + static_cast<std::uint32_t>(pick(3))),
+        .tokens_likely = tokens,
+        .tokens_worst = tokens,
+        .tokens_least = 12,
+        .price = static_cast<MicroCredits>(pick(100'000))};
+    network_.post([&](jobs::Core& core, jobs::Moment now) {
+      core.admit_answers(order, now, [&](const Result<billing::AnswerAdmission>& admitted) {
         asked_.insert(asked_.end(), admitted->answers.begin(), admitted->answers.end());
       });
     });
@@ -242,31 +268,38 @@ class History {
   }
   void answer() {
     if (asked_.empty()) return;
-    const AnswerId id = asked_.back();
+    const billing::AnswerId id = asked_.back();
     asked_.pop_back();
     const auto tokens = static_cast<std::uint32_t>(1 + pick(100));
-    AnswerEnd end{.reason = chance(20) ? "failed" : chance(20) ? "cancelled" : "eos", .prompt_tokens = static_cast<std::uint32_t>(pick(30))};
+    inference::AnswerEnd end{.reason = chance(20)   ? "failed"
+                                       : chance(20) ? "cancelled"
+                                                    : "eos",
+                             .prompt_tokens = static_cast<std::uint32_t>(pick(30))};
     end.answered.assign(tokens, 5);
     end.answer_tokens = tokens;
     if (chance(90)) end.prints = prints_of(tokens);
-    for (std::size_t i = 1 + pick(2); i > 0; --i) end.work.push_back({.worker = keys_[pick(keys_.size())].public_key(), .work = pick(1'000)});
-    network_.post([&](Core& core, Moment now) { core.answered({.id = id, .end = end}, now); });
+    for (std::size_t i = 1 + pick(2); i > 0; --i)
+      end.work.push_back({.worker = keys_[pick(keys_.size())].public_key(), .work = pick(1'000)});
+    network_.post(
+        [&](jobs::Core& core, jobs::Moment now) { core.answered({.id = id, .end = end}, now); });
     network_.run();
   }
   void judge() {
-    for (const AnswerAuditOrder& order : std::exchange(network_.audits, {})) {
-      AnswerAudited audited{.id = order.id, .reason = "They differ."};
+    for (const billing::AnswerAuditOrder& order : std::exchange(network_.audits, {})) {
+      billing::AnswerAudited audited{.id = order.id, .reason = "They differ."};
       const auto auditor = keys_[pick(keys_.size())].public_key();
       if (!std::ranges::contains(order.except, auditor)) {
         audited.auditors = {auditor};
-        audited.verdict = chance(70) ? AnswerVerdict::agrees : chance(50) ? AnswerVerdict::differs : AnswerVerdict::unheard;
+        audited.verdict = chance(70)   ? billing::AnswerVerdict::agrees
+                          : chance(50) ? billing::AnswerVerdict::differs
+                                       : billing::AnswerVerdict::unheard;
       }
-      network_.post([=](Core& core, Moment now) { core.answer_audited(audited, now); });
+      network_.post([=](jobs::Core& core, jobs::Moment now) { core.answer_audited(audited, now); });
       network_.run();
     }
   }
 
-  // What was decided and not yet stored is as if it had never been; nobody was told of it.
+  // What was decided and not yet stored is as if it had never been; no client was told of it.
   void lose_power() {
     network_.run();
     const auto balances = all_balances();
@@ -297,7 +330,8 @@ class History {
     begin_again(balances, views);
   }
   void restart() { begin_again(all_balances(), all_views()); }
-  void begin_again(const std::map<std::string, MicroCredits>& balances, const std::vector<protocol::api::Job>& views) {
+  void begin_again(const std::map<std::string, MicroCredits>& balances,
+                   const std::vector<protocol::api::Job>& views) {
     ++restarts;
     for (Place& place : places_) remember(place);
 
@@ -306,15 +340,18 @@ class History {
     asked_.clear();
     network_.audits.clear();
 
-    // Whoever has become believed since it handed a result in may be believed about that one too: nothing else is different.
+    // A worker that has become believed since it handed a result in may be believed about that one
+    // too: nothing else is different.
     const auto views_now = all_views();
     ASSERT_EQ(views_now.size(), views.size());
     for (std::size_t i = 0; i < views.size(); ++i) {
       EXPECT_GE(views_now[i].accepted, views[i].accepted) << views[i].id;
       const bool same_state = views_now[i].state == views[i].state;
-      EXPECT_EQ(same_state ? views_now[i].price : 0, same_state ? views[i].price : 0) << views[i].id;
+      EXPECT_EQ(same_state ? views_now[i].price : 0, same_state ? views[i].price : 0)
+          << views[i].id;
     }
-    if (std::ranges::equal(views_now, views, {}, &protocol::api::Job::accepted, &protocol::api::Job::accepted)) {
+    if (std::ranges::equal(views_now, views, {}, &protocol::api::Job::accepted,
+                           &protocol::api::Job::accepted)) {
       EXPECT_EQ(all_balances(), balances);
     }
     for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -324,16 +361,18 @@ class History {
 
   std::map<std::string, MicroCredits> all_balances() {
     std::map<std::string, MicroCredits> all;
-    network_.post([&](Core& core, Moment) {
+    network_.post([&](jobs::Core& core, jobs::Moment) {
       core.ledger([&](const Result<protocol::api::Ledger>& view) {
         for (const auto& each : view->balances) all[each.account] = each.amount;
       });
     });
     network_.run();
     // What is set aside for answers goes back when the process ends.
-    const std::string client = Account::client(clients_[0].public_key()).text();
+    const std::string client = Account::owner(OwnerId::of_first(clients_[0].public_key())).text();
     for (auto each = all.begin(); each != all.end();) {
-      const auto of_job = [&](const Known& job) { return each->first == Account::escrow(job.id).text(); };
+      const auto of_job = [&](const Known& job) {
+        return each->first == Account::escrow(job.id).text();
+      };
       if (!each->first.starts_with("escrow:") || std::ranges::any_of(jobs_, of_job)) {
         ++each;
         continue;
@@ -343,7 +382,7 @@ class History {
     }
     return all;
   }
-  // Of running jobs: how far they are, and at which price.
+  // Running jobs: how far they are, and at which price.
   std::vector<protocol::api::Job> all_views() {
     std::vector<protocol::api::Job> rows;
     for (const Known& job : jobs_) {
@@ -354,7 +393,9 @@ class History {
       row.accepted = stored.accepted;
     }
     std::vector<protocol::api::Job> views;
-    network_.post([&](Core& core, Moment) { core.live(rows, [&](const Result<std::vector<protocol::api::Job>>& jobs) { views = *jobs; }); });
+    network_.post([&](jobs::Core& core, jobs::Moment) {
+      core.live(rows, [&](const Result<std::vector<protocol::api::Job>>& jobs) { views = *jobs; });
+    });
     network_.run();
     return views;
   }
@@ -371,7 +412,7 @@ class History {
     }
   }
 
-  // Everybody who is honest is here and works.
+  // Every honest worker is here and works.
   void settle() {
     for (std::size_t i = 0; i < keys_.size(); ++i) leave(i);
     while (!asked_.empty()) answer();
@@ -384,7 +425,9 @@ class History {
     }
     network_.run();
     const auto all_ended = [&] {
-      return std::ranges::all_of(jobs_, [&](const Known& job) { return store::is_terminal(network_.store().job(job.id)->state); });
+      return std::ranges::all_of(jobs_, [&](const Known& job) {
+        return store::is_terminal(network_.store().job(job.id)->state);
+      });
     };
     for (int i = 0; i < 600 && !all_ended(); ++i) beat(std::chrono::milliseconds(500));
   }
@@ -395,7 +438,8 @@ class History {
     std::string text = job.manifest.substr(job.manifest.find("\"verify\""), 80);
     const auto replicas = network_.store().replicas(job.id);
     for (const auto& replica : *replicas)
-      text += std::format("\n{} by {}: {}", replica.task.index, replica.worker.text().substr(0, 4), replica.root.text().substr(0, 4));
+      text += weft::format("\n{} by {}: {}", replica.task.index, replica.worker.text().substr(0, 4),
+                           replica.root.text().substr(0, 4));
     return text;
   }
 
@@ -404,19 +448,23 @@ class History {
     for (const TaskId& task : told_) {
       const auto accepted = network_.store().tasks(task.job);
       ASSERT_TRUE(accepted.has_value()) << accepted.error().message;
-      EXPECT_TRUE(std::ranges::contains(*accepted, task, &store::Task::id)) << task.text() << " was said to be accepted";
+      EXPECT_TRUE(std::ranges::contains(*accepted, task, &store::Task::id))
+          << task.text() << " was said to be accepted";
     }
     MicroCredits spent = 0;
     for (const Known& known : jobs_) {
       const auto job = network_.store().job(known.id).value();
-      EXPECT_TRUE(store::is_terminal(job.state)) << job.id.text() << " of " << job.tasks << " tasks, " << job.accepted << " accepted" << told(job);
+      EXPECT_TRUE(store::is_terminal(job.state))
+          << job.id.text() << " of " << job.tasks << " tasks, " << job.accepted << " accepted"
+          << told(job);
       spent += job.price / job.tasks * job.accepted;
       failed += job.state == store::JobState::failed ? 1 : 0;
       cancelled += job.state == store::JobState::cancelled ? 1 : 0;
       if (job.state != store::JobState::done) continue;
       ++done;
       EXPECT_GT(job.price, 0) << job.id.text() << " was paid for nothing";
-      if (known.replicas < 2 || !always_wrong_) continue;  // Who was honest before may be believed alone, and not be found out.
+      if (known.replicas < 2 || !always_wrong_)
+        continue;  // A worker that was honest before may be believed alone, and not be found out.
       ByteVector expected;
       for (std::uint32_t i = 0; i < job.tasks * 4; ++i) append_le(expected, i);
       EXPECT_EQ(network_.output(job), expected) << job.id.text();
@@ -425,23 +473,30 @@ class History {
     MicroCredits owned = network_.balance(Account::platform());
     for (const crypto::KeyPair& key : keys_) {
       const auto wallet = key.public_key();
-      const MicroCredits staked = network_.balance(Account::stake(wallet));
+      const MicroCredits staked = network_.balance(Account::stake(OwnerId::of_first(wallet)));
       if (staked > 0) {
-        network_.post([&](Core& core, Moment now) {
-          core.move_stake({.wallet = wallet, .deposit = false, .amount = staked, .number = ++nonces_}, now,
-                          [](const Result<StakeView>& view) { EXPECT_TRUE(view.has_value()) << view.error().message; });
+        network_.post([&](jobs::Core& core, jobs::Moment now) {
+          core.move_stake(
+              {.wallet = wallet, .deposit = false, .amount = staked, .number = ++nonces_}, now,
+              [](const Result<jobs::StakeView>& view) {
+                EXPECT_TRUE(view.has_value()) << view.error().message;
+              });
         });
         network_.run();
       }
-      EXPECT_EQ(network_.balance(Account::stake(wallet)), 0);
-      owned += network_.balance(Account::worker(wallet));
+      EXPECT_EQ(network_.balance(Account::stake(OwnerId::of_first(wallet))), 0);
+      owned += network_.balance(Account::owner(OwnerId::of_first(wallet)));
     }
     MicroCredits left = 0;
-    for (const crypto::KeyPair& client : clients_) left += network_.balance(Account::client(client.public_key()));
+    for (const crypto::KeyPair& client : clients_)
+      left += network_.balance(Account::owner(OwnerId::of_first(client.public_key())));
     EXPECT_EQ(owned + left, -network_.balance(Account::mint())) << "nothing is set aside any more";
     if (key_)
-      network_.post(
-          [&](Core& core, Moment) { core.list_keys({}, [&](const Result<std::vector<ApiKey>>& keys) { spent += keys->front().credits; }); });
+      network_.post([&](jobs::Core& core, jobs::Moment) {
+        core.list_keys({}, [&](const Result<std::vector<billing::ApiKey>>& keys) {
+          spent += keys->front().credits;
+        });
+      });
     network_.run();
     EXPECT_LE(owned, spent) << "workers have what clients paid and no more";
     EXPECT_TRUE(network_.store().audit().has_value());
@@ -458,9 +513,9 @@ class History {
   HistoryNetwork network_{lively_settings()};
   std::vector<Place> places_;
   std::vector<Known> jobs_;
-  std::set<TaskId> told_;  // Tasks that somebody was told are accepted.
-  std::optional<ApiKey> key_;
-  std::vector<AnswerId> asked_;  // And not answered.
+  std::set<TaskId> told_;  // Tasks that a client was told are accepted.
+  std::optional<billing::ApiKey> key_;
+  std::vector<billing::AnswerId> asked_;  // And not answered.
   std::uint64_t nonces_ = 0;
 };
 
@@ -468,7 +523,7 @@ TEST(CoreHistories, KeepTheMoneyAndTheBytesWhateverHappensAndWheneverTheProcessE
   const int seeds = std::getenv("WEFT_LONG") != nullptr ? 400 : 12;
   int done = 0, restarts = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
-    SCOPED_TRACE(std::format("seed {}", seed));
+    SCOPED_TRACE(weft::format("seed {}", seed));
     History history(static_cast<std::uint64_t>(seed));
     history.run(120);
     done += history.done;

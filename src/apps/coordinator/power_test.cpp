@@ -1,8 +1,9 @@
-// The coordinator's core on a machine whose power goes at any moment: clients submit and ask again, workers (one of them cheats, one
-// sends everything twice) hand in results and are paid, and the disk drops or tears what was not synced. Whatever anybody was told
-// is still so: no acknowledged job is lost, no task is settled or paid twice, the ledger sums to zero, and in the end every job that was
-// taken is done with the right bytes. WEFT_LONG=1 cuts the power 1,000 times instead of 10. With syncing off the same harness
-// finds losses.
+// The coordinator's core on a machine whose power goes at any moment: clients submit and ask again,
+// workers (one of them cheats, one sends everything twice) hand in results and are paid, and the
+// disk drops or tears what was not synced. Whatever a client was told is still so: no acknowledged
+// job is lost, no task is settled or paid twice, the ledger sums to zero, and in the end every job
+// that was taken is done with the right bytes. WEFT_LONG=1 cuts the power 1,000 times instead
+// of 10. With syncing off the same harness finds losses.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -11,9 +12,10 @@
 #include <set>
 
 #include "apps/coordinator/test_network.h"
+#include "common/base/format.h"
 #include "common/base/log.h"
-#include "service/store/faulty/faulty_disk.h"
-#include "service/store/sqlite/sqlite_store.h"
+#include "platform/store/faulty/faulty_disk.h"
+#include "platform/store/sqlite/sqlite_store.h"
 
 namespace weft::coordinator {
 namespace {
@@ -21,8 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using store::faulty::FaultyDisk;
 
-// What the packs of blobs lose: their files are on a disk of the same kind, which syncs what it is told to sync. Everything behind
-// the last sync is there in part, with some of it torn.
+// What the packs of blobs lose: their files are on a disk of the same kind, which syncs what it is
+// told to sync. Everything behind the last sync is there in part, with some of it torn.
 class PackTails {
  public:
   explicit PackTails(fs::path folder) : folder_(std::move(folder)) {}
@@ -64,8 +66,10 @@ class Machine {
         synchronous_(synchronous),
         network_([this] { return open(); }),
         tails_(network_.folder() / "pack") {
-    for (auto& key : workers_) key = std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value());
-    for (auto& key : clients_) key = std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value());
+    for (auto& key : workers_)
+      key = std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value());
+    for (auto& key : clients_)
+      key = std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value());
     set_log_level(LogLevel::error);
     network_.commit_fails = [this](const Error&) { off_ = true; };
     network_.start_fails = [this](const Error& error) { damage_ = error.message; };
@@ -79,8 +83,9 @@ class Machine {
   // Works until the power goes and comes back. What is wrong then; empty: nothing.
   std::string work_until_the_power_goes() {
     off_ = false;
-    disk_.cut_power_after(1 + random_() % (random_() % 4 == 0 ? 30 : 600),
-                          random_() % 5 == 0 ? FaultyDisk::Counting::database : FaultyDisk::Counting::everything);
+    disk_.cut_power_after(
+        1 + random_() % (random_() % 4 == 0 ? 30 : 600),
+        random_() % 5 == 0 ? FaultyDisk::Counting::database : FaultyDisk::Counting::everything);
     working_ = true;
     work();
     working_ = false;
@@ -107,13 +112,18 @@ class Machine {
     for (const auto& [id, tasks] : jobs_) {
       const auto row = network_.store().job(id);
       if (!row || row->state != store::JobState::done)
-        return std::format("Job {} is {}: {}", id.text(), row ? to_string(row->state) : "lost", row ? row->reason : row.error().message);
+        return weft::format("Job {} is {}: {}", id.text(), row ? to_string(row->state) : "lost",
+                            row ? row->reason : row.error().message);
       ByteVector expected;
       for (std::uint32_t i = 0; i < tasks * 4; ++i) append_le(expected, i);
-      if (network_.output(*row) != expected) return std::format("Job {} has other bytes than it should.", id.text());
-      if (network_.balance(ledger::Account::escrow(id)) != 0) return std::format("The escrow of {} is not empty.", id.text());
+      if (network_.output(*row) != expected)
+        return weft::format("Job {} has other bytes than it should.", id.text());
+      if (network_.balance(ledger::Account::escrow(id)) != 0)
+        return weft::format("The escrow of {} is not empty.", id.text());
     }
-    if (network_.balance(ledger::Account::worker(workers_[cheat]->public_key())) != 0) return "The cheat has earned something.";
+    if (network_.balance(
+            ledger::Account::owner(OwnerId::of_first(workers_[cheat]->public_key()))) != 0)
+      return "The cheat has earned something.";
     return "";
   }
 
@@ -127,7 +137,8 @@ class Machine {
 
   std::unique_ptr<store::Store> open() {
     const fs::path path = folder_.path() / "weft.db";
-    const store::sqlite::Options options{.synchronous = synchronous_, .vfs = "faulty-core", .pages_max = 0};
+    const store::sqlite::Options options{
+        .synchronous = synchronous_, .vfs = "faulty-core", .pages_max = 0};
     // Now and then the power goes again while the store finds out what happened.
     if (std::exchange(try_again_at_start_, false)) {
       disk_.cut_power_after(1 + random_() % 30);
@@ -143,16 +154,17 @@ class Machine {
   void connect_workers() {
     connected_.clear();
     for (std::size_t i = 0; i < workers_.size(); ++i) {
-      const Behaviour behaviour = i == 1       ? Behaviour{.doubled = true}
-                                  : i == 2     ? Behaviour{.receipt_first = true}
-                                  : i == cheat ? Behaviour{.wrong_byte = true}
-                                               : Behaviour{};
+      const jobs::Behaviour behaviour = i == 1       ? jobs::Behaviour{.doubled = true}
+                                        : i == 2     ? jobs::Behaviour{.receipt_first = true}
+                                        : i == cheat ? jobs::Behaviour{.wrong_byte = true}
+                                                     : jobs::Behaviour{};
       TestWorker& worker = network_.connect(*workers_[i], behaviour);
       worker.connect();
       connected_.push_back(&worker);
     }
     network_.run();
-    // They show what they hold from before, and hand it in again: it may be wanted, or settled already.
+    // They show what they hold from before, and hand it in again: it may be wanted, or settled
+    // already.
     for (std::size_t i = 0; i < connected_.size(); ++i) {
       auto held = std::exchange(held_[i], {});
       if (held.empty()) continue;
@@ -185,7 +197,8 @@ class Machine {
       return ask(unanswered_.begin()->first, again);
     }
     const std::uint64_t number = next_number_++;
-    ask(number, {.client = random_() % clients_.size(), .tasks = static_cast<std::uint32_t>(1 + random_() % 6)});
+    ask(number, {.client = random_() % clients_.size(),
+                 .tasks = static_cast<std::uint32_t>(1 + random_() % 6)});
   }
   struct Asked {
     std::size_t client = 0;
@@ -195,11 +208,14 @@ class Machine {
     unanswered_[number] = asked;
     store::SubmitNonce nonce{};
     std::memcpy(nonce.data(), &number, sizeof number);
-    network_.post_submission(*clients_[asked.client], count_manifest(asked.tasks, 2, "", 9), nonce,
+    network_.post_submission(*clients_[asked.client], jobs::count_manifest(asked.tasks, 2, "", 9),
+                             nonce,
                              [this, number, asked](const Result<protocol::api::Submitted>& answer) {
                                if (!answer) return;
                                const JobId id = JobId::parse(answer->id).value();
-                               if (const auto [known, is_new] = job_of_.emplace(number, id); !is_new && known->second != id) twice_ = id;
+                               if (const auto [known, is_new] = job_of_.emplace(number, id);
+                                   !is_new && known->second != id)
+                                 twice_ = id;
                                jobs_[id] = asked.tasks;
                                unanswered_.erase(number);
                              });
@@ -222,26 +238,28 @@ class Machine {
       }
       for (const auto& lease : worker.leases) {
         for (const auto& task : lease.tasks) {
-          if (!over.contains({TaskId{.job = lease.job, .index = task.index}, task.attempt})) held_[i].emplace_back(lease, task);
+          if (!over.contains({TaskId{.job = lease.job, .index = task.index}, task.attempt}))
+            held_[i].emplace_back(lease, task);
         }
       }
     }
     connected_.clear();
   }
 
-  // Everything that anybody was told, against what is stored.
+  // Everything that clients were told, against what is stored.
   std::string judge() {
     store::Store& store = network_.store();
     if (!damage_.empty()) return "What was stored is lost: " + damage_;
-    if (twice_) return std::format("One submission gave two jobs, one of them {}.", twice_->text());
+    if (twice_)
+      return weft::format("One submission gave two jobs, one of them {}.", twice_->text());
     if (const auto audit = store.audit(); !audit) return audit.error().message;
     if (network_.core().ledger_sum() != 0) return "The balances do not sum to zero.";
     for (const auto& [id, tasks] : jobs_) {
-      if (!store.job(id)) return std::format("Job {} was acknowledged and is lost.", id.text());
+      if (!store.job(id)) return weft::format("Job {} was acknowledged and is lost.", id.text());
     }
     const auto all = store.jobs({.client = {}, .before = 0, .count = 1'000'000});
     if (!all) return all.error().message;
-    std::map<std::pair<TaskId, PublicKey>, MicroCredits> stored;  // Who was paid what.
+    std::map<std::pair<TaskId, PublicKey>, MicroCredits> stored;  // What each worker was paid.
     std::set<TaskId> settled;
     for (const auto& job : *all) {
       const auto history = store.history(job.id, {.from = 0, .count = 1'000'000});
@@ -249,30 +267,40 @@ class Machine {
       if (!history || !tasks) return "The history of a job cannot be read.";
       std::set<std::string> pays;
       for (const auto& posted : history->transactions) {
-        if (posted.key.starts_with("pay:") && !pays.insert(posted.key).second) return posted.key + " was paid twice.";
+        if (posted.key.starts_with("pay:") && !pays.insert(posted.key).second)
+          return posted.key + " was paid twice.";
       }
-      if (pays.size() != tasks->size()) return std::format("Of job {} {} tasks are settled and {} paid.", job.id.text(), tasks->size(), pays.size());
+      if (pays.size() != tasks->size())
+        return weft::format("Of job {} {} tasks are settled and {} paid.", job.id.text(),
+                            tasks->size(), pays.size());
       for (const auto& task : *tasks) {
         settled.insert(task.id);
         const std::string key = "pay:" + task.id.text();
-        if (!pays.contains(key)) return std::format("Task {} is settled and not paid.", task.id.text());
+        if (!pays.contains(key))
+          return weft::format("Task {} is settled and not paid.", task.id.text());
         for (const auto& output : task.outputs) {
           if (const auto bytes = network_.blobs().read(output.hash); !bytes)
-            return std::format("The bytes of {} are lost: {}", task.id.text(), bytes.error().message);
+            return weft::format("The bytes of {} are lost: {}", task.id.text(),
+                                bytes.error().message);
         }
         for (const auto& posted : history->transactions) {
           if (posted.key != key) continue;
           for (const auto& movement : posted.movements) {
-            if (movement.account.kind == ledger::Account::Kind::worker) stored[{task.id, PublicKey{{movement.account.id}}}] = movement.amount;
+            if (movement.account.kind == ledger::Account::Kind::owner)
+              stored[{task.id, PublicKey{{movement.account.id}}}] = movement.amount;
           }
         }
       }
     }
     for (const auto& [what, amount] : paid_) {
       const auto found = stored.find(what);
-      if (amount == 0 && settled.contains(what.first)) continue;  // Right, and too late to be needed.
-      if (found == stored.end()) return std::format("Task {} was said to be accepted and is lost.", what.first.text());
-      if (found->second != amount) return std::format("Task {} was said to be paid {}, not {}.", what.first.text(), amount, found->second);
+      if (amount == 0 && settled.contains(what.first))
+        continue;  // Right, and too late to be needed.
+      if (found == stored.end())
+        return weft::format("Task {} was said to be accepted and is lost.", what.first.text());
+      if (found->second != amount)
+        return weft::format("Task {} was said to be paid {}, not {}.", what.first.text(), amount,
+                            found->second);
     }
     return "";
   }
@@ -299,10 +327,10 @@ class Machine {
   std::string damage_;
 };
 
-TEST(CorePower, WhateverAnybodyWasToldIsStillSoWhereverThePowerIsCut) {
+TEST(CorePower, WhatWasToldIsStillSoAtWhateverPointThePowerIsCut) {
   const bool longer = std::getenv("WEFT_LONG") != nullptr;
   const int machines = longer ? 200 : 2;
-  constexpr int cuts = 5;  // Of each machine; the judge reads all that it ever stored.
+  constexpr int cuts = 5;  // Cuts of each machine; the judge reads all that it ever stored.
   std::size_t jobs = 0, verdicts = 0;
   int tails = 0;
   FaultyDisk::Counts total;
@@ -310,7 +338,8 @@ TEST(CorePower, WhateverAnybodyWasToldIsStillSoWhereverThePowerIsCut) {
   for (int machine = 0; machine < machines; ++machine) {
     Machine under_test(static_cast<std::uint64_t>(machine), true);
     for (int cut = 0; cut < cuts; ++cut) {
-      ASSERT_EQ(under_test.work_until_the_power_goes(), "") << "seed " << machine << ", cut " << cut;
+      ASSERT_EQ(under_test.work_until_the_power_goes(), "")
+          << "seed " << machine << ", cut " << cut;
     }
     ASSERT_EQ(under_test.finish(), "") << "seed " << machine;
     jobs += under_test.jobs();
@@ -332,9 +361,12 @@ TEST(CorePower, WhateverAnybodyWasToldIsStillSoWhereverThePowerIsCut) {
   RecordProperty("cuts", machines * cuts);
   RecordProperty("jobs", std::to_string(jobs));
   RecordProperty("verdicts", std::to_string(verdicts));
-  std::printf("%d cuts (%zu in the log, %zu in a checkpoint), %zu writes lost, %zu torn, %d packs cut; %zu jobs taken, %zu verdicts heard\n",
-              machines * cuts, static_cast<std::size_t>(total.cuts_in_log), static_cast<std::size_t>(total.cuts_in_database),
-              static_cast<std::size_t>(total.writes_lost), static_cast<std::size_t>(total.writes_torn), tails, jobs, verdicts);
+  std::printf(
+      "%d cuts (%zu in the log, %zu in a checkpoint), %zu writes lost, %zu torn, %d packs cut; %zu "
+      "jobs taken, %zu verdicts heard\n",
+      machines * cuts, static_cast<std::size_t>(total.cuts_in_log),
+      static_cast<std::size_t>(total.cuts_in_database), static_cast<std::size_t>(total.writes_lost),
+      static_cast<std::size_t>(total.writes_torn), tails, jobs, verdicts);
 }
 
 TEST(CorePower, LosesWhatItAcknowledgedWhereSyncingIsOff) {

@@ -1,6 +1,6 @@
-// What becomes of a manifest before the core sees it: its data are blobs, its shader compiles, and what does not is refused
-// with the place.
-#include "apps/coordinator/submission.h"
+// What becomes of a manifest before the core sees it: its data are blobs, its shader compiles, and
+// what does not is refused with the place.
+#include "apps/coordinator/ingest/submission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,11 @@ using testing::HasSubstr;
 
 class SubmissionTest : public testing::Test {
  protected:
-  std::expected<Submission, Complaint> read(std::string_view text, const ShaderChecker& checker = {}, const SubmissionBounds& bounds = {}) {
-    return read_submission({.client = {}, .nonce = {}}, text, *blobs_, checker, bounds);
+  std::expected<jobs::Submission, Complaint> read(std::string_view text,
+                                                  const ShaderChecker& checker = {},
+                                                  const SubmissionBounds& bounds = {},
+                                                  const FundsCheck& funds = {}) {
+    return read_submission({.client = {}, .nonce = {}}, text, *blobs_, checker, bounds, {}, funds);
   }
 
   static constexpr std::string_view with_input =
@@ -42,10 +45,13 @@ TEST_F(SubmissionTest, InlineDataBecomeBlobsAndTheManifestIsOneItself) {
 
 TEST_F(SubmissionTest, AShaderThatDoesNotCompileIsRefusedWithLineAndColumn) {
   std::string checked;
-  const auto refused = read(with_input, [&](const manifest::Manifest&, std::string_view shader) -> Result<std::vector<ShaderComplaint>> {
-    checked = shader;
-    return std::vector<ShaderComplaint>{{.line = 3, .column = 16, .message = "cannot convert value"}};
-  });
+  const auto refused = read(with_input,
+                            [&](const manifest::Manifest&, std::string_view shader,
+                                const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+                              checked = shader;
+                              return std::vector<ShaderComplaint>{
+                                  {.line = 3, .column = 16, .message = "cannot convert value"}};
+                            });
 
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(checked, "fn main() {}");
@@ -54,21 +60,81 @@ TEST_F(SubmissionTest, AShaderThatDoesNotCompileIsRefusedWithLineAndColumn) {
 }
 
 TEST_F(SubmissionTest, AComplaintWithoutAPlaceNamesNone) {
-  const auto refused = read(with_input, [&](const manifest::Manifest&, std::string_view) -> Result<std::vector<ShaderComplaint>> {
-    return std::vector<ShaderComplaint>{{.message = "There is no entry point."}};
-  });
+  const auto refused =
+      read(with_input,
+           [&](const manifest::Manifest&, std::string_view,
+               const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+             return std::vector<ShaderComplaint>{{.message = "There is no entry point."}};
+           });
 
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().error.message, "shader: There is no entry point.");
   EXPECT_FALSE(refused.error().shader.has_value());
 }
 
-TEST_F(SubmissionTest, AShaderThatCannotBeCheckedIsTaken) {
-  const auto taken = read(with_input, [](const manifest::Manifest&, std::string_view) -> Result<std::vector<ShaderComplaint>> {
-    return fail(ErrorCode::unavailable, "There is no GPU here.");
+// A shader that compiles for minutes, from a wallet without a credit.
+TEST_F(SubmissionTest, FundsAreLookedAtBeforeTheShaderIsCompiled) {
+  int checked = 0;
+  const ShaderChecker checker = [&](const manifest::Manifest&, std::string_view,
+                                    const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+    ++checked;
+    return std::vector<ShaderComplaint>{};
+  };
+  const auto broke = read(with_input, checker, {}, [](const manifest::Manifest&) -> Result<> {
+    return fail(ErrorCode::insufficient_funds, "No credits.");
   });
 
+  ASSERT_FALSE(broke.has_value());
+  EXPECT_EQ(broke.error().error.code, ErrorCode::insufficient_funds);
+  EXPECT_EQ(checked, 0);
+  EXPECT_EQ(blobs_->count(), 0U) << "and nothing is stored";
+  EXPECT_TRUE(read(with_input, checker).has_value());
+  EXPECT_EQ(checked, 1) << "the attack: without a look at funds it is compiled";
+}
+
+TEST_F(SubmissionTest, AShaderThatTakesTooLongIsRefused) {
+  const auto refused = read(with_input,
+                            [](const manifest::Manifest&, std::string_view,
+                               const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+                              return fail(ErrorCode::deadline_exceeded, "It takes too long.");
+                            });
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().error.code, ErrorCode::deadline_exceeded);
+}
+
+TEST_F(SubmissionTest, AMatrixThatWouldFillTheMemoryIsRefused) {
+  constexpr std::string_view product =
+      R"({"weft":1,"kind":"kernel","name":"p","kernel":"matmul_i8","m":2,"n":2,"k":2,"a":{"value":[1,2,3,4]},
+         "b":{"value":[1,0,0,1]},"split":{"tasks":1},"verify":{"compare":"exact","replicas":1},"budget":1})";
+  const auto refused = read(product, {}, {.operand_bytes_max = 3});
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().error.message, HasSubstr("has 4 bytes; at most 3 are taken"));
+  EXPECT_TRUE(read(product, {}, {.operand_bytes_max = 4}).has_value());
+}
+
+TEST_F(SubmissionTest, AShaderThatCannotBeCheckedIsTaken) {
+  const auto taken = read(with_input,
+                          [](const manifest::Manifest&, std::string_view,
+                             const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+                            return fail(ErrorCode::unavailable, "There is no GPU here.");
+                          });
+
   EXPECT_TRUE(taken.has_value());
+}
+
+TEST_F(SubmissionTest, ResultsThatAnyWorkersDecideAreTakenWhereTheOperatorAllowsThem) {
+  std::string text(with_input);
+  const std::string_view replicas = R"("replicas":1)";
+  text.insert(text.find(replicas) + replicas.size(), R"(,"trust":"anyone")");
+
+  EXPECT_TRUE(read(text).has_value());
+  const auto refused = read(text, {}, {.anyone = false});
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().error.code, ErrorCode::permission_denied);
+  EXPECT_THAT(refused.error().error.message, HasSubstr("--allow-anyone"));
 }
 
 TEST_F(SubmissionTest, FilesOfTheClientsMachineAreNotRead) {

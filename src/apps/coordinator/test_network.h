@@ -1,34 +1,40 @@
-// A whole network in one thread and simulated time: the real core, sessions, intake and blobs, the store in memory, and
-// workers that compute y[i] = i or misbehave on demand. Everything that travels is encoded and decoded.
+// A whole network in one thread and simulated time: the real core, sessions, intake and blobs, the
+// store in memory, and workers that compute y[i] = i or misbehave on demand. Everything that
+// travels is encoded and decoded.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
-#include <format>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
-#include "apps/coordinator/core.h"
-#include "apps/coordinator/intake.h"
-#include "apps/coordinator/session.h"
-#include "apps/coordinator/submission.h"
-#include "apps/coordinator/test_work.h"
+#include "apps/coordinator/ingest/intake.h"
+#include "apps/coordinator/ingest/restoring.h"
+#include "apps/coordinator/ingest/session.h"
+#include "apps/coordinator/ingest/submission.h"
+#include "apps/coordinator/ingest/verifier.h"
+#include "apps/coordinator/test_runner.h"
 #include "common/crypto/keys.h"
 #include "common/protocol/codec.h"
-#include "service/store/memory/memory_store.h"
+#include "decisions/jobs/core.h"
+#include "decisions/jobs/test_work.h"
+#include "platform/store/memory/memory_store.h"
 
 namespace weft::coordinator {
 
 class TestFolder {
  public:
   TestFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "weft-coordinator-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "weft-coordinator-XXXXXX").string();
     path_ = mkdtemp(pattern.data());
   }
   ~TestFolder() {
@@ -46,7 +52,8 @@ class TestNetwork;
 // One simulated worker; keeps what it was told.
 class TestWorker {
  public:
-  TestWorker(TestNetwork& its_network, SessionId its_session, const crypto::KeyPair& its_key, Behaviour its_behaviour)
+  TestWorker(TestNetwork& its_network, jobs::SessionId its_session, const crypto::KeyPair& its_key,
+             jobs::Behaviour its_behaviour)
       : network(its_network), session(its_session), key(its_key), behaviour(its_behaviour) {}
 
   void connect(protocol::WorkerKind kind = protocol::WorkerKind::native);
@@ -55,9 +62,10 @@ class TestWorker {
   void hear(const std::string& text);
 
   TestNetwork& network;
-  const SessionId session;
+  const jobs::SessionId session;
   const crypto::KeyPair& key;
-  Behaviour behaviour;
+  jobs::Behaviour behaviour;
+  std::string vendor{};  // Its device's vendor.
   std::shared_ptr<Session> line;
   protocol::Challenge challenge;
   std::vector<protocol::Verdict> verdicts;
@@ -66,18 +74,30 @@ class TestWorker {
   std::vector<protocol::ErrorMessage> errors;
   std::vector<protocol::OpenChunks> opens;
   std::map<std::pair<TaskId, std::uint32_t>, ByteVector> handed;
+  bool hears_texts = false;  // What comes is kept as it is, and nothing else is done.
+  std::vector<std::string> texts;
   bool welcomed = false;
   bool closed = false;
 };
 
-class TestNetwork : public World {
+class TestNetwork : public jobs::World {
  public:
   static constexpr MicroCredits grant = 1'000'000'000;
 
+  // The rules of quorums alone.
+  static jobs::CoreSettings by_heads() {
+    jobs::CoreSettings settings;
+    settings.count_levels(false);
+    return settings;
+  }
+
   using OpenStore = std::function<std::unique_ptr<store::Store>()>;
-  explicit TestNetwork(OpenStore open_store = store::memory::create) : TestNetwork(CoreSettings{}, std::move(open_store)) {}
-  explicit TestNetwork(CoreSettings settings, OpenStore open_store = store::memory::create)
-      : settings_(std::move(settings)), identity_(crypto::KeyPair::generate().value()), open_store_(std::move(open_store)) {
+  explicit TestNetwork(OpenStore open_store = store::memory::create)
+      : TestNetwork(by_heads(), std::move(open_store)) {}
+  explicit TestNetwork(jobs::CoreSettings settings, OpenStore open_store = store::memory::create)
+      : settings_(std::move(settings)),
+        identity_(crypto::KeyPair::generate().value()),
+        open_store_(std::move(open_store)) {
     open();
     start();
   }
@@ -87,9 +107,11 @@ class TestNetwork : public World {
     end_process();
     start();
   }
-  // The machine is off and on again: everything is closed, `meanwhile` happens, and everything is opened anew.
+  // The machine is off and on again: everything is closed, `meanwhile` happens, and everything is
+  // opened again.
   void restart_machine(const std::function<void()>& meanwhile) {
     end_process();
+    verifier_.reset();
     store_.reset();
     intake_.reset();
     blobs_.reset();
@@ -98,47 +120,60 @@ class TestNetwork : public World {
     start();
   }
 
-  TestWorker& join(const crypto::KeyPair& key, Behaviour behaviour = {}, protocol::WorkerKind kind = protocol::WorkerKind::native) {
+  TestWorker& join(const crypto::KeyPair& key, jobs::Behaviour behaviour = {},
+                   protocol::WorkerKind kind = protocol::WorkerKind::native) {
     auto& worker = connect(key, behaviour);
     worker.connect(kind);
     run();
     return worker;
   }
   // Opened, nothing said yet.
-  TestWorker& connect(const crypto::KeyPair& key, Behaviour behaviour = {}) {
-    const SessionId id = ++sessions_;
+  TestWorker& connect(const crypto::KeyPair& key, jobs::Behaviour behaviour = {}) {
+    const jobs::SessionId id = ++sessions_;
     auto worker = std::make_unique<TestWorker>(*this, id, key, behaviour);
-    worker->line = std::make_shared<Session>(Session::Parts{.id = id,
-                                                            .coordinator = identity_.public_key(),
-                                                            .book = *book_,
-                                                            .intake = *intake_,
-                                                            .line = std::make_shared<WorkerLine>(*worker),
-                                                            .secret = settings_.secret,
-                                                            .core =
-                                                                [this](std::function<void(Core&, Moment)> event) {
-                                                                  events_.push_back(std::move(event));
-                                                                  return true;
-                                                                },
-                                                            .work =
-                                                                [this](const std::function<void()>& work) {
-                                                                  hold_work ? held_work.push_back(work) : work();
-                                                                  return true;
-                                                                }});
+    worker->line = std::make_shared<Session>(
+        Session::Parts{.id = id,
+                       .coordinator = identity_.public_key(),
+                       .sign = [this](ByteSpan digest) { return identity_.sign_now(digest); },
+                       .host = "test:7300",
+                       .book = *book_,
+                       .intake = *intake_,
+                       .line = std::make_shared<WorkerLine>(*worker),
+                       .secret = settings_.secret,
+                       .core =
+                           [this](std::function<void(jobs::Core&, jobs::Moment)> event) {
+                             events_.push_back(std::move(event));
+                             return true;
+                           },
+                       .work =
+                           [this](const std::function<void()>& work) {
+                             hold_work ? held_work.push_back(work) : work();
+                             return true;
+                           },
+                       .invite_file = {},
+                       .without = invitation});
     return *workers_.emplace(id, std::move(worker)).first->second;
   }
 
   // Submits and returns the answer, once it is out.
-  Result<protocol::api::Submitted> submit(const crypto::KeyPair& client, const std::string& text, store::SubmitNonce nonce = {}) {
+  Result<protocol::api::Submitted> submit(const crypto::KeyPair& client, const std::string& text,
+                                          store::SubmitNonce nonce = {}) {
     std::optional<Result<protocol::api::Submitted>> answer;
-    post_submission(client, text, nonce, [&](Result<protocol::api::Submitted> result) { answer = std::move(result); });
+    post_submission(client, text, nonce,
+                    [&](Result<protocol::api::Submitted> result) { answer = std::move(result); });
     run();
     return answer.value_or(fail(ErrorCode::unavailable, "No answer."));
   }
-  void post_submission(const crypto::KeyPair& client, const std::string& text, store::SubmitNonce nonce, Answer<protocol::api::Submitted> answer) {
-    auto submission = read_submission({.client = client.public_key(), .nonce = nonce}, text, *blobs_, {}, {});
+  void post_submission(const crypto::KeyPair& client, const std::string& text,
+                       store::SubmitNonce nonce, jobs::Answer<protocol::api::Submitted> answer) {
+    auto submission =
+        read_submission({.client = client.public_key(), .nonce = nonce}, text, *blobs_, {}, {});
     ASSERT_TRUE(submission.has_value()) << submission.error().error.message;
+    submission->id = new_id();
+    ASSERT_TRUE(look_up_nonce(*submission, *store_).has_value());
     events_.push_back(
-        [submission = std::move(*submission), answer = std::move(answer)](Core& core, Moment now) { core.submit(submission, now, answer); });
+        [submission = std::move(*submission), answer = std::move(answer)](
+            jobs::Core& core, jobs::Moment now) { core.submit(submission, now, answer); });
   }
 
   // Handles everything that there is to handle at this moment of the simulated time.
@@ -169,11 +204,13 @@ class TestNetwork : public World {
   }
   // Lets time go by in steps, workers beating, until the job has ended or `limit` is over.
   store::Job finish(const JobId& job, std::chrono::seconds limit = std::chrono::seconds(120)) {
-    for (std::chrono::milliseconds passed{0}; passed < limit; passed += std::chrono::milliseconds(500)) {
+    for (std::chrono::milliseconds passed{0}; passed < limit;
+         passed += std::chrono::milliseconds(500)) {
       const auto row = store_->job(job);
       if (row && store::is_terminal(row->state)) break;
       for (auto& [id, worker] : workers_) {
-        if (!worker->closed && worker->welcomed && !worker->behaviour.silent) worker->say(protocol::Beat{});
+        if (!worker->closed && worker->welcomed && !worker->behaviour.silent)
+          worker->say(protocol::Beat{});
       }
       pass(std::chrono::milliseconds(500));
     }
@@ -181,13 +218,24 @@ class TestNetwork : public World {
   }
 
   MicroCredits balance(const ledger::Account& account) const { return core_->balance_now(account); }
-  ByteVector output(const store::Job& job) const { return blobs_->read(job.outputs.at(0).hash).value(); }
-  void post(std::function<void(Core&, Moment)> event) { events_.push_back(std::move(event)); }
+  ByteVector output(const store::Job& job) const {
+    return blobs_->read(job.outputs.at(0).hash).value();
+  }
+  void post(std::function<void(jobs::Core&, jobs::Moment)> event) {
+    events_.push_back(std::move(event));
+  }
   store::Store& store() { return *store_; }
   store::Blobs& blobs() { return *blobs_; }
-  Core& core() { return *core_; }
+  jobs::Core& core() { return *core_; }
   const PublicKey& coordinator() const { return identity_.public_key(); }
 
+  // The invitation of workers that join from here on.
+  trust::Invitation invitation = trust::Invitation::worker;
+  // The coordinator has a verifier of its own, which computes the counting job.
+  bool verifier = false;
+  bool verifier_fails = false;  // "Not this verifier", whatever it is asked.
+  std::size_t verified = 0;     // Orders to it.
+  bool taint_grants = false;
   bool hold_commits = false;   // Batches wait on their way to the disk,
   bool merge_commits = false;  // and go there as one.
   bool hold_work = false;      // Frames wait to be looked at until the test does.
@@ -197,45 +245,69 @@ class TestNetwork : public World {
   std::size_t commits = 0;
   std::function<void()> before_commit;             // As GroupCommit calls it.
   std::function<void(const Error&)> commit_fails;  // Where that is no failure of the test;
-  std::function<void(const Error&)> start_fails;   // nor this, after which there is no core that could be used.
+  std::function<void(const Error&)>
+      start_fails;  // nor this, after which there is no core that could be used.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
   // --- World
-  void send(SessionId session, protocol::CoordinatorMessage message) override {
-    if (const auto found = workers_.find(session); found != workers_.end()) found->second->line->send(message);
+  void send(jobs::SessionId session, protocol::CoordinatorMessage message) override {
+    if (const auto found = workers_.find(session); found != workers_.end())
+      found->second->line->send(message);
   }
-  void close(SessionId session, protocol::ErrorMessage why) override {
-    if (const auto found = workers_.find(session); found != workers_.end()) found->second->line->end(why);
+  void close(jobs::SessionId session, protocol::ErrorMessage why) override {
+    if (const auto found = workers_.find(session); found != workers_.end())
+      found->second->line->end(why);
   }
+  void keep(ByteVector bytes) override { ASSERT_TRUE(blobs_->add(bytes).has_value()); }
   void commit(store::Batch batch, std::function<void(Result<>)> done) override {
     ++commits;
     held_commits_.push_back({std::move(batch), std::move(done)});
   }
-  void join(JoinOrder order) override {
+  void join(jobs::JoinOrder order) override {
     auto outputs = intake_->join(*order.manifest, order.parts);
-    events_.push_back([id = order.job, outputs = std::move(outputs)](Core& core, Moment now) { core.joined(id, outputs, now); });
+    events_.push_back([id = order.job, outputs = std::move(outputs)](
+                          jobs::Core& core, jobs::Moment now) { core.joined(id, outputs, now); });
   }
-  void inspect(AuditOrder order) override {
+  void inspect(jobs::AuditOrder order) override {
     const auto outcome = intake_->inspect(order);
-    events_.push_back([task = order.task, auditor = order.auditor, outcome](Core& core, Moment now) { core.inspected(task, auditor, outcome, now); });
+    events_.push_back(
+        [task = order.task, auditor = order.auditor, outcome](jobs::Core& core, jobs::Moment now) {
+          core.inspected(task, auditor, outcome, now);
+        });
   }
-  void compare(CompareOrder order) override {
+  void compare(jobs::CompareOrder order) override {
     const auto compare = [this, order = std::move(order)] {
-      events_.push_back([result = intake_->compare(order)](Core& core, Moment now) { core.compared(result, now); });
+      events_.push_back([result = intake_->compare(order)](jobs::Core& core, jobs::Moment now) {
+        core.compared(result, now);
+      });
     };
     hold_comparisons ? held_comparisons.push_back(compare) : compare();
   }
-  void forget(std::vector<Hash> blobs) override {
+  void forget(const std::vector<Hash>& blobs) override {
     for (const Hash& blob : blobs) (void)blobs_->remove(blob);
+  }
+  [[nodiscard]] bool verifies() const override { return verifier; }
+  void verify(jobs::VerifyOrder order) override {
+    ++verified;
+    await_verifier([&] { its_verifier().verify(std::move(order)); });
+  }
+  void measure(jobs::MeasureOrder order) override {
+    await_verifier([&] { its_verifier().measure(std::move(order)); });
   }
   void fatal(const Error& error) override {
     if (commit_fails) return commit_fails(error);
     ADD_FAILURE() << "The store refused a batch: " << error.message;
   }
-  JobId new_job_id() override {
+  std::vector<JobId> new_ids(std::uint32_t count) {
+    std::vector<JobId> ids(count);
+    for (JobId& id : ids) id = new_id();
+    return ids;
+  }
+  JobId new_id() {
     JobId id;
     ++jobs_;
-    for (std::size_t i = 0; i < sizeof jobs_; ++i) id.bytes[i] = static_cast<std::uint8_t>(jobs_ >> (8 * i));
+    for (std::size_t i = 0; i < sizeof jobs_; ++i)
+      id.bytes[i] = static_cast<std::uint8_t>(jobs_ >> (8 * i));
     return id;
   }
 
@@ -254,12 +326,48 @@ class TestNetwork : public World {
     TestWorker& worker_;
   };
 
+  Verifier& its_verifier() {
+    if (!verifier_) {
+      const auto answer = [this](std::function<void(jobs::Core&, jobs::Moment)> event) {
+        const std::lock_guard lock(verifier_mutex_);
+        verifier_answer_ = std::move(event);
+        verifier_answered_.notify_one();
+      };
+      verifier_ = std::make_unique<Verifier>(
+          *blobs_, [this] { return std::make_unique<CountRunner>(verifier_fails); },
+          [answer](const jobs::VerifyOrder& order, trust::AuditOutcome outcome) {
+            answer([task = order.task, root = order.root, outcome](jobs::Core& core,
+                                                                   jobs::Moment now) {
+              core.verified(task, root, outcome, now);
+            });
+          },
+          [answer](const JobId& job, std::optional<scheduler::Measurement> measurement) {
+            answer([job, measurement](jobs::Core& core, jobs::Moment now) {
+              core.measured(job, measurement, now);
+            });
+          });
+    }
+    return *verifier_;
+  }
+  // It runs on a thread of its own; here one order after the other.
+  void await_verifier(const std::function<void()>& order) {
+    order();
+    std::unique_lock lock(verifier_mutex_);
+    verifier_answered_.wait(lock, [&] { return verifier_answer_ != nullptr; });
+    events_.push_back(std::exchange(verifier_answer_, nullptr));
+  }
+
   void start() {
-    CoreSettings settings = settings_;
+    jobs::CoreSettings settings = settings_;
     settings.grant = grant;
-    core_ = std::make_unique<Core>(Core::Parts{.world = *this, .store = *store_, .blobs = *blobs_, .book = *book_}, settings);
-    auto loaded = store_->load();
-    const auto restored = loaded ? core_->restore(std::move(*loaded), now_) : std::unexpected(loaded.error());
+    settings.grants_tainted = taint_grants;  // Else they can be staked.
+    core_ =
+        std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *this, .book = *book_}, settings);
+    const auto restored = [&]() -> Result<> {
+      WEFT_ASSIGN(auto loaded, store_->load());
+      WEFT_ASSIGN(auto given, look_up(std::move(loaded), *store_, *blobs_));
+      return core_->restore(std::move(given), now_);
+    }();
     if (!restored && start_fails) return start_fails(restored.error());
     ASSERT_TRUE(restored.has_value()) << restored.error().message;
     run();
@@ -275,7 +383,7 @@ class TestNetwork : public World {
     landed_.clear();
     held_commits_.clear();
     core_.reset();
-    book_ = std::make_unique<Book>();
+    book_ = std::make_unique<jobs::Book>();
   }
   void apply(std::vector<Held> group) {
     if (!group.empty() && before_commit) before_commit();
@@ -283,7 +391,8 @@ class TestNetwork : public World {
       store::Batch merged;
       for (auto& held : group) merged.merge(std::move(held.batch));
       const auto done = store_->commit(merged);
-      for (auto& held : group) landed_.push_back([call = std::move(held.done), done] { call(done); });
+      for (auto& held : group)
+        landed_.push_back([call = std::move(held.done), done] { call(done); });
       return;
     }
     for (auto& held : group) {
@@ -292,27 +401,33 @@ class TestNetwork : public World {
     }
   }
 
-  const CoreSettings settings_;
+  const jobs::CoreSettings settings_;
   TestFolder folder_;
   crypto::KeyPair identity_;
   OpenStore open_store_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
-  std::unique_ptr<Book> book_ = std::make_unique<Book>();
+  std::unique_ptr<jobs::Book> book_ = std::make_unique<jobs::Book>();
   std::unique_ptr<Intake> intake_;
-  std::unique_ptr<Core> core_;
-  std::deque<std::function<void(Core&, Moment)>> events_;
+  std::unique_ptr<jobs::Core> core_;
+  std::deque<std::function<void(jobs::Core&, jobs::Moment)>> events_;
   std::deque<std::function<void()>> landed_;
   std::vector<Held> held_commits_;
-  std::map<SessionId, std::unique_ptr<TestWorker>> workers_;
-  SessionId sessions_ = 0;
+  std::map<jobs::SessionId, std::unique_ptr<TestWorker>> workers_;
+  jobs::SessionId sessions_;
   std::uint32_t jobs_ = 0;
-  Moment now_{.at = Instant{} + std::chrono::hours(1), .unix = 1'000'000'000'000};
+  std::mutex verifier_mutex_;
+  std::condition_variable verifier_answered_;
+  std::function<void(jobs::Core&, jobs::Moment)> verifier_answer_;
+  std::unique_ptr<Verifier> verifier_;
+  jobs::Moment now_{.at = Instant{} + std::chrono::hours(1), .unix = 1'000'000'000'000};
 };
 
 // What a worker says that it holds after a reconnect.
 inline protocol::HeldTask held_of(const protocol::Lease& lease, const protocol::LeasedTask& task) {
-  return {.task = {.job = lease.job, .index = task.index}, .attempt = task.attempt, .proof = task.proof};
+  return {.task = {.job = lease.job, .index = task.index},
+          .attempt = task.attempt,
+          .proof = task.proof};
 }
 
 inline void TestWorker::connect(protocol::WorkerKind kind) {
@@ -324,17 +439,22 @@ inline void TestWorker::connect(protocol::WorkerKind kind) {
   hello.slots = 4;
   hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
   hello.capabilities.f32_gflop_per_s = 1000;
+  hello.capabilities.vendor = vendor;
   say(hello);
 }
 
-inline void TestWorker::say(const protocol::WorkerMessage& message) { line->on_text(protocol::encode(message)); }
+inline void TestWorker::say(const protocol::WorkerMessage& message) {
+  line->on_text(protocol::encode(message));
+}
 
 inline void TestWorker::hear(const std::string& text) {
+  if (hears_texts) return texts.push_back(text);
   const auto message = protocol::decode_coordinator_message(text);
   ASSERT_TRUE(message.has_value()) << message.error().message;
   if (const auto* asked = std::get_if<protocol::Challenge>(&*message)) {
     challenge = *asked;
-    say(protocol::Prove{.signature = key.sign_now(protocol::hello_digest(asked->coordinator, asked->nonce, key.public_key()))});
+    say(protocol::Prove{.signature = key.sign_now(protocol::hello_digest(
+                            asked->coordinator, asked->nonce, key.public_key()))});
   } else if (std::holds_alternative<protocol::Welcome>(*message)) {
     welcomed = true;
   } else if (const auto* verdict = std::get_if<protocol::Verdict>(&*message)) {
@@ -346,31 +466,36 @@ inline void TestWorker::hear(const std::string& text) {
   } else if (const auto* to_open = std::get_if<protocol::OpenChunks>(&*message)) {
     opens.push_back(*to_open);
     if (behaviour.opens_nothing) return;
-    protocol::Opening opening{.task = to_open->task, .attempt = to_open->attempt, .roots = {}, .paths = {}};
+    protocol::Opening opening{
+        .task = to_open->task, .attempt = to_open->attempt, .roots = {}, .paths = {}};
     const ByteVector& bytes = handed.at({to_open->task, to_open->attempt});
     opening.roots.push_back(proof::output_root(bytes));
     if (behaviour.opens_wrong) opening.roots[0].bytes[0] ^= 1;
     for (const auto& [output, chunk] : to_open->chunks) {
       const auto path = proof::inclusion_path(bytes, chunk).value();
-      opening.paths.push_back({.output = output, .chunk = chunk, .chunks = path.chunks, .siblings = path.siblings});
+      opening.paths.push_back(
+          {.output = output, .chunk = chunk, .chunks = path.chunks, .siblings = path.siblings});
     }
-    network.post([this, opening](Core&, Moment) { say(opening); });
+    network.post([this, opening](jobs::Core&, jobs::Moment) { say(opening); });
   } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {
     leases.push_back(*lease);
     if (behaviour.silent) return;
     // Later: a worker does not answer from inside of being told.
-    network.post([this, given = *lease](Core&, Moment) {
+    network.post([this, given = *lease](jobs::Core&, jobs::Moment) {
       for (const auto& task : given.tasks) deliver(given, task);
     });
   }
 }
 
 inline void TestWorker::deliver(const protocol::Lease& lease, const protocol::LeasedTask& task) {
+  if (task.index >= behaviour.answers_below) return;
   if (behaviour.fails) {
-    return say(protocol::TaskFailed{
-        .task = {.job = lease.job, .index = task.index}, .attempt = task.attempt, .code = "internal", .message = "It does not want to."});
+    return say(protocol::TaskFailed{.task = {.job = lease.job, .index = task.index},
+                                    .attempt = task.attempt,
+                                    .code = "internal",
+                                    .message = "It does not want to."});
   }
-  const Handed made = hand_in(behaviour, key, challenge, lease.job, task);
+  const jobs::Handed made = jobs::hand_in(behaviour, key, challenge, lease.job, task);
   handed[{TaskId{.job = lease.job, .index = task.index}, task.attempt}] = made.bytes;
   if (behaviour.receipt_first) say(made.receipt);
   line->on_binary(made.frame);

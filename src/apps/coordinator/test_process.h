@@ -1,5 +1,6 @@
-// A coordinator as a process of its own (this test program, started again), scripted workers over real sockets, and what a
-// client does. Used by the tests whose subject is the process: crashes, and the interface as strangers meet it.
+// A coordinator as a process of its own (this test program, started again), scripted workers over
+// real sockets, and what a client does. Used by the tests whose subject is the process: crashes,
+// and the interface as strangers meet it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,8 +9,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <future>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <signal.h>
@@ -25,12 +30,15 @@
 #include <sys/wait.h>
 
 #include "apps/coordinator/coordinator.h"
-#include "apps/coordinator/test_work.h"
+#include "apps/coordinator/test_runner.h"
+#include "common/base/guarded.h"
 #include "common/base/log.h"
+#include "common/crypto/ordered_id.h"
 #include "common/protocol/api.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/signing.h"
-#include "service/net/client.h"
+#include "decisions/jobs/test_work.h"
+#include "platform/net/client.h"
 
 namespace weft::coordinator {
 
@@ -46,9 +54,16 @@ inline int serve_for_test(const char* port, const char* data) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   set_log_level(LogLevel::error);
-  Options options{.port = static_cast<std::uint16_t>(std::atoi(port)), .data = data, .rate_limit = 0};
+  Options options{
+      .port = static_cast<std::uint16_t>(std::atoi(port)), .data = data, .rate_limit = 0};
   if (const char* grant = std::getenv("WEFT_TEST_GRANT")) options.grant = std::atoll(grant);
-  auto coordinator = Coordinator::start(options);
+  if (std::getenv("WEFT_TEST_KEYS") != nullptr) options.require_keys = true;
+  options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
+  // WEFT_TEST_HEADS: the levels of workers do not count.
+  options.core.count_levels(std::getenv("WEFT_TEST_HEADS") == nullptr);
+  static constexpr bool never = false;
+  const PartRunnerFactory runner = [] { return std::make_unique<CountRunner>(never); };
+  auto coordinator = Coordinator::start(options, {}, runner);
   if (!coordinator) {
     log_error("{}", coordinator.error().message);
     return 1;
@@ -58,6 +73,13 @@ inline int serve_for_test(const char* port, const char* data) {
   (*coordinator)->stop();
   return 0;
 }
+
+// Coordinators that are started while it lives count workers by heads.
+struct CountingHeads {
+  CountingHeads() { setenv("WEFT_TEST_HEADS", "1", 1); }
+  CountingHeads(const CountingHeads&) = delete;
+  ~CountingHeads() { unsetenv("WEFT_TEST_HEADS"); }
+};
 
 inline std::uint16_t free_port() {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -73,7 +95,9 @@ inline std::uint16_t free_port() {
 
 class Process {
  public:
-  Process(std::uint16_t port, fs::path data) : port_(std::to_string(port)), data_(std::move(data)) { start(); }
+  Process(std::uint16_t port, fs::path data) : port_(std::to_string(port)), data_(std::move(data)) {
+    start();
+  }
   ~Process() { kill(); }
 
   void start() {
@@ -105,21 +129,62 @@ class Process {
   pid_t pid_ = 0;
 };
 
-// A worker over the network that comes back after every broken connection, shows what it holds, and hands it in again.
-// Everything runs on its client's thread.
+// A worker over the network that comes back after every broken connection, shows what it holds, and
+// hands it in again. Everything runs on its client's thread.
 class ScriptedWorker {
  public:
-  ScriptedWorker(const std::string& url, Behaviour behaviour, std::uint32_t seed)
-      : key_(crypto::KeyPair::generate().value()),
-        behaviour_(behaviour),
+  ScriptedWorker(const std::string& url, jobs::Behaviour behaviour, std::uint32_t seed,
+                 crypto::KeyPair key = crypto::KeyPair::generate().value(), std::uint32_t slots = 4,
+                 bool invited = true)
+      : key_(std::move(key)),
+        behaviour_(std::move(behaviour)),
+        slots_(slots),
+        invited_(invited),
         random_(seed),
         client_(net::Client::create({.url = url, .connections = 1}).value()) {
     client_->post([this] { connect(); });
   }
 
-  [[nodiscard]] std::string account() const { return "worker:" + key_.public_key().text(); }
+  [[nodiscard]] std::string account() const { return "granted:" + key_.public_key().text(); }
+  [[nodiscard]] std::string key() const { return key_.public_key().text(); }
   [[nodiscard]] std::size_t errors() const { return errors_; }
+  // What the coordinator answers to a blob that no lease of the worker leads to.
+  int put_without_a_lease(const ByteVector& bytes) {
+    std::promise<int> status;
+    client_->post([&] {
+      client_->send(net::with_bearer(net::put("/v1/blobs/" + crypto::sha256(bytes).text(),
+                                              std::string(as_text(bytes))),
+                                     blob_token_),
+                    [&](const Result<net::Response>& answer) {
+                      status.set_value(answer ? answer->status : 0);
+                    });
+    });
+    return status.get_future().get();
+  }
   [[nodiscard]] std::size_t refused() const { return refused_; }
+  [[nodiscard]] bool joined() const { return joined_; }
+  [[nodiscard]] std::size_t leased() const { return leased_; }  // Tasks.
+  // States of tasks that its leases go on from.
+  [[nodiscard]] std::vector<Hash> resumed() const {
+    return resumed_.with([](const auto& states) { return states; });
+  }
+  // Keeps the state of a task that it holds and does not answer: 40 parts of 100.
+  void keep_state(const TaskId& task) {
+    client_->post([this, task] {
+      for (const auto& [id, held] : held_) {
+        if (id.first == task) return keep_state_of(held);
+      }
+    });
+  }
+  // As far as a coordinator looks into it.
+  [[nodiscard]] static ByteVector state_of(const TaskId& task) {
+    ByteVector bytes;
+    append(bytes, as_bytes(std::string_view("weftckp1")));
+    append(bytes, task.job.span());
+    append_le(bytes, task.index);
+    append(bytes, as_bytes(std::string_view("forty of a hundred parts")));
+    return bytes;
+  }
 
  private:
   struct Held {
@@ -128,38 +193,56 @@ class ScriptedWorker {
   };
 
   void connect() {
-    socket_ = client_->connect(
-        "/v1/worker", {.open =
-                           [this] {
-                             protocol::Hello hello;
-                             hello.versions = {protocol::version};
-                             hello.key = key_.public_key();
-                             hello.software = "test";
-                             hello.slots = 4;
-                             hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
-                             say(hello);
-                           },
-                       .text = [this](const std::string& text) { hear(text); },
-                       .closed = [this](const Error&) { client_->after(std::chrono::milliseconds(20 + random_() % 80), [this] { connect(); }); }});
+    socket_ = client_->connect("/v1/worker",
+                               {.open =
+                                    [this] {
+                                      protocol::Hello hello;
+                                      hello.versions = {protocol::version};
+                                      hello.key = key_.public_key();
+                                      hello.software = "test";
+                                      hello.slots = slots_;
+                                      hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
+                                      say(hello);
+                                    },
+                                .text = [this](const std::string& text) { hear(text); },
+                                .closed =
+                                    [this](const Error&) {
+                                      client_->after(std::chrono::milliseconds(20 + random_() % 80),
+                                                     [this] { connect(); });
+                                    }});
   }
-  void say(const protocol::WorkerMessage& message) { socket_->send_text(protocol::encode(message)); }
+  void say(const protocol::WorkerMessage& message) {
+    socket_->send_text(protocol::encode(message));
+  }
 
   void hear(const std::string& text) {
     const auto message = protocol::decode_coordinator_message(text);
     ASSERT_TRUE(message.has_value()) << message.error().message;
     if (const auto* asked = std::get_if<protocol::Challenge>(&*message)) {
       challenge_ = *asked;
-      say(protocol::Prove{.signature = key_.sign_now(protocol::hello_digest(asked->coordinator, asked->nonce, key_.public_key()))});
-    } else if (std::holds_alternative<protocol::Welcome>(*message)) {
+      std::ifstream invite(invited_ ? asked->invite_file : std::string());
+      say(protocol::Prove{.signature = key_.sign_now(protocol::hello_digest(
+                              asked->coordinator, asked->nonce, key_.public_key())),
+                          .invite = std::string(std::istreambuf_iterator<char>(invite), {})});
+    } else if (const auto* welcome = std::get_if<protocol::Welcome>(&*message)) {
+      blob_token_ = welcome->blob_token;
+      joined_ = true;
       protocol::Resume resume;
-      for (const auto& [id, held] : held_) resume.held.push_back({.task = id.first, .attempt = id.second, .proof = held.task.proof});
+      for (const auto& [id, held] : held_)
+        resume.held.push_back({.task = id.first, .attempt = id.second, .proof = held.task.proof});
       if (!resume.held.empty()) say(resume);
       for (const auto& [id, held] : held_) deliver(held);
     } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {
+      leased_ += lease->tasks.size();
+      resumed_.with([&](auto& states) {
+        for (const auto& point : lease->resume) states.push_back(point.blob);
+      });
       for (const auto& task : lease->tasks) {
         const Held held{.job = lease->job, .task = task};
-        held_.emplace(std::pair(TaskId{.job = lease->job, .index = task.index}, task.attempt), held);
-        client_->after(std::chrono::milliseconds(1 + random_() % 15), [this, held] { deliver(held); });
+        held_.emplace(std::pair(TaskId{.job = lease->job, .index = task.index}, task.attempt),
+                      held);
+        client_->after(std::chrono::milliseconds(1 + random_() % 15),
+                       [this, held] { deliver(held); });
       }
     } else if (const auto* verdict = std::get_if<protocol::Verdict>(&*message)) {
       if (!verdict->accepted) ++refused_;
@@ -171,8 +254,16 @@ class ScriptedWorker {
     }
   }
   void deliver(const Held& held) {
-    if (!held_.contains({TaskId{.job = held.job, .index = held.task.index}, held.task.attempt})) return;
-    const auto handed = hand_in(behaviour_, key_, challenge_, held.job, held.task);
+    if (!held_.contains({TaskId{.job = held.job, .index = held.task.index}, held.task.attempt}))
+      return;
+    if (held.task.index >= behaviour_.answers_below) return;
+    if (behaviour_.fails) {
+      return say(protocol::TaskFailed{.task = {.job = held.job, .index = held.task.index},
+                                      .attempt = held.task.attempt,
+                                      .code = std::string(to_string(ErrorCode::invalid_argument)),
+                                      .message = "The shader does not compile."});
+    }
+    const auto handed = jobs::hand_in(behaviour_, key_, challenge_, held.job, held.task);
     const int times = behaviour_.doubled ? 2 : 1;
     for (int i = 0; i < times; ++i) {
       socket_->send_binary(ByteVector(handed.frame.begin(), handed.frame.end()));
@@ -180,9 +271,33 @@ class ScriptedWorker {
     }
   }
 
+  void keep_state_of(const Held& held) {
+    const TaskId task{.job = held.job, .index = held.task.index};
+    const ByteVector state = state_of(task);
+    const protocol::Checkpoint told{.task = task,
+                                    .attempt = held.task.attempt,
+                                    .blob = crypto::sha256(state),
+                                    .bytes = state.size(),
+                                    .done = 40,
+                                    .of = 100};
+    client_->send(
+        net::with_bearer(net::put("/v1/blobs/" + told.blob.text(), std::string(as_text(state))),
+                         blob_token_),
+        [this, told](const Result<net::Response>& answer) {
+          EXPECT_TRUE(answer && answer->ok()) << (answer ? answer->body : "no answer");
+          say(told);
+        });
+  }
+
   const crypto::KeyPair key_;
-  const Behaviour behaviour_;
+  const jobs::Behaviour behaviour_;
+  const std::uint32_t slots_;
+  const bool invited_;  // It shows the invitation that it finds.
   std::minstd_rand random_;
+  std::string blob_token_;
+  std::atomic<bool> joined_ = false;
+  std::atomic<std::size_t> leased_ = 0;
+  Guarded<std::vector<Hash>> resumed_;
   protocol::Challenge challenge_;
   std::map<std::pair<TaskId, std::uint32_t>, Held> held_;
   std::shared_ptr<net::Socket> socket_;
@@ -191,23 +306,33 @@ class ScriptedWorker {
   std::unique_ptr<net::Client> client_;  // Last: its thread ends before what it uses goes.
 };
 
-class ProcessTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "weft-process-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    process_ = std::make_unique<Process>(free_port(), folder_);
-    client_ = net::Client::create({.url = process_->url()}).value();
-    wait_until_ready();
-  }
-  void TearDown() override {
-    client_.reset();
-    process_.reset();
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
+// Adds the headers of a signature. The claim's method, target and body are the request's.
+inline net::Request sign_request(const crypto::KeyPair& wallet, net::Request request,
+                                 protocol::RequestClaim claim,
+                                 const std::optional<Hash>& blob = std::nullopt,
+                                 const protocol::SignedParts& parts = {}) {
+  claim.method = request.method;
+  claim.target = protocol::read_target(request.path);
+  claim.body = blob.value_or(crypto::sha256(as_bytes(request.body)));
+  request.headers["weft-client"] = wallet.public_key().text();
+  request.headers["weft-nonce"] = to_hex(claim.nonce);
+  request.headers["weft-time"] = std::to_string(claim.time);
+  request.headers["weft-signature"] =
+      wallet.sign_now(protocol::request_digest(claim, parts)).text();
+  return request;
+}
 
-  // Repeats until there is an answer that is none of "not there yet".
+// A client of a coordinator: it asks until it is answered, and signs with one wallet.
+class TestClient {
+ protected:
+  explicit TestClient(crypto::KeyPair wallet = crypto::KeyPair::generate().value())
+      : wallet_(std::move(wallet)) {}
+
+  void connect(const std::string& url) {
+    client_ = net::Client::create({.url = url}).value();
+    coordinator_ = {};
+  }
+  // Repeats until there is an answer other than "not there yet".
   net::Response ask(const net::Request& request, std::chrono::seconds patience = 60s) {
     const Instant give_up = now() + patience;
     for (;;) {
@@ -228,25 +353,37 @@ class ProcessTest : public testing::Test {
     return api::from_json<View>(answer.body).value();
   }
 
-  [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request, const Hash& digest, std::uint64_t nonce = 1,
-                                       ByteVector (*digest_of)(const Hash&, ByteSpan) = protocol::submit_digest) const {
+  // As a client signs it; a blob's hash stands for its bytes. A nonce of 0 is a new one.
+  [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request,
+                                       std::uint64_t nonce = 0,
+                                       std::optional<Hash> blob = std::nullopt) {
+    if (coordinator_ == PublicKey())
+      coordinator_ = PublicKey::parse(view<api::Info>("/v1/info").coordinator).value();
     store::SubmitNonce bytes{};
-    std::memcpy(bytes.data(), &nonce, sizeof nonce);
-    request.headers["weft-client"] = wallet.public_key().text();
-    request.headers["weft-nonce"] = to_hex(bytes);
-    request.headers["weft-signature"] = wallet.sign_now(digest_of(digest, bytes)).text();
-    return request;
+    if (nonce == 0) {
+      bytes = crypto::ordered_id();
+    } else {
+      std::memcpy(bytes.data(), &nonce, sizeof nonce);
+    }
+    return sign_request(wallet, std::move(request),
+                        {.coordinator = coordinator_, .time = unix_now(), .nonce = bytes}, blob);
+  }
+  [[nodiscard]] net::Request signed_blob(const crypto::KeyPair& wallet, net::Request request,
+                                         const Hash& blob) {
+    return signed_by(wallet, std::move(request), 0, blob);
   }
   // As a client does: the same nonce until it is answered.
   net::Response submit(const std::string& manifest, std::uint64_t nonce) {
-    return ask(signed_by(wallet_, net::post("/v1/jobs", manifest), crypto::sha256(as_bytes(manifest)), nonce));
+    return ask(signed_by(wallet_, net::post("/v1/jobs", manifest), nonce));
   }
   std::string submitted(const std::string& manifest, std::uint64_t nonce) {
     const auto answer = submit(manifest, nonce);
     EXPECT_EQ(answer.status, 202) << answer.body;
     return answer.status == 202 ? api::from_json<api::Submitted>(answer.body)->id : "";
   }
-  bool finished_already(const std::string& id) { return view<api::Job>("/v1/jobs/" + id).state != "running"; }
+  bool finished_already(const std::string& id) {
+    return view<api::Job>("/v1/jobs/" + id).state != "running";
+  }
   api::Job finished(const std::string& id) {
     const Instant give_up = now() + 120s;
     for (;;) {
@@ -264,20 +401,40 @@ class ProcessTest : public testing::Test {
     ByteVector expected;
     for (std::uint32_t i = 0; i < tasks * 4; ++i) append_le(expected, i);
     EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/outputs/0")).body, as_text(expected));
-    const auto escrow = view<api::LedgerAccount>("/v1/ledger?account=escrow:" + id);
+    const auto escrow = view<api::LedgerJob>("/v1/ledger?count=1000&job=" + id);
     EXPECT_EQ(escrow.amount, 0);
     std::multiset<std::string> paid;
     for (const auto& entry : escrow.entries) {
       if (entry.key.starts_with("pay:")) paid.insert(entry.key);
     }
     EXPECT_EQ(paid.size(), tasks);
-    EXPECT_EQ(std::set<std::string>(paid.begin(), paid.end()).size(), tasks) << "no task is paid twice";
+    EXPECT_EQ(std::set<std::string>(paid.begin(), paid.end()).size(), tasks)
+        << "no task is paid twice";
+  }
+
+  std::unique_ptr<net::Client> client_;
+  PublicKey coordinator_;  // As it says itself, once it was asked.
+  const crypto::KeyPair wallet_;
+};
+
+class ProcessTest : public testing::Test, protected TestClient {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "weft-process-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    process_ = std::make_unique<Process>(free_port(), folder_);
+    connect(process_->url());
+    wait_until_ready();
+  }
+  void TearDown() override {
+    client_.reset();
+    process_.reset();
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
   }
 
   fs::path folder_;
   std::unique_ptr<Process> process_;
-  std::unique_ptr<net::Client> client_;
-  const crypto::KeyPair wallet_ = crypto::KeyPair::generate().value();
 };
 
 }  // namespace weft::coordinator

@@ -1,5 +1,6 @@
-// /v1/watch over real sockets: who connects is told all there is and then what changes, until the job is done; who does not
-// keep up costs nothing and catches up by a snapshot; who says anything else is shown the door.
+// /v1/watch over real sockets: a client that connects is told all there is and then what changes,
+// until the job is done; one that does not keep up costs nothing and catches up by a snapshot; one
+// that says anything else is disconnected.
 #include "common/protocol/watch.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +44,8 @@ class Watcher {
   // The next message; nothing where none comes, or the socket is closed.
   std::optional<std::string> hear(std::chrono::milliseconds patience = 20s) {
     std::unique_lock lock(heard_->mutex);
-    heard_->changed.wait_for(lock, patience, [this] { return heard_->closed || !heard_->texts.empty(); });
+    heard_->changed.wait_for(lock, patience,
+                             [this] { return heard_->closed || !heard_->texts.empty(); });
     if (heard_->texts.empty()) return std::nullopt;
     std::string text = std::move(heard_->texts.front());
     heard_->texts.pop_front();
@@ -80,7 +82,7 @@ TEST_F(WatchTest, TellsEverythingAtFirstAndThenWhatChangesUntilTheJobIsDone) {
   EXPECT_THAT(snapshot->jobs, SizeIs(0));
   watcher.seen(snapshot->sequence);
 
-  const auto id = submitted(count_manifest(200, 1), 1);
+  const auto id = submitted(jobs::count_manifest(200, 1), 1);
   std::vector<watch::TaskState> tasks;
   std::uint64_t sequence = snapshot->sequence;
   std::map<std::uint32_t, watch::Worker> workers;
@@ -127,7 +129,7 @@ TEST_F(WatchTest, TellsEverythingAtFirstAndThenWhatChangesUntilTheJobIsDone) {
 
 TEST_F(WatchTest, WhoComesLateIsShownWhatHasEnded) {
   ScriptedWorker worker(process_->url(), {}, 1);
-  expect_settled(submitted(count_manifest(10, 1), 1), 10);
+  expect_settled(submitted(jobs::count_manifest(10, 1), 1), 10);
 
   Watcher watcher(*client_);
   const auto snapshot = watch::decode_snapshot(watcher.hear().value_or(""));

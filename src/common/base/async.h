@@ -1,11 +1,12 @@
-// Async<T>: our coroutine. Lazy: it starts when awaited, by its one owner, and resumes that owner when it is done
-// (symmetric transfer, so chains do not grow the stack). The same code runs natively and in the browser.
+// Async<T>: our coroutine. Lazy: it starts when awaited, by its one owner, and resumes that owner
+// when it is done (symmetric transfer, so chains do not grow the stack). The same code runs
+// natively and in the browser.
 //
-//   Async<Result<Bytes>> load(std::string name);      parameters by value; references only to what outlives the scope
-//   Result<Bytes> bytes = co_await load("a");
+//   Async<Result<Bytes>> load(std::string name);      parameters by value; references only to what
+//   outlives the scope Result<Bytes> bytes = co_await load("a");
 //
-// start() runs an Async<void> that nobody awaits; Pending<T> is where a callback meets a coroutine.
-// Threading: none of this locks. A coroutine runs on whatever thread resumes it.
+// start() runs an Async<void> that is not awaited; Pending<T> is where a callback meets a
+// coroutine. Threading: none of this locks. A coroutine runs on whatever thread resumes it.
 #pragma once
 
 #include <coroutine>
@@ -90,7 +91,9 @@ template <class T>
 Async<T> Promise<T>::get_return_object() {
   return Async<T>(std::coroutine_handle<Promise>::from_promise(*this));
 }
-inline Async<void> Promise<void>::get_return_object() { return Async<void>(std::coroutine_handle<Promise>::from_promise(*this)); }
+inline Async<void> Promise<void>::get_return_object() {
+  return Async<void>(std::coroutine_handle<Promise>::from_promise(*this));
+}
 
 // A coroutine that owns itself: starts at once, frees itself at the end.
 struct Detached {
@@ -112,7 +115,8 @@ Detached run_detached_into(Async<T> work, std::function<void(T)> done) {
 
 }  // namespace async_detail
 
-// Runs `work` until its first wait now, and the rest as it is resumed. Whatever it refers to must outlive it.
+// Runs `work` until its first wait now, and the rest as it is resumed. Whatever it refers to must
+// outlive it.
 inline void start(Async<void> work) { async_detail::run_detached(std::move(work)); }
 
 // The same, with its result handed to `done`.
@@ -121,8 +125,9 @@ void start(Async<T> work, std::function<void(T)> done) {
   async_detail::run_detached_into<T>(std::move(work), std::move(done));
 }
 
-// A value that comes later, from a callback: set() once, awaited once, in either order. Resumes the waiting coroutine
-// inside set(). Copies share one state, so that a callback may outlive the waiter.
+// A value that comes later, from a callback: set() once, awaited once, in either order. Resumes the
+// waiting coroutine inside set(). Copies share one state, so that a callback may outlive the
+// waiter.
 template <class T>
 class Pending {
  public:

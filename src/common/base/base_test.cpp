@@ -1,11 +1,15 @@
-// Text forms of bytes and ids are exact both ways and refuse everything else; coroutines hand values up in order.
+// Text forms of bytes and ids are exact both ways and refuse everything else; coroutines hand
+// values up in order.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "common/base/async.h"
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
+#include "common/base/log.h"
+#include "common/base/number_id.h"
 
 namespace weft {
 namespace {
@@ -40,7 +44,8 @@ std::string plain_base58(ByteSpan bytes) {
   }
   std::string text;
   for (std::size_t i = 0; i < bytes.size() && bytes[i] == 0; ++i) text += '1';
-  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) text += "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[*digit];
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit)
+    text += "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[*digit];
   return text;
 }
 
@@ -65,13 +70,19 @@ TEST(Bytes, Base58OfEverySizeIsWhatItIsOnPaper) {
 }
 
 TEST(Base64, AgreesWithRfc4648AndRefusesLooseText) {
-  const std::map<std::string_view, std::string_view> vectors = {
-      {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  const std::map<std::string_view, std::string_view> vectors = {{"", ""},
+                                                                {"f", "Zg=="},
+                                                                {"fo", "Zm8="},
+                                                                {"foo", "Zm9v"},
+                                                                {"foob", "Zm9vYg=="},
+                                                                {"fooba", "Zm9vYmE="},
+                                                                {"foobar", "Zm9vYmFy"}};
   for (const auto& [plain, coded] : vectors) {
     EXPECT_EQ(to_base64(as_bytes(plain)), coded);
     EXPECT_EQ(as_text(from_base64(coded).value()), plain);
   }
-  for (const std::string_view wrong : {"Zg=", "Zg", "Z===", "====", "Zh==", "Zm9=", "Z g=", "Zg==Zg=="}) {
+  for (const std::string_view wrong :
+       {"Zg=", "Zg", "Z===", "====", "Zh==", "Zm9=", "Z g=", "Zg==Zg=="}) {
     EXPECT_FALSE(from_base64(wrong).has_value()) << wrong;
   }
 }
@@ -82,14 +93,16 @@ TEST(TaskId, ReadsWhatItWritesAndNothingElse) {
   task.index = 4294967295U;
   EXPECT_EQ(TaskId::parse(task.text()).value(), task);
   const std::string job = task.job.text();
-  for (const std::string& wrong : {job, job + "/", job + "/-1", job + "/4294967296", job + "/1x", std::string("ab/1"), std::string("/")}) {
+  for (const std::string& wrong : {job, job + "/", job + "/-1", job + "/4294967296", job + "/1x",
+                                   std::string("ab/1"), std::string("/")}) {
     EXPECT_FALSE(TaskId::parse(wrong).has_value()) << wrong;
   }
 }
 
 TEST(ErrorCode, HasAWordForEachCodeAndReadsItBack) {
   for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code) {
-    EXPECT_EQ(error_code_from(to_string(static_cast<ErrorCode>(code))), static_cast<ErrorCode>(code));
+    EXPECT_EQ(error_code_from(to_string(static_cast<ErrorCode>(code))),
+              static_cast<ErrorCode>(code));
   }
 }
 
@@ -137,11 +150,42 @@ Async<void> many_steps(long* total) {
 
 TEST(Async, DoesNotGrowTheStackOverManyAwaits) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "GCC makes no tail calls under these sanitizers, and a symmetric transfer is one.";
+  GTEST_SKIP()
+      << "GCC makes no tail calls under these sanitizers, and a symmetric transfer is one.";
 #endif
   long total = 0;
   start(many_steps(&total));
   EXPECT_EQ(total, 100'000);
+}
+
+TEST(NumberId, NamesNothingUntilItIsGivenOutAndIsNoOtherKindOfId) {
+  using Ship = NumberId<struct ShipTag, std::uint32_t>;
+  using Port = NumberId<struct PortTag, std::uint32_t>;
+  static_assert(!std::is_convertible_v<std::uint32_t, Ship> && !std::is_convertible_v<Ship, Port>);
+  static_assert(!std::is_constructible_v<Ship, Port> &&
+                !std::is_convertible_v<Ship, std::uint32_t>);
+
+  Ship counter;
+  EXPECT_FALSE(counter);
+  const Ship first = ++counter, second = ++counter;
+  EXPECT_TRUE(first);
+  EXPECT_LT(first, second);
+  EXPECT_EQ(second.number(), 2U);
+  EXPECT_EQ(std::hash<Ship>()(Ship(7)), std::hash<std::uint32_t>()(7));
+}
+
+// What strangers send becomes part of lines, and must begin none and steer no terminal.
+TEST(Log, WritesControlCharactersOfStrangersAsText) {
+  testing::internal::CaptureStderr();
+  log_error("Its shader: {}",
+            "a\n00:00:00.000 error a false line\x1b[2J\xc2\x9b"
+            "2J caf\xc3\xa9");
+  const std::string line = testing::internal::GetCapturedStderr();
+
+  EXPECT_TRUE(line.ends_with(
+      "Its shader: a\\x0a00:00:00.000 error a false line\\x1b[2J\\x9b2J caf\xc3\xa9\n"))
+      << line;
+  EXPECT_EQ(std::ranges::count(line, '\n'), 1);
 }
 
 }  // namespace

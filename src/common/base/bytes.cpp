@@ -6,8 +6,10 @@ namespace weft {
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
-constexpr std::string_view base58_digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view base58_digits =
+    "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+constexpr std::string_view base64_digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::size_t base58_chars_max = 128;
 
 int hex_value(char c) {
@@ -20,7 +22,8 @@ int hex_value(char c) {
 constexpr std::array<std::int8_t, 256> reverse(std::string_view digits) {
   std::array<std::int8_t, 256> table{};
   table.fill(-1);
-  for (std::size_t i = 0; i < digits.size(); ++i) table[static_cast<std::uint8_t>(digits[i])] = static_cast<std::int8_t>(i);
+  for (std::size_t i = 0; i < digits.size(); ++i)
+    table[static_cast<std::uint8_t>(digits[i])] = static_cast<std::int8_t>(i);
   return table;
 }
 constexpr auto base58_values = reverse(base58_digits);
@@ -39,12 +42,15 @@ std::string to_hex(ByteSpan bytes) {
 }
 
 Result<ByteVector> from_hex(std::string_view text) {
-  if (text.size() % 2 != 0) return fail(ErrorCode::invalid_argument, "Hex text has an odd length ({}).", text.size());
+  if (text.size() % 2 != 0)
+    return fail(ErrorCode::invalid_argument, "Hex text has an odd length ({}).", text.size());
   ByteVector bytes(text.size() / 2);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const int high = hex_value(text[2 * i]);
     const int low = hex_value(text[2 * i + 1]);
-    if (high < 0 || low < 0) return fail(ErrorCode::invalid_argument, "Hex text holds a character that is no hex digit at position {}.", 2 * i);
+    if (high < 0 || low < 0)
+      return fail(ErrorCode::invalid_argument,
+                  "Hex text holds a character that is not a hex digit at position {}.", 2 * i);
     bytes[i] = static_cast<std::uint8_t>(high * 16 + low);
   }
   return bytes;
@@ -52,7 +58,8 @@ Result<ByteVector> from_hex(std::string_view text) {
 
 namespace {
 
-// Base 58 is worked in groups of five digits against limbs of 32 bits: twenty times fewer steps than digit by digit.
+// Base 58 is worked in groups of five digits against limbs of 32 bits: twenty times fewer steps
+// than digit by digit.
 constexpr std::size_t base58_group = 5;
 constexpr std::uint32_t base58_group_value = 58U * 58 * 58 * 58 * 58;
 
@@ -64,7 +71,8 @@ std::string to_base58(ByteSpan bytes) {
   std::vector<std::uint32_t> limbs((bytes.size() - zeros + 3) / 4);  // Most significant first.
   for (std::size_t i = zeros; i < bytes.size(); ++i) {
     const std::size_t from_end = bytes.size() - 1 - i;
-    limbs[limbs.size() - 1 - from_end / 4] |= static_cast<std::uint32_t>(bytes[i]) << (8 * (from_end % 4));
+    limbs[limbs.size() - 1 - from_end / 4] |= static_cast<std::uint32_t>(bytes[i])
+                                              << (8 * (from_end % 4));
   }
   std::string reversed;
   for (std::size_t first = 0; first < limbs.size();) {
@@ -74,26 +82,33 @@ std::string to_base58(ByteSpan bytes) {
       limbs[i] = static_cast<std::uint32_t>(rest / base58_group_value);
       rest %= base58_group_value;
     }
-    for (std::size_t digit = 0; digit < base58_group; ++digit, rest /= 58) reversed.push_back(base58_digits[rest % 58]);
+    for (std::size_t digit = 0; digit < base58_group; ++digit, rest /= 58)
+      reversed.push_back(base58_digits[rest % 58]);
     while (first < limbs.size() && limbs[first] == 0) ++first;
   }
-  while (!reversed.empty() && reversed.back() == base58_digits[0]) reversed.pop_back();  // What filled up the last group.
+  while (!reversed.empty() && reversed.back() == base58_digits[0])
+    reversed.pop_back();  // What filled up the last group.
   return std::string(zeros, base58_digits[0]) + std::string(reversed.rbegin(), reversed.rend());
 }
 
 Result<ByteVector> from_base58(std::string_view text) {
   if (text.size() > base58_chars_max) {
-    return fail(ErrorCode::invalid_argument, "Base58 text is {} characters long; at most {} are read.", text.size(), base58_chars_max);
+    return fail(ErrorCode::invalid_argument,
+                "Base58 text is {} characters long; at most {} are read.", text.size(),
+                base58_chars_max);
   }
   std::size_t zeros = 0;
   while (zeros < text.size() && text[zeros] == '1') ++zeros;
   std::vector<std::uint32_t> limbs;  // Least significant first.
-  for (std::string_view left = text.substr(zeros); !left.empty(); left.remove_prefix(std::min(base58_group, left.size()))) {
+  for (std::string_view left = text.substr(zeros); !left.empty();
+       left.remove_prefix(std::min(base58_group, left.size()))) {
     std::uint64_t carry = 0;
     std::uint64_t times = 1;
     for (const char c : left.substr(0, base58_group)) {
-      const int value = base58_values[static_cast<std::uint8_t>(c)];
-      if (value < 0) return fail(ErrorCode::invalid_argument, "Base58 text holds a character that is no base58 digit.");
+      const auto value = static_cast<int>(base58_values[static_cast<std::uint8_t>(c)]);
+      if (value < 0)
+        return fail(ErrorCode::invalid_argument,
+                    "Base58 text holds a character that is not a base58 digit.");
       carry = carry * 58 + static_cast<std::uint64_t>(value);
       times *= 58;
     }
@@ -119,7 +134,8 @@ std::string to_base64(ByteSpan bytes) {
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
-    const unsigned group = static_cast<unsigned>(bytes[i]) << 16 | (left > 1 ? static_cast<unsigned>(bytes[i + 1]) << 8 : 0) |
+    const unsigned group = static_cast<unsigned>(bytes[i]) << 16 |
+                           (left > 1 ? static_cast<unsigned>(bytes[i + 1]) << 8 : 0) |
                            (left > 2 ? static_cast<unsigned>(bytes[i + 2]) : 0);
     text.push_back(base64_digits[group >> 18]);
     text.push_back(base64_digits[group >> 12 & 63]);
@@ -130,7 +146,9 @@ std::string to_base64(ByteSpan bytes) {
 }
 
 Result<ByteVector> from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return fail(ErrorCode::invalid_argument, "Base64 text is {} characters long, no multiple of 4.", text.size());
+  if (text.size() % 4 != 0)
+    return fail(ErrorCode::invalid_argument, "Base64 text is {} characters long, no multiple of 4.",
+                text.size());
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   ByteVector bytes;
@@ -141,14 +159,17 @@ Result<ByteVector> from_base64(std::string_view text) {
     for (std::size_t k = 0; k < 4; ++k) {
       const bool pad = last && k >= 4 - padding;
       const int value = pad ? 0 : base64_values[static_cast<std::uint8_t>(text[i + k])];
-      if (value < 0) return fail(ErrorCode::invalid_argument, "Base64 text holds a wrong character at position {}.", i + k);
+      if (value < 0)
+        return fail(ErrorCode::invalid_argument,
+                    "Base64 text holds a wrong character at position {}.", i + k);
       group = group << 6 | static_cast<unsigned>(value);
     }
     const std::size_t kept = last ? 3 - padding : 3;
     if (kept < 3 && (group & (kept == 1 ? 0xffffU : 0xffU)) != 0) {
       return fail(ErrorCode::invalid_argument, "Base64 text ends in bits that belong to no byte.");
     }
-    for (std::size_t k = 0; k < kept; ++k) bytes.push_back(static_cast<std::uint8_t>(group >> (16 - 8 * k)));
+    for (std::size_t k = 0; k < kept; ++k)
+      bytes.push_back(static_cast<std::uint8_t>(group >> (16 - 8 * k)));
   }
   return bytes;
 }

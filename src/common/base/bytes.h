@@ -1,4 +1,5 @@
-// Bytes, and the text forms they take: hex (hashes), base58 (keys, as Solana writes them), base64 (inline data).
+// Bytes, and the text forms they take: hex (hashes), base58 (keys, as Solana writes them), base64
+// (inline data).
 #pragma once
 
 #include <array>
@@ -18,19 +19,24 @@ namespace weft {
 using ByteVector = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
 
-[[nodiscard]] inline ByteSpan as_bytes(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+[[nodiscard]] inline ByteSpan as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
 template <class T>
   requires std::is_trivially_copyable_v<T>
 [[nodiscard]] ByteSpan as_bytes(std::span<const T> values) {
   return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
 }
-[[nodiscard]] inline std::string_view as_text(ByteSpan bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+[[nodiscard]] inline std::string_view as_text(ByteSpan bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 // Lower-case hex.
 [[nodiscard]] std::string to_hex(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_hex(std::string_view text);
 
-// Bitcoin's alphabet, as Solana uses it. from_base58 refuses more than 128 characters (it is quadratic).
+// Bitcoin's alphabet, as Solana uses it. from_base58 refuses more than 128 characters (it is
+// quadratic).
 [[nodiscard]] std::string to_base58(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_base58(std::string_view text);
 
@@ -42,12 +48,15 @@ template <class T>
 template <class Integer>
   requires std::is_unsigned_v<Integer>
 void append_le(ByteVector& out, Integer value) {
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  for (std::size_t i = 0; i < sizeof(Integer); ++i)
+    out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
 }
-inline void append(ByteVector& out, ByteSpan bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+inline void append(ByteVector& out, ByteSpan bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
 
-// A fixed number of bytes with an identity of its own: Hash, PublicKey and so on derive from it, so that one cannot be
-// passed where another is meant.
+// A fixed number of bytes with an identity of its own: Hash, PublicKey and so on derive from it, so
+// that one cannot be passed where another is meant.
 template <std::size_t size_bytes>
 struct FixedBytes {
   static constexpr std::size_t size = size_bytes;

@@ -1,5 +1,6 @@
-// For what only a bug can cause. A failed check prints where and ends the process; it is on in release builds and is
-// never a hint to the optimiser. Input from a file, a peer or a user is never checked this way: that is a Result.
+// For what only a bug can cause. A failed check prints where and ends the process; it is on in
+// release builds and is never a hint to the optimiser. Input from a file, a peer or a user is never
+// checked this way: that is a Result.
 #pragma once
 
 #include <source_location>
@@ -9,7 +10,8 @@ namespace weft {
 
 [[noreturn]] void check_failed(std::string_view what, std::source_location where);
 
-inline void check(bool condition, std::string_view what = "", std::source_location where = std::source_location::current()) {
+inline void check(bool condition, std::string_view what = "",
+                  std::source_location where = std::source_location::current()) {
   if (!condition) [[unlikely]]
     check_failed(what, where);
 }

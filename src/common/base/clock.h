@@ -1,4 +1,5 @@
-// Time as the decisions see it: a value that is passed in, never read. Only the wiring asks a clock.
+// Time as the decisions see it: a value that is passed in, never read. Only the wiring asks a
+// clock.
 #pragma once
 
 #include <chrono>
@@ -15,8 +16,12 @@ using Duration = std::chrono::steady_clock::duration;
 
 [[nodiscard]] inline Instant now() { return std::chrono::steady_clock::now(); }
 [[nodiscard]] inline UnixMillis unix_now() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
-[[nodiscard]] inline double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+[[nodiscard]] inline double seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 }  // namespace weft

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <concepts>
-#include <format>
 #include <string>
 #include <string_view>
+
+#include "common/base/format.h"
 
 namespace weft {
 
 template <std::integral Number>
 [[nodiscard]] std::string counted(Number number, std::string_view noun) {
-  return std::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  return weft::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// The names of things, as small types: a job id cannot be passed for a hash. Text forms are what the wire, the command
-// line and the store use.
+// The names of things, as small types: a job id cannot be passed for a hash. Text forms are what
+// the wire, the command line and the store use.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,8 @@ template <std::size_t n>
 struct std::hash<weft::FixedBytes<n>> {
   std::size_t operator()(const weft::FixedBytes<n>& value) const noexcept {
     std::size_t word = 0;
-    std::memcpy(&word, value.bytes.data(), sizeof word);  // Hashes, keys and random ids: any 8 bytes are well spread.
+    std::memcpy(&word, value.bytes.data(),
+                sizeof word);  // Hashes, keys and random ids: any 8 bytes are well spread.
     return word;
   }
 };
@@ -68,6 +69,7 @@ struct std::hash<weft::JobId> : std::hash<weft::FixedBytes<16>> {};
 template <>
 struct std::hash<weft::TaskId> {
   std::size_t operator()(const weft::TaskId& task) const noexcept {
-    return std::hash<weft::JobId>()(task.job) ^ (static_cast<std::size_t>(task.index) * static_cast<std::size_t>(0x9e3779b97f4a7c15ULL));
+    return std::hash<weft::JobId>()(task.job) ^
+           (static_cast<std::size_t>(task.index) * static_cast<std::size_t>(0x9e3779b97f4a7c15ULL));
   }
 };

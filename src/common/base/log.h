@@ -1,10 +1,11 @@
-// What the program says to whoever runs it: one line an event on standard error, in the browser on the console. Results
-// go to standard output and never through here.
+// What the program says to its user: one line an event on standard error, in the browser on
+// the console. Results go to standard output and never through here.
 #pragma once
 
-#include <format>
 #include <string_view>
 #include <utility>
+
+#include "common/base/format.h"
 
 namespace weft {
 
@@ -17,23 +18,23 @@ void set_log_level(LogLevel level);
 void log_line(LogLevel level, std::string_view text);
 
 template <class... Args>
-void log(LogLevel level, std::format_string<Args...> format, Args&&... args) {
-  if (level >= log_level()) log_line(level, std::format(format, std::forward<Args>(args)...));
+void log(LogLevel level, FormatString<Args...> format, Args&&... args) {
+  if (level >= log_level()) log_line(level, weft::format(format, std::forward<Args>(args)...));
 }
 template <class... Args>
-void log_debug(std::format_string<Args...> format, Args&&... args) {
+void log_debug(FormatString<Args...> format, Args&&... args) {
   log(LogLevel::debug, format, std::forward<Args>(args)...);
 }
 template <class... Args>
-void log_info(std::format_string<Args...> format, Args&&... args) {
+void log_info(FormatString<Args...> format, Args&&... args) {
   log(LogLevel::info, format, std::forward<Args>(args)...);
 }
 template <class... Args>
-void log_warning(std::format_string<Args...> format, Args&&... args) {
+void log_warning(FormatString<Args...> format, Args&&... args) {
   log(LogLevel::warning, format, std::forward<Args>(args)...);
 }
 template <class... Args>
-void log_error(std::format_string<Args...> format, Args&&... args) {
+void log_error(FormatString<Args...> format, Args&&... args) {
   log(LogLevel::error, format, std::forward<Args>(args)...);
 }
 

@@ -6,9 +6,11 @@ namespace weft {
 namespace {
 
 constexpr std::array<std::string_view, 15> words = {
-    "invalid_argument",   "not_found",          "already_exists", "unauthenticated",   "permission_denied",
-    "insufficient_funds", "resource_exhausted", "out_of_memory",  "deadline_exceeded", "cancelled",
-    "unavailable",        "device_lost",        "data_loss",      "unsupported",       "internal"};
+    "invalid_argument",   "not_found",         "already_exists",
+    "unauthenticated",    "permission_denied", "insufficient_funds",
+    "resource_exhausted", "out_of_memory",     "deadline_exceeded",
+    "cancelled",          "unavailable",       "device_lost",
+    "data_loss",          "unsupported",       "internal"};
 
 }  // namespace
 

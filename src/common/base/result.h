@@ -1,20 +1,22 @@
-// How functions say that something went wrong in a correct program: Result<T> is a value or an Error. Nothing throws.
+// How functions say that something went wrong in a correct program: Result<T> is a value or an
+// Error. Nothing throws.
 //
-// A message states the fact in the present tense with its values and says what to do where that is not plain; a layer
-// that knows more adds "while ..." on the way up.
+// A message states the fact in the present tense with its values and says what to do where that is
+// not plain; a layer that knows more adds "while ..." on the way up.
 #pragma once
 
 #include <cstdint>
 #include <expected>
-#include <format>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "common/base/format.h"
+
 namespace weft {
 
-// What a caller can do about it, not where it came from. The HTTP status and exit code follow from it (see http_status
-// in service/net and exit_code in apps/cli).
+// What a caller can do about it, not where it came from. The HTTP status and exit code follow from
+// it (see http_status in platform/net and exit_code in apps/cli).
 enum class ErrorCode : std::uint8_t {
   invalid_argument,    // The input is wrong; the same input fails again.
   not_found,           // The thing named does not exist.
@@ -50,8 +52,9 @@ using Result = std::expected<T, Error>;
 
 // return fail(ErrorCode::not_found, "No file named '{}'.", name);
 template <class... Args>
-[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{code, std::format(format, std::forward<Args>(args)...)});
+[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, FormatString<Args...> format,
+                                          Args&&... args) {
+  return std::unexpected(Error{code, weft::format(format, std::forward<Args>(args)...)});
 }
 
 // Passes an error on as it is: return pass(result).
@@ -62,29 +65,35 @@ template <class T>
 
 // Passes it on with " - while ..." behind: return pass(result, "while reading {}", path).
 template <class T, class... Args>
-[[nodiscard]] std::unexpected<Error> pass(Result<T>&& result, std::format_string<Args...> format, Args&&... args) {
+[[nodiscard]] std::unexpected<Error> pass(Result<T>&& result, FormatString<Args...> format,
+                                          Args&&... args) {
   Error error = std::move(result.error());
-  error.message += " - " + std::format(format, std::forward<Args>(args)...);
+  error.message += " - " + weft::format(format, std::forward<Args>(args)...);
   return std::unexpected(std::move(error));
 }
 
 }  // namespace weft
 
-// WEFT_ASSIGN(auto file, open(path)) declares `file`, or returns the error from the enclosing function.
-// WEFT_OK(write(file)) does the same for a Result<>. The CO_ forms are for coroutines (the expression may co_await).
+// WEFT_ASSIGN(auto file, open(path)) declares `file`, or returns the error from the enclosing
+// function. WEFT_OK(write(file)) does the same for a Result<>. The CO_ forms are for coroutines
+// (the expression may co_await).
 #define WEFT_JOIN_2(a, b) a##b
 #define WEFT_JOIN(a, b) WEFT_JOIN_2(a, b)
 #define WEFT_ASSIGN_AS(name, declaration, expression, leave)                \
   auto name = (expression);                                                 \
   if (!name) leave std::unexpected<::weft::Error>(std::move(name).error()); \
   declaration = std::move(*name)
-#define WEFT_ASSIGN(declaration, ...) WEFT_ASSIGN_AS(WEFT_JOIN(weft_result_, __COUNTER__), declaration, (__VA_ARGS__), return)
-#define WEFT_CO_ASSIGN(declaration, ...) WEFT_ASSIGN_AS(WEFT_JOIN(weft_result_, __COUNTER__), declaration, (__VA_ARGS__), co_return)
-#define WEFT_OK(...)                                                                                                                    \
-  do {                                                                                                                                  \
-    if (auto weft_result_ok = (__VA_ARGS__); !weft_result_ok) return std::unexpected<::weft::Error>(std::move(weft_result_ok).error()); \
+#define WEFT_ASSIGN(declaration, ...) \
+  WEFT_ASSIGN_AS(WEFT_JOIN(weft_result_, __COUNTER__), declaration, (__VA_ARGS__), return)
+#define WEFT_CO_ASSIGN(declaration, ...) \
+  WEFT_ASSIGN_AS(WEFT_JOIN(weft_result_, __COUNTER__), declaration, (__VA_ARGS__), co_return)
+#define WEFT_OK(...)                                                            \
+  do {                                                                          \
+    if (auto weft_result_ok = (__VA_ARGS__); !weft_result_ok)                   \
+      return std::unexpected<::weft::Error>(std::move(weft_result_ok).error()); \
   } while (false)
-#define WEFT_CO_OK(...)                                                                                                                    \
-  do {                                                                                                                                     \
-    if (auto weft_result_ok = (__VA_ARGS__); !weft_result_ok) co_return std::unexpected<::weft::Error>(std::move(weft_result_ok).error()); \
+#define WEFT_CO_OK(...)                                                            \
+  do {                                                                             \
+    if (auto weft_result_ok = (__VA_ARGS__); !weft_result_ok)                      \
+      co_return std::unexpected<::weft::Error>(std::move(weft_result_ok).error()); \
   } while (false)

@@ -1,5 +1,7 @@
-// Where tests find data that others wrote. What may be committed lies in tests/data; the rest is read from $WEFT_DATA (default
-// ../shared beside the repository), and tests that need it are skipped with a message where it is missing:
+// Where tests find data that others wrote. What may be committed lies in tests/data; the rest is
+// read from $WEFT_DATA (default
+// ../shared beside the repository), and tests that need it are skipped with a message where it is
+// missing:
 //
 //   const auto path = test::find_data("data/vocab/ggml-vocab-llama-spm.gguf");
 //   if (!path) GTEST_SKIP() << test::missing_data("data/vocab/ggml-vocab-llama-spm.gguf");
@@ -15,20 +17,24 @@
 
 namespace weft::test {
 
-// Names as in $WEFT_DATA: "data/chat/expected.json", "models/tiny-llama-chat-q8_0.gguf". The copies in the repository are at
-// tests/data/chat and tests/data/tiny.
+// Names as in $WEFT_DATA: "data/chat/expected.json", "models/tiny-llama-chat-q8_0.gguf". The copies
+// in the repository are at tests/data/chat and tests/data/tiny.
 inline std::optional<std::filesystem::path> find_data(std::string_view name) {
   const std::filesystem::path repository = WEFT_SOURCE_DIR;
   std::filesystem::path committed = repository / "tests" / name;
   if (name.starts_with("models/")) committed = repository / "tests/data/tiny" / name.substr(7);
   if (std::filesystem::exists(committed)) return committed;
   const char* folder = std::getenv("WEFT_DATA");
-  const std::filesystem::path other = (folder != nullptr ? std::filesystem::path(folder) : repository.parent_path() / "shared") / name;
+  const std::filesystem::path other =
+      (folder != nullptr ? std::filesystem::path(folder) : repository.parent_path() / "shared") /
+      name;
   if (std::filesystem::exists(other)) return other;
   return std::nullopt;
 }
 
-inline std::string missing_data(std::string_view name) { return std::string(name) + " is missing; set WEFT_DATA to the folder that holds it."; }
+inline std::string missing_data(std::string_view name) {
+  return std::string(name) + " is missing; set WEFT_DATA to the folder that holds it.";
+}
 
 inline std::string read_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -28,7 +28,8 @@ Hash hmac_sha256(ByteSpan key, ByteSpan message) {
 bool equal_in_constant_time(ByteSpan a, ByteSpan b) {
   if (a.size() != b.size()) return false;
   volatile std::uint8_t difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference = static_cast<std::uint8_t>(difference | (a[i] ^ b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference = static_cast<std::uint8_t>(difference | (a[i] ^ b[i]));
   return difference == 0;
 }
 

@@ -1,4 +1,5 @@
-// Ed25519 (RFC 8032) keys. Coroutines, since the browser's WebCrypto answers later; natively they are done at once.
+// Ed25519 (RFC 8032) keys. Coroutines, since the browser's WebCrypto answers later; natively they
+// are done at once.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace weft::crypto {
 
-// Somebody who can sign without showing the key.
+// A key owner that can sign without showing the key.
 class Signer {
  public:
   virtual ~Signer() = default;
@@ -47,9 +48,10 @@ class KeyPair final : public Signer {
 
 [[nodiscard]] bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature);
 #else
-// In the browser the key is an extractable CryptoKey, made in the Worker and kept in IndexedDB, so that the same wallet
-// earns the next time. Where there is no IndexedDB (Node, some private windows) it lives as long as the Worker.
-// unsupported where WebCrypto is missing (a page over plain http) or lacks Ed25519.
+// In the browser the key is an extractable CryptoKey, made in the Worker and kept in IndexedDB, so
+// that the same wallet earns the next time. Where there is no IndexedDB (Node, some private
+// windows) it lives as long as the Worker. unsupported where WebCrypto is missing (a page over
+// plain http) or lacks Ed25519.
 class BrowserKey final : public Signer {
  public:
   [[nodiscard]] static Async<Result<std::unique_ptr<BrowserKey>>> load_or_create();
@@ -62,7 +64,8 @@ class BrowserKey final : public Signer {
   [[nodiscard]] Async<Result<Signature>> sign(ByteVector message) override;
 
  private:
-  BrowserKey(std::uint32_t handle, PublicKey public_key) : handle_(handle), public_key_(public_key) {}
+  BrowserKey(std::uint32_t handle, PublicKey public_key)
+      : handle_(handle), public_key_(public_key) {}
   std::uint32_t handle_;  // In the table of keys_web.js.
   PublicKey public_key_;
 };

@@ -30,12 +30,14 @@ using OwnedDigest = std::unique_ptr<EVP_MD_CTX, FreeDigest>;
 struct KeyPair::Key {
   OwnedKey pkey;
 #ifdef WEFT_SODIUM
-  std::array<std::uint8_t, crypto_sign_SECRETKEYBYTES> secret{};  // The seed and the public key, as libsodium wants them.
+  std::array<std::uint8_t, crypto_sign_SECRETKEYBYTES>
+      secret{};  // The seed and the public key, as libsodium wants them.
   ~Key() { OPENSSL_cleanse(secret.data(), secret.size()); }
 #endif
 };
 
-KeyPair::KeyPair(std::unique_ptr<Key> key, PublicKey public_key) : key_(std::move(key)), public_key_(public_key) {}
+KeyPair::KeyPair(std::unique_ptr<Key> key, PublicKey public_key)
+    : key_(std::move(key)), public_key_(public_key) {}
 KeyPair::KeyPair(KeyPair&&) noexcept = default;
 KeyPair& KeyPair::operator=(KeyPair&&) noexcept = default;
 KeyPair::~KeyPair() = default;
@@ -49,12 +51,17 @@ Result<KeyPair> KeyPair::generate() {
 }
 
 Result<KeyPair> KeyPair::from_seed(ByteSpan seed) {
-  if (seed.size() != seed_bytes) return fail(ErrorCode::invalid_argument, "An Ed25519 seed has {} bytes; this one has {}.", seed_bytes, seed.size());
+  if (seed.size() != seed_bytes)
+    return fail(ErrorCode::invalid_argument, "An Ed25519 seed has {} bytes; this one has {}.",
+                seed_bytes, seed.size());
   auto key = std::make_unique<Key>();
-  key->pkey.reset(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed.data(), seed.size()));
+  key->pkey.reset(
+      EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed.data(), seed.size()));
   PublicKey public_key;
   std::size_t size = PublicKey::size;
-  if (!key->pkey || EVP_PKEY_get_raw_public_key(key->pkey.get(), public_key.bytes.data(), &size) != 1 || size != PublicKey::size) {
+  if (!key->pkey ||
+      EVP_PKEY_get_raw_public_key(key->pkey.get(), public_key.bytes.data(), &size) != 1 ||
+      size != PublicKey::size) {
     return fail(ErrorCode::internal, "OpenSSL makes no Ed25519 key of a seed.");
   }
 #ifdef WEFT_SODIUM
@@ -67,7 +74,9 @@ Result<KeyPair> KeyPair::from_seed(ByteSpan seed) {
 ByteVector KeyPair::seed() const {
   ByteVector seed(seed_bytes);
   std::size_t size = seed.size();
-  check(EVP_PKEY_get_raw_private_key(key_->pkey.get(), seed.data(), &size) == 1 && size == seed.size(), "an Ed25519 key shows its seed");
+  check(EVP_PKEY_get_raw_private_key(key_->pkey.get(), seed.data(), &size) == 1 &&
+            size == seed.size(),
+        "an Ed25519 key shows its seed");
   return seed;
 }
 
@@ -86,14 +95,18 @@ void start_sodium() {
 Signature KeyPair::sign_now(ByteSpan message) const {
   start_sodium();
   Signature signature;
-  check(crypto_sign_detached(signature.bytes.data(), nullptr, message.data(), message.size(), key_->secret.data()) == 0, "libsodium signs");
+  check(crypto_sign_detached(signature.bytes.data(), nullptr, message.data(), message.size(),
+                             key_->secret.data()) == 0,
+        "libsodium signs");
   return signature;
 }
 
-// Beyond what RFC 8032 refuses it refuses keys and commitments of small order, which no signer makes.
+// Beyond what RFC 8032 refuses it refuses keys and commitments of small order, which no signer
+// makes.
 bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature) {
   start_sodium();
-  return crypto_sign_verify_detached(signature.bytes.data(), message.data(), message.size(), key.bytes.data()) == 0;
+  return crypto_sign_verify_detached(signature.bytes.data(), message.data(), message.size(),
+                                     key.bytes.data()) == 0;
 }
 
 #else
@@ -103,25 +116,35 @@ Signature KeyPair::sign_now(ByteSpan message) const {
   Signature signature;
   std::size_t size = Signature::size;
   // Ed25519 takes no digest of its own and no randomness: it fails only when memory runs out.
-  check(context && EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_->pkey.get()) == 1 &&
-            EVP_DigestSign(context.get(), signature.bytes.data(), &size, message.data(), message.size()) == 1 && size == Signature::size,
+  check(context &&
+            EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_->pkey.get()) == 1 &&
+            EVP_DigestSign(context.get(), signature.bytes.data(), &size, message.data(),
+                           message.size()) == 1 &&
+            size == Signature::size,
         "OpenSSL signs with Ed25519");
   return signature;
 }
 
 bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature) {
-  const OwnedKey pkey(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, key.bytes.data(), key.bytes.size()));
+  const OwnedKey pkey(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, key.bytes.data(), key.bytes.size()));
   const OwnedDigest context(EVP_MD_CTX_new());
-  if (!pkey || !context || EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, pkey.get()) != 1) return false;
-  return EVP_DigestVerify(context.get(), signature.bytes.data(), signature.bytes.size(), message.data(), message.size()) == 1;
+  if (!pkey || !context ||
+      EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, pkey.get()) != 1)
+    return false;
+  return EVP_DigestVerify(context.get(), signature.bytes.data(), signature.bytes.size(),
+                          message.data(), message.size()) == 1;
 }
 
 #endif
 
-Async<Result<bool>> verify(PublicKey key, ByteVector message, Signature signature) { co_return verify_now(key, message, signature); }
+Async<Result<bool>> verify(PublicKey key, ByteVector message, Signature signature) {
+  co_return verify_now(key, message, signature);
+}
 
 void random_bytes(std::span<std::uint8_t> out) {
-  check(RAND_bytes(out.data(), static_cast<int>(out.size())) == 1, "the operating system gives random bytes");
+  check(RAND_bytes(out.data(), static_cast<int>(out.size())) == 1,
+        "the operating system gives random bytes");
 }
 
 }  // namespace weft::crypto

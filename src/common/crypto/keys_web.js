@@ -1,5 +1,5 @@
 // WebCrypto and IndexedDB for keys_web.cpp: an Emscripten --js-library. Pointers come as Numbers (sig 'p'); views of the
-// heap are taken anew after every await, since growth replaces them.
+// heap are taken again after every await, since growth replaces them.
 addToLibrary({
   $weftKeys: { table: [null], free: [], kept: null },
 
@@ -10,7 +10,7 @@ addToLibrary({
       const text = message === undefined ? 0 : stringToNewUTF8(message);
       try {
         _weft_crypto_done(token, value, text);
-      } catch (error) {  // A trap in C++ surfaces instead of vanishing in the promise; the program's own end is none.
+      } catch (error) {  // A trap in C++ surfaces instead of vanishing in the promise; the program's own end is not a trap.
         if (error !== 'unwind' && error?.name !== 'ExitStatus') queueMicrotask(() => { throw error; });
       } finally {
         if (text) _free(text);

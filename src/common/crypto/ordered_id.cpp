@@ -10,7 +10,8 @@ std::array<std::uint8_t, ordered_id_bytes> ordered_id() {
   std::array<std::uint8_t, ordered_id_bytes> id{};
   random_bytes(id);
   const auto millis = static_cast<std::uint64_t>(unix_now());
-  for (std::size_t i = 0; i < time_bytes; ++i) id[i] = static_cast<std::uint8_t>(millis >> (8 * (time_bytes - 1 - i)));
+  for (std::size_t i = 0; i < time_bytes; ++i)
+    id[i] = static_cast<std::uint8_t>(millis >> (8 * (time_bytes - 1 - i)));
   return id;
 }
 

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4), synchronous and incremental on both sides: OpenSSL natively, our own small implementation in
-// WebAssembly, where WebCrypto would be asynchronous.
+// SHA-256 (FIPS 180-4), synchronous and incremental on both sides: OpenSSL natively, our own small
+// implementation in WebAssembly, where WebCrypto would be asynchronous.
 #pragma once
 
 #include <array>

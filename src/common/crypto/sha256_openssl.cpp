@@ -5,10 +5,14 @@
 
 namespace weft::crypto {
 
-// OpenSSL's digest calls fail only when memory runs out or the library is broken; neither is an answer a caller could use.
+// OpenSSL's digest calls fail only when memory runs out or the library is broken; neither is an
+// answer a caller could use.
 struct Sha256::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
-  State() { check(context != nullptr && EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1, "OpenSSL starts a SHA-256"); }
+  State() {
+    check(context != nullptr && EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1,
+          "OpenSSL starts a SHA-256");
+  }
   State(const State&) = delete;
   ~State() { EVP_MD_CTX_free(context); }
 };
@@ -18,13 +22,15 @@ Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256::~Sha256() = default;
 
 Sha256& Sha256::update(ByteSpan bytes) {
-  check(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1, "OpenSSL continues a SHA-256");
+  check(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1,
+        "OpenSSL continues a SHA-256");
   return *this;
 }
 
 Hash Sha256::finish() {
   Hash hash;
-  check(EVP_DigestFinal_ex(state_->context, hash.bytes.data(), nullptr) == 1, "OpenSSL ends a SHA-256");
+  check(EVP_DigestFinal_ex(state_->context, hash.bytes.data(), nullptr) == 1,
+        "OpenSSL ends a SHA-256");
   return hash;
 }
 

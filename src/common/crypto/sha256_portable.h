@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) without a library: what WebAssembly uses, since WebCrypto is asynchronous and not incremental.
-// Compiled natively too, so that the tests hold it to OpenSSL.
+// SHA-256 (FIPS 180-4) without a library: what WebAssembly uses, since WebCrypto is asynchronous
+// and not incremental. Compiled natively too, so that the tests hold it to OpenSSL.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@ class Sha256Portable {
  private:
   void compress(const std::uint8_t* block);
 
-  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<std::uint8_t, 64> block_{};
   std::uint64_t length_bytes_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "common/crypto/repeated_sha256.h"
 #include "common/crypto/sha256_portable.h"
 
 namespace weft::crypto {
@@ -20,10 +21,13 @@ const std::vector<Row>& vectors() {
   static const std::vector<Row> rows = {
       {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
       {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-      {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+      {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmn"
+       "opqrsmnopqrstnopqrstu",
        "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
-      {std::string(1'000'000, 'a'), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"}};
+      {std::string(1'000'000, 'a'),
+       "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"}};
   return rows;
 }
 
@@ -66,6 +70,14 @@ TEST(Sha256, IsTheSameHoweverTheBytesAreCut) {
     }
     EXPECT_EQ(library.finish(), whole);
     EXPECT_EQ(ours.finish(), whole);
+  }
+}
+
+TEST(RepeatedSha256, GivesTheSameHashesOneAfterTheOther) {
+  RepeatedSha256 repeated;
+  for (std::size_t size = 0; size < 200; ++size) {
+    const ByteVector bytes(size, static_cast<std::uint8_t>(size));
+    EXPECT_EQ(repeated(bytes), sha256(bytes)) << size;
   }
 }
 

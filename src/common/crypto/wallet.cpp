@@ -16,7 +16,8 @@ namespace weft::crypto {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t wallet_bytes_max = 4096;  // 64 numbers are under 400; the rest is room for white space.
+constexpr std::size_t wallet_bytes_max =
+    4096;  // 64 numbers are under 400; the rest is room for white space.
 
 class File {
  public:
@@ -44,10 +45,13 @@ Result<std::string> read_private_file(const fs::path& path) {
   if (file.get() < 0) return system_failure("Cannot open the wallet", path);
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return system_failure("Cannot look at the wallet", path);
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::invalid_argument, "The wallet '{}' is no regular file.", path.string());
+  if (!S_ISREG(status.st_mode))
+    return fail(ErrorCode::invalid_argument, "The wallet '{}' is not a regular file.",
+                path.string());
   if ((status.st_mode & 077) != 0) {
-    return fail(ErrorCode::permission_denied, "The wallet '{}' has mode {:04o}, so that others may read it; run: chmod 600 '{}'.", path.string(),
-                static_cast<unsigned>(status.st_mode & 07777), path.string());
+    return fail(ErrorCode::permission_denied,
+                "The wallet '{}' has mode {:04o}, so that others may read it; run: chmod 600 '{}'.",
+                path.string(), static_cast<unsigned>(status.st_mode & 07777), path.string());
   }
   std::string text(wallet_bytes_max + 1, '\0');
   std::size_t size = 0;
@@ -58,7 +62,9 @@ Result<std::string> read_private_file(const fs::path& path) {
     if (count == 0) break;
     size += static_cast<std::size_t>(count);
   }
-  if (size > wallet_bytes_max) return fail(ErrorCode::invalid_argument, "The wallet '{}' is longer than {} bytes.", path.string(), wallet_bytes_max);
+  if (size > wallet_bytes_max)
+    return fail(ErrorCode::invalid_argument, "The wallet '{}' is longer than {} bytes.",
+                path.string(), wallet_bytes_max);
   text.resize(size);
   return text;
 }
@@ -68,7 +74,8 @@ Result<> make_private_folder(const fs::path& folder) {
   struct stat status{};
   if (::stat(folder.c_str(), &status) == 0) return {};
   WEFT_OK(make_private_folder(folder.parent_path()));
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_failure("Cannot make the folder", folder);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return system_failure("Cannot make the folder", folder);
   return {};
 }
 
@@ -83,29 +90,37 @@ Result<> write_all(int descriptor, std::string_view text, const fs::path& path) 
   return {};
 }
 
-// Written beside, then linked to its name: link() never replaces a wallet that is there, rename() would.
+// Written beside, then linked to its name: link() never replaces a wallet that is there, rename()
+// would.
 Result<> write_private_file(const fs::path& path, std::string_view text) {
   std::string beside = path.string() + ".XXXXXX";
   const File file(::mkostemp(beside.data(), O_CLOEXEC));  // Mode 0600.
   if (file.get() < 0) return system_failure("Cannot write beside the wallet", path);
   Result<> written = write_all(file.get(), text, path);
   if (written && ::link(beside.c_str(), path.c_str()) != 0) {
-    written = errno == EEXIST ? fail(ErrorCode::already_exists, "There is a wallet at '{}' already.", path.string())
+    written = errno == EEXIST ? fail(ErrorCode::already_exists,
+                                     "There is a wallet at '{}' already.", path.string())
                               : system_failure("Cannot name the wallet", path);
   }
   ::unlink(beside.c_str());
   if (!written) return written;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (const File directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); directory.get() >= 0) ::fsync(directory.get());
+  if (const File directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      directory.get() >= 0)
+    ::fsync(directory.get());
   return {};
 }
 
 }  // namespace
 
 Result<fs::path> default_wallet_path() {
-  if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config == '/') return fs::path(config) / "weft" / "wallet.json";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return fs::path(home) / ".config" / "weft" / "wallet.json";
-  return fail(ErrorCode::not_found, "Neither XDG_CONFIG_HOME nor HOME names a folder; give the wallet's path with --wallet.");
+  if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config == '/')
+    return fs::path(config) / "weft" / "wallet.json";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".config" / "weft" / "wallet.json";
+  return fail(
+      ErrorCode::not_found,
+      "Neither XDG_CONFIG_HOME nor HOME names a folder; give the wallet's path with --wallet.");
 }
 
 Result<KeyPair> load_wallet(const fs::path& path) {
@@ -116,7 +131,9 @@ Result<KeyPair> load_wallet(const fs::path& path) {
   auto pair = KeyPair::from_seed(numbers->seed);
   OPENSSL_cleanse(numbers->seed.data(), numbers->seed.size());
   if (pair && pair->public_key() != numbers->public_key) {
-    return fail(ErrorCode::invalid_argument, "The wallet '{}' holds a public key that does not belong to its seed.", path.string());
+    return fail(ErrorCode::invalid_argument,
+                "The wallet '{}' holds a public key that does not belong to its seed.",
+                path.string());
   }
   return pair;
 }
@@ -141,7 +158,7 @@ Result<KeyPair> load_or_create_wallet(const fs::path& path) {
   auto loaded = load_wallet(path);
   if (loaded || loaded.error().code != ErrorCode::not_found) return loaded;
   auto created = create_wallet(path);
-  // Somebody else made it in between: theirs counts.
+  // Another process made it in between: its wallet counts.
   if (!created && created.error().code == ErrorCode::already_exists) return load_wallet(path);
   return created;
 }

@@ -1,5 +1,5 @@
-// A wallet is Solana's id.json, readable by its owner alone; anything else is refused with the reason, and a wallet that
-// exists is never overwritten.
+// A wallet is Solana's id.json, readable by its owner alone; anything else is refused with the
+// reason, and a wallet that exists is never overwritten.
 #include "common/crypto/wallet.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,8 @@ TEST_F(Wallet, IsMadeForItsOwnerAloneAndReadBack) {
   EXPECT_EQ(loaded.seed(), made.seed());
   EXPECT_EQ(mode(path), 0600U);
   EXPECT_EQ(mode(path.parent_path()), 0700U);
-  EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()), 1);  // Nothing left beside it.
+  EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()),
+            1);  // Nothing left beside it.
 }
 
 TEST_F(Wallet, IsNeverOverwritten) {
@@ -67,11 +68,14 @@ TEST_F(Wallet, IsNeverOverwritten) {
 TEST_F(Wallet, ReadsWhatSolanaWrites) {
   // The seed and key of RFC 8032's first test, as solana-keygen lays them out.
   const std::string text =
-      "[157,97,177,157,239,253,90,96,186,132,74,244,146,236,44,196,68,73,197,105,123,50,105,25,112,59,172,3,28,174,127,96,"
-      "215,90,152,1,130,177,10,183,213,75,254,211,201,100,7,58,14,225,114,243,218,166,35,37,175,2,26,104,247,7,81,26]";
+      "[157,97,177,157,239,253,90,96,186,132,74,244,146,236,44,196,68,73,197,105,123,50,105,25,112,"
+      "59,172,3,28,174,127,96,"
+      "215,90,152,1,130,177,10,183,213,75,254,211,201,100,7,58,14,225,114,243,218,166,35,37,175,2,"
+      "26,104,247,7,81,26]";
   write(folder_ / "id.json", text);
 
-  EXPECT_EQ(to_hex(load_wallet(folder_ / "id.json")->public_key().span()), "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
+  EXPECT_EQ(to_hex(load_wallet(folder_ / "id.json")->public_key().span()),
+            "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
   EXPECT_EQ(wallet_text(parse_wallet_text(text).value()), text);
 }
 
@@ -97,8 +101,9 @@ TEST_F(Wallet, RefusesWhatIsNoWallet) {
     return text + "]";
   }();
   for (const std::string& wrong :
-       {std::string(), std::string("{}"), std::string("[1,2,3]"), good + "x", "[256" + zeros.substr(2), "[-1" + zeros.substr(2),
-        "[0.5" + zeros.substr(2), zeros /* the key is not the seed's */, "[0," + zeros.substr(1), std::string(5000, ' ')}) {
+       {std::string(), std::string("{}"), std::string("[1,2,3]"), good + "x",
+        "[256" + zeros.substr(2), "[-1" + zeros.substr(2), "[0.5" + zeros.substr(2),
+        zeros /* the key is not the seed's */, "[0," + zeros.substr(1), std::string(5000, ' ')}) {
     write(path, wrong);
     EXPECT_EQ(load_wallet(path).error().code, ErrorCode::invalid_argument) << wrong;
   }
@@ -110,8 +115,8 @@ TEST_F(Wallet, LivesWhereTheConfigurationLives) {
   ::setenv("XDG_CONFIG_HOME", "/somewhere", 1);
   EXPECT_EQ(default_wallet_path().value(), "/somewhere/weft/wallet.json");
   ::unsetenv("XDG_CONFIG_HOME");
-  ::setenv("HOME", "/home/somebody", 1);
-  EXPECT_EQ(default_wallet_path().value(), "/home/somebody/.config/weft/wallet.json");
+  ::setenv("HOME", "/home/user", 1);
+  EXPECT_EQ(default_wallet_path().value(), "/home/user/.config/weft/wallet.json");
 }
 
 }  // namespace

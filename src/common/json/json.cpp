@@ -7,6 +7,9 @@
 
 #include <glaze/json/lazy.hpp>
 
+#include "common/base/format.h"
+#include "common/base/utf8.h"
+
 namespace weft::json {
 
 // A key, or the index of an element (then the key is empty).
@@ -33,13 +36,14 @@ std::string place_text(std::string_view document, std::size_t offset) {
   const std::string_view before = document.substr(0, offset);
   const auto line = 1 + std::ranges::count(before, '\n');
   const std::size_t newline = before.rfind('\n');
-  const std::string_view row = newline == std::string_view::npos ? before : before.substr(newline + 1);
-  // Columns count characters, so the continuation bytes of UTF-8 are left out.
-  const auto column = 1 + std::ranges::count_if(row, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
-  return std::format("(line {}, column {})", line, column);
+  const std::string_view row =
+      newline == std::string_view::npos ? before : before.substr(newline + 1);
+  const std::size_t column = 1 + utf8::count_code_points(row);
+  return weft::format("(line {}, column {})", line, column);
 }
 
-std::unexpected<Error> fail_at(std::string_view document, std::size_t offset, std::string_view what) {
+std::unexpected<Error> fail_at(std::string_view document, std::size_t offset,
+                               std::string_view what) {
   return fail(ErrorCode::invalid_argument, "{} {}", what, place_text(document, offset));
 }
 
@@ -55,7 +59,9 @@ Result<> bound_depth(std::string_view text, std::size_t depth_max) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '{' || c == '[') {
-      if (++depth > depth_max) return fail_at(text, i, std::format("the JSON is nested deeper than {} levels", depth_max));
+      if (++depth > depth_max)
+        return fail_at(text, i,
+                       weft::format("the JSON is nested deeper than {} levels", depth_max));
     } else if (c == '}' || c == ']') {
       if (depth > 0) --depth;
     }
@@ -84,7 +90,8 @@ Result<std::string> unescape(std::string_view quoted) {
     return out;
   }
   glz::context context{};
-  if (glz::read<glz::opts{.null_terminated = false}>(out, quoted, context)) return fail(ErrorCode::invalid_argument, "has a wrong escape");
+  if (glz::read<glz::opts{.null_terminated = false}>(out, quoted, context))
+    return fail(ErrorCode::invalid_argument, "has a wrong escape");
   return out;
 }
 
@@ -128,7 +135,8 @@ std::string_view to_string(Kind kind) {
 
 Result<Value> parse(std::string_view text, const Limits& limits) {
   if (text.size() > limits.bytes_max) {
-    return fail(ErrorCode::invalid_argument, "The JSON has {} bytes; at most {} are read.", text.size(), limits.bytes_max);
+    return fail(ErrorCode::invalid_argument, "The JSON has {} bytes; at most {} are read.",
+                text.size(), limits.bytes_max);
   }
   WEFT_OK(bound_depth(text, limits.depth_max));
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -137,7 +145,8 @@ Result<Value> parse(std::string_view text, const Limits& limits) {
   const std::string_view raw = text.substr(first, last - first + 1);
   glz::skip skip{};
   glz::context context{};
-  if (const glz::error_ctx error = glz::read<validate_options>(skip, raw, context)) return fail_at(text, first + error.count, describe(error.ec));
+  if (const glz::error_ctx error = glz::read<validate_options>(skip, raw, context))
+    return fail_at(text, first + error.count, describe(error.ec));
   return Value(text, raw, nullptr);
 }
 
@@ -145,17 +154,18 @@ Kind Value::kind() const { return kind_of(raw_); }
 
 std::string Value::path() const {
   std::vector<std::string> parts;
-  if (index_ != no_index) parts.push_back(std::format("[{}]", index_));
+  if (index_ != no_index) parts.push_back(weft::format("[{}]", index_));
   for (const Path* at = place_.get(); at != nullptr; at = at->parent.get()) {
     const bool outermost = at->parent == nullptr;
-    parts.push_back(at->is_index ? std::format("[{}]", at->index) : (outermost ? "" : ".") + at->key);
+    parts.push_back(at->is_index ? weft::format("[{}]", at->index)
+                                 : (outermost ? "" : ".") + at->key);
   }
   std::string joined;
   for (const std::string& part : parts | std::views::reverse) joined += part;
   return joined;
 }
 
-std::unexpected<Error> Value::error_text(std::string message) const {
+std::unexpected<Error> Value::error_text(const std::string& message) const {
   const std::string where = path();
   const auto offset = static_cast<std::size_t>(raw_.data() - document_.data());
   return fail_at(document_, offset, where.empty() ? message : where + ": " + message);
@@ -169,7 +179,9 @@ Result<> Value::expect(Kind wanted) const {
 Result<std::vector<std::pair<std::string, Value>>> Value::members(CountBounds bounds) const {
   WEFT_OK(expect(Kind::object));
   const std::shared_ptr<const Path> self =
-      index_ == no_index ? place_ : std::make_shared<const Path>(Path{.parent = place_, .key = "", .index = index_, .is_index = true});
+      index_ == no_index ? place_
+                         : std::make_shared<const Path>(Path{
+                               .parent = place_, .key = "", .index = index_, .is_index = true});
   std::vector<std::pair<std::string, Value>> found;
   const auto document = glz::lazy_json<lazy_options>(raw_);
   if (!document) return error("is not valid JSON");
@@ -186,7 +198,8 @@ Result<std::vector<std::pair<std::string, Value>>> Value::members(CountBounds bo
   // Sorted pointers find doubles without a second copy of the keys.
   std::vector<const std::pair<std::string, Value>*> order;
   for (const auto& member : found) order.push_back(&member);
-  std::ranges::stable_sort(order, {}, [](const auto* member) -> const std::string& { return member->first; });
+  std::ranges::stable_sort(order, {},
+                           [](const auto* member) -> const std::string& { return member->first; });
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (order[i - 1]->first == order[i]->first) return order[i]->second.error("is there twice");
   }
@@ -199,22 +212,27 @@ Result<Object> Value::object(std::initializer_list<std::string_view> known) cons
   for (const auto& [key, value] : found) {
     if (std::ranges::contains(known, std::string_view(key))) continue;
     std::string names;
-    for (const std::string_view name : known) names += (names.empty() ? "" : ", ") + std::string(name);
+    for (const std::string_view name : known)
+      names += (names.empty() ? "" : ", ") + std::string(name);
     return value.error("is not a known key; known here: {}", names.empty() ? "none" : names);
   }
   return Object(*this, std::move(found));
 }
 
-Result<> Value::for_each(CountBounds bounds, const std::function<Result<>(const Value&)>& use) const {
+Result<> Value::for_each(CountBounds bounds,
+                         const std::function<Result<>(const Value&)>& use) const {
   WEFT_OK(expect(Kind::array));
   const std::shared_ptr<const Path> self =
-      index_ == no_index ? place_ : std::make_shared<const Path>(Path{.parent = place_, .key = "", .index = index_, .is_index = true});
+      index_ == no_index ? place_
+                         : std::make_shared<const Path>(Path{
+                               .parent = place_, .key = "", .index = index_, .is_index = true});
   const auto document = glz::lazy_json<lazy_options>(raw_);
   if (!document) return error("is not valid JSON");
   Value item(document_, raw_, self);
   item.index_ = 0;
   for (const LazyView& view : document->root()) {
-    if (item.index_ == bounds.count_max) return error("has more than {} elements", bounds.count_max);
+    if (item.index_ == bounds.count_max)
+      return error("has more than {} elements", bounds.count_max);
     item.raw_ = view.raw_json();
     WEFT_OK(use(item));
     ++item.index_;
@@ -235,7 +253,8 @@ Result<std::string> Value::string(StringBounds bounds) const {
   WEFT_OK(expect(Kind::string));
   auto text = unescape(raw_);
   if (!text) return error("{}", text.error().message);
-  if (text->size() > bounds.bytes_max) return error("has {} bytes; at most {} are allowed", text->size(), bounds.bytes_max);
+  if (text->size() > bounds.bytes_max)
+    return error("has {} bytes; at most {} are allowed", text->size(), bounds.bytes_max);
   return std::move(*text);
 }
 
@@ -246,10 +265,12 @@ Result<bool> Value::boolean() const {
 
 Result<std::int64_t> Value::integer(IntegerBounds bounds) const {
   WEFT_OK(expect(Kind::number));
-  if (raw_.find_first_of(".eE") != std::string_view::npos) return error("must be a whole number, not {}", raw_);
+  if (raw_.find_first_of(".eE") != std::string_view::npos)
+    return error("must be a whole number, not {}", raw_);
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(raw_.data(), raw_.data() + raw_.size(), value);
-  if (code != std::errc() || end != raw_.data() + raw_.size() || value < bounds.min || value > bounds.max) {
+  if (code != std::errc() || end != raw_.data() + raw_.size() || value < bounds.min ||
+      value > bounds.max) {
     return error("must be from {} to {}, not {}", bounds.min, bounds.max, raw_);
   }
   return value;
@@ -257,10 +278,12 @@ Result<std::int64_t> Value::integer(IntegerBounds bounds) const {
 
 Result<std::uint64_t> Value::unsigned_integer(std::uint64_t max) const {
   WEFT_OK(expect(Kind::number));
-  if (raw_.find_first_of(".eE") != std::string_view::npos) return error("must be a whole number, not {}", raw_);
+  if (raw_.find_first_of(".eE") != std::string_view::npos)
+    return error("must be a whole number, not {}", raw_);
   std::uint64_t value = 0;
   const auto [end, code] = std::from_chars(raw_.data(), raw_.data() + raw_.size(), value);
-  if (code != std::errc() || end != raw_.data() + raw_.size() || value > max) return error("must be from 0 to {}, not {}", max, raw_);
+  if (code != std::errc() || end != raw_.data() + raw_.size() || value > max)
+    return error("must be from 0 to {}, not {}", max, raw_);
   return value;
 }
 
@@ -268,7 +291,8 @@ Result<double> Value::number() const {
   WEFT_OK(expect(Kind::number));
   double value = 0;
   const auto [end, code] = std::from_chars(raw_.data(), raw_.data() + raw_.size(), value);
-  if (code != std::errc() || end != raw_.data() + raw_.size() || !std::isfinite(value)) return error("is not a number that a double holds: {}", raw_);
+  if (code != std::errc() || end != raw_.data() + raw_.size() || !std::isfinite(value))
+    return error("is not a number that a double holds: {}", raw_);
   return value;
 }
 
@@ -278,7 +302,8 @@ Result<std::string_view> Value::number_text() const {
 }
 
 std::optional<Value> Object::find(std::string_view key) const {
-  const auto at = std::ranges::find(members_, key, [](const auto& member) -> std::string_view { return member.first; });
+  const auto at = std::ranges::find(
+      members_, key, [](const auto& member) -> std::string_view { return member.first; });
   if (at == members_.end()) return std::nullopt;
   return at->second;
 }

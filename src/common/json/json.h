@@ -1,15 +1,16 @@
-// Strict JSON for input from strangers, with places in every error: `bindings[1].shape: must not be empty (line 7, column 18)`.
-// glaze reads the grammar, strings and numbers; what its defaults let pass is refused here: duplicate, unknown and missing
-// keys, trailing text, deep nesting, long texts.
+// Strict JSON for input from strangers, with places in every error: `bindings[1].shape: must not be
+// empty (line 7, column 18)`. glaze reads the grammar, strings and numbers; what its defaults let
+// pass is refused here: duplicate, unknown and missing keys, trailing text, deep nesting, long
+// texts.
 //
 //   WEFT_ASSIGN(const json::Value root, json::parse(text));
-//   WEFT_ASSIGN(const json::Object job, root.object({"name", "shape"}));   any other key is an error
-//   WEFT_ASSIGN(const json::Value name, job.get("name"));                  a missing key is an error
-//   WEFT_ASSIGN(std::string text, name.string({.bytes_max = 64}));
+//   WEFT_ASSIGN(const json::Object job, root.object({"name", "shape"}));   any other key is an
+//   error WEFT_ASSIGN(const json::Value name, job.get("name"));                  a missing key is
+//   an error WEFT_ASSIGN(std::string text, name.string({.bytes_max = 64}));
 //
-// Writing is glaze's own, of plain structs; its option escape_control_characters must be set, or it writes no JSON.
-// Lifetime: every Value and Object refers to the text that was parsed, which outlives them.
-// Errors: always invalid_argument.
+// Writing is glaze's own, of plain structs; its option escape_control_characters must be set, or it
+// writes no JSON. Lifetime: every Value and Object refers to the text that was parsed, which
+// outlives them. Errors: always invalid_argument.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/format.h"
 #include "common/base/result.h"
 
 namespace weft::json {
@@ -61,17 +63,22 @@ class Value {
   // Members by name; a key that is not in `known`, or is there twice, is an error.
   [[nodiscard]] Result<Object> object(std::initializer_list<std::string_view> known) const;
   // Members of an object whose keys are the author's own, in the order of the text, each once.
-  [[nodiscard]] Result<std::vector<std::pair<std::string, Value>>> members(CountBounds bounds = {}) const;
+  [[nodiscard]] Result<std::vector<std::pair<std::string, Value>>> members(
+      CountBounds bounds = {}) const;
   [[nodiscard]] Result<std::vector<Value>> array(CountBounds bounds = {}) const;
-  // The same one by one, for long lists; stops at the first error. The Value is valid during its call.
-  [[nodiscard]] Result<> for_each(CountBounds bounds, const std::function<Result<>(const Value&)>& use) const;
+  // The same one by one, for long lists; stops at the first error. The Value is valid during its
+  // call.
+  [[nodiscard]] Result<> for_each(CountBounds bounds,
+                                  const std::function<Result<>(const Value&)>& use) const;
 
   [[nodiscard]] Result<std::string> string(StringBounds bounds = {}) const;
   [[nodiscard]] Result<bool> boolean() const;
   // A number without fraction and exponent.
   [[nodiscard]] Result<std::int64_t> integer(IntegerBounds bounds = {}) const;
   template <class Integer>
-  [[nodiscard]] Result<Integer> integer_as(IntegerBounds bounds = {std::numeric_limits<Integer>::min(), std::numeric_limits<Integer>::max()}) const {
+  [[nodiscard]] Result<Integer> integer_as(IntegerBounds bounds = {
+                                               std::numeric_limits<Integer>::min(),
+                                               std::numeric_limits<Integer>::max()}) const {
     WEFT_ASSIGN(const std::int64_t value, integer(bounds));
     return static_cast<Integer>(value);
   }
@@ -83,8 +90,8 @@ class Value {
 
   // An error at this value: return value.error("must not be empty").
   template <class... Args>
-  [[nodiscard]] std::unexpected<Error> error(std::format_string<Args...> format, Args&&... args) const {
-    return error_text(std::format(format, std::forward<Args>(args)...));
+  [[nodiscard]] std::unexpected<Error> error(FormatString<Args...> format, Args&&... args) const {
+    return error_text(weft::format(format, std::forward<Args>(args)...));
   }
   // The value as it is written.
   [[nodiscard]] std::string_view text() const { return raw_; }
@@ -95,14 +102,14 @@ class Value {
   friend Result<Value> parse(std::string_view text, const Limits& limits);
   Value(std::string_view document, std::string_view raw, std::shared_ptr<const Path> place)
       : document_(document), raw_(raw), place_(std::move(place)) {}
-  [[nodiscard]] std::unexpected<Error> error_text(std::string message) const;
+  [[nodiscard]] std::unexpected<Error> error_text(const std::string& message) const;
   [[nodiscard]] Result<> expect(Kind kind) const;
 
   static constexpr std::size_t no_index = std::numeric_limits<std::size_t>::max();
   std::string_view document_;
   std::string_view raw_;
   std::shared_ptr<const Path> place_;  // Null at the root.
-  std::size_t index_ = no_index;       // Of an array's element, whose place_ is then the array's.
+  std::size_t index_ = no_index;       // An array element's index; place_ is then the array's.
 };
 
 class Object {
@@ -115,7 +122,8 @@ class Object {
 
  private:
   friend class Value;
-  Object(Value value, std::vector<std::pair<std::string, Value>> members) : value_(std::move(value)), members_(std::move(members)) {}
+  Object(Value value, std::vector<std::pair<std::string, Value>> members)
+      : value_(std::move(value)), members_(std::move(members)) {}
   Value value_;
   std::vector<std::pair<std::string, Value>> members_;
 };

@@ -43,7 +43,8 @@ Result<> append_number(const json::Value& value, ElementType type, ByteVector& o
       WEFT_ASSIGN(const double number, float_number(value));
       const auto narrowed = static_cast<float>(number);
       if (std::isinf(narrowed) && !std::isinf(number)) return value.error("is too large for f32");
-      // One NaN for all authors: the sign and payload that a conversion leaves are not the same everywhere.
+      // One NaN for all authors: the sign and payload that a conversion leaves are not the same
+      // everywhere.
       append_le(out, std::isnan(number) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(narrowed));
       return {};
     }
@@ -62,21 +63,27 @@ Result<Data> parse_values(const json::Value& value, DataShape shape) {
   ByteVector bytes;
   // No reserve by the shape: a short text may claim a long one.
   std::uint64_t count = 0;
-  WEFT_OK(value.for_each({.count_max = std::numeric_limits<std::size_t>::max() - 1}, [&](const json::Value& item) -> Result<> {
-    if (count == shape.elements) return value.error("has more numbers than the shape has elements ({})", shape.elements);
-    ++count;
-    return append_number(item, shape.type, bytes);
-  }));
-  if (count != shape.elements) return value.error("has {} numbers, but the shape has {} elements", count, shape.elements);
+  WEFT_OK(value.for_each({.count_max = std::numeric_limits<std::size_t>::max() - 1},
+                         [&](const json::Value& item) -> Result<> {
+                           if (count == shape.elements)
+                             return value.error("has more numbers than the shape has elements ({})",
+                                                shape.elements);
+                           ++count;
+                           return append_number(item, shape.type, bytes);
+                         }));
+  if (count != shape.elements)
+    return value.error("has {} numbers, but the shape has {} elements", count, shape.elements);
   return Data(Inline{std::move(bytes)});
 }
 
 Result<Data> parse_base64(const json::Value& value, DataShape shape) {
-  WEFT_ASSIGN(const std::string text, value.string({.bytes_max = std::numeric_limits<std::size_t>::max()}));
+  WEFT_ASSIGN(const std::string text,
+              value.string({.bytes_max = std::numeric_limits<std::size_t>::max()}));
   auto bytes = from_base64(text);
   if (!bytes) return value.error("is not base64 (RFC 4648, padded)");
   const std::uint64_t wanted = shape.elements * bytes_per_element(shape.type);
-  if (bytes->size() != wanted) return value.error("has {} bytes, but the shape needs {}", bytes->size(), wanted);
+  if (bytes->size() != wanted)
+    return value.error("has {} bytes, but the shape needs {}", bytes->size(), wanted);
   return Data(Inline{std::move(*bytes)});
 }
 
@@ -89,14 +96,16 @@ std::optional<std::uint16_t> half_bits(double value) {
   std::uint32_t bits = 0;
   if (std::isinf(magnitude)) {
     bits = 0x7c00;
-  } else if (magnitude >= 65520) {  // Half way from the largest half (65504) to the next power of two.
+  } else if (magnitude >=
+             65520) {  // Half way from the largest half (65504) to the next power of two.
     return std::nullopt;
   } else if (magnitude < 0x1p-14) {  // Subnormal: multiples of 2^-24.
     bits = static_cast<std::uint32_t>(std::nearbyint(magnitude * 0x1p24));
   } else {
     const int exponent = std::ilogb(magnitude);
     // 1024 to 2048; 2048 carries into the exponent, as it should.
-    const auto significand = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+    const auto significand =
+        static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
     bits = (static_cast<std::uint32_t>(exponent + 15) << 10U) + (significand - 1024);
   }
   return static_cast<std::uint16_t>(sign | bits);
@@ -116,7 +125,8 @@ Result<Data> parse_data(const json::Object& object, DataShape shape) {
   if (*given == "base64") return parse_base64(value, shape);
   WEFT_ASSIGN(std::string text, value.string());
   if (*given == "path") {
-    if (text.empty() || text.find('\0') != std::string::npos) return value.error("must be the path of a file");
+    if (text.empty() || text.find('\0') != std::string::npos)
+      return value.error("must be the path of a file");
     return Data(Path{std::move(text)});
   }
   const auto hash = Hash::parse(text);

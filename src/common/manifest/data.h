@@ -14,8 +14,8 @@ struct DataShape {
   std::uint64_t elements = 0;
 };
 
-// Reads the one of "value", "base64", "path" and "blob" that `object` has; monostate where it has none. Values and base64
-// must have exactly the elements of `shape`.
+// Reads the one of "value", "base64", "path" and "blob" that `object` has; monostate where it has
+// none. Values and base64 must have exactly the elements of `shape`.
 [[nodiscard]] Result<Data> parse_data(const json::Object& object, DataShape shape);
 
 // The nearest half, ties to even, as its bits; nothing where it would be infinite.

@@ -1,6 +1,6 @@
-// The job manifest: what a client wants run. parse() takes JSON text and gives a manifest that every rule of the format
-// holds for, or one exact sentence with the place: `bindings[1].shape: must not be empty (line 7, column 18)`.
-// docs/manifest.md describes the format.
+// The job manifest: what a client wants run. parse() takes JSON text and gives a manifest that
+// every rule of the format holds for, or one exact sentence with the place: `bindings[1].shape:
+// must not be empty (line 7, column 18)`. docs/manifest.md describes the format.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ enum class Axis : std::uint8_t { x, y, z };
 [[nodiscard]] std::string_view to_string(Axis axis);
 [[nodiscard]] std::uint64_t bytes_per_element(ElementType type);
 
-// Where bytes come from. `value` and `base64` are decoded when parsed; a path is for local runs only and is resolved by
-// whoever reads files; a blob is fetched by its hash.
+// Where bytes come from. `value` and `base64` are decoded when parsed; a path is for local runs
+// only and is resolved by the code that reads files; a blob is fetched by its hash.
 struct Inline {
   ByteVector bytes;
   friend bool operator==(const Inline&, const Inline&) = default;
@@ -48,10 +48,11 @@ struct Binding {
   std::uint32_t binding = 0;  // In @group(0).
   Role role = Role::output;
   ElementType type = ElementType::u32;
-  std::vector<std::uint64_t> shape{};        // Row-major, outermost first; no zero.
-  Data data{};                               // Given for uniform and input; optional for inout (zeros); never for output.
-  std::optional<std::uint32_t> split_dim{};  // 0 where the outermost dimension is cut with the dispatch.
-  bool concat = false;                       // "combine": "concat": whole outputs are joined in the order of tasks.
+  std::vector<std::uint64_t> shape{};  // Row-major, outermost first; no zero.
+  Data data{};  // Given for uniform and input; optional for inout (zeros); never for output.
+  std::optional<std::uint32_t>
+      split_dim{};      // 0 where the outermost dimension is cut with the dispatch.
+  bool concat = false;  // "combine": "concat": whole outputs are joined in the order of tasks.
 
   [[nodiscard]] std::uint64_t elements() const;
   [[nodiscard]] std::uint64_t bytes() const { return elements() * bytes_per_element(type); }
@@ -66,7 +67,8 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// A job whose text has no split has one task and nothing cut: split_dim and combine ask for a split (of one task, even).
+// A job whose text has no split has one task and nothing cut: split_dim and combine ask for a split
+// (of one task, even).
 struct Split {
   std::uint32_t tasks = 1;
   Axis axis = Axis::x;
@@ -85,6 +87,8 @@ struct Verify {
   Compare compare;
   std::uint32_t replicas = 1;
   double audit = 0;  // Share of tasks that are audited, in [0, 1].
+  // "trust": "anyone": what any workers agree on is enough for its client.
+  bool anyone = false;
   friend bool operator==(const Verify&, const Verify&) = default;
 };
 
@@ -95,8 +99,8 @@ struct Requires {
   friend bool operator==(const Requires&, const Requires&) = default;
 };
 
-// { "kind": "kernel", "kernel": "matmul_i8", "m", "n", "k", "a": {data}, "b": {data} }: C[m][n] = A[m][k] * B[k][n],
-// int8 operands, int32 result. Split along the rows of C.
+// { "kind": "kernel", "kernel": "matmul_i8", "m", "n", "k", "a": {data}, "b": {data} }: C[m][n] =
+// A[m][k] * B[k][n], int8 operands, int32 result. Split along the rows of C.
 struct Kernel {
   std::string name;
   std::uint32_t m = 0;
@@ -110,12 +114,14 @@ struct Kernel {
 struct Manifest {
   Kind kind = Kind::wgsl;
   std::string name;
-  std::variant<std::string, Path, Blob> shader;  // WGSL text, or where it is. Empty text for kernels.
+  std::variant<std::string, Path, Blob>
+      shader;  // WGSL text, or where it is. Empty text for kernels.
   std::map<std::string, double> constants;
-  std::map<std::string, std::vector<double>> tune;  // Overrides that a worker may choose; must not change results.
-  std::vector<Step> steps;                          // At least one for wgsl; `entry` + `dispatch` is one step.
-  std::vector<Binding> bindings;                    // In the order of the text.
-  Kernel kernel;                                    // For Kind::kernel.
+  std::map<std::string, std::vector<double>>
+      tune;                       // Overrides that a worker may choose; must not change results.
+  std::vector<Step> steps;        // At least one for wgsl; `entry` + `dispatch` is one step.
+  std::vector<Binding> bindings;  // In the order of the text.
+  Kernel kernel;                  // For Kind::kernel.
   Split split;
   Verify verify;
   Requires requirements;
@@ -143,7 +149,8 @@ struct Limits {
 
 [[nodiscard]] Result<Manifest> parse(std::string_view json, const Limits& limits = {});
 
-// The manifest as JSON again, with keys in a fixed order: parse(to_json(m)) == m. Inline data is written as base64.
+// The manifest as JSON again, with keys in a fixed order: parse(to_json(m)) == m. Inline data is
+// written as base64.
 [[nodiscard]] std::string to_json(const Manifest& manifest);
 
 }  // namespace weft::manifest

@@ -15,21 +15,29 @@ using json::Value;
 
 bool is_name(std::string_view text) {
   const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
   };
-  return !text.empty() && text.size() <= 64 && text.front() != '.' && std::ranges::all_of(text, allowed);
+  return !text.empty() && text.size() <= 64 && text.front() != '.' &&
+         std::ranges::all_of(text, allowed);
 }
 
 // WGSL allows most of Unicode in identifiers; the compiler has the last word on bytes above ASCII.
 bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80; };
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           static_cast<unsigned char>(c) >= 0x80;
+  };
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !text.empty() && text.size() <= 128 && letter(text.front()) && std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
+  return !text.empty() && text.size() <= 128 && letter(text.front()) &&
+         std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
 }
 
 // An override: its name, or the number that @id gave it.
 bool is_override(std::string_view text) {
-  return is_identifier(text) || (!text.empty() && text.size() <= 5 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }));
+  return is_identifier(text) ||
+         (!text.empty() && text.size() <= 5 &&
+          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }));
 }
 
 Result<std::string> identifier(const Value& value) {
@@ -51,14 +59,20 @@ Result<Enum> one_of(const Value& value, const std::array<Enum, count>& choices) 
 
 Result<MicroCredits> credits(const Value& value) {
   WEFT_ASSIGN(const std::string_view text, value.number_text());
-  const auto wrong = [&] { return value.error("must be an amount in credits from 0 to 9000000000000 with at most six decimals, not {}", text); };
+  const auto wrong = [&] {
+    return value.error(
+        "must be an amount in credits from 0 to 9000000000000 with at most six decimals, not {}",
+        text);
+  };
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   const std::string_view decimals = point == std::string_view::npos ? "" : text.substr(point + 1);
   // The exponent of 1e3, or a minus, is in neither part a digit.
   std::uint64_t amount = 0;
   const auto [end, code] = std::from_chars(whole.data(), whole.data() + whole.size(), amount);
-  if (code != std::errc() || end != whole.data() + whole.size() || amount > 9'000'000'000'000 || decimals.size() > 6) return wrong();
+  if (code != std::errc() || end != whole.data() + whole.size() || amount > 9'000'000'000'000 ||
+      decimals.size() > 6)
+    return wrong();
   std::uint64_t micro = 0;
   for (std::size_t i = 0; i < 6; ++i) {
     const char digit = i < decimals.size() ? decimals[i] : '0';
@@ -68,7 +82,8 @@ Result<MicroCredits> credits(const Value& value) {
   return static_cast<MicroCredits>(amount * 1'000'000 + micro);
 }
 
-Result<std::variant<std::string, Path, Blob>> parse_shader(const Value& value, const Limits& limits) {
+Result<std::variant<std::string, Path, Blob>> parse_shader(const Value& value,
+                                                           const Limits& limits) {
   WEFT_ASSIGN(const Object object, value.object({"inline", "path", "blob"}));
   const auto text = object.find("inline");
   if (!text) {
@@ -77,14 +92,16 @@ Result<std::variant<std::string, Path, Blob>> parse_shader(const Value& value, c
     if (auto* blob = std::get_if<Blob>(&data)) return *blob;
     return value.error("needs \"inline\", \"path\" or \"blob\"");
   }
-  if (object.has("path") || object.has("blob")) return text->error("cannot be given together with \"path\" or \"blob\"");
+  if (object.has("path") || object.has("blob"))
+    return text->error("cannot be given together with \"path\" or \"blob\"");
   WEFT_ASSIGN(std::string shader, text->string({.bytes_max = limits.shader_bytes_max}));
   if (shader.empty()) return text->error("must not be empty");
   if (shader.find('\0') != std::string::npos) return text->error("must not contain a zero byte");
   return shader;
 }
 
-Result<std::vector<std::uint64_t>> parse_shape(const Value& value, ElementType type, const Limits& limits) {
+Result<std::vector<std::uint64_t>> parse_shape(const Value& value, ElementType type,
+                                               const Limits& limits) {
   WEFT_ASSIGN(const std::vector<Value> lengths, value.array({.count_max = 8}));
   if (lengths.empty()) return value.error("must not be empty");
   std::vector<std::uint64_t> shape;
@@ -92,7 +109,8 @@ Result<std::vector<std::uint64_t>> parse_shape(const Value& value, ElementType t
   for (const Value& length : lengths) {
     WEFT_ASSIGN(const std::uint64_t number, length.unsigned_integer(limits.binding_bytes_max));
     if (number == 0) return length.error("must not be 0");
-    if (bytes > limits.binding_bytes_max / number) return value.error("comes to more than {} bytes", limits.binding_bytes_max);
+    if (bytes > limits.binding_bytes_max / number)
+      return value.error("comes to more than {} bytes", limits.binding_bytes_max);
     bytes *= number;
     shape.push_back(number);
   }
@@ -100,26 +118,33 @@ Result<std::vector<std::uint64_t>> parse_shape(const Value& value, ElementType t
 }
 
 Result<Binding> parse_binding(const Value& value, const Limits& limits) {
-  WEFT_ASSIGN(const Object object, value.object({"binding", "role", "type", "shape", "value", "base64", "path", "blob", "split_dim", "combine"}));
+  WEFT_ASSIGN(const Object object,
+              value.object({"binding", "role", "type", "shape", "value", "base64", "path", "blob",
+                            "split_dim", "combine"}));
   Binding binding;
   WEFT_ASSIGN(const Value index, object.get("binding"));
   WEFT_ASSIGN(binding.binding, index.integer_as<std::uint32_t>({.min = 0, .max = 999}));
   WEFT_ASSIGN(const Value role, object.get("role"));
-  WEFT_ASSIGN(binding.role, one_of(role, std::array{Role::uniform, Role::input, Role::output, Role::inout}));
+  WEFT_ASSIGN(binding.role,
+              one_of(role, std::array{Role::uniform, Role::input, Role::output, Role::inout}));
   WEFT_ASSIGN(const Value type, object.get("type"));
-  WEFT_ASSIGN(binding.type, one_of(type, std::array{ElementType::i32, ElementType::u32, ElementType::f32, ElementType::f16}));
+  WEFT_ASSIGN(binding.type, one_of(type, std::array{ElementType::i32, ElementType::u32,
+                                                    ElementType::f32, ElementType::f16}));
   WEFT_ASSIGN(const Value shape, object.get("shape"));
   WEFT_ASSIGN(binding.shape, parse_shape(shape, binding.type, limits));
-  WEFT_ASSIGN(binding.data, parse_data(object, {.type = binding.type, .elements = binding.elements()}));
+  WEFT_ASSIGN(binding.data,
+              parse_data(object, {.type = binding.type, .elements = binding.elements()}));
   const bool given = !std::holds_alternative<std::monostate>(binding.data);
-  if (given && binding.role == Role::output) return value.error("is an output and cannot be given data; \"inout\" can");
+  if (given && binding.role == Role::output)
+    return value.error("is an output and cannot be given data; \"inout\" can");
   if (!given && (binding.role == Role::uniform || binding.role == Role::input)) {
     return value.error("needs data: \"value\", \"base64\", \"path\" or \"blob\"");
   }
   if (const auto split_dim = object.find("split_dim")) {
     if (!binding.is_output()) return split_dim->error("is for outputs only");
     WEFT_ASSIGN(binding.split_dim, split_dim->integer_as<std::uint32_t>());
-    if (binding.split_dim != 0U) return split_dim->error("must be 0: outputs are cut along their outermost dimension");
+    if (binding.split_dim != 0U)
+      return split_dim->error("must be 0: outputs are cut along their outermost dimension");
   }
   if (const auto combine = object.find("combine")) {
     if (!binding.is_output()) return combine->error("is for outputs only");
@@ -136,10 +161,12 @@ Result<std::vector<Binding>> parse_bindings(const Value& value, const Limits& li
   std::vector<Binding> bindings;
   for (const Value& item : items) {
     WEFT_ASSIGN(Binding binding, parse_binding(item, limits));
-    if (std::ranges::contains(bindings, binding.binding, &Binding::binding)) return item.error("binding {} is there twice", binding.binding);
+    if (std::ranges::contains(bindings, binding.binding, &Binding::binding))
+      return item.error("binding {} is there twice", binding.binding);
     bindings.push_back(std::move(binding));
   }
-  if (std::ranges::none_of(bindings, &Binding::is_output)) return value.error("need at least one with the role \"output\" or \"inout\"");
+  if (std::ranges::none_of(bindings, &Binding::is_output))
+    return value.error("need at least one with the role \"output\" or \"inout\"");
   return bindings;
 }
 
@@ -166,7 +193,8 @@ Result<std::vector<Step>> parse_steps(const Object& root, const Limits& limits) 
     return steps;
   }
   for (const std::string_view key : {"entry", "dispatch"}) {
-    if (const auto other = root.find(key)) return other->error("cannot be given together with \"steps\"");
+    if (const auto other = root.find(key))
+      return other->error("cannot be given together with \"steps\"");
   }
   WEFT_ASSIGN(const std::vector<Value> items, list->array({.count_max = limits.steps_max}));
   if (items.empty()) return list->error("must not be empty");
@@ -192,7 +220,9 @@ Result<std::map<std::string, double>> parse_constants(const Value& value, const 
   return constants;
 }
 
-Result<std::map<std::string, std::vector<double>>> parse_tune(const Value& value, const Manifest& manifest, const Limits& limits) {
+Result<std::map<std::string, std::vector<double>>> parse_tune(const Value& value,
+                                                              const Manifest& manifest,
+                                                              const Limits& limits) {
   WEFT_ASSIGN(const auto members, value.members({.count_max = 8}));
   std::map<std::string, std::vector<double>> tune;
   std::size_t combinations = 1;
@@ -208,36 +238,43 @@ Result<std::map<std::string, std::vector<double>>> parse_tune(const Value& value
       values.push_back(number);
     }
     combinations *= values.size();
-    if (combinations > limits.tune_combinations_max) return value.error("has more than {} combinations", limits.tune_combinations_max);
+    if (combinations > limits.tune_combinations_max)
+      return value.error("has more than {} combinations", limits.tune_combinations_max);
   }
   return tune;
 }
 
 // A split of a wgsl job fits its steps and outputs.
-Result<> check_split(const Value& root, const std::optional<Value>& split, const std::vector<Value>& bindings, const Manifest& manifest) {
+Result<> check_split(const Value& root, const std::optional<Value>& split,
+                     const std::vector<Value>& bindings, const Manifest& manifest) {
   const Value& place = split ? *split : root;
   const auto axis = static_cast<std::size_t>(manifest.split.axis);
   const std::uint32_t length = manifest.steps.front().dispatch[axis];
   if (split) {
     for (const Step& step : manifest.steps) {
       if (step.dispatch[axis] == length) continue;
-      return place.error("cuts along {}, where step \"{}\" has {} workgroups and the first step {}", to_string(manifest.split.axis), step.entry,
-                         step.dispatch[axis], length);
+      return place.error("cuts along {}, where step \"{}\" has {} workgroups and the first step {}",
+                         to_string(manifest.split.axis), step.entry, step.dispatch[axis], length);
     }
     if (manifest.split.tasks > length) {
-      return place.error("has more tasks ({}) than workgroups along {} ({})", manifest.split.tasks, to_string(manifest.split.axis), length);
+      return place.error("has more tasks ({}) than workgroups along {} ({})", manifest.split.tasks,
+                         to_string(manifest.split.axis), length);
     }
   }
   for (std::size_t i = 0; i < manifest.bindings.size(); ++i) {
     const Binding& binding = manifest.bindings[i];
     if (!binding.is_output()) continue;
-    if (!split && (binding.split_dim || binding.concat)) return bindings[i].error("is cut or combined, but the job has no \"split\"");
+    if (!split && (binding.split_dim || binding.concat))
+      return bindings[i].error("is cut or combined, but the job has no \"split\"");
     if (binding.split_dim && binding.shape.front() % length != 0) {
-      return bindings[i].error("cannot be cut: its outermost dimension ({}) is not a multiple of the {} workgroups along {}", binding.shape.front(),
-                               length, to_string(manifest.split.axis));
+      return bindings[i].error(
+          "cannot be cut: its outermost dimension ({}) is not a multiple of the {} workgroups "
+          "along {}",
+          binding.shape.front(), length, to_string(manifest.split.axis));
     }
     if (manifest.split.tasks > 1 && !binding.split_dim && !binding.concat) {
-      return bindings[i].error("needs \"split_dim\" or \"combine\", since the job has {} tasks", manifest.split.tasks);
+      return bindings[i].error("needs \"split_dim\" or \"combine\", since the job has {} tasks",
+                               manifest.split.tasks);
     }
   }
   return {};
@@ -259,7 +296,8 @@ Result<> parse_wgsl(const Object& root, Manifest& manifest, const Limits& limits
   if (split) {
     WEFT_ASSIGN(const Object object, split->object({"tasks", "axis"}));
     WEFT_ASSIGN(const Value tasks, object.get("tasks"));
-    WEFT_ASSIGN(manifest.split.tasks, tasks.integer_as<std::uint32_t>({.min = 1, .max = limits.tasks_max}));
+    WEFT_ASSIGN(manifest.split.tasks,
+                tasks.integer_as<std::uint32_t>({.min = 1, .max = limits.tasks_max}));
     WEFT_ASSIGN(const Value axis, object.get("axis"));
     WEFT_ASSIGN(manifest.split.axis, one_of(axis, std::array{Axis::x, Axis::y, Axis::z}));
   }
@@ -267,12 +305,15 @@ Result<> parse_wgsl(const Object& root, Manifest& manifest, const Limits& limits
   return check_split(root.value(), split, items, manifest);
 }
 
-Result<Data> parse_operand(const Object& root, std::string_view key, std::uint64_t rows, std::uint64_t columns, const Limits& limits) {
+Result<Data> parse_operand(const Object& root, std::string_view key, std::uint64_t rows,
+                           std::uint64_t columns, const Limits& limits) {
   WEFT_ASSIGN(const Value value, root.get(key));
   WEFT_ASSIGN(const Object object, value.object({"value", "base64", "path", "blob"}));
-  if (rows * columns > limits.binding_bytes_max) return value.error("comes to more than {} bytes", limits.binding_bytes_max);
+  if (rows * columns > limits.binding_bytes_max)
+    return value.error("comes to more than {} bytes", limits.binding_bytes_max);
   WEFT_ASSIGN(Data data, parse_data(object, {.type = ElementType::i8, .elements = rows * columns}));
-  if (std::holds_alternative<std::monostate>(data)) return value.error("needs data: \"value\", \"base64\", \"path\" or \"blob\"");
+  if (std::holds_alternative<std::monostate>(data))
+    return value.error("needs data: \"value\", \"base64\", \"path\" or \"blob\"");
   return data;
 }
 
@@ -280,10 +321,12 @@ Result<> parse_kernel(const Object& root, Manifest& manifest, const Limits& limi
   Kernel& kernel = manifest.kernel;
   WEFT_ASSIGN(const Value name, root.get("kernel"));
   WEFT_ASSIGN(kernel.name, name.string({.bytes_max = 64}));
-  if (kernel.name != "matmul_i8") return name.error("must be matmul_i8, the one kernel there is, not \"{}\"", kernel.name);
-  for (const auto& [key, length, length_max] : {std::tuple("m", &kernel.m, 1U << 20U), std::tuple("n", &kernel.n, 1U << 20U),
-                                                // 128 * 128 * k stays below 2^31.
-                                                std::tuple("k", &kernel.k, 131071U)}) {
+  if (kernel.name != "matmul_i8")
+    return name.error("must be matmul_i8, the one kernel there is, not \"{}\"", kernel.name);
+  for (const auto& [key, length, length_max] :
+       {std::tuple("m", &kernel.m, 1U << 20U), std::tuple("n", &kernel.n, 1U << 20U),
+        // 128 * 128 * k stays below 2^31.
+        std::tuple("k", &kernel.k, 131071U)}) {
     WEFT_ASSIGN(const Value value, root.get(key));
     WEFT_ASSIGN(*length, value.integer_as<std::uint32_t>({.min = 1, .max = length_max}));
   }
@@ -294,46 +337,64 @@ Result<> parse_kernel(const Object& root, Manifest& manifest, const Limits& limi
   if (const auto split = root.find("split")) {
     WEFT_ASSIGN(const Object object, split->object({"tasks"}));
     WEFT_ASSIGN(const Value tasks, object.get("tasks"));
-    WEFT_ASSIGN(manifest.split.tasks, tasks.integer_as<std::uint32_t>({.min = 1, .max = limits.tasks_max}));
-    if (manifest.split.tasks > kernel.m) return tasks.error("must be at most the number of rows ({}), not {}", kernel.m, manifest.split.tasks);
+    WEFT_ASSIGN(manifest.split.tasks,
+                tasks.integer_as<std::uint32_t>({.min = 1, .max = limits.tasks_max}));
+    if (manifest.split.tasks > kernel.m)
+      return tasks.error("must be at most the number of rows ({}), not {}", kernel.m,
+                         manifest.split.tasks);
   }
   return {};
 }
 
 Result<> parse_verify(const Object& root, Manifest& manifest, const Limits& limits) {
-  const bool floats = std::ranges::any_of(
-      manifest.bindings, [](const Binding& b) { return b.is_output() && (b.type == ElementType::f32 || b.type == ElementType::f16); });
+  const bool floats = std::ranges::any_of(manifest.bindings, [](const Binding& b) {
+    return b.is_output() && (b.type == ElementType::f32 || b.type == ElementType::f16);
+  });
   const auto verify = root.find("verify");
   std::optional<Value> compare;
   if (verify) {
-    WEFT_ASSIGN(const Object object, verify->object({"compare", "replicas", "audit"}));
+    WEFT_ASSIGN(const Object object, verify->object({"compare", "replicas", "audit", "trust"}));
     compare = object.find("compare");
     if (const auto replicas = object.find("replicas")) {
-      WEFT_ASSIGN(manifest.verify.replicas, replicas->integer_as<std::uint32_t>({.min = 1, .max = limits.replicas_max}));
+      WEFT_ASSIGN(manifest.verify.replicas,
+                  replicas->integer_as<std::uint32_t>({.min = 1, .max = limits.replicas_max}));
     }
     if (const auto audit = object.find("audit")) {
       WEFT_ASSIGN(manifest.verify.audit, audit->number());
-      if (manifest.verify.audit < 0 || manifest.verify.audit > 1) return audit->error("must be from 0 to 1, not {}", manifest.verify.audit);
+      if (manifest.verify.audit < 0 || manifest.verify.audit > 1)
+        return audit->error("must be from 0 to 1, not {}", manifest.verify.audit);
+    }
+    if (const auto trust = object.find("trust")) {
+      WEFT_ASSIGN(const std::string whom, trust->string());
+      if (whom != "anyone" && whom != "verified")
+        return trust->error("must be \"verified\" (the default) or \"anyone\", not \"{}\"", whom);
+      manifest.verify.anyone = whom == "anyone";
     }
   }
   if (!compare) {
     if (floats) {
       return (verify ? *verify : root.value())
-          .error("needs \"compare\": the job has float outputs, which differ between GPUs; give {{\"absolute\", \"relative\"}} or \"exact\"");
+          .error(
+              "needs \"compare\": the job has float outputs, which differ between GPUs; give "
+              "{{\"absolute\", \"relative\"}} or \"exact\"");
     }
     return {};
   }
   if (compare->kind() == json::Kind::string) {
     WEFT_ASSIGN(const std::string word, compare->string({.bytes_max = 64}));
-    if (word != "exact") return compare->error("must be \"exact\" or {{\"absolute\", \"relative\"}}, not \"{}\"", word);
+    if (word != "exact")
+      return compare->error("must be \"exact\" or {{\"absolute\", \"relative\"}}, not \"{}\"",
+                            word);
     return {};
   }
   WEFT_ASSIGN(const Object object, compare->object({"absolute", "relative"}));
-  if (manifest.kind == Kind::kernel) return compare->error("must be \"exact\" for {}", manifest.kernel.name);
+  if (manifest.kind == Kind::kernel)
+    return compare->error("must be \"exact\" for {}", manifest.kernel.name);
   manifest.verify.compare.exact = false;
-  if (!object.has("absolute") && !object.has("relative")) return compare->error("needs \"absolute\", \"relative\" or both");
-  for (const auto& [key, bound] :
-       {std::pair("absolute", &manifest.verify.compare.absolute), std::pair("relative", &manifest.verify.compare.relative)}) {
+  if (!object.has("absolute") && !object.has("relative"))
+    return compare->error("needs \"absolute\", \"relative\" or both");
+  for (const auto& [key, bound] : {std::pair("absolute", &manifest.verify.compare.absolute),
+                                   std::pair("relative", &manifest.verify.compare.relative)}) {
     const auto value = object.find(key);
     if (!value) continue;
     WEFT_ASSIGN(*bound, value->number());
@@ -386,28 +447,38 @@ Result<> parse_common(const Object& root, Manifest& manifest, const Limits& limi
 }  // namespace
 
 Result<Manifest> parse(std::string_view text, const Limits& limits) {
-  WEFT_ASSIGN(const Value document, json::parse(text, {.bytes_max = limits.text_bytes_max, .depth_max = 16}));
+  WEFT_ASSIGN(const Value document,
+              json::parse(text, {.bytes_max = limits.text_bytes_max, .depth_max = 16}));
   // What kind it is decides which keys are known.
   WEFT_ASSIGN(const auto members, document.members({.count_max = 256}));
-  const auto kind = std::ranges::find(members, std::string_view("kind"), [](const auto& member) -> std::string_view { return member.first; });
+  const auto kind =
+      std::ranges::find(members, std::string_view("kind"),
+                        [](const auto& member) -> std::string_view { return member.first; });
   if (kind == members.end()) return document.error("lacks the key \"kind\"");
   WEFT_ASSIGN(const std::string word, kind->second.string({.bytes_max = 64}));
-  if (word != "wgsl" && word != "kernel") return kind->second.error("must be wgsl or kernel, not \"{}\"", word);
+  if (word != "wgsl" && word != "kernel")
+    return kind->second.error("must be wgsl or kernel, not \"{}\"", word);
 
   Manifest manifest;
   manifest.kind = word == "wgsl" ? Kind::wgsl : Kind::kernel;
-  WEFT_ASSIGN(const Object root, manifest.kind == Kind::wgsl
-                                     ? document.object({"weft", "kind", "name", "shader", "entry", "constants", "tune", "bindings", "dispatch",
-                                                        "steps", "split", "verify", "requires", "priority", "deadline_s", "budget"})
-                                     : document.object({"weft", "kind", "name", "kernel", "m", "n", "k", "a", "b", "split", "verify", "requires",
-                                                        "priority", "deadline_s", "budget"}));
+  WEFT_ASSIGN(
+      const Object root,
+      manifest.kind == Kind::wgsl
+          ? document.object({"weft", "kind", "name", "shader", "entry", "constants", "tune",
+                             "bindings", "dispatch", "steps", "split", "verify", "requires",
+                             "priority", "deadline_s", "budget"})
+          : document.object({"weft", "kind", "name", "kernel", "m", "n", "k", "a", "b", "split",
+                             "verify", "requires", "priority", "deadline_s", "budget"}));
   WEFT_ASSIGN(const Value version, root.get("weft"));
   WEFT_ASSIGN(const std::int64_t number, version.integer());
   if (number != 1) return version.error("must be 1, the version of the format, not {}", number);
   WEFT_ASSIGN(const Value name, root.get("name"));
   WEFT_ASSIGN(manifest.name, name.string({.bytes_max = 64}));
-  if (!is_name(manifest.name)) return name.error("must be 1 to 64 of A-Z a-z 0-9 . _ - and not begin with a dot (it names files)");
-  WEFT_OK(manifest.kind == Kind::wgsl ? parse_wgsl(root, manifest, limits) : parse_kernel(root, manifest, limits));
+  if (!is_name(manifest.name))
+    return name.error(
+        "must be 1 to 64 of A-Z a-z 0-9 . _ - and not begin with a dot (it names files)");
+  WEFT_OK(manifest.kind == Kind::wgsl ? parse_wgsl(root, manifest, limits)
+                                      : parse_kernel(root, manifest, limits));
   WEFT_OK(parse_common(root, manifest, limits));
   return manifest;
 }

@@ -29,12 +29,15 @@ Range task_range(const Manifest& manifest, std::uint32_t index) {
   check(index < tasks, "no task of that index");
   const std::uint32_t each = length / tasks;
   const std::uint32_t longer = length % tasks;  // The first ones take one more.
-  return {.first = index * each + std::min(index, longer), .count = each + (index < longer ? 1U : 0U)};
+  return {.first = index * each + std::min(index, longer),
+          .count = each + (index < longer ? 1U : 0U)};
 }
 
 bool can_cut(const Manifest& manifest) {
   if (manifest.kind == Kind::kernel) return true;
-  return std::ranges::all_of(manifest.bindings, [](const Binding& binding) { return !binding.is_output() || binding.split_dim.has_value(); });
+  return std::ranges::all_of(manifest.bindings, [](const Binding& binding) {
+    return !binding.is_output() || binding.split_dim.has_value();
+  });
 }
 
 std::vector<Range> pieces(const Manifest& manifest, Range range, std::uint32_t count_max) {
@@ -58,7 +61,8 @@ Extent output_extent(const Manifest& manifest, std::size_t output, Range range) 
   return {.offset = range.first * workgroup_bytes, .size = range.count * workgroup_bytes};
 }
 
-std::vector<ByteVector> join(const Manifest& manifest, std::span<const std::vector<ByteVector>> parts) {
+std::vector<ByteVector> join(const Manifest& manifest,
+                             std::span<const std::vector<ByteVector>> parts) {
   const std::size_t outputs = manifest.output_bytes().size();
   std::vector<ByteVector> joined(outputs);
   for (std::size_t output = 0; output < outputs; ++output) {

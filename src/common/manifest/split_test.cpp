@@ -1,4 +1,5 @@
-// Cutting a job loses and doubles nothing: tasks and pieces cover the axis in order, and joined parts are the whole.
+// Cutting a job loses and doubles nothing: tasks and pieces cover the axis in order, and joined
+// parts are the whole.
 #include "common/manifest/split.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +64,8 @@ TEST(Split, DoesNotOverflowNearTheLongestAxis) {
   manifest.bindings[0].shape = {0xffffffff};
 
   EXPECT_EQ(task_range(manifest, 1), (Range{.first = 0x80000000, .count = 0x7fffffff}));
-  EXPECT_EQ(pieces(manifest, {.first = 0x80000000, .count = 0x7fffffff}, 0x7ffffffe).back(), (Range{.first = 0xfffffffe, .count = 1}));
+  EXPECT_EQ(pieces(manifest, {.first = 0x80000000, .count = 0x7fffffff}, 0x7ffffffe).back(),
+            (Range{.first = 0xfffffffe, .count = 1}));
 }
 
 TEST(Split, CutsNothingWhenOneOutputIsWhole) {

@@ -4,9 +4,11 @@
 #include <glaze/json/write.hpp>
 
 #include "common/base/check.h"
+#include "common/base/format.h"
 #include "common/manifest/manifest.h"
 
-// Manifests as the structs that glaze writes, in the order of their keys. Absent optionals are not written.
+// Manifests as the structs that glaze writes, in the order of their keys. Absent optionals are not
+// written.
 namespace weft::manifest::text {
 
 struct Data {
@@ -41,6 +43,7 @@ struct Verify {
   std::variant<std::string, Tolerance> compare;
   std::uint32_t replicas = 1;
   double audit = 0;
+  std::optional<std::string_view> trust;
 };
 struct Requires {
   std::vector<std::string> features;
@@ -75,7 +78,9 @@ struct Manifest {
 // "requires" is a keyword of C++.
 template <>
 struct glz::meta<weft::manifest::text::Manifest> {
-  static constexpr std::string_view rename_key(const std::string_view key) { return key == "requirements" ? "requires" : key; }
+  static constexpr std::string_view rename_key(const std::string_view key) {
+    return key == "requirements" ? "requires" : key;
+  }
 };
 
 namespace weft::manifest {
@@ -100,7 +105,8 @@ text::Data write_operand(const Data& data) {
   return out;
 }
 
-std::map<std::string, std::string> write_shader(const std::variant<std::string, Path, Blob>& shader) {
+std::map<std::string, std::string> write_shader(
+    const std::variant<std::string, Path, Blob>& shader) {
   if (const auto* path = std::get_if<Path>(&shader)) return {{"path", path->path}};
   if (const auto* blob = std::get_if<Blob>(&shader)) return {{"blob", blob->hash.text()}};
   return {{"inline", std::get<std::string>(shader)}};
@@ -124,8 +130,10 @@ void write_wgsl(const Manifest& manifest, text::Manifest& out) {
     cut = cut || binding.split_dim || binding.concat;
   }
   out.steps.emplace();
-  for (const Step& step : manifest.steps) out.steps->push_back({.entry = step.entry, .dispatch = step.dispatch});
-  if (cut) out.split = text::Split{.tasks = manifest.split.tasks, .axis = to_string(manifest.split.axis)};
+  for (const Step& step : manifest.steps)
+    out.steps->push_back({.entry = step.entry, .dispatch = step.dispatch});
+  if (cut)
+    out.split = text::Split{.tasks = manifest.split.tasks, .axis = to_string(manifest.split.axis)};
 }
 
 void write_kernel(const Manifest& manifest, text::Manifest& out) {
@@ -152,15 +160,18 @@ std::string to_json(const Manifest& manifest) {
   if (manifest.verify.compare.exact) {
     out.verify.compare = "exact";
   } else {
-    out.verify.compare = text::Tolerance{.absolute = manifest.verify.compare.absolute, .relative = manifest.verify.compare.relative};
+    out.verify.compare = text::Tolerance{.absolute = manifest.verify.compare.absolute,
+                                         .relative = manifest.verify.compare.relative};
   }
   out.verify.replicas = manifest.verify.replicas;
   out.verify.audit = manifest.verify.audit;
-  out.requirements = {
-      .features = manifest.requirements.features, .limits = manifest.requirements.limits, .memory_bytes = manifest.requirements.memory_bytes};
+  if (manifest.verify.anyone) out.verify.trust = "anyone";
+  out.requirements = {.features = manifest.requirements.features,
+                      .limits = manifest.requirements.limits,
+                      .memory_bytes = manifest.requirements.memory_bytes};
   out.priority = manifest.priority;
   out.deadline_s = manifest.deadline_s;
-  out.budget = std::format("{}.{:06}", manifest.budget / 1'000'000, manifest.budget % 1'000'000);
+  out.budget = weft::format("{}.{:06}", manifest.budget / 1'000'000, manifest.budget % 1'000'000);
   std::string json;
   // Only a writer without room fails, and a string has it.
   const auto error = glz::write<WriteOptions{}>(out, json);

@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <format>
 #include <functional>
 
+#include "common/base/format.h"
 #include "common/proof/half.h"
 
 namespace weft::proof {
@@ -22,7 +22,8 @@ T element(ByteSpan bytes, std::size_t index) {
 bool agree(double a, double b, const Tolerance& tolerance) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (std::isinf(a) || std::isinf(b)) return a == b;
-  return std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::max(std::abs(a), std::abs(b));
+  return std::abs(a - b) <=
+         tolerance.absolute + tolerance.relative * std::max(std::abs(a), std::abs(b));
 }
 
 template <class T, class Decode, class Agree>
@@ -31,20 +32,23 @@ std::optional<std::string> first_difference(ByteSpan a, ByteSpan b, Decode decod
   for (std::size_t i = 0; i < count; ++i) {
     const auto left = decode(element<T>(a, i));
     const auto right = decode(element<T>(b, i));
-    if (!agrees(left, right)) return std::format("element {} is {} here and {} there", i, left, right);
+    if (!agrees(left, right))
+      return weft::format("element {} is {} here and {} there", i, left, right);
   }
-  if (!std::ranges::equal(a.subspan(count * sizeof(T)), b.subspan(count * sizeof(T)))) return "the bytes behind the last element differ";
+  if (!std::ranges::equal(a.subspan(count * sizeof(T)), b.subspan(count * sizeof(T))))
+    return "the bytes behind the last element differ";
   return std::nullopt;
 }
 
 std::optional<std::string> size_difference(ByteSpan a, ByteSpan b) {
   if (a.size() == b.size()) return std::nullopt;
-  return std::format("{} bytes here and {} there", a.size(), b.size());
+  return weft::format("{} bytes here and {} there", a.size(), b.size());
 }
 
 }  // namespace
 
-std::optional<std::string> difference(ByteSpan a, ByteSpan b, NumberType type, const Tolerance& tolerance) {
+std::optional<std::string> difference(ByteSpan a, ByteSpan b, NumberType type,
+                                      const Tolerance& tolerance) {
   static_assert(std::endian::native == std::endian::little, "outputs are little-endian");
   if (auto sizes = size_difference(a, b)) return sizes;
   const auto same = [](auto left, auto right) { return left == right; };
@@ -66,7 +70,7 @@ std::optional<std::string> difference_exact(ByteSpan a, ByteSpan b) {
   if (auto sizes = size_difference(a, b)) return sizes;
   const auto [left, right] = std::ranges::mismatch(a, b);
   if (left == a.end()) return std::nullopt;
-  return std::format("byte {} is {} here and {} there", left - a.begin(), *left, *right);
+  return weft::format("byte {} is {} here and {} there", left - a.begin(), *left, *right);
 }
 
 }  // namespace weft::proof

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <format>
 #include <numeric>
 
+#include "common/base/format.h"
 #include "common/proof/half.h"
 
 namespace weft::proof {
@@ -25,7 +25,8 @@ std::vector<std::uint32_t> largest(std::span<const float> values, std::size_t co
     const float right = std::abs(values[b]);
     return left > right || (left == right && a < b);
   };
-  std::ranges::nth_element(indices, indices.begin() + static_cast<std::ptrdiff_t>(count - 1), larger);
+  std::ranges::nth_element(indices, indices.begin() + static_cast<std::ptrdiff_t>(count - 1),
+                           larger);
   indices.resize(count);
   std::ranges::sort(indices);
   return indices;
@@ -34,17 +35,24 @@ std::vector<std::uint32_t> largest(std::span<const float> values, std::size_t co
 Result<> check_hidden(std::span<const float> hidden) {
   constexpr std::size_t width_max = std::size_t{1} << 16;
   if (hidden.empty() || hidden.size() > width_max)
-    return fail(ErrorCode::invalid_argument, "A hidden state of {} numbers has no fingerprint (1 to {}).", hidden.size(), width_max);
+    return fail(ErrorCode::invalid_argument,
+                "A hidden state of {} numbers has no fingerprint (1 to {}).", hidden.size(),
+                width_max);
   const auto odd = std::ranges::find_if(hidden, [](float value) { return !std::isfinite(value); });
-  if (odd != hidden.end()) return fail(ErrorCode::invalid_argument, "Element {} of the hidden state is {}.", odd - hidden.begin(), *odd);
-  if (std::ranges::all_of(hidden, [](float value) { return value == 0; })) return fail(ErrorCode::invalid_argument, "The hidden state is zero.");
+  if (odd != hidden.end())
+    return fail(ErrorCode::invalid_argument, "Element {} of the hidden state is {}.",
+                odd - hidden.begin(), *odd);
+  if (std::ranges::all_of(hidden, [](float value) { return value == 0; }))
+    return fail(ErrorCode::invalid_argument, "The hidden state is zero.");
   return {};
 }
 
 Result<std::vector<Entry>> read(ByteSpan bytes, std::size_t width) {
   const std::size_t count = bytes.empty() ? 0 : bytes[0];
-  if (count == 0 || count != std::min(width, fingerprint_entries_max) || bytes.size() != 2 + 4 * count)
-    return fail(ErrorCode::invalid_argument, "{} bytes are no fingerprint of {} numbers.", bytes.size(), width);
+  if (count == 0 || count != std::min(width, fingerprint_entries_max) ||
+      bytes.size() != 2 + 4 * count)
+    return fail(ErrorCode::invalid_argument, "{} bytes are no fingerprint of {} numbers.",
+                bytes.size(), width);
   const int exponent = static_cast<std::int8_t>(bytes[1]);
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < count; ++i) {
@@ -52,7 +60,8 @@ Result<std::vector<Entry>> read(ByteSpan bytes, std::size_t width) {
     const auto index = static_cast<std::uint16_t>(at[0] | at[1] << 8);
     const double value = from_half(static_cast<std::uint16_t>(at[2] | at[3] << 8));
     if (index >= width || (i > 0 && index <= entries.back().index) || !std::isfinite(value))
-      return fail(ErrorCode::invalid_argument, "Entry {} of the fingerprint is number {} with the value {}.", i, index, value);
+      return fail(ErrorCode::invalid_argument,
+                  "Entry {} of the fingerprint is number {} with the value {}.", i, index, value);
     entries.push_back({.index = index, .value = std::ldexp(value, exponent)});
   }
   return entries;
@@ -62,19 +71,24 @@ Result<std::vector<Entry>> read(ByteSpan bytes, std::size_t width) {
 
 std::vector<std::uint32_t> fingerprint_positions(std::uint32_t positions) {
   std::vector<std::uint32_t> out;
-  for (std::uint32_t position = fingerprint_interval - 1; position < positions; position += fingerprint_interval) out.push_back(position);
+  for (std::uint32_t position = fingerprint_interval - 1; position < positions;
+       position += fingerprint_interval)
+    out.push_back(position);
   if (positions > 0 && positions % fingerprint_interval != 0) out.push_back(positions - 1);
   return out;
 }
 
 Result<ByteVector> fingerprint(std::span<const float> hidden) {
   WEFT_OK(check_hidden(hidden));
-  const std::vector<std::uint32_t> indices = largest(hidden, std::min(hidden.size(), fingerprint_entries_max));
+  const std::vector<std::uint32_t> indices =
+      largest(hidden, std::min(hidden.size(), fingerprint_entries_max));
   float top = 0;
   for (const std::uint32_t index : indices) top = std::max(top, std::abs(hidden[index]));
-  // Within [2^14, 2^15); floats beyond what an i8 can bring there are as good as zero or do not occur.
+  // Within [2^14, 2^15); floats beyond what an i8 can bring there are as good as zero or do not
+  // occur.
   const int exponent = std::clamp(std::ilogb(top) - 14, -128, 127);
-  ByteVector bytes = {static_cast<std::uint8_t>(indices.size()), static_cast<std::uint8_t>(static_cast<std::int8_t>(exponent))};
+  ByteVector bytes = {static_cast<std::uint8_t>(indices.size()),
+                      static_cast<std::uint8_t>(static_cast<std::int8_t>(exponent))};
   for (const std::uint32_t index : indices) {
     append_le(bytes, static_cast<std::uint16_t>(index));
     append_le(bytes, to_half(std::ldexp(hidden[index], -exponent)));
@@ -94,7 +108,8 @@ Result<FingerprintDistance> fingerprint_distance(ByteSpan claimed, std::span<con
   WEFT_ASSIGN(const std::vector<Entry> entries, read(claimed, hidden.size()));
   double least = std::abs(entries.front().value);
   for (const Entry& entry : entries) least = std::min(least, std::abs(entry.value));
-  // With all entries claimed (a narrow model) the least may be next to zero: measured by what is typical then.
+  // With all entries claimed (a narrow model) the least may be next to zero: measured by what is
+  // typical then.
   std::vector<double> magnitudes;
   for (const Entry& entry : entries) magnitudes.push_back(std::abs(entry.value));
   const auto middle = static_cast<std::ptrdiff_t>(entries.size() / 2);
@@ -108,35 +123,45 @@ Result<FingerprintDistance> fingerprint_distance(ByteSpan claimed, std::span<con
   }
   std::ranges::nth_element(errors, errors.begin() + middle);
   std::size_t missing = 0;
-  for (const std::uint32_t index : largest(hidden, entries.size())) missing += std::ranges::contains(entries, index, &Entry::index) ? 0 : 1;
-  return FingerprintDistance{.error = errors[static_cast<std::size_t>(middle)],
-                             .missing = static_cast<double>(missing) / static_cast<double>(entries.size())};
+  for (const std::uint32_t index : largest(hidden, entries.size()))
+    missing += std::ranges::contains(entries, index, &Entry::index) ? 0 : 1;
+  return FingerprintDistance{
+      .error = errors[static_cast<std::size_t>(middle)],
+      .missing = static_cast<double>(missing) / static_cast<double>(entries.size())};
 }
 
-SessionVerdict check_fingerprints(std::span<const ByteVector> claimed, std::span<const float> hidden, std::size_t embedding,
+SessionVerdict check_fingerprints(std::span<const ByteVector> claimed,
+                                  std::span<const float> hidden, std::size_t embedding,
                                   const FingerprintTolerance& tolerance) {
   SessionVerdict verdict;
   if (embedding == 0 || hidden.empty() || hidden.size() % embedding != 0) {
-    verdict.reason = std::format("{} numbers are no hidden states of {} each.", hidden.size(), embedding);
+    verdict.reason =
+        weft::format("{} numbers are no hidden states of {} each.", hidden.size(), embedding);
     return verdict;
   }
-  const std::vector<std::uint32_t> positions = fingerprint_positions(static_cast<std::uint32_t>(hidden.size() / embedding));
+  const std::vector<std::uint32_t> positions =
+      fingerprint_positions(static_cast<std::uint32_t>(hidden.size() / embedding));
   if (claimed.size() != positions.size()) {
-    verdict.reason =
-        std::format("There are {} fingerprints for {} positions, which have {}.", claimed.size(), hidden.size() / embedding, positions.size());
+    verdict.reason = weft::format("There are {} fingerprints for {} positions, which have {}.",
+                                  claimed.size(), hidden.size() / embedding, positions.size());
     return verdict;
   }
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    const auto distance = fingerprint_distance(claimed[i], hidden.subspan(positions[i] * embedding, embedding));
+    const auto distance =
+        fingerprint_distance(claimed[i], hidden.subspan(positions[i] * embedding, embedding));
     if (!distance) {
-      verdict.reason = std::format("Position {}: {}", positions[i], distance.error().message);
+      verdict.reason = weft::format("Position {}: {}", positions[i], distance.error().message);
       return verdict;
     }
     verdict.farthest.error = std::max(verdict.farthest.error, distance->error);
     verdict.farthest.missing = std::max(verdict.farthest.missing, distance->missing);
-    if (verdict.reason.empty() && (distance->error > tolerance.error_max || distance->missing > tolerance.missing_max)) {
-      verdict.reason = std::format("Position {}: the largest entries are {:.2g} off and {:.0f} % others (at most {:.2g} and {:.0f} %).", positions[i],
-                                   distance->error, distance->missing * 100, tolerance.error_max, tolerance.missing_max * 100);
+    if (verdict.reason.empty() &&
+        (distance->error > tolerance.error_max || distance->missing > tolerance.missing_max)) {
+      verdict.reason = weft::format(
+          "Position {}: the largest entries are {:.2g} off and {:.0f} % others (at most {:.2g} and "
+          "{:.0f} %).",
+          positions[i], distance->error, distance->missing * 100, tolerance.error_max,
+          tolerance.missing_max * 100);
     }
   }
   verdict.accepted = verdict.reason.empty();

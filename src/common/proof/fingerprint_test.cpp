@@ -1,4 +1,5 @@
-// A fingerprint is small, says what it was made of, agrees with what differs by rounding and with nothing else.
+// A fingerprint is small, says what it was made of, agrees with what differs by rounding and with
+// nothing else.
 #include "common/proof/fingerprint.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,9 @@ std::vector<float> disturbed(std::vector<float> hidden, float relative, unsigned
 
 TEST(Fingerprint, IsAtMost258BytesWhateverTheWidth) {
   for (const std::size_t width : {1U, 2U, 63U, 64U, 65U, 288U, 4096U, 65536U})
-    EXPECT_EQ(fingerprint(random_hidden(width, 1)).value().size(), 2 + 4 * std::min<std::size_t>(width, 64)) << width;
+    EXPECT_EQ(fingerprint(random_hidden(width, 1)).value().size(),
+              2 + 4 * std::min<std::size_t>(width, 64))
+        << width;
   EXPECT_EQ(fingerprint_bytes_max, 258U);
 }
 
@@ -60,7 +63,9 @@ TEST(Fingerprint, TellsWeightsOfFewerBitsFromRounding) {
     const std::size_t width = std::size_t{64} << seed % 7;
     const std::vector<float> hidden = random_hidden(width, seed);
     const std::vector<ByteVector> claimed = {fingerprint(hidden).value()};
-    const auto accepts = [&](float error) { return check_fingerprints(claimed, disturbed(hidden, error, seed + 1000), width).accepted; };
+    const auto accepts = [&](float error) {
+      return check_fingerprints(claimed, disturbed(hidden, error, seed + 1000), width).accepted;
+    };
     EXPECT_TRUE(accepts(0.001F)) << "seed " << seed;  // All of what the header adds up.
     EXPECT_FALSE(accepts(0.07F)) << "seed " << seed;  // Q4_0.
   }
@@ -93,7 +98,9 @@ TEST(Fingerprint, RefusesOneWrongPositionOfMany) {
     wrong[i] = fingerprint(random_hidden(width, 99)).value();
     const SessionVerdict verdict = check_fingerprints(wrong, hidden, width);
     EXPECT_FALSE(verdict.accepted);
-    EXPECT_TRUE(verdict.reason.starts_with("Position " + std::to_string(fingerprint_positions(100)[i]))) << verdict.reason;
+    EXPECT_TRUE(
+        verdict.reason.starts_with("Position " + std::to_string(fingerprint_positions(100)[i])))
+        << verdict.reason;
   }
   claimed.pop_back();
   EXPECT_FALSE(check_fingerprints(claimed, hidden, width).accepted);
@@ -131,8 +138,10 @@ TEST(Fingerprint, IsNotMadeOfWhatIsNoHiddenState) {
   EXPECT_FALSE(fingerprint({}).has_value());
   EXPECT_FALSE(fingerprint(std::vector<float>(65537, 1.0F)).has_value());
   EXPECT_FALSE(fingerprint(std::vector<float>(64, 0.0F)).has_value());
-  EXPECT_FALSE(fingerprint(std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()}).has_value());
-  EXPECT_FALSE(fingerprint(std::vector<float>{1, std::numeric_limits<float>::infinity()}).has_value());
+  EXPECT_FALSE(
+      fingerprint(std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()}).has_value());
+  EXPECT_FALSE(
+      fingerprint(std::vector<float>{1, std::numeric_limits<float>::infinity()}).has_value());
 }
 
 TEST(Half, IsWhatItWasForEveryHalf) {

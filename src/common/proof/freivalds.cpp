@@ -11,9 +11,11 @@
 namespace weft::proof {
 namespace {
 
-constexpr std::uint64_t prime = (std::uint64_t{1} << 61) - 1;  // A Mersenne prime: reduction is a shift and an add.
+constexpr std::uint64_t prime =
+    (std::uint64_t{1} << 61) - 1;  // A Mersenne prime: reduction is a shift and an add.
 
-// GCC and clang have 128-bit integers on every target we build; -Wpedantic knows only the standard's types.
+// GCC and clang have 128-bit integers on every target we build; -Wpedantic knows only the
+// standard's types.
 __extension__ using Wide = unsigned __int128;
 __extension__ using SignedWide = __int128;
 
@@ -45,15 +47,18 @@ class Residues {
   RandomWords words_;
 };
 
-// matrix[rows][vector.size()] * vector, for int8. The vector's residues are cut into five limbs of 13 bits, since processors add up
-// products of 16-bit numbers eight at a time: |element| <= 2^7, so that 1024 products stay within 2^30.
-std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::uint32_t rows, const std::vector<std::uint64_t>& vector) {
+// matrix[rows][vector.size()] * vector, for int8. The vector's residues are cut into five limbs of
+// 13 bits, since processors add up products of 16-bit numbers eight at a time: |element| <= 2^7, so
+// that 1024 products stay within 2^30.
+std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::uint32_t rows,
+                                    const std::vector<std::uint64_t>& vector) {
   constexpr std::size_t limb_bits = 13, limbs = 5, part_max = 1024;
   const std::size_t columns = vector.size();
   std::vector<std::int16_t> cut(limbs * columns);  // [limb][column]
   for (std::size_t limb = 0; limb < limbs; ++limb) {
     for (std::size_t i = 0; i < columns; ++i)
-      cut[limb * columns + i] = static_cast<std::int16_t>(vector[i] >> (limb * limb_bits) & ((1U << limb_bits) - 1));
+      cut[limb * columns + i] =
+          static_cast<std::int16_t>(vector[i] >> (limb * limb_bits) & ((1U << limb_bits) - 1));
   }
   std::vector<std::uint64_t> product(rows);
   std::array<std::int16_t, part_max> wide{};
@@ -66,7 +71,8 @@ std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::ui
       for (std::size_t limb = 0; limb < limbs; ++limb) {
         const std::int16_t* factors = &cut[limb * columns + begin];
         std::int32_t sum = 0;
-        for (std::size_t i = 0; i < part; ++i) sum += static_cast<std::int32_t>(wide[i]) * factors[i];
+        for (std::size_t i = 0; i < part; ++i)
+          sum += static_cast<std::int32_t>(wide[i]) * factors[i];
         sums[limb] += sum;
       }
     }
@@ -77,13 +83,16 @@ std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::ui
   return product;
 }
 
-// The same for a product's int32, none of which may be above `most` in magnitude: nothing where one is. Moved up by `most` they
-// are unsigned, and two limbs of 31 bits do.
-std::optional<std::vector<std::uint64_t>> multiply(std::span<const std::int32_t> matrix, std::uint32_t rows, const std::vector<std::uint64_t>& vector,
+// The same for a product's int32, none of which may be above `most` in magnitude: nothing where one
+// is. Moved up by `most` they are unsigned, and two limbs of 31 bits do.
+std::optional<std::vector<std::uint64_t>> multiply(std::span<const std::int32_t> matrix,
+                                                   std::uint32_t rows,
+                                                   const std::vector<std::uint64_t>& vector,
                                                    std::uint64_t most) {
   constexpr int limb_bits = 31;
   constexpr std::uint64_t mask = (std::uint64_t{1} << limb_bits) - 1;
-  // A power of two above it, so that what is out of range shows in a bit; past 2^31 every int32 is in range.
+  // A power of two above it, so that what is out of range shows in a bit; past 2^31 every int32 is
+  // in range.
   most = std::bit_ceil(std::min(most + 1, std::uint64_t{1} << 31));
   const auto offset = static_cast<std::uint32_t>(most);
   const auto outside = static_cast<std::uint32_t>(~(2 * most - 1));
@@ -124,8 +133,11 @@ std::optional<std::vector<std::uint64_t>> multiply(std::span<const std::int32_t>
 }  // namespace
 
 bool freivalds_accepts(const MatrixProduct& product, std::uint64_t seed) {
-  const auto holds = [](std::size_t size, std::uint32_t rows, std::uint32_t columns) { return size == static_cast<std::uint64_t>(rows) * columns; };
-  if (!holds(product.a.size(), product.m, product.k) || !holds(product.b.size(), product.k, product.n) ||
+  const auto holds = [](std::size_t size, std::uint32_t rows, std::uint32_t columns) {
+    return size == static_cast<std::uint64_t>(rows) * columns;
+  };
+  if (!holds(product.a.size(), product.m, product.k) ||
+      !holds(product.b.size(), product.k, product.n) ||
       !holds(product.c.size(), product.m, product.n)) {
     return false;
   }

@@ -1,5 +1,6 @@
-// Checks an integer matrix product without doing it (R. Freivalds, 1977): C * r == A * (B * r) for random vectors r modulo
-// the prime 2^61 - 1. One round misses a wrong product with probability at most 1 / (2^61 - 1).
+// Checks an integer matrix product without doing it (R. Freivalds, 1977): C * r == A * (B * r) for
+// random vectors r modulo the prime 2^61 - 1. One round misses a wrong product with probability at
+// most 1 / (2^61 - 1).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct MatrixProduct {
   std::span<const std::int32_t> c;  // [m][n]
 };
 
-// `seed` must be unknown to whoever made C before it was committed to. O(mk + kn + mn).
+// `seed` must be unknown to the maker of C before it was committed to. O(mk + kn + mn).
 [[nodiscard]] bool freivalds_accepts(const MatrixProduct& product, std::uint64_t seed);
 
 }  // namespace weft::proof

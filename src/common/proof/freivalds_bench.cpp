@@ -1,5 +1,6 @@
-// What the checks cost beside the products that they check: freivalds_bench [size] [rounds]. The products are plain loops that the
-// compiler vectorises, on one core; times are of this process on its processor, the median of the rounds.
+// What the checks cost beside the products that they check: freivalds_bench [size] [rounds]. The
+// products are plain loops that the compiler vectorises, on one core; times are of this process on
+// its processor, the median of the rounds.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +27,8 @@ double median_millis(int rounds, Work work) {
 
 // c = a b, a row of c at a time, so that the innermost loop runs along rows.
 template <class In, class Out>
-void multiply(std::size_t size, const std::vector<In>& a, const std::vector<In>& b, std::vector<Out>& c) {
+void multiply(std::size_t size, const std::vector<In>& a, const std::vector<In>& b,
+              std::vector<Out>& c) {
   std::ranges::fill(c, Out{0});
   for (std::size_t i = 0; i < size; ++i) {
     Out* out = &c[i * size];
@@ -39,7 +41,8 @@ void multiply(std::size_t size, const std::vector<In>& a, const std::vector<In>&
 }
 
 void row(const char* name, double product, double check) {
-  std::printf("%-28s product %9.3f ms, check %7.3f ms, %.2f %%\n", name, product, check, check / product * 100);
+  std::printf("%-28s product %9.3f ms, check %7.3f ms, %.2f %%\n", name, product, check,
+              check / product * 100);
 }
 
 }  // namespace
@@ -56,8 +59,10 @@ int main(int argc, char** argv) {
     for (auto& value : b) value = static_cast<std::int8_t>(random());
     const double product = median_millis(rounds, [&] { multiply(size, a, b, c); });
     bool accepted = true;
-    const double check = median_millis(
-        rounds * 5, [&] { accepted &= weft::proof::freivalds_accepts({.m = size, .n = size, .k = size, .a = a, .b = b, .c = c}, random()); });
+    const double check = median_millis(rounds * 5, [&] {
+      accepted &= weft::proof::freivalds_accepts(
+          {.m = size, .n = size, .k = size, .a = a, .b = b, .c = c}, random());
+    });
     row("int8, 61-bit prime", product, check);
     if (!accepted) return 1;
   }
@@ -69,8 +74,9 @@ int main(int argc, char** argv) {
     bool accepted = true;
     for (const std::uint32_t checks : {1U, 4U}) {
       const double check = median_millis(rounds * 5, [&] {
-        accepted &=
-            weft::proof::freivalds_accepts(weft::proof::FloatProduct{.m = size, .n = size, .k = size, .a = a, .b = b, .c = c}, random(), {}, checks);
+        accepted &= weft::proof::freivalds_accepts(
+            weft::proof::FloatProduct{.m = size, .n = size, .k = size, .a = a, .b = b, .c = c},
+            random(), {}, checks);
       });
       row(checks == 1 ? "f32, Gaussian, 1 round" : "f32, Gaussian, 4 rounds", product, check);
     }

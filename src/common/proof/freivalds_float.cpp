@@ -32,15 +32,19 @@ double dot(const float* row, const Vector& vector) {
   double sums[4] = {};
   std::size_t i = 0;
   for (; i + 4 <= vector.size(); i += 4) {
-    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += static_cast<double>(row[i + lane]) * static_cast<double>(vector[i + lane]);
+    for (std::size_t lane = 0; lane < 4; ++lane)
+      sums[lane] += static_cast<double>(row[i + lane]) * static_cast<double>(vector[i + lane]);
   }
-  for (; i < vector.size(); ++i) sums[0] += static_cast<double>(row[i]) * static_cast<double>(vector[i]);
+  for (; i < vector.size(); ++i)
+    sums[0] += static_cast<double>(row[i]) * static_cast<double>(vector[i]);
   return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
-std::vector<double> multiply(std::span<const float> matrix, std::uint32_t rows, const std::vector<double>& vector) {
+std::vector<double> multiply(std::span<const float> matrix, std::uint32_t rows,
+                             const std::vector<double>& vector) {
   std::vector<double> product(rows);
-  for (std::uint32_t row = 0; row < rows; ++row) product[row] = dot(matrix.data() + std::size_t{row} * vector.size(), vector);
+  for (std::uint32_t row = 0; row < rows; ++row)
+    product[row] = dot(matrix.data() + std::size_t{row} * vector.size(), vector);
   return product;
 }
 
@@ -48,10 +52,15 @@ double norm(std::span<const float> values) { return std::sqrt(dot(values.data(),
 
 }  // namespace
 
-bool freivalds_accepts(const FloatProduct& product, std::uint64_t seed, const Rounding& rounding, std::uint32_t rounds) {
+bool freivalds_accepts(const FloatProduct& product, std::uint64_t seed, const Rounding& rounding,
+                       std::uint32_t rounds) {
   const auto [m, n, k, a, b, c] = product;
-  const auto holds = [](std::size_t size, std::uint32_t rows, std::uint32_t columns) { return size == static_cast<std::uint64_t>(rows) * columns; };
-  if (!holds(a.size(), m, k) || !holds(b.size(), k, n) || !holds(c.size(), m, n) || k * rounding.unit >= 1) return false;
+  const auto holds = [](std::size_t size, std::uint32_t rows, std::uint32_t columns) {
+    return size == static_cast<std::uint64_t>(rows) * columns;
+  };
+  if (!holds(a.size(), m, k) || !holds(b.size(), k, n) || !holds(c.size(), m, n) ||
+      k * rounding.unit >= 1)
+    return false;
 
   const double steps = k * rounding.unit;
   const double b_norm = norm(b);
@@ -60,7 +69,8 @@ bool freivalds_accepts(const FloatProduct& product, std::uint64_t seed, const Ro
   std::vector<double> bounds(m);
   for (std::uint32_t row = 0; row < m; ++row) {
     const double a_norm = norm(a.subspan(std::size_t{row} * k, k));
-    bounds[row] = (steps / (1 - steps) + own) * a_norm * b_norm + (rounding.output_unit + own) * norm(c.subspan(std::size_t{row} * n, n)) +
+    bounds[row] = (steps / (1 - steps) + own) * a_norm * b_norm +
+                  (rounding.output_unit + own) * norm(c.subspan(std::size_t{row} * n, n)) +
                   k * 0x1p-126 * std::sqrt(static_cast<double>(n));
     if (!std::isfinite(bounds[row])) return false;
   }

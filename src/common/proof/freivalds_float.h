@@ -1,17 +1,23 @@
-// Checks a float matrix product without doing it: Freivalds' check with a Gaussian vector, for products that are right up to
-// rounding. For r with independent standard normal elements, row i of d = C r - A (B r) is normal with the standard deviation
-// |E_i|, the Euclidean norm of row i of the error E = C - A B, however that error came about. So the check asks |d_i| <= z t_i,
-// where t_i bounds |E_i| for every honest product:
+// Checks a float matrix product without doing it: Freivalds' check with a Gaussian vector, for
+// products that are right up to rounding. For r with independent standard normal elements, row i of
+// d = C r - A (B r) is normal with the standard deviation |E_i|, the Euclidean norm of row i of the
+// error E = C - A B, whatever the source of that error. So the check asks |d_i| <= z t_i, where t_i
+// bounds |E_i| for every honest product:
 //
-//   A sum of k products in any order, with or without fused multiply-add, is off by at most g_k sum |a_il| |b_lj|, with
-//   g_k = k u / (1 - k u) and u the unit roundoff (N. Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1);
-//   that sum is at most |a_i| |b_j| (Cauchy and Schwarz), and so  t_i = g_k |a_i| |B|_F + u_out |c_i| + k 2^-126 sqrt(n),
-//   u_out being the rounding of what is stored and the last term for devices that flush subnormal numbers to zero.
+//   A sum of k products in any order, with or without fused multiply-add, is off by at most g_k sum
+//   |a_il| |b_lj|, with g_k = k u / (1 - k u) and u the unit roundoff (N. Higham, Accuracy and
+//   Stability of Numerical Algorithms, 2002, section 3.1); that sum is at most |a_i| |b_j| (Cauchy
+//   and Schwarz), and so  t_i = g_k |a_i| |B|_F + u_out |c_i| + k 2^-126 sqrt(n), u_out being the
+//   rounding of what is stored and the last term for devices that flush subnormal numbers to zero.
 //
-// An honest product is refused with probability at most rounds * m * P(|N(0, 1)| > 9) < rounds * m * 2.3e-19.
-// A product whose row i is off by |E_i| = f t_i passes with probability at most (9 sqrt(2 / pi) / f)^rounds: 4 rounds miss
-// an error of 1000 t_i once in 3 * 10^8 times, and f for one element off by a typical product is of the order 1 / (g_k sqrt(n)).
-// Errors below 9 t_i are not seen; nobody can tell them from rounding.
+// An honest product is refused with probability at most rounds * m * P(|N(0, 1)| > 9) < rounds * m
+// * 2.3e-19. A product whose row i is off by |E_i| = f t_i passes with probability at most (9
+// sqrt(2 / pi) / f)^rounds: 4 rounds miss an error of 1000 t_i once in 3 * 10^8 times, and f for
+// one element off by a typical product is of the order 1 / (g_k sqrt(n)). Errors below 9 t_i are
+// not seen; they cannot be told from rounding.
+//
+// Measured by its benchmark and not used by the coordinator yet: its own checks of float products
+// will use it when it decides without asking workers.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +35,13 @@ struct FloatProduct {
 };
 
 struct Rounding {
-  double unit = 0x1p-24;   // Of products and sums: f32. 0x1p-11 where they are f16.
-  double output_unit = 0;  // Of C besides: 0x1p-11 where it was stored as f16.
+  double unit = 0x1p-24;   // Roundoff of products and sums: f32. 0x1p-11 for f16.
+  double output_unit = 0;  // Further roundoff of C: 0x1p-11 if stored as f16.
 };
 
-// `seed` must be unknown to whoever made C before it was committed to. False for sizes that do not fit and for numbers that are
-// not finite. O(rounds (mk + kn + mn)), in double precision.
-[[nodiscard]] bool freivalds_accepts(const FloatProduct& product, std::uint64_t seed, const Rounding& rounding = {}, std::uint32_t rounds = 4);
+// `seed` must be unknown to the maker of C before it was committed to. False for sizes that do not
+// fit and for numbers that are not finite. O(rounds (mk + kn + mn)), in double precision.
+[[nodiscard]] bool freivalds_accepts(const FloatProduct& product, std::uint64_t seed,
+                                     const Rounding& rounding = {}, std::uint32_t rounds = 4);
 
 }  // namespace weft::proof

@@ -1,4 +1,5 @@
-// Right products pass, however they were summed; products that are wrong by more than rounding do not.
+// Right products pass, however they were summed; products that are wrong by more than rounding do
+// not.
 #include "common/proof/freivalds_float.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ float sum_of(const std::vector<float>& a, const std::vector<float>& b, Order ord
       for (std::size_t i = 0; i < k; ++i) level[i] = a[i] * b[i];
       while (level.size() > 1) {
         std::vector<float> next;
-        for (std::size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(level[i] + level[i + 1]);
+        for (std::size_t i = 0; i + 1 < level.size(); i += 2)
+          next.push_back(level[i] + level[i + 1]);
         if (level.size() % 2 == 1) next.push_back(level.back());
         level = std::move(next);
       }
@@ -59,11 +61,14 @@ struct Matrices {
   std::vector<float> b;
   std::vector<float> c;
 
-  [[nodiscard]] FloatProduct product() const { return {.m = m, .n = n, .k = k, .a = a, .b = b, .c = c}; }
+  [[nodiscard]] FloatProduct product() const {
+    return {.m = m, .n = n, .k = k, .a = a, .b = b, .c = c};
+  }
 };
 
-// Of both signs, or of one (where rounding adds up the most).
-Matrices multiplied(std::uint32_t m, std::uint32_t n, std::uint32_t k, unsigned seed, Order order, bool positive = false) {
+// Elements have both signs, or only one (then rounding adds up the most).
+Matrices multiplied(std::uint32_t m, std::uint32_t n, std::uint32_t k, unsigned seed, Order order,
+                    bool positive = false) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0, 1);
   const auto element = [&] { return positive ? std::abs(normal(random)) : normal(random); };
@@ -91,12 +96,19 @@ Matrices multiplied(std::uint32_t m, std::uint32_t n, std::uint32_t k, unsigned 
 
 TEST(FreivaldsOfFloats, AcceptsRightProductsInWhateverOrderTheyWereSummed) {
   unsigned seed = 0;
-  for (const auto [m, n, k] :
-       {std::array{1U, 1U, 1U}, {1U, 7U, 3U}, {5U, 1U, 9U}, {16U, 16U, 16U}, {33U, 17U, 65U}, {8U, 8U, 4096U}, {64U, 64U, 300U}}) {
-    for (const Order order : {Order::forward, Order::backward, Order::pairs, Order::fused, Order::tiles}) {
+  for (const auto [m, n, k] : {std::array{1U, 1U, 1U},
+                               {1U, 7U, 3U},
+                               {5U, 1U, 9U},
+                               {16U, 16U, 16U},
+                               {33U, 17U, 65U},
+                               {8U, 8U, 4096U},
+                               {64U, 64U, 300U}}) {
+    for (const Order order :
+         {Order::forward, Order::backward, Order::pairs, Order::fused, Order::tiles}) {
       for (const bool positive : {false, true}) {
         const Matrices x = multiplied(m, n, k, ++seed, order, positive);
-        for (std::uint64_t check = 0; check < 20; ++check) EXPECT_TRUE(freivalds_accepts(x.product(), check * 7919)) << m << "x" << n << "x" << k;
+        for (std::uint64_t check = 0; check < 20; ++check)
+          EXPECT_TRUE(freivalds_accepts(x.product(), check * 7919)) << m << "x" << n << "x" << k;
       }
     }
   }
@@ -138,25 +150,28 @@ TEST(FreivaldsOfFloats, MissesErrorsNoMoreOftenThanItsHeaderSays) {
   x.c[7] += static_cast<float>(100 * bound);
   constexpr int checks = 4000;
   int passed = 0;
-  for (int seed = 0; seed < checks; ++seed) passed += freivalds_accepts(x.product(), static_cast<std::uint64_t>(seed), {}, 1) ? 1 : 0;
+  for (int seed = 0; seed < checks; ++seed)
+    passed += freivalds_accepts(x.product(), static_cast<std::uint64_t>(seed), {}, 1) ? 1 : 0;
   const double expected = 9 * std::sqrt(2 / 3.14159265) / 100;
   EXPECT_LE(passed, checks * expected + 4 * std::sqrt(checks * expected));
   EXPECT_GT(passed, 0);  // One round is not enough, and this test could see that.
 }
 
 TEST(FreivaldsOfFloats, RefusesWeightsOfFewerBits) {
-  // B rounded to four bits, as somebody would who saves memory.
+  // B rounded to four bits, as a worker would that saves memory.
   Matrices x = multiplied(16, 32, 256, 5, Order::forward);
   Matrices rounded = x;
   for (float& value : rounded.b) value = std::round(value * 2) / 2;
   for (std::uint32_t i = 0; i < x.m; ++i) {
     for (std::uint32_t j = 0; j < x.n; ++j) {
       float sum = 0;
-      for (std::uint32_t l = 0; l < x.k; ++l) sum += rounded.a[i * x.k + l] * rounded.b[l * x.n + j];
+      for (std::uint32_t l = 0; l < x.k; ++l)
+        sum += rounded.a[i * x.k + l] * rounded.b[l * x.n + j];
       x.c[i * x.n + j] = sum;
     }
   }
-  for (std::uint64_t seed = 0; seed < 100; ++seed) EXPECT_FALSE(freivalds_accepts(x.product(), seed));
+  for (std::uint64_t seed = 0; seed < 100; ++seed)
+    EXPECT_FALSE(freivalds_accepts(x.product(), seed));
 }
 
 TEST(FreivaldsOfFloats, KnowsOfResultsThatWereStoredAsHalves) {
@@ -168,7 +183,8 @@ TEST(FreivaldsOfFloats, KnowsOfResultsThatWereStoredAsHalves) {
 }
 
 TEST(FreivaldsOfFloats, RefusesWhatIsNotFinite) {
-  for (const float odd : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  for (const float odd :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     Matrices x = multiplied(4, 6, 5, 8, Order::forward);
     x.c[3] = odd;
     EXPECT_FALSE(freivalds_accepts(x.product(), 42));

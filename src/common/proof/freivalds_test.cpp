@@ -1,4 +1,5 @@
-// Right products pass whatever the seed; a product with one wrong element, or of the wrong size, does not.
+// Right products pass whatever the seed; a product with one wrong element, or of the wrong size,
+// does not.
 #include "common/proof/freivalds.h"
 
 #include <gtest/gtest.h>
@@ -17,12 +18,18 @@ struct Matrices {
   std::vector<std::int8_t> b;
   std::vector<std::int32_t> c;
 
-  [[nodiscard]] MatrixProduct product() const { return {.m = m, .n = n, .k = k, .a = a, .b = b, .c = c}; }
+  [[nodiscard]] MatrixProduct product() const {
+    return {.m = m, .n = n, .k = k, .a = a, .b = b, .c = c};
+  }
 };
 
 Matrices multiplied(std::uint32_t m, std::uint32_t n, std::uint32_t k, auto element) {
-  Matrices x{
-      .m = m, .n = n, .k = k, .a = std::vector<std::int8_t>(m * k), .b = std::vector<std::int8_t>(k * n), .c = std::vector<std::int32_t>(m * n)};
+  Matrices x{.m = m,
+             .n = n,
+             .k = k,
+             .a = std::vector<std::int8_t>(m * k),
+             .b = std::vector<std::int8_t>(k * n),
+             .c = std::vector<std::int32_t>(m * n)};
   for (auto& value : x.a) value = element();
   for (auto& value : x.b) value = element();
   for (std::uint32_t i = 0; i < m; ++i) {
@@ -39,16 +46,22 @@ Matrices random_product(std::uint32_t m, std::uint32_t n, std::uint32_t k, unsig
 }
 
 TEST(Freivalds, AcceptsRightProductsOfEveryShape) {
-  for (const auto [m, n, k] : {std::array{1U, 1U, 1U}, {1U, 7U, 3U}, {5U, 1U, 9U}, {16U, 16U, 16U}, {33U, 17U, 65U}}) {
+  for (const auto [m, n, k] :
+       {std::array{1U, 1U, 1U}, {1U, 7U, 3U}, {5U, 1U, 9U}, {16U, 16U, 16U}, {33U, 17U, 65U}}) {
     for (unsigned seed = 0; seed < 5; ++seed)
-      EXPECT_TRUE(freivalds_accepts(random_product(m, n, k, seed).product(), seed * 7919)) << m << "x" << n << "x" << k;
+      EXPECT_TRUE(freivalds_accepts(random_product(m, n, k, seed).product(), seed * 7919))
+          << m << "x" << n << "x" << k;
   }
 }
 
 TEST(Freivalds, AcceptsTheExtremesOfInt8) {
-  EXPECT_TRUE(freivalds_accepts(multiplied(8, 8, 512, [] { return std::int8_t{-128}; }).product(), 1));
+  EXPECT_TRUE(
+      freivalds_accepts(multiplied(8, 8, 512, [] { return std::int8_t{-128}; }).product(), 1));
   int at = 0;
-  EXPECT_TRUE(freivalds_accepts(multiplied(8, 8, 512, [&] { return at++ % 2 == 0 ? std::int8_t{-128} : std::int8_t{127}; }).product(), 1));
+  EXPECT_TRUE(freivalds_accepts(
+      multiplied(8, 8, 512, [&] { return at++ % 2 == 0 ? std::int8_t{-128} : std::int8_t{127}; })
+          .product(),
+      1));
 }
 
 // Sums are taken in parts of 1024 elements of A and B and of fewer of C.
@@ -66,7 +79,8 @@ TEST(Freivalds, ChecksRowsOfSeveralParts) {
 
 TEST(Freivalds, RefusesWhatNoProductCanBe) {
   Matrices x = random_product(4, 6, 5, 8);
-  for (const std::int32_t wrong : {std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 1 << 20, -(1 << 20)}) {
+  for (const std::int32_t wrong : {std::numeric_limits<std::int32_t>::max(),
+                                   std::numeric_limits<std::int32_t>::min(), 1 << 20, -(1 << 20)}) {
     const std::int32_t right = std::exchange(x.c[9], wrong);
     EXPECT_FALSE(freivalds_accepts(x.product(), 3)) << wrong;
     x.c[9] = right;
@@ -76,7 +90,8 @@ TEST(Freivalds, RefusesWhatNoProductCanBe) {
 TEST(Freivalds, RefusesOneWrongElementWhereverItIs) {
   Matrices x = random_product(9, 11, 13, 3);
   for (std::size_t i = 0; i < x.c.size(); ++i) {
-    for (const std::int32_t wrong : {x.c[i] + 1, x.c[i] - 1, -x.c[i] - 1, std::numeric_limits<std::int32_t>::min()}) {
+    for (const std::int32_t wrong :
+         {x.c[i] + 1, x.c[i] - 1, -x.c[i] - 1, std::numeric_limits<std::int32_t>::min()}) {
       const std::int32_t right = std::exchange(x.c[i], wrong);
       EXPECT_FALSE(freivalds_accepts(x.product(), i)) << i;
       x.c[i] = right;

@@ -25,7 +25,8 @@ Hash node_hash(const Hash& left, const Hash& right) {
 // One level up: pairs are joined, an odd last one is promoted.
 void climb(std::vector<Hash>& level) {
   std::size_t parents = 0;
-  for (std::size_t i = 0; i < level.size(); i += 2) level[parents++] = i + 1 < level.size() ? node_hash(level[i], level[i + 1]) : level[i];
+  for (std::size_t i = 0; i < level.size(); i += 2)
+    level[parents++] = i + 1 < level.size() ? node_hash(level[i], level[i + 1]) : level[i];
   level.resize(parents);
 }
 
@@ -98,18 +99,24 @@ Hash task_root(std::span<const ByteVector> outputs) {
 
 Result<InclusionPath> inclusion_path(ByteSpan output, std::uint64_t chunk_index) {
   const std::uint64_t chunks = chunks_of(output);
-  if (chunk_index >= chunks) return fail(ErrorCode::invalid_argument, "Chunk {} does not exist; the output has {}.", chunk_index, chunks);
+  if (chunk_index >= chunks)
+    return fail(ErrorCode::invalid_argument, "Chunk {} does not exist; the output has {}.",
+                chunk_index, chunks);
   return path_to(chunk_leaves(output), chunk_index);
 }
 
-Result<InclusionPath> inclusion_path_of_leaves(std::vector<Hash> leaves, std::uint64_t chunk_index) {
+Result<InclusionPath> inclusion_path_of_leaves(std::vector<Hash> leaves,
+                                               std::uint64_t chunk_index) {
   if (chunk_index >= leaves.size())
-    return fail(ErrorCode::invalid_argument, "Chunk {} does not exist; the output has {}.", chunk_index, leaves.size());
+    return fail(ErrorCode::invalid_argument, "Chunk {} does not exist; the output has {}.",
+                chunk_index, leaves.size());
   return path_to(std::move(leaves), chunk_index);
 }
 
 Result<InclusionPath> inclusion_path_of_roots(std::span<const Hash> roots, std::uint64_t index) {
-  if (index >= roots.size()) return fail(ErrorCode::invalid_argument, "Root {} does not exist; there are {}.", index, roots.size());
+  if (index >= roots.size())
+    return fail(ErrorCode::invalid_argument, "Root {} does not exist; there are {}.", index,
+                roots.size());
   return path_to(root_leaves(roots), index);
 }
 

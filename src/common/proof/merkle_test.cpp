@@ -1,4 +1,5 @@
-// Roots are RFC 9162's: held against its published values and against a second, recursive reading of its definition.
+// Roots are RFC 9162's: held against its published values and against a second, recursive reading
+// of its definition.
 #include "common/proof/merkle.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +9,8 @@
 namespace weft::proof {
 namespace {
 
-// RFC 9162, section 2.1.1, word for word: MTH(D[n]) = HASH(0x01 || MTH(D[0:k]) || MTH(D[k:n])), k the largest power of two
-// below n.
+// RFC 9162, section 2.1.1, word for word: MTH(D[n]) = HASH(0x01 || MTH(D[0:k]) || MTH(D[k:n])), k
+// the largest power of two below n.
 Hash naive_root(std::span<const ByteVector> leaves) {
   if (leaves.empty()) return crypto::sha256({});
   ByteVector message;
@@ -35,24 +36,29 @@ ByteVector bytes_of(std::size_t size) {
 std::vector<ByteVector> chunks_of(const ByteVector& bytes) {
   std::vector<ByteVector> chunks;
   for (std::size_t at = 0; at < bytes.size(); at += chunk_bytes) {
-    chunks.emplace_back(bytes.begin() + static_cast<std::ptrdiff_t>(at),
-                        bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + chunk_bytes, bytes.size())));
+    chunks.emplace_back(
+        bytes.begin() + static_cast<std::ptrdiff_t>(at),
+        bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + chunk_bytes, bytes.size())));
   }
   return chunks;
 }
 
 TEST(OutputRoot, OfNothingIsTheHashOfNothing) {
-  EXPECT_EQ(output_root({}).text(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(output_root({}).text(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
 TEST(OutputRoot, OfOneByteIsItsLeaf) {
-  // The leaf of the single byte 0x00 from Certificate Transparency's reference tests: SHA-256(00 00).
-  EXPECT_EQ(output_root(ByteVector{0}).text(), "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7");
+  // The leaf of the single byte 0x00 from Certificate Transparency's reference tests: SHA-256(00
+  // 00).
+  EXPECT_EQ(output_root(ByteVector{0}).text(),
+            "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7");
 }
 
 TEST(OutputRoot, AgreesWithTheRecursiveDefinitionAtEveryShape) {
-  for (const std::size_t size : {std::size_t{1}, chunk_bytes - 1, chunk_bytes, chunk_bytes + 1, 2 * chunk_bytes, 3 * chunk_bytes, 5 * chunk_bytes - 7,
-                                 7 * chunk_bytes + 1, 11 * chunk_bytes}) {
+  for (const std::size_t size :
+       {std::size_t{1}, chunk_bytes - 1, chunk_bytes, chunk_bytes + 1, 2 * chunk_bytes,
+        3 * chunk_bytes, 5 * chunk_bytes - 7, 7 * chunk_bytes + 1, 11 * chunk_bytes}) {
     const ByteVector bytes = bytes_of(size);
     EXPECT_EQ(output_root(bytes), naive_root(chunks_of(bytes))) << size;
   }
@@ -89,7 +95,8 @@ TEST(Inclusion, EveryChunkOfEveryShapeShowsThatItBelongs) {
     for (std::size_t i = 0; i < chunks; ++i) {
       const InclusionPath path = inclusion_path(output, i).value();
       for (std::size_t other = 0; other < chunks; ++other) {
-        EXPECT_EQ(verify_inclusion(root, parts[other], path), other == i) << other << " for " << i << " of " << chunks;
+        EXPECT_EQ(verify_inclusion(root, parts[other], path), other == i)
+            << other << " for " << i << " of " << chunks;
       }
     }
   }
@@ -146,7 +153,8 @@ TEST(Inclusion, ANodeIsNeverTakenForAChunk) {
   ByteVector forged;  // What the root hashes: it must not pass as a chunk of a one-chunk output.
   for (const ByteVector& part : parts) append(forged, output_root(part).span());
 
-  EXPECT_FALSE(verify_inclusion(output_root(output), forged, {.index = 0, .chunks = 1, .siblings = {}}));
+  EXPECT_FALSE(
+      verify_inclusion(output_root(output), forged, {.index = 0, .chunks = 1, .siblings = {}}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The random words of checks, reproducible from a seed: SplitMix64 (G. Steele et al., Fast splittable pseudorandom number
-// generators, 2014). Not for secrets: a seed that nobody knows before the commitment is what makes a check sound.
+// The random words of checks, reproducible from a seed: SplitMix64 (G. Steele et al., Fast
+// splittable pseudorandom number generators, 2014). Not for secrets: a seed that no prover knows
+// before the commitment is what makes a check sound.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,8 @@
 
 namespace weft::proof {
 
-ByteVector receipt_statement(const PublicKey& coordinator, const Hash& session_nonce, std::span<const Claim> claims) {
+ByteVector receipt_statement(const PublicKey& coordinator, const Hash& session_nonce,
+                             std::span<const Claim> claims) {
   ByteVector message;
   append(message, as_bytes(std::string_view("weft-receipt-1")));
   append(message, coordinator.span());
@@ -19,7 +20,8 @@ ByteVector receipt_statement(const PublicKey& coordinator, const Hash& session_n
   return message;
 }
 
-Hash receipt_digest(const PublicKey& coordinator, const Hash& session_nonce, std::span<const Claim> claims) {
+Hash receipt_digest(const PublicKey& coordinator, const Hash& session_nonce,
+                    std::span<const Claim> claims) {
   return crypto::sha256(receipt_statement(coordinator, session_nonce, claims));
 }
 

@@ -4,17 +4,20 @@
 #include <string>
 #include <variant>
 
+#include "common/base/format.h"
 #include "common/protocol/read.h"
+#include "common/protocol/versions.h"
 #include "common/protocol/write.h"
 
 namespace weft::protocol {
 
-// The nesting of the deepest message (hello: capabilities: limits) and one more for what is to be refused with a name.
+// The nesting of the deepest message (hello: capabilities: limits) and one more for what is to be
+// refused with a name.
 inline constexpr std::size_t depth_max = 5;
 
 template <class Message>
 std::string encode_message(const Message& message) {
-  std::string out = std::format(R"({{"type":"{}","v":{},)", Shape<Message>::type, version);
+  std::string out = weft::format(R"({{"type":"{}","v":{},)", Shape<Message>::type, version);
   write_fields(out, message);
   out += '}';
   return out;
@@ -27,9 +30,10 @@ std::string encode_any(const Variant& message) {
 
 // Reads the one of Variant's messages whose type is `type`.
 template <class Variant, std::size_t index = 0>
-Result<Variant> read_any(const json::Value& root, const json::Value& type_value, std::string_view type) {
+Result<Variant> read_any(const json::Value& root, const json::Value& type_value,
+                         std::string_view type) {
   if constexpr (index == std::variant_size_v<Variant>) {
-    return type_value.error("is no message that is expected here");
+    return type_value.error("is not a message that is expected here");
   } else {
     using Message = std::variant_alternative_t<index, Variant>;
     if (type != Shape<Message>::type) return read_any<Variant, index + 1>(root, type_value, type);
@@ -40,7 +44,8 @@ Result<Variant> read_any(const json::Value& root, const json::Value& type_value,
 
 template <class Variant>
 Result<Variant> decode_any(std::string_view text) {
-  WEFT_ASSIGN(const json::Value root, json::parse(text, {.bytes_max = frame_bytes_max, .depth_max = depth_max}));
+  WEFT_ASSIGN(const json::Value root,
+              json::parse(text, {.bytes_max = frame_bytes_max, .depth_max = depth_max}));
   // The type first: which other keys are known depends on it.
   WEFT_ASSIGN(const auto members, root.members({.count_max = 64}));
   const json::Value* type = nullptr;
@@ -51,8 +56,12 @@ Result<Variant> decode_any(std::string_view text) {
   }
   if (type == nullptr) return root.error("lacks the key \"type\"");
   if (v == nullptr) return root.error("lacks the key \"v\"");
-  WEFT_ASSIGN(const std::uint64_t spoken, v->unsigned_integer(std::numeric_limits<std::uint32_t>::max()));
-  if (spoken != version) return fail(ErrorCode::unsupported, "The message is of protocol version {}; this side speaks version {}.", spoken, version);
+  WEFT_ASSIGN(const std::uint64_t spoken,
+              v->unsigned_integer(std::numeric_limits<std::uint32_t>::max()));
+  if (spoken < spoken_versions.first || spoken > spoken_versions.last)
+    return fail(ErrorCode::unsupported,
+                "The message is of protocol version {}; this side speaks version {}.", spoken,
+                version);
   WEFT_ASSIGN(const std::string word, type->string({.bytes_max = 64}));
   return read_any<Variant>(root, *type, word);
 }

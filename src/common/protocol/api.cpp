@@ -3,6 +3,8 @@
 #include <glaze/glaze.hpp>
 #include <glaze/json/schema.hpp>
 
+#include "common/base/format.h"
+
 namespace weft::protocol::api {
 namespace {
 
@@ -17,7 +19,7 @@ template <class View>
 void add_schema(std::string& out, std::string_view name) {
   const auto schema = glz::write_json_schema<View>();
   if (!out.empty()) out += ",\n";
-  out += std::format("\"{}\":{}", name, schema ? *schema : "{}");
+  out += weft::format("\"{}\":{}", name, schema ? *schema : "{}");
 }
 
 }  // namespace
@@ -25,7 +27,8 @@ void add_schema(std::string& out, std::string_view name) {
 template <class View>
 std::string to_json(const View& view) {
   std::string text;
-  (void)glz::write<Escaping{}>(view, text);  // Writing plain structs of numbers and strings cannot fail.
+  (void)glz::write<Escaping{}>(view,
+                               text);  // Writing plain structs of numbers and strings cannot fail.
   return text;
 }
 
@@ -33,7 +36,9 @@ template <class View>
 Result<View> from_json(std::string_view text) {
   View view;
   if (const auto error = glz::read<lenient>(view, text)) {
-    return fail(ErrorCode::invalid_argument, "The answer is not what the coordinator's interface gives: {}", glz::format_error(error, text));
+    return fail(ErrorCode::invalid_argument,
+                "The answer is not what the coordinator's interface gives: {}",
+                glz::format_error(error, text));
   }
   return view;
 }
@@ -50,12 +55,14 @@ std::string api_schema() {
   add_schema<Ledger>(out, "Ledger");
   add_schema<LedgerAccount>(out, "LedgerAccount");
   add_schema<LedgerJob>(out, "LedgerJob");
+  add_schema<Owner>(out, "Owner");
   add_schema<Problem>(out, "Problem");
   return "{" + out + "}";
 }
 
 // One document each; this list is the whole interface.
 template std::string to_json(const Info&);
+template std::string to_json(const Identity&);
 template std::string to_json(const Submitted&);
 template std::string to_json(const Job&);
 template std::string to_json(const Jobs&);
@@ -67,8 +74,10 @@ template std::string to_json(const Workers&);
 template std::string to_json(const Ledger&);
 template std::string to_json(const LedgerAccount&);
 template std::string to_json(const LedgerJob&);
+template std::string to_json(const Owner&);
 template std::string to_json(const Problem&);
 template Result<Info> from_json(std::string_view);
+template Result<Identity> from_json(std::string_view);
 template Result<Submitted> from_json(std::string_view);
 template Result<Job> from_json(std::string_view);
 template Result<Jobs> from_json(std::string_view);
@@ -80,6 +89,7 @@ template Result<Workers> from_json(std::string_view);
 template Result<Ledger> from_json(std::string_view);
 template Result<LedgerAccount> from_json(std::string_view);
 template Result<LedgerJob> from_json(std::string_view);
+template Result<Owner> from_json(std::string_view);
 template Result<Problem> from_json(std::string_view);
 
 }  // namespace weft::protocol::api

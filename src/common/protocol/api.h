@@ -1,6 +1,7 @@
-// What the coordinator's HTTP interface answers, as structs: the coordinator writes them, `weft submit`, the demo and the
-// page read them (the page through types generated from api_schema()). Amounts are micro-credits, times milliseconds
-// since 1970, keys base58, hashes and job ids hex. docs/http.md names the routes.
+// What the coordinator's HTTP interface answers, as structs: the coordinator writes them, `weft
+// submit`, the demo and the page read them (the page through types generated from api_schema()).
+// Amounts are micro-credits, times milliseconds since 1970, keys base58, hashes and job ids hex.
+// docs/http.md names the routes.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,21 @@ struct Info {
   std::uint64_t blob_bytes_max = 0;
 };
 
+// A coordinator's new key, signed with the old one (protocol::rotation_digest).
+struct KeyRotation {
+  std::string before;
+  std::string after;
+  std::string signature;
+};
+
+// GET /v1/identity/NONCE: that the coordinator holds its key (protocol::identity_digest), and every
+// key that it had before, oldest first.
+struct Identity {
+  std::string coordinator;
+  std::string signature;
+  std::vector<KeyRotation> rotations;
+};
+
 // POST /v1/jobs -> 202
 struct Submitted {
   std::string id;
@@ -34,25 +50,27 @@ struct Submitted {
 
 struct JobOutput {
   std::string name;  // "output0"
-  std::string hash;  // Of the joined bytes: GET /v1/jobs/{id}/outputs/{i}.
+  std::string hash;  // Hash of the joined bytes: GET /v1/jobs/{id}/outputs/{i}.
   std::uint64_t bytes = 0;
   std::string type;  // "u32"
   std::vector<std::uint64_t> shape;
 };
 
-// Why nobody runs the next task of a running job now.
+// One thing that a job requires, and how many workers lack it.
 struct JobLack {
   std::string what;           // "the feature shader-f16"
-  std::uint32_t workers = 0;  // That have it not.
+  std::uint32_t workers = 0;  // Workers without it.
 };
 struct JobWaiting {
   std::string reason;          // A word: docs/http.md. Empty: nothing waits.
   std::string detail;          // The same in a sentence or two.
   std::uint32_t task = 0;      // Whose reason it is.
   std::uint32_t able = 0;      // Connected workers that have what the job requires.
-  std::uint32_t position = 0;  // Where all of them are busy: among the jobs that require the same, from 1 on; 0: not known.
-  double seconds = 0;          // Until something changes, as expected; where it is too slow everywhere, what it would take. 0: not known.
-  std::vector<JobLack> lacks;  // Where nobody has all that the job requires.
+  std::uint32_t position = 0;  // Where all of them are busy: among the jobs that require the same,
+                               // from 1 on; 0: not known.
+  double seconds = 0;  // Until something changes, as expected; where it is too slow everywhere,
+                       // what it would take. 0: not known.
+  std::vector<JobLack> lacks;  // If no worker has all that the job requires.
 };
 
 // GET /v1/jobs/{id}; GET /v1/jobs answers { "jobs": [...] }, newest first.
@@ -79,14 +97,16 @@ struct Jobs {
   std::vector<Job> jobs;
 };
 
-// GET /v1/clients: those with running jobs, and those with a weight of their own. POST /v1/clients/KEY answers one of them.
+// GET /v1/clients: those with running jobs, and those with a weight of their own. POST
+// /v1/clients/KEY answers one of them.
 struct Client {
   std::string client;
   double weight = 1;
-  std::int64_t set = 0;     // When the operator set it; 0: it is as the coordinator was started with.
-  std::uint32_t jobs = 0;   // That run.
-  double used_seconds = 0;  // Of work at the reference rate, half of it forgotten every hour.
-  double lead_seconds = 0;  // It has had so much more than its share: so much later its jobs stand in the queue.
+  std::int64_t set = 0;  // When the operator set it; 0: it is as the coordinator was started with.
+  std::uint32_t jobs = 0;   // Its running jobs.
+  double used_seconds = 0;  // Work at the reference rate, half of it forgotten every hour.
+  double lead_seconds =
+      0;  // It has had so much more than its share: so much later its jobs stand in the queue.
 };
 struct Clients {
   std::vector<Client> clients;
@@ -109,22 +129,23 @@ struct Tasks {
   std::vector<Task> tasks;
 };
 
-// GET /v1/jobs/ID/tasks/INDEX/proof: everything to check one task with, without believing the coordinator:
-// `root` is the tree over the roots of the outputs' bytes, `path` leads from it to the job's root, and each receipt's digest is
-// the SHA-256 of what its worker signed: GET /v1/blobs/{receipt} has those bytes, with (task, attempt, root) among their claims.
+// GET /v1/jobs/ID/tasks/INDEX/proof: everything to check one task with, without believing the
+// coordinator: `root` is the tree over the roots of the outputs' bytes, `path` leads from it to the
+// job's root, and each receipt's digest is the SHA-256 of what its worker signed: GET
+// /v1/blobs/{receipt} has those bytes, with (task, attempt, root) among their claims.
 struct ProofReplica {
   std::string worker;
   std::uint32_t attempt = 0;
   std::string root;
   bool agreed = false;    // Paid for this task.
   std::string receipt;    // The digest that is signed.
-  std::string signature;  // Of the worker.
+  std::string signature;  // The worker's signature.
   double gpu_seconds = 0;
   double wall_seconds = 0;
   std::int64_t arrived = 0;
 };
 struct ProofOutput {
-  std::string hash;  // Of the bytes: GET /v1/blobs/{hash}.
+  std::string hash;  // Hash of the bytes: GET /v1/blobs/{hash}.
   std::uint64_t bytes = 0;
 };
 struct Proof {
@@ -139,7 +160,8 @@ struct Proof {
   std::vector<ProofReplica> replicas;
 };
 
-// GET /v1/workers answers { "workers": [...] }: connected now, and those that left since the start with connected = false.
+// GET /v1/workers answers { "workers": [...] }: connected now, and those that left since the start
+// with connected = false.
 struct Worker {
   std::string key;
   std::string kind;         // "native", "browser"
@@ -150,7 +172,8 @@ struct Worker {
   std::uint32_t held = 0;      // Leases now.
   std::uint64_t accepted = 0;  // Replicas that were paid, ever.
   std::uint64_t refused = 0;
-  MicroCredits balance = 0;
+  MicroCredits balance = 0;   // What its owner has earned and not spent,
+  MicroCredits held_pay = 0;  // and of that, what becomes free later: pay of new workers.
   double f32_gflop_per_s = 0;
   double copy_gb_per_s = 0;
   std::int64_t since = 0;
@@ -178,7 +201,8 @@ struct LedgerEntry {
   std::string key;
   std::string job;  // Empty: of none.
   std::string what;
-  MicroCredits amount = 0;   // Of the account that was asked for; of a job its escrow's.
+  // The account that was asked for; for a job its escrow's, free and granted credits together.
+  MicroCredits amount = 0;
   MicroCredits balance = 0;  // What that held afterwards.
   std::int64_t time = 0;
   std::vector<LedgerMovement> movements;  // All of the transaction: they sum to 0.
@@ -198,6 +222,26 @@ struct LedgerJob {
   std::uint64_t next = 0;
 };
 
+// GET /v1/owner, and the answer of what changes one: what an owner has, and its devices. Amounts
+// are micro-credits.
+struct OwnerDevice {
+  std::string key;
+  std::string name;
+  std::string role;  // "full" or "recovery".
+  std::int64_t added = 0;
+  std::int64_t revoked = 0;  // 0: not.
+};
+struct Owner {
+  std::string owner;
+  std::string device;  // Which asks.
+  MicroCredits free = 0;
+  MicroCredits granted = 0;
+  MicroCredits held = 0;
+  MicroCredits held_granted = 0;
+  MicroCredits staked = 0;
+  std::vector<OwnerDevice> devices;
+};
+
 // RFC 9457 problem document.
 struct Problem {
   std::string type = "about:blank";
@@ -207,8 +251,8 @@ struct Problem {
   std::string code;  // weft::ErrorCode as a word.
 };
 
-// One JSON document. Reading takes documents of newer coordinators: unknown keys are passed over, missing ones keep
-// their defaults; anything that is no such document is invalid_argument.
+// One JSON document. Reading takes documents of newer coordinators: unknown keys are passed over,
+// missing ones keep their defaults; anything that is no such document is invalid_argument.
 template <class View>
 [[nodiscard]] std::string to_json(const View& view);
 template <class View>

@@ -1,5 +1,5 @@
-// What the HTTP interface answers is read by programs that others wrote and by the page: its shape changes on purpose only,
-// and the page's types (web/src/wire) are generated from the golden file.
+// What the HTTP interface answers is read by programs that others wrote and by the page: its shape
+// changes on purpose only, and the page's types (web/src/wire) are generated from the golden file.
 #include "common/protocol/api.h"
 
 #include <gtest/gtest.h>
@@ -16,11 +16,13 @@ const std::string golden_path = WEFT_SOURCE_DIR "/src/common/protocol/testdata/a
 
 TEST(ApiSchema, IsTheOneThatThePageIsGeneratedFrom) {
   const std::string schema = api_schema();
-  if (std::getenv("WEFT_UPDATE_GOLDEN") != nullptr) std::ofstream(golden_path, std::ios::binary) << schema;
+  if (std::getenv("WEFT_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(golden_path, std::ios::binary) << schema;
   std::ostringstream golden;
   golden << std::ifstream(golden_path, std::ios::binary).rdbuf();
 
-  EXPECT_EQ(schema, golden.str()) << "WEFT_UPDATE_GOLDEN=1 rewrites the file; then run npm run wire-types in web/.";
+  EXPECT_EQ(schema, golden.str())
+      << "WEFT_UPDATE_GOLDEN=1 rewrites the file; then run npm run wire-types in web/.";
 }
 
 TEST(Api, EscapesControlCharactersThatStrangersPutIntoTheirNames) {
@@ -29,7 +31,9 @@ TEST(Api, EscapesControlCharactersThatStrangersPutIntoTheirNames) {
 
   const std::string text = to_json(Workers{.workers = {worker}});
 
-  EXPECT_TRUE(std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) << text;
+  EXPECT_TRUE(std::ranges::none_of(text, [](char c) {
+    return static_cast<unsigned char>(c) < 0x20;
+  })) << text;
   EXPECT_EQ(from_json<Workers>(text).value().workers.at(0).description, worker.description);
 }
 

@@ -1,5 +1,6 @@
 #include "common/protocol/codec.h"
 
+#include "common/base/byte_reader.h"
 #include "common/base/check.h"
 #include "common/protocol/any.h"
 
@@ -21,11 +22,14 @@ std::string encode(const CoordinatorMessage& message) { return encode_any(messag
 
 Result<WorkerMessage> decode_worker_message(std::string_view text) {
   WEFT_ASSIGN(WorkerMessage message, decode_any<WorkerMessage>(text));
-  if (std::holds_alternative<TaskResult>(message)) return fail(ErrorCode::invalid_argument, "A result travels as a binary frame, not as text.");
+  if (std::holds_alternative<TaskResult>(message))
+    return fail(ErrorCode::invalid_argument, "A result travels as a binary frame, not as text.");
   return message;
 }
 
-Result<CoordinatorMessage> decode_coordinator_message(std::string_view text) { return decode_any<CoordinatorMessage>(text); }
+Result<CoordinatorMessage> decode_coordinator_message(std::string_view text) {
+  return decode_any<CoordinatorMessage>(text);
+}
 
 std::string encode(const Capabilities& capabilities) {
   std::string out;
@@ -34,15 +38,19 @@ std::string encode(const Capabilities& capabilities) {
 }
 
 Result<Capabilities> decode_capabilities(std::string_view text) {
-  WEFT_ASSIGN(const json::Value root, json::parse(text, {.bytes_max = frame_bytes_max, .depth_max = depth_max}));
+  WEFT_ASSIGN(const json::Value root,
+              json::parse(text, {.bytes_max = frame_bytes_max, .depth_max = depth_max}));
   return read_fields<Capabilities>(root);
 }
 
 Result<ByteVector> encode_frame(const ResultFrame& frame) {
   const std::string header = encode_message(frame.result);
   const std::size_t size = header_length_bytes + header.size() + frame.payload.size();
-  if (size > frame_bytes_max) return fail(ErrorCode::resource_exhausted, "The frame has {} bytes; at most {} are sent.", size, frame_bytes_max);
-  check(in_frame_bytes(frame.result) == frame.payload.size(), "a result's payload is its in-frame outputs");
+  if (size > frame_bytes_max)
+    return fail(ErrorCode::resource_exhausted, "The frame has {} bytes; at most {} are sent.", size,
+                frame_bytes_max);
+  check(in_frame_bytes(frame.result) == frame.payload.size(),
+        "a result's payload is its in-frame outputs");
   ByteVector bytes;
   bytes.reserve(size);
   append_le(bytes, static_cast<std::uint32_t>(header.size()));
@@ -53,28 +61,36 @@ Result<ByteVector> encode_frame(const ResultFrame& frame) {
 
 Result<ResultFrame> decode_frame(ByteSpan bytes) {
   if (bytes.size() > frame_bytes_max)
-    return fail(ErrorCode::invalid_argument, "The frame has {} bytes; at most {} are read.", bytes.size(), frame_bytes_max);
+    return fail(ErrorCode::invalid_argument, "The frame has {} bytes; at most {} are read.",
+                bytes.size(), frame_bytes_max);
   if (bytes.size() < header_length_bytes)
-    return fail(ErrorCode::invalid_argument, "The frame has {} bytes, too few for its header's length.", bytes.size());
-  std::uint32_t header_bytes = 0;
-  for (std::size_t i = 0; i < header_length_bytes; ++i) header_bytes |= static_cast<std::uint32_t>(bytes[i]) << (8 * i);
+    return fail(ErrorCode::invalid_argument,
+                "The frame has {} bytes, too few for its header's length.", bytes.size());
+  const auto header_bytes = read_le<std::uint32_t>(bytes);
   const ByteSpan behind = bytes.subspan(header_length_bytes);
   if (header_bytes > behind.size()) {
-    return fail(ErrorCode::invalid_argument, "The frame's header is said to have {} bytes; {} follow.", header_bytes, behind.size());
+    return fail(ErrorCode::invalid_argument,
+                "The frame's header is said to have {} bytes; {} follow.", header_bytes,
+                behind.size());
   }
-  WEFT_ASSIGN(WorkerMessage message, decode_any<WorkerMessage>(as_text(behind.first(header_bytes))));
+  WEFT_ASSIGN(WorkerMessage message,
+              decode_any<WorkerMessage>(as_text(behind.first(header_bytes))));
   auto* result = std::get_if<TaskResult>(&message);
-  if (result == nullptr) return fail(ErrorCode::invalid_argument, "A binary frame carries a result and nothing else.");
+  if (result == nullptr)
+    return fail(ErrorCode::invalid_argument, "A binary frame carries a result and nothing else.");
   const ByteSpan payload = behind.subspan(header_bytes);
   // Each first, so that the sum cannot wrap around.
   for (const OutputPart& part : result->outputs) {
     if (part.in_frame && part.bytes > payload.size()) {
-      return fail(ErrorCode::invalid_argument, "An output in the frame is said to have {} bytes; the payload has {}.", part.bytes, payload.size());
+      return fail(ErrorCode::invalid_argument,
+                  "An output in the frame is said to have {} bytes; the payload has {}.",
+                  part.bytes, payload.size());
     }
   }
   if (in_frame_bytes(*result) != payload.size()) {
-    return fail(ErrorCode::invalid_argument, "The outputs in the frame are said to have {} bytes; the payload has {}.", in_frame_bytes(*result),
-                payload.size());
+    return fail(ErrorCode::invalid_argument,
+                "The outputs in the frame are said to have {} bytes; the payload has {}.",
+                in_frame_bytes(*result), payload.size());
   }
   return ResultFrame{.result = std::move(*result), .payload = {payload.begin(), payload.end()}};
 }

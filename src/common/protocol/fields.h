@@ -1,6 +1,6 @@
-// Every message's fields, said once: their names on the wire, in order, with their bounds. Writing, strict reading and the
-// JSON schema all follow from these lists (write.h, read.h, schema.cpp), so that they cannot drift apart.
-// Private to this folder.
+// Every message's fields, said once: their names on the wire, in order, with their bounds. Writing,
+// strict reading and the JSON schema all follow from these lists (write.h, read.h, schema.cpp), so
+// that they cannot drift apart. Private to this folder.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 namespace weft::protocol {
 
 struct FieldBounds {
-  std::size_t bytes_max = 256;  // Of a string; of each string in a list.
-  std::size_t count_max = 256;  // Of a list or a map.
+  std::size_t bytes_max = 256;  // Length of a string; of each string in a list.
+  std::size_t count_max = 256;  // Elements of a list or a map.
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
   bool optional = false;  // May be left out, and is where it has its default.
 };
@@ -27,7 +27,8 @@ struct Field {
   FieldBounds bounds;
 };
 template <class Message, class Value>
-consteval Field<Message, Value> field(std::string_view name, Value Message::* member, FieldBounds bounds = {}) {
+consteval Field<Message, Value> field(std::string_view name, Value Message::* member,
+                                      FieldBounds bounds = {}) {
   return {name, member, bounds};
 }
 
@@ -59,38 +60,47 @@ template <>
 struct Shape<Hello> {
   static constexpr std::string_view type = "hello";
   static constexpr std::string_view name = "Hello";
-  static constexpr std::tuple fields{field("versions", &Hello::versions, {.count_max = 16}),
-                                     field("key", &Hello::key),
-                                     field("kind", &Hello::kind),
-                                     field("software", &Hello::software),
-                                     field("slots", &Hello::slots, {.max = 4096}),
-                                     field("capabilities", &Hello::capabilities),
-                                     field("slice_memory_bytes", &Hello::slice_memory_bytes, {.optional = true})};
+  static constexpr std::tuple fields{
+      field("versions", &Hello::versions, {.count_max = 16}),
+      field("key", &Hello::key),
+      field("nonce", &Hello::nonce),
+      field("kind", &Hello::kind),
+      field("software", &Hello::software),
+      field("slots", &Hello::slots, {.max = 4096}),
+      field("capabilities", &Hello::capabilities),
+      field("slice_memory_bytes", &Hello::slice_memory_bytes, {.optional = true})};
 };
 template <>
 struct Shape<Challenge> {
   static constexpr std::string_view type = "challenge";
   static constexpr std::string_view name = "Challenge";
-  static constexpr std::tuple fields{field("version", &Challenge::version), field("nonce", &Challenge::nonce),
-                                     field("coordinator", &Challenge::coordinator)};
+  static constexpr std::tuple fields{
+      field("version", &Challenge::version), field("nonce", &Challenge::nonce),
+      field("coordinator", &Challenge::coordinator), field("signature", &Challenge::signature),
+      field("invite_file", &Challenge::invite_file, {.bytes_max = 4096, .optional = true})};
 };
 template <>
 struct Shape<Prove> {
   static constexpr std::string_view type = "prove";
   static constexpr std::string_view name = "Prove";
-  static constexpr std::tuple fields{field("signature", &Prove::signature)};
+  static constexpr std::tuple fields{
+      field("signature", &Prove::signature),
+      field("invite", &Prove::invite, {.bytes_max = 256, .optional = true})};
 };
 template <>
 struct Shape<Welcome> {
   static constexpr std::string_view type = "welcome";
   static constexpr std::string_view name = "Welcome";
-  static constexpr std::tuple fields{field("session", &Welcome::session), field("beat_ms", &Welcome::beat_ms),
-                                     field("blob_token", &Welcome::blob_token, {.bytes_max = 1024}), field("balance", &Welcome::balance)};
+  static constexpr std::tuple fields{field("session", &Welcome::session),
+                                     field("beat_ms", &Welcome::beat_ms),
+                                     field("blob_token", &Welcome::blob_token, {.bytes_max = 1024}),
+                                     field("balance", &Welcome::balance)};
 };
 template <>
 struct Shape<HeldTask> {
   static constexpr std::string_view name = "HeldTask";
-  static constexpr std::tuple fields{field("task", &HeldTask::task), field("attempt", &HeldTask::attempt),
+  static constexpr std::tuple fields{field("task", &HeldTask::task),
+                                     field("attempt", &HeldTask::attempt),
                                      field("proof", &HeldTask::proof, {.optional = true})};
 };
 template <>
@@ -102,33 +112,39 @@ struct Shape<Resume> {
 template <>
 struct Shape<LeasedTask> {
   static constexpr std::string_view name = "LeasedTask";
-  static constexpr std::tuple fields{field("index", &LeasedTask::index), field("attempt", &LeasedTask::attempt), field("first", &LeasedTask::first),
-                                     field("count", &LeasedTask::count), field("proof", &LeasedTask::proof, {.optional = true})};
+  static constexpr std::tuple fields{
+      field("index", &LeasedTask::index), field("attempt", &LeasedTask::attempt),
+      field("first", &LeasedTask::first), field("count", &LeasedTask::count),
+      field("proof", &LeasedTask::proof, {.optional = true})};
 };
 template <>
 struct Shape<ResumePoint> {
   static constexpr std::string_view name = "ResumePoint";
-  static constexpr std::tuple fields{field("index", &ResumePoint::index), field("blob", &ResumePoint::blob), field("bytes", &ResumePoint::bytes),
-                                     field("done", &ResumePoint::done)};
+  static constexpr std::tuple fields{
+      field("index", &ResumePoint::index), field("blob", &ResumePoint::blob),
+      field("bytes", &ResumePoint::bytes), field("done", &ResumePoint::done)};
 };
 template <>
 struct Shape<Lease> {
   static constexpr std::string_view type = "lease";
   static constexpr std::string_view name = "Lease";
-  static constexpr std::tuple fields{field("job", &Lease::job),
-                                     field("manifest", &Lease::manifest),
-                                     field("piece_workgroups_max", &Lease::piece_workgroups_max),
-                                     field("wall_ms_max", &Lease::wall_ms_max),
-                                     field("tasks", &Lease::tasks, task_list),
-                                     field("resume", &Lease::resume, {.count_max = 4096, .optional = true}),
-                                     field("checkpoint_ms", &Lease::checkpoint_ms, {.optional = true}),
-                                     field("client", &Lease::client, {.optional = true}),
-                                     field("weight", &Lease::weight, {.optional = true})};
+  static constexpr std::tuple fields{
+      field("job", &Lease::job),
+      field("manifest", &Lease::manifest),
+      field("piece_workgroups_max", &Lease::piece_workgroups_max),
+      field("wall_ms_max", &Lease::wall_ms_max),
+      field("tasks", &Lease::tasks, task_list),
+      field("resume", &Lease::resume, {.count_max = 4096, .optional = true}),
+      field("checkpoint_ms", &Lease::checkpoint_ms, {.optional = true}),
+      field("client", &Lease::client, {.optional = true}),
+      field("weight", &Lease::weight, {.optional = true})};
 };
 template <>
 struct Shape<OutputPart> {
   static constexpr std::string_view name = "OutputPart";
-  static constexpr std::tuple fields{field("hash", &OutputPart::hash), field("bytes", &OutputPart::bytes), field("in_frame", &OutputPart::in_frame)};
+  static constexpr std::tuple fields{field("hash", &OutputPart::hash),
+                                     field("bytes", &OutputPart::bytes),
+                                     field("in_frame", &OutputPart::in_frame)};
 };
 template <>
 struct Shape<TaskResult> {
@@ -145,20 +161,24 @@ struct Shape<TaskResult> {
 template <>
 struct Shape<ReceiptItem> {
   static constexpr std::string_view name = "ReceiptItem";
-  static constexpr std::tuple fields{field("task", &ReceiptItem::task), field("attempt", &ReceiptItem::attempt), field("root", &ReceiptItem::root)};
+  static constexpr std::tuple fields{field("task", &ReceiptItem::task),
+                                     field("attempt", &ReceiptItem::attempt),
+                                     field("root", &ReceiptItem::root)};
 };
 template <>
 struct Shape<Receipt> {
   static constexpr std::string_view type = "receipt";
   static constexpr std::string_view name = "Receipt";
-  static constexpr std::tuple fields{field("items", &Receipt::items, task_list), field("signature", &Receipt::signature)};
+  static constexpr std::tuple fields{field("items", &Receipt::items, task_list),
+                                     field("signature", &Receipt::signature)};
 };
 template <>
 struct Shape<TaskFailed> {
   static constexpr std::string_view type = "failed";
   static constexpr std::string_view name = "TaskFailed";
-  static constexpr std::tuple fields{field("task", &TaskFailed::task), field("attempt", &TaskFailed::attempt), field("code", &TaskFailed::code),
-                                     field("message", &TaskFailed::message, message_text)};
+  static constexpr std::tuple fields{
+      field("task", &TaskFailed::task), field("attempt", &TaskFailed::attempt),
+      field("code", &TaskFailed::code), field("message", &TaskFailed::message, message_text)};
 };
 template <>
 struct Shape<Beat> {
@@ -170,9 +190,11 @@ template <>
 struct Shape<Checkpoint> {
   static constexpr std::string_view type = "checkpoint";
   static constexpr std::string_view name = "Checkpoint";
-  static constexpr std::tuple fields{field("task", &Checkpoint::task),      field("attempt", &Checkpoint::attempt), field("blob", &Checkpoint::blob),
-                                     field("bytes", &Checkpoint::bytes),    field("done", &Checkpoint::done),       field("of", &Checkpoint::of),
-                                     field("stopped", &Checkpoint::stopped)};
+  static constexpr std::tuple fields{
+      field("task", &Checkpoint::task),      field("attempt", &Checkpoint::attempt),
+      field("blob", &Checkpoint::blob),      field("bytes", &Checkpoint::bytes),
+      field("done", &Checkpoint::done),      field("of", &Checkpoint::of),
+      field("stopped", &Checkpoint::stopped)};
 };
 template <>
 struct Shape<Slots> {
@@ -190,15 +212,17 @@ template <>
 struct Shape<Verdict> {
   static constexpr std::string_view type = "verdict";
   static constexpr std::string_view name = "Verdict";
-  static constexpr std::tuple fields{field("task", &Verdict::task),         field("attempt", &Verdict::attempt),
-                                     field("accepted", &Verdict::accepted), field("paid", &Verdict::paid),
-                                     field("balance", &Verdict::balance),   field("reason", &Verdict::reason, message_text)};
+  static constexpr std::tuple fields{
+      field("task", &Verdict::task),         field("attempt", &Verdict::attempt),
+      field("accepted", &Verdict::accepted), field("paid", &Verdict::paid),
+      field("balance", &Verdict::balance),   field("reason", &Verdict::reason, message_text)};
 };
 template <>
 struct Shape<Cancel> {
   static constexpr std::string_view type = "cancel";
   static constexpr std::string_view name = "Cancel";
-  static constexpr std::tuple fields{field("tasks", &Cancel::tasks, task_list), field("reason", &Cancel::reason, message_text)};
+  static constexpr std::tuple fields{field("tasks", &Cancel::tasks, task_list),
+                                     field("reason", &Cancel::reason, message_text)};
 };
 template <>
 struct Shape<Yield> {
@@ -209,33 +233,40 @@ struct Shape<Yield> {
 template <>
 struct Shape<ChunkName> {
   static constexpr std::string_view name = "ChunkName";
-  static constexpr std::tuple fields{field("output", &ChunkName::output), field("chunk", &ChunkName::chunk)};
+  static constexpr std::tuple fields{field("output", &ChunkName::output),
+                                     field("chunk", &ChunkName::chunk)};
 };
 template <>
 struct Shape<OpenChunks> {
   static constexpr std::string_view type = "open";
   static constexpr std::string_view name = "OpenChunks";
-  static constexpr std::tuple fields{field("task", &OpenChunks::task), field("attempt", &OpenChunks::attempt),
+  static constexpr std::tuple fields{field("task", &OpenChunks::task),
+                                     field("attempt", &OpenChunks::attempt),
                                      field("chunks", &OpenChunks::chunks, opened_chunks)};
 };
 template <>
 struct Shape<ChunkPath> {
   static constexpr std::string_view name = "ChunkPath";
-  static constexpr std::tuple fields{field("output", &ChunkPath::output), field("chunk", &ChunkPath::chunk), field("chunks", &ChunkPath::chunks),
+  static constexpr std::tuple fields{field("output", &ChunkPath::output),
+                                     field("chunk", &ChunkPath::chunk),
+                                     field("chunks", &ChunkPath::chunks),
                                      field("siblings", &ChunkPath::siblings, {.count_max = 64})};
 };
 template <>
 struct Shape<Opening> {
   static constexpr std::string_view type = "opening";
   static constexpr std::string_view name = "Opening";
-  static constexpr std::tuple fields{field("task", &Opening::task), field("attempt", &Opening::attempt),
-                                     field("roots", &Opening::roots, {.count_max = 64}), field("paths", &Opening::paths, opened_chunks)};
+  static constexpr std::tuple fields{field("task", &Opening::task),
+                                     field("attempt", &Opening::attempt),
+                                     field("roots", &Opening::roots, {.count_max = 64}),
+                                     field("paths", &Opening::paths, opened_chunks)};
 };
 template <>
 struct Shape<ErrorMessage> {
   static constexpr std::string_view type = "error";
   static constexpr std::string_view name = "ErrorMessage";
-  static constexpr std::tuple fields{field("code", &ErrorMessage::code), field("message", &ErrorMessage::message, message_text)};
+  static constexpr std::tuple fields{field("code", &ErrorMessage::code),
+                                     field("message", &ErrorMessage::message, message_text)};
 };
 
 // The words of an enumeration, in the order of its values.

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
+#include "common/base/byte_reader.h"
+
 namespace weft::protocol::serving {
 namespace {
 
 constexpr std::size_t length_bytes = 4;
-
-template <class Integer>
-Integer read_le(ByteSpan bytes, std::size_t at) {
-  Integer value = 0;
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) value = static_cast<Integer>(value | static_cast<Integer>(bytes[at + i]) << (8 * i));
-  return value;
-}
 
 }  // namespace
 
@@ -29,8 +24,10 @@ ByteVector encode(const LineHello& hello) {
 }
 
 Result<LineHello> decode_line_hello(ByteSpan bytes) {
-  if (bytes.size() != line_hello_bytes || as_text(bytes.first(line_greeting.size())) != line_greeting)
-    return fail(ErrorCode::invalid_argument, "{} bytes are no hello of a member of a chain.", bytes.size());
+  if (bytes.size() != line_hello_bytes ||
+      as_text(bytes.first(line_greeting.size())) != line_greeting)
+    return fail(ErrorCode::invalid_argument, "{} bytes are no hello of a member of a chain.",
+                bytes.size());
   constexpr std::size_t at = line_greeting.size();
   LineHello hello{.chain = read_le<std::uint32_t>(bytes, at),
                   .epoch = read_le<std::uint32_t>(bytes, at + 4),
@@ -48,10 +45,12 @@ ByteVector encode_line_frame(ByteSpan frame) {
   return out;
 }
 
-bool belongs(ByteSpan frame, std::uint32_t chain, std::uint32_t epoch, std::uint16_t from, std::uint16_t to) {
+bool belongs(ByteSpan frame, std::uint32_t chain, std::uint32_t epoch, std::uint16_t from,
+             std::uint16_t to) {
   // Hops and pings have these at the same places.
-  return frame.size() >= hop_header_bytes && read_le<std::uint32_t>(frame, 2) == chain && read_le<std::uint32_t>(frame, 6) == epoch &&
-         read_le<std::uint16_t>(frame, 10) == from && read_le<std::uint16_t>(frame, 12) == to;
+  return frame.size() >= hop_header_bytes && read_le<std::uint32_t>(frame, 2) == chain &&
+         read_le<std::uint32_t>(frame, 6) == epoch && read_le<std::uint16_t>(frame, 10) == from &&
+         read_le<std::uint16_t>(frame, 12) == to;
 }
 
 Result<> LineReader::read(ByteSpan bytes, const std::function<bool(ByteVector frame)>& take) {
@@ -64,8 +63,9 @@ Result<> LineReader::read(ByteSpan bytes, const std::function<bool(ByteVector fr
     }
     const std::size_t length = read_le<std::uint32_t>(waiting_, 0);
     if (length == 0 || length > line_frame_bytes_max)
-      return fail(ErrorCode::invalid_argument, "A line between two members says that {} bytes follow; a frame has at most {}.", length,
-                  line_frame_bytes_max);
+      return fail(ErrorCode::invalid_argument,
+                  "A line between two members says that {} bytes follow; a frame has at most {}.",
+                  length, line_frame_bytes_max);
     const std::size_t more = std::min(length_bytes + length - waiting_.size(), bytes.size());
     append(waiting_, bytes.first(more));
     bytes = bytes.subspan(more);

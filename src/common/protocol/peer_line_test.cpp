@@ -1,4 +1,5 @@
-// Frames of a direct line arrive whole however the socket cuts them, and nothing else is taken for one.
+// Frames of a direct line arrive whole however the socket cuts them, and nothing else is taken for
+// one.
 #include "common/protocol/peer_line.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,8 @@ TEST(PeerLine, HelloSurvivesItsBytesAndNothingElseIsOne) {
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(encode(*read), bytes);
   EXPECT_EQ(read->to, 2);
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode_line_hello(ByteSpan(bytes).first(size)).has_value()) << size;
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(decode_line_hello(ByteSpan(bytes).first(size)).has_value()) << size;
   ByteVector other = bytes;
   other[0] ^= 1;
   EXPECT_FALSE(decode_line_hello(other).has_value());
@@ -52,7 +54,8 @@ TEST(PeerLine, FramesArriveWholeHoweverTheyAreCut) {
 }
 
 TEST(PeerLine, ALengthThatNoFrameHasIsRefusedBeforeItIsRead) {
-  for (const std::uint32_t length : {0u, static_cast<std::uint32_t>(line_frame_bytes_max + 1), ~0u}) {
+  for (const std::uint32_t length :
+       {0u, static_cast<std::uint32_t>(line_frame_bytes_max + 1), ~0u}) {
     ByteVector wire;
     append_le(wire, length);
     wire.push_back(1);
@@ -64,8 +67,10 @@ TEST(PeerLine, ALengthThatNoFrameHasIsRefusedBeforeItIsRead) {
 }
 
 TEST(PeerLine, AFrameOfAnotherSessionIsNotTakenForOneOfThis) {
-  const ByteVector hop = encode(HopFrame{.chain = 7, .epoch = 3, .from = 1, .to = 2, .payload = {5}});
-  const ByteVector ping = encode(PingFrame{.chain = 7, .epoch = 3, .from = 1, .to = 2, .number = 9});
+  const ByteVector hop =
+      encode(HopFrame{.chain = 7, .epoch = 3, .from = 1, .to = 2, .payload = {5}});
+  const ByteVector ping =
+      encode(PingFrame{.chain = 7, .epoch = 3, .from = 1, .to = 2, .number = 9});
   for (const ByteVector& frame : {hop, ping}) {
     EXPECT_TRUE(belongs(frame, 7, 3, 1, 2));
     EXPECT_FALSE(belongs(frame, 8, 3, 1, 2));

@@ -1,4 +1,5 @@
-// A message from JSON text, strictly: each field of its Shape exactly once (optional ones at most) and nothing else. Private to this folder.
+// A message from JSON text, strictly: each field of its Shape exactly once (optional ones at most)
+// and nothing else. Private to this folder.
 #pragma once
 
 #include <map>
@@ -23,7 +24,8 @@ template <HasShape T, class... More>
 Result<T> read_fields(const json::Value& value, More... more) {
   return std::apply(
       [&](const auto&... fields) -> Result<T> {
-        WEFT_ASSIGN(const json::Object object, value.object({std::string_view(more)..., fields.name...}));
+        WEFT_ASSIGN(const json::Object object,
+                    value.object({std::string_view(more)..., fields.name...}));
         T message;
         Result<> status;
         const auto read_one = [&]<class Member>(const Field<T, Member>& field) {
@@ -51,7 +53,8 @@ struct Reader {
       WEFT_ASSIGN(const std::string text, value.string({.bytes_max = 128}));
       auto parsed = T::parse(text);
       // One spelling only, so that equal ids are equal texts.
-      if (parsed && parsed->text() != text) return value.error("is not in its usual spelling, \"{}\"", parsed->text());
+      if (parsed && parsed->text() != text)
+        return value.error("is not in its usual spelling, \"{}\"", parsed->text());
       if (!parsed) return value.error("{}", parsed.error().message);
       return *parsed;
     } else if constexpr (std::is_same_v<T, std::string>) {
@@ -64,12 +67,13 @@ struct Reader {
       WEFT_ASSIGN(const std::string text, value.string({.bytes_max = bounds.bytes_max}));
       const auto& words = Words<T>::words;
       const auto at = std::ranges::find(words, text);
-      if (at == words.end()) return value.error("is no such word");
+      if (at == words.end()) return value.error("is not a known word");
       return static_cast<T>(at - words.begin());
     } else if constexpr (std::is_signed_v<T>) {
       return value.integer_as<T>();
     } else {
-      WEFT_ASSIGN(const std::uint64_t number, value.unsigned_integer(std::min<std::uint64_t>(bounds.max, std::numeric_limits<T>::max())));
+      WEFT_ASSIGN(const std::uint64_t number, value.unsigned_integer(std::min<std::uint64_t>(
+                                                  bounds.max, std::numeric_limits<T>::max())));
       return static_cast<T>(number);
     }
   }
@@ -79,21 +83,25 @@ template <class T>
 struct Reader<std::vector<T>> {
   static Result<std::vector<T>> read(const json::Value& value, const FieldBounds& bounds) {
     std::vector<T> items;
-    WEFT_OK(value.for_each({.count_max = bounds.count_max}, [&](const json::Value& item) -> Result<> {
-      WEFT_ASSIGN(items.emplace_back(), read_value<T>(item, bounds));
-      return {};
-    }));
+    WEFT_OK(
+        value.for_each({.count_max = bounds.count_max}, [&](const json::Value& item) -> Result<> {
+          WEFT_ASSIGN(items.emplace_back(), read_value<T>(item, bounds));
+          return {};
+        }));
     return items;
   }
 };
 
 template <>
 struct Reader<std::map<std::string, std::uint64_t>> {
-  static Result<std::map<std::string, std::uint64_t>> read(const json::Value& value, const FieldBounds& bounds) {
+  static Result<std::map<std::string, std::uint64_t>> read(const json::Value& value,
+                                                           const FieldBounds& bounds) {
     WEFT_ASSIGN(const auto members, value.members({.count_max = bounds.count_max}));
     std::map<std::string, std::uint64_t> map;
     for (const auto& [key, member] : members) {
-      if (key.size() > bounds.bytes_max) return member.error("has a key of {} bytes; at most {} are allowed", key.size(), bounds.bytes_max);
+      if (key.size() > bounds.bytes_max)
+        return member.error("has a key of {} bytes; at most {} are allowed", key.size(),
+                            bounds.bytes_max);
       WEFT_ASSIGN(map[key], member.unsigned_integer(bounds.max));
     }
     return map;

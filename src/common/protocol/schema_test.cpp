@@ -32,10 +32,13 @@ TEST(Schema, DefinesEveryNameItRefersTo) {
 
   const std::string_view marker = "\"#/$defs/";
   int references = 0;
-  for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at + 1)) {
+  for (std::size_t at = text.find(marker); at != std::string::npos;
+       at = text.find(marker, at + 1)) {
     const std::size_t begin = at + marker.size();
     const std::string name = text.substr(begin, text.find('"', begin) - begin);
-    EXPECT_TRUE(std::ranges::any_of(*definitions, [&](const auto& definition) { return definition.first == name; })) << name;
+    EXPECT_TRUE(std::ranges::any_of(*definitions, [&](const auto& definition) {
+      return definition.first == name;
+    })) << name;
     ++references;
   }
   EXPECT_GT(references, 16);

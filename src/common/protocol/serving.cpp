@@ -1,5 +1,6 @@
 #include "common/protocol/serving.h"
 
+#include "common/base/byte_reader.h"
 #include "common/protocol/serving_fields.h"
 // The shapes come before the templates that look for them.
 #include "common/protocol/any.h"
@@ -10,13 +11,6 @@ namespace {
 constexpr std::uint8_t hop_format = 1;
 constexpr std::uint8_t ping_format = 2;
 constexpr std::size_t ping_bytes = hop_header_bytes + 4;
-
-template <class Integer>
-Integer read_le(ByteSpan bytes, std::size_t at) {
-  Integer value = 0;
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) value = static_cast<Integer>(value | static_cast<Integer>(bytes[at + i]) << (8 * i));
-  return value;
-}
 
 }  // namespace
 
@@ -37,8 +31,12 @@ std::string encode(const std::vector<IceServer>& servers) {
   }
   return out + "]";
 }
-Result<ServingWorkerMessage> decode_worker(std::string_view text) { return decode_any<ServingWorkerMessage>(text); }
-Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text) { return decode_any<ServingCoordinatorMessage>(text); }
+Result<ServingWorkerMessage> decode_worker(std::string_view text) {
+  return decode_any<ServingWorkerMessage>(text);
+}
+Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text) {
+  return decode_any<ServingCoordinatorMessage>(text);
+}
 
 ByteVector encode(const HopFrame& frame) {
   ByteVector out;
@@ -54,8 +52,10 @@ ByteVector encode(const HopFrame& frame) {
 }
 
 Result<HopFrame> decode_hop(ByteSpan bytes) {
-  if (bytes.size() < hop_header_bytes || bytes.size() > hop_header_bytes + hop_payload_bytes_max || bytes[0] != hop_format || bytes[1] > 1)
-    return fail(ErrorCode::invalid_argument, "A binary frame of {} bytes is no hop of a chain.", bytes.size());
+  if (bytes.size() < hop_header_bytes || bytes.size() > hop_header_bytes + hop_payload_bytes_max ||
+      bytes[0] != hop_format || bytes[1] > 1)
+    return fail(ErrorCode::invalid_argument, "A binary frame of {} bytes is not a hop of a chain.",
+                bytes.size());
   const ByteSpan payload = bytes.subspan(hop_header_bytes);
   return HopFrame{.chain = read_le<std::uint32_t>(bytes, 2),
                   .epoch = read_le<std::uint32_t>(bytes, 6),
@@ -79,7 +79,8 @@ bool is_ping(ByteSpan bytes) { return !bytes.empty() && bytes[0] == ping_format;
 
 Result<PingFrame> decode_ping(ByteSpan bytes) {
   if (bytes.size() != ping_bytes || bytes[0] != ping_format || bytes[1] > 1)
-    return fail(ErrorCode::invalid_argument, "A binary frame of {} bytes is no ping of a chain.", bytes.size());
+    return fail(ErrorCode::invalid_argument, "A binary frame of {} bytes is not a ping of a chain.",
+                bytes.size());
   return PingFrame{.chain = read_le<std::uint32_t>(bytes, 2),
                    .epoch = read_le<std::uint32_t>(bytes, 6),
                    .from = read_le<std::uint16_t>(bytes, 10),

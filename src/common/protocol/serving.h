@@ -1,19 +1,22 @@
-// Messages on the WebSocket /v1/serve, over which a worker serves language models: whole ones, or a range of layers in a chain
-// with others.
+// Messages on the WebSocket /v1/serve, over which a worker serves language models: whole ones, or a
+// range of layers in a chain with others.
 //
-//   worker                                         coordinator
-//   Offer{token, memory...}                  ->                          the token of its /v1/worker session
-//                                            <-    Serving{pulse_ms}
-//                                            <-    Load{shard, model, layers...}
-//   Loaded{shard} / Unloaded{shard, why}     ->
-//                                            <-    Link{chain, epoch, members}   forms a chain, again after a loss
-//                                            <-    Ask{request, chain, prompt}   to the chain's first member
-//   Tokens{request...}                       ->                          as they are drawn, few at a time
-//   Answered{request, reason}                ->
-//   Pulse{running, load, peers...}           ->                          every pulse_ms
-//   Parted{chain, member}                    ->                          a line between two members broke: everybody is linked anew
-// Binary frames are hops: bytes from one member of a chain to another (HopFrame), which the coordinator passes on where the
-// two have no line of their own. On lines of their own members also measure how far they are from each other (PingFrame).
+//   worker                                    coordinator
+//   Offer{token, memory...}               ->  the token of its /v1/worker session
+//                                         <-  Serving{pulse_ms}
+//                                         <-  Load{shard, model, layers...}
+//   Loaded{shard} / Unloaded{shard, why}  ->
+//                                         <-  Link{chain, epoch, members}: forms a pipeline
+//                                         <-  Ask{request, chain, prompt}: to the first stage; the
+//                                             prompt as tokens, which the coordinator reads
+//   Tokens{request...}                    ->  as they are sampled, few at a time: numbers alone.
+//                                             The coordinator writes their text
+//   Answered{request, reason}             ->
+//   Pulse{running, load, peers...}        ->  every pulse_ms
+//   Parted{chain, member}                 ->  the link between two stages broke
+// Binary frames are hops: bytes from one member of a chain to another (HopFrame), which the
+// coordinator passes on where the two have no line of their own. On lines of their own members also
+// measure how far they are from each other (PingFrame).
 #pragma once
 
 #include <cstdint>
@@ -27,27 +30,33 @@
 
 namespace weft::protocol::serving {
 
-inline constexpr std::size_t text_bytes_max = std::size_t{512} << 10;  // Of a prompt.
+inline constexpr std::size_t text_bytes_max = std::size_t{512} << 10;  // Ask::calls.
+inline constexpr std::size_t prompt_tokens_max = 32768;                // Ask::prompt.
+inline constexpr std::size_t rule_bytes_max = std::size_t{256} << 10;  // Ask::rule.
+inline constexpr std::size_t biases_max = 1024;                        // Ask::bias.
 
 // --- From the worker.
 struct Offer {
-  std::string token{};               // Of its Welcome.
-  std::uint64_t memory_bytes = 0;    // For weights and caches.
-  double gb_per_s = 0;               // Measured copy bandwidth, which decides how fast tokens are drawn.
-  std::vector<std::string> lines{};  // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
+  std::string token{};             // The token of its Welcome.
+  std::uint64_t memory_bytes = 0;  // For weights and caches.
+  double gb_per_s = 0;  // Measured copy bandwidth, which decides how fast tokens are drawn.
+  std::vector<std::string>
+      lines{};  // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
 };
 struct Loaded {
   std::uint32_t shard = 0;
   double seconds = 0;
   std::uint64_t memory_bytes = 0;  // What it takes.
   std::string device{};
+  std::uint32_t sequences = 0;  // Requests that it answers at a time; 0: as many as it was told.
 };
 struct Unloaded {
   std::uint32_t shard = 0;
   std::string code{};  // weft::ErrorCode as a word.
   std::string message{};
 };
-// The member is ready for hops of this epoch; `line` is how it reaches the next one: "relay", "webrtc", "tcp", "self".
+// The member is ready for hops of this epoch; `line` is how it reaches the next one: "relay",
+// "webrtc", "tcp", "self".
 struct Linked {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
@@ -64,19 +73,16 @@ struct Parted {
 struct Broken {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t member = 0;  // Who is to blame, as far as it can see.
+  std::uint32_t member = 0;  // The member to blame, as far as the sender can see.
   std::string message{};
 };
 struct TopToken {
   std::int32_t id = 0;
   double logprob = 0;
-  std::string text{};
 };
 struct Token {
   std::int32_t id = 0;
   double logprob = 0;
-  std::string text{};   // Of the answer, as far as it became certain by this token.
-  std::string piece{};  // Of the token by itself; empty for one that ends the answer.
   std::vector<TopToken> top{};
 };
 // common/proof/fingerprint.h of the hidden state behind the prompt and `at` tokens of the answer.
@@ -90,12 +96,14 @@ struct Tokens {
   std::uint32_t first = 0;  // The number of tokens[0] in the answer, from 0.
   std::vector<Token> tokens{};
   std::uint32_t prompt_tokens = 0;
-  std::vector<Print> prints{};  // Where Ask::prints: behind every 32 tokens, from 0 on, and behind the last.
+  std::vector<Print>
+      prints{};  // Where Ask::prints: behind every 32 tokens, from 0 on, and behind the last.
 };
 struct Answered {
   std::uint32_t request = 0;
   std::uint32_t epoch = 0;
-  std::string reason{};  // "eos", "length", "stop", "cancelled"; "failed" with code and message.
+  // "eos", "length", "stop", "cancelled"; "failed" with code and message, which is for the log.
+  std::string reason{};
   std::string code{};
   std::string message{};
   std::uint32_t prompt_tokens = 0;
@@ -109,12 +117,12 @@ struct PeerLatency {
 };
 struct ShardPace {
   std::uint32_t shard = 0;
-  double ms = 0;  // A token's way through its layers, the quickest of late.
+  double ms = 0;  // A token's way through its layers, the quickest recent one.
 };
 struct Pulse {
   std::uint32_t running = 0;  // Requests.
   std::uint64_t memory_free = 0;
-  double load = 0;                 // Share of the time since the last pulse in which its engines worked, [0, 1].
+  double load = 0;  // Share of the time since the last pulse in which its engines worked, [0, 1].
   std::uint64_t direct_hops = 0;   // That it sent on lines of its own since it joined,
   std::uint64_t direct_bytes = 0;  // and their bytes.
   std::vector<PeerLatency> peers{};
@@ -136,7 +144,9 @@ struct Load {
   std::uint32_t first_layer = 0;
   std::uint32_t end_layer = 0;  // 0: to the last.
   std::uint32_t context = 0;
-  std::uint32_t sequences = 1;
+  std::uint32_t sequences = 1;    // At most; one that takes them one after the other takes fewer.
+  std::uint64_t cache_bytes = 0;  // For keys and values of all; 0: as many as that many take.
+  std::string activations{};      // "f32" or "int8"; empty: "f32".
 };
 struct Unload {
   std::uint32_t shard = 0;
@@ -145,7 +155,8 @@ struct Member {
   PublicKey worker{};
   std::uint32_t shard = 0;
   std::vector<std::string> lines{};
-  std::string token{};  // 64 hex digits by which this member and the receiver know each other for this epoch; empty: they take the relay.
+  std::string token{};  // 64 hex digits by which this member and the receiver know each other for
+                        // this epoch; empty: they take the relay.
 };
 // Where a tab asks for its own address, or for a relay of packets (RTCIceServer).
 struct IceServer {
@@ -155,22 +166,27 @@ struct IceServer {
 };
 struct Link {
   std::uint32_t chain = 0;
-  std::uint32_t epoch = 0;  // Grows; hops and answers of an earlier one are nobody's.
-  std::uint32_t index = 0;  // Of the receiver among the members.
+  std::uint32_t epoch = 0;  // Grows; hops and answers of an earlier one are discarded.
+  std::uint32_t index = 0;  // The receiver's place among the members.
   std::string wire{};       // How hidden states travel: "f32", "f16" or "i8".
-  bool exact = false;       // All members' numbers are the same however many positions they take at a time, as on processors.
+  bool exact = false;  // All members' numbers are the same however many positions they take at a
+                       // time, as on processors.
   std::vector<Member> members{};
-  std::vector<IceServer> ice{};  // For those whose lines are "webrtc"; credentials are good for some hours.
+  std::vector<IceServer>
+      ice{};  // For those whose lines are "webrtc"; credentials are good for some hours.
 };
 struct Unlink {
   std::uint32_t chain = 0;
+};
+struct Bias {
+  std::int32_t token = 0;
+  double bias = 0;  // Added to its logit.
 };
 struct Ask {
   std::uint32_t request = 0;
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
-  bool chat = true;  // `prompt` is what the chat template is rendered with (JSON); otherwise it is text.
-  std::string prompt{};
+  std::vector<std::int32_t> prompt{};
   std::uint32_t tokens_max = 0;
   double temperature = 0;
   double top_p = 1;
@@ -182,16 +198,24 @@ struct Ask {
   std::uint64_t seed = 0;
   std::uint32_t top = 0;
   std::vector<std::string> stop{};
-  std::vector<std::int32_t> answered{};  // Of an answer that another chain began.
+  std::vector<std::int32_t> answered{};  // The tokens of an answer that another chain began.
   bool prints = false;
-  bool audit = false;    // Draws nothing: reads what was answered and tells of its fingerprints (Tokens without tokens).
-  std::int64_t now = 0;  // What a template that asks for the time is told, in seconds since 1970; 0: the time where it is.
+  bool audit = false;  // Draws nothing: reads what was answered and tells of its fingerprints
+                       // (Tokens without tokens).
+  // What the answer is held to: "" nothing, "json" any JSON object, "schema" the JSON schema in
+  // `rule`, "gbnf" the grammar in `rule`, "tool" one call of the prompt's tools, "tools" one or
+  // more (of the tool that `rule` names; of any where it is empty).
+  std::string format{};
+  std::string rule{};
+  std::string calls{};  // For "tool" and "tools": what the chat template was rendered with (JSON).
+  std::vector<Bias> bias{};
 };
 struct Drop {
   std::uint32_t request = 0;
 };
 
-// --- Either way: what two members need to find each other (an SDP, a candidate), passed on as it is.
+// --- Either way: what two members need to find each other (an SDP, a candidate), passed on as it
+// is.
 struct Signal {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
@@ -200,8 +224,10 @@ struct Signal {
   std::string text{};
 };
 
-using ServingWorkerMessage = std::variant<Offer, Loaded, Unloaded, Linked, Parted, Broken, Tokens, Answered, Pulse, Signal>;
-using ServingCoordinatorMessage = std::variant<Serving, Load, Unload, Link, Unlink, Ask, Drop, Signal>;
+using ServingWorkerMessage =
+    std::variant<Offer, Loaded, Unloaded, Linked, Parted, Broken, Tokens, Answered, Pulse, Signal>;
+using ServingCoordinatorMessage =
+    std::variant<Serving, Load, Unload, Link, Unlink, Ask, Drop, Signal>;
 
 [[nodiscard]] std::string encode(const ServingWorkerMessage& message);
 [[nodiscard]] std::string encode(const ServingCoordinatorMessage& message);
@@ -211,7 +237,8 @@ using ServingCoordinatorMessage = std::variant<Serving, Load, Unload, Link, Unli
 [[nodiscard]] Result<ServingWorkerMessage> decode_worker(std::string_view text);
 [[nodiscard]] Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text);
 
-// Bytes from one member of a chain to another. Longer messages than a frame takes travel in parts, in order.
+// Bytes from one member of a chain to another. Longer messages than a frame takes travel in parts,
+// in order.
 struct HopFrame {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
@@ -221,7 +248,8 @@ struct HopFrame {
   ByteVector payload{};
 };
 inline constexpr std::size_t hop_header_bytes = 14;
-inline constexpr std::size_t hop_payload_bytes_max = std::size_t{60} << 10;  // Fits into every data channel's message.
+inline constexpr std::size_t hop_payload_bytes_max =
+    std::size_t{60} << 10;  // Fits into every data channel's message.
 
 [[nodiscard]] ByteVector encode(const HopFrame& frame);
 [[nodiscard]] Result<HopFrame> decode_hop(ByteSpan bytes);

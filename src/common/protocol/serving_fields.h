@@ -1,4 +1,5 @@
-// The fields of the messages on /v1/serve, as fields.h has those of /v1/worker. Private to this folder.
+// The fields of the messages on /v1/serve, as fields.h has those of /v1/worker. Private to this
+// folder.
 #pragma once
 
 #include "common/protocol/fields.h"
@@ -8,8 +9,9 @@ namespace weft::protocol {
 
 inline constexpr FieldBounds line_list{.bytes_max = 256, .count_max = 8};
 inline constexpr FieldBounds member_list{.count_max = 64};
-inline constexpr FieldBounds prompt_text{.bytes_max = serving::text_bytes_max};
-inline constexpr FieldBounds token_text{.bytes_max = 4096};
+inline constexpr FieldBounds calls_text{.bytes_max = serving::text_bytes_max};
+inline constexpr FieldBounds token_list{.count_max = serving::prompt_tokens_max};
+inline constexpr FieldBounds rule_text{.bytes_max = serving::rule_bytes_max};
 inline constexpr FieldBounds signal_text{.bytes_max = std::size_t{64} << 10};
 
 template <>
@@ -17,30 +19,35 @@ struct Shape<serving::Offer> {
   using M = serving::Offer;
   static constexpr std::string_view type = "offer";
   static constexpr std::string_view name = "ServingOffer";
-  static constexpr std::tuple fields{field("token", &M::token, {.bytes_max = 1024}), field("memory_bytes", &M::memory_bytes),
-                                     field("gb_per_s", &M::gb_per_s), field("lines", &M::lines, line_list)};
+  static constexpr std::tuple fields{
+      field("token", &M::token, {.bytes_max = 1024}), field("memory_bytes", &M::memory_bytes),
+      field("gb_per_s", &M::gb_per_s), field("lines", &M::lines, line_list)};
 };
 template <>
 struct Shape<serving::Loaded> {
   using M = serving::Loaded;
   static constexpr std::string_view type = "loaded";
   static constexpr std::string_view name = "ServingLoaded";
-  static constexpr std::tuple fields{field("shard", &M::shard), field("seconds", &M::seconds), field("memory_bytes", &M::memory_bytes),
-                                     field("device", &M::device)};
+  static constexpr std::tuple fields{field("shard", &M::shard), field("seconds", &M::seconds),
+                                     field("memory_bytes", &M::memory_bytes),
+                                     field("device", &M::device),
+                                     field("sequences", &M::sequences)};
 };
 template <>
 struct Shape<serving::Unloaded> {
   using M = serving::Unloaded;
   static constexpr std::string_view type = "unloaded";
   static constexpr std::string_view name = "ServingUnloaded";
-  static constexpr std::tuple fields{field("shard", &M::shard), field("code", &M::code), field("message", &M::message, message_text)};
+  static constexpr std::tuple fields{field("shard", &M::shard), field("code", &M::code),
+                                     field("message", &M::message, message_text)};
 };
 template <>
 struct Shape<serving::Linked> {
   using M = serving::Linked;
   static constexpr std::string_view type = "linked";
   static constexpr std::string_view name = "ServingLinked";
-  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("line", &M::line),
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch),
+                                     field("line", &M::line),
                                      field("unreached", &M::unreached, member_list)};
 };
 template <>
@@ -48,34 +55,37 @@ struct Shape<serving::Parted> {
   using M = serving::Parted;
   static constexpr std::string_view type = "parted";
   static constexpr std::string_view name = "ServingParted";
-  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("member", &M::member)};
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch),
+                                     field("member", &M::member)};
 };
 template <>
 struct Shape<serving::Broken> {
   using M = serving::Broken;
   static constexpr std::string_view type = "broken";
   static constexpr std::string_view name = "ServingBroken";
-  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("member", &M::member),
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch),
+                                     field("member", &M::member),
                                      field("message", &M::message, message_text)};
 };
 template <>
 struct Shape<serving::TopToken> {
   using M = serving::TopToken;
   static constexpr std::string_view name = "ServingTopToken";
-  static constexpr std::tuple fields{field("id", &M::id), field("logprob", &M::logprob), field("text", &M::text, token_text)};
+  static constexpr std::tuple fields{field("id", &M::id), field("logprob", &M::logprob)};
 };
 template <>
 struct Shape<serving::Token> {
   using M = serving::Token;
   static constexpr std::string_view name = "ServingToken";
-  static constexpr std::tuple fields{field("id", &M::id), field("logprob", &M::logprob), field("text", &M::text, token_text),
-                                     field("piece", &M::piece, token_text), field("top", &M::top, {.count_max = 32})};
+  static constexpr std::tuple fields{field("id", &M::id), field("logprob", &M::logprob),
+                                     field("top", &M::top, {.count_max = 32})};
 };
 template <>
 struct Shape<serving::Print> {
   using M = serving::Print;
   static constexpr std::string_view name = "ServingPrint";
-  static constexpr std::tuple fields{field("at", &M::at), field("data", &M::data, {.bytes_max = 344})};
+  static constexpr std::tuple fields{field("at", &M::at),
+                                     field("data", &M::data, {.bytes_max = 344})};
 };
 template <>
 struct Shape<serving::Tokens> {
@@ -151,7 +161,9 @@ struct Shape<serving::Load> {
                                      field("first_layer", &M::first_layer),
                                      field("end_layer", &M::end_layer),
                                      field("context", &M::context),
-                                     field("sequences", &M::sequences)};
+                                     field("sequences", &M::sequences),
+                                     field("cache_bytes", &M::cache_bytes),
+                                     field("activations", &M::activations)};
 };
 template <>
 struct Shape<serving::Unload> {
@@ -164,14 +176,16 @@ template <>
 struct Shape<serving::Member> {
   using M = serving::Member;
   static constexpr std::string_view name = "ServingMember";
-  static constexpr std::tuple fields{field("worker", &M::worker), field("shard", &M::shard), field("lines", &M::lines, line_list),
+  static constexpr std::tuple fields{field("worker", &M::worker), field("shard", &M::shard),
+                                     field("lines", &M::lines, line_list),
                                      field("token", &M::token, {.bytes_max = 64})};
 };
 template <>
 struct Shape<serving::IceServer> {
   using M = serving::IceServer;
   static constexpr std::string_view name = "ServingIceServer";
-  static constexpr std::tuple fields{field("urls", &M::urls, {.count_max = 16}), field("username", &M::username, {.bytes_max = 512}),
+  static constexpr std::tuple fields{field("urls", &M::urls, {.count_max = 16}),
+                                     field("username", &M::username, {.bytes_max = 512}),
                                      field("credential", &M::credential, {.bytes_max = 512})};
 };
 template <>
@@ -195,6 +209,12 @@ struct Shape<serving::Unlink> {
   static constexpr std::tuple fields{field("chain", &M::chain)};
 };
 template <>
+struct Shape<serving::Bias> {
+  using M = serving::Bias;
+  static constexpr std::string_view name = "ServingBias";
+  static constexpr std::tuple fields{field("token", &M::token), field("bias", &M::bias)};
+};
+template <>
 struct Shape<serving::Ask> {
   using M = serving::Ask;
   static constexpr std::string_view type = "ask";
@@ -202,8 +222,7 @@ struct Shape<serving::Ask> {
   static constexpr std::tuple fields{field("request", &M::request),
                                      field("chain", &M::chain),
                                      field("epoch", &M::epoch),
-                                     field("chat", &M::chat),
-                                     field("prompt", &M::prompt, prompt_text),
+                                     field("prompt", &M::prompt, token_list),
                                      field("tokens_max", &M::tokens_max),
                                      field("temperature", &M::temperature),
                                      field("top_p", &M::top_p),
@@ -215,10 +234,13 @@ struct Shape<serving::Ask> {
                                      field("seed", &M::seed),
                                      field("top", &M::top),
                                      field("stop", &M::stop, {.bytes_max = 1024, .count_max = 16}),
-                                     field("answered", &M::answered, {.count_max = 32768}),
+                                     field("answered", &M::answered, token_list),
                                      field("prints", &M::prints),
                                      field("audit", &M::audit),
-                                     field("now", &M::now)};
+                                     field("format", &M::format),
+                                     field("rule", &M::rule, rule_text),
+                                     field("calls", &M::calls, calls_text),
+                                     field("bias", &M::bias, {.count_max = serving::biases_max})};
 };
 template <>
 struct Shape<serving::Drop> {
@@ -232,7 +254,8 @@ struct Shape<serving::Signal> {
   using M = serving::Signal;
   static constexpr std::string_view type = "signal";
   static constexpr std::string_view name = "ServingSignal";
-  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch), field("from", &M::from), field("to", &M::to),
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch),
+                                     field("from", &M::from), field("to", &M::to),
                                      field("text", &M::text, signal_text)};
 };
 

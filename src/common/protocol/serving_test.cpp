@@ -20,7 +20,7 @@ std::vector<ServingWorkerMessage> worker_messages() {
           Tokens{.request = 9,
                  .epoch = 1,
                  .first = 4,
-                 .tokens = {{.id = 5, .logprob = -0.5, .text = "To", .piece = " To", .top = {{.id = 5, .logprob = -0.5, .text = " To"}}}},
+                 .tokens = {{.id = 5, .logprob = -0.5, .top = {{.id = 5, .logprob = -0.5}}}},
                  .prompt_tokens = 20,
                  .prints = {{.at = 32, .data = "AQAAAAA="}}},
           Answered{.request = 9, .epoch = 1, .reason = "eos", .prompt_tokens = 20},
@@ -45,27 +45,37 @@ std::vector<ServingCoordinatorMessage> coordinator_messages() {
                .first_layer = 0,
                .end_layer = 2,
                .context = 512,
-               .sequences = 4},
+               .sequences = 4,
+               .cache_bytes = 1 << 20,
+               .activations = "int8"},
           Unload{.shard = 1},
           Link{.chain = 1,
                .epoch = 1,
                .index = 1,
                .wire = "f32",
                .exact = true,
-               .members = {{.worker = sample_id<PublicKey>(1), .shard = 1, .lines = {"webrtc"}, .token = std::string(64, 'a')}},
-               .ice = {{.urls = {"turn:turn.example:3478"}, .username = "1700000000:w", .credential = "c2VjcmV0"}}},
+               .members = {{.worker = sample_id<PublicKey>(1),
+                            .shard = 1,
+                            .lines = {"webrtc"},
+                            .token = std::string(64, 'a')}},
+               .ice = {{.urls = {"turn:turn.example:3478"},
+                        .username = "1700000000:w",
+                        .credential = "c2VjcmV0"}}},
           Unlink{.chain = 1},
           Ask{.request = 9,
               .chain = 1,
               .epoch = 1,
-              .prompt = R"({"messages":[]})",
+              .prompt = {3, 0, 4},
               .tokens_max = 16,
               .seed = ~std::uint64_t{0},
               .stop = {"\n"},
               .answered = {1, 2},
               .prints = true,
               .audit = true,
-              .now = 1700000000},
+              .format = "tool",
+              .rule = "name",
+              .calls = R"({"messages":[],"tools":[]})",
+              .bias = {{.token = 5, .bias = -100}}},
           Drop{.request = 9},
           Signal{.chain = 1, .epoch = 2, .from = 1, .to = 0, .text = "candidate"}};
 }
@@ -85,15 +95,33 @@ TEST(Serving, MessagesSurviveTheirText) {
   }
 }
 
+// A worker has no place for words: the coordinator writes all text.
+TEST(Serving, ATokenWithATextIsNoMessage) {
+  std::string text = encode(ServingWorkerMessage(Tokens{.tokens = {{.id = 5}}}));
+  text.replace(text.find("\"id\":5"), 6, R"("id":5,"text":"a")");
+  EXPECT_FALSE(decode_worker(text).has_value());
+}
+
+// However long its numbers are.
+TEST(Serving, TheLongestPromptFitsIntoAFrameWithAsLongAnAnswer) {
+  const Ask ask{.prompt = std::vector<std::int32_t>(prompt_tokens_max, 999'999),
+                .answered = std::vector<std::int32_t>(prompt_tokens_max, 999'999)};
+  const std::string written = encode(ServingCoordinatorMessage(ask));
+  EXPECT_LE(written.size(), frame_bytes_max);
+  EXPECT_TRUE(decode_coordinator(written).has_value());
+}
+
 TEST(Serving, BrokenTextsGetASentence) {
-  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":1,"running":1})").error().message, R"(lacks the key "memory_free" (line 1, column 1))");
+  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":3,"running":1})").error().message,
+            R"(lacks the key "memory_free" (line 1, column 1))");
   EXPECT_FALSE(decode_worker(encode(coordinator_messages()[0])).has_value());
   std::mt19937 random(3);
   for (const auto& message : worker_messages()) {
     const std::string whole = encode(message);
     for (int round = 0; round < 500; ++round) {
       std::string text = whole;
-      for (int change = 0; change < 3; ++change) text[random() % text.size()] = static_cast<char>(random() % 96 + 32);
+      for (int change = 0; change < 3; ++change)
+        text[random() % text.size()] = static_cast<char>(random() % 96 + 32);
       text.resize(random() % (text.size() + 1));
       if (const auto read = decode_worker(text); !read) {
         EXPECT_FALSE(read.error().message.empty());
@@ -104,12 +132,15 @@ TEST(Serving, BrokenTextsGetASentence) {
 
 TEST(Serving, IceServersAreWrittenAsBrowsersTakeThem) {
   EXPECT_EQ(encode(std::vector<IceServer>{}), "[]");
-  EXPECT_EQ(encode(std::vector<IceServer>{{.urls = {"stun:a:1"}}, {.urls = {"turn:b:2"}, .username = "9:w", .credential = "x="}}),
-            R"([{"urls":["stun:a:1"]},{"urls":["turn:b:2"],"username":"9:w","credential":"x="}])");
+  EXPECT_EQ(
+      encode(std::vector<IceServer>{{.urls = {"stun:a:1"}},
+                                    {.urls = {"turn:b:2"}, .username = "9:w", .credential = "x="}}),
+      R"([{"urls":["stun:a:1"]},{"urls":["turn:b:2"],"username":"9:w","credential":"x="}])");
 }
 
 TEST(Serving, HopsSurviveTheirBytes) {
-  const HopFrame frame{.chain = 7, .epoch = 3, .from = 1, .to = 2, .more = true, .payload = {1, 2, 3}};
+  const HopFrame frame{
+      .chain = 7, .epoch = 3, .from = 1, .to = 2, .more = true, .payload = {1, 2, 3}};
   const ByteVector bytes = encode(frame);
   const auto read = decode_hop(bytes);
   ASSERT_TRUE(read.has_value());
@@ -119,7 +150,8 @@ TEST(Serving, HopsSurviveTheirBytes) {
   EXPECT_EQ(read->to, 2u);
   EXPECT_TRUE(read->more);
   EXPECT_EQ(read->payload, frame.payload);
-  for (std::size_t n = 0; n < hop_header_bytes; ++n) EXPECT_FALSE(decode_hop(ByteSpan(bytes).first(n)).has_value());
+  for (std::size_t n = 0; n < hop_header_bytes; ++n)
+    EXPECT_FALSE(decode_hop(ByteSpan(bytes).first(n)).has_value());
   EXPECT_FALSE(decode_hop(ByteVector(hop_header_bytes + hop_payload_bytes_max + 1, 1)).has_value());
 }
 

@@ -1,13 +1,63 @@
-// What a client's wallet signs, so that a signature over one thing is none over another: each kind has a prefix of its own.
-// (submit_digest() in codec.h is that of a job.)
+// What a client's wallet signs, so that a signature over one thing is not valid for another: each
+// kind has a prefix of its own.
 #pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
 
 namespace weft::protocol {
 
-// To put a blob: SHA-256("weft-blob-1" || the blob's hash || nonce), nonce being 16 bytes.
-[[nodiscard]] ByteVector blob_digest(const Hash& blob, ByteSpan nonce);
+// A request's path and query without their percent signs: what the coordinator acts on, however a
+// proxy writes it.
+struct RequestTarget {
+  std::string path = {};
+  std::map<std::string, std::string> query = {};
+};
+// "/v1/models/a%20b?from=1". A percent sign without two hex digits stands for itself.
+[[nodiscard]] RequestTarget read_target(std::string_view text);
+
+inline constexpr std::size_t request_nonce_bytes = 16;
+
+// A request as its signature covers it.
+struct RequestClaim {
+  PublicKey coordinator = {};  // For which it is meant.
+  std::string_view method = {};
+  RequestTarget target = {};
+  Hash body = {};         // SHA-256 of the body; for an upload the blob's hash, also of a part.
+  std::int64_t time = 0;  // Milliseconds since 1970, by the client's clock.
+  ByteSpan nonce = {};    // request_nonce_bytes.
+};
+// Which parts of a claim are covered: all, but in tests, which see the attack that each part stops.
+struct SignedParts {
+  bool coordinator = true;
+  bool method = true;
+  bool target = true;
+  bool body = true;
+  bool time = true;
+};
+// SHA-256("weft-request-2" || coordinator || text(method) || text(path) || count of the query's
+// members || text(name) || text(value) of each, by name || body || time || nonce). Numbers are
+// little-endian: counts and lengths u32, the time u64; text is its length and its bytes.
+[[nodiscard]] ByteVector request_digest(const RequestClaim& claim, const SignedParts& parts = {});
+
+// What a coordinator signs to show that it holds its key and has this name: SHA-256(
+// "weft-identity-1" || coordinator || nonce || host). `host` is canonical_host() of what the client
+// asked for: a coordinator under another name cannot pass the signature on as its own.
+[[nodiscard]] ByteVector identity_digest(const PublicKey& coordinator, ByteSpan nonce,
+                                         std::string_view host);
+
+// What the old key of a coordinator signs for the new one to be believed:
+// SHA-256("weft-rotation-1" || old || new).
+[[nodiscard]] ByteVector rotation_digest(const PublicKey& before, const PublicKey& after);
+
+// To belong to an owner, as a device of it at one coordinator, in the role "full" or "recovery":
+// SHA-256("weft-device-1" || coordinator || owner || role).
+[[nodiscard]] ByteVector device_digest(const PublicKey& coordinator, const PublicKey& owner,
+                                       std::string_view role);
 
 }  // namespace weft::protocol

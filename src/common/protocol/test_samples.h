@@ -11,7 +11,9 @@ Id sample_id(std::uint8_t first) {
   for (std::size_t i = 0; i < Id::size; ++i) id.bytes[i] = static_cast<std::uint8_t>(first + i);
   return id;
 }
-inline TaskId sample_task(std::uint32_t index) { return {.job = sample_id<JobId>(0xa0), .index = index}; }
+inline TaskId sample_task(std::uint32_t index) {
+  return {.job = sample_id<JobId>(0xa0), .index = index};
+}
 
 inline Capabilities sample_capabilities() {
   return {.device = DeviceKind::gpu,
@@ -27,43 +29,68 @@ inline Capabilities sample_capabilities() {
 }
 
 inline std::vector<WorkerMessage> sample_worker_messages() {
-  return {Hello{.versions = {1},
-                .key = sample_id<PublicKey>(1),
-                .kind = WorkerKind::browser,
-                .software = "weft/0.1.0",
-                .slots = 2,
-                .capabilities = sample_capabilities(),
-                .slice_memory_bytes = 268435456},
-          Prove{.signature = sample_id<Signature>(2)},
-          Resume{.held = {{.task = sample_task(3), .attempt = 1, .proof = sample_id<Hash>(0x90)}, {.task = sample_task(4), .attempt = 2}}},
-          Receipt{.items = {{.task = sample_task(3), .attempt = 1, .root = sample_id<Hash>(0x30)}}, .signature = sample_id<Signature>(4)},
-          TaskFailed{.task = sample_task(5), .attempt = 1, .code = "invalid_argument", .message = "3:17: cannot convert value."},
-          Beat{.running = 1},
-          Checkpoint{.task = sample_task(3), .attempt = 1, .blob = sample_id<Hash>(0x80), .bytes = 4096, .done = 12, .of = 64, .stopped = true},
-          Slots{.slots = 0},
-          Bye{.reason = "Stopped by its owner."},
-          Opening{.task = sample_task(3),
-                  .attempt = 1,
-                  .roots = {sample_id<Hash>(0x61), sample_id<Hash>(0x71)},
-                  .paths = {{.output = 1, .chunk = 2, .chunks = 3, .siblings = {sample_id<Hash>(0x72)}}}},
-          ErrorMessage{.code = "unsupported", .message = "This side speaks version 1."}};
+  return {
+      Hello{.versions = {version},
+            .key = sample_id<PublicKey>(1),
+            .nonce = sample_id<Hash>(0x21),
+            .kind = WorkerKind::browser,
+            .software = "weft/0.1.0",
+            .slots = 2,
+            .capabilities = sample_capabilities(),
+            .slice_memory_bytes = 268435456},
+      Prove{.signature = sample_id<Signature>(2), .invite = "weft-0123"},
+      Resume{.held = {{.task = sample_task(3), .attempt = 1, .proof = sample_id<Hash>(0x90)},
+                      {.task = sample_task(4), .attempt = 2}}},
+      Receipt{.items = {{.task = sample_task(3), .attempt = 1, .root = sample_id<Hash>(0x30)}},
+              .signature = sample_id<Signature>(4)},
+      TaskFailed{.task = sample_task(5),
+                 .attempt = 1,
+                 .code = "invalid_argument",
+                 .message = "3:17: cannot convert value."},
+      Beat{.running = 1},
+      Checkpoint{.task = sample_task(3),
+                 .attempt = 1,
+                 .blob = sample_id<Hash>(0x80),
+                 .bytes = 4096,
+                 .done = 12,
+                 .of = 64,
+                 .stopped = true},
+      Slots{.slots = 0},
+      Bye{.reason = "Stopped by its owner."},
+      Opening{
+          .task = sample_task(3),
+          .attempt = 1,
+          .roots = {sample_id<Hash>(0x61), sample_id<Hash>(0x71)},
+          .paths = {{.output = 1, .chunk = 2, .chunks = 3, .siblings = {sample_id<Hash>(0x72)}}}},
+      ErrorMessage{.code = "unsupported", .message = "This side speaks another version."}};
 }
 
 inline std::vector<CoordinatorMessage> sample_coordinator_messages() {
   return {
-      Challenge{.version = 1, .nonce = sample_id<Hash>(5), .coordinator = sample_id<PublicKey>(6)},
-      Welcome{.session = "s-17", .beat_ms = 1000, .blob_token = "token", .balance = 9007199254740993},
-      Lease{.job = sample_id<JobId>(0xa0),
-            .manifest = sample_id<Hash>(0x50),
-            .piece_workgroups_max = 16,
-            .wall_ms_max = 30000,
-            .tasks = {{.index = 3, .attempt = 1, .first = 24, .count = 8, .proof = sample_id<Hash>(0x90)},
-                      {.index = 4, .attempt = 1, .first = 32, .count = 8}},
-            .resume = {{.index = 4, .blob = sample_id<Hash>(0x80), .bytes = 4096, .done = 3}},
-            .checkpoint_ms = 250,
-            .client = sample_id<PublicKey>(9),
-            .weight = 2.5},
-      Verdict{.task = sample_task(3), .attempt = 1, .accepted = false, .paid = 0, .balance = -5, .reason = "The root is not that of the outputs."},
+      Challenge{.version = version,
+                .nonce = sample_id<Hash>(5),
+                .coordinator = sample_id<PublicKey>(6),
+                .invite_file = "/data/invite"},
+      Welcome{
+          .session = "s-17", .beat_ms = 1000, .blob_token = "token", .balance = 9007199254740993},
+      Lease{
+          .job = sample_id<JobId>(0xa0),
+          .manifest = sample_id<Hash>(0x50),
+          .piece_workgroups_max = 16,
+          .wall_ms_max = 30000,
+          .tasks =
+              {{.index = 3, .attempt = 1, .first = 24, .count = 8, .proof = sample_id<Hash>(0x90)},
+               {.index = 4, .attempt = 1, .first = 32, .count = 8}},
+          .resume = {{.index = 4, .blob = sample_id<Hash>(0x80), .bytes = 4096, .done = 3}},
+          .checkpoint_ms = 250,
+          .client = sample_id<PublicKey>(9),
+          .weight = 2.5},
+      Verdict{.task = sample_task(3),
+              .attempt = 1,
+              .accepted = false,
+              .paid = 0,
+              .balance = -5,
+              .reason = "The root is not that of the outputs."},
       Cancel{.tasks = {{.task = sample_task(4), .attempt = 1}}, .reason = "The job is done."},
       Yield{.tasks = {{.task = sample_task(4), .attempt = 1}}},
       OpenChunks{.task = sample_task(3), .attempt = 1, .chunks = {{.output = 1, .chunk = 2}}},

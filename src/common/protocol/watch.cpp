@@ -6,6 +6,7 @@
 #include <glaze/json/schema.hpp>
 
 #include "common/base/bytes.h"
+#include "common/base/format.h"
 #include "common/json/json.h"
 
 namespace weft::protocol::watch {
@@ -21,7 +22,8 @@ struct Escaping : glz::opts {
 template <class Message>
 std::string write(const Message& message) {
   std::string text;
-  (void)glz::write<Escaping{}>(message, text);  // Writing plain structs of numbers and strings cannot fail.
+  (void)glz::write<Escaping{}>(message,
+                               text);  // Writing plain structs of numbers and strings cannot fail.
   return text;
 }
 
@@ -30,9 +32,12 @@ Result<Message> read(std::string_view text, std::string_view type) {
   Message message;
   message.type.clear();
   if (const auto error = glz::read<lenient>(message, text)) {
-    return fail(ErrorCode::invalid_argument, "The message is no {}: {}", type, glz::format_error(error, text));
+    return fail(ErrorCode::invalid_argument, "The message is not a {}: {}", type,
+                glz::format_error(error, text));
   }
-  if (message.type != type) return fail(ErrorCode::invalid_argument, "The message is a \"{}\", not a {}.", message.type, type);
+  if (message.type != type)
+    return fail(ErrorCode::invalid_argument, "The message is a \"{}\", not a {}.", message.type,
+                type);
   return message;
 }
 
@@ -40,7 +45,7 @@ template <class Message>
 void add_schema(std::string& out, std::string_view name) {
   const auto schema = glz::write_json_schema<Message>();
   if (!out.empty()) out += ",\n";
-  out += std::format("\"{}\":{}", name, schema ? *schema : "{}");
+  out += weft::format("\"{}\":{}", name, schema ? *schema : "{}");
 }
 
 std::size_t digits(std::uint32_t number) {
@@ -49,13 +54,16 @@ std::size_t digits(std::uint32_t number) {
   return count;
 }
 
-// Of a run in JSON: two numbers with their commas, and a letter.
-std::size_t run_bytes(std::uint32_t first, std::uint32_t count) { return digits(first) + digits(count) + 3; }
+// Length of a run in JSON: two numbers with their commas, and a letter.
+std::size_t run_bytes(std::uint32_t first, std::uint32_t count) {
+  return digits(first) + digits(count) + 3;
+}
 
 std::string pack(std::span<const TaskState> tasks) {
   ByteVector bytes((tasks.size() + 1) / 2);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    bytes[i / 2] = static_cast<std::uint8_t>(bytes[i / 2] | (static_cast<unsigned>(tasks[i]) << (i % 2 * 4)));
+    bytes[i / 2] =
+        static_cast<std::uint8_t>(bytes[i / 2] | (static_cast<unsigned>(tasks[i]) << (i % 2 * 4)));
   }
   return to_base64(bytes);
 }
@@ -63,7 +71,8 @@ std::string pack(std::span<const TaskState> tasks) {
 // Collects runs until they are longer than the packed form would be.
 class Runs {
  public:
-  explicit Runs(std::span<const TaskState> tasks) : tasks_(tasks), bytes_max_((tasks.size() + 1) / 2 * 4 / 3 + 4) {}
+  explicit Runs(std::span<const TaskState> tasks)
+      : tasks_(tasks), bytes_max_((tasks.size() + 1) / 2 * 4 / 3 + 4) {}
 
   void add(std::uint32_t index) {
     const TaskState state = tasks_[index];
@@ -121,23 +130,29 @@ Result<> apply(const TaskMap& map, std::span<TaskState> tasks) {
   if (!map.packed.empty()) {
     WEFT_ASSIGN(const ByteVector bytes, from_base64(map.packed));
     if (bytes.size() != (tasks.size() + 1) / 2) {
-      return fail(ErrorCode::invalid_argument, "The map has {} bytes; {} tasks take {}.", bytes.size(), tasks.size(), (tasks.size() + 1) / 2);
+      return fail(ErrorCode::invalid_argument, "The map has {} bytes; {} tasks take {}.",
+                  bytes.size(), tasks.size(), (tasks.size() + 1) / 2);
     }
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const unsigned state = (bytes[i / 2] >> (i % 2 * 4)) & 15U;
-      if (state >= task_states) return fail(ErrorCode::invalid_argument, "Task {} of the map is in the unknown state {}.", i, state);
+      if (state >= task_states)
+        return fail(ErrorCode::invalid_argument, "Task {} of the map is in the unknown state {}.",
+                    i, state);
       tasks[i] = static_cast<TaskState>(state);
     }
     return {};
   }
   if (map.first.size() != map.state.size() || map.count.size() != map.state.size()) {
-    return fail(ErrorCode::invalid_argument, "The map's columns have {}, {} and {} rows.", map.first.size(), map.count.size(), map.state.size());
+    return fail(ErrorCode::invalid_argument, "The map's columns have {}, {} and {} rows.",
+                map.first.size(), map.count.size(), map.state.size());
   }
   for (std::size_t run = 0; run < map.state.size(); ++run) {
     const std::size_t state = task_letters.find(map.state[run]);
-    if (state == std::string_view::npos) return fail(ErrorCode::invalid_argument, "\"{}\" is no task's state.", map.state[run]);
+    if (state == std::string_view::npos)
+      return fail(ErrorCode::invalid_argument, "\"{}\" is not a task's state.", map.state[run]);
     if (map.first[run] > tasks.size() || map.count[run] > tasks.size() - map.first[run]) {
-      return fail(ErrorCode::invalid_argument, "The run of {} tasks from {} passes the end ({}).", map.count[run], map.first[run], tasks.size());
+      return fail(ErrorCode::invalid_argument, "The run of {} tasks from {} passes the end ({}).",
+                  map.count[run], map.first[run], tasks.size());
     }
     std::ranges::fill(tasks.subspan(map.first[run], map.count[run]), static_cast<TaskState>(state));
   }
@@ -150,9 +165,12 @@ std::string encode(const Seen& seen) { return write(seen); }
 
 Result<Seen> decode_seen(std::string_view text) {
   if (text.size() > seen_bytes_max) {
-    return fail(ErrorCode::resource_exhausted, "The message has {} bytes; a watcher's has at most {}.", text.size(), seen_bytes_max);
+    return fail(ErrorCode::resource_exhausted,
+                "The message has {} bytes; a watcher's has at most {}.", text.size(),
+                seen_bytes_max);
   }
-  WEFT_ASSIGN(const json::Value root, json::parse(text, {.bytes_max = seen_bytes_max, .depth_max = 2}));
+  WEFT_ASSIGN(const json::Value root,
+              json::parse(text, {.bytes_max = seen_bytes_max, .depth_max = 2}));
   WEFT_ASSIGN(const json::Object object, root.object({"type", "sequence"}));
   WEFT_ASSIGN(const json::Value type, object.get("type"));
   WEFT_ASSIGN(const std::string word, type.string({.bytes_max = 16}));

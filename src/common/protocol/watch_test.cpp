@@ -1,5 +1,6 @@
-// What is pushed to watchers: its shape changes on purpose only (the page's types are generated from the golden file), tasks
-// stay small on the wire and arrive as they were, and what a watcher sends is bounded and strict.
+// What is pushed to watchers: its shape changes on purpose only (the page's types are generated
+// from the golden file), tasks stay small on the wire and arrive as they were, and what a watcher
+// sends is bounded and strict.
 #include "common/protocol/watch.h"
 
 #include <gmock/gmock.h>
@@ -19,11 +20,13 @@ const std::string golden_path = WEFT_SOURCE_DIR "/src/common/protocol/testdata/w
 
 TEST(WatchSchema, IsTheOneThatThePageIsGeneratedFrom) {
   const std::string schema = watch_schema();
-  if (std::getenv("WEFT_UPDATE_GOLDEN") != nullptr) std::ofstream(golden_path, std::ios::binary) << schema;
+  if (std::getenv("WEFT_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(golden_path, std::ios::binary) << schema;
   std::ostringstream golden;
   golden << std::ifstream(golden_path, std::ios::binary).rdbuf();
 
-  EXPECT_EQ(schema, golden.str()) << "WEFT_UPDATE_GOLDEN=1 rewrites the file; then run npm run wire-types in web/.";
+  EXPECT_EQ(schema, golden.str())
+      << "WEFT_UPDATE_GOLDEN=1 rewrites the file; then run npm run wire-types in web/.";
 }
 
 std::vector<TaskState> random_tasks(std::size_t count, std::uint32_t seed) {
@@ -37,7 +40,9 @@ TEST(TaskMap, ArrivesAsItWasWhateverItsForm) {
   for (const std::size_t count : {1U, 2U, 3U, 64U, 1001U}) {
     for (std::uint32_t seed = 0; seed < 20; ++seed) {
       auto tasks = random_tasks(count, seed);
-      if (seed % 2 == 0) std::fill(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(count / 2), TaskState::accepted);
+      if (seed % 2 == 0)
+        std::fill(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(count / 2),
+                  TaskState::accepted);
       std::vector<TaskState> read(count, TaskState::refused);
 
       ASSERT_TRUE(apply(map_of(tasks), read).has_value());
@@ -80,11 +85,13 @@ TEST(TaskMap, ThatIsNoneOfTheseTasksIsRefused) {
   std::vector<TaskState> tasks(10);
 
   EXPECT_FALSE(apply({.first = {8}, .count = {3}, .state = "a", .packed = {}}, tasks).has_value());
-  EXPECT_FALSE(apply({.first = {0xffffffff}, .count = {2}, .state = "a", .packed = {}}, tasks).has_value());
+  EXPECT_FALSE(
+      apply({.first = {0xffffffff}, .count = {2}, .state = "a", .packed = {}}, tasks).has_value());
   EXPECT_FALSE(apply({.first = {1}, .count = {}, .state = "a", .packed = {}}, tasks).has_value());
   EXPECT_FALSE(apply({.first = {1}, .count = {1}, .state = "x", .packed = {}}, tasks).has_value());
   EXPECT_FALSE(apply({.first = {}, .count = {}, .state = {}, .packed = "AAAA"}, tasks).has_value());
-  EXPECT_FALSE(apply({.first = {}, .count = {}, .state = {}, .packed = "//////8="}, tasks).has_value());
+  EXPECT_FALSE(
+      apply({.first = {}, .count = {}, .state = {}, .packed = "//////8="}, tasks).has_value());
 }
 
 TEST(Watch, ReadsWhatItWrites) {
@@ -107,11 +114,14 @@ TEST(Watch, ReadsWhatItWrites) {
 
 TEST(Watch, TakesNothingFromAWatcherButWhatItHasSeen) {
   EXPECT_EQ(decode_seen(encode(Seen{.sequence = 12}))->sequence, 12U);
-  for (const char* text : {"", "{", "[]", "{}", R"({"type":"seen"})", R"({"type":"seen","sequence":-1})", R"({"type":"seen","sequence":1.5})",
-                           R"({"type":"seen","sequence":1,"more":1})", R"({"type":"heard","sequence":1})", R"({"type":"seen","sequence":1}x)"}) {
+  for (const char* text :
+       {"", "{", "[]", "{}", R"({"type":"seen"})", R"({"type":"seen","sequence":-1})",
+        R"({"type":"seen","sequence":1.5})", R"({"type":"seen","sequence":1,"more":1})",
+        R"({"type":"heard","sequence":1})", R"({"type":"seen","sequence":1}x)"}) {
     EXPECT_FALSE(decode_seen(text).has_value()) << text;
   }
-  EXPECT_EQ(decode_seen(std::string(seen_bytes_max + 1, ' ')).error().code, ErrorCode::resource_exhausted);
+  EXPECT_EQ(decode_seen(std::string(seen_bytes_max + 1, ' ')).error().code,
+            ErrorCode::resource_exhausted);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A message as JSON text, from its Shape. What is written can always be read again: strings are cut to their bound and
-// made valid UTF-8 (a driver's name or a compiler's message may hold anything), numbers are made finite.
-// Private to this folder.
+// A message as JSON text, from its Shape. What is written can always be read again: strings are cut
+// to their bound and made valid UTF-8 (a driver's name or a compiler's message may hold anything),
+// numbers are made finite. Private to this folder.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,8 @@ void write_value(std::string& out, const std::vector<T>& values, const FieldBoun
   out += ']';
 }
 
-inline void write_value(std::string& out, const std::map<std::string, std::uint64_t>& values, const FieldBounds& bounds) {
+inline void write_value(std::string& out, const std::map<std::string, std::uint64_t>& values,
+                        const FieldBounds& bounds) {
   out += '{';
   bool first = true;
   for (const auto& [key, value] : values) {

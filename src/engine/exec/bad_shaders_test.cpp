@@ -1,7 +1,9 @@
-// Strangers' shaders: what is wrong is said with its place, what is too much is refused before anything is made, and what runs out of
-// bounds harms nobody. (Endless loops are the sandbox's matter.)
+// Strangers' shaders: what is wrong is said with its place, what is too much is refused before
+// anything is made, and what runs out of bounds harms no other task. (Endless loops are the
+// sandbox's matter.)
 #include <algorithm>
 
+#include "common/base/format.h"
 #include "engine/exec/test_device.h"
 
 namespace weft::exec {
@@ -18,12 +20,14 @@ std::string test_text(std::string text) {
 class BadShader : public DeviceTest {
  protected:
   // A job of one output, 64 words long, and one workgroup.
-  static std::shared_ptr<const Job> shader_job(std::string_view shader, std::string_view keys = "") {
+  static std::shared_ptr<const Job> shader_job(std::string_view shader,
+                                               std::string_view keys = "") {
     std::string escaped;
     for (const char c : shader) escaped += c == '\n' ? std::string("\\n") : std::string(1, c);
-    return job(std::format(R"({{{}"weft":1,"kind":"wgsl","name":"bad","shader":{{"inline":"{}"}},"entry":"main","dispatch":[1],
+    return job(weft::format(
+        R"({{{}"weft":1,"kind":"wgsl","name":"bad","shader":{{"inline":"{}"}},"entry":"main","dispatch":[1],
 "bindings":[{{"binding":0,"role":"output","type":"u32","shape":[64]}}]}})",
-                           keys, escaped));
+        keys, escaped));
   }
   Error refusal(const std::shared_ptr<const Job>& bad) {
     const auto output = run_whole(bad);
@@ -38,17 +42,20 @@ class BadShader : public DeviceTest {
     ASSERT_TRUE(good.has_value()) << good.error().message;
     EXPECT_EQ(elements<std::uint32_t>(good->outputs.at(0)), std::vector<std::uint32_t>(64, 7));
   }
-  static constexpr std::string_view fill = R"(@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+  static constexpr std::string_view fill =
+      R"(@group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { out[id.x] = 7; })";
 };
 
 TEST_F(BadShader, IsNamedWithLineAndColumnWhereItDoesNotCompile) {
-  const Error error = refusal(
-      shader_job("@group(0) @binding(0) var<storage, read_write> out: array<u32>;\n@compute @workgroup_size(1)\nfn main() { out[0] = 1.5f; }"));
+  const Error error =
+      refusal(shader_job("@group(0) @binding(0) var<storage, read_write> out: "
+                         "array<u32>;\n@compute @workgroup_size(1)\nfn main() { out[0] = 1.5f; }"));
 
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
   EXPECT_TRUE(error.message.starts_with("3:20: ")) << error.message;
-  EXPECT_TRUE(error.message.ends_with(" - while compiling the shader's entry point \"main\"")) << error.message;
+  EXPECT_TRUE(error.message.ends_with(" - while compiling the shader's entry point \"main\""))
+      << error.message;
   expect_still_works();
 }
 
@@ -70,17 +77,29 @@ const Mismatch mismatches[] = {
     {"@compute @workgroup_size(1) fn other() {}\n@compute @workgroup_size(1) fn third() {}", "",
      R"(The shader has no entry point "main": it has "other", "third".)"},
     {"fn other() {}", "", R"(The shader has no entry point "main": it has none with @compute.)"},
-    {"fn other() {}\n  @fragment fn main() {}", "", R"(2:13: The entry point "main" is one of @fragment; a job's is one of @compute.)"},
-    {"// Nine\n @group(0) @binding(9) var<storage, read_write> out: array<u32>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }", "",
-     "2:2: The shader uses @group(0) @binding(9), which is no binding of the job."},
-    {"@binding(0) @group(3) var<storage, read_write> out: array<u32>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }", "",
-     "1:1: The shader uses bindings of @group(3); a job's are in @group(0), and Weft's own is in @group(1)."},
-    {"@group(0) @binding(0) var<uniform> out: vec4u;\n@compute @workgroup_size(1) fn main() { _ = out; }", "",
-     "1:1: @group(0) @binding(0) is var<uniform> in the shader, but var<storage, read_write> by its role in the job."},
-    {"@group(0) @binding(0) var<storage, read> out: array<u32>;\n@compute @workgroup_size(1) fn main() { _ = out[0]; }", "",
-     "1:1: @group(0) @binding(0) is var<storage, read> in the shader, but var<storage, read_write> by its role in the job."},
-    {"@group(0) @binding(0) var out: texture_2d<f32>;\n@compute @workgroup_size(1) fn main() { _ = textureDimensions(out); }", "",
-     "1:1: @group(0) @binding(0) is a texture in the shader; a job binds buffers."},
+    {"fn other() {}\n  @fragment fn main() {}", "",
+     R"(2:13: The entry point "main" is one of @fragment; a job's is one of @compute.)"},
+    {"// Nine\n @group(0) @binding(9) var<storage, read_write> out: array<u32>;\n@compute "
+     "@workgroup_size(1) fn main() { out[0] = 1; }",
+     "", "2:2: The shader uses @group(0) @binding(9), which is not a binding of the job."},
+    {"@binding(0) @group(3) var<storage, read_write> out: array<u32>;\n@compute @workgroup_size(1) "
+     "fn main() { out[0] = 1; }",
+     "",
+     "1:1: The shader uses bindings of @group(3); a job's are in @group(0), and Weft's own is in "
+     "@group(1)."},
+    {"@group(0) @binding(0) var<uniform> out: vec4u;\n@compute @workgroup_size(1) fn main() { _ = "
+     "out; }",
+     "",
+     "1:1: @group(0) @binding(0) is var<uniform> in the shader, but var<storage, read_write> by "
+     "its role in the job."},
+    {"@group(0) @binding(0) var<storage, read> out: array<u32>;\n@compute @workgroup_size(1) fn "
+     "main() { _ = out[0]; }",
+     "",
+     "1:1: @group(0) @binding(0) is var<storage, read> in the shader, but var<storage, read_write> "
+     "by its role in the job."},
+    {"@group(0) @binding(0) var out: texture_2d<f32>;\n@compute @workgroup_size(1) fn main() { _ = "
+     "textureDimensions(out); }",
+     "", "1:1: @group(0) @binding(0) is a texture in the shader; a job binds buffers."},
     {"override k: u32;\n@compute @workgroup_size(1) fn main() { _ = k; }", "",
      "These overrides have no value, neither in the shader nor in the job's constants: k."},
     {"@compute @workgroup_size(1) fn main() {}", R"("constants":{"nothing":1},)",
@@ -92,24 +111,32 @@ TEST_P(BadShaderMismatch, IsOneSentenceWithItsPlace) {
   const Error error = refusal(shader_job(GetParam().shader, GetParam().keys));
 
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
-  EXPECT_EQ(error.message, std::string(GetParam().sentence) + " - while compiling the shader's entry point \"main\"");
+  EXPECT_EQ(error.message, std::string(GetParam().sentence) +
+                               " - while compiling the shader's entry point \"main\"");
 }
 
 TEST_F(BadShader, NeedsBindingsAsLongAsItsTypesSay) {
   // This shows only at the dispatch.
-  const Error too_short = refusal(
-      shader_job("@group(0) @binding(0) var<storage, read_write> out: array<u32, 65>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }"));
+  const Error too_short =
+      refusal(shader_job("@group(0) @binding(0) var<storage, read_write> out: array<u32, "
+                         "65>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }"));
 
   EXPECT_EQ(too_short.code, ErrorCode::invalid_argument);
-  EXPECT_EQ(too_short.message, "1:1: @group(0) @binding(0) has 256 bytes in a task, but its type in the shader needs 260.");
+  EXPECT_EQ(
+      too_short.message,
+      "1:1: @group(0) @binding(0) has 256 bytes in a task, but its type in the shader needs 260.");
   expect_still_works();
 }
 
 TEST_F(BadShader, IsRefusedWithAWorkgroupOverTheLimits) {
   const Error error = refusal(shader_job("@compute @workgroup_size(65535) fn main() {}"));
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
-  EXPECT_TRUE(error.message.starts_with("1:33: ") && error.message.contains("65535") && !error.message.contains('\n')) << error.message;
-  EXPECT_EQ(refusal(shader_job("var<workgroup> a: array<u32, 10000000>;\n@compute @workgroup_size(1) fn main() { a[0] = 1; }")).code,
+  EXPECT_TRUE(error.message.starts_with("1:33: ") && error.message.contains("65535") &&
+              !error.message.contains('\n'))
+      << error.message;
+  EXPECT_EQ(refusal(shader_job("var<workgroup> a: array<u32, 10000000>;\n@compute "
+                               "@workgroup_size(1) fn main() { a[0] = 1; }"))
+                .code,
             ErrorCode::invalid_argument);
   expect_still_works();
 }
@@ -120,17 +147,21 @@ TEST_F(BadShader, MustTellItsWorkgroupSizeWhenTheJobHasSeveralTasks) {
 "entry":"main","dispatch":[4],"bindings":[{"binding":0,"role":"output","type":"u32","shape":[4],"split_dim":0}],"split":{"axis":"x","tasks":2}})");
 
   EXPECT_EQ(refusal(split).message,
-            "The @workgroup_size of 'main' cannot be told: 'max' is not understood. A job in several tasks needs it to tell each task's origin.");
+            "The @workgroup_size of 'main' cannot be told: 'max' is not understood. A job in "
+            "several tasks needs it to tell each task's origin.");
 }
 
 TEST_F(BadShader, LeavesOtherBuffersIntactWhenItWritesOutOfBounds) {
-  // The neighbours of `out` are the guard bindings, and buffers of other jobs that live on the same device.
+  // The neighbours of `out` are the guard bindings, and buffers of other jobs that live on the same
+  // device.
   using gpu::BufferUsage;
   const ByteVector pattern(4096, 0xa5);
   std::vector<gpu::Buffer> others;
   for (int i = 0; i < 16; ++i) {
     others.push_back(
-        device->create_buffer({.size = pattern.size(), .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination}));
+        device->create_buffer({.size = pattern.size(),
+                               .usage = BufferUsage::storage | BufferUsage::copy_source |
+                                        BufferUsage::copy_destination}));
     device->write(others.back(), 0, pattern);
   }
   const auto wild = job(test_text(R"({"weft":1,"kind":"wgsl","name":"wild","shader":{"inline":"
@@ -150,7 +181,8 @@ TEST_F(BadShader, LeavesOtherBuffersIntactWhenItWritesOutOfBounds) {
   ASSERT_TRUE(output.has_value()) << output.error().message;
   EXPECT_EQ(output->outputs.at(0), ByteVector(256, 0x5a));
   EXPECT_EQ(output->outputs.at(2), ByteVector(256, 0x5a));
-  const gpu::Buffer staging = device->create_buffer({.size = pattern.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
+  const gpu::Buffer staging = device->create_buffer(
+      {.size = pattern.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
   for (const gpu::Buffer& other : others) {
     gpu::Encoder encoder = device->create_encoder();
     encoder.copy(other, 0, staging, 0, pattern.size());
@@ -192,35 +224,45 @@ TEST_F(BadShader, IsRefusedBeforeAnythingIsMadeWhenItAsksForTooMuch) {
   const TooMuch rows[] = {
       {"", R"([{"binding":0,"role":"output","type":"u32","shape":[262145]}])", "[1]",
        "Binding 0 takes 1048580 bytes; a binding may take 1048576 (binding_bytes_max)."},
-      {"", R"([{"binding":0,"role":"output","type":"u32","shape":[262144]},{"binding":1,"role":"output","type":"u32","shape":[1]}])", "[1]",
-       "The task takes 2097192 bytes on the device; it may take 2097152 (bytes_max)."},
+      {"",
+       R"([{"binding":0,"role":"output","type":"u32","shape":[262144]},{"binding":1,"role":"output","type":"u32","shape":[1]}])",
+       "[1]", "The task takes 2097192 bytes on the device; it may take 2097152 (bytes_max)."},
       {"", R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1,1,65536]",
        "Step \"main\" dispatches 65536 workgroups along z; this device takes 65535."},
-      {R"("split":{"axis":"x","tasks":1},)", R"([{"binding":0,"role":"output","type":"u32","shape":[327675],"split_dim":0}])", "[327675]",
+      {R"("split":{"axis":"x","tasks":1},)",
+       R"([{"binding":0,"role":"output","type":"u32","shape":[327675],"split_dim":0}])", "[327675]",
        "Binding 0 takes 1310700 bytes; a binding may take 1048576 (binding_bytes_max)."},
-      {R"("requires":{"features":["warp-drive"]},)", R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
+      {R"("requires":{"features":["warp-drive"]},)",
+       R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
        "The job requires the feature \"warp-drive\", which this device does not have."},
-      {R"("requires":{"limits":{"maxBufferSize":9007199254740992}},)", R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
+      {R"("requires":{"limits":{"maxBufferSize":9007199254740992}},)",
+       R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
        "The job requires maxBufferSize to be at least 9007199254740992"},
-      {R"("requires":{"limits":{"maxWarp":1}},)", R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
+      {R"("requires":{"limits":{"maxWarp":1}},)",
+       R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
        "The job requires the limit \"maxWarp\", which this worker does not know."},
-      {R"("requires":{"memory_bytes":2097153},)", R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
+      {R"("requires":{"memory_bytes":2097153},)",
+       R"([{"binding":0,"role":"output","type":"u32","shape":[1]}])", "[1]",
        "The job requires 2097153 bytes of memory; a task may take 2097152 (bytes_max)."},
-      {"", R"([{"binding":0,"role":"output","type":"u32","shape":[1]},{"binding":1,"role":"uniform","type":"u32","shape":[20000],"base64":"ZEROS"}])",
+      {"",
+       R"([{"binding":0,"role":"output","type":"u32","shape":[1]},{"binding":1,"role":"uniform","type":"u32","shape":[20000],"base64":"ZEROS"}])",
        "[1]", "Binding 1 takes 80000 bytes; this device binds at most 65536."},
   };
   for (const TooMuch& row : rows) {
-    std::string text = std::format(R"({{{}"weft":1,"kind":"wgsl","name":"t","shader":{{"inline":"@compute @workgroup_size(1) fn main() {{}}"}},
+    std::string text = weft::format(
+        R"({{{}"weft":1,"kind":"wgsl","name":"t","shader":{{"inline":"@compute @workgroup_size(1) fn main() {{}}"}},
 "entry":"main","bindings":{},"dispatch":{}}})",
-                                   row.keys, row.bindings, row.dispatch);
-    if (const auto at = text.find("ZEROS"); at != std::string::npos) text.replace(at, 5, to_base64(ByteVector(80000)));
+        row.keys, row.bindings, row.dispatch);
+    if (const auto at = text.find("ZEROS"); at != std::string::npos)
+      text.replace(at, 5, to_base64(ByteVector(80000)));
     const auto bad = job(text);
     const std::uint64_t peak = device->buffer_bytes_peak();
 
     const Error error = refusal(bad);
 
     EXPECT_TRUE(error.message.starts_with(row.message)) << error.message;
-    EXPECT_TRUE(error.code == ErrorCode::resource_exhausted || error.code == ErrorCode::unsupported);
+    EXPECT_TRUE(error.code == ErrorCode::resource_exhausted ||
+                error.code == ErrorCode::unsupported);
     EXPECT_EQ(device->buffer_bytes_peak(), peak);
     EXPECT_EQ(fits(*bad, *device, bounds).error().message, error.message);
   }
@@ -236,7 +278,8 @@ TEST_F(BadShader, IsRefusedWhenThePiecesAreMoreThanATaskMayDispatch) {
   const auto refused = run_whole(cut, 1);
 
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().message, "The task takes 5 dispatches; it may take 4 (dispatches_max).");
+  EXPECT_EQ(refused.error().message,
+            "The task takes 5 dispatches; it may take 4 (dispatches_max).");
 }
 
 TEST_F(BadShader, IsRefusedWhenItsDataHasAnotherSizeThanItsShape) {

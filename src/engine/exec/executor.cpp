@@ -2,6 +2,7 @@
 #include <deque>
 #include <optional>
 
+#include "common/base/format.h"
 #include "engine/exec/bounds.h"
 #include "engine/exec/matmul_task.h"
 #include "engine/exec/tuner.h"
@@ -42,7 +43,8 @@ class GpuExecutor final : public Executor {
   Async<Result<>> prepare(std::shared_ptr<const Job> job) override {
     WEFT_CO_OK(fits(*job, device_, bounds_));
     if (job->manifest.kind == manifest::Kind::kernel) co_return co_await make_matmul();
-    // Which of several combinations is best is measured when the job runs; here it is enough that one compiles.
+    // Which of several combinations is best is measured when the job runs; here it is enough that
+    // one compiles.
     std::optional<Error> first_error;
     for (const Overrides& overrides : combinations(job->manifest)) {
       auto pipelines = co_await pipelines_for(job, overrides);
@@ -53,7 +55,8 @@ class GpuExecutor final : public Executor {
   }
 
   Async<Result<Output>> run(std::shared_ptr<const Job> job, RunOptions options) override {
-    if (const auto reason = device_.lost()) co_return fail(ErrorCode::device_lost, "The GPU device is lost: {}", *reason);
+    if (const auto reason = device_.lost())
+      co_return fail(ErrorCode::device_lost, "The GPU device is lost: {}", *reason);
     WEFT_CO_OK(range_fits(*job, device_, bounds_, options));
     if (job->manifest.kind == manifest::Kind::kernel) {
       WEFT_CO_OK(co_await make_matmul());
@@ -73,7 +76,8 @@ class GpuExecutor final : public Executor {
     co_return Result<>();
   }
 
-  Async<Result<std::shared_ptr<const WgslPipelines>>> pipelines_for(std::shared_ptr<const Job> job, Overrides overrides) {
+  Async<Result<std::shared_ptr<const WgslPipelines>>> pipelines_for(std::shared_ptr<const Job> job,
+                                                                    Overrides overrides) {
     std::string key = pipelines_key(*job, overrides);
     if (const auto* known = pipelines_.find(key)) co_return *known;
     WEFT_CO_ASSIGN(auto made, co_await compile_wgsl(device_, job, std::move(overrides)));
@@ -86,7 +90,7 @@ class GpuExecutor final : public Executor {
     if (job->manifest.tune.empty()) co_return Overrides();
     std::string key = pipelines_key(*job, {});
     for (const auto& [name, values] : job->manifest.tune) {
-      for (const double value : values) key += std::format("\n{}?{:a}", name, value);
+      for (const double value : values) key += weft::format("\n{}?{:a}", name, value);
     }
     if (const Overrides* known = tuned_.find(key)) co_return *known;
     WEFT_CO_ASSIGN(Tuned best, co_await tune(device_, job, options));
@@ -106,7 +110,9 @@ class CpuExecutor final : public Executor {
  public:
   explicit CpuExecutor(Bounds bounds) : bounds_(bounds) {}
 
-  Async<Result<>> prepare(std::shared_ptr<const Job> job) override { co_return check(*job, manifest::task_range(job->manifest, 0)); }
+  Async<Result<>> prepare(std::shared_ptr<const Job> job) override {
+    co_return check(*job, manifest::task_range(job->manifest, 0));
+  }
 
   Async<Result<Output>> run(std::shared_ptr<const Job> job, RunOptions options) override {
     WEFT_CO_OK(check(*job, options.range));
@@ -116,12 +122,14 @@ class CpuExecutor final : public Executor {
  private:
   Result<> check(const Job& job, manifest::Range range) const {
     if (job.manifest.kind != manifest::Kind::kernel) {
-      return fail(ErrorCode::unsupported, "A job of the kind \"wgsl\" needs a GPU; the CPU runs \"kernel\" jobs.");
+      return fail(ErrorCode::unsupported,
+                  "A job of the kind \"wgsl\" needs a GPU; the CPU runs \"kernel\" jobs.");
     }
     WEFT_OK(check_job(job, range));
     const std::uint64_t bytes = footprint(job, range).bytes;
     if (bytes > bounds_.bytes_max) {
-      return fail(ErrorCode::resource_exhausted, "The task takes {} bytes; it may take {} (bytes_max).", bytes, bounds_.bytes_max);
+      return fail(ErrorCode::resource_exhausted,
+                  "The task takes {} bytes; it may take {} (bytes_max).", bytes, bounds_.bytes_max);
     }
     return {};
   }
@@ -131,7 +139,11 @@ class CpuExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> create_gpu_executor(gpu::Device& device, Bounds bounds) { return std::make_unique<GpuExecutor>(device, bounds); }
-std::unique_ptr<Executor> create_cpu_executor(Bounds bounds) { return std::make_unique<CpuExecutor>(bounds); }
+std::unique_ptr<Executor> create_gpu_executor(gpu::Device& device, Bounds bounds) {
+  return std::make_unique<GpuExecutor>(device, bounds);
+}
+std::unique_ptr<Executor> create_cpu_executor(Bounds bounds) {
+  return std::make_unique<CpuExecutor>(bounds);
+}
 
 }  // namespace weft::exec

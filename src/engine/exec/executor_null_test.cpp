@@ -1,9 +1,10 @@
-// What the executor tells the device, seen on one that only records: how often it compiles, what it frees, what it does when memory
-// runs out. No GPU needed.
+// What the executor tells the device, seen on one that only records: how often it compiles, what it
+// frees, what it does when memory runs out. No GPU needed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "common/base/format.h"
 #include "engine/exec/executor.h"
 #include "engine/gpu/null/instance.h"
 
@@ -13,11 +14,11 @@ namespace {
 using Kind = gpu::null::Command::Kind;
 
 std::shared_ptr<const Job> rows_job(std::string_view tune = "", double constant = 1) {
-  auto manifest = manifest::parse(std::format(R"({{{}"weft":1,"kind":"wgsl","name":"t",
+  auto manifest = manifest::parse(weft::format(R"({{{}"weft":1,"kind":"wgsl","name":"t",
 "shader":{{"inline":"override c: u32; override wg: u32 = 1; @compute @workgroup_size(wg) fn main() {{}}"}},"entry":"main","constants":{{"c":{}}},"dispatch":[8],
 "bindings":[{{"binding":0,"role":"output","type":"u32","shape":[64],"split_dim":0}},{{"binding":1,"role":"input","type":"u32","shape":[2],"value":[1,2]}}],
 "split":{{"axis":"x","tasks":4}}}})",
-                                              tune, constant));
+                                               tune, constant));
   EXPECT_TRUE(manifest.has_value()) << manifest.error().message;
   auto job = std::make_shared<Job>();
   job->manifest = std::move(*manifest);
@@ -28,8 +29,11 @@ std::shared_ptr<const Job> rows_job(std::string_view tune = "", double constant 
 
 class OnNullDevice : public testing::Test {
  protected:
-  Result<Output> run(const std::shared_ptr<const Job>& job, std::uint32_t task, std::uint32_t piece = 0) {
-    return gpu::run(*instance, executor->run(job, {.range = manifest::task_range(job->manifest, task), .piece_workgroups_max = piece}));
+  Result<Output> run(const std::shared_ptr<const Job>& job, std::uint32_t task,
+                     std::uint32_t piece = 0) {
+    return gpu::run(*instance,
+                    executor->run(job, {.range = manifest::task_range(job->manifest, task),
+                                        .piece_workgroups_max = piece}));
   }
 
   std::unique_ptr<gpu::null::NullInstance> instance = gpu::null::create_instance();
@@ -49,7 +53,8 @@ TEST_F(OnNullDevice, CompilesOnceForAllTasksOfAJob) {
 }
 
 TEST_F(OnNullDevice, KeepsThePipelinesOfTheLastJobsOnly) {
-  for (int constant = 1; constant <= 9; ++constant) ASSERT_TRUE(run(rows_job("", constant), 0).has_value());
+  for (int constant = 1; constant <= 9; ++constant)
+    ASSERT_TRUE(run(rows_job("", constant), 0).has_value());
   ASSERT_EQ(instance->count(Kind::create_pipeline), 9U);
 
   ASSERT_TRUE(run(rows_job("", 9), 0).has_value());
@@ -68,7 +73,8 @@ TEST_F(OnNullDevice, SubmitsEachPieceByItselfOverOneSetOfBuffers) {
 
   EXPECT_EQ(instance->count(Kind::submit), 2U);
   EXPECT_EQ(instance->count(Kind::create_buffer), buffers);
-  EXPECT_EQ(instance->count(Kind::clear), 1U);  // The second piece starts from zeros as the first did.
+  EXPECT_EQ(instance->count(Kind::clear),
+            1U);  // The second piece starts from zeros as the first did.
 }
 
 TEST_F(OnNullDevice, MeasuresTunedOverridesOnce) {
@@ -110,7 +116,8 @@ TEST_F(OnNullDevice, PassesOnAnInvalidSubmit) {
 TEST_F(OnNullDevice, EndsWithDeviceLostWhenTheDeviceGoesWhileItWaits) {
   instance->hold();
   std::optional<Result<Output>> result;
-  start<Result<Output>>(executor->run(rows_job(), {.range = {.first = 0, .count = 2}}), [&](Result<Output> value) { result = std::move(value); });
+  start<Result<Output>>(executor->run(rows_job(), {.range = {.first = 0, .count = 2}}),
+                        [&](Result<Output> value) { result = std::move(value); });
 
   instance->lose("unplugged");
   instance->release();
@@ -123,7 +130,8 @@ TEST_F(OnNullDevice, EndsWithDeviceLostWhenTheDeviceGoesWhileItWaits) {
 }
 
 TEST_F(OnNullDevice, RunsTwoTasksSideBySide) {
-  // Error scopes are a stack of the whole device: an error of one run must not show up in the other.
+  // Error scopes are a stack of the whole device: an error of one run must not show up in the
+  // other.
   const auto job = rows_job();
   ASSERT_TRUE(gpu::run(*instance, executor->prepare(job)).has_value());
   std::vector<Result<Output>> results;
@@ -132,10 +140,12 @@ TEST_F(OnNullDevice, RunsTwoTasksSideBySide) {
     start<Result<Output>>(executor->run(job, {.range = manifest::task_range(job->manifest, task)}),
                           [&](Result<Output> value) { results.push_back(std::move(value)); });
   }
-  for (int polls = 0; polls < 100 && results.size() < 2; ++polls) instance->poll(std::chrono::nanoseconds(0));
+  for (int polls = 0; polls < 100 && results.size() < 2; ++polls)
+    instance->poll(std::chrono::nanoseconds(0));
 
   ASSERT_EQ(results.size(), 2U);
-  EXPECT_EQ(std::ranges::count_if(results, [](const auto& result) { return result.has_value(); }), 1);
+  EXPECT_EQ(std::ranges::count_if(results, [](const auto& result) { return result.has_value(); }),
+            1);
 }
 
 }  // namespace

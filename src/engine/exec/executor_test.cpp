@@ -1,9 +1,11 @@
-// A job gives the same bytes however it is cut, and uses what the manifest promises: roles, steps, constants, the weft uniform.
+// A job gives the same bytes however it is cut, and uses what the manifest promises: roles, steps,
+// constants, the weft uniform.
 #include "engine/exec/executor.h"
 
 #include <algorithm>
 #include <functional>
 
+#include "common/base/format.h"
 #include "engine/exec/test_device.h"
 
 namespace weft::exec {
@@ -11,7 +13,8 @@ namespace {
 
 using Executing = DeviceTest;
 
-// Row y, column x of a 12 x 8 grid gets 1000 * y + x + bias; workgroups of 8 x 1, so a task is a run of rows.
+// Row y, column x of a 12 x 8 grid gets 1000 * y + x + bias; workgroups of 8 x 1, so a task is a
+// run of rows.
 constexpr std::string_view grid = R"({"weft":1,"kind":"wgsl","name":"grid","shader":{"inline":"
 struct Weft { origin: vec3u, extent: vec3u }
 @group(1) @binding(0) var<uniform> weft: Weft;
@@ -64,11 +67,13 @@ TEST_F(Executing, RunsASubRangeAsAnAuditDoes) {
 
   ASSERT_TRUE(part.has_value()) << part.error().message;
   const auto all = expected_grid();
-  EXPECT_EQ(elements<std::uint32_t>(part->outputs.at(0)), std::vector(all.begin() + 7 * 8, all.begin() + 9 * 8));
+  EXPECT_EQ(elements<std::uint32_t>(part->outputs.at(0)),
+            std::vector(all.begin() + 7 * 8, all.begin() + 9 * 8));
 }
 
 TEST_F(Executing, TellsTheShaderItsExtentAndCutsWhatItStartsFrom) {
-  // Every invocation adds its origin and extent to what its row holds; the last binding joins whole outputs.
+  // Every invocation adds its origin and extent to what its row holds; the last binding joins whole
+  // outputs.
   const auto split = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
 struct Weft { origin: vec3u, extent: vec3u }
 @group(1) @binding(0) var<uniform> weft: Weft;
@@ -88,7 +93,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 
   ASSERT_TRUE(joined.has_value()) << joined.error().message;
   // Task 0 has two workgroups of two from 0, task 1 one from invocation 4.
-  EXPECT_EQ(elements<std::uint32_t>(joined->at(0)), (std::vector<std::uint32_t>{21, 22, 23, 24, 415, 416}));
+  EXPECT_EQ(elements<std::uint32_t>(joined->at(0)),
+            (std::vector<std::uint32_t>{21, 22, 23, 24, 415, 416}));
   EXPECT_EQ(elements<std::uint32_t>(joined->at(1)), (std::vector<std::uint32_t>{4, 0, 2, 0}));
 }
 
@@ -128,7 +134,8 @@ TEST_F(Executing, StartsOutputsFromZeroInEveryRunAndPiece) {
 
 TEST_F(Executing, JoinsHalvesOfWhichAPieceFillsNoWord) {
   if (!device->has("shader-f16")) GTEST_SKIP() << "this device has no shader-f16";
-  const auto halves = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"enable f16;
+  const auto halves =
+      job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"enable f16;
 @group(0) @binding(0) var<storage, read_write> out: array<f16>;
 @group(0) @binding(1) var<storage, read> source: array<f16>;
 @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) { out[id.x] = out[id.x] * source[0]; }"},
@@ -140,7 +147,8 @@ TEST_F(Executing, JoinsHalvesOfWhichAPieceFillsNoWord) {
     const auto joined = run_tasks(halves, piece);
     ASSERT_TRUE(joined.has_value()) << joined.error().message;
     // 2, 4, 6, 8, 10 as halves.
-    EXPECT_EQ(elements<std::uint16_t>(joined->at(0)), (std::vector<std::uint16_t>{0x4000, 0x4400, 0x4600, 0x4800, 0x4900}));
+    EXPECT_EQ(elements<std::uint16_t>(joined->at(0)),
+              (std::vector<std::uint16_t>{0x4000, 0x4400, 0x4600, 0x4800, 0x4900}));
   }
 }
 
@@ -172,7 +180,9 @@ TEST_F(Executing, RefusesATunedOverrideThatChangesTheResult) {
   const auto output = run_whole(job(text));
 
   ASSERT_FALSE(output.has_value());
-  EXPECT_EQ(output.error().message, "The job's \"tune\" changes its results: wg=64 gives other bytes than the first combination.");
+  EXPECT_EQ(output.error().message,
+            "The job's \"tune\" changes its results: wg=64 gives other bytes than the first "
+            "combination.");
 }
 
 TEST_F(Executing, RefusesATunedOverrideThatTheShaderDoesNotHave) {
@@ -189,10 +199,11 @@ TEST_F(Executing, RefusesATunedOverrideThatTheShaderDoesNotHave) {
 std::string matmul_text(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::uint32_t tasks) {
   const auto matrix = [](std::size_t size, std::uint32_t seed) {
     ByteVector bytes(size);
-    for (auto& byte : bytes) byte = static_cast<std::uint8_t>((seed = seed * 1664525 + 1013904223) >> 24U);
+    for (auto& byte : bytes)
+      byte = static_cast<std::uint8_t>((seed = seed * 1664525 + 1013904223) >> 24U);
     return to_base64(bytes);
   };
-  return std::format(
+  return weft::format(
       R"({{"weft":1,"kind":"kernel","kernel":"matmul_i8","name":"m","m":{},"n":{},"k":{},"a":{{"base64":"{}"}},"b":{{"base64":"{}"}},"split":{{"tasks":{}}}}})",
       m, n, k, matrix(m * k, 1), matrix(k * n, 2), tasks);
 }
@@ -200,7 +211,8 @@ std::string matmul_text(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::
 TEST_F(Executing, GivesTheSameMatrixProductOnDeviceAndCpuHoweverItIsCut) {
   const auto product = job(matmul_text(300, 21, 50, 2));
   const auto cpu = create_cpu_executor(bounds);
-  const auto expected = gpu::run(*instance, cpu->run(product, {.range = {.first = 0, .count = 300}}));
+  const auto expected =
+      gpu::run(*instance, cpu->run(product, {.range = {.first = 0, .count = 300}}));
   ASSERT_TRUE(expected.has_value()) << expected.error().message;
 
   for (const std::uint32_t piece : {0U, 1U, 65U}) {
@@ -210,11 +222,14 @@ TEST_F(Executing, GivesTheSameMatrixProductOnDeviceAndCpuHoweverItIsCut) {
   }
 }
 
-// A dispatch of one row takes as long as one of a whole tile; cut finer, a slow worker would look slower and be cut finer yet.
+// A dispatch of one row takes as long as one of a whole tile; cut finer, a slow worker would look
+// slower and be cut finer yet.
 TEST_F(Executing, CutsAProductIntoWholeTiles) {
   const auto product = job(matmul_text(150, 21, 50, 1));
   const auto dispatches = [&](std::uint32_t piece) {
-    const auto output = gpu::run(*instance, executor->run(product, {.range = {.first = 0, .count = 150}, .piece_workgroups_max = piece}));
+    const auto output =
+        gpu::run(*instance, executor->run(product, {.range = {.first = 0, .count = 150},
+                                                    .piece_workgroups_max = piece}));
     return output ? output->dispatches : 0;
   };
 
@@ -225,7 +240,8 @@ TEST_F(Executing, CutsAProductIntoWholeTiles) {
 }
 
 TEST_F(Executing, RunsKernelsOnlyOnTheCpu) {
-  const auto refused = gpu::run(*instance, create_cpu_executor(bounds)->prepare(job(one_line(grid))));
+  const auto refused =
+      gpu::run(*instance, create_cpu_executor(bounds)->prepare(job(one_line(grid))));
 
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
@@ -250,11 +266,13 @@ TEST_F(Executing, SaysThatTheDeviceIsLost) {
 }
 
 // Sixteen steps of a generator on eight cells; each sees what the one before it left.
-std::shared_ptr<const Job> stepped_job(std::string (*line)(std::string_view),
-                                       const std::function<std::shared_ptr<const Job>(std::string_view)>& make) {
+std::shared_ptr<const Job> stepped_job(
+    std::string (*line)(std::string_view),
+    const std::function<std::shared_ptr<const Job>(std::string_view)>& make) {
   std::string steps;
   for (int i = 0; i < 16; ++i)
-    steps += std::string(i == 0 ? "" : ",") + (i % 3 == 0 ? R"({"entry":"mix","dispatch":[2]})" : R"({"entry":"turn","dispatch":[1]})");
+    steps += std::string(i == 0 ? "" : ",") + (i % 3 == 0 ? R"({"entry":"mix","dispatch":[2]})"
+                                                          : R"({"entry":"turn","dispatch":[1]})");
   return make(line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
 @group(0) @binding(0) var<storage, read_write> state: array<u32>;
 @group(0) @binding(1) var<storage, read_write> log: array<u32>;
@@ -295,15 +313,20 @@ TEST_F(Executing, StepsAreRefusedThatAreNotTheJobsOrLackTheirState) {
   options.step_first = 3;
   options.step_count = 2;
   EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);  // No state.
-  options.state = std::make_shared<const std::vector<ByteVector>>(std::vector<ByteVector>{ByteVector(32), ByteVector(28)});
-  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);  // Of another size.
-  options.state = std::make_shared<const std::vector<ByteVector>>(std::vector<ByteVector>{ByteVector(32), ByteVector(32)});
+  options.state = std::make_shared<const std::vector<ByteVector>>(
+      std::vector<ByteVector>{ByteVector(32), ByteVector(28)});
+  EXPECT_EQ(run_range(stepped, options).error().code,
+            ErrorCode::invalid_argument);  // The state has another size.
+  options.state = std::make_shared<const std::vector<ByteVector>>(
+      std::vector<ByteVector>{ByteVector(32), ByteVector(32)});
   EXPECT_TRUE(run_range(stepped, options).has_value());
   options.step_count = 14;
-  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);  // One too many.
+  EXPECT_EQ(run_range(stepped, options).error().code,
+            ErrorCode::invalid_argument);  // One too many.
 }
 
-// Tasks of several clients run on one device one part after the other: what one wrote, no other finds, however it looks for it.
+// Tasks of several clients run on one device one part after the other: what one wrote, no other
+// finds, however it looks for it.
 TEST_F(Executing, ATaskFindsNothingThatAnotherLeftOnTheDevice) {
   const auto secret = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
 @group(0) @binding(0) var<storage, read> key: array<u32>;
@@ -318,11 +341,13 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_inde
 "bindings":[{"binding":0,"role":"input","type":"u32","shape":[64],"value":[)") +
                           [] {
                             std::string values;
-                            for (int i = 0; i < 64; ++i) values += (i == 0 ? "" : ",") + std::to_string(3735928559U);
+                            for (int i = 0; i < 64; ++i)
+                              values += (i == 0 ? "" : ",") + std::to_string(3735928559U);
                             return values;
                           }() +
                           R"(]},{"binding":1,"role":"output","type":"u32","shape":[16384]}]})");
-  // Gives back everything that it was given without having written it: its output, its workgroup's memory, and what lies past the end.
+  // Gives back everything that it was given without having written it: its output, its workgroup's
+  // memory, and what lies past the end.
   const auto spy = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;
 @group(0) @binding(2) var<storage, read_write> found: array<u32>;
@@ -335,13 +360,16 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_inde
   for (int round = 0; round < 8; ++round) {
     const auto written = run_whole(secret);
     ASSERT_TRUE(written.has_value()) << written.error().message;
-    ASSERT_EQ(elements<std::uint32_t>(written->outputs.at(0)), std::vector<std::uint32_t>(16384, 3735928559U));
+    ASSERT_EQ(elements<std::uint32_t>(written->outputs.at(0)),
+              std::vector<std::uint32_t>(16384, 3735928559U));
 
     const auto spied = run_whole(spy);
 
     ASSERT_TRUE(spied.has_value()) << spied.error().message;
-    EXPECT_EQ(elements<std::uint32_t>(spied->outputs.at(0)), std::vector<std::uint32_t>(16384, 0)) << round;
-    EXPECT_EQ(elements<std::uint32_t>(spied->outputs.at(1)), std::vector<std::uint32_t>(16384, 0)) << round;
+    EXPECT_EQ(elements<std::uint32_t>(spied->outputs.at(0)), std::vector<std::uint32_t>(16384, 0))
+        << round;
+    EXPECT_EQ(elements<std::uint32_t>(spied->outputs.at(1)), std::vector<std::uint32_t>(16384, 0))
+        << round;
   }
 }
 

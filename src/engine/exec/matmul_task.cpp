@@ -14,33 +14,47 @@ using kernels::MatmulI8;
 using kernels::MatmulShape;
 using manifest::Range;
 
-MatmulShape shape_of(const Job& job, Range range) { return {.rows = range.count, .n = job.manifest.kernel.n, .k = job.manifest.kernel.k}; }
+MatmulShape shape_of(const Job& job, Range range) {
+  return {.rows = range.count, .n = job.manifest.kernel.n, .k = job.manifest.kernel.k};
+}
 
 ByteSpan rows_of_a(const Job& job, Range range) {
   const std::size_t k = job.manifest.kernel.k;
   return ByteSpan(job.data[0]).subspan(range.first * k, range.count * k);
 }
 
-std::span<const std::int8_t> as_int8(ByteSpan bytes) { return {reinterpret_cast<const std::int8_t*>(bytes.data()), bytes.size()}; }
+std::span<const std::int8_t> as_int8(ByteSpan bytes) {
+  return {reinterpret_cast<const std::int8_t*>(bytes.data()), bytes.size()};
+}
 
 }  // namespace
 
-Async<Result<Output>> run_matmul(gpu::Device& device, const MatmulI8& matmul, std::shared_ptr<const Job> job, RunOptions options) {
+Async<Result<Output>> run_matmul(gpu::Device& device, const MatmulI8& matmul,
+                                 std::shared_ptr<const Job> job, RunOptions options) {
   const Stopwatch watch;
-  const std::vector<Range> pieces = manifest::pieces(job->manifest, options.range, piece_workgroups(*job, device, options.piece_workgroups_max));
+  const std::vector<Range> pieces = manifest::pieces(
+      job->manifest, options.range, piece_workgroups(*job, device, options.piece_workgroups_max));
   const MatmulShape longest = shape_of(*job, pieces.front());
   const std::uint64_t uniform_stride = round_up(16, device.limits().uniform_offset_alignment);
 
   ErrorScopes scopes(device);
   TaskTimer timer(device, pieces.size());
   const gpu::Buffer a =
-      device.create_buffer({.size = MatmulI8::a_bytes(longest), .usage = BufferUsage::storage | BufferUsage::copy_destination, .label = "a"});
+      device.create_buffer({.size = MatmulI8::a_bytes(longest),
+                            .usage = BufferUsage::storage | BufferUsage::copy_destination,
+                            .label = "a"});
   const gpu::Buffer b =
-      device.create_buffer({.size = MatmulI8::b_bytes(longest), .usage = BufferUsage::storage | BufferUsage::copy_destination, .label = "b"});
+      device.create_buffer({.size = MatmulI8::b_bytes(longest),
+                            .usage = BufferUsage::storage | BufferUsage::copy_destination,
+                            .label = "b"});
   const gpu::Buffer c =
-      device.create_buffer({.size = MatmulI8::c_bytes(longest), .usage = BufferUsage::storage | BufferUsage::copy_source, .label = "c"});
+      device.create_buffer({.size = MatmulI8::c_bytes(longest),
+                            .usage = BufferUsage::storage | BufferUsage::copy_source,
+                            .label = "c"});
   const gpu::Buffer shapes =
-      device.create_buffer({.size = uniform_stride, .usage = BufferUsage::uniform | BufferUsage::copy_destination, .label = "shape"});
+      device.create_buffer({.size = uniform_stride,
+                            .usage = BufferUsage::uniform | BufferUsage::copy_destination,
+                            .label = "shape"});
   Readback readback(device, MatmulI8::c_bytes(longest), pieces.size());
   device.write(b, 0, MatmulI8::pack_b(longest, job->data[1]));
   const gpu::BindGroup group = matmul.bind(device, {.shape = shapes, .a = a, .b = b, .c = c});
@@ -76,8 +90,10 @@ Output run_matmul_on_cpu(const Job& job, RunOptions options) {
   Output output;
   ByteVector& bytes = output.outputs.emplace_back(MatmulI8::c_bytes(shape));
   // A vector's storage is aligned for any element.
-  const std::span<std::int32_t> c(reinterpret_cast<std::int32_t*>(bytes.data()), bytes.size() / sizeof(std::int32_t));
-  kernels::reference::matmul_i8(shape, as_int8(rows_of_a(job, options.range)), as_int8(job.data[1]), c);
+  const std::span<std::int32_t> c(reinterpret_cast<std::int32_t*>(bytes.data()),
+                                  bytes.size() / sizeof(std::int32_t));
+  kernels::reference::matmul_i8(shape, as_int8(rows_of_a(job, options.range)), as_int8(job.data[1]),
+                                c);
   output.wall_seconds = output.gpu_seconds = watch.seconds();
   output.dispatches = 1;
   return output;

@@ -34,10 +34,14 @@ Async<Result<>> ErrorScopes::Caught::result() {
 }
 
 TaskTimer::TaskTimer(gpu::Device& device, std::size_t passes) {
-  if (passes <= passes_max) timer_.emplace(device, gpu::PassTimer::Options{.passes_max = static_cast<std::uint32_t>(passes)});
+  if (passes <= passes_max)
+    timer_.emplace(device,
+                   gpu::PassTimer::Options{.passes_max = static_cast<std::uint32_t>(passes)});
 }
 
-gpu::TimestampWrites TaskTimer::next_pass() { return timer_ ? timer_->next("task") : gpu::TimestampWrites(); }
+gpu::TimestampWrites TaskTimer::next_pass() {
+  return timer_ ? timer_->next("task") : gpu::TimestampWrites();
+}
 
 void TaskTimer::record(gpu::Encoder& encoder) {
   if (timer_) timer_->record(encoder);
@@ -55,7 +59,9 @@ Readback::Readback(gpu::Device& device, std::uint64_t slot_bytes_max, std::size_
     : device_(device),
       stride_(round_up(slot_bytes_max, 4)),
       buffer_(device.create_buffer(
-          {.size = stride_ * slots, .usage = gpu::BufferUsage::map_read | gpu::BufferUsage::copy_destination, .label = "output read back"})) {}
+          {.size = stride_ * slots,
+           .usage = gpu::BufferUsage::map_read | gpu::BufferUsage::copy_destination,
+           .label = "output read back"})) {}
 
 void Readback::copy(gpu::Encoder& encoder, const gpu::Buffer& source, std::uint64_t bytes) {
   encoder.copy(source, 0, buffer_, stride_ * sizes_.size(), round_up(bytes, 4));
@@ -68,14 +74,16 @@ Async<Result<ByteVector>> Readback::join() {
   // Slots move forward onto the padding of those before them.
   std::uint64_t end = 0;
   for (std::size_t slot = 0; slot < sizes_.size(); ++slot) {
-    if (end != stride_ * slot) std::memmove(all.data() + end, all.data() + stride_ * slot, sizes_[slot]);
+    if (end != stride_ * slot)
+      std::memmove(all.data() + end, all.data() + stride_ * slot, sizes_[slot]);
     end += sizes_[slot];
   }
   all.resize(end);
   co_return all;
 }
 
-void write_padded(gpu::Device& device, const gpu::Buffer& buffer, std::uint64_t offset, ByteSpan bytes) {
+void write_padded(gpu::Device& device, const gpu::Buffer& buffer, std::uint64_t offset,
+                  ByteSpan bytes) {
   const std::size_t whole = bytes.size() / 4 * 4;
   device.write(buffer, offset, bytes.first(whole));
   if (whole == bytes.size()) return;

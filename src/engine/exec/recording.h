@@ -1,5 +1,6 @@
-// Parts that running shaders and running kernels share: error scopes that no other coroutine can get into, the time on the
-// GPU, and results that come back from several pieces. Internal to this folder.
+// Parts that running shaders and running kernels share: error scopes that no other coroutine can
+// get into, the time on the GPU, and results that come back from several pieces. Internal to this
+// folder.
 #pragma once
 
 #include <chrono>
@@ -15,8 +16,8 @@
 
 namespace weft::exec {
 
-// Catches what the device says of the calls between construction and end(): mistakes and exhausted memory. Scopes are a stack of
-// the whole device, so nothing may be awaited in between.
+// Catches what the device says of the calls between construction and end(): mistakes and exhausted
+// memory. Scopes are a stack of the whole device, so nothing may be awaited in between.
 class ErrorScopes {
  public:
   explicit ErrorScopes(gpu::Device& device);
@@ -25,7 +26,8 @@ class ErrorScopes {
   // What was caught, to be awaited when it suits. The scopes end now.
   class Caught {
    public:
-    Caught(gpu::Wait<> validation, gpu::Wait<> memory) : validation_(std::move(validation)), memory_(std::move(memory)) {}
+    Caught(gpu::Wait<> validation, gpu::Wait<> memory)
+        : validation_(std::move(validation)), memory_(std::move(memory)) {}
     [[nodiscard]] Async<Result<>> result();
 
    private:
@@ -39,7 +41,8 @@ class ErrorScopes {
   bool open_ = true;
 };
 
-// Seconds that `passes` passes took on the GPU: timestamps where the device has them and there are not too many passes.
+// Seconds that `passes` passes took on the GPU: timestamps where the device has them and there are
+// not too many passes.
 class TaskTimer {
  public:
   TaskTimer(gpu::Device& device, std::size_t passes);
@@ -54,12 +57,13 @@ class TaskTimer {
   std::optional<gpu::PassTimer> timer_;
 };
 
-// One output of several pieces: each piece's bytes go into a slot of one read-back buffer, and come out joined. Slots are padded, since
-// copies want multiples of four.
+// One output of several pieces: each piece's bytes go into a slot of one read-back buffer, and come
+// out joined. Slots are padded, since copies want multiples of four.
 class Readback {
  public:
   Readback(gpu::Device& device, std::uint64_t slot_bytes_max, std::size_t slots);
-  void copy(gpu::Encoder& encoder, const gpu::Buffer& source, std::uint64_t bytes);  // Into the next slot.
+  void copy(gpu::Encoder& encoder, const gpu::Buffer& source,
+            std::uint64_t bytes);  // Into the next slot.
   [[nodiscard]] Async<Result<ByteVector>> join();
 
  private:
@@ -69,14 +73,19 @@ class Readback {
   std::vector<std::uint64_t> sizes_;
 };
 
-[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 // Writes bytes of any length; the device wants a multiple of four and gets zeros behind.
-void write_padded(gpu::Device& device, const gpu::Buffer& buffer, std::uint64_t offset, ByteSpan bytes);
+void write_padded(gpu::Device& device, const gpu::Buffer& buffer, std::uint64_t offset,
+                  ByteSpan bytes);
 
 class Stopwatch {
  public:
-  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

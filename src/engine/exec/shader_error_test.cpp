@@ -1,4 +1,5 @@
-// Compilers of which no wording is known still give one line, and what has a place keeps it. (bad_shaders_test has what a device says.)
+// Compilers of which no wording is known still give one line, and what has a place keeps it.
+// (bad_shaders_test has what a device says.)
 #include "engine/exec/shader_error.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,8 @@
 namespace weft::exec {
 namespace {
 
-constexpr std::string_view shader = "@group(0) @binding(2)\nvar<storage> y: array<u32>;\n@compute @workgroup_size(1) fn main() {}";
+constexpr std::string_view shader =
+    "@group(0) @binding(2)\nvar<storage> y: array<u32>;\n@compute @workgroup_size(1) fn main() {}";
 
 std::string sentence(std::string message, ErrorCode code = ErrorCode::invalid_argument) {
   return shader_error({code, std::move(message)}, WgslScan(shader), "main").message;
@@ -20,16 +22,21 @@ TEST(ShaderError, KeepsWhatHasAPlace) {
 }
 
 TEST(ShaderError, KeepsTheFirstSentenceOfWhatItDoesNotKnow) {
-  EXPECT_EQ(sentence("Something about [ShaderModule \"job\"] is new.\n - While validating [Device]."), "Something about the shader is new.");
-  EXPECT_EQ(sentence("Something is new.\n - While looking at @group(0) @binding(2)."), "1:1: @group(0) @binding(2): Something is new.");
-  EXPECT_EQ(sentence("Something is new.\n - While looking at @group(0) @binding(3)."), "@group(0) @binding(3): Something is new.");
+  EXPECT_EQ(
+      sentence("Something about [ShaderModule \"job\"] is new.\n - While validating [Device]."),
+      "Something about the shader is new.");
+  EXPECT_EQ(sentence("Something is new.\n - While looking at @group(0) @binding(2)."),
+            "1:1: @group(0) @binding(2): Something is new.");
+  EXPECT_EQ(sentence("Something is new.\n - While looking at @group(0) @binding(3)."),
+            "@group(0) @binding(3): Something is new.");
   EXPECT_EQ(sentence(""), "");
   EXPECT_EQ(sentence("[ShaderModule without an end"), "[ShaderModule without an end");
   EXPECT_EQ(sentence("@group( @binding(").size(), 17u);
 }
 
 TEST(ShaderError, LeavesErrorsThatAreNotTheShaders) {
-  EXPECT_EQ(sentence("The GPU was lost.\nBinding doesn't exist", ErrorCode::device_lost), "The GPU was lost.\nBinding doesn't exist");
+  EXPECT_EQ(sentence("The GPU was lost.\nBinding doesn't exist", ErrorCode::device_lost),
+            "The GPU was lost.\nBinding doesn't exist");
 }
 
 }  // namespace

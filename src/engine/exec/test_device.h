@@ -1,4 +1,5 @@
-// What the tests of this folder run on: this machine's best device (lavapipe without a GPU), and jobs from manifest text.
+// What the tests of this folder run on: this machine's best device (lavapipe without a GPU), and
+// jobs from manifest text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,20 +36,26 @@ class DeviceTest : public testing::Test {
       made->data = {inline_bytes(made->manifest.kernel.a), inline_bytes(made->manifest.kernel.b)};
     } else {
       made->shader = std::get<std::string>(made->manifest.shader);
-      for (const auto& binding : made->manifest.bindings) made->data.push_back(inline_bytes(binding.data));
+      for (const auto& binding : made->manifest.bindings)
+        made->data.push_back(inline_bytes(binding.data));
     }
     return made;
   }
-  Result<Output> run_range(const std::shared_ptr<const Job>& job, RunOptions options) { return gpu::run(*instance, executor->run(job, options)); }
+  Result<Output> run_range(const std::shared_ptr<const Job>& job, RunOptions options) {
+    return gpu::run(*instance, executor->run(job, options));
+  }
   // The whole axis at once.
   Result<Output> run_whole(const std::shared_ptr<const Job>& job, std::uint32_t piece = 0) {
-    return run_range(job, {.range = {.first = 0, .count = manifest::axis_length(job->manifest)}, .piece_workgroups_max = piece});
+    return run_range(job, {.range = {.first = 0, .count = manifest::axis_length(job->manifest)},
+                           .piece_workgroups_max = piece});
   }
   // As the network would: task by task, then joined.
-  Result<std::vector<ByteVector>> run_tasks(const std::shared_ptr<const Job>& job, std::uint32_t piece = 0) {
+  Result<std::vector<ByteVector>> run_tasks(const std::shared_ptr<const Job>& job,
+                                            std::uint32_t piece = 0) {
     std::vector<std::vector<ByteVector>> parts;
     for (std::uint32_t task = 0; task < job->manifest.split.tasks; ++task) {
-      WEFT_ASSIGN(Output output, run_range(job, {.range = manifest::task_range(job->manifest, task), .piece_workgroups_max = piece}));
+      WEFT_ASSIGN(Output output, run_range(job, {.range = manifest::task_range(job->manifest, task),
+                                                 .piece_workgroups_max = piece}));
       parts.push_back(std::move(output.outputs));
     }
     return manifest::join(job->manifest, parts);

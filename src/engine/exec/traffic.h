@@ -8,8 +8,9 @@
 namespace weft::exec {
 
 struct Traffic {
-  std::uint64_t bytes = 0;  // Of its inputs and outputs, each once.
-  double operations = 0;    // Multiplications and additions of a built-in kernel; 0 for a shader, of which nobody knows.
+  std::uint64_t bytes = 0;  // Bytes of the task's inputs and outputs, each once.
+  double operations = 0;    // Multiplications and additions of a built-in kernel; 0 for a shader,
+                            // since they cannot be counted there.
 };
 // `range` lies within the job.
 [[nodiscard]] Traffic traffic(const Job& job, manifest::Range range);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/base/format.h"
+
 namespace weft::exec {
 
 std::vector<Overrides> combinations(const manifest::Manifest& manifest) {
@@ -24,7 +26,8 @@ std::vector<Overrides> combinations(const manifest::Manifest& manifest) {
 Async<Result<Tuned>> tune(gpu::Device& device, std::shared_ptr<const Job> job, RunOptions options) {
   // A part of the task tells enough; one that cannot be cut runs whole.
   RunOptions sample = options;
-  if (manifest::can_cut(job->manifest)) sample.range.count = std::max<std::uint32_t>(1, options.range.count / 8);
+  if (manifest::can_cut(job->manifest))
+    sample.range.count = std::max<std::uint32_t>(1, options.range.count / 8);
 
   Tuned best;
   double best_seconds = std::numeric_limits<double>::infinity();
@@ -38,13 +41,16 @@ Async<Result<Tuned>> tune(gpu::Device& device, std::shared_ptr<const Job> job, R
       continue;
     }
     double seconds = std::numeric_limits<double>::infinity();
-    for (int attempt = 0; attempt < 2; ++attempt) {  // The first may pay for what the driver puts off.
+    for (int attempt = 0; attempt < 2;
+         ++attempt) {  // The first may pay for what the driver puts off.
       WEFT_CO_ASSIGN(Output output, co_await run_wgsl(device, job, *pipelines, sample));
       seconds = std::min(seconds, output.gpu_seconds);
       if (job->manifest.verify.compare.exact && expected && *expected != output.outputs) {
         std::string values;
-        for (const auto& [name, value] : overrides) values += std::format(" {}={}", name, value);
-        co_return fail(ErrorCode::invalid_argument, "The job's \"tune\" changes its results:{} gives other bytes than the first combination.",
+        for (const auto& [name, value] : overrides) values += weft::format(" {}={}", name, value);
+        co_return fail(ErrorCode::invalid_argument,
+                       "The job's \"tune\" changes its results:{} gives other bytes than the first "
+                       "combination.",
                        values);
       }
       if (!expected) expected = std::move(output.outputs);

@@ -11,11 +11,14 @@ namespace weft::exec {
 
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Words, numbers and single characters; comments and white space are dropped. Multi-character operators come apart, which
-// nothing here minds.
+// Words, numbers and single characters; comments and white space are dropped. Multi-character
+// operators come apart, which nothing here minds.
 std::vector<std::string_view> tokenize(std::string_view text) {
   std::vector<std::string_view> tokens;
   for (std::size_t i = 0; i < text.size();) {
@@ -58,7 +61,8 @@ std::optional<std::int64_t> integer_literal(std::string_view token) {
   }
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(token.data(), token.data() + token.size(), value, base);
-  if (code != std::errc() || end != token.data() + token.size() || value > 0xffffffff) return std::nullopt;
+  if (code != std::errc() || end != token.data() + token.size() || value > 0xffffffff)
+    return std::nullopt;
   return value;
 }
 
@@ -67,15 +71,18 @@ std::optional<std::int64_t> integer_literal(std::string_view token) {
 // Recursive descent over the tokens of one expression.
 class WgslScan::Evaluator {
  public:
-  Evaluator(const WgslScan& scan, const std::map<std::string, double>& constants) : scan_(scan), constants_(constants) {}
+  Evaluator(const WgslScan& scan, const std::map<std::string, double>& constants)
+      : scan_(scan), constants_(constants) {}
 
   Result<std::int64_t> evaluate(std::span<const std::string_view> tokens) {
     // Constants that use others twice would double the work at every step.
-    if (++depth_ > depth_max || ++expressions_ > expressions_max) return fail(ErrorCode::invalid_argument, "it is nested too deep");
+    if (++depth_ > depth_max || ++expressions_ > expressions_max)
+      return fail(ErrorCode::invalid_argument, "it is nested too deep");
     const auto outer_tokens = std::exchange(tokens_, tokens);
     const auto outer_at = std::exchange(at_, 0);
     auto value = sum();
-    if (value && at_ != tokens_.size()) value = fail(ErrorCode::invalid_argument, "'{}' is not understood there", tokens_[at_]);
+    if (value && at_ != tokens_.size())
+      value = fail(ErrorCode::invalid_argument, "'{}' is not understood there", tokens_[at_]);
     tokens_ = outer_tokens;
     at_ = outer_at;
     --depth_;
@@ -86,7 +93,9 @@ class WgslScan::Evaluator {
   static constexpr int depth_max = 32;
   static constexpr int expressions_max = 1000;
 
-  [[nodiscard]] std::string_view peek() const { return at_ < tokens_.size() ? tokens_[at_] : std::string_view(); }
+  [[nodiscard]] std::string_view peek() const {
+    return at_ < tokens_.size() ? tokens_[at_] : std::string_view();
+  }
 
   Result<std::int64_t> sum() {
     WEFT_ASSIGN(std::int64_t value, product());
@@ -104,7 +113,8 @@ class WgslScan::Evaluator {
       const char sign = tokens_[at_++].front();
       WEFT_ASSIGN(const std::int64_t right, term());
       if (sign != '*' && right == 0) return fail(ErrorCode::invalid_argument, "it divides by 0");
-      if (sign == '*' && right != 0 && std::abs(value) > 0xffffffff / std::abs(right)) return fail(ErrorCode::invalid_argument, "it passes 32 bits");
+      if (sign == '*' && right != 0 && std::abs(value) > 0xffffffff / std::abs(right))
+        return fail(ErrorCode::invalid_argument, "it passes 32 bits");
       value = sign == '*' ? value * right : sign == '/' ? value / right : value % right;
     }
     return value;
@@ -128,7 +138,8 @@ class WgslScan::Evaluator {
   }
   Result<std::int64_t> named(std::string_view name) {
     const auto declaration = std::ranges::find(scan_.declarations_, name, &Declaration::name);
-    if (declaration == scan_.declarations_.end()) return fail(ErrorCode::invalid_argument, "'{}' is not understood", name);
+    if (declaration == scan_.declarations_.end())
+      return fail(ErrorCode::invalid_argument, "'{}' is not understood", name);
     if (declaration->is_override) {
       for (const std::string& key : {std::string(name), declaration->id}) {
         const auto given = key.empty() ? constants_.end() : constants_.find(key);
@@ -138,12 +149,14 @@ class WgslScan::Evaluator {
         }
         return static_cast<std::int64_t>(given->second);
       }
-      if (declaration->value.empty()) return fail(ErrorCode::invalid_argument, "the override '{}' has no value", name);
+      if (declaration->value.empty())
+        return fail(ErrorCode::invalid_argument, "the override '{}' has no value", name);
     }
     return evaluate(declaration->value);
   }
   static Result<> bounded(std::int64_t value) {
-    if (value > 0xffffffff || value < -0xffffffffLL) return fail(ErrorCode::invalid_argument, "it passes 32 bits");
+    if (value > 0xffffffff || value < -0xffffffffLL)
+      return fail(ErrorCode::invalid_argument, "it passes 32 bits");
     return {};
   }
 
@@ -173,9 +186,9 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
     return inside;
   };
   std::size_t braces = 0;
-  std::string id;            // Of an @id in front.
-  std::vector<Tokens> size;  // Of a @workgroup_size in front.
-  Binding binding;           // Of @group and @binding in front.
+  std::string id;            // From an @id before the declaration.
+  std::vector<Tokens> size;  // From a @workgroup_size before it.
+  Binding binding;           // From @group and @binding before it.
   for (std::size_t i = 0; i < tokens.size();) {
     const std::string_view token = tokens[i];
     if (token == "{") {
@@ -216,19 +229,24 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
       continue;
     }
     if (token == "override" || token == "const") {
-      Declaration declaration{.name = at(i + 1), .id = std::exchange(id, ""), .is_override = token == "override", .value = {}};
+      Declaration declaration{.name = at(i + 1),
+                              .id = std::exchange(id, ""),
+                              .is_override = token == "override",
+                              .value = {}};
       bool value = false;
       for (i += 2; i < tokens.size() && tokens[i] != ";"; ++i) {
         if (value) declaration.value.push_back(tokens[i]);
         if (tokens[i] == "=") value = true;
       }
-      if (declaration.is_override) overrides_.push_back({.name = std::string(declaration.name), .id = declaration.id});
+      if (declaration.is_override)
+        overrides_.push_back({.name = std::string(declaration.name), .id = declaration.id});
       declarations_.push_back(std::move(declaration));
       continue;
     }
     if (token == "fn") {
       functions_.push_back({.name = at(i + 1), .at = token});
-      if (!size.empty()) entry_points_.push_back({.name = at(i + 1), .size = std::exchange(size, {})});
+      if (!size.empty())
+        entry_points_.push_back({.name = at(i + 1), .size = std::exchange(size, {})});
       i += 2;
       continue;
     }
@@ -239,7 +257,9 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
 }
 
 bool WgslScan::has_override(std::string_view key) const {
-  return std::ranges::any_of(overrides_, [&](const WgslOverride& override_) { return override_.name == key || override_.id == key; });
+  return std::ranges::any_of(overrides_, [&](const WgslOverride& override_) {
+    return override_.name == key || override_.id == key;
+  });
 }
 
 std::vector<std::string_view> WgslScan::entry_points() const {
@@ -249,19 +269,23 @@ std::vector<std::string_view> WgslScan::entry_points() const {
 }
 
 WgslPlace WgslScan::place_of(std::string_view token) const {
-  const std::string_view before = std::string_view(text_).substr(0, static_cast<std::size_t>(token.data() - text_.data()));
+  const std::string_view before =
+      std::string_view(text_).substr(0, static_cast<std::size_t>(token.data() - text_.data()));
   const auto last_end = before.rfind('\n');
   return {.line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1,
           .column = before.size() - (last_end == std::string_view::npos ? 0 : last_end + 1) + 1};
 }
 
-std::optional<WgslPlace> WgslScan::place_of_binding(std::uint32_t group, std::uint32_t binding) const {
-  const auto found = std::ranges::find_if(bindings_, [&](const Binding& one) { return one.group == group && one.binding == binding; });
+std::optional<WgslPlace> WgslScan::place_of_binding(std::uint32_t group,
+                                                    std::uint32_t binding) const {
+  const auto found = std::ranges::find_if(
+      bindings_, [&](const Binding& one) { return one.group == group && one.binding == binding; });
   return found == bindings_.end() ? std::nullopt : std::optional(place_of(found->at));
 }
 
 std::optional<WgslPlace> WgslScan::place_of_group(std::uint32_t group) const {
-  const auto found = std::ranges::find_if(bindings_, [&](const Binding& one) { return one.group == group; });
+  const auto found =
+      std::ranges::find_if(bindings_, [&](const Binding& one) { return one.group == group; });
   return found == bindings_.end() ? std::nullopt : std::optional(place_of(found->at));
 }
 
@@ -270,15 +294,22 @@ std::optional<WgslPlace> WgslScan::place_of_function(std::string_view name) cons
   return found == functions_.end() ? std::nullopt : std::optional(place_of(found->at));
 }
 
-Result<std::array<std::uint32_t, 3>> WgslScan::workgroup_size(std::string_view entry, const std::map<std::string, double>& constants) const {
+Result<std::array<std::uint32_t, 3>> WgslScan::workgroup_size(
+    std::string_view entry, const std::map<std::string, double>& constants) const {
   const auto entry_point = std::ranges::find(entry_points_, entry, &EntryPoint::name);
   if (entry_point == entry_points_.end())
-    return fail(ErrorCode::invalid_argument, "The shader has no entry point '{}' with a @workgroup_size.", entry);
+    return fail(ErrorCode::invalid_argument,
+                "The shader has no entry point '{}' with a @workgroup_size.", entry);
   std::array<std::uint32_t, 3> size{1, 1, 1};
   for (std::size_t i = 0; i < entry_point->size.size(); ++i) {
-    const auto value = i < 3 ? Evaluator(*this, constants).evaluate(entry_point->size[i]) : Result<std::int64_t>(0);
-    if (!value) return fail(ErrorCode::invalid_argument, "The @workgroup_size of '{}' cannot be told: {}.", entry, value.error().message);
-    if (*value < 1 || *value > 65535) return fail(ErrorCode::invalid_argument, "The @workgroup_size of '{}' is out of range: {}.", entry, *value);
+    const auto value = i < 3 ? Evaluator(*this, constants).evaluate(entry_point->size[i])
+                             : Result<std::int64_t>(0);
+    if (!value)
+      return fail(ErrorCode::invalid_argument, "The @workgroup_size of '{}' cannot be told: {}.",
+                  entry, value.error().message);
+    if (*value < 1 || *value > 65535)
+      return fail(ErrorCode::invalid_argument, "The @workgroup_size of '{}' is out of range: {}.",
+                  entry, *value);
     size[i] = static_cast<std::uint32_t>(*value);
   }
   return size;

@@ -1,10 +1,12 @@
-// What must be known of a stranger's shader before it runs and what no WebGPU call tells: the workgroup size of an entry
-// point, from which a task's origin in invocations follows; and where things stand, for sentences about them.
+// What must be known of a stranger's shader before it runs and what no WebGPU call tells: the
+// workgroup size of an entry point, from which a task's origin in invocations follows; and where
+// things stand, for sentences about them.
 //
-// This is no WGSL parser. It reads tokens once, skips comments, and understands `override` and `const` declarations at
-// module scope and the attributes in front of `fn` and `var`. @workgroup_size takes integer expressions of literals, those constants,
-// + - * / % and parentheses; for anything else the answer is an error that says what it met, and the caller decides
-// whether it needs to know. The compiler has the last word on everything.
+// This is no WGSL parser. It reads tokens once, skips comments, and understands `override` and
+// `const` declarations at module scope and the attributes before `fn` and `var`.
+// @workgroup_size takes integer expressions of literals, those constants,
+// + - * / % and parentheses; for anything else the answer is an error that says what it met, and
+// the caller decides whether it needs to know. The compiler has the last word on everything.
 // Bounds: linear in the text; nesting of parentheses and chains of constants at most 32 deep.
 #pragma once
 
@@ -40,12 +42,14 @@ class WgslScan {
   // True for an override of this name, or with this @id.
   [[nodiscard]] bool has_override(std::string_view key) const;
   // The size of a @compute entry point with these values of overrides. Fails with invalid_argument.
-  [[nodiscard]] Result<std::array<std::uint32_t, 3>> workgroup_size(std::string_view entry, const std::map<std::string, double>& constants) const;
+  [[nodiscard]] Result<std::array<std::uint32_t, 3>> workgroup_size(
+      std::string_view entry, const std::map<std::string, double>& constants) const;
 
   // Names of the @compute entry points, in their order.
   [[nodiscard]] std::vector<std::string_view> entry_points() const;
   // Where it is declared, its attributes included; of a group: its first binding.
-  [[nodiscard]] std::optional<WgslPlace> place_of_binding(std::uint32_t group, std::uint32_t binding) const;
+  [[nodiscard]] std::optional<WgslPlace> place_of_binding(std::uint32_t group,
+                                                          std::uint32_t binding) const;
   [[nodiscard]] std::optional<WgslPlace> place_of_group(std::uint32_t group) const;
   // Where its "fn" stands.
   [[nodiscard]] std::optional<WgslPlace> place_of_function(std::string_view name) const;
@@ -55,7 +59,8 @@ class WgslScan {
     std::string_view name;
     std::string id;
     bool is_override = false;
-    std::vector<std::string_view> value;  // Tokens of the initialiser; none for an override that must be given.
+    std::vector<std::string_view>
+        value;  // Tokens of the initialiser; none for an override that must be given.
   };
   struct EntryPoint {
     std::string_view name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/format.h"
 #include "engine/exec/bounds.h"
 #include "engine/exec/recording.h"
 #include "engine/exec/shader_error.h"
@@ -18,7 +19,7 @@ using manifest::Role;
 
 // struct Weft { origin: vec3u, extent: vec3u } of docs/manifest.md: each vec3u takes 16 bytes.
 constexpr std::uint64_t weft_bytes = 32;
-// Pieces that may wait on the queue. Few, so that whoever ends a task does not wait for many.
+// Pieces that may wait on the queue. Few, so that ending a task does not wait for many.
 constexpr std::size_t pieces_in_flight_max = 8;
 
 std::vector<gpu::GroupLayout> layouts(const manifest::Manifest& manifest) {
@@ -37,21 +38,26 @@ std::uint64_t piece_bytes(const manifest::Manifest& manifest, std::size_t index,
   const Binding& binding = manifest.bindings[index];
   if (!binding.is_output()) return binding.bytes();
   const auto first = manifest.bindings.begin();
-  const auto output = std::count_if(first, first + static_cast<std::ptrdiff_t>(index), [](const Binding& b) { return b.is_output(); });
+  const auto output = std::count_if(first, first + static_cast<std::ptrdiff_t>(index),
+                                    [](const Binding& b) { return b.is_output(); });
   return manifest::output_extent(manifest, static_cast<std::size_t>(output), piece).size;
 }
 
-// The workgroups of a step for a piece. A job without a split runs whole, and then its steps may have any lengths.
-std::array<std::uint32_t, 3> step_dispatch(const manifest::Manifest& manifest, std::size_t step, Range piece) {
+// The workgroups of a step for a piece. A job without a split runs whole, and then its steps may
+// have any lengths.
+std::array<std::uint32_t, 3> step_dispatch(const manifest::Manifest& manifest, std::size_t step,
+                                           Range piece) {
   std::array<std::uint32_t, 3> dispatch = manifest.steps[step].dispatch;
-  if (piece.count != manifest::axis_length(manifest)) dispatch[static_cast<std::size_t>(manifest.split.axis)] = piece.count;
+  if (piece.count != manifest::axis_length(manifest))
+    dispatch[static_cast<std::size_t>(manifest.split.axis)] = piece.count;
   return dispatch;
 }
 
 // What one run of a range holds on the device, and how each piece is recorded.
 class WgslRun {
  public:
-  WgslRun(gpu::Device& device, const Job& job, const WgslPipelines& pipelines, std::vector<Range> pieces, const RunOptions& options)
+  WgslRun(gpu::Device& device, const Job& job, const WgslPipelines& pipelines,
+          std::vector<Range> pieces, const RunOptions& options)
       : device_(device),
         job_(job),
         pipelines_(pipelines),
@@ -100,7 +106,8 @@ Result<> WgslRun::make_weft_uniform() {
         if (!size) return std::unexpected(size.error());
         const std::uint64_t first = std::uint64_t{piece.first} * (*size)[axis];
         if (first + std::uint64_t{piece.count} * (*size)[axis] > std::uint64_t{1} << 32U) {
-          return fail(ErrorCode::invalid_argument, "The job has more than 2^32 invocations along the split axis.");
+          return fail(ErrorCode::invalid_argument,
+                      "The job has more than 2^32 invocations along the split axis.");
         }
         origin[axis] = static_cast<std::uint32_t>(first);
       }
@@ -117,17 +124,22 @@ Result<> WgslRun::make_weft_uniform() {
 
 void WgslRun::make_buffers() {
   timer_.emplace(device_, pieces_.size());
-  weft_ = device_.create_buffer({.size = weft_numbers_.size(), .usage = BufferUsage::uniform | BufferUsage::copy_destination, .label = "weft"});
+  weft_ = device_.create_buffer({.size = weft_numbers_.size(),
+                                 .usage = BufferUsage::uniform | BufferUsage::copy_destination,
+                                 .label = "weft"});
   device_.write(weft_, 0, weft_numbers_);
   for (std::size_t i = 0; i < manifest().bindings.size(); ++i) {
     const Binding& binding = manifest().bindings[i];
     // The first piece is as long as any.
     const std::uint64_t bytes = piece_bytes(manifest(), i, pieces_.front());
-    BufferUsage usage = (binding.role == Role::uniform ? BufferUsage::uniform : BufferUsage::storage) | BufferUsage::copy_destination;
+    BufferUsage usage =
+        (binding.role == Role::uniform ? BufferUsage::uniform : BufferUsage::storage) |
+        BufferUsage::copy_destination;
     if (binding.is_output()) usage = usage | BufferUsage::copy_source;
-    const std::string label = std::format("binding {}", binding.binding);
+    const std::string label = weft::format("binding {}", binding.binding);
     // WGSL's uniform structs end at multiples of 16, which manifests need not count.
-    const std::uint64_t size = binding.role == Role::uniform ? round_up(bytes, 16) : round_up(bytes, 4);
+    const std::uint64_t size =
+        binding.role == Role::uniform ? round_up(bytes, 16) : round_up(bytes, 4);
     buffers_.push_back(device_.create_buffer({.size = size, .usage = usage, .label = label}));
     if (binding.is_output()) {
       readbacks_.emplace_back(device_, bytes, pieces_.size());
@@ -157,7 +169,10 @@ void WgslRun::submit_piece(std::size_t index) {
     const Binding& binding = manifest().bindings[i];
     const std::uint64_t bytes = piece_bytes(manifest(), i, piece);
     // An output is bound in its own length, so that arrayLength() is what the piece has.
-    bound.push_back({.binding = binding.binding, .buffer = buffers_[i], .offset = 0, .size = binding.is_output() ? round_up(bytes, 4) : 0});
+    bound.push_back({.binding = binding.binding,
+                     .buffer = buffers_[i],
+                     .offset = 0,
+                     .size = binding.is_output() ? round_up(bytes, 4) : 0});
     if (!binding.is_output()) continue;
     const std::size_t number = outputs++;
     if (state_ != nullptr) {
@@ -174,7 +189,8 @@ void WgslRun::submit_piece(std::size_t index) {
     for (std::size_t step = step_first_; step < step_first_ + step_count_; ++step) {
       const gpu::Pipeline& pipeline = pipelines_.pipelines[pipelines_.pipeline_of_step[step]];
       const std::uint64_t offset = weft_stride_ * (index * step_count_ + step - step_first_);
-      const gpu::BindGroup weft = device_.create_bind_group(pipelines_.pipelines.front(), 1, {{0, weft_, offset, weft_bytes}});
+      const gpu::BindGroup weft = device_.create_bind_group(pipelines_.pipelines.front(), 1,
+                                                            {{0, weft_, offset, weft_bytes}});
       const auto dispatch = step_dispatch(manifest(), step, piece);
       pass.run(pipeline, {&group, &weft}, {.x = dispatch[0], .y = dispatch[1], .z = dispatch[2]});
     }
@@ -207,16 +223,17 @@ Async<Result<Output>> WgslRun::collect(Stopwatch watch) {
 std::string pipelines_key(const Job& job, const std::map<std::string, double>& tuned) {
   std::string key;
   for (const manifest::Step& step : job.manifest.steps) key += step.entry + '\n';
-  for (const Binding& binding : job.manifest.bindings) key += std::format("{} {}\n", binding.binding, manifest::to_string(binding.role));
+  for (const Binding& binding : job.manifest.bindings)
+    key += weft::format("{} {}\n", binding.binding, manifest::to_string(binding.role));
   for (const auto* constants : {&job.manifest.constants, &tuned}) {
-    for (const auto& [name, value] : *constants) key += std::format("{}={:a}\n", name, value);
+    for (const auto& [name, value] : *constants) key += weft::format("{}={:a}\n", name, value);
   }
   // A job in one part runs where the workgroup size cannot be told, one in several does not.
   return key + (job.manifest.split.tasks > 1 ? "split\n" : "\n") + job.shader;
 }
 
-Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(gpu::Device& device, std::shared_ptr<const Job> job,
-                                                                 std::map<std::string, double> tuned) {
+Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(
+    gpu::Device& device, std::shared_ptr<const Job> job, std::map<std::string, double> tuned) {
   const manifest::Manifest& manifest = job->manifest;
   const WgslScan scan(job->shader);
   std::map<std::string, double> constants = manifest.constants;
@@ -229,35 +246,47 @@ Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(gpu::Device& de
     made->pipeline_of_step.push_back(static_cast<std::size_t>(known - entries.begin()));
     if (known != entries.end()) continue;
     entries.push_back(step.entry);
-    auto pipeline = co_await device.create_pipeline(
-        {.wgsl = job->shader, .entry = step.entry, .label = manifest.name, .groups = layouts(manifest), .constants = constants});
+    auto pipeline = co_await device.create_pipeline({.wgsl = job->shader,
+                                                     .entry = step.entry,
+                                                     .label = manifest.name,
+                                                     .groups = layouts(manifest),
+                                                     .constants = constants});
     if (!pipeline) {
       // The compiler's own messages begin with LINE:COLUMN, and still do.
-      co_return pass(Result<>(std::unexpected(shader_error(std::move(pipeline).error(), scan, step.entry))),
-                     "while compiling the shader's entry point \"{}\"", step.entry);
+      co_return pass(
+          Result<>(std::unexpected(shader_error(std::move(pipeline).error(), scan, step.entry))),
+          "while compiling the shader's entry point \"{}\"", step.entry);
     }
     made->pipelines.push_back(std::move(*pipeline));
     made->workgroup_sizes.push_back(scan.workgroup_size(step.entry, constants));
   }
   // After the compiler, which says more about what is wrong.
   for (const auto& [name, values] : manifest.tune) {
-    if (!scan.has_override(name)) co_return fail(ErrorCode::invalid_argument, "The job tunes \"{}\", but its shader has no such override.", name);
+    if (!scan.has_override(name))
+      co_return fail(ErrorCode::invalid_argument,
+                     "The job tunes \"{}\", but its shader has no such override.", name);
   }
   if (manifest.split.tasks > 1) {
     for (const auto& size : made->workgroup_sizes) {
-      if (!size) co_return fail(ErrorCode::invalid_argument, "{} A job in several tasks needs it to tell each task's origin.", size.error().message);
+      if (!size)
+        co_return fail(ErrorCode::invalid_argument,
+                       "{} A job in several tasks needs it to tell each task's origin.",
+                       size.error().message);
     }
   }
   co_return std::shared_ptr<const WgslPipelines>(made);
 }
 
-Async<Result<Output>> run_wgsl(gpu::Device& device, std::shared_ptr<const Job> job, std::shared_ptr<const WgslPipelines> pipelines,
-                               RunOptions options) {
+Async<Result<Output>> run_wgsl(gpu::Device& device, std::shared_ptr<const Job> job,
+                               std::shared_ptr<const WgslPipelines> pipelines, RunOptions options) {
   const Stopwatch watch;
-  WgslRun run(device, *job, *pipelines, manifest::pieces(job->manifest, options.range, piece_workgroups(*job, device, options.piece_workgroups_max)),
+  WgslRun run(device, *job, *pipelines,
+              manifest::pieces(job->manifest, options.range,
+                               piece_workgroups(*job, device, options.piece_workgroups_max)),
               options);
   WEFT_CO_OK(run.make_weft_uniform());
-  // Looked at where something is waited for anyway, so that a task of one piece costs one round trip more, not three.
+  // Looked at where something is waited for anyway, so that a task of one piece costs one round
+  // trip more, not three.
   std::vector<ErrorScopes::Caught> caught;
   {
     ErrorScopes scopes(device);
@@ -274,7 +303,8 @@ Async<Result<Output>> run_wgsl(gpu::Device& device, std::shared_ptr<const Job> j
     if (!last && caught.size() < pieces_in_flight_max) continue;
     for (ErrorScopes::Caught& errors : caught) {
       if (auto result = co_await errors.result(); !result)
-        co_return std::unexpected(shader_error(std::move(result).error(), WgslScan(job->shader), job->manifest.steps.front().entry));
+        co_return std::unexpected(shader_error(std::move(result).error(), WgslScan(job->shader),
+                                               job->manifest.steps.front().entry));
     }
     caught.clear();
     if (!last) WEFT_CO_OK(co_await device.idle());

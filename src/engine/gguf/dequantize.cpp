@@ -10,7 +10,9 @@ namespace blocks {
 namespace {
 
 // 16 bytes hold 32 values of four bits: the low ones are elements 0 to 15, the high ones 16 to 31.
-std::int32_t nibble(const std::uint8_t* quants, int i) { return i < 16 ? quants[i] & 0xF : quants[i - 16] >> 4; }
+std::int32_t nibble(const std::uint8_t* quants, int i) {
+  return i < 16 ? quants[i] & 0xF : quants[i - 16] >> 4;
+}
 // And four bytes hold the fifth bits.
 std::int32_t five_bits(const std::uint8_t* high, const std::uint8_t* quants, int i) {
   return nibble(quants, i) | (((high[i / 8] >> (i % 8)) & 1) << 4);
@@ -25,7 +27,8 @@ void bf16(const std::uint8_t* block, float* out) { *out = bfloat_to_float(load_u
 // half scale, int8[32]
 void q8_0(const std::uint8_t* block, float* out) {
   const float scale = load_half(block);
-  for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(static_cast<std::int8_t>(block[2 + i])) * scale;
+  for (int i = 0; i < 32; ++i)
+    out[i] = static_cast<float>(static_cast<std::int8_t>(block[2 + i])) * scale;
 }
 
 // half scale, nibbles[16]; 8 stands for 0
@@ -43,28 +46,36 @@ void q4_1(const std::uint8_t* block, float* out) {
 // half scale, fifth bits[4], nibbles[16]; 16 stands for 0
 void q5_0(const std::uint8_t* block, float* out) {
   const float scale = load_half(block);
-  for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(five_bits(block + 2, block + 6, i) - 16) * scale;
+  for (int i = 0; i < 32; ++i)
+    out[i] = static_cast<float>(five_bits(block + 2, block + 6, i) - 16) * scale;
 }
 
 // half scale, half minimum, fifth bits[4], nibbles[16]
 void q5_1(const std::uint8_t* block, float* out) {
   const float scale = load_half(block), minimum = load_half(block + 2);
-  for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(five_bits(block + 4, block + 8, i)) * scale + minimum;
+  for (int i = 0; i < 32; ++i)
+    out[i] = static_cast<float>(five_bits(block + 4, block + 8, i)) * scale + minimum;
 }
 
 // half scale, nibbles[16] that name one of 16 levels, denser around 0
 void iq4_nl(const std::uint8_t* block, float* out) {
-  static constexpr std::array<std::int8_t, 16> levels = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+  static constexpr std::array<std::int8_t, 16> levels = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                         1,    13,   25,  38,  53,  69,  89,  113};
   const float scale = load_half(block);
-  for (int i = 0; i < 32; ++i) out[i] = scale * static_cast<float>(levels[static_cast<std::size_t>(nibble(block + 2, i))]);
+  for (int i = 0; i < 32; ++i)
+    out[i] = scale * static_cast<float>(levels[static_cast<std::size_t>(nibble(block + 2, i))]);
 }
 
-// power of two, nibbles[16] of E2M1 (OCP MX). The levels are doubled to be integers, and the scale 2^(e - 127) halved for it.
+// power of two, nibbles[16] of E2M1 (OCP MX). The levels are doubled to be integers, and the scale
+// 2^(e - 127) halved for it.
 void mxfp4(const std::uint8_t* block, float* out) {
-  static constexpr std::array<std::int8_t, 16> levels = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+  static constexpr std::array<std::int8_t, 16> levels = {0, 1,  2,  3,  4,  6,  8,  12,
+                                                         0, -1, -2, -3, -4, -6, -8, -12};
   const std::uint32_t exponent = block[0];
-  const float scale = std::bit_cast<float>(exponent < 2 ? 0x00200000u << exponent : (exponent - 1) << 23);
-  for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(levels[static_cast<std::size_t>(nibble(block + 1, i))]) * scale;
+  const float scale =
+      std::bit_cast<float>(exponent < 2 ? 0x00200000u << exponent : (exponent - 1) << 23);
+  for (int i = 0; i < 32; ++i)
+    out[i] = static_cast<float>(levels[static_cast<std::size_t>(nibble(block + 1, i))]) * scale;
 }
 
 }  // namespace blocks
@@ -115,11 +126,14 @@ bool can_dequantize(TensorType type) { return function_for(type) != nullptr; }
 Result<> dequantize(TensorType type, ByteSpan bytes, std::span<float> out) {
   const blocks::Function function = function_for(type);
   const TensorTypeInfo& about = info(type);
-  if (function == nullptr) return fail(ErrorCode::unsupported, "The weight format {} is not supported.", about.name);
+  if (function == nullptr)
+    return fail(ErrorCode::unsupported, "The weight format {} is not supported.", about.name);
   const std::size_t count = bytes.size() / about.block_bytes;
   if (bytes.size() % about.block_bytes != 0 || out.size() != count * about.block_elements)
-    return fail(ErrorCode::invalid_argument, "{} bytes of {} are not {} elements.", bytes.size(), about.name, out.size());
-  for (std::size_t i = 0; i < count; ++i) function(bytes.data() + i * about.block_bytes, out.data() + i * about.block_elements);
+    return fail(ErrorCode::invalid_argument, "{} bytes of {} are not {} elements.", bytes.size(),
+                about.name, out.size());
+  for (std::size_t i = 0; i < count; ++i)
+    function(bytes.data() + i * about.block_bytes, out.data() + i * about.block_elements);
   return {};
 }
 

@@ -1,5 +1,5 @@
-// Every weight format as f32: the definition that kernels are held to, and what the CPU path starts from. Bit for bit what
-// ggml's own reference gives.
+// Every weight format as f32: the definition that kernels are held to, and what the CPU path starts
+// from. Bit for bit what ggml's own reference gives.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ namespace weft::gguf {
 // F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K to Q6_K, IQ4_NL and MXFP4.
 [[nodiscard]] bool can_dequantize(TensorType type);
 
-// Whole blocks: blocks.size() * block_elements == out.size() * block_bytes. Fails with unsupported for other formats, with
-// invalid_argument for other sizes.
+// Whole blocks: blocks.size() * block_elements == out.size() * block_bytes. Fails with unsupported
+// for other formats, with invalid_argument for other sizes.
 [[nodiscard]] Result<> dequantize(TensorType type, ByteSpan blocks, std::span<float> out);
 
 }  // namespace weft::gguf

@@ -1,4 +1,5 @@
-// One block of each format to f32; private to dequantize.cpp. `block` has block_bytes, `out` block_elements.
+// One block of each format to f32; private to dequantize.cpp. `block` has block_bytes, `out`
+// block_elements.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,12 @@
 
 namespace weft::gguf::blocks {
 
-[[nodiscard]] inline std::uint16_t load_u16(const std::uint8_t* bytes) { return static_cast<std::uint16_t>(bytes[0] | (bytes[1] << 8)); }
-[[nodiscard]] inline float load_half(const std::uint8_t* bytes) { return half_to_float(load_u16(bytes)); }
+[[nodiscard]] inline std::uint16_t load_u16(const std::uint8_t* bytes) {
+  return static_cast<std::uint16_t>(bytes[0] | (bytes[1] << 8));
+}
+[[nodiscard]] inline float load_half(const std::uint8_t* bytes) {
+  return half_to_float(load_u16(bytes));
+}
 
 using Function = void (*)(const std::uint8_t* block, float* out);
 

@@ -10,8 +10,9 @@ struct ScaleAndMinimum {
   float scale, minimum;
 };
 
-// Q4_K and Q5_K pack eight scales and eight minima of six bits into twelve bytes: the first four of each in the low six
-// bits of bytes 0 to 3 and 4 to 7, the last four in nibbles of bytes 8 to 11 and the high two bits of bytes 0 to 7.
+// Q4_K and Q5_K pack eight scales and eight minima of six bits into twelve bytes: the first four of
+// each in the low six bits of bytes 0 to 3 and 4 to 7, the last four in nibbles of bytes 8 to 11
+// and the high two bits of bytes 0 to 7.
 ScaleAndMinimum six_bits(const std::uint8_t* packed, int i) {
   if (i < 4) return {static_cast<float>(packed[i] & 63), static_cast<float>(packed[i + 4] & 63)};
   return {static_cast<float>((packed[i + 4] & 0xF) | ((packed[i - 4] >> 6) << 4)),
@@ -26,9 +27,11 @@ void q2_k(const std::uint8_t* block, float* out) {
   const float scale = load_half(block + 80), minimum = load_half(block + 82);
   for (int i = 0; i < 256; ++i) {
     const std::uint8_t sub = block[i / 16];
-    // Of each 128 elements, 32 bytes hold element 0 to 31 in their lowest two bits, 32 to 63 in the next, and so on.
+    // In each 128 elements, 32 bytes hold element 0 to 31 in their lowest two bits, 32 to 63 in
+    // the next, and so on.
     const int byte = i / 128 * 32 + i % 32, shift = i % 128 / 32 * 2;
-    const float sub_scale = scale * static_cast<float>(sub & 0xF), sub_minimum = minimum * static_cast<float>(sub >> 4);
+    const float sub_scale = scale * static_cast<float>(sub & 0xF),
+                sub_minimum = minimum * static_cast<float>(sub >> 4);
     out[i] = sub_scale * static_cast<float>((quants[byte] >> shift) & 3) - sub_minimum;
   }
 }
@@ -60,7 +63,8 @@ void q4_k(const std::uint8_t* block, float* out) {
     // 32 bytes serve two sub-blocks: the first in the low nibbles, the second in the high ones.
     for (int i = 0; i < 32; ++i) {
       const std::uint8_t byte = quants[sub / 2 * 32 + i];
-      out[sub * 32 + i] = sub_scale * static_cast<float>(sub % 2 == 0 ? byte & 0xF : byte >> 4) - sub_minimum;
+      out[sub * 32 + i] =
+          sub_scale * static_cast<float>(sub % 2 == 0 ? byte & 0xF : byte >> 4) - sub_minimum;
     }
   }
 }
@@ -88,7 +92,8 @@ void q6_k(const std::uint8_t* block, float* out) {
   const float scale = load_half(block + 208);
   for (int i = 0; i < 256; ++i) {
     const int half = i / 128, lane = i % 32, quarter = i % 128 / 32;
-    // Of each 128 elements, quarters 0 and 2 share 32 bytes of nibbles, 1 and 3 the next; all four share 32 bytes of high bits.
+    // In each 128 elements, quarters 0 and 2 share 32 bytes of nibbles, 1 and 3 the next; all four
+    // share 32 bytes of high bits.
     const std::uint8_t byte = block[half * 64 + quarter % 2 * 32 + lane];
     const int low = quarter < 2 ? byte & 0xF : byte >> 4;
     const int top = (high[half * 32 + lane] >> (quarter * 2)) & 3;

@@ -1,4 +1,5 @@
-// Blocks become the values that the formats define: bit for bit ggml's, and close to the weights that were quantized.
+// Blocks become the values that the formats define: bit for bit ggml's, and close to the weights
+// that were quantized.
 #include "engine/gguf/dequantize.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ TEST(Dequantize, HandMadeBlocks) {
   for (int i = 0; i < 32; ++i) q8.push_back(static_cast<std::uint8_t>(i - 16));
   ByteVector q4 = {0x00, 0x38};
   for (int i = 0; i < 16; ++i) q4.push_back(static_cast<std::uint8_t>(i | ((15 - i) << 4)));
-  ByteVector q5 = {0x00, 0x38, 0x01, 0x00, 0x00, 0x80};  // The fifth bit is set for elements 0 and 31.
+  ByteVector q5 = {0x00, 0x38, 0x01,
+                   0x00, 0x00, 0x80};  // The fifth bit is set for elements 0 and 31.
   q5.resize(22);
 
   const auto from_q8 = values_of(TensorType::q8_0, q8);
@@ -57,7 +59,8 @@ TEST(Dequantize, HandMadeBlocks) {
 }
 
 TEST(Dequantize, EveryFormatIsBitForBitThatOfGgml) {
-  const std::string text = weft::test::read_bytes(weft::test::find_data("data/blocks/blocks.json").value());
+  const std::string text =
+      weft::test::read_bytes(weft::test::find_data("data/blocks/blocks.json").value());
   const auto cases = json::parse(text).value().array().value();
   ASSERT_EQ(cases.size(), 36u);
   for (const json::Value& row : cases) {
@@ -67,7 +70,8 @@ TEST(Dequantize, EveryFormatIsBitForBitThatOfGgml) {
     const ByteVector expected = from_hex(object.get("values").value().string().value()).value();
     TensorType type{};
     for (std::uint32_t number = 0; number < 64; ++number)
-      if (const auto* about = find_tensor_type(number); about != nullptr && about->name == name) type = about->type;
+      if (const auto* about = find_tensor_type(number); about != nullptr && about->name == name)
+        type = about->type;
 
     const auto values = values_of(type, block);
 
@@ -84,30 +88,39 @@ TEST(Dequantize, RefusesWhatItCannot) {
   std::vector<float> out(32);
   const ByteVector bytes(34);
 
-  EXPECT_EQ(dequantize(TensorType::iq1_s, bytes, out).error(), (Error{ErrorCode::unsupported, "The weight format IQ1_S is not supported."}));
-  EXPECT_EQ(dequantize(TensorType::q8_0, ByteSpan(bytes).first(33), out).error().message, "33 bytes of Q8_0 are not 32 elements.");
-  EXPECT_EQ(dequantize(TensorType::q8_0, bytes, std::span(out).first(31)).error().message, "34 bytes of Q8_0 are not 31 elements.");
+  EXPECT_EQ(dequantize(TensorType::iq1_s, bytes, out).error(),
+            (Error{ErrorCode::unsupported, "The weight format IQ1_S is not supported."}));
+  EXPECT_EQ(dequantize(TensorType::q8_0, ByteSpan(bytes).first(33), out).error().message,
+            "33 bytes of Q8_0 are not 32 elements.");
+  EXPECT_EQ(dequantize(TensorType::q8_0, bytes, std::span(out).first(31)).error().message,
+            "34 bytes of Q8_0 are not 31 elements.");
 }
 
-// A value may be off by half a step of its sub-block, and a step is at most the sub-block's range (here: of the whole 256
-// around it, hence generous) over the number of levels; the K formats' scales, themselves in six bits, add some. What the
-// bound must catch is a wrong order, a wrong sign or a wrong scale, which is off by a range.
+// A value may be off by half a step of its sub-block, and a step is at most the sub-block's range
+// (here: of the whole 256 around it, hence generous) over the number of levels; the K formats'
+// scales, themselves in six bits, add some. What the bound must catch is a wrong order, a wrong
+// sign or a wrong scale, which is off by a range.
 struct FormatBound {
   TensorType type;
-  double relative_rms;  // Of the difference, over the RMS of the f16 weights.
+  double relative_rms;  // RMS of the difference over the RMS of the f16 weights.
 };
-constexpr FormatBound bounds[] = {{TensorType::q8_0, 0.01}, {TensorType::q6_k, 0.03}, {TensorType::q5_k, 0.06}, {TensorType::q5_1, 0.06},
-                                  {TensorType::q5_0, 0.07}, {TensorType::q4_k, 0.11}, {TensorType::q4_1, 0.11}, {TensorType::q4_0, 0.14}};
+constexpr FormatBound bounds[] = {{TensorType::q8_0, 0.01}, {TensorType::q6_k, 0.03},
+                                  {TensorType::q5_k, 0.06}, {TensorType::q5_1, 0.06},
+                                  {TensorType::q5_0, 0.07}, {TensorType::q4_k, 0.11},
+                                  {TensorType::q4_1, 0.11}, {TensorType::q4_0, 0.14}};
 
 class QuantizedModel : public testing::TestWithParam<std::string> {};
 
 TEST_P(QuantizedModel, LiesNearTheWeightsItWasMadeOf) {
   const std::string family = GetParam().substr(0, GetParam().find("-chat"));
-  const std::string name = "models/" + GetParam() + ".gguf", original_name = "models/" + family + "-chat-f16.gguf";
-  const auto path = weft::test::find_data(name), original_path = weft::test::find_data(original_name);
+  const std::string name = "models/" + GetParam() + ".gguf",
+                    original_name = "models/" + family + "-chat-f16.gguf";
+  const auto path = weft::test::find_data(name),
+             original_path = weft::test::find_data(original_name);
   if (!path) GTEST_SKIP() << weft::test::missing_data(name);
   if (!original_path) GTEST_SKIP() << weft::test::missing_data(original_name);
-  const auto source = MappedFile::open(path->string()).value(), original_source = MappedFile::open(original_path->string()).value();
+  const auto source = MappedFile::open(path->string()).value(),
+             original_source = MappedFile::open(original_path->string()).value();
   const File file = read_file(*source).value(), original = read_file(*original_source).value();
   int compared = 0;
   for (const Tensor& tensor : file.tensors) {
@@ -116,7 +129,8 @@ TEST_P(QuantizedModel, LiesNearTheWeightsItWasMadeOf) {
     ASSERT_EQ(tensor.dimensions, other->dimensions) << tensor.name;
 
     const auto values = values_of(tensor.type, source->view(tensor.offset, tensor.bytes).value());
-    const auto exact = values_of(other->type, original_source->view(other->offset, other->bytes).value());
+    const auto exact =
+        values_of(other->type, original_source->view(other->offset, other->bytes).value());
 
     double difference = 0, size = 0;
     for (std::size_t i = 0; i < exact.size(); ++i) {
@@ -126,16 +140,20 @@ TEST_P(QuantizedModel, LiesNearTheWeightsItWasMadeOf) {
     double bound = 0;
     for (const FormatBound& row : bounds)
       if (row.type == tensor.type) bound = row.relative_rms;
-    EXPECT_LE(std::sqrt(difference), bound * std::sqrt(size)) << tensor.name << " as " << to_string(tensor.type);
+    EXPECT_LE(std::sqrt(difference), bound * std::sqrt(size))
+        << tensor.name << " as " << to_string(tensor.type);
     compared += bound > 0;
   }
   EXPECT_GT(compared, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiny, QuantizedModel,
-                         testing::Values("tiny-llama-chat-q8_0", "tiny-llama-chat-q4_0", "tiny-llama-chat-q4_1", "tiny-llama-chat-q5_0",
-                                         "tiny-llama-chat-q5_1", "tiny-llama-chat-q4_k_m", "tiny-llama-chat-q5_k_m", "tiny-llama-chat-q6_k",
-                                         "tiny-qwen2-chat-q4_k_m", "tiny-qwen2-chat-q8_0", "tiny-qwen35-chat-q4_k_m", "tiny-qwen35-chat-q8_0"),
+                         testing::Values("tiny-llama-chat-q8_0", "tiny-llama-chat-q4_0",
+                                         "tiny-llama-chat-q4_1", "tiny-llama-chat-q5_0",
+                                         "tiny-llama-chat-q5_1", "tiny-llama-chat-q4_k_m",
+                                         "tiny-llama-chat-q5_k_m", "tiny-llama-chat-q6_k",
+                                         "tiny-qwen2-chat-q4_k_m", "tiny-qwen2-chat-q8_0",
+                                         "tiny-qwen35-chat-q4_k_m", "tiny-qwen35-chat-q8_0"),
                          [](const auto& row) {
                            std::string name = row.param;
                            for (char& c : name)

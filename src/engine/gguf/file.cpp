@@ -5,20 +5,24 @@
 #include <limits>
 #include <numeric>
 
+#include "common/base/format.h"
+#include "common/base/utf8.h"
 #include "engine/gguf/reader.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::gguf {
 namespace {
 
 constexpr std::uint32_t magic = 0x46554747;  // "GGUF"
 
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) { return (offset + alignment - 1) & ~(alignment - 1); }
+std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
+  return (offset + alignment - 1) & ~(alignment - 1);
+}
 
 // Reads the parts in the order of the file.
 class Parser {
  public:
-  Parser(const Source& source, const Limits& limits) : limits_(limits), reader_(source, std::min(source.bytes(), limits.header_bytes_max)) {
+  Parser(const Source& source, const Limits& limits)
+      : limits_(limits), reader_(source, std::min(source.bytes(), limits.header_bytes_max)) {
     file_.file_bytes = source.bytes();
   }
 
@@ -29,7 +33,8 @@ class Parser {
     file_.tensors.reserve(tensor_count_);  // Bounded by the bytes that remain, see parse_front.
     for (std::uint64_t i = 0; i < tensor_count_; ++i) WEFT_OK(parse_tensor(i));
     // A file without tensors may end before the padding.
-    file_.data_offset = tensor_count_ == 0 ? reader_.offset() : aligned(reader_.offset(), file_.alignment);
+    file_.data_offset =
+        tensor_count_ == 0 ? reader_.offset() : aligned(reader_.offset(), file_.alignment);
     WEFT_OK(place_tensors());
     return std::move(file_);
   }
@@ -37,36 +42,48 @@ class Parser {
  private:
   Result<> parse_front() {
     WEFT_ASSIGN(const auto first, reader_.scalar<std::uint32_t>("the magic number"));
-    if (first != magic) return fail(ErrorCode::invalid_argument, "The file begins with 0x{:08x}, not with 'GGUF'.", std::byteswap(first));
+    if (first != magic)
+      return fail(ErrorCode::invalid_argument, "The file begins with 0x{:08x}, not with 'GGUF'.",
+                  std::byteswap(first));
     WEFT_ASSIGN(file_.version, reader_.scalar<std::uint32_t>("the version"));
     if (file_.version != 0 && (file_.version & 0xFFFF) == 0)
-      return fail(ErrorCode::invalid_argument, "The file is big-endian GGUF version {}; only little-endian files are read.",
+      return fail(ErrorCode::invalid_argument,
+                  "The file is big-endian GGUF version {}; only little-endian files are read.",
                   std::byteswap(file_.version));
     if (file_.version != 2 && file_.version != 3)
-      return fail(ErrorCode::invalid_argument, "The file is GGUF version {}; versions 2 and 3 are read.", file_.version);
+      return fail(ErrorCode::invalid_argument,
+                  "The file is GGUF version {}; versions 2 and 3 are read.", file_.version);
     WEFT_ASSIGN(tensor_count_, reader_.scalar<std::uint64_t>("the number of tensors"));
     WEFT_ASSIGN(metadata_count_, reader_.scalar<std::uint64_t>("the number of metadata entries"));
-    // The smallest tensor has an empty name, a count, one dimension, a type and an offset; the smallest entry a key of one byte and a byte.
+    // The smallest tensor has an empty name, a count, one dimension, a type and an offset; the
+    // smallest entry a key of one byte and a byte.
     constexpr std::uint64_t tensor_bytes_min = 8 + 4 + 4 + 8, entry_bytes_min = 8 + 4 + 1;
     WEFT_OK(check_count("tensors", tensor_count_, limits_.tensor_count_max, tensor_bytes_min));
-    return check_count("metadata entries", metadata_count_, limits_.metadata_count_max, entry_bytes_min);
+    return check_count("metadata entries", metadata_count_, limits_.metadata_count_max,
+                       entry_bytes_min);
   }
 
-  Result<> check_count(std::string_view what, std::uint64_t count, std::uint64_t max, std::uint64_t bytes_each) const {
-    if (count > max) return fail(ErrorCode::invalid_argument, "The file announces {} {}; at most {} are read.", count, what, max);
+  Result<> check_count(std::string_view what, std::uint64_t count, std::uint64_t max,
+                       std::uint64_t bytes_each) const {
+    if (count > max)
+      return fail(ErrorCode::invalid_argument, "The file announces {} {}; at most {} are read.",
+                  count, what, max);
     if (count > reader_.remaining() / bytes_each)
-      return fail(ErrorCode::invalid_argument, "The file announces {} {}, more than its {} bytes can hold.", count, what, file_.file_bytes);
+      return fail(ErrorCode::invalid_argument,
+                  "The file announces {} {}, more than its {} bytes can hold.", count, what,
+                  file_.file_bytes);
     return {};
   }
 
   Result<> parse_entry(std::uint64_t index) {
-    const std::string place = std::format("metadata entry {}", index);
+    const std::string place = weft::format("metadata entry {}", index);
     WEFT_ASSIGN(std::string key, parse_string(place, limits_.key_bytes_max));
     if (key.empty()) return fail(ErrorCode::invalid_argument, "The key of {} is empty.", place);
-    const std::string where = std::format("the metadata '{}'", key);
+    const std::string where = weft::format("the metadata '{}'", key);
     WEFT_ASSIGN(const ValueType type, parse_type(where));
     WEFT_ASSIGN(Value value, parse_value(type, where));
-    if (file_.metadata.has(key)) return fail(ErrorCode::invalid_argument, "The metadata '{}' is there twice.", key);
+    if (file_.metadata.has(key))
+      return fail(ErrorCode::invalid_argument, "The metadata '{}' is there twice.", key);
     (void)file_.metadata.insert(std::move(key), std::move(value));
     return {};
   }
@@ -74,7 +91,8 @@ class Parser {
   Result<ValueType> parse_type(std::string_view where) {
     WEFT_ASSIGN(const auto number, reader_.scalar<std::uint32_t>(where));
     if (number >= value_type_count)
-      return fail(ErrorCode::invalid_argument, "The type of {} is {}; there are types 0 to {}.", where, number, value_type_count - 1);
+      return fail(ErrorCode::invalid_argument, "The type of {} is {}; there are types 0 to {}.",
+                  where, number, value_type_count - 1);
     return static_cast<ValueType>(number);
   }
 
@@ -108,7 +126,9 @@ class Parser {
         return parse_scalar<double>(where);
       case ValueType::boolean: {
         WEFT_ASSIGN(const auto byte, reader_.scalar<std::uint8_t>(where));
-        if (byte > 1) return fail(ErrorCode::invalid_argument, "The bool in {} is {}, neither 0 nor 1.", where, byte);
+        if (byte > 1)
+          return fail(ErrorCode::invalid_argument, "The bool in {} is {}, neither 0 nor 1.", where,
+                      byte);
         return Value(std::in_place_type<bool>, byte == 1);
       }
       case ValueType::string: {
@@ -124,24 +144,32 @@ class Parser {
 
   Result<Array> parse_array(std::string_view where, std::uint32_t depth) {
     if (depth > limits_.array_depth_max)
-      return fail(ErrorCode::invalid_argument, "The arrays in {} nest deeper than {} levels.", where, limits_.array_depth_max);
+      return fail(ErrorCode::invalid_argument, "The arrays in {} nest deeper than {} levels.",
+                  where, limits_.array_depth_max);
     Array array;
     WEFT_ASSIGN(array.element_type, parse_type(where));
     WEFT_ASSIGN(const auto count, reader_.scalar<std::uint64_t>(where));
     const std::size_t bytes_each = scalar_bytes(array.element_type);
     // A string has at least its length, an array its type and its length.
-    const std::uint64_t bytes_min = bytes_each != 0 ? bytes_each : array.element_type == ValueType::string ? 8 : 12;
+    const std::uint64_t bytes_min = bytes_each != 0                           ? bytes_each
+                                    : array.element_type == ValueType::string ? 8
+                                                                              : 12;
     if (count > reader_.remaining() / bytes_min)
-      return fail(ErrorCode::invalid_argument, "The array in {} has {} elements of type {}, more than the {} bytes that follow can hold.", where,
-                  count, to_string(array.element_type), reader_.remaining());
+      return fail(ErrorCode::invalid_argument,
+                  "The array in {} has {} elements of type {}, more than the {} bytes that follow "
+                  "can hold.",
+                  where, count, to_string(array.element_type), reader_.remaining());
     array.count = static_cast<std::size_t>(count);
     if (array.element_type == ValueType::string) return parse_strings(std::move(array), where);
     if (array.element_type == ValueType::array) return parse_arrays(std::move(array), where, depth);
     array.scalars.resize(array.count * bytes_each);
     WEFT_OK(reader_.read(array.scalars, where));
     if (array.element_type == ValueType::boolean) {
-      const auto wrong = std::ranges::find_if(array.scalars, [](std::uint8_t byte) { return byte > 1; });
-      if (wrong != array.scalars.end()) return fail(ErrorCode::invalid_argument, "The bool in {} is {}, neither 0 nor 1.", where, *wrong);
+      const auto wrong =
+          std::ranges::find_if(array.scalars, [](std::uint8_t byte) { return byte > 1; });
+      if (wrong != array.scalars.end())
+        return fail(ErrorCode::invalid_argument, "The bool in {} is {}, neither 0 nor 1.", where,
+                    *wrong);
     }
     return array;
   }
@@ -152,7 +180,8 @@ class Parser {
       WEFT_ASSIGN(const auto length, parse_length(where, limits_.header_bytes_max));
       const std::span<char> text = array.strings.append(length);
       WEFT_OK(reader_.read({reinterpret_cast<std::uint8_t*>(text.data()), text.size()}, where));
-      if (!unicode::is_utf8({text.data(), text.size()})) return fail(ErrorCode::invalid_argument, "String {} of {} is not UTF-8.", i, where);
+      if (!utf8::is_valid({text.data(), text.size()}))
+        return fail(ErrorCode::invalid_argument, "String {} of {} is not UTF-8.", i, where);
     }
     return array;
   }
@@ -160,8 +189,9 @@ class Parser {
   Result<Array> parse_arrays(Array array, std::string_view where, std::uint32_t depth) {
     nested_arrays_ += array.count;
     if (nested_arrays_ > limits_.nested_arrays_max)
-      return fail(ErrorCode::invalid_argument, "The file has more than {} arrays inside arrays; the last are in {}.", limits_.nested_arrays_max,
-                  where);
+      return fail(ErrorCode::invalid_argument,
+                  "The file has more than {} arrays inside arrays; the last are in {}.",
+                  limits_.nested_arrays_max, where);
     for (std::size_t i = 0; i < array.count; ++i) {
       WEFT_ASSIGN(Array inner, parse_array(where, depth + 1));
       array.arrays.push_back(std::move(inner));
@@ -172,8 +202,12 @@ class Parser {
   Result<std::size_t> parse_length(std::string_view where, std::uint64_t bytes_max) {
     WEFT_ASSIGN(const auto length, reader_.scalar<std::uint64_t>(where));
     if (length > reader_.remaining())
-      return fail(ErrorCode::invalid_argument, "A string in {} has {} bytes, more than the {} that follow.", where, length, reader_.remaining());
-    if (length > bytes_max) return fail(ErrorCode::invalid_argument, "A string in {} has {} bytes; at most {} are read.", where, length, bytes_max);
+      return fail(ErrorCode::invalid_argument,
+                  "A string in {} has {} bytes, more than the {} that follow.", where, length,
+                  reader_.remaining());
+    if (length > bytes_max)
+      return fail(ErrorCode::invalid_argument, "A string in {} has {} bytes; at most {} are read.",
+                  where, length, bytes_max);
     return static_cast<std::size_t>(length);
   }
 
@@ -181,8 +215,9 @@ class Parser {
     WEFT_ASSIGN(const std::size_t length, parse_length(where, bytes_max));
     std::string text(length, '\0');
     WEFT_OK(reader_.read({reinterpret_cast<std::uint8_t*>(text.data()), text.size()}, where));
-    if (const std::size_t at = unicode::find_invalid(text); at != std::string::npos)
-      return fail(ErrorCode::invalid_argument, "A string in {} is not UTF-8 (byte {} of {}).", where, at, text.size());
+    if (const std::size_t at = utf8::find_invalid(text); at != std::string::npos)
+      return fail(ErrorCode::invalid_argument, "A string in {} is not UTF-8 (byte {} of {}).",
+                  where, at, text.size());
     return text;
   }
 
@@ -191,40 +226,53 @@ class Parser {
     if (value == nullptr) return {};
     const auto* alignment = std::get_if<std::uint32_t>(value);
     if (alignment == nullptr)
-      return fail(ErrorCode::invalid_argument, "The metadata 'general.alignment' is of type {}, not uint32.", to_string(type_of(*value)));
-    if (!std::has_single_bit(*alignment)) return fail(ErrorCode::invalid_argument, "The alignment ({}) is not a power of two.", *alignment);
+      return fail(ErrorCode::invalid_argument,
+                  "The metadata 'general.alignment' is of type {}, not uint32.",
+                  to_string(type_of(*value)));
+    if (!std::has_single_bit(*alignment))
+      return fail(ErrorCode::invalid_argument, "The alignment ({}) is not a power of two.",
+                  *alignment);
     file_.alignment = *alignment;
     return {};
   }
 
   Result<> parse_tensor(std::uint64_t index) {
     Tensor tensor;
-    WEFT_ASSIGN(tensor.name, parse_string(std::format("the name of tensor {}", index), limits_.tensor_name_bytes_max));
-    const std::string where = std::format("the tensor '{}'", tensor.name);
+    WEFT_ASSIGN(tensor.name, parse_string(weft::format("the name of tensor {}", index),
+                                          limits_.tensor_name_bytes_max));
+    const std::string where = weft::format("the tensor '{}'", tensor.name);
     WEFT_ASSIGN(tensor.dimension_count, reader_.scalar<std::uint32_t>(where));
     if (tensor.dimension_count > Tensor::dimensions_max)
-      return fail(ErrorCode::invalid_argument, "The tensor '{}' has {} dimensions; there are at most {}.", tensor.name, tensor.dimension_count,
-                  Tensor::dimensions_max);
+      return fail(ErrorCode::invalid_argument,
+                  "The tensor '{}' has {} dimensions; there are at most {}.", tensor.name,
+                  tensor.dimension_count, Tensor::dimensions_max);
     std::uint64_t elements = 1;
     for (std::uint32_t i = 0; i < tensor.dimension_count; ++i) {
       WEFT_ASSIGN(const auto size, reader_.scalar<std::uint64_t>(where));
-      if (size == 0) return fail(ErrorCode::invalid_argument, "Dimension {} of the tensor '{}' is 0.", i, tensor.name);
+      if (size == 0)
+        return fail(ErrorCode::invalid_argument, "Dimension {} of the tensor '{}' is 0.", i,
+                    tensor.name);
       // Elements fit into int64, so that no product of sizes overflows later.
       if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / elements)
-        return fail(ErrorCode::invalid_argument, "The dimensions of the tensor '{}' multiply to more than 2^63.", tensor.name);
+        return fail(ErrorCode::invalid_argument,
+                    "The dimensions of the tensor '{}' multiply to more than 2^63.", tensor.name);
       elements *= size;
       tensor.dimensions[i] = size;
     }
     WEFT_ASSIGN(const auto type, reader_.scalar<std::uint32_t>(where));
     const TensorTypeInfo* about = find_tensor_type(type);
-    if (about == nullptr) return fail(ErrorCode::invalid_argument, "The tensor '{}' has type {}, which is no format of ggml.", tensor.name, type);
+    if (about == nullptr)
+      return fail(ErrorCode::invalid_argument,
+                  "The tensor '{}' has type {}, which is not a format of ggml.", tensor.name, type);
     tensor.type = about->type;
     if (tensor.dimensions[0] % about->block_elements != 0)
-      return fail(ErrorCode::invalid_argument, "Rows of the tensor '{}' have {} elements, not a multiple of {} as {} needs.", tensor.name,
-                  tensor.dimensions[0], about->block_elements, about->name);
+      return fail(ErrorCode::invalid_argument,
+                  "Rows of the tensor '{}' have {} elements, not a multiple of {} as {} needs.",
+                  tensor.name, tensor.dimensions[0], about->block_elements, about->name);
     const std::uint64_t blocks = elements / about->block_elements;
     if (blocks > std::numeric_limits<std::uint64_t>::max() / about->block_bytes)
-      return fail(ErrorCode::invalid_argument, "The tensor '{}' has more than 2^64 bytes.", tensor.name);
+      return fail(ErrorCode::invalid_argument, "The tensor '{}' has more than 2^64 bytes.",
+                  tensor.name);
     tensor.bytes = blocks * about->block_bytes;
     WEFT_ASSIGN(tensor.offset, reader_.scalar<std::uint64_t>(where));
     if (!file_.tensor_index.try_emplace(tensor.name, file_.tensors.size()).second)
@@ -235,13 +283,17 @@ class Parser {
 
   // Turns offsets into the data into offsets into the file, once they are known to be sound.
   Result<> place_tensors() {
-    const std::uint64_t data_bytes = file_.data_offset <= file_.file_bytes ? file_.file_bytes - file_.data_offset : 0;
+    const std::uint64_t data_bytes =
+        file_.data_offset <= file_.file_bytes ? file_.file_bytes - file_.data_offset : 0;
     for (Tensor& tensor : file_.tensors) {
       if (tensor.offset % file_.alignment != 0)
-        return fail(ErrorCode::invalid_argument, "The offset ({}) of the tensor '{}' is not a multiple of the alignment ({}).", tensor.offset,
-                    tensor.name, file_.alignment);
+        return fail(ErrorCode::invalid_argument,
+                    "The offset ({}) of the tensor '{}' is not a multiple of the alignment ({}).",
+                    tensor.offset, tensor.name, file_.alignment);
       if (tensor.offset > data_bytes || tensor.bytes > data_bytes - tensor.offset)
-        return fail(ErrorCode::invalid_argument, "The tensor '{}' ({} bytes at {}) lies past the end of the data ({} bytes); the file is incomplete.",
+        return fail(ErrorCode::invalid_argument,
+                    "The tensor '{}' ({} bytes at {}) lies past the end of the data ({} bytes); "
+                    "the file is incomplete.",
                     tensor.name, tensor.bytes, tensor.offset, data_bytes);
       tensor.offset += file_.data_offset;
     }
@@ -252,7 +304,8 @@ class Parser {
       const Tensor& before = file_.tensors[order[i - 1]];
       const Tensor& after = file_.tensors[order[i]];
       if (before.offset + before.bytes > after.offset)
-        return fail(ErrorCode::invalid_argument, "The tensors '{}' and '{}' overlap.", before.name, after.name);
+        return fail(ErrorCode::invalid_argument, "The tensors '{}' and '{}' overlap.", before.name,
+                    after.name);
     }
     return {};
   }
@@ -272,6 +325,8 @@ const Tensor* File::find_tensor(std::string_view name) const {
   return found == tensor_index.end() ? nullptr : &tensors[found->second];
 }
 
-Result<File> read_file(const Source& source, const Limits& limits) { return Parser(source, limits).parse(); }
+Result<File> read_file(const Source& source, const Limits& limits) {
+  return Parser(source, limits).parse();
+}
 
 }  // namespace weft::gguf

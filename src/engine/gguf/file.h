@@ -1,9 +1,11 @@
-// A GGUF file (versions 2 and 3, little-endian): its metadata and where its tensors lie. Every tensor of a File lies inside
-// the source, aligned, and overlaps no other; nothing is allocated that the file's own bytes do not back.
+// A GGUF file (versions 2 and 3, little-endian): its metadata and where its tensors lie. Every
+// tensor of a File lies inside the source, aligned, and overlaps no other; nothing is allocated
+// that the file's own bytes do not back.
 //
 //   WEFT_ASSIGN(auto source, MappedFile::open(path));
 //   WEFT_ASSIGN(const File file, read_file(*source));
-//   if (const Tensor* tensor = file.find_tensor("output_norm.weight")) source->view(tensor->offset, tensor->bytes);
+//   if (const Tensor* tensor = file.find_tensor("output_norm.weight")) source->view(tensor->offset,
+//   tensor->bytes);
 #pragma once
 
 #include <array>
@@ -26,13 +28,18 @@ struct Tensor {
   std::string name;
   TensorType type = TensorType::f32;
   std::uint32_t dimension_count = 0;
-  std::array<std::uint64_t, dimensions_max> dimensions{1, 1, 1, 1};  // Innermost first: a row has dimensions[0] elements.
-  std::uint64_t offset = 0;                                          // In the source.
+  std::array<std::uint64_t, dimensions_max> dimensions{
+      1, 1, 1, 1};           // Innermost first: a row has dimensions[0] elements.
+  std::uint64_t offset = 0;  // In the source.
   std::uint64_t bytes = 0;
 
-  [[nodiscard]] std::uint64_t elements() const { return dimensions[0] * dimensions[1] * dimensions[2] * dimensions[3]; }
+  [[nodiscard]] std::uint64_t elements() const {
+    return dimensions[0] * dimensions[1] * dimensions[2] * dimensions[3];
+  }
   [[nodiscard]] std::uint64_t rows() const { return dimensions[1] * dimensions[2] * dimensions[3]; }
-  [[nodiscard]] std::uint64_t row_bytes() const { return dimensions[0] / info(type).block_elements * info(type).block_bytes; }
+  [[nodiscard]] std::uint64_t row_bytes() const {
+    return dimensions[0] / info(type).block_elements * info(type).block_bytes;
+  }
 };
 
 // Far beyond any real file, and small enough that a hostile one cannot exhaust memory.
@@ -42,7 +49,7 @@ struct Limits {
   std::uint64_t header_bytes_max = std::uint64_t{1} << 28;  // All before the tensors' data.
   std::uint64_t key_bytes_max = 65535;                      // As the format says.
   std::uint64_t tensor_name_bytes_max = 64;                 // As the format says.
-  std::uint64_t nested_arrays_max = 1u << 16;               // Arrays inside arrays, in the whole file.
+  std::uint64_t nested_arrays_max = 1u << 16;  // Arrays inside arrays, in the whole file.
   std::uint32_t array_depth_max = 4;
 };
 

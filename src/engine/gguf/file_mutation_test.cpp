@@ -1,5 +1,5 @@
-// Whatever bytes come, the parser answers with a file or with a sentence, and what it calls sound is sound. A short seeded run
-// of what fuzz/gguf_fuzz.cpp does for hours.
+// Whatever bytes come, the parser answers with a file or with a sentence, and what it calls sound
+// is sound. A short seeded run of what fuzz/gguf_fuzz.cpp does for hours.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,7 +22,8 @@ std::string sound_file() {
       .bytes(128);
 }
 
-// Flips, overwrites, cuts and doubles a few places; lengths and counts are what breaks parsers, so extremes are favoured.
+// Flips, overwrites, cuts and doubles a few places; lengths and counts are what breaks parsers, so
+// extremes are favoured.
 std::string mutate(std::string bytes, std::mt19937_64& random) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   for (std::size_t i = 0, n = 1 + below(4); i < n && !bytes.empty(); ++i) {
@@ -41,9 +42,17 @@ std::string mutate(std::string bytes, std::mt19937_64& random) {
         bytes.insert(at, bytes.substr(at, below(16)));
         break;
       default: {
-        constexpr std::uint64_t extremes[] = {0, 1, 0x7F, 0xFF, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, ~std::uint64_t{0}, std::uint64_t{1} << 40};
+        constexpr std::uint64_t extremes[] = {0,
+                                              1,
+                                              0x7F,
+                                              0xFF,
+                                              0xFFFFFFFF,
+                                              0x7FFFFFFFFFFFFFFF,
+                                              ~std::uint64_t{0},
+                                              std::uint64_t{1} << 40};
         const std::uint64_t value = extremes[below(std::size(extremes))];
-        std::memcpy(bytes.data() + at, &value, std::min<std::size_t>(sizeof value, bytes.size() - at));
+        std::memcpy(bytes.data() + at, &value,
+                    std::min<std::size_t>(sizeof value, bytes.size() - at));
       }
     }
   }
@@ -62,11 +71,13 @@ TEST(GgufMutation, EveryAnswerIsAFileOrASentence) {
     const auto file = read_file(source);
 
     if (!file) {
-      ASSERT_TRUE(file.error().message.ends_with('.')) << "seed " << seed << ": " << file.error().message;
+      ASSERT_TRUE(file.error().message.ends_with('.'))
+          << "seed " << seed << ": " << file.error().message;
       continue;
     }
     ++sound;
-    for (const Tensor& tensor : file->tensors) ASSERT_TRUE(source.view(tensor.offset, tensor.bytes)) << "seed " << seed;
+    for (const Tensor& tensor : file->tensors)
+      ASSERT_TRUE(source.view(tensor.offset, tensor.bytes)) << "seed " << seed;
   }
   EXPECT_GT(sound, 0);
 }

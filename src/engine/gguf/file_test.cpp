@@ -12,7 +12,9 @@ namespace {
 
 using test::Builder;
 
-Result<File> read(const std::string& bytes, const Limits& limits = {}) { return read_file(MemorySource(as_bytes(bytes)), limits); }
+Result<File> read(const std::string& bytes, const Limits& limits = {}) {
+  return read_file(MemorySource(as_bytes(bytes)), limits);
+}
 
 std::string error_of(const std::string& bytes, const Limits& limits = {}) {
   const auto file = read(bytes, limits);
@@ -65,13 +67,23 @@ TEST(GgufFile, EveryMetadataTypeIsRead) {
 }
 
 TEST(GgufFile, GettersSayWhatIsWrong) {
-  const File file = read(Builder().text("s", "t").scalar<std::int8_t>("n", ValueType::int8, -1).uint32("u", 9).bytes()).value();
+  const File file = read(Builder()
+                             .text("s", "t")
+                             .scalar<std::int8_t>("n", ValueType::int8, -1)
+                             .uint32("u", 9)
+                             .bytes())
+                        .value();
 
-  EXPECT_EQ(file.metadata.string("x").error(), (Error{ErrorCode::not_found, "The metadata has no 'x'."}));
-  EXPECT_EQ(file.metadata.integer("s").error().message, "The metadata 's' is of type string, not an integer.");
-  EXPECT_EQ(file.metadata.unsigned_integer("n").error().message, "The metadata 'n' (-1) is negative.");
-  EXPECT_EQ(file.metadata.unsigned_integer("u", 8).error().message, "The metadata 'u' (9) is greater than 8.");
-  EXPECT_EQ(file.metadata.boolean_or("s", true).error().message, "The metadata 's' is of type string, not bool.");
+  EXPECT_EQ(file.metadata.string("x").error(),
+            (Error{ErrorCode::not_found, "The metadata has no 'x'."}));
+  EXPECT_EQ(file.metadata.integer("s").error().message,
+            "The metadata 's' is of type string, not an integer.");
+  EXPECT_EQ(file.metadata.unsigned_integer("n").error().message,
+            "The metadata 'n' (-1) is negative.");
+  EXPECT_EQ(file.metadata.unsigned_integer("u", 8).error().message,
+            "The metadata 'u' (9) is greater than 8.");
+  EXPECT_EQ(file.metadata.boolean_or("s", true).error().message,
+            "The metadata 's' is of type string, not bool.");
   EXPECT_EQ(file.metadata.boolean_or("x", true).value(), true);
 }
 
@@ -96,7 +108,9 @@ TEST(GgufFile, TensorsLieWhereTheFileSays) {
   Builder builder;
   builder.version = 2;
   builder.alignment = 64;
-  builder.uint32("general.alignment", 64).tensor("b", {32, 3}, TensorType::q8_0, 64).tensor("a", {5}, TensorType::f32, 0);
+  builder.uint32("general.alignment", 64)
+      .tensor("b", {32, 3}, TensorType::q8_0, 64)
+      .tensor("a", {5}, TensorType::f32, 0);
 
   const File file = read(builder.bytes(64 + 3 * 34)).value();
 
@@ -149,70 +163,104 @@ constexpr auto f32 = TensorType::f32;
 const std::vector<BrokenCase> broken_cases = {
     {"Empty", "", "The file ends (at byte 0) inside the magic number, which needs 4 bytes at 0."},
     {"OtherMagic", "GGML1234", "The file begins with 0x47474d4c, not with 'GGUF'."},
-    {"VersionMissing", "GGUF\x03", "The file ends (at byte 5) inside the version, which needs 4 bytes at 4."},
+    {"VersionMissing", "GGUF\x03",
+     "The file ends (at byte 5) inside the version, which needs 4 bytes at 4."},
     {"Version1", with_front(1, 0, 0), "The file is GGUF version 1; versions 2 and 3 are read."},
-    {"BigEndian", with_front(0x03000000, 0, 0), "The file is big-endian GGUF version 3; only little-endian files are read."},
-    {"AbsurdTensors", with_front(3, ~0ull, 0), "The file announces 18446744073709551615 tensors; at most 131072 are read."},
-    {"ManyTensors", with_front(3, 1000, 0), "The file announces 1000 tensors, more than its 24 bytes can hold."},
-    {"AbsurdEntries", with_front(3, 0, 1ull << 40), "The file announces 1099511627776 metadata entries; at most 65536 are read."},
-    {"ManyEntries", with_front(3, 0, 65536), "The file announces 65536 metadata entries, more than its 24 bytes can hold."},
-    {"EntryCut", Builder().raw("key", 4, "\x01\x02").bytes(), "The file ends (at byte 41) inside the metadata 'key', which needs 4 bytes at 39."},
+    {"BigEndian", with_front(0x03000000, 0, 0),
+     "The file is big-endian GGUF version 3; only little-endian files are read."},
+    {"AbsurdTensors", with_front(3, ~0ull, 0),
+     "The file announces 18446744073709551615 tensors; at most 131072 are read."},
+    {"ManyTensors", with_front(3, 1000, 0),
+     "The file announces 1000 tensors, more than its 24 bytes can hold."},
+    {"AbsurdEntries", with_front(3, 0, 1ull << 40),
+     "The file announces 1099511627776 metadata entries; at most 65536 are read."},
+    {"ManyEntries", with_front(3, 0, 65536),
+     "The file announces 65536 metadata entries, more than its 24 bytes can hold."},
+    {"EntryCut", Builder().raw("key", 4, "\x01\x02").bytes(),
+     "The file ends (at byte 41) inside the metadata 'key', which needs 4 bytes at 39."},
     {"KeyEmpty", Builder().uint32("", 1).bytes(), "The key of metadata entry 0 is empty."},
-    {"KeyNotUtf8", Builder().uint32("a\xff", 1).bytes(), "A string in metadata entry 0 is not UTF-8 (byte 1 of 2)."},
-    {"KeyTwice", Builder().uint32("a", 1).uint32("a", 1).bytes(), "The metadata 'a' is there twice."},
-    {"TypeUnknown", Builder().raw("a", 13, "12345678").bytes(), "The type of the metadata 'a' is 13; there are types 0 to 12."},
-    {"BoolTwo", Builder().raw("a", 7, "\x02").bytes(), "The bool in the metadata 'a' is 2, neither 0 nor 1."},
+    {"KeyNotUtf8", Builder().uint32("a\xff", 1).bytes(),
+     "A string in metadata entry 0 is not UTF-8 (byte 1 of 2)."},
+    {"KeyTwice", Builder().uint32("a", 1).uint32("a", 1).bytes(),
+     "The metadata 'a' is there twice."},
+    {"TypeUnknown", Builder().raw("a", 13, "12345678").bytes(),
+     "The type of the metadata 'a' is 13; there are types 0 to 12."},
+    {"BoolTwo", Builder().raw("a", 7, "\x02").bytes(),
+     "The bool in the metadata 'a' is 2, neither 0 nor 1."},
     {"BoolTwoInArray", Builder().array<std::uint8_t>("a", ValueType::boolean, {1, 0, 3}).bytes(),
      "The bool in the metadata 'a' is 3, neither 0 nor 1."},
     {"StringAbsurd", Builder().raw("a", 8, with_length(~0ull)).bytes(),
      "A string in the metadata 'a' has 18446744073709551615 bytes, more than the 0 that follow."},
-    {"StringNotUtf8", Builder().text("a", "ok\xed\xa0\x80").bytes(), "A string in the metadata 'a' is not UTF-8 (byte 2 of 5)."},
-    {"ArrayTypeUnknown", Builder().raw("a", 9, std::string("\x0d\0\0\0\0\0\0\0\0\0\0\0", 12)).bytes(),
+    {"StringNotUtf8", Builder().text("a", "ok\xed\xa0\x80").bytes(),
+     "A string in the metadata 'a' is not UTF-8 (byte 2 of 5)."},
+    {"ArrayTypeUnknown",
+     Builder().raw("a", 9, std::string("\x0d\0\0\0\0\0\0\0\0\0\0\0", 12)).bytes(),
      "The type of the metadata 'a' is 13; there are types 0 to 12."},
     {"ArrayAbsurd", Builder().raw("a", 9, strings_of(1ull << 60, "")).bytes(),
-     "The array in the metadata 'a' has 1152921504606846976 elements of type string, more than the 0 bytes that follow can hold."},
+     "The array in the metadata 'a' has 1152921504606846976 elements of type string, more than the "
+     "0 bytes that follow can hold."},
     {"ArrayStringAbsurd", Builder().raw("a", 9, strings_of(1, with_length(99))).bytes(),
      "A string in the metadata 'a' has 99 bytes, more than the 0 that follow."},
-    {"ArrayStringNotUtf8", Builder().texts("a", {"ok", "\xff"}).bytes(), "String 1 of the metadata 'a' is not UTF-8."},
-    {"ArraysTooDeep", Builder().raw("a", 9, nested(5)).bytes(), "The arrays in the metadata 'a' nest deeper than 4 levels."},
-    {"AlignmentType", Builder().text("general.alignment", "32").bytes(), "The metadata 'general.alignment' is of type string, not uint32."},
-    {"AlignmentThree", Builder().uint32("general.alignment", 3).bytes(), "The alignment (3) is not a power of two."},
-    {"AlignmentZero", Builder().uint32("general.alignment", 0).bytes(), "The alignment (0) is not a power of two."},
+    {"ArrayStringNotUtf8", Builder().texts("a", {"ok", "\xff"}).bytes(),
+     "String 1 of the metadata 'a' is not UTF-8."},
+    {"ArraysTooDeep", Builder().raw("a", 9, nested(5)).bytes(),
+     "The arrays in the metadata 'a' nest deeper than 4 levels."},
+    {"AlignmentType", Builder().text("general.alignment", "32").bytes(),
+     "The metadata 'general.alignment' is of type string, not uint32."},
+    {"AlignmentThree", Builder().uint32("general.alignment", 3).bytes(),
+     "The alignment (3) is not a power of two."},
+    {"AlignmentZero", Builder().uint32("general.alignment", 0).bytes(),
+     "The alignment (0) is not a power of two."},
     {"TensorCut", Builder().tensor("t", {4}, f32, 0).bytes().substr(0, 50),
      "The file ends (at byte 50) inside the tensor 't', which needs 8 bytes at 49."},
     {"TensorNameLong", Builder().tensor(std::string(65, 'x'), {4}, f32, 0).bytes(16),
      "A string in the name of tensor 0 has 65 bytes; at most 64 are read."},
-    {"TensorNameNotUtf8", Builder().tensor("\x80", {4}, f32, 0).bytes(16), "A string in the name of tensor 0 is not UTF-8 (byte 0 of 1)."},
-    {"TensorTwice", Builder().tensor("t", {4}, f32, 0).tensor("t", {4}, f32, 32).bytes(64), "The tensor 't' is there twice."},
-    {"FiveDimensions", Builder().tensor("t", {1, 1, 1, 1, 1}, f32, 0).bytes(16), "The tensor 't' has 5 dimensions; there are at most 4."},
-    {"DimensionZero", Builder().tensor("t", {4, 0}, f32, 0).bytes(16), "Dimension 1 of the tensor 't' is 0."},
+    {"TensorNameNotUtf8", Builder().tensor("\x80", {4}, f32, 0).bytes(16),
+     "A string in the name of tensor 0 is not UTF-8 (byte 0 of 1)."},
+    {"TensorTwice", Builder().tensor("t", {4}, f32, 0).tensor("t", {4}, f32, 32).bytes(64),
+     "The tensor 't' is there twice."},
+    {"FiveDimensions", Builder().tensor("t", {1, 1, 1, 1, 1}, f32, 0).bytes(16),
+     "The tensor 't' has 5 dimensions; there are at most 4."},
+    {"DimensionZero", Builder().tensor("t", {4, 0}, f32, 0).bytes(16),
+     "Dimension 1 of the tensor 't' is 0."},
     {"DimensionsOverflow", Builder().tensor("t", {1ull << 32, 1ull << 31}, f32, 0).bytes(16),
      "The dimensions of the tensor 't' multiply to more than 2^63."},
-    {"BytesOverflow", Builder().tensor("t", {(1ull << 62) + 1}, f32, 0).bytes(16), "The tensor 't' has more than 2^64 bytes."},
-    {"FormatUnknown", Builder().tensor("t", {4}, 4u, 0).bytes(16), "The tensor 't' has type 4, which is no format of ggml."},
+    {"BytesOverflow", Builder().tensor("t", {(1ull << 62) + 1}, f32, 0).bytes(16),
+     "The tensor 't' has more than 2^64 bytes."},
+    {"FormatUnknown", Builder().tensor("t", {4}, 4u, 0).bytes(16),
+     "The tensor 't' has type 4, which is not a format of ggml."},
     {"RowNotBlocks", Builder().tensor("t", {33}, TensorType::q4_0, 0).bytes(64),
      "Rows of the tensor 't' have 33 elements, not a multiple of 32 as Q4_0 needs."},
-    {"TensorMisaligned", Builder().tensor("t", {4}, f32, 8).bytes(64), "The offset (8) of the tensor 't' is not a multiple of the alignment (32)."},
+    {"TensorMisaligned", Builder().tensor("t", {4}, f32, 8).bytes(64),
+     "The offset (8) of the tensor 't' is not a multiple of the alignment (32)."},
     {"TensorPastTheEnd", Builder().tensor("t", {4}, f32, 32).bytes(40),
-     "The tensor 't' (16 bytes at 32) lies past the end of the data (40 bytes); the file is incomplete."},
+     "The tensor 't' (16 bytes at 32) lies past the end of the data (40 bytes); the file is "
+     "incomplete."},
     {"TensorFarPastTheEnd", Builder().tensor("t", {4}, f32, ~31ull).bytes(40),
-     "The tensor 't' (16 bytes at 18446744073709551584) lies past the end of the data (40 bytes); the file is incomplete."},
+     "The tensor 't' (16 bytes at 18446744073709551584) lies past the end of the data (40 bytes); "
+     "the file is incomplete."},
     {"TensorWithoutData", Builder().tensor("t", {4}, f32, 0).bytes(),
-     "The tensor 't' (16 bytes at 0) lies past the end of the data (0 bytes); the file is incomplete."},
-    {"TensorsOverlap", Builder().tensor("a", {16}, f32, 0).tensor("b", {4}, f32, 32).bytes(64), "The tensors 'a' and 'b' overlap."},
+     "The tensor 't' (16 bytes at 0) lies past the end of the data (0 bytes); the file is "
+     "incomplete."},
+    {"TensorsOverlap", Builder().tensor("a", {16}, f32, 0).tensor("b", {4}, f32, 32).bytes(64),
+     "The tensors 'a' and 'b' overlap."},
 };
 
 class BrokenFile : public testing::TestWithParam<BrokenCase> {};
 TEST_P(BrokenFile, GetsOneSentence) { EXPECT_EQ(error_of(GetParam().bytes), GetParam().message); }
-INSTANTIATE_TEST_SUITE_P(Gguf, BrokenFile, testing::ValuesIn(broken_cases), [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Gguf, BrokenFile, testing::ValuesIn(broken_cases),
+                         [](const auto& row) { return row.param.name; });
 
 TEST(GgufFile, BoundsAreOptions) {
   const std::string bytes = Builder().raw("a", 9, nested(3)).bytes();
 
   EXPECT_TRUE(read(bytes));
-  EXPECT_EQ(error_of(bytes, {.array_depth_max = 2}), "The arrays in the metadata 'a' nest deeper than 2 levels.");
-  EXPECT_EQ(error_of(bytes, {.nested_arrays_max = 1}), "The file has more than 1 arrays inside arrays; the last are in the metadata 'a'.");
-  EXPECT_EQ(error_of(Builder().bytes(), {.header_bytes_max = 20}), "The header is longer than 20 bytes (Limits::header_bytes_max).");
+  EXPECT_EQ(error_of(bytes, {.array_depth_max = 2}),
+            "The arrays in the metadata 'a' nest deeper than 2 levels.");
+  EXPECT_EQ(error_of(bytes, {.nested_arrays_max = 1}),
+            "The file has more than 1 arrays inside arrays; the last are in the metadata 'a'.");
+  EXPECT_EQ(error_of(Builder().bytes(), {.header_bytes_max = 20}),
+            "The header is longer than 20 bytes (Limits::header_bytes_max).");
 }
 
 // A source that has nothing in memory, as in the browser, and counts what is asked for.
@@ -232,7 +280,7 @@ class RangeSource final : public Source {
 };
 
 TEST(GgufFile, ReadsTheSameThroughRanges) {
-  const auto path = weft::test::find_data("models/tiny-llama-chat-q4_k_m.gguf");
+  const auto path = weft::test::find_data("models/tiny-qwen2-short-q4_k_m.gguf");
   ASSERT_TRUE(path);
   const auto mapped = MappedFile::open(path->string()).value();
   const RangeSource ranges(weft::test::read_bytes(*path));
@@ -241,7 +289,7 @@ TEST(GgufFile, ReadsTheSameThroughRanges) {
   const File b = read_file(ranges).value();
 
   EXPECT_LE(ranges.largest, 1u << 18);
-  EXPECT_EQ(a.metadata.string("general.architecture").value(), "llama");
+  EXPECT_EQ(a.metadata.string("general.architecture").value(), "qwen2");
   EXPECT_EQ(a.metadata.array("tokenizer.ggml.tokens").value()->count, 3072u);
   EXPECT_EQ(a.metadata.entries().size(), b.metadata.entries().size());
   ASSERT_EQ(a.tensors.size(), b.tensors.size());
@@ -256,7 +304,8 @@ TEST(GgufFile, ReadsTheSameThroughRanges) {
 
 TEST(MappedFile, SaysWhatCannotBeOpened) {
   EXPECT_EQ(MappedFile::open("/no/such/file").error(),
-            (Error{ErrorCode::not_found, "The file '/no/such/file' cannot be opened: No such file or directory."}));
+            (Error{ErrorCode::not_found,
+                   "The file '/no/such/file' cannot be opened: No such file or directory."}));
   EXPECT_EQ(MappedFile::open("/").error().message, "'/' is not a regular file.");
 }
 

@@ -20,18 +20,22 @@ namespace weft::gguf {
 }
 
 // The upper half of an f32.
-[[nodiscard]] constexpr float bfloat_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+[[nodiscard]] constexpr float bfloat_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 // The nearest binary16, ties to even; infinity beyond 65519.
 [[nodiscard]] constexpr std::uint16_t float_to_half(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000);
   const std::uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000) return sign | 0x7E00;           // NaN
-  if (magnitude >= 0x477FF000) return sign | 0x7C00;          // 65520 and more
-  if (magnitude < 0x38800000) {                               // Below 2^-14: a multiple of 2^-24.
-    const float scaled = std::bit_cast<float>(magnitude) + 0.5f;  // The ulp of [0.5, 1) is 2^-24, so the addition rounds.
-    return sign | static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(scaled) - std::bit_cast<std::uint32_t>(0.5f));
+  if (magnitude > 0x7F800000) return sign | 0x7E00;   // NaN
+  if (magnitude >= 0x477FF000) return sign | 0x7C00;  // 65520 and more
+  if (magnitude < 0x38800000) {                       // Below 2^-14: a multiple of 2^-24.
+    const float scaled = std::bit_cast<float>(magnitude) +
+                         0.5f;  // The ulp of [0.5, 1) is 2^-24, so the addition rounds.
+    return sign | static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(scaled) -
+                                             std::bit_cast<std::uint32_t>(0.5f));
   }
   const std::uint32_t rounded = magnitude + 0xFFF + ((magnitude >> 13) & 1);
   return sign | static_cast<std::uint16_t>((rounded - 0x38000000) >> 13);

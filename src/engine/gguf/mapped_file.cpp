@@ -11,7 +11,9 @@ namespace weft::gguf {
 
 Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return fail(ErrorCode::not_found, "The file '{}' cannot be opened: {}.", path, std::strerror(errno));
+  if (descriptor < 0)
+    return fail(ErrorCode::not_found, "The file '{}' cannot be opened: {}.", path,
+                std::strerror(errno));
   struct stat about{};
   if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
     ::close(descriptor);
@@ -24,14 +26,16 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
     if (address == MAP_FAILED) {
       const int reason = errno;
       ::close(descriptor);
-      return fail(ErrorCode::out_of_memory, "The file '{}' ({} bytes) cannot be mapped: {}.", path, bytes, std::strerror(reason));
+      return fail(ErrorCode::out_of_memory, "The file '{}' ({} bytes) cannot be mapped: {}.", path,
+                  bytes, std::strerror(reason));
     }
   }
   ::close(descriptor);  // The mapping holds the file.
   return std::unique_ptr<MappedFile>(new MappedFile(address, bytes));
 }
 
-MappedFile::MappedFile(void* address, std::size_t bytes) : address_(address), memory_(ByteSpan(static_cast<const std::uint8_t*>(address), bytes)) {}
+MappedFile::MappedFile(void* address, std::size_t bytes)
+    : address_(address), memory_(ByteSpan(static_cast<const std::uint8_t*>(address), bytes)) {}
 
 MappedFile::~MappedFile() {
   if (address_ != nullptr) ::munmap(address_, static_cast<std::size_t>(memory_.bytes()));

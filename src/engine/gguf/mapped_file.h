@@ -10,13 +10,19 @@ namespace weft::gguf {
 
 class MappedFile final : public Source {
  public:
-  // Fails with not_found where the file cannot be opened, invalid_argument where it is not a regular file.
+  // Fails with not_found where the file cannot be opened, invalid_argument where it is not a
+  // regular file.
   [[nodiscard]] static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
   ~MappedFile() override;
 
   [[nodiscard]] std::uint64_t bytes() const override { return memory_.bytes(); }
-  [[nodiscard]] Result<> read(std::uint64_t offset, std::span<std::uint8_t> out) const override { return memory_.read(offset, out); }
-  [[nodiscard]] std::optional<ByteSpan> view(std::uint64_t offset, std::uint64_t bytes) const override { return memory_.view(offset, bytes); }
+  [[nodiscard]] Result<> read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+    return memory_.read(offset, out);
+  }
+  [[nodiscard]] std::optional<ByteSpan> view(std::uint64_t offset,
+                                             std::uint64_t bytes) const override {
+    return memory_.view(offset, bytes);
+  }
 
  private:
   MappedFile(void* address, std::size_t bytes);

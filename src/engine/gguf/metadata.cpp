@@ -24,14 +24,20 @@ constexpr std::array<TypeRow, value_type_count> type_rows = {{{"uint8", 1},
                                                               {"int64", 8},
                                                               {"float64", 8}}};
 
-std::unexpected<Error> missing(std::string_view key) { return fail(ErrorCode::not_found, "The metadata has no '{}'.", key); }
-std::unexpected<Error> wrong_type(std::string_view key, const Value& value, std::string_view wanted) {
-  return fail(ErrorCode::invalid_argument, "The metadata '{}' is of type {}, not {}.", key, to_string(type_of(value)), wanted);
+std::unexpected<Error> missing(std::string_view key) {
+  return fail(ErrorCode::not_found, "The metadata has no '{}'.", key);
+}
+std::unexpected<Error> wrong_type(std::string_view key, const Value& value,
+                                  std::string_view wanted) {
+  return fail(ErrorCode::invalid_argument, "The metadata '{}' is of type {}, not {}.", key,
+              to_string(type_of(value)), wanted);
 }
 
 }  // namespace
 
-std::string_view to_string(ValueType type) { return type_rows[static_cast<std::size_t>(type)].name; }
+std::string_view to_string(ValueType type) {
+  return type_rows[static_cast<std::size_t>(type)].name;
+}
 std::size_t scalar_bytes(ValueType type) { return type_rows[static_cast<std::size_t>(type)].bytes; }
 
 std::optional<std::int64_t> Array::integer(std::size_t i) const {
@@ -52,7 +58,8 @@ std::optional<std::int64_t> Array::integer(std::size_t i) const {
       return scalar<std::int64_t>(i);
     case ValueType::uint64: {
       const auto value = scalar<std::uint64_t>(i);
-      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+        return std::nullopt;
       return static_cast<std::int64_t>(value);
     }
     default:
@@ -65,7 +72,8 @@ std::optional<std::int64_t> integer_of(const Value& value) {
       [](const auto& held) -> std::optional<std::int64_t> {
         using T = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<T, std::uint64_t>) {
-          if (held > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+          if (held > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+            return std::nullopt;
           return static_cast<std::int64_t>(held);
         } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
           return held;
@@ -103,10 +111,13 @@ Result<std::uint64_t> Metadata::unsigned_integer(std::string_view key, std::uint
     number = *wide;
   } else {
     WEFT_ASSIGN(const std::int64_t integer, this->integer(key));
-    if (integer < 0) return fail(ErrorCode::invalid_argument, "The metadata '{}' ({}) is negative.", key, integer);
+    if (integer < 0)
+      return fail(ErrorCode::invalid_argument, "The metadata '{}' ({}) is negative.", key, integer);
     number = static_cast<std::uint64_t>(integer);
   }
-  if (number > max) return fail(ErrorCode::invalid_argument, "The metadata '{}' ({}) is greater than {}.", key, number, max);
+  if (number > max)
+    return fail(ErrorCode::invalid_argument, "The metadata '{}' ({}) is greater than {}.", key,
+                number, max);
   return number;
 }
 
@@ -144,17 +155,23 @@ Result<const Array*> Metadata::array(std::string_view key) const {
 Result<const Array*> Metadata::array(std::string_view key, ValueType element_type) const {
   WEFT_ASSIGN(const Array* held, array(key));
   if (held->element_type != element_type)
-    return fail(ErrorCode::invalid_argument, "The metadata '{}' is an array of {}, not of {}.", key, to_string(held->element_type),
-                to_string(element_type));
+    return fail(ErrorCode::invalid_argument, "The metadata '{}' is an array of {}, not of {}.", key,
+                to_string(held->element_type), to_string(element_type));
   return held;
 }
 
-Result<std::uint64_t> Metadata::unsigned_integer_or(std::string_view key, std::uint64_t otherwise, std::uint64_t max) const {
+Result<std::uint64_t> Metadata::unsigned_integer_or(std::string_view key, std::uint64_t otherwise,
+                                                    std::uint64_t max) const {
   return has(key) ? unsigned_integer(key, max) : Result<std::uint64_t>(otherwise);
 }
-Result<double> Metadata::number_or(std::string_view key, double otherwise) const { return has(key) ? number(key) : Result<double>(otherwise); }
-Result<bool> Metadata::boolean_or(std::string_view key, bool otherwise) const { return has(key) ? boolean(key) : Result<bool>(otherwise); }
-Result<std::string_view> Metadata::string_or(std::string_view key, std::string_view otherwise) const {
+Result<double> Metadata::number_or(std::string_view key, double otherwise) const {
+  return has(key) ? number(key) : Result<double>(otherwise);
+}
+Result<bool> Metadata::boolean_or(std::string_view key, bool otherwise) const {
+  return has(key) ? boolean(key) : Result<bool>(otherwise);
+}
+Result<std::string_view> Metadata::string_or(std::string_view key,
+                                             std::string_view otherwise) const {
   return has(key) ? string(key) : Result<std::string_view>(otherwise);
 }
 

@@ -1,5 +1,6 @@
-// A GGUF file's metadata: named values of thirteen types, in the order of the file. The getters say what is wrong in one
-// sentence: a missing key is not_found, a value of another type is invalid_argument.
+// A GGUF file's metadata: named values of thirteen types, in the order of the file. The getters say
+// what is wrong in one sentence: a missing key is not_found, a value of another type is
+// invalid_argument.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,21 @@
 namespace weft::gguf {
 
 // Numbers as they stand in files; also the index in Value.
-enum class ValueType : std::uint32_t { uint8, int8, uint16, int16, uint32, int32, float32, boolean, string, array, uint64, int64, float64 };
+enum class ValueType : std::uint32_t {
+  uint8,
+  int8,
+  uint16,
+  int16,
+  uint32,
+  int32,
+  float32,
+  boolean,
+  string,
+  array,
+  uint64,
+  int64,
+  float64
+};
 inline constexpr std::uint32_t value_type_count = 13;
 [[nodiscard]] std::string_view to_string(ValueType type);
 // Bytes of a scalar in the file; 0 for string and array.
@@ -64,9 +79,12 @@ struct Array {
   [[nodiscard]] std::optional<std::int64_t> integer(std::size_t i) const;
 };
 
-using Value = std::variant<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t, std::int32_t, float, bool, std::string, Array,
-                           std::uint64_t, std::int64_t, double>;
-[[nodiscard]] inline ValueType type_of(const Value& value) { return static_cast<ValueType>(value.index()); }
+using Value = std::variant<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t,
+                           std::int32_t, float, bool, std::string, Array, std::uint64_t,
+                           std::int64_t, double>;
+[[nodiscard]] inline ValueType type_of(const Value& value) {
+  return static_cast<ValueType>(value.index());
+}
 // The value of a scalar of any integer type; nullopt for other types and beyond int64.
 [[nodiscard]] std::optional<std::int64_t> integer_of(const Value& value);
 
@@ -86,7 +104,8 @@ class Metadata {
   // Any integer type.
   [[nodiscard]] Result<std::int64_t> integer(std::string_view key) const;
   // Any integer type, from 0 to `max`.
-  [[nodiscard]] Result<std::uint64_t> unsigned_integer(std::string_view key, std::uint64_t max = ~std::uint64_t{0}) const;
+  [[nodiscard]] Result<std::uint64_t> unsigned_integer(std::string_view key,
+                                                       std::uint64_t max = ~std::uint64_t{0}) const;
   // float32, float64 or any integer type.
   [[nodiscard]] Result<double> number(std::string_view key) const;
   [[nodiscard]] Result<bool> boolean(std::string_view key) const;
@@ -95,15 +114,19 @@ class Metadata {
   [[nodiscard]] Result<const Array*> array(std::string_view key, ValueType element_type) const;
 
   // The same, `otherwise` where the key is missing; another type is still an error.
-  [[nodiscard]] Result<std::uint64_t> unsigned_integer_or(std::string_view key, std::uint64_t otherwise, std::uint64_t max = ~std::uint64_t{0}) const;
+  [[nodiscard]] Result<std::uint64_t> unsigned_integer_or(
+      std::string_view key, std::uint64_t otherwise, std::uint64_t max = ~std::uint64_t{0}) const;
   [[nodiscard]] Result<double> number_or(std::string_view key, double otherwise) const;
   [[nodiscard]] Result<bool> boolean_or(std::string_view key, bool otherwise) const;
-  [[nodiscard]] Result<std::string_view> string_or(std::string_view key, std::string_view otherwise) const;
+  [[nodiscard]] Result<std::string_view> string_or(std::string_view key,
+                                                   std::string_view otherwise) const;
 
  private:
   struct TextHash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
   };
 
   std::vector<Entry> entries_;

@@ -26,9 +26,12 @@ class Reader {
   // `what` is named where the file ends too early.
   [[nodiscard]] Result<> read(std::span<std::uint8_t> out, std::string_view what) {
     if (out.size() > remaining() && end_ < source_.bytes())
-      return fail(ErrorCode::invalid_argument, "The header is longer than {} bytes (Limits::header_bytes_max).", end_);
+      return fail(ErrorCode::invalid_argument,
+                  "The header is longer than {} bytes (Limits::header_bytes_max).", end_);
     if (out.size() > remaining())
-      return fail(ErrorCode::invalid_argument, "The file ends (at byte {}) inside {}, which needs {} bytes at {}.", end_, what, out.size(), offset_);
+      return fail(ErrorCode::invalid_argument,
+                  "The file ends (at byte {}) inside {}, which needs {} bytes at {}.", end_, what,
+                  out.size(), offset_);
     while (!out.empty()) {
       if (window_at_ == window_.size()) WEFT_OK(refill());
       const std::size_t part = std::min(out.size(), window_.size() - window_at_);

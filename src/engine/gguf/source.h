@@ -1,5 +1,5 @@
-// Where a file's bytes come from: memory, a mapped file (mapped_file.h), and in the browser OPFS or HTTP ranges. Readers ask
-// for ranges, so that a model need not fit into memory.
+// Where a file's bytes come from: memory, a mapped file (mapped_file.h), and in the browser OPFS or
+// HTTP ranges. Readers ask for ranges, so that a model need not fit into memory.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,17 @@ class Source {
 
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
 
-  // Fills `out` from `offset` on. Fails with invalid_argument past the end, and with what the medium says.
+  // Fills `out` from `offset` on. Fails with invalid_argument past the end, and with what the
+  // medium says.
   [[nodiscard]] virtual Result<> read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
 
-  // The range itself where it lies in memory anyway, valid as long as the source; nullopt otherwise and past the end.
-  [[nodiscard]] virtual std::optional<ByteSpan> view(std::uint64_t offset, std::uint64_t bytes) const = 0;
+  // The range itself where it lies in memory anyway, valid as long as the source; nullopt otherwise
+  // and past the end.
+  [[nodiscard]] virtual std::optional<ByteSpan> view(std::uint64_t offset,
+                                                     std::uint64_t bytes) const = 0;
 };
 
-// Bytes that somebody else holds, for as long as this lives.
+// Bytes that the caller owns; they must outlive this source.
 class MemorySource final : public Source {
  public:
   explicit MemorySource(ByteSpan bytes) : bytes_(bytes) {}
@@ -36,11 +39,15 @@ class MemorySource final : public Source {
   [[nodiscard]] std::uint64_t bytes() const override { return bytes_.size(); }
   [[nodiscard]] Result<> read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
     const auto range = view(offset, out.size());
-    if (!range) return fail(ErrorCode::invalid_argument, "The range of {} bytes at {} lies past the end ({}).", out.size(), offset, bytes_.size());
+    if (!range)
+      return fail(ErrorCode::invalid_argument,
+                  "The range of {} bytes at {} lies past the end ({}).", out.size(), offset,
+                  bytes_.size());
     if (!out.empty()) std::memcpy(out.data(), range->data(), out.size());
     return {};
   }
-  [[nodiscard]] std::optional<ByteSpan> view(std::uint64_t offset, std::uint64_t bytes) const override {
+  [[nodiscard]] std::optional<ByteSpan> view(std::uint64_t offset,
+                                             std::uint64_t bytes) const override {
     if (offset > bytes_.size() || bytes > bytes_.size() - offset) return std::nullopt;
     return bytes_.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes));
   }

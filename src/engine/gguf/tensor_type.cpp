@@ -49,7 +49,8 @@ constexpr std::array<TensorTypeInfo, 35> types = {{
 }  // namespace
 
 const TensorTypeInfo* find_tensor_type(std::uint32_t number) {
-  const auto found = std::ranges::find(types, static_cast<TensorType>(number), &TensorTypeInfo::type);
+  const auto found =
+      std::ranges::find(types, static_cast<TensorType>(number), &TensorTypeInfo::type);
   return found == types.end() ? nullptr : &*found;
 }
 

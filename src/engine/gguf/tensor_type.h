@@ -53,7 +53,7 @@ struct TensorTypeInfo {
   std::uint32_t block_bytes;
 };
 
-// nullptr for a number that is none of the above.
+// nullptr if the number is not one of the above.
 [[nodiscard]] const TensorTypeInfo* find_tensor_type(std::uint32_t number);
 [[nodiscard]] const TensorTypeInfo& info(TensorType type);
 [[nodiscard]] inline std::string_view to_string(TensorType type) { return info(type).name; }

@@ -42,7 +42,9 @@ class Builder {
     put(bytes, value);
     return raw(key, static_cast<std::uint32_t>(type), bytes);
   }
-  Builder& uint32(std::string_view key, std::uint32_t value) { return scalar(key, ValueType::uint32, value); }
+  Builder& uint32(std::string_view key, std::uint32_t value) {
+    return scalar(key, ValueType::uint32, value);
+  }
   Builder& text(std::string_view key, std::string_view value) {
     std::string bytes;
     put_text(bytes, value);
@@ -64,7 +66,8 @@ class Builder {
     return raw(key, static_cast<std::uint32_t>(ValueType::array), bytes);
   }
   // A tensor at `offset` into the data.
-  Builder& tensor(std::string_view name, const std::vector<std::uint64_t>& dimensions, std::uint32_t type, std::uint64_t offset) {
+  Builder& tensor(std::string_view name, const std::vector<std::uint64_t>& dimensions,
+                  std::uint32_t type, std::uint64_t offset) {
     put_text(tensors_, name);
     put(tensors_, static_cast<std::uint32_t>(dimensions.size()));
     for (const std::uint64_t size : dimensions) put(tensors_, size);
@@ -73,7 +76,8 @@ class Builder {
     ++tensor_count;
     return *this;
   }
-  Builder& tensor(std::string_view name, const std::vector<std::uint64_t>& dimensions, TensorType type, std::uint64_t offset) {
+  Builder& tensor(std::string_view name, const std::vector<std::uint64_t>& dimensions,
+                  TensorType type, std::uint64_t offset) {
     return tensor(name, dimensions, static_cast<std::uint32_t>(type), offset);
   }
 

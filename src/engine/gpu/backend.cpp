@@ -1,7 +1,8 @@
 #include "engine/gpu/backend.h"
 
 #include <algorithm>
-#include <format>
+
+#include "common/base/format.h"
 
 namespace weft::gpu {
 
@@ -30,8 +31,12 @@ void Backend::count_buffer_bytes(std::int64_t change) {
 }
 
 std::span<const std::string_view> known_features() {
-  static constexpr std::array<std::string_view, 6> names = {
-      "chromium-experimental-subgroup-matrix", "core-features-and-limits", "shader-f16", "subgroup-size-control", "subgroups", "timestamp-query"};
+  static constexpr std::array<std::string_view, 6> names = {"chromium-experimental-subgroup-matrix",
+                                                            "core-features-and-limits",
+                                                            "shader-f16",
+                                                            "subgroup-size-control",
+                                                            "subgroups",
+                                                            "timestamp-query"};
   return names;
 }
 
@@ -42,7 +47,9 @@ std::vector<std::string> wanted_features(const AdapterInfo& adapter, const Devic
   } else {
     wanted.assign(known_features().begin(), known_features().end());
   }
-  std::erase_if(wanted, [&](const std::string& name) { return std::ranges::find(adapter.features, name) == adapter.features.end(); });
+  std::erase_if(wanted, [&](const std::string& name) {
+    return std::ranges::find(adapter.features, name) == adapter.features.end();
+  });
   return wanted;
 }
 
@@ -66,9 +73,10 @@ std::optional<std::size_t> best_adapter(std::span<const AdapterInfo> adapters) {
 }
 
 std::optional<std::string> first_error(std::span<const CompileMessage> messages) {
-  const auto error = std::ranges::find(messages, CompileMessage::Kind::error, &CompileMessage::kind);
+  const auto error =
+      std::ranges::find(messages, CompileMessage::Kind::error, &CompileMessage::kind);
   if (error == messages.end()) return std::nullopt;
-  return std::format("{}:{}: {}", error->line, error->column, error->text);
+  return weft::format("{}:{}: {}", error->line, error->column, error->text);
 }
 
 }  // namespace weft::gpu

@@ -4,10 +4,11 @@
 //   backend.idle(wait.completion());      // started now; several may be under way
 //   Result<> result = co_await wait;
 //
-// A completion never resumes anybody by itself: it puts the waiter into the ReadyQueue, and whoever owns the thread
-// resumes from there, so that no coroutine runs inside a driver's callback.
-// Threading: all of one queue belongs to one thread. Lifetime: a waiter may be destroyed while its operation is under
-// way; the completion then falls on deaf ears, and wanted() says so to a backend that would write through a pointer.
+// A completion never resumes a waiter by itself: it puts the waiter into the ReadyQueue, and the
+// owner of the thread resumes from there, so that no coroutine runs inside a driver's callback.
+// Threading: all of one queue belongs to one thread. Lifetime: a waiter may be destroyed while its
+// operation is under way; the completion is then ignored, and wanted() says so to a backend
+// that would write through a pointer.
 #pragma once
 
 #include <coroutine>
@@ -31,7 +32,8 @@ class ReadyQueue {
   void push(std::shared_ptr<WaitState> state) { ready_.push_back(std::move(state)); }
   [[nodiscard]] bool empty() const { return ready_.empty(); }
 
-  // Resumes all that are ready, also those that become so meanwhile. A nested call does nothing. Whether any was resumed.
+  // Resumes all that are ready, also those that become so meanwhile. A nested call does nothing.
+  // Whether any was resumed.
   bool drain() {
     if (draining_) return false;
     draining_ = true;
@@ -62,14 +64,15 @@ struct WaitStateOf : WaitState {
 template <class T = void>
 class Completion {
  public:
-  Completion(std::shared_ptr<WaitStateOf<T>> state, std::shared_ptr<ReadyQueue> ready) : state_(std::move(state)), ready_(std::move(ready)) {}
+  Completion(std::shared_ptr<WaitStateOf<T>> state, std::shared_ptr<ReadyQueue> ready)
+      : state_(std::move(state)), ready_(std::move(ready)) {}
 
   void operator()(Result<T> result) const {
     check(!state_->result.has_value(), "an operation completes once");
     state_->result.emplace(std::move(result));
     if (state_->waiter) ready_->push(state_);
   }
-  // False when nobody will look at the result any more.
+  // False when the waiter was destroyed, so that the result will not be read.
   [[nodiscard]] bool wanted() const { return !state_->abandoned; }
 
  private:

@@ -4,15 +4,19 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/format.h"
 #include "common/base/log.h"
 #include "engine/gpu/backend.h"
 
 namespace weft::gpu {
 namespace {
 
-std::unexpected<Error> lost_error(const std::string& reason) { return fail(ErrorCode::device_lost, "The GPU device is lost: {}", reason); }
+std::unexpected<Error> lost_error(const std::string& reason) {
+  return fail(ErrorCode::device_lost, "The GPU device is lost: {}", reason);
+}
 
-// A wait's result, unless the device was lost meanwhile: drivers report success for work that a lost device never did.
+// A wait's result, unless the device was lost meanwhile: drivers report success for work that a
+// lost device never did.
 template <class T>
 Result<T> unless_lost(const Backend& backend, Result<T> result) {
   auto lost = backend.health()->with([](const Health& health) { return health.lost; });
@@ -25,7 +29,9 @@ Async<> report_submit(Wait<> scope, SharedHealth health, std::string label) {
   Result<> result = co_await scope;
   if (result || health->with([](const Health& state) { return state.lost.has_value(); })) co_return;
   log_error("gpu: submit \"{}\": {}", label, result.error().message);
-  health->with([&](Health& state) { state.add_error(std::format("submit \"{}\": {}", label, result.error().message)); });
+  health->with([&](Health& state) {
+    state.add_error(weft::format("submit \"{}\": {}", label, result.error().message));
+  });
 }
 
 }  // namespace
@@ -36,7 +42,10 @@ Object::Object(Backend& backend, Handle handle, ObjectKind kind, std::uint64_t b
 }
 
 Object::Object(Object&& other) noexcept
-    : backend_(other.backend_), buffer_bytes_(std::exchange(other.buffer_bytes_, 0)), handle_(std::exchange(other.handle_, 0)), kind_(other.kind_) {}
+    : backend_(other.backend_),
+      buffer_bytes_(std::exchange(other.buffer_bytes_, 0)),
+      handle_(std::exchange(other.handle_, 0)),
+      kind_(other.kind_) {}
 
 Object& Object::operator=(Object&& other) noexcept {
   std::swap(backend_, other.backend_);
@@ -54,15 +63,20 @@ Object::~Object() {
 Handle Object::take() { return std::exchange(handle_, 0); }
 
 Pass::Pass(Pass&& other) noexcept
-    : backend_(other.backend_), handle_(std::exchange(other.handle_, 0)), pipeline_(other.pipeline_), groups_(other.groups_) {}
+    : backend_(other.backend_),
+      handle_(std::exchange(other.handle_, 0)),
+      pipeline_(other.pipeline_),
+      groups_(other.groups_) {}
 
-void Pass::run(const Pipeline& pipeline, std::span<const BindGroup* const> groups, Workgroups workgroups) {
+void Pass::run(const Pipeline& pipeline, std::span<const BindGroup* const> groups,
+               Workgroups workgroups) {
   check(handle_ != 0, "a pass that has ended takes no more dispatches");
   check(groups.size() <= groups_max, "WebGPU has four bind groups");
   Dispatch dispatch;
   if (pipeline.handle() != pipeline_) dispatch.pipeline = pipeline_ = pipeline.handle();
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (groups[i] != nullptr && groups[i]->handle() != groups_[i]) dispatch.groups[i] = groups_[i] = groups[i]->handle();
+    if (groups[i] != nullptr && groups[i]->handle() != groups_[i])
+      dispatch.groups[i] = groups_[i] = groups[i]->handle();
   }
   dispatch.workgroups = workgroups;
   backend_->dispatch(handle_, dispatch);
@@ -81,14 +95,18 @@ Pass Encoder::begin_pass(std::string_view label, TimestampWrites timestamps) {
   return Pass(*backend_, backend_->begin_pass(handle(), label, timestamps));
 }
 
-void Encoder::copy(const Buffer& source, std::uint64_t source_offset, const Buffer& destination, std::uint64_t destination_offset,
-                   std::uint64_t size) {
-  backend_->copy(handle(), source.handle(), source_offset, destination.handle(), destination_offset, size);
+void Encoder::copy(const Buffer& source, std::uint64_t source_offset, const Buffer& destination,
+                   std::uint64_t destination_offset, std::uint64_t size) {
+  backend_->copy(handle(), source.handle(), source_offset, destination.handle(), destination_offset,
+                 size);
 }
 
-void Encoder::clear(const Buffer& buffer, std::uint64_t offset, std::uint64_t size) { backend_->clear(handle(), buffer.handle(), offset, size); }
+void Encoder::clear(const Buffer& buffer, std::uint64_t offset, std::uint64_t size) {
+  backend_->clear(handle(), buffer.handle(), offset, size);
+}
 
-void Encoder::resolve(const QuerySet& query_set, std::uint32_t first, std::uint32_t count, const Buffer& destination, std::uint64_t offset) {
+void Encoder::resolve(const QuerySet& query_set, std::uint32_t first, std::uint32_t count,
+                      const Buffer& destination, std::uint64_t offset) {
   backend_->resolve(handle(), query_set.handle(), first, count, destination.handle(), offset);
 }
 
@@ -100,7 +118,8 @@ const Limits& Device::limits() const { return backend_->description().limits; }
 bool Device::has(std::string_view feature) const {
   const auto& enabled = backend_->description().features;
   const auto& language = adapter().wgsl_features;
-  return std::ranges::find(enabled, feature) != enabled.end() || std::ranges::find(language, feature) != language.end();
+  return std::ranges::find(enabled, feature) != enabled.end() ||
+         std::ranges::find(language, feature) != language.end();
 }
 
 Buffer Device::create_buffer(const BufferOptions& options) {
@@ -109,17 +128,22 @@ Buffer Device::create_buffer(const BufferOptions& options) {
   return Buffer(*backend_, backend_->create_buffer(rounded), rounded.size);
 }
 
-BindGroup Device::create_bind_group(const Pipeline& pipeline, std::uint32_t group, std::span<const BoundBuffer> buffers) {
-  return BindGroup(*backend_, backend_->create_bind_group(pipeline.handle(), group, buffers), ObjectKind::bind_group);
+BindGroup Device::create_bind_group(const Pipeline& pipeline, std::uint32_t group,
+                                    std::span<const BoundBuffer> buffers) {
+  return BindGroup(*backend_, backend_->create_bind_group(pipeline.handle(), group, buffers),
+                   ObjectKind::bind_group);
 }
 
-QuerySet Device::create_timestamps(std::uint32_t count) { return QuerySet(*backend_, backend_->create_timestamps(count), ObjectKind::query_set); }
+QuerySet Device::create_timestamps(std::uint32_t count) {
+  return QuerySet(*backend_, backend_->create_timestamps(count), ObjectKind::query_set);
+}
 
 Async<Result<Pipeline>> Device::create_pipeline(PipelineOptions options) {
   Wait<Handle> wait(backend_->ready());
   backend_->create_pipeline(options, wait.completion());
   Result<Handle> handle = co_await wait;
-  Result<Pipeline> pipeline = std::move(handle).transform([this](Handle made) { return Pipeline(*backend_, made, ObjectKind::pipeline); });
+  Result<Pipeline> pipeline = std::move(handle).transform(
+      [this](Handle made) { return Pipeline(*backend_, made, ObjectKind::pipeline); });
   co_return unless_lost(*backend_, std::move(pipeline));
 }
 
@@ -129,7 +153,9 @@ Async<Result<std::vector<CompileMessage>>> Device::compile_messages(std::string 
   co_return unless_lost(*backend_, co_await wait);
 }
 
-Encoder Device::create_encoder(std::string_view label) { return Encoder(*backend_, backend_->create_encoder(label), label); }
+Encoder Device::create_encoder(std::string_view label) {
+  return Encoder(*backend_, backend_->create_encoder(label), label);
+}
 
 void Device::submit(Encoder encoder) {
   check(encoder.handle() != 0, "an encoder is submitted once");
@@ -145,7 +171,8 @@ void Device::write(const Buffer& buffer, std::uint64_t offset, ByteSpan bytes) {
   if (!bytes.empty()) backend_->write(buffer.handle(), offset, bytes);
 }
 
-Async<Result<>> Device::read(const Buffer& buffer, std::uint64_t offset, std::span<std::uint8_t> out) {
+Async<Result<>> Device::read(const Buffer& buffer, std::uint64_t offset,
+                             std::span<std::uint8_t> out) {
   Wait<> wait(backend_->ready());
   backend_->read(buffer.handle(), offset, out, wait.completion());
   co_return unless_lost(*backend_, co_await wait);
@@ -168,7 +195,9 @@ Async<Result<>> Device::pop_error_scope() {
 std::vector<std::string> Device::uncaptured_errors() {
   return backend_->health()->with([](Health& health) {
     auto errors = std::exchange(health.errors, {});
-    if (health.errors_dropped > 0) errors.push_back(std::format("{} more errors were dropped.", std::exchange(health.errors_dropped, 0)));
+    if (health.errors_dropped > 0)
+      errors.push_back(
+          weft::format("{} more errors were dropped.", std::exchange(health.errors_dropped, 0)));
     return errors;
   });
 }

@@ -1,20 +1,21 @@
-// The GPU as the rest of Weft sees it: one API over Dawn (native/), navigator.gpu (web/) and nothing at all (null/, which
-// records commands and runs none, for tests above the device).
+// The GPU as the rest of Weft sees it: one API over Dawn (native/), navigator.gpu (web/) and
+// nothing at all (null/, which records commands and runs none, for tests above the device).
 //
 //   WEFT_CO_ASSIGN(auto device, co_await instance.create_device({.label = "worker"}));
-//   WEFT_CO_ASSIGN(auto pipeline, co_await device->create_pipeline({.wgsl = source, .groups = {{{0, BindingKind::storage}}}}));
-//   auto group = device->create_bind_group(pipeline, 0, {{0, buffer}});
+//   WEFT_CO_ASSIGN(auto pipeline, co_await device->create_pipeline({.wgsl = source, .groups = {{{0,
+//   BindingKind::storage}}}})); auto group = device->create_bind_group(pipeline, 0, {{0, buffer}});
 //   Encoder encoder = device->create_encoder();
 //   { Pass pass = encoder.begin_pass(); pass.run(pipeline, {&group}, {64}); }
 //   encoder.copy(buffer, 0, readback, 0, bytes);
 //   device->submit(std::move(encoder));
 //   WEFT_CO_OK(co_await device->read(readback, 0, out));
 //
-// Waiting is always a co_await; nothing here blocks. Natively whoever owns the thread pumps it (run.h), in the browser
-// the event loop does. An Async starts when it is awaited.
-// Threading: a device and all that it made belong to one thread. Lifetime: a device outlives all that it made.
-// Errors: creation of buffers and bind groups cannot fail by itself in WebGPU; mistakes and exhausted memory arrive at
-// the innermost error scope (push_error_scope), otherwise at uncaptured_errors() and in the log.
+// Waiting is always a co_await; nothing here blocks. Natively the owner of the thread polls the
+// waits (run.h), in the browser the event loop does. An Async starts when it is awaited. Threading:
+// a device and all that it made belong to one thread. Lifetime: a device outlives all that it made.
+// Errors: creation of buffers and bind groups cannot fail by itself in WebGPU; mistakes and
+// exhausted memory arrive at the innermost error scope (push_error_scope), otherwise at
+// uncaptured_errors() and in the log.
 #pragma once
 
 #include <array>
@@ -62,7 +63,8 @@ class Object {
 class Buffer : public Object {
  public:
   Buffer() = default;
-  Buffer(Backend& backend, Handle handle, std::uint64_t size) : Object(backend, handle, ObjectKind::buffer, size) {}
+  Buffer(Backend& backend, Handle handle, std::uint64_t size)
+      : Object(backend, handle, ObjectKind::buffer, size) {}
   [[nodiscard]] std::uint64_t size() const { return buffer_bytes_; }
 };
 
@@ -112,8 +114,10 @@ class Pass {
   ~Pass() { end(); }
 
   // groups[i] goes to @group(i); a null pointer leaves what is set there.
-  void run(const Pipeline& pipeline, std::span<const BindGroup* const> groups, Workgroups workgroups);
-  void run(const Pipeline& pipeline, std::initializer_list<const BindGroup*> groups, Workgroups workgroups) {
+  void run(const Pipeline& pipeline, std::span<const BindGroup* const> groups,
+           Workgroups workgroups);
+  void run(const Pipeline& pipeline, std::initializer_list<const BindGroup*> groups,
+           Workgroups workgroups) {
     run(pipeline, std::span(groups.begin(), groups.size()), workgroups);
   }
   // Bytes for var<immediate>, used by the runs that follow; needs limits().immediate_bytes_max.
@@ -128,16 +132,20 @@ class Pass {
   std::array<Handle, groups_max> groups_{};
 };
 
-// Records commands; many dispatches in one pass and many passes in one encoder. device.submit() takes it.
+// Records commands; many dispatches in one pass and many passes in one encoder. device.submit()
+// takes it.
 class Encoder : public Object {
  public:
   Encoder() = default;
-  Encoder(Backend& backend, Handle handle, std::string_view label) : Object(backend, handle, ObjectKind::encoder), label_(label) {}
+  Encoder(Backend& backend, Handle handle, std::string_view label)
+      : Object(backend, handle, ObjectKind::encoder), label_(label) {}
   [[nodiscard]] Pass begin_pass(std::string_view label = "", TimestampWrites timestamps = {});
-  void copy(const Buffer& source, std::uint64_t source_offset, const Buffer& destination, std::uint64_t destination_offset, std::uint64_t size);
+  void copy(const Buffer& source, std::uint64_t source_offset, const Buffer& destination,
+            std::uint64_t destination_offset, std::uint64_t size);
   void clear(const Buffer& buffer, std::uint64_t offset, std::uint64_t size);
   // Writes `count` u64 nanoseconds; destination has query_resolve, offset is a multiple of 256.
-  void resolve(const QuerySet& query_set, std::uint32_t first, std::uint32_t count, const Buffer& destination, std::uint64_t offset);
+  void resolve(const QuerySet& query_set, std::uint32_t first, std::uint32_t count,
+               const Buffer& destination, std::uint64_t offset);
 
  private:
   friend class Device;
@@ -146,16 +154,18 @@ class Encoder : public Object {
 
 struct DeviceOptions {
   std::string label = "weft";
-  // Features to ask for where the adapter has them; the default asks for every one the adapter offers that Weft knows.
+  // Features to ask for where the adapter has them; the default asks for every one the adapter
+  // offers that Weft knows.
   std::optional<std::vector<std::string>> features = {};
-  // Natively: turns validation and robustness off, and features on that Dawn holds to be experimental. For our own kernels
-  // only, never for strangers' shaders: a mistake may end the process. Compile errors are still reported.
+  // Natively: turns validation and robustness off, and features on that Dawn holds to be
+  // experimental. For our own kernels only, never for strangers' shaders: a mistake may end the
+  // process. Compile errors are still reported.
   bool trusted_shaders = false;
   // Natively: where Dawn keeps compiled pipelines between runs; empty for memory only.
   std::string cache_directory = {};
   std::uint64_t cache_bytes_max = std::uint64_t{256} << 20;
-  // Catches each submit's errors in a scope of its own and reports them with the encoder's label at uncaptured_errors()
-  // (and not at outer scopes).
+  // Catches each submit's errors in a scope of its own and reports them with the encoder's label at
+  // uncaptured_errors() (and not at outer scopes).
   bool debug = false;
 };
 
@@ -171,13 +181,17 @@ class Device {
 
   // The device's out-of-memory and over-limit errors come through the error scope.
   [[nodiscard]] Buffer create_buffer(const BufferOptions& options);
-  [[nodiscard]] BindGroup create_bind_group(const Pipeline& pipeline, std::uint32_t group, std::span<const BoundBuffer> buffers);
-  [[nodiscard]] BindGroup create_bind_group(const Pipeline& pipeline, std::uint32_t group, std::initializer_list<BoundBuffer> buffers) {
+  [[nodiscard]] BindGroup create_bind_group(const Pipeline& pipeline, std::uint32_t group,
+                                            std::span<const BoundBuffer> buffers);
+  [[nodiscard]] BindGroup create_bind_group(const Pipeline& pipeline, std::uint32_t group,
+                                            std::initializer_list<BoundBuffer> buffers) {
     return create_bind_group(pipeline, group, std::span(buffers.begin(), buffers.size()));
   }
-  [[nodiscard]] QuerySet create_timestamps(std::uint32_t count);  // Needs the feature timestamp-query.
+  [[nodiscard]] QuerySet create_timestamps(
+      std::uint32_t count);  // Needs the feature timestamp-query.
 
-  // Compiles. Fails with invalid_argument and "LINE:COLUMN: what the compiler says" for the first error of the shader.
+  // Compiles. Fails with invalid_argument and "LINE:COLUMN: what the compiler says" for the first
+  // error of the shader.
   [[nodiscard]] Async<Result<Pipeline>> create_pipeline(PipelineOptions options);
   // Everything the compiler has to say about a shader, without making a pipeline.
   [[nodiscard]] Async<Result<std::vector<CompileMessage>>> compile_messages(std::string wgsl);
@@ -186,8 +200,10 @@ class Device {
   void submit(Encoder encoder);
   // Through the queue's own staging; offset and bytes.size() are multiples of 4.
   void write(const Buffer& buffer, std::uint64_t offset, ByteSpan bytes);
-  // Maps [offset, offset + out.size()) of a map_read buffer and copies it out. offset is a multiple of 8. `out` stays valid until done.
-  [[nodiscard]] Async<Result<>> read(const Buffer& buffer, std::uint64_t offset, std::span<std::uint8_t> out);
+  // Maps [offset, offset + out.size()) of a map_read buffer and copies it out. offset is a multiple
+  // of 8. `out` stays valid until done.
+  [[nodiscard]] Async<Result<>> read(const Buffer& buffer, std::uint64_t offset,
+                                     std::span<std::uint8_t> out);
   // Everything submitted so far is done.
   [[nodiscard]] Async<Result<>> idle();
 
@@ -215,14 +231,17 @@ class Device {
   std::unique_ptr<Backend> backend_;
 };
 
-// Where devices come from: native::create_instance(), web::create_instance(), null::create_instance().
+// Where devices come from: native::create_instance(), web::create_instance(),
+// null::create_instance().
 class Instance {
  public:
   virtual ~Instance() = default;
   // Every adapter there is; in a browser at most the one it offers.
   [[nodiscard]] virtual Async<Result<std::vector<AdapterInfo>>> adapters() = 0;
-  // A device on adapters()[index]; without an index on the best one: discrete before integrated before cpu.
-  [[nodiscard]] virtual Async<Result<std::unique_ptr<Device>>> create_device(DeviceOptions options, std::optional<std::size_t> index = {}) = 0;
+  // A device on adapters()[index]; without an index on the best one: discrete before integrated
+  // before cpu.
+  [[nodiscard]] virtual Async<Result<std::unique_ptr<Device>>> create_device(
+      DeviceOptions options, std::optional<std::size_t> index = {}) = 0;
 };
 
 }  // namespace weft::gpu

@@ -1,5 +1,5 @@
-// Device over any backend, on the null one: state that is set is not set again, errors go where they belong, a loss
-// ends every wait, and nothing that piles up is without bound.
+// Device over any backend, on the null one: state that is set is not set again, errors go where
+// they belong, a loss ends every wait, and nothing that piles up is without bound.
 #include <gtest/gtest.h>
 
 #include "engine/gpu/null/instance.h"
@@ -14,7 +14,11 @@ class DeviceTest : public testing::Test {
   std::unique_ptr<null::NullInstance> instance_ = null::create_instance();
   std::unique_ptr<Device> device_ = run(*instance_, instance_->create_device({})).value();
 
-  Pipeline pipeline() { return run(*instance_, device_->create_pipeline({.wgsl = "", .groups = {{{0, BindingKind::storage}}}})).value(); }
+  Pipeline pipeline() {
+    return run(*instance_,
+               device_->create_pipeline({.wgsl = "", .groups = {{{0, BindingKind::storage}}}}))
+        .value();
+  }
 };
 
 TEST_F(DeviceTest, SetsPipelineAndGroupsOnlyWhenTheyChange) {
@@ -51,7 +55,8 @@ TEST_F(DeviceTest, CountsTheBytesOfBuffersThatExist) {
 }
 
 TEST_F(DeviceTest, GivesCompileErrorsWithLineAndColumn) {
-  instance_->failures().compile = CompileMessage{CompileMessage::Kind::error, 3, 17, "unresolved value 'x'"};
+  instance_->failures().compile =
+      CompileMessage{CompileMessage::Kind::error, 3, 17, "unresolved value 'x'"};
 
   const auto made = run(*instance_, device_->create_pipeline({.wgsl = "..."}));
 
@@ -83,7 +88,9 @@ TEST_F(DeviceTest, KeepsABoundedListOfUncapturedErrors) {
   EXPECT_TRUE(device_->uncaptured_errors().empty());
 }
 
-Async<Result<>> read_all(Device* device, const Buffer* buffer, ByteVector* out) { co_return co_await device->read(*buffer, 0, *out); }
+Async<Result<>> read_all(Device* device, const Buffer* buffer, ByteVector* out) {
+  co_return co_await device->read(*buffer, 0, *out);
+}
 
 TEST_F(DeviceTest, EndsEveryWaitWhenTheDeviceIsLostAndSaysSoOnce) {
   const Buffer buffer = device_->create_buffer({.size = 16, .usage = BufferUsage::map_read});
@@ -93,7 +100,8 @@ TEST_F(DeviceTest, EndsEveryWaitWhenTheDeviceIsLostAndSaysSoOnce) {
   std::optional<Result<>> read;
   std::optional<Result<>> idle;
   instance_->hold();
-  start<Result<>>(read_all(device_.get(), &buffer, &out), [&](Result<> result) { read = std::move(result); });
+  start<Result<>>(read_all(device_.get(), &buffer, &out),
+                  [&](Result<> result) { read = std::move(result); });
   start<Result<>>(device_->idle(), [&](Result<> result) { idle = std::move(result); });
 
   instance_->lose("unplugged");
@@ -118,7 +126,7 @@ TEST_F(DeviceTest, ForgetsAWaiterThatWasDestroyedWhileWaiting) {
 
   instance_->poll({});
 
-  EXPECT_EQ(out, ByteVector(16)) << "nobody waits, so nobody's memory is written";
+  EXPECT_EQ(out, ByteVector(16)) << "the read was abandoned, so its memory is not written";
   EXPECT_EQ(instance_->under_way(), 0);
 }
 
@@ -129,16 +137,20 @@ TEST_F(DeviceTest, NamesTheSubmitThatWentWrongWhenDebugging) {
   device->submit(device->create_encoder("layer 3"));
   while (instance_->poll({})) continue;
 
-  ASSERT_EQ(device->uncaptured_errors(), std::vector<std::string>{"submit \"layer 3\": Buffer is destroyed."});
+  ASSERT_EQ(device->uncaptured_errors(),
+            std::vector<std::string>{"submit \"layer 3\": Buffer is destroyed."});
 }
 
 TEST_F(DeviceTest, AsksOnlyForFeaturesThatTheAdapterHas) {
-  const auto device = run(*instance_, instance_->create_device({.features = {{"shader-f16", "warp-drive"}}})).value();
+  const auto device =
+      run(*instance_, instance_->create_device({.features = {{"shader-f16", "warp-drive"}}}))
+          .value();
 
   EXPECT_TRUE(device->has("shader-f16"));
   EXPECT_FALSE(device->has("warp-drive"));
   EXPECT_FALSE(device->has("subgroups"));
-  EXPECT_TRUE(device->has("packed_4x8_integer_dot_product")) << "language features come with the adapter";
+  EXPECT_TRUE(device->has("packed_4x8_integer_dot_product"))
+      << "language features come with the adapter";
 }
 
 TEST(Adapters, ThePreferredOneIsDiscrete) {

@@ -1,10 +1,10 @@
 #include "engine/gpu/measure.h"
 
 #include <algorithm>
-#include <format>
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/format.h"
 
 namespace weft::gpu {
 namespace {
@@ -44,20 +44,28 @@ std::string peak_shader(Arithmetic arithmetic) {
   }
   const bool integer = arithmetic == Arithmetic::int8_dot;
   std::string text = head + "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n";
-  text += std::format("@compute @workgroup_size({}) fn main(@builtin(global_invocation_id) id: vec3u) {{\n  let i = id.x;\n", peak_workgroup);
+  text += weft::format(
+      "@compute @workgroup_size({}) fn main(@builtin(global_invocation_id) id: vec3u) {{\n  let i "
+      "= id.x;\n",
+      peak_workgroup);
   if (integer) {
     text += "  let a = data[0];\n";
   } else {
-    text += std::format(
-        "  let a = {0}(bitcast<vec2<f32>>(vec2u(data[0], data[1])).xyxy);\n  let b = {0}(bitcast<vec2<f32>>(vec2u(data[2], data[3])).xyxy);\n", type);
+    text += weft::format(
+        "  let a = {0}(bitcast<vec2<f32>>(vec2u(data[0], data[1])).xyxy);\n  let b = "
+        "{0}(bitcast<vec2<f32>>(vec2u(data[2], data[3])).xyxy);\n",
+        type);
   }
-  for (std::uint32_t k = 0; k < peak_chains; ++k) text += std::format("  var c{} = {};\n", k, std::vformat(first, std::make_format_args(k)));
-  text += std::format("  for (var s = 0u; s < {}u; s++) {{\n", peak_steps);
-  for (std::uint32_t k = 0; k < peak_chains; ++k) text += std::format("    c{} = {};\n", k, std::vformat(step, std::make_format_args(k)));
+  for (std::uint32_t k = 0; k < peak_chains; ++k)
+    text += weft::format("  var c{} = {};\n", k, weft::vformat(first, std::make_format_args(k)));
+  text += weft::format("  for (var s = 0u; s < {}u; s++) {{\n", peak_steps);
+  for (std::uint32_t k = 0; k < peak_chains; ++k)
+    text += weft::format("    c{} = {};\n", k, weft::vformat(step, std::make_format_args(k)));
   text += "  }\n  let sum = c0";
-  for (std::uint32_t k = 1; k < peak_chains; ++k) text += std::format(" + c{}", k);
-  // Never true for these data, which the compiler cannot know: nothing is stored, nothing is optimised away.
-  text += std::format(";\n  if ({} == 0x12345678u) {{ data[i & 3u] = i; }}\n}}\n", last);
+  for (std::uint32_t k = 1; k < peak_chains; ++k) text += weft::format(" + c{}", k);
+  // Never true for these data, which the compiler cannot know: nothing is stored, nothing is
+  // optimised away.
+  text += weft::format(";\n  if ({} == 0x12345678u) {{ data[i & 3u] = i; }}\n}}\n", last);
   return text;
 }
 
@@ -100,7 +108,10 @@ Async<Result<double>> Meter::seconds_each(std::function<void(Pass&)> work, Optio
     elapsed = timing.gpu_seconds;
     if (elapsed >= options.busy_seconds || repetitions >= options.repetitions_max) break;
     const double factor = elapsed > 0 ? 1.2 * options.busy_seconds / elapsed : 16;
-    repetitions = std::min(options.repetitions_max, static_cast<std::uint32_t>(static_cast<double>(repetitions) * std::clamp(factor, 1.5, 16.0)) + 1);
+    repetitions = std::min(options.repetitions_max,
+                           static_cast<std::uint32_t>(static_cast<double>(repetitions) *
+                                                      std::clamp(factor, 1.5, 16.0)) +
+                               1);
   }
   std::vector<double> rounds = {elapsed};
   while (rounds.size() < options.rounds) {
@@ -138,10 +149,15 @@ Async<Result<Workload>> create_copy(Device& device, std::uint64_t bytes) {
   Workload workload;
   WEFT_CO_ASSIGN(workload.pipeline,
                  co_await device.create_pipeline(
-                     {.wgsl = std::string(copy_shader), .label = "copy", .groups = {{{0, BindingKind::storage_read}, {1, BindingKind::storage}}}}));
+                     {.wgsl = std::string(copy_shader),
+                      .label = "copy",
+                      .groups = {{{0, BindingKind::storage_read}, {1, BindingKind::storage}}}}));
   const std::uint64_t size = std::max<std::uint64_t>(4096, bytes / 4096 * 4096);
-  for (int i = 0; i < 2; ++i) workload.buffers.push_back(device.create_buffer({.size = size, .usage = BufferUsage::storage, .label = "copy"}));
-  workload.groups.push_back(device.create_bind_group(workload.pipeline, 0, {{0, workload.buffers[0]}, {1, workload.buffers[1]}}));
+  for (int i = 0; i < 2; ++i)
+    workload.buffers.push_back(
+        device.create_buffer({.size = size, .usage = BufferUsage::storage, .label = "copy"}));
+  workload.groups.push_back(device.create_bind_group(
+      workload.pipeline, 0, {{0, workload.buffers[0]}, {1, workload.buffers[1]}}));
   const auto count = static_cast<std::uint32_t>(size / 4096);
   const std::uint32_t rows = (count + 32767) / 32768;
   workload.workgroups = {.x = (count + rows - 1) / rows, .y = rows};
@@ -152,15 +168,23 @@ Async<Result<Workload>> create_copy(Device& device, std::uint64_t bytes) {
 Async<Result<Workload>> create_peak(Device& device, Arithmetic arithmetic) {
   Workload workload;
   WEFT_CO_ASSIGN(workload.pipeline,
-                 co_await device.create_pipeline({.wgsl = peak_shader(arithmetic), .label = "peak", .groups = {{{0, BindingKind::storage}}}}));
-  workload.buffers.push_back(device.create_buffer({.size = 16, .usage = BufferUsage::storage | BufferUsage::copy_destination, .label = "peak"}));
+                 co_await device.create_pipeline({.wgsl = peak_shader(arithmetic),
+                                                  .label = "peak",
+                                                  .groups = {{{0, BindingKind::storage}}}}));
+  workload.buffers.push_back(
+      device.create_buffer({.size = 16,
+                            .usage = BufferUsage::storage | BufferUsage::copy_destination,
+                            .label = "peak"}));
   // a = 1, b = 0 for floats (chains that neither grow nor vanish); 0 for integers.
-  const std::array<std::uint32_t, 4> data = {arithmetic == Arithmetic::int8_dot ? 0U : 0x3f800000U, 0x3f800000U, 0, 0};
+  const std::array<std::uint32_t, 4> data = {arithmetic == Arithmetic::int8_dot ? 0U : 0x3f800000U,
+                                             0x3f800000U, 0, 0};
   device.write(workload.buffers[0], 0, as_bytes(std::span<const std::uint32_t>(data)));
-  workload.groups.push_back(device.create_bind_group(workload.pipeline, 0, {{0, workload.buffers[0]}}));
+  workload.groups.push_back(
+      device.create_bind_group(workload.pipeline, 0, {{0, workload.buffers[0]}}));
   workload.workgroups = {.x = device.adapter().kind == AdapterKind::cpu ? 32U : 8192U};
   const double invocations = static_cast<double>(workload.workgroups.x) * peak_workgroup;
-  workload.operations = invocations * peak_steps * peak_chains * 8;  // Four multiplications and four additions a step.
+  workload.operations = invocations * peak_steps * peak_chains *
+                        8;  // Four multiplications and four additions a step.
   co_return workload;
 }
 

@@ -1,7 +1,8 @@
-// How fast this GPU is, measured with small kernels: what the capability report and `weft bench gpu` stand on.
+// How fast this GPU is, measured with small kernels: what the capability report and `weft bench
+// gpu` stand on.
 //
-// Times are the GPU's own (timestamps) where it has them, else the wall clock around submit and wait.
-// Threading: the device's thread. Lifetime: the device outlives a Meter.
+// Times are the GPU's own (timestamps) where it has them, else the wall clock around submit and
+// wait. Threading: the device's thread. Lifetime: the device outlives a Meter.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,8 @@ class Meter {
   // Records `work` into one pass of one submit and waits for it.
   [[nodiscard]] Async<Result<Timing>> time(std::function<void(Pass&)> work);
   // GPU seconds that one `work` takes when it is repeated.
-  [[nodiscard]] Async<Result<double>> seconds_each(std::function<void(Pass&)> work, Options options);
+  [[nodiscard]] Async<Result<double>> seconds_each(std::function<void(Pass&)> work,
+                                                   Options options);
 
  private:
   Device& device_;

@@ -2,19 +2,24 @@
 
 #include <algorithm>
 #include <bit>
-#include <format>
 #include <utility>
+
+#include "common/base/format.h"
 
 namespace weft::gpu {
 namespace {
 
-// Everything that makes a pipeline what it is, but its label. Texts carry their length, so that no two run together.
+// Everything that makes a pipeline what it is, but its label. Texts carry their length, so that no
+// two run together.
 std::string key_of(const PipelineOptions& options) {
-  std::string key = std::format("{} {} {} {}", options.entry.size(), options.entry, options.wgsl.size(), options.immediate_bytes);
-  for (const auto& [name, value] : options.constants) key += std::format("|{} {}={:x}", name.size(), name, std::bit_cast<std::uint64_t>(value));
+  std::string key = weft::format("{} {} {} {}", options.entry.size(), options.entry,
+                                 options.wgsl.size(), options.immediate_bytes);
+  for (const auto& [name, value] : options.constants)
+    key += weft::format("|{} {}={:x}", name.size(), name, std::bit_cast<std::uint64_t>(value));
   for (const GroupLayout& group : options.groups) {
     key += "|g";
-    for (const BindingLayout& binding : group) key += std::format(" {}:{}", binding.binding, static_cast<int>(binding.kind));
+    for (const BindingLayout& binding : group)
+      key += weft::format(" {}:{}", binding.binding, static_cast<int>(binding.kind));
   }
   return key + "|" + options.wgsl;
 }
@@ -36,12 +41,14 @@ Async<Result<std::shared_ptr<const Pipeline>>> PipelineCache::get(PipelineOption
     PipelineCache* cache;
     const std::string* key;
     ~Guard() {
-      if (cache != nullptr) cache->settle(*key, fail(ErrorCode::cancelled, "The compilation was abandoned."));
+      if (cache != nullptr)
+        cache->settle(*key, fail(ErrorCode::cancelled, "The compilation was abandoned."));
     }
   } guard{this, &key};
   Result<Pipeline> made = co_await device_.create_pipeline(std::move(options));
   guard.cache = nullptr;
-  Result<Shared> result = std::move(made).transform([](Pipeline pipeline) { return std::make_shared<const Pipeline>(std::move(pipeline)); });
+  Result<Shared> result = std::move(made).transform(
+      [](Pipeline pipeline) { return std::make_shared<const Pipeline>(std::move(pipeline)); });
   settle(key, result);
   co_return result;
 }
@@ -60,7 +67,9 @@ void PipelineCache::settle(const std::string& key, Result<Shared> result) {
 
 void PipelineCache::shrink() {
   while (entries_.size() > options_.pipelines_max) {
-    const auto age = [](const auto& row) { return row.second.pipeline ? row.second.last_use : ~std::uint64_t{0}; };
+    const auto age = [](const auto& row) {
+      return row.second.pipeline ? row.second.last_use : ~std::uint64_t{0};
+    };
     const auto oldest = std::ranges::min_element(entries_, {}, age);
     if (!oldest->second.pipeline) return;  // All are being compiled.
     entries_.erase(oldest);

@@ -1,7 +1,9 @@
-// Pipelines by what they are made of, so that nobody compiles twice. Several requests for one pipeline share one
-// compilation; failures are not kept. (Between runs, natively, Dawn's blob cache does this: DeviceOptions.)
+// Pipelines by what they are made of, so that no pipeline is compiled twice. Several requests for
+// one pipeline share one compilation; failures are not kept. (Between runs, natively, Dawn's blob
+// cache does this: DeviceOptions.)
 //
-// Threading: the device's thread. Lifetime: the device outlives it. Bound: pipelines_max, the longest unused goes first.
+// Threading: the device's thread. Lifetime: the device outlives it. Bound: pipelines_max, the
+// longest unused goes first.
 #pragma once
 
 #include <cstdint>

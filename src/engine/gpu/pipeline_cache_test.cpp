@@ -1,4 +1,5 @@
-// Nobody compiles the same pipeline twice, failures may be tried again, and the cache does not grow without bound.
+// No pipeline is compiled twice, failures may be tried again, and the cache does not grow
+// without bound.
 #include "engine/gpu/pipeline_cache.h"
 
 #include <gtest/gtest.h>
@@ -13,10 +14,15 @@ class PipelineCacheTest : public testing::Test {
   std::unique_ptr<null::NullInstance> instance_ = null::create_instance();
   std::unique_ptr<Device> device_ = run(*instance_, instance_->create_device({})).value();
 
-  std::size_t compilations() const { return instance_->count(null::Command::Kind::create_pipeline); }
+  std::size_t compilations() const {
+    return instance_->count(null::Command::Kind::create_pipeline);
+  }
 };
 
-const PipelineOptions base = {.wgsl = "fn main() {}", .label = "base", .groups = {{{0, BindingKind::storage}}}, .constants = {{"n", 1}}};
+const PipelineOptions base = {.wgsl = "fn main() {}",
+                              .label = "base",
+                              .groups = {{{0, BindingKind::storage}}},
+                              .constants = {{"n", 1}}};
 
 TEST_F(PipelineCacheTest, CompilesWhatDiffersAndNothingElse) {
   PipelineCache cache(*device_);
@@ -33,7 +39,8 @@ TEST_F(PipelineCacheTest, CompilesWhatDiffersAndNothingElse) {
 
   EXPECT_EQ(run(*instance_, cache.get(relabelled)).value(), first);
   EXPECT_EQ(compilations(), 1);
-  for (const PipelineOptions& options : different) EXPECT_NE(run(*instance_, cache.get(options)).value(), first);
+  for (const PipelineOptions& options : different)
+    EXPECT_NE(run(*instance_, cache.get(options)).value(), first);
   EXPECT_EQ(compilations(), 7);
 }
 
@@ -41,7 +48,8 @@ TEST_F(PipelineCacheTest, RequestsMadeMeanwhileShareOneCompilation) {
   PipelineCache cache(*device_);
   std::vector<Handle> handles;
   for (int i = 0; i < 3; ++i) {
-    start<Result<std::shared_ptr<const Pipeline>>>(cache.get(base), [&](const auto& made) { handles.push_back(made.value()->handle()); });
+    start<Result<std::shared_ptr<const Pipeline>>>(
+        cache.get(base), [&](const auto& made) { handles.push_back(made.value()->handle()); });
   }
 
   while (instance_->poll({})) continue;
@@ -56,7 +64,8 @@ TEST_F(PipelineCacheTest, AFailureReachesAllWhoAskedAndIsForgotten) {
   instance_->failures().compile = CompileMessage{CompileMessage::Kind::error, 1, 1, "no"};
   int refused = 0;
   for (int i = 0; i < 2; ++i) {
-    start<Result<std::shared_ptr<const Pipeline>>>(cache.get(base), [&](const auto& made) { refused += made.has_value() ? 0 : 1; });
+    start<Result<std::shared_ptr<const Pipeline>>>(
+        cache.get(base), [&](const auto& made) { refused += made.has_value() ? 0 : 1; });
   }
   while (instance_->poll({})) continue;
   EXPECT_EQ(refused, 2);

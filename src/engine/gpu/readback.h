@@ -1,5 +1,5 @@
-// Small reads that stay in flight while the GPU goes on: each copies into a slot of its own and is awaited later, so that
-// nobody waits for a round trip per token.
+// Small reads that stay in flight while the GPU goes on: each copies into a slot of its own and is
+// awaited later, so that the CPU does not wait for a round trip per token.
 //
 //   ReadbackRing ring(device, {.slots = 4, .slot_bytes = 256});
 //   WEFT_CO_ASSIGN(Readback read, ring.record(encoder, tokens, 0, 64));
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/gpu/backend.h"
@@ -36,7 +37,8 @@ class Readback {
 
  private:
   friend class ReadbackRing;
-  Readback(ReadbackRing& ring, std::size_t slot, std::size_t size) : ring_(&ring), slot_(slot), size_(size) {}
+  Readback(ReadbackRing& ring, std::size_t slot, std::size_t size)
+      : ring_(&ring), slot_(slot), size_(size) {}
   ReadbackRing* ring_;
   std::size_t slot_;
   std::size_t size_;
@@ -52,9 +54,14 @@ class ReadbackRing {
   ReadbackRing(const ReadbackRing&) = delete;
   ~ReadbackRing();
 
-  // Records the copy. Fails with resource_exhausted when all slots are in use or the size is over slot_bytes, and with
-  // invalid_argument when offset or size is not a multiple of 4.
-  [[nodiscard]] Result<Readback> record(Encoder& encoder, const Buffer& source, std::uint64_t offset, std::uint64_t size);
+  // Records the copy. Fails with resource_exhausted when all slots are in use or the size is over
+  // slot_bytes, and with invalid_argument when offset or size is not a multiple of 4.
+  [[nodiscard]] Result<Readback> record(Encoder& encoder, const Buffer& source,
+                                        std::uint64_t offset, std::uint64_t size);
+  // The same for parts of `size` bytes at these offsets, which arrive one behind the other.
+  [[nodiscard]] Result<Readback> record_parts(Encoder& encoder, const Buffer& source,
+                                              std::span<const std::uint64_t> offsets,
+                                              std::uint64_t size);
   [[nodiscard]] std::size_t free_slots() const;
 
  private:

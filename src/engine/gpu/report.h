@@ -1,4 +1,5 @@
-// What a device is and can do, measured in a moment: for the worker's registration and `weft bench`.
+// What a device is and can do, measured in a moment: for the worker's registration and `weft
+// bench`.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@ namespace weft::gpu {
 
 struct Report {
   AdapterInfo adapter;
-  Limits limits;                      // Of the device.
+  Limits limits;                      // The device's limits.
   std::vector<std::string> features;  // Enabled on the device.
   bool by_timestamps = false;         // Whether the rates come from the GPU's own clock.
   double copy_bytes_per_second = 0;   // Read and written, by a kernel, beyond what caches hold.

@@ -20,7 +20,8 @@ class RingsTest : public testing::Test {
 
   std::uint64_t bytes_written() const {
     std::uint64_t bytes = 0;
-    for (const Command& command : instance_->commands()) bytes += command.kind == Command::Kind::write ? command.size : 0;
+    for (const Command& command : instance_->commands())
+      bytes += command.kind == Command::Kind::write ? command.size : 0;
     return bytes;
   }
   Buffer numbered(std::uint32_t count) {
@@ -40,7 +41,8 @@ TEST_F(RingsTest, UploadsStopAtTheirBoundUntilTheGpuHasCaughtUp) {
   std::optional<Result<>> result;
   instance_->hold();
 
-  start<Result<>>(uploader.write(buffer, 0, bytes), [&](Result<> value) { result = std::move(value); });
+  start<Result<>>(uploader.write(buffer, 0, bytes),
+                  [&](Result<> value) { result = std::move(value); });
   instance_->poll({});
   EXPECT_EQ(bytes_written(), 1024);
   EXPECT_FALSE(result.has_value());
@@ -59,8 +61,10 @@ TEST_F(RingsTest, UploadsFillUpAnOddEndWithZerosAndRefuseWhatDoesNotFit) {
 
   EXPECT_TRUE(run(*instance_, uploader.write(buffer, 4, ByteVector{1, 2, 3, 4, 5})).has_value());
   EXPECT_EQ(instance_->bytes(buffer), (ByteVector{9, 9, 9, 9, 1, 2, 3, 4, 5, 0, 0, 0}));
-  EXPECT_EQ(run(*instance_, uploader.write(buffer, 2, ByteVector(4))).error().code, ErrorCode::invalid_argument);
-  EXPECT_EQ(run(*instance_, uploader.write(buffer, 8, ByteVector(5))).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(run(*instance_, uploader.write(buffer, 2, ByteVector(4))).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(run(*instance_, uploader.write(buffer, 8, ByteVector(5))).error().code,
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(RingsTest, AnUploadEndsWhenTheDeviceIsLost) {
@@ -69,7 +73,8 @@ TEST_F(RingsTest, AnUploadEndsWhenTheDeviceIsLost) {
   std::optional<Result<>> result;
   const ByteVector bytes(4096);
   instance_->hold();
-  start<Result<>>(uploader.write(buffer, 0, bytes), [&](Result<> value) { result = std::move(value); });
+  start<Result<>>(uploader.write(buffer, 0, bytes),
+                  [&](Result<> value) { result = std::move(value); });
 
   instance_->lose("unplugged");
   instance_->release();
@@ -149,7 +154,8 @@ TEST_F(RingsTest, TheTimerGivesEachPassItsOwnTimesUpToItsBound) {
 }
 
 TEST_F(RingsTest, TheTimerIsSilentWithoutTheFeature) {
-  const auto device = run(*instance_, instance_->create_device({.features = std::vector<std::string>{}})).value();
+  const auto device =
+      run(*instance_, instance_->create_device({.features = std::vector<std::string>{}})).value();
   PassTimer timer(*device);
 
   EXPECT_FALSE(timer.available());

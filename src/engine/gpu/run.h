@@ -1,4 +1,5 @@
-// For whoever owns a thread natively: pumps the waits of an instance. Engine code never needs this; it awaits.
+// For the owner of a native thread: polls the waits of an instance. Engine code never needs this;
+// it awaits.
 //
 //   auto instance = native::create_instance();
 //   Result<int> result = run(*instance, work(*instance));
@@ -14,11 +15,12 @@
 
 namespace weft::gpu {
 
-// An instance whose waits go on only while somebody polls: native and null (in the browser the event loop does it).
+// An instance whose waits continue only while its owner polls: native and null (in the browser the
+// event loop does it).
 class PumpedInstance : public Instance {
  public:
-  // Waits until something that is under way is done, at most `timeout`, and resumes all that waited for it. Returns at
-  // once when nothing is under way. Whether anything was resumed.
+  // Waits until something that is under way is done, at most `timeout`, and resumes all that waited
+  // for it. Returns at once when nothing is under way. Whether anything was resumed.
   virtual bool poll(std::chrono::nanoseconds timeout) = 0;
 };
 

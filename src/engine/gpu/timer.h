@@ -6,9 +6,9 @@
 //   device.submit(std::move(encoder));
 //   WEFT_CO_ASSIGN(auto times, co_await timer.times());
 //
-// Where the device has no timestamp-query, available() is false, next() is empty and times() gives none. Browsers round
-// the times (100 us as a rule); natively they are exact.
-// Threading: the device's thread. Lifetime: the device outlives it.
+// Where the device has no timestamp-query, available() is false, next() is empty and times() gives
+// none. Browsers round the times (100 us as a rule); natively they are exact. Threading: the
+// device's thread. Lifetime: the device outlives it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,9 @@ struct PassTime {
   std::string label;
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
-  [[nodiscard]] double seconds() const { return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) * 1e-9 : 0; }
+  [[nodiscard]] double seconds() const {
+    return end_ns > begin_ns ? static_cast<double>(end_ns - begin_ns) * 1e-9 : 0;
+  }
 };
 
 class PassTimer {

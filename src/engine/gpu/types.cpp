@@ -19,7 +19,8 @@ std::string_view to_string(AdapterKind kind) {
 }
 
 bool AdapterInfo::has(std::string_view feature) const {
-  return std::ranges::find(features, feature) != features.end() || std::ranges::find(wgsl_features, feature) != wgsl_features.end();
+  return std::ranges::find(features, feature) != features.end() ||
+         std::ranges::find(wgsl_features, feature) != wgsl_features.end();
 }
 
 }  // namespace weft::gpu

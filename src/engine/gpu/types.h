@@ -22,7 +22,8 @@ enum class BufferUsage : std::uint32_t {
   return static_cast<BufferUsage>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-// The limits that compute needs, WebGPU's names in our spelling. All in bytes, counts or invocations.
+// The limits that compute needs, WebGPU's names in our spelling. All in bytes, counts or
+// invocations.
 struct Limits {
   std::uint64_t buffer_bytes_max = 0;
   std::uint64_t storage_binding_bytes_max = 0;
@@ -44,8 +45,9 @@ struct Limits {
 enum class AdapterKind { discrete, integrated, cpu, unknown };
 [[nodiscard]] std::string_view to_string(AdapterKind kind);
 
-// One size of matrix product that a subgroup does at once (feature chromium-experimental-subgroup-matrix): m x k times
-// k x n of `component` gives m x n of `result`. Names are WGSL's: "f16", "f32", "i8", "u8", "i32", "u32".
+// One size of matrix product that a subgroup does at once (feature
+// chromium-experimental-subgroup-matrix): m x k times k x n of `component` gives m x n of `result`.
+// Names are WGSL's: "f16", "f32", "i8", "u8", "i32", "u32".
 struct SubgroupMatrix {
   std::string component;
   std::string result;
@@ -80,8 +82,8 @@ struct BindingLayout {
   BindingKind kind = BindingKind::storage;
 };
 
-// Layouts are explicit, one list a bind group, so that one bind group serves several pipelines. A layout may list more
-// than the shader uses.
+// Layouts are explicit, one list a bind group, so that one bind group serves several pipelines. A
+// layout may list more than the shader uses.
 using GroupLayout = std::vector<BindingLayout>;
 
 struct PipelineOptions {

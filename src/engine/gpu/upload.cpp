@@ -16,16 +16,22 @@ Async<Result<>> Uploader::make_room(std::uint64_t bytes) {
     under_way_.pop_front();
     WEFT_CO_OK(co_await oldest.wait);
   }
-  if (auto lost = device_.lost()) co_return fail(ErrorCode::device_lost, "The GPU device is lost: {}", *lost);
+  if (auto lost = device_.lost())
+    co_return fail(ErrorCode::device_lost, "The GPU device is lost: {}", *lost);
   co_return Result<>{};
 }
 
 Async<Result<>> Uploader::write(const Buffer& buffer, std::uint64_t offset, ByteSpan bytes) {
-  if (offset % 4 != 0) co_return fail(ErrorCode::invalid_argument, "An upload begins at byte {}, which is not a multiple of 4.", offset);
+  if (offset % 4 != 0)
+    co_return fail(ErrorCode::invalid_argument,
+                   "An upload begins at byte {}, which is not a multiple of 4.", offset);
   if (offset > buffer.size() || bytes.size() > buffer.size() - offset) {
-    co_return fail(ErrorCode::invalid_argument, "An upload of {} bytes at {} does not fit into a buffer of {}.", bytes.size(), offset, buffer.size());
+    co_return fail(ErrorCode::invalid_argument,
+                   "An upload of {} bytes at {} does not fit into a buffer of {}.", bytes.size(),
+                   offset, buffer.size());
   }
-  const std::uint64_t piece_max = std::max<std::uint64_t>(4, options_.bytes_in_flight_max / 8 / 4 * 4);
+  const std::uint64_t piece_max =
+      std::max<std::uint64_t>(4, options_.bytes_in_flight_max / 8 / 4 * 4);
   while (bytes.size() >= 4) {
     const std::uint64_t piece = std::min<std::uint64_t>(bytes.size() / 4 * 4, piece_max);
     device_.write(buffer, offset, bytes.first(piece));

@@ -1,6 +1,6 @@
-// Uploads of any length with back-pressure: the driver copies what write() is given into staging of its own, which grows
-// without bound unless somebody waits. At most bytes_in_flight_max are under way; the next half is written while the
-// previous one is copied.
+// Uploads of any length with back-pressure: the driver copies what write() is given into staging of
+// its own, which grows without bound unless the caller waits. At most bytes_in_flight_max are under
+// way; the next half is written while the previous one is copied.
 //
 //   Uploader uploader(device);
 //   while (...) WEFT_CO_OK(co_await uploader.write(weights, offset, chunk));
@@ -24,8 +24,8 @@ class Uploader {
   explicit Uploader(Device& device) : Uploader(device, Options()) {}
   Uploader(Device& device, Options options) : device_(device), options_(options) {}
 
-  // `bytes` and `buffer` stay valid until done. offset is a multiple of 4; a length that is not is filled up with zeros.
-  // Fails with invalid_argument when it does not fit, and with device_lost.
+  // `bytes` and `buffer` stay valid until done. offset is a multiple of 4; a length that is not is
+  // filled up with zeros. Fails with invalid_argument when it does not fit, and with device_lost.
   [[nodiscard]] Async<Result<>> write(const Buffer& buffer, std::uint64_t offset, ByteSpan bytes);
   // Everything written so far has arrived.
   [[nodiscard]] Async<Result<>> finish();

@@ -1,4 +1,5 @@
-// A parsed template: expressions and statements as plain structs. Nodes belong to an Ast and point to one another.
+// A parsed template: expressions and statements as plain structs. Nodes belong to an Ast and point
+// to one another.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,27 @@ struct ArgumentNodes {
 };
 
 enum class UnaryOperator : std::uint8_t { plus, minus, logical_not };
-enum class BinaryOperator : std::uint8_t { add, subtract, multiply, divide, floor_divide, modulo, power, logical_and, logical_or };
-enum class Comparison : std::uint8_t { equal, not_equal, less, less_equal, greater, greater_equal, in, not_in };
+enum class BinaryOperator : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  floor_divide,
+  modulo,
+  power,
+  logical_and,
+  logical_or
+};
+enum class Comparison : std::uint8_t {
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  in,
+  not_in
+};
 
 struct ConstantNode {
   Value value;
@@ -89,15 +109,16 @@ struct TestNode {
 
 struct Expression {
   std::uint32_t line;
-  std::variant<ConstantNode, NameNode, SequenceNode, DictNode, UnaryNode, BinaryNode, ConcatNode, CompareNode, ConditionalNode, AttributeNode,
-               SubscriptNode, SliceNode, CallNode, FilterNode, TestNode>
+  std::variant<ConstantNode, NameNode, SequenceNode, DictNode, UnaryNode, BinaryNode, ConcatNode,
+               CompareNode, ConditionalNode, AttributeNode, SubscriptNode, SliceNode, CallNode,
+               FilterNode, TestNode>
       node;
 };
 
 // What a value is assigned to: a name, a namespace's field, or a tuple of such.
 struct Target {
   std::string name;
-  std::string field;          // Of the namespace `name`; empty for a plain name.
+  std::string field;          // A field of the namespace `name`; empty for a plain name.
   std::vector<Target> parts;  // A tuple when it has any.
 };
 
@@ -161,8 +182,8 @@ struct ContinueNode {};
 
 struct Statement {
   std::uint32_t line;
-  std::variant<TextNode, PrintNode, IfNode, ForNode, SetNode, SetBlockNode, MacroStatement, CallBlockNode, FilterBlockNode, WithNode, GroupNode,
-               BreakNode, ContinueNode>
+  std::variant<TextNode, PrintNode, IfNode, ForNode, SetNode, SetBlockNode, MacroStatement,
+               CallBlockNode, FilterBlockNode, WithNode, GroupNode, BreakNode, ContinueNode>
       node;
 };
 

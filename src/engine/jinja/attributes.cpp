@@ -1,15 +1,17 @@
 // object.name, object[index], object[a:b:c], and walking over things.
 #include <algorithm>
 
+#include "common/base/format.h"
+#include "common/base/utf8.h"
 #include "engine/jinja/interpreter.h"
 #include "engine/jinja/tables.h"
 #include "engine/jinja/text_tools.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::jinja {
 namespace {
 
-// Python's rule for one bound of a slice, brought into 0 to size (or -1 to size - 1 where the step is negative).
+// Python's rule for one bound of a slice, brought into 0 to size (or -1 to size - 1 where the step
+// is negative).
 Integer slice_bound(const Value& given, Integer size, Integer step, bool is_start) {
   const Integer low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
   if (given.is(Kind::none)) return (step < 0) == is_start ? high : low;
@@ -38,7 +40,7 @@ Result<std::vector<Value>> Interpreter::elements_of(const Value& value) {
       WEFT_OK(charge(all.size() * (sizeof(Value) + sizeof(String))));
       std::vector<Value> characters;
       for (std::size_t at = 0; at < all.size();) {
-        const std::size_t bytes = unicode::decode(all, at).bytes;
+        const std::size_t bytes = utf8::decode(all, at).bytes;
         characters.push_back(text(std::string(all.substr(at, bytes))));
         at += bytes;
       }
@@ -46,7 +48,8 @@ Result<std::vector<Value>> Interpreter::elements_of(const Value& value) {
     }
     case Kind::iterator: {
       Iterator& iterator = value.as_iterator();
-      std::vector<Value> rest(iterator.items.begin() + static_cast<std::ptrdiff_t>(iterator.next), iterator.items.end());
+      std::vector<Value> rest(iterator.items.begin() + static_cast<std::ptrdiff_t>(iterator.next),
+                              iterator.items.end());
       iterator.next = iterator.items.size();
       WEFT_OK(charge(rest.size()));
       return rest;
@@ -68,19 +71,23 @@ Result<Value> Interpreter::attribute(const Value& object, std::string_view name)
     if (const Value* value = object.as_dict().find(name)) return *value;
   } else if (object.is(Kind::name_space)) {
     if (const Value* value = object.as_namespace().find(name)) return *value;
-  } else if (object.is(Kind::tuple) && static_cast<const Sequence*>(object.object())->form == Sequence::Form::group) {
+  } else if (object.is(Kind::tuple) &&
+             static_cast<const Sequence*>(object.object())->form == Sequence::Form::group) {
     if (name == "grouper") return object.items()[0];
     if (name == "list") return object.items()[1];
   } else if (object.is(Kind::callable)) {
     Callable& callable = object.as_callable();
-    if (callable.what == Callable::What::loop) return loop_attribute(static_cast<LoopObject&>(callable), name);
-    if (callable.what == Callable::What::macro && name == "name") return text(static_cast<MacroObject&>(callable).node.name);
+    if (callable.what == Callable::What::loop)
+      return loop_attribute(static_cast<LoopObject&>(callable), name);
+    if (callable.what == Callable::What::macro && name == "name")
+      return text(static_cast<MacroObject&>(callable).node.name);
     if (callable.what == Callable::What::cycler && name == "current") {
       const auto& cycler = static_cast<CyclerObject&>(callable);
       return cycler.items[cycler.position];
     }
   }
-  return heap_.undefined(std::format("'{} object' has no attribute '{}'", type_name(object), name));
+  return heap_.undefined(
+      weft::format("'{} object' has no attribute '{}'", type_name(object), name));
 }
 
 Result<Value> Interpreter::subscript(const Value& object, const Value& index) {
@@ -93,19 +100,23 @@ Result<Value> Interpreter::subscript(const Value& object, const Value& index) {
     const auto items = object.items();
     Integer at = index.as_integer();
     if (at < 0) at += static_cast<Integer>(items.size());
-    if (at >= 0 && at < static_cast<Integer>(items.size())) return items[static_cast<std::size_t>(at)];
+    if (at >= 0 && at < static_cast<Integer>(items.size()))
+      return items[static_cast<std::size_t>(at)];
   }
-  if (index.is_integral() && object.is(Kind::string)) return slice(object, index, Value::none(), Value());
+  if (index.is_integral() && object.is(Kind::string))
+    return slice(object, index, Value::none(), Value());
   if (index.is(Kind::string)) return attribute(object, index.as_text());
   std::string shown(type_name(object));
-  return heap_.undefined(std::format("'{} object' has no such element", shown));
+  return heap_.undefined(weft::format("'{} object' has no such element", shown));
 }
 
 // With `step` undefined, the one element at `start`.
-Result<Value> Interpreter::slice(const Value& object, const Value& start, const Value& stop, const Value& step) {
+Result<Value> Interpreter::slice(const Value& object, const Value& start, const Value& stop,
+                                 const Value& step) {
   if (object.is(Kind::undefined)) return undefined_fault(object);
   const bool is_text = object.is(Kind::string);
-  if (!is_text && !object.is(Kind::list) && !object.is(Kind::tuple)) return fault("a {} cannot be sliced", type_name(object));
+  if (!is_text && !object.is(Kind::list) && !object.is(Kind::tuple))
+    return fault("a {} cannot be sliced", type_name(object));
   std::vector<std::size_t> offsets;
   if (is_text) {
     WEFT_OK(charge(object.as_text().size()));
@@ -123,30 +134,36 @@ Result<Value> Interpreter::slice(const Value& object, const Value& start, const 
   }
   for (const Value* part : {&start, &stop, &step})
     if (!part->is_integral() && !part->is(Kind::none))
-      return part->is(Kind::undefined) ? undefined_fault(*part) : fault("a slice's bounds are integers, not a {}", type_name(*part));
+      return part->is(Kind::undefined)
+                 ? undefined_fault(*part)
+                 : fault("a slice's bounds are integers, not a {}", type_name(*part));
   const Integer stride = step.is(Kind::none) ? 1 : step.as_integer();
   if (stride == 0) return fault("a slice's step is 0");
-  const Integer first = slice_bound(start, size, stride, true), end = slice_bound(stop, size, stride, false);
+  const Integer first = slice_bound(start, size, stride, true),
+                end = slice_bound(stop, size, stride, false);
   // A step beyond the size takes one element, like a step of the size.
   const Integer pace = std::clamp(stride, -(size + 1), size + 1);
   if (is_text) {
     std::string part;
     if (pace == 1 && first < end)
-      part = object.as_text().substr(offsets[static_cast<std::size_t>(first)],
-                                     offsets[static_cast<std::size_t>(end)] - offsets[static_cast<std::size_t>(first)]);
+      part = object.as_text().substr(
+          offsets[static_cast<std::size_t>(first)],
+          offsets[static_cast<std::size_t>(end)] - offsets[static_cast<std::size_t>(first)]);
     if (pace != 1)
       for (Integer i = first; pace > 0 ? i < end : i > end; i += pace) part += character(i);
     return heap_.string(std::move(part), object.is_markup());
   }
   std::vector<Value> items;
-  for (Integer i = first; pace > 0 ? i < end : i > end; i += pace) items.push_back(object.items()[static_cast<std::size_t>(i)]);
+  for (Integer i = first; pace > 0 ? i < end : i > end; i += pace)
+    items.push_back(object.items()[static_cast<std::size_t>(i)]);
   WEFT_OK(charge(items.size() * sizeof(Value)));
   return object.is(Kind::tuple) ? heap_.tuple(std::move(items)) : heap_.list(std::move(items));
 }
 
 Result<Value> Interpreter::loop_attribute(LoopObject& loop, std::string_view name) {
   const auto number = [](Integer value) { return Value::integer(value); };
-  const auto at = static_cast<Integer>(loop.index0), count = static_cast<Integer>(loop.items.size());
+  const auto at = static_cast<Integer>(loop.index0),
+             count = static_cast<Integer>(loop.items.size());
   if (name == "index") return number(at + 1);
   if (name == "index0") return number(at);
   if (name == "revindex") return number(count - at);
@@ -156,27 +173,33 @@ Result<Value> Interpreter::loop_attribute(LoopObject& loop, std::string_view nam
   if (name == "length") return number(count);
   if (name == "depth") return number(loop.depth0 + 1);
   if (name == "depth0") return number(loop.depth0);
-  if (name == "previtem") return at == 0 ? heap_.undefined("there is no previous item") : loop.items[loop.index0 - 1];
-  if (name == "nextitem") return at + 1 == count ? heap_.undefined("there is no next item") : loop.items[loop.index0 + 1];
+  if (name == "previtem")
+    return at == 0 ? heap_.undefined("there is no previous item") : loop.items[loop.index0 - 1];
+  if (name == "nextitem")
+    return at + 1 == count ? heap_.undefined("there is no next item") : loop.items[loop.index0 + 1];
   const auto method = [&](Method code) {
-    return Value(Kind::callable, heap_.make<MethodObject>(0, Callable::What::method, Value(Kind::callable, &loop), "loop", code));
+    return Value(Kind::callable,
+                 heap_.make<MethodObject>(0, Callable::What::method, Value(Kind::callable, &loop),
+                                          "loop", code));
   };
   if (name == "cycle") {
     return method([](Interpreter&, const Value& self, const Arguments& arguments) -> Result<Value> {
       if (arguments.positional.empty()) return fault("no items for cycling given");
-      return arguments.positional[static_cast<LoopObject&>(self.as_callable()).index0 % arguments.positional.size()];
+      return arguments.positional[static_cast<LoopObject&>(self.as_callable()).index0 %
+                                  arguments.positional.size()];
     });
   }
   if (name == "changed") {
     return method([](Interpreter&, const Value& self, const Arguments& arguments) -> Result<Value> {
       auto& own = static_cast<LoopObject&>(self.as_callable());
-      const bool same = own.has_changed && std::ranges::equal(own.last_changed, arguments.positional, are_equal);
+      const bool same =
+          own.has_changed && std::ranges::equal(own.last_changed, arguments.positional, are_equal);
       own.has_changed = true;
       own.last_changed = arguments.positional;
       return Value::boolean(!same);
     });
   }
-  return heap_.undefined(std::format("'loop' has no attribute '{}'", name));
+  return heap_.undefined(weft::format("'loop' has no attribute '{}'", name));
 }
 
 }  // namespace weft::jinja

@@ -1,4 +1,5 @@
-// What a template can call: functions that are always there, macros, methods of strings and dicts, and `loop`.
+// What a template can call: functions that are always there, macros, methods of strings and dicts,
+// and `loop`.
 #pragma once
 
 #include <cstdint>
@@ -30,23 +31,28 @@ struct Callable : Object {
 
 using Function = Result<Value> (*)(Interpreter& interpreter, const Arguments& arguments);
 struct FunctionObject : Callable {
-  FunctionObject(std::string_view called, Function code) : Callable(What::function), name(called), function(code) {}
+  FunctionObject(std::string_view called, Function code)
+      : Callable(What::function), name(called), function(code) {}
   std::string_view name;
   Function function;
 };
 
 // "abc".upper, bound to its string. A refused one would change its object (list.append).
-using Method = Result<Value> (*)(Interpreter& interpreter, const Value& self, const Arguments& arguments);
+using Method = Result<Value> (*)(Interpreter& interpreter, const Value& self,
+                                 const Arguments& arguments);
 struct MethodObject : Callable {
-  MethodObject(What which, Value object, std::string_view called, Method code) : Callable(which), self(object), name(called), method(code) {}
+  MethodObject(What which, Value object, std::string_view called, Method code)
+      : Callable(which), self(object), name(called), method(code) {}
   Value self;
   std::string_view name;
   Method method;
 };
 
-// A macro, or the body of a call block that a macro runs by caller(). Sees the names around its definition.
+// A macro, or the body of a call block that a macro runs by caller(). Sees the names around its
+// definition.
 struct MacroObject : Callable {
-  MacroObject(What which, const MacroNode& code, Scope& around) : Callable(which), node(code), scope(around) {}
+  MacroObject(What which, const MacroNode& code, Scope& around)
+      : Callable(which), node(code), scope(around) {}
   const MacroNode& node;
   Scope& scope;
 };
@@ -64,7 +70,8 @@ struct LoopObject : Callable {
 };
 
 struct CyclerObject : Callable {
-  explicit CyclerObject(std::vector<Value> values) : Callable(What::cycler), items(std::move(values)) {}
+  explicit CyclerObject(std::vector<Value> values)
+      : Callable(What::cycler), items(std::move(values)) {}
   std::vector<Value> items;
   std::size_t position = 0;
 };

@@ -1,20 +1,23 @@
 // Calling: macros, methods, functions, loop(...), and finding filters and tests.
 #include <algorithm>
 
+#include "common/base/format.h"
 #include "engine/jinja/interpreter.h"
 #include "engine/jinja/print.h"
 #include "engine/jinja/tables.h"
 
 namespace weft::jinja {
 
-Result<Value> Interpreter::apply_filter(std::string_view name, const Value& input, const Arguments& arguments) {
+Result<Value> Interpreter::apply_filter(std::string_view name, const Value& input,
+                                        const Arguments& arguments) {
   const Filter filter = find_filter(name);
   if (filter == nullptr) return fault("no filter is named '{}'", name);
   WEFT_OK(step());
   return filter(*this, input, arguments);
 }
 
-Result<bool> Interpreter::apply_test(std::string_view name, const Value& input, const Arguments& arguments) {
+Result<bool> Interpreter::apply_test(std::string_view name, const Value& input,
+                                     const Arguments& arguments) {
   const Test test = find_test(name);
   if (test == nullptr) return fault("no test is named '{}'", name);
   WEFT_OK(step());
@@ -34,7 +37,8 @@ Result<Value> Interpreter::call(const Value& callee, const Arguments& arguments)
     }
     case Callable::What::refused: {
       const auto& method = static_cast<MethodObject&>(callable);
-      return fault("{}.{} would change its object, which templates may not", type_name(method.self), method.name);
+      return fault("{}.{} would change its object, which templates may not", type_name(method.self),
+                   method.name);
     }
     case Callable::What::macro:
     case Callable::What::caller:
@@ -82,16 +86,20 @@ Result<Value> Interpreter::call_macro(const MacroObject& macro, const Arguments&
   }
   for (std::size_t i = 0; i < node.parameters.size(); ++i) {
     if (given[i]) continue;
-    Value value = heap_.undefined(std::format("parameter '{}' was not provided", node.parameters[i].name));
+    Value value =
+        heap_.undefined(weft::format("parameter '{}' was not provided", node.parameters[i].name));
     if (node.parameters[i].otherwise != nullptr) {
       WEFT_ASSIGN(value, evaluate(*node.parameters[i].otherwise, *scope));
     }
     scope->set(node.parameters[i].name, value);
   }
   if (arguments.positional.size() > node.parameters.size() && !node.uses_varargs)
-    return fault("the macro '{}' takes not more than {} arguments", node.name, node.parameters.size());
+    return fault("the macro '{}' takes not more than {} arguments", node.name,
+                 node.parameters.size());
   if (node.uses_varargs) {
-    WEFT_ASSIGN(const Value rest, heap_.tuple({arguments.positional.begin() + static_cast<std::ptrdiff_t>(positional), arguments.positional.end()}));
+    WEFT_ASSIGN(const Value rest,
+                heap_.tuple({arguments.positional.begin() + static_cast<std::ptrdiff_t>(positional),
+                             arguments.positional.end()}));
     scope->set("varargs", rest);
   }
   if (node.uses_kwargs) {
@@ -120,15 +128,18 @@ Result<Value> Interpreter::call_loop(LoopObject& loop, const Arguments& argument
   return text(std::move(content));
 }
 
-Result<Given> Given::bind(const Arguments& arguments, std::initializer_list<std::string_view> parameters) {
+Result<Given> Given::bind(const Arguments& arguments,
+                          std::initializer_list<std::string_view> parameters) {
   Given given;
   given.names_ = parameters;
   given.values_.resize(parameters.size());
   if (arguments.positional.size() > parameters.size())
-    return fault("{} arguments are given where at most {} are taken", arguments.positional.size(), parameters.size());
+    return fault("{} arguments are given where at most {} are taken", arguments.positional.size(),
+                 parameters.size());
   std::ranges::copy(arguments.positional, given.values_.begin());
   for (const auto& [name, value] : arguments.named) {
-    const auto at = static_cast<std::size_t>(std::ranges::find(given.names_, name) - given.names_.begin());
+    const auto at =
+        static_cast<std::size_t>(std::ranges::find(given.names_, name) - given.names_.begin());
     if (at == given.names_.size()) return fault("there is no argument '{}' here", name);
     if (given.values_[at]) return fault("the argument '{}' is given twice", name);
     given.values_[at] = value;
@@ -138,7 +149,8 @@ Result<Given> Given::bind(const Arguments& arguments, std::initializer_list<std:
 
 Result<Integer> Given::integer_or(std::size_t i, Integer otherwise) const {
   if (!values_[i]) return otherwise;
-  if (!values_[i]->is_integral()) return fault("the argument '{}' is a {}, not an int", names_[i], type_name(*values_[i]));
+  if (!values_[i]->is_integral())
+    return fault("the argument '{}' is a {}, not an int", names_[i], type_name(*values_[i]));
   return values_[i]->as_integer();
 }
 
@@ -150,7 +162,8 @@ Result<Value> Given::required(std::size_t i) const {
 Result<std::string_view> Given::required_text(std::size_t i) const {
   WEFT_ASSIGN(const Value value, required(i));
   if (value.is(Kind::undefined)) return undefined_fault(value);
-  if (!value.is(Kind::string)) return fault("the argument '{}' is a {}, not a str", names_[i], type_name(value));
+  if (!value.is(Kind::string))
+    return fault("the argument '{}' is a {}, not a str", names_[i], type_name(value));
   return value.as_text();
 }
 

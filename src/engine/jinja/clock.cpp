@@ -8,12 +8,15 @@
 namespace weft::jinja {
 namespace {
 
-constexpr std::array<std::string_view, 7> day_names = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
-constexpr std::array<std::string_view, 12> month_names = {"January", "February", "March",     "April",   "May",      "June",
-                                                          "July",    "August",   "September", "October", "November", "December"};
+constexpr std::array<std::string_view, 7> day_names = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                       "Thursday", "Friday", "Saturday"};
+constexpr std::array<std::string_view, 12> month_names = {
+    "January", "February", "March",     "April",   "May",      "June",
+    "July",    "August",   "September", "October", "November", "December"};
 
 std::chrono::year_month_day date_of(const WallTime& time) {
-  return std::chrono::year(time.year) / std::chrono::month(static_cast<unsigned>(time.month)) / std::chrono::day(static_cast<unsigned>(time.day));
+  return std::chrono::year(time.year) / std::chrono::month(static_cast<unsigned>(time.month)) /
+         std::chrono::day(static_cast<unsigned>(time.day));
 }
 
 // ISO 8601: weeks begin on Monday, and week 1 holds the first Thursday.
@@ -25,7 +28,8 @@ IsoWeek iso_week(const WallTime& time) {
   const int weekday = (time.day_of_week() + 6) % 7;  // Monday is 0.
   const std::chrono::year_month_day thursday(days + std::chrono::days(3 - weekday));
   const auto year_begin = std::chrono::sys_days(thursday.year() / std::chrono::January / 1);
-  return {static_cast<int>(thursday.year()), static_cast<int>((std::chrono::sys_days(thursday) - year_begin).count()) / 7 + 1};
+  return {static_cast<int>(thursday.year()),
+          static_cast<int>((std::chrono::sys_days(thursday) - year_begin).count()) / 7 + 1};
 }
 
 std::string padded(int value, int width, char fill) {
@@ -143,10 +147,16 @@ bool append_field(std::string& out, char letter, char flag, const WallTime& time
 
 Result<WallTime> WallTime::parse(std::string_view text) {
   WallTime time;
-  const auto refuse = [&] { return fail(ErrorCode::invalid_argument, "'{}' is no time; 2026-01-02T03:04:05 is one.", text); };
+  const auto refuse = [&] {
+    return fail(ErrorCode::invalid_argument, "'{}' is not a time; 2026-01-02T03:04:05 is one.",
+                text);
+  };
   std::string_view rest = text;
   const auto take = [&](std::size_t digits, int& value) {
-    if (rest.size() < digits || std::from_chars(rest.data(), rest.data() + digits, value).ptr != rest.data() + digits || rest[0] == '-') return false;
+    if (rest.size() < digits ||
+        std::from_chars(rest.data(), rest.data() + digits, value).ptr != rest.data() + digits ||
+        rest[0] == '-')
+      return false;
     rest.remove_prefix(digits);
     return true;
   };
@@ -155,12 +165,15 @@ Result<WallTime> WallTime::parse(std::string_view text) {
     rest.remove_prefix(1);
     return true;
   };
-  if (!take(4, time.year) || !pass("-") || !take(2, time.month) || !pass("-") || !take(2, time.day)) return refuse();
+  if (!take(4, time.year) || !pass("-") || !take(2, time.month) || !pass("-") || !take(2, time.day))
+    return refuse();
   if (!rest.empty()) {
     if (!pass("T ") || !take(2, time.hour) || !pass(":") || !take(2, time.minute)) return refuse();
     if (!rest.empty() && (!pass(":") || !take(2, time.second))) return refuse();
   }
-  if (!rest.empty() || time.hour > 23 || time.minute > 59 || time.second > 59 || !date_of(time).ok()) return refuse();
+  if (!rest.empty() || time.hour > 23 || time.minute > 59 || time.second > 59 ||
+      !date_of(time).ok())
+    return refuse();
   return time;
 }
 
@@ -193,7 +206,9 @@ int WallTime::day_of_year() const {
   const auto begin = std::chrono::sys_days(std::chrono::year(year) / std::chrono::January / 1);
   return static_cast<int>((std::chrono::sys_days(date_of(*this)) - begin).count()) + 1;
 }
-int WallTime::day_of_week() const { return static_cast<int>(std::chrono::weekday(std::chrono::sys_days(date_of(*this))).c_encoding()); }
+int WallTime::day_of_week() const {
+  return static_cast<int>(std::chrono::weekday(std::chrono::sys_days(date_of(*this))).c_encoding());
+}
 
 std::string format_time(std::string_view format, const WallTime& time) {
   std::string out;
@@ -202,7 +217,9 @@ std::string format_time(std::string_view format, const WallTime& time) {
       out.push_back(format[at]);
       continue;
     }
-    const bool has_flag = std::string_view("-_0^#").find(format[at + 1]) != std::string_view::npos && at + 2 < format.size();
+    const bool has_flag =
+        std::string_view("-_0^#").find(format[at + 1]) != std::string_view::npos &&
+        at + 2 < format.size();
     const char letter = format[at + (has_flag ? 2 : 1)];
     std::string field;
     if (append_field(field, letter, has_flag ? format[at + 1] : '\0', time)) {

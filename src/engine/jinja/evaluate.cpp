@@ -25,7 +25,8 @@ Result<Value> Interpreter::evaluate_node(const NameNode& node, Scope& scope) {
   for (const Scope* at = &scope; at != nullptr; at = at->parent)
     if (const Value* value = at->find(node.name)) return *value;
   if (const Value* value = variables_.as_dict().find(node.name)) return *value;
-  if (const Function function = find_function(node.name)) return Value(Kind::callable, heap_.make<FunctionObject>(0, node.name, function));
+  if (const Function function = find_function(node.name))
+    return Value(Kind::callable, heap_.make<FunctionObject>(0, node.name, function));
   return heap_.undefined("'" + node.name + "' is undefined");
 }
 
@@ -57,8 +58,10 @@ Result<Value> Interpreter::evaluate_node(const UnaryNode& node, Scope& scope) {
 
 Result<Value> Interpreter::evaluate_node(const BinaryNode& node, Scope& scope) {
   WEFT_ASSIGN(const Value left, evaluate(*node.left, scope));
-  if (node.op == BinaryOperator::logical_and) return is_true(left) ? evaluate(*node.right, scope) : left;
-  if (node.op == BinaryOperator::logical_or) return is_true(left) ? left : evaluate(*node.right, scope);
+  if (node.op == BinaryOperator::logical_and)
+    return is_true(left) ? evaluate(*node.right, scope) : left;
+  if (node.op == BinaryOperator::logical_or)
+    return is_true(left) ? left : evaluate(*node.right, scope);
   WEFT_ASSIGN(const Value right, evaluate(*node.right, scope));
   return apply_binary(*this, node.op, left, right);
 }
@@ -166,9 +169,11 @@ Result<Arguments> Interpreter::evaluate_arguments(const ArgumentNodes& nodes, Sc
   }
   if (nodes.star_star != nullptr) {
     WEFT_ASSIGN(const Value more, evaluate(*nodes.star_star, scope));
-    if (!more.is(Kind::dict)) return fault("what stands behind '**' is a {}, not a dict", type_name(more));
+    if (!more.is(Kind::dict))
+      return fault("what stands behind '**' is a {}, not a dict", type_name(more));
     for (const auto& [key, value] : more.as_dict().items) {
-      if (!key.is(Kind::string)) return fault("a keyword behind '**' is a {}, not a str", type_name(key));
+      if (!key.is(Kind::string))
+        return fault("a keyword behind '**' is a {}, not a str", type_name(key));
       arguments.named.emplace_back(key.as_text(), value);
     }
   }
@@ -188,7 +193,8 @@ Result<Value> Interpreter::evaluate_node(const FilterNode& node, Scope& scope) {
 }
 
 // A chain whose first filter gets the block's text.
-Result<Value> Interpreter::evaluate_filter(const Expression& expression, const Value& block, Scope& scope) {
+Result<Value> Interpreter::evaluate_filter(const Expression& expression, const Value& block,
+                                           Scope& scope) {
   const Depth depth(depth_);
   WEFT_OK(step());
   const auto& node = std::get<FilterNode>(expression.node);

@@ -70,8 +70,8 @@ Result<> ExpressionParser::expect(Lexeme::Kind kind, std::string_view what) {
 }
 
 bool ExpressionParser::at_tuple_end(std::string_view stop_name) const {
-  return current().is(Lexeme::Kind::print_end) || current().is(Lexeme::Kind::block_end) || current().is_symbol(")") ||
-         (!stop_name.empty() && current().is_name(stop_name));
+  return current().is(Lexeme::Kind::print_end) || current().is(Lexeme::Kind::block_end) ||
+         current().is_symbol(")") || (!stop_name.empty() && current().is_name(stop_name));
 }
 
 Result<ExpressionRef> ExpressionParser::parse_tuple(TupleOptions options) {
@@ -135,8 +135,9 @@ Result<ExpressionRef> ExpressionParser::parse_compare() {
     std::string_view symbol;
     Comparison comparison;
   };
-  static constexpr Row rows[] = {{"==", Comparison::equal},      {"!=", Comparison::not_equal}, {"<", Comparison::less},
-                                 {"<=", Comparison::less_equal}, {">", Comparison::greater},    {">=", Comparison::greater_equal}};
+  static constexpr Row rows[] = {{"==", Comparison::equal},  {"!=", Comparison::not_equal},
+                                 {"<", Comparison::less},    {"<=", Comparison::less_equal},
+                                 {">", Comparison::greater}, {">=", Comparison::greater_equal}};
   WEFT_ASSIGN(const ExpressionRef first, parse_sum());
   CompareNode node{.first = first, .rest = {}};
   while (true) {
@@ -159,7 +160,8 @@ Result<ExpressionRef> ExpressionParser::parse_compare() {
 Result<ExpressionRef> ExpressionParser::parse_sum() {
   WEFT_ASSIGN(ExpressionRef left, parse_concat());
   while (current().is_symbol("+") || current().is_symbol("-")) {
-    const BinaryOperator op = current().text == "+" ? BinaryOperator::add : BinaryOperator::subtract;
+    const BinaryOperator op =
+        current().text == "+" ? BinaryOperator::add : BinaryOperator::subtract;
     advance();
     WEFT_ASSIGN(const ExpressionRef right, parse_concat());
     left = make(BinaryNode{op, left, right});
@@ -182,11 +184,14 @@ Result<ExpressionRef> ExpressionParser::parse_product() {
     std::string_view symbol;
     BinaryOperator op;
   };
-  static constexpr Row rows[] = {
-      {"*", BinaryOperator::multiply}, {"/", BinaryOperator::divide}, {"//", BinaryOperator::floor_divide}, {"%", BinaryOperator::modulo}};
+  static constexpr Row rows[] = {{"*", BinaryOperator::multiply},
+                                 {"/", BinaryOperator::divide},
+                                 {"//", BinaryOperator::floor_divide},
+                                 {"%", BinaryOperator::modulo}};
   WEFT_ASSIGN(ExpressionRef left, parse_power());
   while (true) {
-    const auto row = std::ranges::find_if(rows, [&](const Row& one) { return current().is_symbol(one.symbol); });
+    const auto row =
+        std::ranges::find_if(rows, [&](const Row& one) { return current().is_symbol(one.symbol); });
     if (row == std::end(rows)) return left;
     advance();
     WEFT_ASSIGN(const ExpressionRef right, parse_power());
@@ -241,7 +246,8 @@ Result<ExpressionRef> ExpressionParser::parse_primary() {
       return parse_name();
     case Lexeme::Kind::string: {
       std::string text;
-      for (; current().is(Lexeme::Kind::string); advance()) text += current().text;  // Neighbours are one string.
+      for (; current().is(Lexeme::Kind::string); advance())
+        text += current().text;  // Neighbours are one string.
       return make(ConstantNode{ast_.constants.string(std::move(text))});
     }
     case Lexeme::Kind::integer: {
@@ -359,7 +365,8 @@ Result<ArgumentNodes> ExpressionParser::parse_arguments() {
     }
     first = false;
     if (skip_symbol("*")) {
-      if (arguments.star != nullptr || arguments.star_star != nullptr) return error("'*' is misplaced in a call");
+      if (arguments.star != nullptr || arguments.star_star != nullptr)
+        return error("'*' is misplaced in a call");
       WEFT_ASSIGN(arguments.star, parse_expression());
     } else if (skip_symbol("**")) {
       if (arguments.star_star != nullptr) return error("'**' is there twice in a call");
@@ -431,11 +438,13 @@ Result<ExpressionRef> ExpressionParser::parse_test(ExpressionRef input) {
   TestNode node{.input = input, .name = {}, .arguments = {}};
   WEFT_ASSIGN(node.name, parse_dotted_name());
   const Lexeme& next = current();
-  const bool value_follows = next.is(Lexeme::Kind::name) || next.is(Lexeme::Kind::string) || next.is(Lexeme::Kind::integer) ||
-                             next.is(Lexeme::Kind::floating) || next.is_symbol("[") || next.is_symbol("{");
+  const bool value_follows = next.is(Lexeme::Kind::name) || next.is(Lexeme::Kind::string) ||
+                             next.is(Lexeme::Kind::integer) || next.is(Lexeme::Kind::floating) ||
+                             next.is_symbol("[") || next.is_symbol("{");
   if (next.is_symbol("(")) {
     WEFT_ASSIGN(node.arguments, parse_arguments());
-  } else if (value_follows && !next.is_name("else") && !next.is_name("or") && !next.is_name("and")) {
+  } else if (value_follows && !next.is_name("else") && !next.is_name("or") &&
+             !next.is_name("and")) {
     if (next.is_name("is")) return error("tests with 'is' cannot follow one another");
     WEFT_ASSIGN(ExpressionRef argument, parse_primary());
     WEFT_ASSIGN(argument, parse_postfix(argument));

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/format.h"
 #include "common/base/result.h"
 #include "engine/jinja/ast.h"
 #include "engine/jinja/lexer.h"
@@ -14,7 +15,8 @@ namespace weft::jinja {
 
 class ExpressionParser {
  public:
-  ExpressionParser(std::vector<Lexeme> lexemes, Ast& ast) : ast_(ast), lexemes_(std::move(lexemes)) {}
+  ExpressionParser(std::vector<Lexeme> lexemes, Ast& ast)
+      : ast_(ast), lexemes_(std::move(lexemes)) {}
 
  protected:
   struct TupleOptions {
@@ -34,7 +36,9 @@ class ExpressionParser {
 
   // The lexemes.
   [[nodiscard]] const Lexeme& current() const { return lexemes_[at_]; }
-  [[nodiscard]] const Lexeme& ahead() const { return lexemes_[std::min(at_ + 1, lexemes_.size() - 1)]; }
+  [[nodiscard]] const Lexeme& ahead() const {
+    return lexemes_[std::min(at_ + 1, lexemes_.size() - 1)];
+  }
   void advance() {
     if (!current().is(Lexeme::Kind::end)) ++at_;
   }
@@ -51,8 +55,9 @@ class ExpressionParser {
     return &ast_.expressions.back();
   }
   template <class... Args>
-  [[nodiscard]] std::unexpected<Error> error(std::format_string<Args...> format, Args&&... args) const {
-    return fail(ErrorCode::invalid_argument, "The template's line {}: {}.", current().line, std::format(format, std::forward<Args>(args)...));
+  [[nodiscard]] std::unexpected<Error> error(FormatString<Args...> format, Args&&... args) const {
+    return fail(ErrorCode::invalid_argument, "The template's line {}: {}.", current().line,
+                weft::format(format, std::forward<Args>(args)...));
   }
   [[nodiscard]] std::unexpected<Error> unexpected(std::string_view wanted) const;
   [[nodiscard]] static std::string describe(const Lexeme& lexeme);
@@ -79,7 +84,7 @@ class ExpressionParser {
   Result<ExpressionRef> parse_product();
   Result<ExpressionRef> parse_power();
   Result<ExpressionRef> parse_filters_and_tests(ExpressionRef value);
-  Result<std::string> parse_dotted_name();  // Of a filter or a test.
+  Result<std::string> parse_dotted_name();  // The name of a filter or a test.
   Result<ExpressionRef> parse_filter(ExpressionRef input);
   Result<ExpressionRef> parse_test(ExpressionRef input);
   Result<ExpressionRef> parse_subscript(ExpressionRef object);

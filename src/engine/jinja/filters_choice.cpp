@@ -10,14 +10,18 @@
 
 namespace weft::jinja {
 
-Result<Value> attribute_path(Interpreter& interpreter, const Value& object, const Value& path, std::optional<Value> otherwise) {
+Result<Value> attribute_path(Interpreter& interpreter, const Value& object, const Value& path,
+                             std::optional<Value> otherwise) {
   if (path.is_integral()) return interpreter.subscript(object, path);
   const std::string text = to_str(path);
   Value value = object;
   for (const std::string_view part : split_at(text, ".", -1)) {
     std::size_t index = 0;
-    const bool is_index = !part.empty() && std::from_chars(part.data(), part.data() + part.size(), index).ptr == part.data() + part.size();
-    const Value key = is_index ? Value::integer(static_cast<Integer>(index)) : interpreter.text(std::string(part));
+    const bool is_index =
+        !part.empty() && std::from_chars(part.data(), part.data() + part.size(), index).ptr ==
+                             part.data() + part.size();
+    const Value key = is_index ? Value::integer(static_cast<Integer>(index))
+                               : interpreter.text(std::string(part));
     WEFT_ASSIGN(value, interpreter.subscript(value, key));
     if (value.is(Kind::undefined) && otherwise) value = *otherwise;
   }
@@ -26,10 +30,13 @@ Result<Value> attribute_path(Interpreter& interpreter, const Value& object, cons
 
 Result<Value> key_of(Interpreter& interpreter, const Value& element, const KeyRule& rule) {
   const auto folded = [&](const Value& value) {
-    return value.is(Kind::string) && !rule.case_sensitive ? interpreter.text(to_lower(value.as_text())) : value;
+    return value.is(Kind::string) && !rule.case_sensitive
+               ? interpreter.text(to_lower(value.as_text()))
+               : value;
   };
   if (!rule.attribute || rule.attribute->is(Kind::none)) return folded(element);
-  WEFT_ASSIGN(const Value value, attribute_path(interpreter, element, *rule.attribute, rule.otherwise));
+  WEFT_ASSIGN(const Value value,
+              attribute_path(interpreter, element, *rule.attribute, rule.otherwise));
   return folded(value);
 }
 
@@ -37,9 +44,10 @@ Result<Value> keys_of(Interpreter& interpreter, const Value& element, const KeyR
   std::vector<Value> keys;
   if (rule.attribute && rule.attribute->is(Kind::string)) {
     for (const std::string_view path : split_at(rule.attribute->as_text(), ",", -1)) {
-      WEFT_ASSIGN(
-          const Value key,
-          key_of(interpreter, element, {.attribute = interpreter.text(std::string(path)), .case_sensitive = rule.case_sensitive, .otherwise = {}}));
+      WEFT_ASSIGN(const Value key, key_of(interpreter, element,
+                                          {.attribute = interpreter.text(std::string(path)),
+                                           .case_sensitive = rule.case_sensitive,
+                                           .otherwise = {}}));
       keys.push_back(key);
     }
   } else {
@@ -55,7 +63,8 @@ struct Keyed {
   Value key, value;
 };
 
-Result<std::vector<Keyed>> with_keys(Interpreter& interpreter, const Value& input, const KeyRule& rule, decltype(&key_of) make_key = key_of) {
+Result<std::vector<Keyed>> with_keys(Interpreter& interpreter, const Value& input,
+                                     const KeyRule& rule, decltype(&key_of) make_key = key_of) {
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::vector<Keyed> keyed;
   for (const Value& item : items) {
@@ -73,7 +82,8 @@ Result<> sort_by_key(std::vector<Keyed>& keyed, bool reverse) {
     if (!less && !problem) problem = less.error();
     return less.value_or(false);
   };
-  // An order that fails for some is no order, so all neighbours are asked first: kinds that do not compare show up there.
+  // An order that fails for some is no order, so all neighbours are asked first: kinds that do not
+  // compare show up there.
   for (std::size_t i = 1; i < keyed.size() && !problem; ++i) (void)before(keyed[i - 1], keyed[i]);
   if (!problem) std::ranges::stable_sort(keyed, before);
   if (problem) return std::unexpected(*problem);
@@ -87,8 +97,10 @@ std::vector<Value> values_of(const std::vector<Keyed>& keyed) {
 }
 
 Result<Value> sort(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-  WEFT_ASSIGN(const Given given, Given::bind(arguments, {"reverse", "case_sensitive", "attribute"}));
-  const KeyRule rule{.attribute = given[2], .case_sensitive = given.is_true_or(1, false), .otherwise = {}};
+  WEFT_ASSIGN(const Given given,
+              Given::bind(arguments, {"reverse", "case_sensitive", "attribute"}));
+  const KeyRule rule{
+      .attribute = given[2], .case_sensitive = given.is_true_or(1, false), .otherwise = {}};
   WEFT_ASSIGN(std::vector<Keyed> keyed, with_keys(interpreter, input, rule, keys_of));
   WEFT_OK(sort_by_key(keyed, given.is_true_or(0, false)));
   return interpreter.heap().list(values_of(keyed));
@@ -97,10 +109,13 @@ Result<Value> sort(Interpreter& interpreter, const Value& input, const Arguments
 Result<Value> dictsort(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"case_sensitive", "by", "reverse"}));
   const std::string by = given.has(1) ? to_str(*given[1]) : "key";
-  if (by != "key" && by != "value") return fault("dictsort sorts by 'key' or by 'value', not by '{}'", by);
+  if (by != "key" && by != "value")
+    return fault("dictsort sorts by 'key' or by 'value', not by '{}'", by);
   if (!input.is(Kind::dict)) return fault("dictsort takes a dict, not a {}", type_name(input));
   WEFT_ASSIGN(const Value view, find_method(input, "items")->method(interpreter, input, {}));
-  const KeyRule rule{.attribute = Value::integer(by == "key" ? 0 : 1), .case_sensitive = given.is_true_or(0, false), .otherwise = {}};
+  const KeyRule rule{.attribute = Value::integer(by == "key" ? 0 : 1),
+                     .case_sensitive = given.is_true_or(0, false),
+                     .otherwise = {}};
   WEFT_ASSIGN(std::vector<Keyed> keyed, with_keys(interpreter, view, rule));
   WEFT_OK(sort_by_key(keyed, given.is_true_or(2, false)));
   return interpreter.heap().list(values_of(keyed));
@@ -108,14 +123,18 @@ Result<Value> dictsort(Interpreter& interpreter, const Value& input, const Argum
 
 Result<Value> unique(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"case_sensitive", "attribute"}));
-  WEFT_ASSIGN(const std::vector<Keyed> keyed,
-              with_keys(interpreter, input, {.attribute = given[1], .case_sensitive = given.is_true_or(0, false), .otherwise = {}}));
+  WEFT_ASSIGN(
+      const std::vector<Keyed> keyed,
+      with_keys(
+          interpreter, input,
+          {.attribute = given[1], .case_sensitive = given.is_true_or(0, false), .otherwise = {}}));
   std::vector<std::pair<Value, Value>> seen;
   for (const Keyed& one : keyed) {
     if (!is_hashable(one.key)) return fault("unique cannot compare a {}", type_name(one.key));
     seen.emplace_back(one.key, Value::none());
   }
-  // A dict keeps the first of equal keys, in order; the values that belong to them follow from a walk.
+  // A dict keeps the first of equal keys, in order; the values that belong to them follow from a
+  // walk.
   WEFT_ASSIGN(const Value keys, interpreter.heap().dict(std::move(seen)));
   std::vector<Value> values;
   auto next = keys.as_dict().items.begin();
@@ -131,31 +150,40 @@ Result<Value> unique(Interpreter& interpreter, const Value& input, const Argumen
 template <bool greatest>
 Result<Value> extreme(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"case_sensitive", "attribute"}));
-  WEFT_ASSIGN(const std::vector<Keyed> keyed,
-              with_keys(interpreter, input, {.attribute = given[1], .case_sensitive = given.is_true_or(0, false), .otherwise = {}}));
+  WEFT_ASSIGN(
+      const std::vector<Keyed> keyed,
+      with_keys(
+          interpreter, input,
+          {.attribute = given[1], .case_sensitive = given.is_true_or(0, false), .otherwise = {}}));
   if (keyed.empty()) return interpreter.heap().undefined("No aggregated item, sequence was empty.");
   Keyed best = keyed[0];
   for (const Keyed& one : keyed) {
-    WEFT_ASSIGN(const bool better, greatest ? is_less(best.key, one.key) : is_less(one.key, best.key));
+    WEFT_ASSIGN(const bool better,
+                greatest ? is_less(best.key, one.key) : is_less(one.key, best.key));
     if (better) best = one;
   }
   return best.value;
 }
 
 Result<Value> groupby(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-  WEFT_ASSIGN(const Given given, Given::bind(arguments, {"attribute", "default", "case_sensitive"}));
+  WEFT_ASSIGN(const Given given,
+              Given::bind(arguments, {"attribute", "default", "case_sensitive"}));
   WEFT_ASSIGN(const Value path, given.required(0));
-  const KeyRule rule{.attribute = path, .case_sensitive = given.is_true_or(2, false), .otherwise = given[1]};
+  const KeyRule rule{
+      .attribute = path, .case_sensitive = given.is_true_or(2, false), .otherwise = given[1]};
   WEFT_ASSIGN(std::vector<Keyed> keyed, with_keys(interpreter, input, rule));
   WEFT_OK(sort_by_key(keyed, false));
   std::vector<Value> groups;
   for (std::size_t at = 0; at < keyed.size();) {
     std::size_t end = at;
     std::vector<Value> members;
-    for (; end < keyed.size() && are_equal(keyed[end].key, keyed[at].key); ++end) members.push_back(keyed[end].value);
-    WEFT_ASSIGN(const Value grouper, attribute_path(interpreter, keyed[at].value, path, rule.otherwise));
+    for (; end < keyed.size() && are_equal(keyed[end].key, keyed[at].key); ++end)
+      members.push_back(keyed[end].value);
+    WEFT_ASSIGN(const Value grouper,
+                attribute_path(interpreter, keyed[at].value, path, rule.otherwise));
     WEFT_ASSIGN(const Value list, interpreter.heap().list(std::move(members)));
-    WEFT_ASSIGN(const Value group, interpreter.heap().tuple({grouper, list}, Sequence::Form::group));
+    WEFT_ASSIGN(const Value group,
+                interpreter.heap().tuple({grouper, list}, Sequence::Form::group));
     groups.push_back(group);
     at = end;
   }
@@ -164,7 +192,8 @@ Result<Value> groupby(Interpreter& interpreter, const Value& input, const Argume
 
 // map('upper'), map('replace', 'a', 'b'), map(attribute='name', default='x')
 Result<Value> map(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-  if (!is_true(input)) return interpreter.heap().iterator({});  // Also for what could not be walked over.
+  if (!is_true(input))
+    return interpreter.heap().iterator({});  // Also for what could not be walked over.
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::vector<Value> mapped;
   if (arguments.positional.empty()) {
@@ -177,7 +206,8 @@ Result<Value> map(Interpreter& interpreter, const Value& input, const Arguments&
     return interpreter.heap().iterator(std::move(mapped));
   }
   const std::string name = to_str(arguments.positional[0]);
-  const Arguments rest{.positional = {arguments.positional.begin() + 1, arguments.positional.end()}, .named = arguments.named};
+  const Arguments rest{.positional = {arguments.positional.begin() + 1, arguments.positional.end()},
+                       .named = arguments.named};
   for (const Value& item : items) {
     WEFT_ASSIGN(const Value value, interpreter.apply_filter(name, item, rest));
     mapped.push_back(value);
@@ -185,22 +215,26 @@ Result<Value> map(Interpreter& interpreter, const Value& input, const Arguments&
   return interpreter.heap().iterator(std::move(mapped));
 }
 
-// select('odd'), reject('equalto', 1), selectattr('role', 'equalto', 'user'); without a test, whether the value is true.
+// select('odd'), reject('equalto', 1), selectattr('role', 'equalto', 'user'); without a test,
+// whether the value is true.
 struct Choice {
   bool keeps_matches;
   bool by_attribute;
 };
 template <Choice choice>
 Result<Value> choose(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-  if (!is_true(input)) return interpreter.heap().iterator({});  // Also for what could not be walked over.
+  if (!is_true(input))
+    return interpreter.heap().iterator({});  // Also for what could not be walked over.
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::size_t used = choice.by_attribute ? 1 : 0;
   if (arguments.positional.size() < used) return fault("the attribute's name is missing");
   const bool has_test = arguments.positional.size() > used;
   const std::string test = has_test ? to_str(arguments.positional[used]) : "";
   if (has_test) ++used;
-  const Arguments rest{.positional = {arguments.positional.begin() + static_cast<std::ptrdiff_t>(used), arguments.positional.end()},
-                       .named = arguments.named};
+  const Arguments rest{
+      .positional = {arguments.positional.begin() + static_cast<std::ptrdiff_t>(used),
+                     arguments.positional.end()},
+      .named = arguments.named};
   std::vector<Value> chosen;
   for (const Value& item : items) {
     Value subject = item;
@@ -216,17 +250,18 @@ Result<Value> choose(Interpreter& interpreter, const Value& input, const Argumen
   return interpreter.heap().iterator(std::move(chosen));
 }
 
-constexpr Row<Filter> rows[] = {{"map", map},
-                                {"select", choose<Choice{.keeps_matches = true, .by_attribute = false}>},
-                                {"reject", choose<Choice{.keeps_matches = false, .by_attribute = false}>},
-                                {"selectattr", choose<Choice{.keeps_matches = true, .by_attribute = true}>},
-                                {"rejectattr", choose<Choice{.keeps_matches = false, .by_attribute = true}>},
-                                {"sort", sort},
-                                {"dictsort", dictsort},
-                                {"unique", unique},
-                                {"min", extreme<false>},
-                                {"max", extreme<true>},
-                                {"groupby", groupby}};
+constexpr Row<Filter> rows[] = {
+    {"map", map},
+    {"select", choose<Choice{.keeps_matches = true, .by_attribute = false}>},
+    {"reject", choose<Choice{.keeps_matches = false, .by_attribute = false}>},
+    {"selectattr", choose<Choice{.keeps_matches = true, .by_attribute = true}>},
+    {"rejectattr", choose<Choice{.keeps_matches = false, .by_attribute = true}>},
+    {"sort", sort},
+    {"dictsort", dictsort},
+    {"unique", unique},
+    {"min", extreme<false>},
+    {"max", extreme<true>},
+    {"groupby", groupby}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "common/base/format.h"
 #include "engine/jinja/interpreter.h"
 #include "engine/jinja/print.h"
 #include "engine/jinja/tables.h"
@@ -13,7 +14,9 @@ namespace weft::jinja {
 namespace {
 
 Result<Value> absolute(Interpreter&, const Value& input, const Arguments&) {
-  if (input.is_integral()) return input.as_integer() < 0 ? apply_unary(UnaryOperator::minus, input) : Value::integer(input.as_integer());
+  if (input.is_integral())
+    return input.as_integer() < 0 ? apply_unary(UnaryOperator::minus, input)
+                                  : Value::integer(input.as_integer());
   if (input.is(Kind::floating)) return Value::floating(std::fabs(input.as_floating()));
   if (input.is(Kind::undefined)) return undefined_fault(input);
   return fault("a {} has no absolute value", type_name(input));
@@ -41,7 +44,8 @@ Result<Value> round(Interpreter&, const Value& input, const Arguments& arguments
   if (method == "common") {
     if (input.is_integral() && precision >= 0) return Value::integer(input.as_integer());
     const double value = rounded(input.as_number(), precision);
-    return input.is_integral() ? Value::integer(static_cast<Integer>(value)) : Value::floating(value);
+    return input.is_integral() ? Value::integer(static_cast<Integer>(value))
+                               : Value::floating(value);
   }
   const double scale = std::pow(10.0, precision);
   if (method == "ceil") return Value::floating(std::ceil(input.as_number() * scale) / scale);
@@ -69,8 +73,12 @@ std::optional<Integer> parse_integer(std::string_view text, Integer base) {
       continue;
     }
     const char lower = static_cast<char>(c | 0x20);
-    const int digit = c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'z' ? lower - 'a' + 10 : 99;
-    if (digit >= base || __builtin_mul_overflow(value, base, &value) || __builtin_sub_overflow(value, Integer{digit}, &value)) return std::nullopt;
+    const int digit = c >= '0' && c <= '9'           ? c - '0'
+                      : lower >= 'a' && lower <= 'z' ? lower - 'a' + 10
+                                                     : 99;
+    if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
+        __builtin_sub_overflow(value, Integer{digit}, &value))
+      return std::nullopt;
     after_digit = true;
   }
   if (!after_digit) return std::nullopt;
@@ -107,7 +115,8 @@ Result<Value> to_int(Interpreter&, const Value& input, const Arguments& argument
   std::optional<Integer> value;
   if (input.is(Kind::floating)) value = truncated(input.as_floating());
   if (input.is(Kind::string)) {
-    value = base == 0 || (base >= 2 && base <= 36) ? parse_integer(input.as_text(), base) : std::nullopt;
+    value = base == 0 || (base >= 2 && base <= 36) ? parse_integer(input.as_text(), base)
+                                                   : std::nullopt;
     if (!value) {
       if (const auto number = parse_floating(input.as_text())) value = truncated(*number);
     }
@@ -127,7 +136,8 @@ Result<Value> to_float(Interpreter&, const Value& input, const Arguments& argume
 
 Result<Value> otherwise(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"default_value", "boolean"}));
-  const bool replaces = input.is(Kind::undefined) || (given.is_true_or(1, false) && !is_true(input));
+  const bool replaces =
+      input.is(Kind::undefined) || (given.is_true_or(1, false) && !is_true(input));
   return replaces ? given.value_or(0, interpreter.text("")) : input;
 }
 
@@ -137,37 +147,43 @@ Result<Value> attribute(Interpreter& interpreter, const Value& input, const Argu
   if (input.is(Kind::undefined)) return undefined_fault(input);
   const std::string text = to_str(name);
   if (input.is(Kind::dict) && find_method(input, text) == nullptr)
-    return interpreter.heap().undefined(std::format("'dict object' has no attribute '{}'", text));
+    return interpreter.heap().undefined(weft::format("'dict object' has no attribute '{}'", text));
   return interpreter.attribute(input, text);
 }
 
 Result<Value> file_size(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"binary"}));
-  WEFT_ASSIGN(const Value number, to_float(interpreter, input, {.positional = {Value::none()}, .named = {}}));
-  if (!number.is(Kind::floating)) return fault("a {} is no size", type_name(input));
+  WEFT_ASSIGN(const Value number,
+              to_float(interpreter, input, {.positional = {Value::none()}, .named = {}}));
+  if (!number.is(Kind::floating)) return fault("a {} is not a size", type_name(input));
   const double bytes = number.as_floating(), base = given.is_true_or(0, false) ? 1024 : 1000;
   static constexpr std::string_view decimal[] = {"kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"};
-  static constexpr std::string_view binary[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"};
+  static constexpr std::string_view binary[] = {"KiB", "MiB", "GiB", "TiB",
+                                                "PiB", "EiB", "ZiB", "YiB"};
   if (bytes == 1) return interpreter.text("1 Byte");
-  if (!(bytes >= base)) return interpreter.text(std::format("{} Bytes", integer_text(truncated(bytes).value_or(0))));
+  if (!(bytes >= base))
+    return interpreter.text(weft::format("{} Bytes", integer_text(truncated(bytes).value_or(0))));
   double unit = base;
   std::size_t i = 0;
   while (i + 1 < std::size(decimal) && bytes >= unit * base) {
     unit *= base;
     ++i;
   }
-  return interpreter.text(std::format("{:.1f} {}", bytes / unit, base == 1024 ? binary[i] : decimal[i]));
+  return interpreter.text(
+      weft::format("{:.1f} {}", bytes / unit, base == 1024 ? binary[i] : decimal[i]));
 }
 
-constexpr Row<Filter> rows[] = {{"abs", absolute},      {"round", round}, {"int", to_int},     {"float", to_float},
-                                {"default", otherwise}, {"d", otherwise}, {"attr", attribute}, {"filesizeformat", file_size}};
+constexpr Row<Filter> rows[] = {
+    {"abs", absolute},      {"round", round}, {"int", to_int},     {"float", to_float},
+    {"default", otherwise}, {"d", otherwise}, {"attr", attribute}, {"filesizeformat", file_size}};
 
 }  // namespace
 
 Filter find_number_filter(std::string_view name) { return find_row(rows, name); }
 
 Filter find_filter(std::string_view name) {
-  for (const auto find : {find_text_filter, find_sequence_filter, find_choice_filter, find_number_filter})
+  for (const auto find :
+       {find_text_filter, find_sequence_filter, find_choice_filter, find_number_filter})
     if (const Filter filter = find(name)) return filter;
   return nullptr;
 }

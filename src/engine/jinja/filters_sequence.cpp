@@ -54,14 +54,16 @@ Result<Value> first(Interpreter& interpreter, const Value& input, const Argument
     return interpreter.heap().undefined("No first item, sequence was empty.");
   }
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
-  return items.empty() ? interpreter.heap().undefined("No first item, sequence was empty.") : items.front();
+  return items.empty() ? interpreter.heap().undefined("No first item, sequence was empty.")
+                       : items.front();
 }
 
 Result<Value> last(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_OK(Given::bind(arguments, {}));
   if (input.is(Kind::iterator)) return fault("a generator has no last item");
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
-  return items.empty() ? interpreter.heap().undefined("No last item, sequence was empty.") : items.back();
+  return items.empty() ? interpreter.heap().undefined("No last item, sequence was empty.")
+                       : items.back();
 }
 
 Result<Value> list(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
@@ -83,7 +85,8 @@ Result<Value> reverse(Interpreter& interpreter, const Value& input, const Argume
 Result<Value> items(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   WEFT_OK(Given::bind(arguments, {}));
   if (input.is(Kind::undefined)) return interpreter.heap().iterator({});
-  if (!input.is(Kind::dict)) return fault("Can only get item pairs from a mapping, not from a {}", type_name(input));
+  if (!input.is(Kind::dict))
+    return fault("Can only get item pairs from a mapping, not from a {}", type_name(input));
   WEFT_ASSIGN(const Value view, find_method(input, "items")->method(interpreter, input, {}));
   return interpreter.heap().iterator({view.items().begin(), view.items().end()});
 }
@@ -95,10 +98,13 @@ Result<Value> batch(Interpreter& interpreter, const Value& input, const Argument
   WEFT_ASSIGN(const std::vector<Value> all, interpreter.elements_of(input));
   std::vector<Value> rows;
   for (std::size_t at = 0; at < all.size();) {
-    const auto size = static_cast<std::size_t>(std::min<Integer>(count, static_cast<Integer>(all.size() - at)));
-    std::vector<Value> row(all.begin() + static_cast<std::ptrdiff_t>(at), all.begin() + static_cast<std::ptrdiff_t>(at + size));
+    const auto size =
+        static_cast<std::size_t>(std::min<Integer>(count, static_cast<Integer>(all.size() - at)));
+    std::vector<Value> row(all.begin() + static_cast<std::ptrdiff_t>(at),
+                           all.begin() + static_cast<std::ptrdiff_t>(at + size));
     if (given.has(1) && !given[1]->is(Kind::none)) {
-      WEFT_OK(interpreter.charge(static_cast<std::uint64_t>(std::min<Integer>(count, Integer{1} << 40)) * sizeof(Value)));
+      WEFT_OK(interpreter.charge(
+          static_cast<std::uint64_t>(std::min<Integer>(count, Integer{1} << 40)) * sizeof(Value)));
       row.resize(static_cast<std::size_t>(count), *given[1]);
     }
     WEFT_ASSIGN(const Value made, interpreter.heap().list(std::move(row)));
@@ -112,7 +118,8 @@ Result<Value> slice(Interpreter& interpreter, const Value& input, const Argument
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"slices", "fill_with"}));
   WEFT_ASSIGN(const Integer slices, given.integer_or(0, 0));
   if (slices < 1) return fault("slice needs a number from 1 on");
-  WEFT_OK(interpreter.charge(static_cast<std::uint64_t>(std::min<Integer>(slices, Integer{1} << 40)) * 2 * sizeof(Value)));
+  WEFT_OK(interpreter.charge(
+      static_cast<std::uint64_t>(std::min<Integer>(slices, Integer{1} << 40)) * 2 * sizeof(Value)));
   WEFT_ASSIGN(const std::vector<Value> all, interpreter.elements_of(input));
   const auto count = static_cast<std::size_t>(slices);
   const std::size_t each = all.size() / count, with_extra = all.size() % count;
@@ -120,7 +127,8 @@ Result<Value> slice(Interpreter& interpreter, const Value& input, const Argument
   std::size_t at = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t size = each + (i < with_extra ? 1 : 0);
-    std::vector<Value> column(all.begin() + static_cast<std::ptrdiff_t>(at), all.begin() + static_cast<std::ptrdiff_t>(at + size));
+    std::vector<Value> column(all.begin() + static_cast<std::ptrdiff_t>(at),
+                              all.begin() + static_cast<std::ptrdiff_t>(at + size));
     if (given.has(1) && !given[1]->is(Kind::none) && i >= with_extra) column.push_back(*given[1]);
     WEFT_ASSIGN(const Value made, interpreter.heap().list(std::move(column)));
     columns.push_back(made);
@@ -143,8 +151,10 @@ Result<Value> sum(Interpreter& interpreter, const Value& input, const Arguments&
   return total;
 }
 
-constexpr Row<Filter> rows[] = {{"length", length},   {"count", length}, {"join", join},   {"first", first}, {"last", last}, {"list", list},
-                                {"reverse", reverse}, {"items", items},  {"batch", batch}, {"slice", slice}, {"sum", sum}};
+constexpr Row<Filter> rows[] = {{"length", length},   {"count", length}, {"join", join},
+                                {"first", first},     {"last", last},    {"list", list},
+                                {"reverse", reverse}, {"items", items},  {"batch", batch},
+                                {"slice", slice},     {"sum", sum}};
 
 }  // namespace
 

@@ -1,12 +1,13 @@
 // Filters that make text of text, and the ones that turn values into it.
 #include <algorithm>
 
+#include "common/base/format.h"
+#include "common/base/utf8.h"
 #include "engine/jinja/interpreter.h"
 #include "engine/jinja/print.h"
 #include "engine/jinja/tables.h"
 #include "engine/jinja/text_tools.h"
 #include "engine/unicode/character.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::jinja {
 namespace {
@@ -27,14 +28,16 @@ std::string title_words(std::string_view text) {
   std::string out;
   bool begins = true;
   for (std::size_t at = 0; at < text.size();) {
-    const auto decoded = unicode::decode(text, at);
+    const auto decoded = utf8::decode(text, at);
     if (begins) {
       unicode::append_upper(out, decoded.code);
     } else {
       unicode::append_lower(out, decoded.code);
     }
-    begins = unicode::is_python_space(decoded.code) ||
-             (decoded.code < 0x80 && std::string_view("-({[<").find(static_cast<char>(decoded.code)) != std::string_view::npos);
+    begins =
+        unicode::is_python_space(decoded.code) ||
+        (decoded.code < 0x80 &&
+         std::string_view("-({[<").find(static_cast<char>(decoded.code)) != std::string_view::npos);
     at += decoded.bytes;
   }
   return out;
@@ -68,7 +71,8 @@ Result<Value> escape(Interpreter& interpreter, const Value& input, const Argumen
   WEFT_OK(interpreter.charge(text.size() * 5));
   return interpreter.heap().string(escape_html(text), true);
 }
-Result<Value> force_escape(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
+Result<Value> force_escape(Interpreter& interpreter, const Value& input,
+                           const Arguments& arguments) {
   WEFT_OK(Given::bind(arguments, {}));
   const std::string text = text_of(input);
   WEFT_OK(interpreter.charge(text.size() * 5));
@@ -86,7 +90,8 @@ Result<Value> replace(Interpreter& interpreter, const Value& input, const Argume
   const auto count_max = static_cast<long long>(std::clamp<Integer>(count, -1, Integer{1} << 40));
   const std::string text = text_of(input), old_text = text_of(from), new_text = text_of(to);
   WEFT_OK(interpreter.charge(replaced_bytes(text, old_text, new_text, count_max)));
-  return interpreter.heap().string(replace_all(text, old_text, new_text, count_max), input.is_markup());
+  return interpreter.heap().string(replace_all(text, old_text, new_text, count_max),
+                                   input.is_markup());
 }
 
 Result<Value> truncate(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
@@ -95,7 +100,8 @@ Result<Value> truncate(Interpreter& interpreter, const Value& input, const Argum
   WEFT_ASSIGN(const Integer leeway, given.integer_or(3, 5));
   const std::string end = given.has(2) ? text_of(*given[2]) : "...";
   const auto end_length = static_cast<Integer>(length_of(end));
-  if (length < end_length) return fault("truncate's length ({}) is smaller than that of its end", integer_text(length));
+  if (length < end_length)
+    return fault("truncate's length ({}) is smaller than that of its end", integer_text(length));
   if (leeway < 0) return fault("truncate's leeway is negative");
   if (!input.is(Kind::string)) {  // What is short enough passes, whatever it is.
     WEFT_ASSIGN(const Value size, find_sequence_filter("length")(interpreter, input, {}));
@@ -107,7 +113,8 @@ Result<Value> truncate(Interpreter& interpreter, const Value& input, const Argum
   const auto offsets = code_point_offsets(text);
   const auto size = static_cast<Integer>(offsets.size() - 1);
   if (size <= length + leeway) return interpreter.text(text);
-  std::string_view kept = std::string_view(text).substr(0, offsets[static_cast<std::size_t>(length - end_length)]);
+  std::string_view kept =
+      std::string_view(text).substr(0, offsets[static_cast<std::size_t>(length - end_length)]);
   if (!given.is_true_or(1, false)) {
     const std::size_t space = kept.rfind(' ');
     if (space != std::string_view::npos) kept = kept.substr(0, space);
@@ -119,11 +126,14 @@ Result<Value> center(Interpreter& interpreter, const Value& input, const Argumen
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"width"}));
   WEFT_ASSIGN(const Integer width, given.integer_or(0, 80));
   const Value text = interpreter.text(text_of(input));
-  return find_string_method("center")->method(interpreter, text, {.positional = {Value::integer(width)}, .named = {}});
+  return find_string_method("center")->method(interpreter, text,
+                                              {.positional = {Value::integer(width)}, .named = {}});
 }
 
 Result<Value> indent(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-  if (!input.is(Kind::string)) return input.is(Kind::undefined) ? undefined_fault(input) : fault("indent takes a str, not a {}", type_name(input));
+  if (!input.is(Kind::string))
+    return input.is(Kind::undefined) ? undefined_fault(input)
+                                     : fault("indent takes a str, not a {}", type_name(input));
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"width", "first", "blank"}));
   std::string step = "    ";
   if (given.has(0) && given[0]->is(Kind::string)) {
@@ -134,7 +144,8 @@ Result<Value> indent(Interpreter& interpreter, const Value& input, const Argumen
     step = std::string(static_cast<std::size_t>(std::max<Integer>(width, 0)), ' ');
   }
   const bool blank = given.is_true_or(2, false);
-  const std::string text = text_of(input) + "\n";  // So that a newline at the end gives an empty last line.
+  const std::string text =
+      text_of(input) + "\n";  // So that a newline at the end gives an empty last line.
   const auto lines = split_lines(text, false);
   WEFT_OK(interpreter.charge(text.size() + lines.size() * step.size()));
   std::string out;
@@ -153,8 +164,9 @@ Result<Value> wordcount(Interpreter& interpreter, const Value& input, const Argu
   Integer count = 0;
   bool inside = false;
   for (std::size_t at = 0; at < text.size();) {
-    const auto decoded = unicode::decode(text, at);
-    const bool word = decoded.code == '_' || unicode::is(decoded.code, unicode::Class::letter) || unicode::is(decoded.code, unicode::Class::number);
+    const auto decoded = utf8::decode(text, at);
+    const bool word = decoded.code == '_' || unicode::is(decoded.code, unicode::Class::letter) ||
+                      unicode::is(decoded.code, unicode::Class::number);
     count += word && !inside ? 1 : 0;
     inside = word;
     at += decoded.bytes;
@@ -163,13 +175,15 @@ Result<Value> wordcount(Interpreter& interpreter, const Value& input, const Argu
 }
 
 Result<Value> format(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-  if (!arguments.positional.empty() && !arguments.named.empty()) return fault("format takes values either by place or by name");
+  if (!arguments.positional.empty() && !arguments.named.empty())
+    return fault("format takes values either by place or by name");
   Value values;
   if (arguments.named.empty()) {
     WEFT_ASSIGN(values, interpreter.heap().tuple(arguments.positional));
   } else {
     std::vector<std::pair<Value, Value>> items;
-    for (const auto& [name, value] : arguments.named) items.emplace_back(interpreter.text(std::string(name)), value);
+    for (const auto& [name, value] : arguments.named)
+      items.emplace_back(interpreter.text(std::string(name)), value);
     WEFT_ASSIGN(values, interpreter.heap().dict(std::move(items)));
   }
   WEFT_ASSIGN(std::string text, format_percent(interpreter, text_of(input), values));
@@ -194,9 +208,11 @@ Result<Value> strip_tags(Interpreter& interpreter, const Value& input, const Arg
   remove("<!--", "-->");
   remove("<", ">");
   std::string out;
-  for (const std::string_view word : split_spaces(text, -1)) out.append(out.empty() ? "" : " ").append(word);
-  for (const auto& [entity, character] : {std::pair("&lt;", "<"), std::pair("&gt;", ">"), std::pair("&#39;", "'"), std::pair("&#34;", "\""),
-                                          std::pair("&quot;", "\""), std::pair("&amp;", "&")})
+  for (const std::string_view word : split_spaces(text, -1))
+    out.append(out.empty() ? "" : " ").append(word);
+  for (const auto& [entity, character] :
+       {std::pair("&lt;", "<"), std::pair("&gt;", ">"), std::pair("&#39;", "'"),
+        std::pair("&#34;", "\""), std::pair("&quot;", "\""), std::pair("&amp;", "&")})
     out = replace_all(out, entity, character, -1);
   return interpreter.text(std::move(out));
 }
@@ -206,17 +222,20 @@ Result<Value> url_encode(Interpreter& interpreter, const Value& input, const Arg
   const auto encoded = [](std::string_view text, std::string_view also_plain) {
     std::string out;
     for (const char c : text) {
-      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                         std::string_view("_.-~").find(c) != std::string_view::npos || also_plain.find(c) != std::string_view::npos;
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                         (c >= '0' && c <= '9') ||
+                         std::string_view("_.-~").find(c) != std::string_view::npos ||
+                         also_plain.find(c) != std::string_view::npos;
       if (plain) {
         out.push_back(c);
       } else {
-        out += std::format("%{:02X}", static_cast<std::uint8_t>(c));
+        out += weft::format("%{:02X}", static_cast<std::uint8_t>(c));
       }
     }
     return out;
   };
-  if (input.is(Kind::string) || !(input.is(Kind::dict) || input.is(Kind::list) || input.is(Kind::tuple) || input.is(Kind::view))) {
+  if (input.is(Kind::string) || !(input.is(Kind::dict) || input.is(Kind::list) ||
+                                  input.is(Kind::tuple) || input.is(Kind::view))) {
     const std::string text = text_of(input);
     WEFT_OK(interpreter.charge(text.size() * 3));
     return interpreter.text(encoded(text, "/"));
@@ -232,14 +251,18 @@ Result<Value> url_encode(Interpreter& interpreter, const Value& input, const Arg
   for (const Value& pair : pairs) {
     WEFT_ASSIGN(const std::vector<Value> two, interpreter.elements_of(pair));
     if (two.size() != 2) return fault("urlencode takes pairs");
-    out.append(out.empty() ? "" : "&").append(encoded(text_of(two[0]), "")).append("=").append(encoded(text_of(two[1]), ""));
+    out.append(out.empty() ? "" : "&")
+        .append(encoded(text_of(two[0]), ""))
+        .append("=")
+        .append(encoded(text_of(two[1]), ""));
     WEFT_OK(interpreter.charge(out.size() / 16));
   }
   return interpreter.text(std::move(out));
 }
 
 Result<Value> to_json(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
-  WEFT_ASSIGN(const Given given, Given::bind(arguments, {"ensure_ascii", "indent", "separators", "sort_keys"}));
+  WEFT_ASSIGN(const Given given,
+              Given::bind(arguments, {"ensure_ascii", "indent", "separators", "sort_keys"}));
   JsonStyle style;
   style.ensure_ascii = given.is_true_or(0, false);
   style.sort_keys = given.is_true_or(3, false);
@@ -255,7 +278,8 @@ Result<Value> to_json(Interpreter& interpreter, const Value& input, const Argume
   }
   if (given.has(2) && !given[2]->is(Kind::none)) {
     WEFT_ASSIGN(const std::vector<Value> two, interpreter.elements_of(*given[2]));
-    if (two.size() != 2 || !two[0].is(Kind::string) || !two[1].is(Kind::string)) return fault("tojson's separators are two texts");
+    if (two.size() != 2 || !two[0].is(Kind::string) || !two[1].is(Kind::string))
+      return fault("tojson's separators are two texts");
     style.item_separator = two[0].as_text();
     style.key_separator = two[1].as_text();
   }

@@ -1,14 +1,15 @@
-// "..." % values and "...".format(...): Python's two ways to format, for texts, integers and floats.
+// "..." % values and "...".format(...): Python's two ways to format, for texts, integers and
+// floats.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 
+#include "common/base/utf8.h"
 #include "engine/jinja/interpreter.h"
 #include "engine/jinja/print.h"
 #include "engine/jinja/tables.h"
 #include "engine/jinja/text_tools.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::jinja {
 namespace {
@@ -27,10 +28,15 @@ struct Spec {
 
 std::string number_text(double value, const Spec& spec, char type) {
   const int precision = std::min(spec.precision < 0 ? 6 : spec.precision, precision_max);
-  const char format[] = {'%', spec.alternate ? '#' : '.', spec.alternate ? '.' : '*', spec.alternate ? '*' : type, spec.alternate ? type : '\0',
+  const char format[] = {'%',
+                         spec.alternate ? '#' : '.',
+                         spec.alternate ? '.' : '*',
+                         spec.alternate ? '*' : type,
+                         spec.alternate ? type : '\0',
                          '\0'};
   std::string buffer(static_cast<std::size_t>(precision) + 400, '\0');
-  const int written = std::snprintf(buffer.data(), buffer.size(), format, precision, std::fabs(value));
+  const int written =
+      std::snprintf(buffer.data(), buffer.size(), format, precision, std::fabs(value));
   buffer.resize(static_cast<std::size_t>(std::max(written, 0)));
   return buffer;
 }
@@ -63,7 +69,9 @@ std::string padded(std::string sign, std::string body, const Spec& spec, char de
   }
 }
 
-std::string sign_of(bool negative, const Spec& spec) { return negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign); }
+std::string sign_of(bool negative, const Spec& spec) {
+  return negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign);
+}
 
 Result<std::string> format_integer(Integer value, const Spec& spec, char type) {
   const int base = type == 'x' || type == 'X' ? 16 : type == 'o' ? 8 : type == 'b' ? 2 : 10;
@@ -71,11 +79,13 @@ Result<std::string> format_integer(Integer value, const Spec& spec, char type) {
   const bool negative = digits.starts_with('-');
   if (negative) digits.erase(0, 1);
   if (spec.precision >= 0 && digits.size() < static_cast<std::size_t>(spec.precision))
-    digits.insert(0, static_cast<std::size_t>(std::min(spec.precision, precision_max)) - digits.size(), '0');
+    digits.insert(
+        0, static_cast<std::size_t>(std::min(spec.precision, precision_max)) - digits.size(), '0');
   if (type == 'X') digits = to_upper(digits);
   if (spec.grouped) digits = grouped(std::move(digits));
   std::string sign = sign_of(negative, spec);
-  if (spec.alternate && base != 10) sign += base == 16 ? (type == 'X' ? "0X" : "0x") : base == 8 ? "0o" : "0b";
+  if (spec.alternate && base != 10)
+    sign += base == 16 ? (type == 'X' ? "0X" : "0x") : base == 8 ? "0o" : "0b";
   return padded(std::move(sign), std::move(digits), spec, '>');
 }
 
@@ -96,7 +106,8 @@ Result<std::string> format_floating(double value, const Spec& spec, char type) {
 std::string cut(std::string_view text, int precision) {
   if (precision < 0) return std::string(text);
   const auto offsets = code_point_offsets(text);
-  return std::string(text.substr(0, offsets[std::min(static_cast<std::size_t>(precision), offsets.size() - 1)]));
+  return std::string(
+      text.substr(0, offsets[std::min(static_cast<std::size_t>(precision), offsets.size() - 1)]));
 }
 
 // [[fill]align][sign][#][0][width][,][.precision][type]
@@ -106,7 +117,7 @@ Result<Spec> parse_spec(std::string_view text) {
   std::string_view rest = text;
   const auto is_align = [](char c) { return c == '<' || c == '>' || c == '^' || c == '='; };
   if (!rest.empty()) {
-    const std::size_t first = unicode::decode(rest, 0).bytes;
+    const std::size_t first = utf8::decode(rest, 0).bytes;
     if (first < rest.size() && is_align(rest[first])) {
       spec.fill = rest.substr(0, first);
       spec.align = rest[first];
@@ -134,7 +145,8 @@ Result<Spec> parse_spec(std::string_view text) {
     spec.fill = "0";
     spec.align = '=';
   }
-  if (!rest.empty() && rest[0] >= '0' && rest[0] <= '9' && !number(spec.width, width_max)) return refuse();
+  if (!rest.empty() && rest[0] >= '0' && rest[0] <= '9' && !number(spec.width, width_max))
+    return refuse();
   spec.grouped = skip(',');
   if (skip('.') && !number(spec.precision, precision_max)) return refuse();
   if (!rest.empty()) {
@@ -148,17 +160,23 @@ Result<Spec> parse_spec(std::string_view text) {
 Result<std::string> format_by_spec(const Value& value, std::string_view text) {
   if (text.empty()) return to_str(value);
   WEFT_ASSIGN(const Spec spec, parse_spec(text));
-  const auto unknown = [&] { return fault("the format '{}' does not fit a {}", text, type_name(value)); };
+  const auto unknown = [&] {
+    return fault("the format '{}' does not fit a {}", text, type_name(value));
+  };
   if (value.is(Kind::string)) {
-    if ((spec.type != '\0' && spec.type != 's') || spec.align == '=' || spec.grouped) return unknown();
+    if ((spec.type != '\0' && spec.type != 's') || spec.align == '=' || spec.grouped)
+      return unknown();
     return padded("", cut(value.as_text(), spec.precision), spec, '<');
   }
-  const bool is_float_type = std::string_view("eEfFgG%").find(spec.type) != std::string_view::npos && spec.type != '\0';
-  if (value.is_integral() && (spec.type == '\0' || std::string_view("dxXob").find(spec.type) != std::string_view::npos)) {
+  const bool is_float_type =
+      std::string_view("eEfFgG%").find(spec.type) != std::string_view::npos && spec.type != '\0';
+  if (value.is_integral() &&
+      (spec.type == '\0' || std::string_view("dxXob").find(spec.type) != std::string_view::npos)) {
     if (spec.precision >= 0) return unknown();
     return format_integer(value.as_integer(), spec, spec.type);
   }
-  if (value.is_number() && is_float_type) return format_floating(value.as_number(), spec, spec.type);
+  if (value.is_number() && is_float_type)
+    return format_floating(value.as_number(), spec, spec.type);
   if (value.is(Kind::floating) && spec.type == '\0') {
     if (spec.precision >= 0) return format_floating(value.as_floating(), spec, 'g');
     std::string digits = floating_text(std::fabs(value.as_floating()));
@@ -171,7 +189,8 @@ Result<std::string> format_by_spec(const Value& value, std::string_view text) {
 // The values of "%", taken one by one or by name.
 class PercentValues {
  public:
-  explicit PercentValues(const Value& values) : values_(values), is_tuple_(values.is(Kind::tuple)) {}
+  explicit PercentValues(const Value& values)
+      : values_(values), is_tuple_(values.is(Kind::tuple)) {}
 
   Result<Value> next() {
     const std::size_t count = is_tuple_ ? values_.items().size() : 1;
@@ -200,7 +219,9 @@ class PercentValues {
 
 Result<std::string> format_percent_value(const Value& value, Spec spec, char type) {
   const auto mismatch = [&] {
-    return value.is(Kind::undefined) ? undefined_fault(value) : fault("%{} needs a number, not a {}", type, type_name(value));
+    return value.is(Kind::undefined)
+               ? undefined_fault(value)
+               : fault("%{} needs a number, not a {}", type, type_name(value));
   };
   switch (type) {
     case 's':
@@ -209,16 +230,21 @@ Result<std::string> format_percent_value(const Value& value, Spec spec, char typ
     case 'a':
       return padded("", cut(to_repr(value), spec.precision), spec, '>');
     case 'c': {
-      if (value.is(Kind::string) && length_of(value.as_text()) == 1) return padded("", std::string(value.as_text()), spec, '>');
-      if (!value.is_integral() || value.as_integer() < 0 || value.as_integer() > 0x10FFFF) return fault("%c needs one character");
-      return padded("", unicode::to_utf8(static_cast<char32_t>(value.as_integer())), spec, '>');
+      if (value.is(Kind::string) && length_of(value.as_text()) == 1)
+        return padded("", std::string(value.as_text()), spec, '>');
+      if (!value.is_integral() || value.as_integer() < 0 || value.as_integer() > 0x10FFFF)
+        return fault("%c needs one character");
+      return padded("", utf8::encode(static_cast<char32_t>(value.as_integer())), spec, '>');
     }
     case 'd':
     case 'i':
     case 'u': {
       if (!value.is_number()) return mismatch();
-      if (value.is(Kind::floating) && std::fabs(value.as_floating()) >= 1e37) return fault("the number is too large for %d");
-      return format_integer(value.is(Kind::floating) ? static_cast<Integer>(value.as_floating()) : value.as_integer(), spec, 'd');
+      if (value.is(Kind::floating) && std::fabs(value.as_floating()) >= 1e37)
+        return fault("the number is too large for %d");
+      return format_integer(
+          value.is(Kind::floating) ? static_cast<Integer>(value.as_floating()) : value.as_integer(),
+          spec, 'd');
     }
     case 'x':
     case 'X':
@@ -234,13 +260,14 @@ Result<std::string> format_percent_value(const Value& value, Spec spec, char typ
       if (!value.is_number()) return mismatch();
       return format_floating(value.as_number(), spec, type);
     default:
-      return fault("'%{}' is no format", type);
+      return fault("'%{}' is not a format", type);
   }
 }
 
 }  // namespace
 
-Result<std::string> format_percent(Interpreter& interpreter, std::string_view format, const Value& values) {
+Result<std::string> format_percent(Interpreter& interpreter, std::string_view format,
+                                   const Value& values) {
   PercentValues given(values);
   std::string out;
   for (std::size_t at = 0; at < format.size(); ++at) {
@@ -263,7 +290,8 @@ Result<std::string> format_percent(Interpreter& interpreter, std::string_view fo
     }
     Spec spec;
     bool left = false, zero = false;
-    for (; current() != '\0' && std::string_view("-+ #0").find(current()) != std::string_view::npos; ++at) {
+    for (; current() != '\0' && std::string_view("-+ #0").find(current()) != std::string_view::npos;
+         ++at) {
       left = left || current() == '-';
       zero = zero || current() == '0';
       if (current() == '+' || (current() == ' ' && spec.sign != '+')) spec.sign = current();
@@ -273,7 +301,8 @@ Result<std::string> format_percent(Interpreter& interpreter, std::string_view fo
       if (current() == '*') {
         ++at;
         WEFT_ASSIGN(const Value star, given.next());
-        if (!star.is_integral() || star.as_integer() < -max || star.as_integer() > max) return fault("a format's '*' is not a fitting integer");
+        if (!star.is_integral() || star.as_integer() < -max || star.as_integer() > max)
+          return fault("a format's '*' is not a fitting integer");
         return static_cast<int>(star.as_integer());
       }
       int result = 0;
@@ -313,7 +342,8 @@ Result<std::string> format_percent(Interpreter& interpreter, std::string_view fo
   return out;
 }
 
-Result<std::string> format_braces(Interpreter& interpreter, std::string_view format, const Arguments& arguments) {
+Result<std::string> format_braces(Interpreter& interpreter, std::string_view format,
+                                  const Arguments& arguments) {
   std::string out;
   std::size_t next = 0;
   for (std::size_t at = 0; at < format.size(); ++at) {
@@ -331,11 +361,13 @@ Result<std::string> format_braces(Interpreter& interpreter, std::string_view for
     const std::size_t end = format.find('}', at);
     if (c == '}' || end == std::string_view::npos) return fault("the format has a single '{}'", c);
     const std::string_view field = format.substr(at + 1, end - at - 1);
-    if (field.find('{') != std::string_view::npos) return fault("a format inside a format is not supported");
+    if (field.find('{') != std::string_view::npos)
+      return fault("a format inside a format is not supported");
     at = end;
     const std::size_t colon = field.find(':');
     std::string_view head = field.substr(0, colon);
-    const std::string_view spec = colon == std::string_view::npos ? std::string_view() : field.substr(colon + 1);
+    const std::string_view spec =
+        colon == std::string_view::npos ? std::string_view() : field.substr(colon + 1);
     bool as_repr = false;
     if (head.ends_with("!r") || head.ends_with("!s")) {
       as_repr = head.ends_with("!r");
@@ -345,23 +377,30 @@ Result<std::string> format_braces(Interpreter& interpreter, std::string_view for
     const std::string_view name = head.substr(0, name_end);
     Value value;
     std::size_t index = 0;
-    if (name.empty() || std::from_chars(name.data(), name.data() + name.size(), index).ptr == name.data() + name.size()) {
+    if (name.empty() || std::from_chars(name.data(), name.data() + name.size(), index).ptr ==
+                            name.data() + name.size()) {
       if (name.empty()) index = next++;
       if (index >= arguments.positional.size()) return fault("the format needs a value {}", index);
       value = arguments.positional[index];
     } else {
-      const auto found = std::ranges::find(arguments.named, name, [](const auto& argument) { return argument.first; });
+      const auto found = std::ranges::find(arguments.named, name,
+                                           [](const auto& argument) { return argument.first; });
       if (found == arguments.named.end()) return fault("the format's '{}' is not given", name);
       value = found->second;
     }
     for (std::string_view rest = head.substr(name_end); !rest.empty();) {
       const bool is_index = rest[0] == '[';
-      const std::size_t stop = is_index ? rest.find(']') : std::min(rest.find_first_of(".[", 1), rest.size());
+      const std::size_t stop =
+          is_index ? rest.find(']') : std::min(rest.find_first_of(".[", 1), rest.size());
       if (stop == std::string_view::npos) return fault("a format's '[' has no ']'");
       const std::string_view key = rest.substr(1, stop - 1);
       std::size_t place = 0;
-      if (is_index && std::from_chars(key.data(), key.data() + key.size(), place).ptr == key.data() + key.size() && !key.empty()) {
-        WEFT_ASSIGN(value, interpreter.subscript(value, Value::integer(static_cast<Integer>(place))));
+      if (is_index &&
+          std::from_chars(key.data(), key.data() + key.size(), place).ptr ==
+              key.data() + key.size() &&
+          !key.empty()) {
+        WEFT_ASSIGN(value,
+                    interpreter.subscript(value, Value::integer(static_cast<Integer>(place))));
       } else {
         WEFT_ASSIGN(value, interpreter.attribute(value, key));
       }

@@ -1,5 +1,6 @@
-// Runs a parsed template: one Interpreter for one rendering. The parts that know single things (operators, filters, tests,
-// methods) are functions that get the Interpreter to make values, to count work, and to call back.
+// Runs a parsed template: one Interpreter for one rendering. The parts that know single things
+// (operators, filters, tests, methods) are functions that get the Interpreter to make values, to
+// count work, and to call back.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct Scope {
 
 class Interpreter {
  public:
-  Interpreter(const Ast& ast, const Value& variables, const RenderOptions& options) : ast_(ast), variables_(variables), options_(options) {}
+  Interpreter(const Ast& ast, const Value& variables, const RenderOptions& options)
+      : ast_(ast), variables_(variables), options_(options) {}
 
   Result<std::string> run();
 
@@ -37,15 +39,18 @@ class Interpreter {
   [[nodiscard]] Heap& heap() { return heap_; }
   [[nodiscard]] const WallTime& now() const { return options_.now; }
   [[nodiscard]] Value text(std::string value) { return heap_.string(std::move(value)); }
-  // Counts work beyond one step; fails at a bound. Call it before anything of that many bytes or elements is made.
+  // Counts work beyond one step; fails at a bound. Call it before anything of that many bytes or
+  // elements is made.
   [[nodiscard]] Result<> charge(std::uint64_t bytes);
   // All elements, as Python's iter() gives them; an iterator is used up by it.
   [[nodiscard]] Result<std::vector<Value>> elements_of(const Value& value);
   [[nodiscard]] Result<Value> call(const Value& callee, const Arguments& arguments);
-  [[nodiscard]] Result<Value> apply_filter(std::string_view name, const Value& input, const Arguments& arguments);
-  [[nodiscard]] Result<bool> apply_test(std::string_view name, const Value& input, const Arguments& arguments);
+  [[nodiscard]] Result<Value> apply_filter(std::string_view name, const Value& input,
+                                           const Arguments& arguments);
+  [[nodiscard]] Result<bool> apply_test(std::string_view name, const Value& input,
+                                        const Arguments& arguments);
   [[nodiscard]] Result<Value> attribute(const Value& object, std::string_view name);  // object.name
-  [[nodiscard]] Result<Value> subscript(const Value& object, const Value& index);     // object[index]
+  [[nodiscard]] Result<Value> subscript(const Value& object, const Value& index);  // object[index]
   // Remembers that the template itself said no.
   [[nodiscard]] std::unexpected<Error> refuse(std::string message);
 
@@ -73,7 +78,8 @@ class Interpreter {
   [[nodiscard]] Result<Value> evaluate_node(const FilterNode& node, Scope& scope);
   [[nodiscard]] Result<Value> evaluate_node(const TestNode& node, Scope& scope);
   [[nodiscard]] Result<Arguments> evaluate_arguments(const ArgumentNodes& nodes, Scope& scope);
-  [[nodiscard]] Result<Value> evaluate_filter(const Expression& expression, const Value& block, Scope& scope);
+  [[nodiscard]] Result<Value> evaluate_filter(const Expression& expression, const Value& block,
+                                              Scope& scope);
 
   // execute.cpp
   [[nodiscard]] Result<Flow> execute(const Block& block, Scope& scope);
@@ -90,7 +96,8 @@ class Interpreter {
   [[nodiscard]] Result<Flow> execute_node(const GroupNode& node, Scope& scope);
   [[nodiscard]] Result<Flow> execute_node(const BreakNode& node, Scope& scope);
   [[nodiscard]] Result<Flow> execute_node(const ContinueNode& node, Scope& scope);
-  [[nodiscard]] Result<> run_loop(const ForNode& node, Scope& around, const Value& iterable, Integer depth0);
+  [[nodiscard]] Result<> run_loop(const ForNode& node, Scope& around, const Value& iterable,
+                                  Integer depth0);
   [[nodiscard]] Result<> assign(const Target& target, const Value& value, Scope& scope);
   [[nodiscard]] Result<Scope*> new_scope(Scope* parent);
   // Runs the block with its output kept apart.
@@ -102,7 +109,8 @@ class Interpreter {
   [[nodiscard]] Result<Value> call_loop(LoopObject& loop, const Arguments& arguments);
 
   // attributes.cpp
-  [[nodiscard]] Result<Value> slice(const Value& object, const Value& start, const Value& stop, const Value& step);
+  [[nodiscard]] Result<Value> slice(const Value& object, const Value& start, const Value& stop,
+                                    const Value& step);
   [[nodiscard]] Result<Value> loop_attribute(LoopObject& loop, std::string_view name);
 
   const Ast& ast_;

@@ -39,7 +39,8 @@ void expect_outcome(const Result<std::string>& outcome, const Value& row, const 
     EXPECT_EQ(outcome.error().code, ErrorCode::permission_denied) << name;
     EXPECT_EQ(outcome.error().message, member(row, "message").as_text()) << name;
   } else {
-    EXPECT_NE(outcome.error().code, ErrorCode::permission_denied) << name << ": " << outcome.error().message;
+    EXPECT_NE(outcome.error().code, ErrorCode::permission_denied)
+        << name << ": " << outcome.error().message;
   }
 }
 
@@ -58,10 +59,14 @@ TEST(JinjaVectors, ElevenModelsWithTwentyFourConversations) {
   const Value file = read_file(heap, "data/chat/expected.json");
   ASSERT_EQ(member(file, "cases").items().size(), 264u);
   for (const Value& row : member(file, "cases").items()) {
-    const std::string name = std::string(member(row, "template").as_text()) + ", " + std::string(member(row, "case").as_text());
-    const std::string source = test::read_bytes(test::find_data("data/chat/templates/" + std::string(member(row, "template").as_text())).value());
+    const std::string name = std::string(member(row, "template").as_text()) + ", " +
+                             std::string(member(row, "case").as_text());
+    const std::string source = test::read_bytes(
+        test::find_data("data/chat/templates/" + std::string(member(row, "template").as_text()))
+            .value());
     std::vector<std::pair<Value, Value>> variables = {{heap.string("documents"), Value::none()}};
-    for (const std::string_view key : {"messages", "tools", "add_generation_prompt", "bos_token", "eos_token"})
+    for (const std::string_view key :
+         {"messages", "tools", "add_generation_prompt", "bos_token", "eos_token"})
       variables.emplace_back(heap.string(std::string(key)), member(row, key));
     if (const Value extra = member(row, "extra"); extra.is(Kind::dict))
       variables.insert(variables.end(), extra.as_dict().items.begin(), extra.as_dict().items.end());
@@ -75,13 +80,15 @@ TEST(JinjaVectors, TemplatesOfManyModels) {
   const Value file = read_file(heap, "data/chat/upstream.json");
   ASSERT_EQ(member(file, "cases").items().size(), 17u);
   for (const Value& row : member(file, "cases").items()) {
-    std::vector<std::pair<Value, Value>> variables = {{heap.string("messages"), member(file, "messages")},
-                                                      {heap.string("add_generation_prompt"), member(file, "add_generation_prompt")},
-                                                      {heap.string("bos_token"), member(row, "bos_token")},
-                                                      {heap.string("eos_token"), member(row, "eos_token")},
-                                                      {heap.string("tools"), Value::none()},
-                                                      {heap.string("documents"), Value::none()}};
-    expect_outcome(render(member(row, "template").as_text(), heap.dict(variables).value()), row, std::string(member(row, "name").as_text()));
+    std::vector<std::pair<Value, Value>> variables = {
+        {heap.string("messages"), member(file, "messages")},
+        {heap.string("add_generation_prompt"), member(file, "add_generation_prompt")},
+        {heap.string("bos_token"), member(row, "bos_token")},
+        {heap.string("eos_token"), member(row, "eos_token")},
+        {heap.string("tools"), Value::none()},
+        {heap.string("documents"), Value::none()}};
+    expect_outcome(render(member(row, "template").as_text(), heap.dict(variables).value()), row,
+                   std::string(member(row, "name").as_text()));
   }
 }
 

@@ -2,21 +2,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/utf8.h"
 #include "engine/jinja/print.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::jinja {
 namespace {
 
 void append_escape(std::string& out, char32_t unit) {
   out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out.push_back("0123456789abcdef"[(unit >> shift) & 0xF]);
+  for (int shift = 12; shift >= 0; shift -= 4)
+    out.push_back("0123456789abcdef"[(unit >> shift) & 0xF]);
 }
 
 void append_json_string(std::string& out, std::string_view text, bool ensure_ascii) {
   out.push_back('"');
   for (std::size_t at = 0; at < text.size();) {
-    const unicode::Decoded decoded = unicode::decode(text, at);
+    const utf8::Decoded decoded = utf8::decode(text, at);
     const char32_t code = decoded.code;
     switch (code) {
       case '"':
@@ -57,7 +58,7 @@ void append_json_string(std::string& out, std::string_view text, bool ensure_asc
   out.push_back('"');
 }
 
-// Numbers and words; false for what is none of them.
+// Numbers and words; false for any other value.
 bool append_scalar(std::string& out, const Value& value) {
   switch (value.kind()) {
     case Kind::none:
@@ -71,7 +72,9 @@ bool append_scalar(std::string& out, const Value& value) {
       return true;
     case Kind::floating: {
       const double number = value.as_floating();
-      out += std::isnan(number) ? "NaN" : std::isinf(number) ? (number < 0 ? "-Infinity" : "Infinity") : floating_text(number);
+      out += std::isnan(number)   ? "NaN"
+             : std::isinf(number) ? (number < 0 ? "-Infinity" : "Infinity")
+                                  : floating_text(number);
       return true;
     }
     default:
@@ -95,7 +98,8 @@ class JsonWriter {
       case Kind::dict:
         return write_dict(value.as_dict(), level);
       default:
-        return fail(ErrorCode::invalid_argument, "Object of type {} is not JSON serializable", type_name(value));
+        return fail(ErrorCode::invalid_argument, "Object of type {} is not JSON serializable",
+                    type_name(value));
     }
   }
 
@@ -131,8 +135,11 @@ class JsonWriter {
     for (const auto& item : dict.items) items.push_back(&item);
     if (style_.sort_keys) {
       for (const auto* item : items)
-        if (item->first.kind() != items[0]->first.kind()) return fail(ErrorCode::invalid_argument, "keys of several types cannot be sorted");
-      std::ranges::stable_sort(items, [](const auto* a, const auto* b) { return is_less(a->first, b->first).value_or(false); });
+        if (item->first.kind() != items[0]->first.kind())
+          return fail(ErrorCode::invalid_argument, "keys of several types cannot be sorted");
+      std::ranges::stable_sort(items, [](const auto* a, const auto* b) {
+        return is_less(a->first, b->first).value_or(false);
+      });
     }
     out_.push_back('{');
     bool first = true;
@@ -144,7 +151,8 @@ class JsonWriter {
       if (item->first.is(Kind::string)) {
         key = item->first.as_text();
       } else if (!append_scalar(key, item->first)) {
-        return fail(ErrorCode::invalid_argument, "keys must be str, int, float, bool or None, not {}", type_name(item->first));
+        return fail(ErrorCode::invalid_argument,
+                    "keys must be str, int, float, bool or None, not {}", type_name(item->first));
       }
       append_json_string(out_, key, style_.ensure_ascii);
       out_ += style_.key_separator;
@@ -161,6 +169,8 @@ class JsonWriter {
 
 }  // namespace
 
-Result<> append_json(std::string& out, const Value& value, const JsonStyle& style) { return JsonWriter(out, style).write(value, 0); }
+Result<> append_json(std::string& out, const Value& value, const JsonStyle& style) {
+  return JsonWriter(out, style).write(value, 0);
+}
 
 }  // namespace weft::jinja

@@ -5,9 +5,10 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "common/base/format.h"
+#include "common/base/utf8.h"
 #include "engine/jinja/string_literal.h"
 #include "engine/unicode/character.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::jinja {
 namespace {
@@ -42,14 +43,16 @@ class Lexer {
 
  private:
   template <class... Args>
-  [[nodiscard]] std::unexpected<Error> error(std::format_string<Args...> format, Args&&... args) const {
-    return fail(ErrorCode::invalid_argument, "The template's line {}: {}.", line_, std::format(format, std::forward<Args>(args)...));
+  [[nodiscard]] std::unexpected<Error> error(FormatString<Args...> format, Args&&... args) const {
+    return fail(ErrorCode::invalid_argument, "The template's line {}: {}.", line_,
+                weft::format(format, std::forward<Args>(args)...));
   }
 
   [[nodiscard]] std::string_view rest() const { return std::string_view(source_).substr(at_); }
   void advance(std::size_t bytes) {
     line_ += static_cast<std::uint32_t>(
-        std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_), source_.begin() + static_cast<std::ptrdiff_t>(at_ + bytes), '\n'));
+        std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_),
+                   source_.begin() + static_cast<std::ptrdiff_t>(at_ + bytes), '\n'));
     at_ += bytes;
   }
   Lexeme& add(Lexeme::Kind kind, std::string_view text = {}) {
@@ -60,7 +63,7 @@ class Lexer {
   [[nodiscard]] std::size_t space_bytes(std::size_t from) const {
     std::size_t at = from;
     while (at < source_.size()) {
-      const unicode::Decoded decoded = unicode::decode(source_, at);
+      const utf8::Decoded decoded = utf8::decode(source_, at);
       if (!decoded.valid || !unicode::is_python_space(decoded.code)) break;
       at += decoded.bytes;
     }
@@ -71,9 +74,8 @@ class Lexer {
   void add_data(std::string_view text, char sign, bool is_print) {
     if (sign == '-') {
       while (!text.empty()) {  // Python's rstrip().
-        std::size_t last = text.size() - 1;
-        while (last > 0 && (static_cast<std::uint8_t>(text[last]) & 0xC0) == 0x80) --last;
-        if (!unicode::is_python_space(unicode::decode(text, last).code)) break;
+        const std::size_t last = utf8::begin_of_last(text, text.size());
+        if (!unicode::is_python_space(utf8::decode(text, last).code)) break;
         text = text.substr(0, last);
       }
     } else if (sign != '+' && !is_print) {
@@ -82,7 +84,7 @@ class Lexer {
       if (line_begin > 0 || line_starting_) {
         std::size_t at = line_begin;
         while (at < text.size()) {
-          const unicode::Decoded decoded = unicode::decode(text, at);
+          const utf8::Decoded decoded = utf8::decode(text, at);
           if (!unicode::is_python_space(decoded.code)) break;
           at += decoded.bytes;
         }
@@ -92,10 +94,12 @@ class Lexer {
     if (!text.empty()) add(Lexeme::Kind::data, text);
   }
 
-  // The length of "%}", "-%}" with the space behind it, or "+%}" at `at`; 0 where none is. `trims` takes one newline too.
+  // The length of "%}", "-%}" with the space behind it, or "+%}" at `at`; 0 where none is. `trims`
+  // takes one newline too.
   [[nodiscard]] std::size_t end_tag_bytes(std::size_t at, std::string_view tag, bool trims) const {
     const std::string_view text = std::string_view(source_).substr(at);
-    if (text.starts_with('-') && text.substr(1).starts_with(tag)) return 1 + tag.size() + space_bytes(at + 1 + tag.size());
+    if (text.starts_with('-') && text.substr(1).starts_with(tag))
+      return 1 + tag.size() + space_bytes(at + 1 + tag.size());
     if (trims && text.starts_with('+') && text.substr(1).starts_with(tag)) return 1 + tag.size();
     if (!text.starts_with(tag)) return 0;
     return tag.size() + (trims && text.substr(tag.size()).starts_with('\n') ? 1 : 0);
@@ -157,9 +161,11 @@ class Lexer {
 
   Result<> lex_raw(std::size_t begin_bytes) {
     pass_end_tag(begin_bytes);
-    for (std::size_t tag = source_.find("{%", at_); tag != std::string::npos; tag = source_.find("{%", tag + 1)) {
+    for (std::size_t tag = source_.find("{%", at_); tag != std::string::npos;
+         tag = source_.find("{%", tag + 1)) {
       std::size_t at = tag + 2;
-      const char sign = at < source_.size() && (source_[at] == '-' || source_[at] == '+') ? source_[at] : '\0';
+      const char sign =
+          at < source_.size() && (source_[at] == '-' || source_[at] == '+') ? source_[at] : '\0';
       if (sign != '\0') ++at;
       at += space_bytes(at);
       if (!std::string_view(source_).substr(at).starts_with("endraw")) continue;
@@ -206,10 +212,12 @@ class Lexer {
   [[nodiscard]] std::size_t name_bytes() const {
     std::size_t at = at_;
     while (at < source_.size()) {
-      const unicode::Decoded decoded = unicode::decode(source_, at);
-      constexpr auto word = static_cast<std::uint16_t>(unicode::Class::letter) | static_cast<std::uint16_t>(unicode::Class::mark) |
+      const utf8::Decoded decoded = utf8::decode(source_, at);
+      constexpr auto word = static_cast<std::uint16_t>(unicode::Class::letter) |
+                            static_cast<std::uint16_t>(unicode::Class::mark) |
                             static_cast<std::uint16_t>(unicode::Class::decimal);
-      if (!decoded.valid || (decoded.code != '_' && (unicode::classes(decoded.code) & word) == 0)) break;
+      if (!decoded.valid || (decoded.code != '_' && (unicode::classes(decoded.code) & word) == 0))
+        break;
       at += decoded.bytes;
     }
     return at - at_;
@@ -219,7 +227,8 @@ class Lexer {
   [[nodiscard]] std::size_t digits_bytes(std::size_t at) const {
     const std::size_t from = at;
     while (at < source_.size() &&
-           (is_digit(source_[at]) || (source_[at] == '_' && at > from && at + 1 < source_.size() && is_digit(source_[at + 1]))))
+           (is_digit(source_[at]) || (source_[at] == '_' && at > from && at + 1 < source_.size() &&
+                                      is_digit(source_[at + 1]))))
       ++at;
     return at - from;
   }
@@ -233,7 +242,8 @@ class Lexer {
     }
     if (end < source_.size() && (source_[end] == 'e' || source_[end] == 'E')) {
       std::size_t exponent = end + 1;
-      if (exponent < source_.size() && (source_[exponent] == '+' || source_[exponent] == '-')) ++exponent;
+      if (exponent < source_.size() && (source_[exponent] == '+' || source_[exponent] == '-'))
+        ++exponent;
       if (const std::size_t bytes = digits_bytes(exponent); bytes != 0) {
         end = exponent + bytes;
         floating = true;
@@ -260,9 +270,12 @@ class Lexer {
     for (; at < source_.size(); ++at) {
       const char c = source_[at];
       if (c == '_') continue;
-      const int digit = is_digit(c) ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : 99;
+      const int digit = is_digit(c)                              ? c - '0'
+                        : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                                 : 99;
       if (digit >= base) break;
-      if (__builtin_mul_overflow(value, static_cast<Integer>(base), &value) || __builtin_add_overflow(value, static_cast<Integer>(digit), &value))
+      if (__builtin_mul_overflow(value, static_cast<Integer>(base), &value) ||
+          __builtin_add_overflow(value, static_cast<Integer>(digit), &value))
         return error("a number is too large");
     }
     if (at == first) return error("a number has no digits");
@@ -283,7 +296,8 @@ class Lexer {
   }
 
   Result<> lex_symbol(std::string& open) {
-    static constexpr auto doubles = std::to_array<std::string_view>({"//", "**", "==", "!=", ">=", "<="});
+    static constexpr auto doubles =
+        std::to_array<std::string_view>({"//", "**", "==", "!=", ">=", "<="});
     const std::string_view two = rest().substr(0, 2);
     if (std::ranges::find(doubles, two) != doubles.end()) {
       add(Lexeme::Kind::symbol, two);
@@ -292,7 +306,7 @@ class Lexer {
     }
     const char c = source_[at_];
     if (std::string_view("+-/*%~[](){}<>=.:|,;").find(c) == std::string_view::npos) {
-      const std::size_t bytes = unicode::decode(source_, at_).bytes;
+      const std::size_t bytes = utf8::decode(source_, at_).bytes;
       return error("the character '{}' has no meaning here", rest().substr(0, bytes));
     }
     if (c == '(' || c == '[' || c == '{') {

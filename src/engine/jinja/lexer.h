@@ -1,5 +1,6 @@
-// A template's source as tokens, with the whitespace rules of chat templates: a newline after a block goes (trim_blocks), as do
-// spaces before a block at the start of a line (lstrip_blocks), and one newline at the very end.
+// A template's source as tokens, with the whitespace rules of chat templates: a newline after a
+// block goes (trim_blocks), as do spaces before a block at the start of a line (lstrip_blocks), and
+// one newline at the very end.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,33 @@
 namespace weft::jinja {
 
 struct Lexeme {
-  enum class Kind : std::uint8_t { data, print_begin, print_end, block_begin, block_end, name, string, integer, floating, symbol, end };
+  enum class Kind : std::uint8_t {
+    data,
+    print_begin,
+    print_end,
+    block_begin,
+    block_end,
+    name,
+    string,
+    integer,
+    floating,
+    symbol,
+    end
+  };
 
   Kind kind = Kind::end;
   std::uint32_t line = 1;
-  std::string text;  // Of data, name, symbol; of a string its content.
+  std::string text;  // The text of data, a name or a symbol; a string's content.
   Integer integer = 0;
   double floating = 0;
 
   [[nodiscard]] bool is(Kind which) const { return kind == which; }
-  [[nodiscard]] bool is_symbol(std::string_view which) const { return kind == Kind::symbol && text == which; }
-  [[nodiscard]] bool is_name(std::string_view which) const { return kind == Kind::name && text == which; }
+  [[nodiscard]] bool is_symbol(std::string_view which) const {
+    return kind == Kind::symbol && text == which;
+  }
+  [[nodiscard]] bool is_name(std::string_view which) const {
+    return kind == Kind::name && text == which;
+  }
 };
 
 // Ends with a Lexeme of kind end. Fails with invalid_argument, naming the line.

@@ -1,4 +1,5 @@
-// Methods of dicts, lists, tuples, numbers and the small objects; those of strings are in string_methods.cpp.
+// Methods of dicts, lists, tuples, numbers and the small objects; those of strings are in
+// string_methods.cpp.
 #include <algorithm>
 #include <cmath>
 
@@ -35,17 +36,21 @@ Result<Value> dict_items(Interpreter& interpreter, const Value& self, const Argu
   }
   return interpreter.heap().view(std::move(items), Sequence::Form::pairs);
 }
-Result<Value> copy(Interpreter&, const Value& self, const Arguments&) { return self; }  // Nothing can change either.
+Result<Value> copy(Interpreter&, const Value& self, const Arguments&) {
+  return self;
+}  // Nothing can change either.
 
 Result<Value> list_count(Interpreter&, const Value& self, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"value"}));
   WEFT_ASSIGN(const Value wanted, given.required(0));
-  return Value::integer(std::ranges::count_if(self.items(), [&](const Value& item) { return are_equal(item, wanted); }));
+  return Value::integer(std::ranges::count_if(
+      self.items(), [&](const Value& item) { return are_equal(item, wanted); }));
 }
 Result<Value> list_index(Interpreter&, const Value& self, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"value"}));
   WEFT_ASSIGN(const Value wanted, given.required(0));
-  const auto found = std::ranges::find_if(self.items(), [&](const Value& item) { return are_equal(item, wanted); });
+  const auto found = std::ranges::find_if(
+      self.items(), [&](const Value& item) { return are_equal(item, wanted); });
   if (found == self.items().end()) return fault("the value is not in the list");
   return Value::integer(found - self.items().begin());
 }
@@ -76,12 +81,14 @@ const MethodRow* find_in(const MethodRow (&rows)[count], std::string_view name) 
   return row == std::end(rows) ? nullptr : &*row;
 }
 
-constexpr MethodRow dict_rows[] = {{"get", dict_get},       {"keys", dict_keys}, {"values", dict_values}, {"items", dict_items},
-                                   {"copy", copy},          {"clear", nullptr},  {"pop", nullptr},        {"popitem", nullptr},
-                                   {"setdefault", nullptr}, {"update", nullptr}, {"fromkeys", nullptr}};
-constexpr MethodRow list_rows[] = {{"count", list_count}, {"index", list_index}, {"copy", copy},      {"append", nullptr},
-                                   {"clear", nullptr},    {"extend", nullptr},   {"insert", nullptr}, {"pop", nullptr},
-                                   {"remove", nullptr},   {"reverse", nullptr},  {"sort", nullptr}};
+constexpr MethodRow dict_rows[] = {
+    {"get", dict_get},       {"keys", dict_keys}, {"values", dict_values}, {"items", dict_items},
+    {"copy", copy},          {"clear", nullptr},  {"pop", nullptr},        {"popitem", nullptr},
+    {"setdefault", nullptr}, {"update", nullptr}, {"fromkeys", nullptr}};
+constexpr MethodRow list_rows[] = {
+    {"count", list_count}, {"index", list_index}, {"copy", copy},      {"append", nullptr},
+    {"clear", nullptr},    {"extend", nullptr},   {"insert", nullptr}, {"pop", nullptr},
+    {"remove", nullptr},   {"reverse", nullptr},  {"sort", nullptr}};
 constexpr MethodRow tuple_rows[] = {{"count", list_count}, {"index", list_index}};
 constexpr MethodRow float_rows[] = {{"is_integer", float_is_integer}};
 constexpr MethodRow int_rows[] = {{"is_integer", float_is_integer}, {"bit_length", int_bit_length}};
@@ -105,7 +112,8 @@ const MethodRow* find_method(const Value& object, std::string_view name) {
     case Kind::integer:
       return find_in(int_rows, name);
     case Kind::callable:
-      return object.as_callable().what == Callable::What::cycler ? find_in(cycler_rows, name) : nullptr;
+      return object.as_callable().what == Callable::What::cycler ? find_in(cycler_rows, name)
+                                                                 : nullptr;
     default:
       return nullptr;
   }

@@ -10,7 +10,8 @@
 namespace weft::jinja {
 namespace {
 
-std::unexpected<Error> no_operation(std::string_view symbol, const Value& left, const Value& right) {
+std::unexpected<Error> no_operation(std::string_view symbol, const Value& left,
+                                    const Value& right) {
   if (left.is(Kind::undefined)) return undefined_fault(left);
   if (right.is(Kind::undefined)) return undefined_fault(right);
   return fault("'{}' does not work between {} and {}", symbol, type_name(left), type_name(right));
@@ -56,7 +57,9 @@ Result<Value> integer_power(Integer base, Integer exponent) {
 }
 
 // Python rounds down where C++ rounds to zero.
-Integer floor_quotient(Integer a, Integer b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+Integer floor_quotient(Integer a, Integer b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
 Integer floor_remainder(Integer a, Integer b) {
   const Integer remainder = a % b;
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
@@ -80,13 +83,15 @@ Result<Value> integer_operation(BinaryOperator op, Integer a, Integer b) {
       break;
   }
   if (b == 0) return fault("a division by zero");
-  if (op == BinaryOperator::divide) return Value::floating(static_cast<double>(a) / static_cast<double>(b));
+  if (op == BinaryOperator::divide)
+    return Value::floating(static_cast<double>(a) / static_cast<double>(b));
   if (b == -1) {  // The one quotient that overflows.
     if (op == BinaryOperator::modulo) return Value::integer(0);
     if (__builtin_sub_overflow(Integer{0}, a, &result)) return too_large();
     return Value::integer(result);
   }
-  return Value::integer(op == BinaryOperator::modulo ? floor_remainder(a, b) : floor_quotient(a, b));
+  return Value::integer(op == BinaryOperator::modulo ? floor_remainder(a, b)
+                                                     : floor_quotient(a, b));
 }
 
 Result<Value> floating_operation(BinaryOperator op, double a, double b) {
@@ -99,8 +104,10 @@ Result<Value> floating_operation(BinaryOperator op, double a, double b) {
       return Value::floating(a * b);
     case BinaryOperator::power:
       if (a == 0 && b < 0) return fault("0 has no negative power");
-      if (a < 0 && std::isfinite(b) && b != std::floor(b)) return fault("a negative number has no such power");
-      if (std::isfinite(a) && std::isfinite(b) && !std::isfinite(std::pow(a, b))) return fault("a power becomes too large");
+      if (a < 0 && std::isfinite(b) && b != std::floor(b))
+        return fault("a negative number has no such power");
+      if (std::isfinite(a) && std::isfinite(b) && !std::isfinite(std::pow(a, b)))
+        return fault("a power becomes too large");
       return Value::floating(std::pow(a, b));
     default:
       break;
@@ -109,7 +116,8 @@ Result<Value> floating_operation(BinaryOperator op, double a, double b) {
   if (op == BinaryOperator::divide) return Value::floating(a / b);
   double remainder = std::fmod(a, b);
   if (remainder != 0 && (remainder < 0) != (b < 0)) remainder += b;
-  if (op == BinaryOperator::modulo) return Value::floating(remainder == 0 ? std::copysign(0.0, b) : remainder);
+  if (op == BinaryOperator::modulo)
+    return Value::floating(remainder == 0 ? std::copysign(0.0, b) : remainder);
   return Value::floating(std::floor((a - remainder) / b + 0.5));
 }
 
@@ -119,7 +127,8 @@ Result<Value> repeat(Interpreter& interpreter, const Value& what, Integer times)
   if (times < 0 || size == 0) times = 0;
   constexpr Integer times_max = std::numeric_limits<std::int32_t>::max();
   WEFT_OK(interpreter.charge(times > times_max ? std::numeric_limits<std::uint64_t>::max()
-                                               : static_cast<std::uint64_t>(times) * size * (is_text ? 1 : sizeof(Value))));
+                                               : static_cast<std::uint64_t>(times) * size *
+                                                     (is_text ? 1 : sizeof(Value))));
   if (is_text) {
     std::string text;
     text.reserve(size * static_cast<std::size_t>(times));
@@ -127,8 +136,10 @@ Result<Value> repeat(Interpreter& interpreter, const Value& what, Integer times)
     return interpreter.heap().string(std::move(text), what.is_markup());
   }
   std::vector<Value> items;
-  for (Integer i = 0; i < times; ++i) items.insert(items.end(), what.items().begin(), what.items().end());
-  return what.is(Kind::tuple) ? interpreter.heap().tuple(std::move(items)) : interpreter.heap().list(std::move(items));
+  for (Integer i = 0; i < times; ++i)
+    items.insert(items.end(), what.items().begin(), what.items().end());
+  return what.is(Kind::tuple) ? interpreter.heap().tuple(std::move(items))
+                              : interpreter.heap().list(std::move(items));
 }
 
 Result<Value> join_two(Interpreter& interpreter, const Value& left, const Value& right) {
@@ -136,24 +147,34 @@ Result<Value> join_two(Interpreter& interpreter, const Value& left, const Value&
     WEFT_OK(interpreter.charge(left.as_text().size() + right.as_text().size()));
     // A text marked as HTML escapes the one that is not.
     const bool markup = left.is_markup() || right.is_markup();
-    const auto part = [&](const Value& value) { return markup && !value.is_markup() ? escape_html(value.as_text()) : std::string(value.as_text()); };
+    const auto part = [&](const Value& value) {
+      return markup && !value.is_markup() ? escape_html(value.as_text())
+                                          : std::string(value.as_text());
+    };
     return interpreter.heap().string(part(left) + part(right), markup);
   }
   WEFT_OK(interpreter.charge((left.items().size() + right.items().size()) * sizeof(Value)));
   std::vector<Value> items(left.items().begin(), left.items().end());
   items.insert(items.end(), right.items().begin(), right.items().end());
-  return left.is(Kind::tuple) ? interpreter.heap().tuple(std::move(items)) : interpreter.heap().list(std::move(items));
+  return left.is(Kind::tuple) ? interpreter.heap().tuple(std::move(items))
+                              : interpreter.heap().list(std::move(items));
 }
 
 }  // namespace
 
-Result<Value> apply_binary(Interpreter& interpreter, BinaryOperator op, const Value& left, const Value& right) {
-  if (left.is_integral() && right.is_integral()) return integer_operation(op, left.as_integer(), right.as_integer());
-  if (left.is_number() && right.is_number()) return floating_operation(op, left.as_number(), right.as_number());
+Result<Value> apply_binary(Interpreter& interpreter, BinaryOperator op, const Value& left,
+                           const Value& right) {
+  if (left.is_integral() && right.is_integral())
+    return integer_operation(op, left.as_integer(), right.as_integer());
+  if (left.is_number() && right.is_number())
+    return floating_operation(op, left.as_number(), right.as_number());
   const bool repeatable = left.is(Kind::string) || left.is(Kind::list) || left.is(Kind::tuple);
-  if (op == BinaryOperator::add && repeatable && left.kind() == right.kind()) return join_two(interpreter, left, right);
-  if (op == BinaryOperator::multiply && repeatable && right.is_integral()) return repeat(interpreter, left, right.as_integer());
-  if (op == BinaryOperator::multiply && left.is_integral() && (right.is(Kind::string) || right.is(Kind::list) || right.is(Kind::tuple)))
+  if (op == BinaryOperator::add && repeatable && left.kind() == right.kind())
+    return join_two(interpreter, left, right);
+  if (op == BinaryOperator::multiply && repeatable && right.is_integral())
+    return repeat(interpreter, left, right.as_integer());
+  if (op == BinaryOperator::multiply && left.is_integral() &&
+      (right.is(Kind::string) || right.is(Kind::list) || right.is(Kind::tuple)))
     return repeat(interpreter, right, left.as_integer());
   if (op == BinaryOperator::modulo && left.is(Kind::string)) {
     WEFT_ASSIGN(std::string text, format_percent(interpreter, left.as_text(), right));
@@ -168,7 +189,9 @@ Result<Value> apply_unary(UnaryOperator op, const Value& operand) {
     if (op == UnaryOperator::plus) return Value::integer(operand.as_integer());
     return integer_operation(BinaryOperator::subtract, 0, operand.as_integer());
   }
-  if (operand.is(Kind::floating)) return Value::floating(op == UnaryOperator::plus ? operand.as_floating() : -operand.as_floating());
+  if (operand.is(Kind::floating))
+    return Value::floating(op == UnaryOperator::plus ? operand.as_floating()
+                                                     : -operand.as_floating());
   if (operand.is(Kind::undefined)) return undefined_fault(operand);
   return fault("a {} has no sign", type_name(operand));
 }
@@ -177,7 +200,8 @@ Result<bool> contains(Interpreter& interpreter, const Value& container, const Va
   switch (container.kind()) {
     case Kind::string:
       if (element.is(Kind::undefined)) return undefined_fault(element);
-      if (!element.is(Kind::string)) return fault("'in' a str needs a str, not a {}", type_name(element));
+      if (!element.is(Kind::string))
+        return fault("'in' a str needs a str, not a {}", type_name(element));
       WEFT_OK(interpreter.charge(container.as_text().size() / 16));
       return container.as_text().find(element.as_text()) != std::string_view::npos;
     case Kind::dict:

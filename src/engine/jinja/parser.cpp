@@ -186,7 +186,8 @@ class Parser : ExpressionParser {
       if (skip_symbol("=")) {
         WEFT_ASSIGN(parameter.otherwise, parse_expression());
       } else if (!parameters.empty() && parameters.back().otherwise != nullptr) {
-        return error("the parameter '{}' without a value stands behind one with a value", parameter.name);
+        return error("the parameter '{}' without a value stands behind one with a value",
+                     parameter.name);
       }
       parameters.push_back(std::move(parameter));
     }
@@ -242,7 +243,8 @@ class Parser : ExpressionParser {
 
 Result<std::unique_ptr<const Ast>> parse(std::string_view source) {
   if (source.size() > source_bytes_max)
-    return fail(ErrorCode::resource_exhausted, "The template has {} bytes; at most {} are read.", source.size(), source_bytes_max);
+    return fail(ErrorCode::resource_exhausted, "The template has {} bytes; at most {} are read.",
+                source.size(), source_bytes_max);
   WEFT_ASSIGN(std::vector<Lexeme> lexemes, lex(source));
   auto ast = std::make_unique<Ast>();
   WEFT_OK(Parser(std::move(lexemes), *ast).parse_all());

@@ -4,23 +4,26 @@
 #include <charconv>
 #include <cmath>
 
+#include "common/base/utf8.h"
 #include "engine/jinja/callable.h"
 #include "engine/unicode/character.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::jinja {
 namespace {
 
 void append_hex(std::string& out, std::string_view prefix, char32_t code, int digits) {
   out += prefix;
-  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) out.push_back("0123456789abcdef"[(code >> shift) & 0xF]);
+  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4)
+    out.push_back("0123456789abcdef"[(code >> shift) & 0xF]);
 }
 
 void append_quoted(std::string& out, std::string_view text) {
-  const char quote = text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
+  const char quote =
+      text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"'
+                                                                                            : '\'';
   out.push_back(quote);
   for (std::size_t at = 0; at < text.size();) {
-    const unicode::Decoded decoded = unicode::decode(text, at);
+    const utf8::Decoded decoded = utf8::decode(text, at);
     const char32_t code = decoded.code;
     if (code == static_cast<char32_t>(quote) || code == '\\') {
       out.push_back('\\');
@@ -78,7 +81,8 @@ void append_sequence(std::string& out, const Value& value) {
 }  // namespace
 
 std::string integer_text(Integer value, int base) {
-  // Digits from the last; the most negative number has no positive twin, so the digits are taken from its negative side.
+  // Digits from the last; the most negative number has no positive twin, so the digits are taken
+  // from its negative side.
   std::string digits;
   const bool negative = value < 0;
   do {
@@ -98,7 +102,10 @@ std::string floating_text(double value) {
   // Python writes exponents below -4 and from 16 on.
   const double magnitude = std::fabs(value);
   const bool scientific = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16);
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, scientific ? std::chars_format::scientific : std::chars_format::fixed).ptr;
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value,
+                    scientific ? std::chars_format::scientific : std::chars_format::fixed)
+          .ptr;
   std::string text(buffer, end);
   if (!scientific && text.find('.') == std::string::npos) text += ".0";
   return text;

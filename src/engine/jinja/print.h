@@ -21,7 +21,7 @@ void append_repr(std::string& out, const Value& value);
 
 struct JsonStyle {
   bool ensure_ascii = false;
-  std::optional<std::string> indent;  // Of one level; without, everything is on one line.
+  std::optional<std::string> indent;  // For one level; without, everything is on one line.
   std::string item_separator = ", ";
   std::string key_separator = ": ";
   bool sort_keys = false;

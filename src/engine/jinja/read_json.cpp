@@ -12,14 +12,17 @@ constexpr std::size_t count_max = std::size_t{1} << 24;
 
 Result<Value> read_number(const json::Value& value) {
   WEFT_ASSIGN(const std::string_view text, value.number_text());
-  if (text.find_first_of(".eE") != std::string_view::npos) return Value::floating(std::strtod(std::string(text).c_str(), nullptr));
+  if (text.find_first_of(".eE") != std::string_view::npos)
+    return Value::floating(std::strtod(std::string(text).c_str(), nullptr));
   Integer number = 0;
   const bool negative = text.starts_with('-');
   for (const char c : text.substr(negative ? 1 : 0)) {
-    if (__builtin_mul_overflow(number, Integer{10}, &number) || __builtin_sub_overflow(number, static_cast<Integer>(c - '0'), &number))
+    if (__builtin_mul_overflow(number, Integer{10}, &number) ||
+        __builtin_sub_overflow(number, static_cast<Integer>(c - '0'), &number))
       return value.error("is too large for an integer");
   }
-  if (!negative && __builtin_sub_overflow(Integer{0}, number, &number)) return value.error("is too large for an integer");
+  if (!negative && __builtin_sub_overflow(Integer{0}, number, &number))
+    return value.error("is too large for an integer");
   return Value::integer(number);
 }
 
@@ -62,7 +65,8 @@ Result<Value> read_value(Heap& heap, const json::Value& value) {
 }  // namespace
 
 Result<Value> read_json(Heap& heap, std::string_view text) {
-  WEFT_ASSIGN(const json::Value root, json::parse(text, {.bytes_max = json_bytes_max, .depth_max = 100}));
+  WEFT_ASSIGN(const json::Value root,
+              json::parse(text, {.bytes_max = json_bytes_max, .depth_max = 100}));
   return read_value(heap, root);
 }
 

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "engine/unicode/utf8.h"
+#include "common/base/utf8.h"
 
 namespace weft::jinja {
 namespace {
@@ -15,16 +15,21 @@ struct Number {
 Result<Number> hexadecimal(std::string_view text, std::size_t digits) {
   std::uint32_t code = 0;
   const std::string_view number = text.substr(0, digits);
-  if (number.size() < digits || std::from_chars(number.data(), number.data() + digits, code, 16).ptr != number.data() + digits)
-    return fail(ErrorCode::invalid_argument, "an escape in a string has fewer than {} hexadecimal digits", digits);
-  if (code > 0x10FFFF) return fail(ErrorCode::invalid_argument, "an escape in a string names no character");
+  if (number.size() < digits ||
+      std::from_chars(number.data(), number.data() + digits, code, 16).ptr !=
+          number.data() + digits)
+    return fail(ErrorCode::invalid_argument,
+                "an escape in a string has fewer than {} hexadecimal digits", digits);
+  if (code > 0x10FFFF)
+    return fail(ErrorCode::invalid_argument, "an escape in a string names no character");
   return Number{code, digits};
 }
 
 Number octal(std::string_view text) {
   char32_t code = 0;
   std::size_t bytes = 0;
-  while (bytes < 3 && bytes < text.size() && text[bytes] >= '0' && text[bytes] <= '7') code = code * 8 + static_cast<char32_t>(text[bytes++] - '0');
+  while (bytes < 3 && bytes < text.size() && text[bytes] >= '0' && text[bytes] <= '7')
+    code = code * 8 + static_cast<char32_t>(text[bytes++] - '0');
   return {code, bytes};
 }
 
@@ -71,16 +76,18 @@ Result<std::string> unescape_string(std::string_view text) {
       case 'x':
       case 'u':
       case 'U': {
-        WEFT_ASSIGN(const Number number, hexadecimal(behind, letter == 'x' ? 2 : letter == 'u' ? 4 : 8));
+        WEFT_ASSIGN(const Number number, hexadecimal(behind, letter == 'x'   ? 2
+                                                             : letter == 'u' ? 4
+                                                                             : 8));
         // Half of a surrogate pair cannot be written as UTF-8.
-        unicode::append_utf8(out, number.code >= 0xD800 && number.code <= 0xDFFF ? 0xFFFD : number.code);
+        utf8::append(out, number.code >= 0xD800 && number.code <= 0xDFFF ? 0xFFFD : number.code);
         at += number.bytes;
         break;
       }
       default:
         if (letter >= '0' && letter <= '7') {
           const Number number = octal(text.substr(at));
-          unicode::append_utf8(out, number.code);
+          utf8::append(out, number.code);
           at += number.bytes - 1;
         } else {
           out.push_back('\\');

@@ -8,7 +8,8 @@
 
 namespace weft::jinja {
 
-// \n \t \\ \' \" \xXX \uXXXX \UXXXXXXXX \ooo and so on; an unknown escape stays as it is. Fails for a cut or absurd number.
+// \n \t \\ \' \" \xXX \uXXXX \UXXXXXXXX \ooo and so on; an unknown escape stays as it is. Fails for
+// a cut or absurd number.
 [[nodiscard]] Result<std::string> unescape_string(std::string_view text);
 
 }  // namespace weft::jinja

@@ -1,12 +1,12 @@
 // Methods of str.
 #include <algorithm>
 
+#include "common/base/utf8.h"
 #include "engine/jinja/interpreter.h"
 #include "engine/jinja/print.h"
 #include "engine/jinja/tables.h"
 #include "engine/jinja/text_tools.h"
 #include "engine/unicode/character.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::jinja {
 namespace {
@@ -17,7 +17,9 @@ Value same_kind(Interpreter& interpreter, const Value& self, std::string text) {
   return interpreter.heap().string(std::move(text), self.is_markup());
 }
 
-long long clamped(Integer value) { return static_cast<long long>(std::clamp<Integer>(value, -1, Integer{1} << 40)); }
+long long clamped(Integer value) {
+  return static_cast<long long>(std::clamp<Integer>(value, -1, Integer{1} << 40));
+}
 
 template <std::string (*convert)(std::string_view)>
 Result<Value> converted(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
@@ -34,13 +36,17 @@ Result<Value> stripped(Interpreter& interpreter, const Value& self, const Argume
     WEFT_ASSIGN(characters, given.required_text(0));
   }
   WEFT_OK(interpreter.charge(self.as_text().size()));
-  return same_kind(interpreter, self, std::string(strip(self.as_text(), {.left = left, .right = right}, characters)));
+  return same_kind(interpreter, self,
+                   std::string(strip(self.as_text(), {.left = left, .right = right}, characters)));
 }
 
-Result<Value> list_of(Interpreter& interpreter, const Value& self, const std::vector<std::string_view>& parts) {
-  WEFT_OK(interpreter.charge(parts.size() * (sizeof(Value) + sizeof(String)) + self.as_text().size()));
+Result<Value> list_of(Interpreter& interpreter, const Value& self,
+                      const std::vector<std::string_view>& parts) {
+  WEFT_OK(
+      interpreter.charge(parts.size() * (sizeof(Value) + sizeof(String)) + self.as_text().size()));
   std::vector<Value> items;
-  for (const std::string_view part : parts) items.push_back(same_kind(interpreter, self, std::string(part)));
+  for (const std::string_view part : parts)
+    items.push_back(same_kind(interpreter, self, std::string(part)));
   return interpreter.heap().list(std::move(items));
 }
 
@@ -51,11 +57,14 @@ Result<Value> split(Interpreter& interpreter, const Value& self, const Arguments
   const long long splits_max = clamped(wanted);
   WEFT_OK(interpreter.charge(self.as_text().size()));
   if (!given.has(0) || given[0]->is(Kind::none))
-    return list_of(interpreter, self, from_right ? split_spaces_from_right(self.as_text(), splits_max) : split_spaces(self.as_text(), splits_max));
+    return list_of(interpreter, self,
+                   from_right ? split_spaces_from_right(self.as_text(), splits_max)
+                              : split_spaces(self.as_text(), splits_max));
   WEFT_ASSIGN(const std::string_view separator, given.required_text(0));
   if (separator.empty()) return fault("the separator is empty");
   return list_of(interpreter, self,
-                 from_right ? split_at_from_right(self.as_text(), separator, splits_max) : split_at(self.as_text(), separator, splits_max));
+                 from_right ? split_at_from_right(self.as_text(), separator, splits_max)
+                            : split_at(self.as_text(), separator, splits_max));
 }
 
 Result<Value> splitlines(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
@@ -83,7 +92,8 @@ Result<Value> partition(Interpreter& interpreter, const Value& self, const Argum
   return interpreter.heap().tuple(std::move(items));
 }
 
-// The part of the text between two bounds in code points, as startswith(), find() and count() take them.
+// The part of the text between two bounds in code points, as startswith(), find() and count() take
+// them.
 struct Part {
   std::string_view text;
   std::size_t offset;  // In bytes.
@@ -93,15 +103,19 @@ Result<Part> part_of(const Value& self, const Given& given, std::size_t first) {
   if (!given.has(first)) return Part{all, 0};
   const auto offsets = code_point_offsets(all);
   const auto size = static_cast<Integer>(offsets.size() - 1);
-  const auto bound = [&](Integer at) { return std::clamp<Integer>(at < 0 ? at + size : at, 0, size); };
+  const auto bound = [&](Integer at) {
+    return std::clamp<Integer>(at < 0 ? at + size : at, 0, size);
+  };
   WEFT_ASSIGN(const Integer from, given.integer_or(first, 0));
   WEFT_ASSIGN(const Integer to, given.integer_or(first + 1, size));
-  const auto begin = offsets[static_cast<std::size_t>(bound(from))], end = offsets[static_cast<std::size_t>(bound(to))];
+  const auto begin = offsets[static_cast<std::size_t>(bound(from))],
+             end = offsets[static_cast<std::size_t>(bound(to))];
   return Part{begin <= end ? all.substr(begin, end - begin) : std::string_view(), begin};
 }
 
 template <bool at_end>
-Result<Value> starts_or_ends(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
+Result<Value> starts_or_ends(Interpreter& interpreter, const Value& self,
+                             const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"prefix", "start", "end"}));
   WEFT_ASSIGN(const Value wanted, given.required(0));
   WEFT_ASSIGN(const Part part, part_of(self, given, 1));
@@ -110,8 +124,11 @@ Result<Value> starts_or_ends(Interpreter& interpreter, const Value& self, const 
   WEFT_OK(interpreter.charge(choices.size()));
   for (const Value& choice : choices) {
     if (choice.is(Kind::undefined)) return undefined_fault(choice);
-    if (!choice.is(Kind::string)) return fault("startswith and endswith take a str or a tuple of str, not a {}", type_name(choice));
-    if (at_end ? part.text.ends_with(choice.as_text()) : part.text.starts_with(choice.as_text())) return Value::boolean(true);
+    if (!choice.is(Kind::string))
+      return fault("startswith and endswith take a str or a tuple of str, not a {}",
+                   type_name(choice));
+    if (at_end ? part.text.ends_with(choice.as_text()) : part.text.starts_with(choice.as_text()))
+      return Value::boolean(true);
   }
   return Value::boolean(false);
 }
@@ -123,7 +140,9 @@ Result<Value> find(Interpreter& interpreter, const Value& self, const Arguments&
   WEFT_OK(interpreter.charge(self.as_text().size()));
   WEFT_ASSIGN(const Part part, part_of(self, given, 1));
   const std::size_t at = from_right ? part.text.rfind(wanted) : part.text.find(wanted);
-  if (at != std::string_view::npos) return Value::integer(static_cast<Integer>(length_of(self.as_text().substr(0, part.offset + at))));
+  if (at != std::string_view::npos)
+    return Value::integer(
+        static_cast<Integer>(length_of(self.as_text().substr(0, part.offset + at))));
   if (must_be_there) return fault("the substring is not there");
   return Value::integer(-1);
 }
@@ -153,8 +172,10 @@ Result<Value> join(Interpreter& interpreter, const Value& self, const Arguments&
   std::string out;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i].is(Kind::string))
-      return items[i].is(Kind::undefined) ? undefined_fault(items[i]) : fault("join takes str, not {}", type_name(items[i]));
-    WEFT_OK(interpreter.charge(out.size() / 64 + self.as_text().size() + items[i].as_text().size()));
+      return items[i].is(Kind::undefined) ? undefined_fault(items[i])
+                                          : fault("join takes str, not {}", type_name(items[i]));
+    WEFT_OK(
+        interpreter.charge(out.size() / 64 + self.as_text().size() + items[i].as_text().size()));
     if (i > 0) out += self.as_text();
     out += items[i].as_text();
   }
@@ -162,7 +183,8 @@ Result<Value> join(Interpreter& interpreter, const Value& self, const Arguments&
 }
 
 template <bool at_end>
-Result<Value> without_affix(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
+Result<Value> without_affix(Interpreter& interpreter, const Value& self,
+                            const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"affix"}));
   WEFT_ASSIGN(const std::string_view affix, given.required_text(0));
   std::string_view text = self.as_text();
@@ -189,9 +211,12 @@ Result<Value> justified(Interpreter& interpreter, const Value& self, const Argum
   if (length_of(fill) != 1) return fault("the fill character is not one character");
   const auto length = static_cast<Integer>(length_of(self.as_text()));
   const Integer missing = std::max<Integer>(width - length, 0);
-  WEFT_OK(interpreter.charge(static_cast<std::uint64_t>(std::min<Integer>(missing, Integer{1} << 40)) * fill.size()));
+  WEFT_OK(interpreter.charge(
+      static_cast<std::uint64_t>(std::min<Integer>(missing, Integer{1} << 40)) * fill.size()));
   // Python's center() gives the odd character to the left only where the width is odd, too.
-  const Integer left = text_side == Side::left ? 0 : text_side == Side::right ? missing : missing / 2 + (missing & width & 1);
+  const Integer left = text_side == Side::left    ? 0
+                       : text_side == Side::right ? missing
+                                                  : missing / 2 + (missing & width & 1);
   std::string out;
   for (Integer i = 0; i < left; ++i) out += fill;
   out += self.as_text();
@@ -204,7 +229,8 @@ Result<Value> zfill(Interpreter& interpreter, const Value& self, const Arguments
   WEFT_ASSIGN(const Integer width, given.integer_or(0, 0));
   std::string_view text = self.as_text();
   const Integer missing = std::max<Integer>(width - static_cast<Integer>(length_of(text)), 0);
-  WEFT_OK(interpreter.charge(static_cast<std::uint64_t>(std::min<Integer>(missing, Integer{1} << 40))));
+  WEFT_OK(
+      interpreter.charge(static_cast<std::uint64_t>(std::min<Integer>(missing, Integer{1} << 40))));
   std::string out;
   if (text.starts_with('-') || text.starts_with('+')) {
     out = text.substr(0, 1);
@@ -224,8 +250,9 @@ template <Class wanted>
 Result<Value> all_are(Interpreter&, const Value& self, const Arguments&) {
   const std::string_view text = self.as_text();
   for (std::size_t at = 0; at < text.size();) {
-    const auto decoded = unicode::decode(text, at);
-    const bool fits = wanted == Class::space ? unicode::is_python_space(decoded.code) : unicode::is(decoded.code, wanted);
+    const auto decoded = utf8::decode(text, at);
+    const bool fits = wanted == Class::space ? unicode::is_python_space(decoded.code)
+                                             : unicode::is(decoded.code, wanted);
     if (!fits) return Value::boolean(false);
     at += decoded.bytes;
   }
@@ -234,8 +261,9 @@ Result<Value> all_are(Interpreter&, const Value& self, const Arguments&) {
 Result<Value> isalnum(Interpreter&, const Value& self, const Arguments&) {
   const std::string_view text = self.as_text();
   for (std::size_t at = 0; at < text.size();) {
-    const auto decoded = unicode::decode(text, at);
-    if (!unicode::is(decoded.code, Class::letter) && !unicode::is(decoded.code, Class::number)) return Value::boolean(false);
+    const auto decoded = utf8::decode(text, at);
+    if (!unicode::is(decoded.code, Class::letter) && !unicode::is(decoded.code, Class::number))
+      return Value::boolean(false);
     at += decoded.bytes;
   }
   return Value::boolean(!text.empty());
@@ -246,7 +274,7 @@ Result<Value> is_case(Interpreter&, const Value& self, const Arguments&) {
   bool any = false;
   const std::string_view text = self.as_text();
   for (std::size_t at = 0; at < text.size();) {
-    const auto decoded = unicode::decode(text, at);
+    const auto decoded = utf8::decode(text, at);
     if (unicode::is(decoded.code, other)) return Value::boolean(false);
     any = any || unicode::is(decoded.code, wanted);
     at += decoded.bytes;
@@ -257,7 +285,9 @@ Result<Value> istitle(Interpreter&, const Value& self, const Arguments&) {
   const std::string_view text = self.as_text();
   return Value::boolean(to_title(text) == text && to_lower(text) != text);
 }
-Result<Value> isascii(Interpreter&, const Value& self, const Arguments&) { return Value::boolean(is_ascii(self.as_text())); }
+Result<Value> isascii(Interpreter&, const Value& self, const Arguments&) {
+  return Value::boolean(is_ascii(self.as_text()));
+}
 
 constexpr MethodRow rows[] = {
     {"upper", converted<to_upper>},

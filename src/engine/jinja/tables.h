@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/format.h"
 #include "common/base/result.h"
 #include "engine/jinja/callable.h"
 #include "engine/jinja/interpreter.h"
@@ -14,17 +15,22 @@
 
 namespace weft::jinja {
 
-// What a filter or method was given, by position or by name, in the order of its parameters. A parameter that was not given
-// is nullopt.
+// What a filter or method was given, by position or by name, in the order of its parameters. A
+// parameter that was not given is nullopt.
 class Given {
  public:
   // Fails for too many arguments and for names that are not there.
-  [[nodiscard]] static Result<Given> bind(const Arguments& arguments, std::initializer_list<std::string_view> parameters);
+  [[nodiscard]] static Result<Given> bind(const Arguments& arguments,
+                                          std::initializer_list<std::string_view> parameters);
 
   [[nodiscard]] bool has(std::size_t i) const { return values_[i].has_value(); }
   [[nodiscard]] const std::optional<Value>& operator[](std::size_t i) const { return values_[i]; }
-  [[nodiscard]] Value value_or(std::size_t i, Value otherwise) const { return values_[i].value_or(otherwise); }
-  [[nodiscard]] bool is_true_or(std::size_t i, bool otherwise) const { return values_[i] ? is_true(*values_[i]) : otherwise; }
+  [[nodiscard]] Value value_or(std::size_t i, Value otherwise) const {
+    return values_[i].value_or(otherwise);
+  }
+  [[nodiscard]] bool is_true_or(std::size_t i, bool otherwise) const {
+    return values_[i] ? is_true(*values_[i]) : otherwise;
+  }
   [[nodiscard]] Result<Integer> integer_or(std::size_t i, Integer otherwise) const;
   [[nodiscard]] Result<Value> required(std::size_t i) const;
   [[nodiscard]] Result<std::string_view> required_text(std::size_t i) const;
@@ -34,8 +40,10 @@ class Given {
   std::vector<std::string_view> names_;
 };
 
-using Filter = Result<Value> (*)(Interpreter& interpreter, const Value& input, const Arguments& arguments);
-using Test = Result<bool> (*)(Interpreter& interpreter, const Value& input, const Arguments& arguments);
+using Filter = Result<Value> (*)(Interpreter& interpreter, const Value& input,
+                                 const Arguments& arguments);
+using Test = Result<bool> (*)(Interpreter& interpreter, const Value& input,
+                              const Arguments& arguments);
 
 template <class Code>
 struct Row {
@@ -58,7 +66,8 @@ template <class Rows>
 [[nodiscard]] Test find_test(std::string_view name);
 [[nodiscard]] Function find_function(std::string_view name);
 
-// Methods of strings, dicts, lists and numbers. Those that change their object have a row that refuses.
+// Methods of strings, dicts, lists and numbers. Those that change their object have a row that
+// refuses.
 struct MethodRow {
   std::string_view name;
   Method method;  // nullptr where it would change its object.
@@ -67,19 +76,25 @@ struct MethodRow {
 [[nodiscard]] const MethodRow* find_string_method(std::string_view name);
 
 // operators.cpp
-[[nodiscard]] Result<Value> apply_binary(Interpreter& interpreter, BinaryOperator op, const Value& left, const Value& right);
+[[nodiscard]] Result<Value> apply_binary(Interpreter& interpreter, BinaryOperator op,
+                                         const Value& left, const Value& right);
 [[nodiscard]] Result<Value> apply_unary(UnaryOperator op, const Value& operand);
-[[nodiscard]] Result<bool> contains(Interpreter& interpreter, const Value& container, const Value& element);
+[[nodiscard]] Result<bool> contains(Interpreter& interpreter, const Value& container,
+                                    const Value& element);
 
 // format.cpp: "..." % values, and "...".format(...).
-[[nodiscard]] Result<std::string> format_percent(Interpreter& interpreter, std::string_view format, const Value& values);
-[[nodiscard]] Result<std::string> format_braces(Interpreter& interpreter, std::string_view format, const Arguments& arguments);
+[[nodiscard]] Result<std::string> format_percent(Interpreter& interpreter, std::string_view format,
+                                                 const Value& values);
+[[nodiscard]] Result<std::string> format_braces(Interpreter& interpreter, std::string_view format,
+                                                const Arguments& arguments);
 
 // An error at whatever the template does now; the interpreter adds the line.
 template <class... Args>
-[[nodiscard]] std::unexpected<Error> fault(std::format_string<Args...> format, Args&&... args) {
+[[nodiscard]] std::unexpected<Error> fault(FormatString<Args...> format, Args&&... args) {
   return fail(ErrorCode::invalid_argument, format, std::forward<Args>(args)...);
 }
-[[nodiscard]] inline std::unexpected<Error> undefined_fault(const Value& value) { return fault("{}", value.hint()); }
+[[nodiscard]] inline std::unexpected<Error> undefined_fault(const Value& value) {
+  return fault("{}", value.hint());
+}
 
 }  // namespace weft::jinja

@@ -1,13 +1,16 @@
-// A Jinja template as chat models use it: what Python's jinja2 gives with the settings of the transformers library (sandboxed
-// and immutable, trim_blocks, lstrip_blocks, loop controls, tojson, raise_exception, strftime_now).
+// A Jinja template as chat models use it: what Python's jinja2 gives with the settings of the
+// transformers library (sandboxed and immutable, trim_blocks, lstrip_blocks, loop controls, tojson,
+// raise_exception, strftime_now).
 //
 //   WEFT_ASSIGN(const Template chat, Template::parse(source));
 //   Heap heap;
-//   WEFT_ASSIGN(const Value variables, read_json(heap, R"({"messages": [...], "add_generation_prompt": true})"));
-//   WEFT_ASSIGN(std::string text, chat.render(variables, {.now = WallTime::local_now()}));
+//   WEFT_ASSIGN(const Value variables, read_json(heap, R"({"messages": [...],
+//   "add_generation_prompt": true})")); WEFT_ASSIGN(std::string text, chat.render(variables, {.now
+//   = WallTime::local_now()}));
 //
 // Threading: a Template is const; many threads may render it. A Heap belongs to one.
-// Not there: inheritance, imports, includes and blocks, and the filters pprint, random, urlize, wordwrap and xmlattr.
+// Not there: inheritance, imports, includes and blocks, and the filters pprint, random, urlize,
+// wordwrap and xmlattr.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +28,9 @@ struct Ast;
 
 struct RenderLimits {
   std::uint64_t steps_max = 20'000'000;                   // Nodes of the template that are run.
-  std::size_t output_bytes_max = std::size_t{64} << 20;   // Of the text.
-  std::size_t memory_bytes_max = std::size_t{256} << 20;  // Of all values made on the way.
-  int depth_max = 500;                                    // Nodes inside nodes, through macros too. Each takes stack, about a KB.
+  std::size_t output_bytes_max = std::size_t{64} << 20;   // Length of the text.
+  std::size_t memory_bytes_max = std::size_t{256} << 20;  // All values made on the way.
+  int depth_max = 500;  // Nodes inside nodes, through macros too. Each takes stack, about a KB.
 };
 
 struct RenderOptions {
@@ -43,9 +46,11 @@ class Template {
   Template& operator=(Template&&) noexcept;
   ~Template();
 
-  // `variables` is a dict. Fails with permission_denied and the template's own words when it calls raise_exception, with
-  // resource_exhausted at a bound, and with invalid_argument and the line for anything else.
-  [[nodiscard]] Result<std::string> render(const Value& variables, const RenderOptions& options) const;
+  // `variables` is a dict. Fails with permission_denied and the template's own words when it calls
+  // raise_exception, with resource_exhausted at a bound, and with invalid_argument and the line for
+  // anything else.
+  [[nodiscard]] Result<std::string> render(const Value& variables,
+                                           const RenderOptions& options) const;
 
  private:
   explicit Template(std::unique_ptr<const Ast> ast);

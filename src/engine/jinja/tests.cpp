@@ -11,13 +11,27 @@ template <Kind kind>
 Result<bool> is_kind(Interpreter&, const Value& value, const Arguments&) {
   return value.is(kind);
 }
-Result<bool> is_defined(Interpreter&, const Value& value, const Arguments&) { return !value.is(Kind::undefined); }
-Result<bool> is_number(Interpreter&, const Value& value, const Arguments&) { return value.is_number(); }
-Result<bool> is_callable(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::callable) || value.is(Kind::undefined); }
-Result<bool> is_mapping(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::dict); }
-Result<bool> is_escaped(Interpreter&, const Value& value, const Arguments&) { return value.is_markup(); }
-Result<bool> is_true_itself(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::boolean) && value.as_boolean(); }
-Result<bool> is_false_itself(Interpreter&, const Value& value, const Arguments&) { return value.is(Kind::boolean) && !value.as_boolean(); }
+Result<bool> is_defined(Interpreter&, const Value& value, const Arguments&) {
+  return !value.is(Kind::undefined);
+}
+Result<bool> is_number(Interpreter&, const Value& value, const Arguments&) {
+  return value.is_number();
+}
+Result<bool> is_callable(Interpreter&, const Value& value, const Arguments&) {
+  return value.is(Kind::callable) || value.is(Kind::undefined);
+}
+Result<bool> is_mapping(Interpreter&, const Value& value, const Arguments&) {
+  return value.is(Kind::dict);
+}
+Result<bool> is_escaped(Interpreter&, const Value& value, const Arguments&) {
+  return value.is_markup();
+}
+Result<bool> is_true_itself(Interpreter&, const Value& value, const Arguments&) {
+  return value.is(Kind::boolean) && value.as_boolean();
+}
+Result<bool> is_false_itself(Interpreter&, const Value& value, const Arguments&) {
+  return value.is(Kind::boolean) && !value.as_boolean();
+}
 
 Result<bool> is_iterable(Interpreter&, const Value& value, const Arguments&) {
   switch (value.kind()) {
@@ -36,7 +50,8 @@ Result<bool> is_iterable(Interpreter&, const Value& value, const Arguments&) {
   }
 }
 Result<bool> is_sequence(Interpreter&, const Value& value, const Arguments&) {
-  return value.is(Kind::undefined) || value.is(Kind::string) || value.is(Kind::list) || value.is(Kind::tuple) || value.is(Kind::dict);
+  return value.is(Kind::undefined) || value.is(Kind::string) || value.is(Kind::list) ||
+         value.is(Kind::tuple) || value.is(Kind::dict);
 }
 
 Result<bool> is_lower(Interpreter&, const Value& value, const Arguments&) {
@@ -48,15 +63,20 @@ Result<bool> is_upper(Interpreter&, const Value& value, const Arguments&) {
   return to_upper(text) == text && to_lower(text) != text;
 }
 
-Result<bool> remainder_is(Interpreter& interpreter, const Value& value, const Value& divisor, Integer wanted) {
-  WEFT_ASSIGN(const Value remainder, apply_binary(interpreter, BinaryOperator::modulo, value, divisor));
+Result<bool> remainder_is(Interpreter& interpreter, const Value& value, const Value& divisor,
+                          Integer wanted) {
+  WEFT_ASSIGN(const Value remainder,
+              apply_binary(interpreter, BinaryOperator::modulo, value, divisor));
   return are_equal(remainder, Value::integer(wanted));
 }
-Result<bool> is_odd(Interpreter& interpreter, const Value& value, const Arguments&) { return remainder_is(interpreter, value, Value::integer(2), 1); }
+Result<bool> is_odd(Interpreter& interpreter, const Value& value, const Arguments&) {
+  return remainder_is(interpreter, value, Value::integer(2), 1);
+}
 Result<bool> is_even(Interpreter& interpreter, const Value& value, const Arguments&) {
   return remainder_is(interpreter, value, Value::integer(2), 0);
 }
-Result<bool> is_divisible(Interpreter& interpreter, const Value& value, const Arguments& arguments) {
+Result<bool> is_divisible(Interpreter& interpreter, const Value& value,
+                          const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"num"}));
   WEFT_ASSIGN(const Value divisor, given.required(0));
   return remainder_is(interpreter, value, divisor, 0);
@@ -99,16 +119,17 @@ Result<bool> is_inside(Interpreter& interpreter, const Value& value, const Argum
 Result<bool> is_same(Interpreter&, const Value& value, const Arguments& arguments) {
   WEFT_ASSIGN(const Value other, other_of(arguments));
   if (value.kind() != other.kind()) return false;
-  const bool is_scalar = value.is_number() || value.is(Kind::none) || value.is(Kind::undefined) || value.is(Kind::string);
+  const bool is_scalar = value.is_number() || value.is(Kind::none) || value.is(Kind::undefined) ||
+                         value.is(Kind::string);
   return is_scalar ? are_equal(value, other) : value.object() == other.object();
 }
 
 Result<bool> is_filter(Interpreter&, const Value& value, const Arguments&) {
-  if (!is_hashable(value)) return fault("a {} is no name", type_name(value));
+  if (!is_hashable(value)) return fault("a {} is not a name", type_name(value));
   return value.is(Kind::string) && find_filter(value.as_text()) != nullptr;
 }
 Result<bool> is_test(Interpreter&, const Value& value, const Arguments&) {
-  if (!is_hashable(value)) return fault("a {} is no name", type_name(value));
+  if (!is_hashable(value)) return fault("a {} is not a name", type_name(value));
   return value.is(Kind::string) && find_test(value.as_text()) != nullptr;
 }
 

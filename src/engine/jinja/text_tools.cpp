@@ -3,28 +3,26 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/base/utf8.h"
 #include "engine/unicode/character.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::jinja {
 namespace {
 
-using unicode::Decoded;
+using utf8::Decoded;
 
-// The code point that ends at `end`.
-std::size_t begin_of_last(std::string_view text, std::size_t end) {
-  std::size_t at = end - 1;
-  while (at > 0 && end - at < 4 && (static_cast<std::uint8_t>(text[at]) & 0xC0) == 0x80) --at;
-  return unicode::decode(text, at).bytes == end - at ? at : end - 1;
+bool is_space_at(std::string_view text, std::size_t at) {
+  return unicode::is_python_space(utf8::decode(text, at).code);
 }
 
-bool is_space_at(std::string_view text, std::size_t at) { return unicode::is_python_space(unicode::decode(text, at).code); }
-
-bool is_cased(char32_t code) { return unicode::is(code, unicode::Class::lower) || unicode::is(code, unicode::Class::upper); }
+bool is_cased(char32_t code) {
+  return unicode::is(code, unicode::Class::lower) || unicode::is(code, unicode::Class::upper);
+}
 
 std::size_t occurrences(std::string_view text, std::string_view part, long long count_max) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos && (count_max < 0 || static_cast<long long>(count) < count_max);
+  for (std::size_t at = text.find(part);
+       at != std::string_view::npos && (count_max < 0 || static_cast<long long>(count) < count_max);
        at = text.find(part, at + part.size()))
     ++count;
   return count;
@@ -36,28 +34,31 @@ bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<std::uint8_t>(c) < 0x80; });
 }
 
-std::size_t length_of(std::string_view text) { return unicode::count_code_points(text); }
+std::size_t length_of(std::string_view text) { return utf8::count_code_points(text); }
 
 std::vector<std::size_t> code_point_offsets(std::string_view text) {
   std::vector<std::size_t> offsets;
   offsets.reserve(text.size() + 1);
-  for (std::size_t at = 0; at < text.size(); at += unicode::decode(text, at).bytes) offsets.push_back(at);
+  for (std::size_t at = 0; at < text.size(); at += utf8::decode(text, at).bytes)
+    offsets.push_back(at);
   offsets.push_back(text.size());
   return offsets;
 }
 
-std::string_view strip(std::string_view text, StripSides sides, std::optional<std::string_view> characters) {
+std::string_view strip(std::string_view text, StripSides sides,
+                       std::optional<std::string_view> characters) {
   const auto goes = [&](std::size_t at, std::size_t bytes) {
-    return characters ? characters->find(text.substr(at, bytes)) != std::string_view::npos : is_space_at(text, at);
+    return characters ? characters->find(text.substr(at, bytes)) != std::string_view::npos
+                      : is_space_at(text, at);
   };
   std::size_t begin = 0, end = text.size();
   while (sides.left && begin < end) {
-    const std::size_t bytes = unicode::decode(text, begin).bytes;
+    const std::size_t bytes = utf8::decode(text, begin).bytes;
     if (!goes(begin, bytes)) break;
     begin += bytes;
   }
   while (sides.right && end > begin) {
-    const std::size_t last = begin_of_last(text, end);
+    const std::size_t last = utf8::begin_of_last(text, end);
     if (!goes(last, end - last)) break;
     end = last;
   }
@@ -73,7 +74,7 @@ std::vector<std::string_view> split_spaces(std::string_view text, long long spli
       break;
     }
     std::size_t end = 0;
-    while (end < text.size() && !is_space_at(text, end)) end += unicode::decode(text, end).bytes;
+    while (end < text.size() && !is_space_at(text, end)) end += utf8::decode(text, end).bytes;
     parts.push_back(text.substr(0, end));
     text = strip(text.substr(end), {.right = false}, std::nullopt);
   }
@@ -90,7 +91,7 @@ std::vector<std::string_view> split_spaces_from_right(std::string_view text, lon
     }
     std::size_t begin = text.size();
     while (begin > 0) {
-      const std::size_t last = begin_of_last(text, begin);
+      const std::size_t last = utf8::begin_of_last(text, begin);
       if (is_space_at(text, last)) break;
       begin = last;
     }
@@ -101,10 +102,13 @@ std::vector<std::string_view> split_spaces_from_right(std::string_view text, lon
   return parts;
 }
 
-std::vector<std::string_view> split_at(std::string_view text, std::string_view separator, long long splits_max) {
+std::vector<std::string_view> split_at(std::string_view text, std::string_view separator,
+                                       long long splits_max) {
   std::vector<std::string_view> parts;
   std::size_t from = 0;
-  for (std::size_t at = text.find(separator); at != std::string_view::npos && (splits_max < 0 || static_cast<long long>(parts.size()) < splits_max);
+  for (std::size_t at = text.find(separator);
+       at != std::string_view::npos &&
+       (splits_max < 0 || static_cast<long long>(parts.size()) < splits_max);
        at = text.find(separator, from)) {
     parts.push_back(text.substr(from, at - from));
     from = at + separator.size();
@@ -113,7 +117,8 @@ std::vector<std::string_view> split_at(std::string_view text, std::string_view s
   return parts;
 }
 
-std::vector<std::string_view> split_at_from_right(std::string_view text, std::string_view separator, long long splits_max) {
+std::vector<std::string_view> split_at_from_right(std::string_view text, std::string_view separator,
+                                                  long long splits_max) {
   std::vector<std::string_view> parts;
   while (splits_max < 0 || static_cast<long long>(parts.size()) < splits_max) {
     const std::size_t at = text.rfind(separator);
@@ -130,9 +135,10 @@ std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends)
   std::vector<std::string_view> lines;
   std::size_t from = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const Decoded decoded = unicode::decode(text, at);
+    const Decoded decoded = utf8::decode(text, at);
     const char32_t c = decoded.code;
-    const bool ends = (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
+    const bool ends = (c >= 0x0A && c <= 0x0D) || (c >= 0x1C && c <= 0x1E) || c == 0x85 ||
+                      c == 0x2028 || c == 0x2029;
     std::size_t next = at + decoded.bytes;
     if (ends) {
       if (c == '\r' && next < text.size() && text[next] == '\n') ++next;
@@ -148,7 +154,7 @@ std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends)
 std::string to_lower(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const Decoded decoded = unicode::decode(text, at);
+    const Decoded decoded = utf8::decode(text, at);
     unicode::append_lower(out, decoded.code);
     at += decoded.bytes;
   }
@@ -158,7 +164,7 @@ std::string to_lower(std::string_view text) {
 std::string to_upper(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const Decoded decoded = unicode::decode(text, at);
+    const Decoded decoded = utf8::decode(text, at);
     unicode::append_upper(out, decoded.code);
     at += decoded.bytes;
   }
@@ -169,7 +175,7 @@ std::string to_title(std::string_view text) {
   std::string out;
   bool inside = false;  // A word: after a cased character.
   for (std::size_t at = 0; at < text.size();) {
-    const Decoded decoded = unicode::decode(text, at);
+    const Decoded decoded = utf8::decode(text, at);
     if (inside) {
       unicode::append_lower(out, decoded.code);
     } else {
@@ -183,7 +189,7 @@ std::string to_title(std::string_view text) {
 
 std::string to_capitalized(std::string_view text) {
   if (text.empty()) return "";
-  const Decoded first = unicode::decode(text, 0);
+  const Decoded first = utf8::decode(text, 0);
   std::string out;
   unicode::append_title(out, first.code);
   return out + to_lower(text.substr(first.bytes));
@@ -192,7 +198,7 @@ std::string to_capitalized(std::string_view text) {
 std::string to_swapped_case(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const Decoded decoded = unicode::decode(text, at);
+    const Decoded decoded = utf8::decode(text, at);
     if (unicode::is(decoded.code, unicode::Class::upper)) {
       unicode::append_lower(out, decoded.code);
     } else {
@@ -229,13 +235,17 @@ std::string escape_html(std::string_view text) {
   return out;
 }
 
-std::uint64_t replaced_bytes(std::string_view text, std::string_view from, std::string_view to, long long count_max) {
+std::uint64_t replaced_bytes(std::string_view text, std::string_view from, std::string_view to,
+                             long long count_max) {
   const std::uint64_t count =
-      from.empty() ? std::min<std::uint64_t>(length_of(text) + 1, static_cast<std::uint64_t>(count_max)) : occurrences(text, from, count_max);
+      from.empty()
+          ? std::min<std::uint64_t>(length_of(text) + 1, static_cast<std::uint64_t>(count_max))
+          : occurrences(text, from, count_max);
   return text.size() + count * to.size() - count * from.size();
 }
 
-std::string replace_all(std::string_view text, std::string_view from, std::string_view to, long long count_max) {
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to,
+                        long long count_max) {
   std::string out;
   long long count = 0;
   const auto may = [&] { return count_max < 0 || count < count_max; };
@@ -243,14 +253,15 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
   if (from.empty()) {  // Before every character and at the end.
     for (; at < text.size(); ++count) {
       if (!may()) break;
-      const std::size_t bytes = unicode::decode(text, at).bytes;
+      const std::size_t bytes = utf8::decode(text, at).bytes;
       out.append(to).append(text.substr(at, bytes));
       at += bytes;
     }
     if (at == text.size() && may()) out += to;
     return out.append(text.substr(at));
   }
-  for (std::size_t found = text.find(from); found != std::string_view::npos && may(); found = text.find(from, at)) {
+  for (std::size_t found = text.find(from); found != std::string_view::npos && may();
+       found = text.find(from, at)) {
     out.append(text.substr(at, found - at)).append(to);
     at = found + from.size();
     ++count;

@@ -20,14 +20,21 @@ struct StripSides {
   bool left = true, right = true;
 };
 // Without spaces at the sides, or without any of `characters`.
-[[nodiscard]] std::string_view strip(std::string_view text, StripSides sides, std::optional<std::string_view> characters);
+[[nodiscard]] std::string_view strip(std::string_view text, StripSides sides,
+                                     std::optional<std::string_view> characters);
 
 // split(): at runs of spaces, without empty parts; at most `splits_max` cuts (all where negative).
-[[nodiscard]] std::vector<std::string_view> split_spaces(std::string_view text, long long splits_max);
-[[nodiscard]] std::vector<std::string_view> split_spaces_from_right(std::string_view text, long long splits_max);
+[[nodiscard]] std::vector<std::string_view> split_spaces(std::string_view text,
+                                                         long long splits_max);
+[[nodiscard]] std::vector<std::string_view> split_spaces_from_right(std::string_view text,
+                                                                    long long splits_max);
 // split(separator); the separator is not empty.
-[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, std::string_view separator, long long splits_max);
-[[nodiscard]] std::vector<std::string_view> split_at_from_right(std::string_view text, std::string_view separator, long long splits_max);
+[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text,
+                                                     std::string_view separator,
+                                                     long long splits_max);
+[[nodiscard]] std::vector<std::string_view> split_at_from_right(std::string_view text,
+                                                                std::string_view separator,
+                                                                long long splits_max);
 // splitlines()
 [[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends);
 
@@ -40,8 +47,10 @@ struct StripSides {
 // With & < > ' " as HTML entities.
 [[nodiscard]] std::string escape_html(std::string_view text);
 // All occurrences, or the first `count_max` where not negative.
-[[nodiscard]] std::string replace_all(std::string_view text, std::string_view from, std::string_view to, long long count_max);
+[[nodiscard]] std::string replace_all(std::string_view text, std::string_view from,
+                                      std::string_view to, long long count_max);
 // How many bytes replace_all() would give.
-[[nodiscard]] std::uint64_t replaced_bytes(std::string_view text, std::string_view from, std::string_view to, long long count_max);
+[[nodiscard]] std::uint64_t replaced_bytes(std::string_view text, std::string_view from,
+                                           std::string_view to, long long count_max);
 
 }  // namespace weft::jinja

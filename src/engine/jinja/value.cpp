@@ -24,7 +24,9 @@ std::uint16_t depth_of(const Value& value) {
 }
 
 Result<std::uint16_t> depth_above(std::uint16_t deepest) {
-  if (deepest >= Heap::depth_max) return fail(ErrorCode::resource_exhausted, "A value nests deeper than {} levels.", Heap::depth_max);
+  if (deepest >= Heap::depth_max)
+    return fail(ErrorCode::resource_exhausted, "A value nests deeper than {} levels.",
+                Heap::depth_max);
   return static_cast<std::uint16_t>(deepest + 1);
 }
 
@@ -74,26 +76,33 @@ Value Value::floating(double value) {
 }
 
 std::string_view Value::as_text() const { return static_cast<const String*>(object_)->text; }
-bool Value::is_markup() const { return kind_ == Kind::string && static_cast<const String*>(object_)->markup; }
+bool Value::is_markup() const {
+  return kind_ == Kind::string && static_cast<const String*>(object_)->markup;
+}
 std::span<const Value> Value::items() const { return static_cast<const Sequence*>(object_)->items; }
 const Dict& Value::as_dict() const { return *static_cast<const Dict*>(object_); }
 Iterator& Value::as_iterator() const { return *static_cast<Iterator*>(object_); }
 Namespace& Value::as_namespace() const { return *static_cast<Namespace*>(object_); }
 Callable& Value::as_callable() const { return *static_cast<Callable*>(object_); }
 std::string_view Value::hint() const {
-  return object_ == nullptr ? "the value is undefined" : std::string_view(static_cast<const Undefined*>(object_)->hint);
+  return object_ == nullptr ? "the value is undefined"
+                            : std::string_view(static_cast<const Undefined*>(object_)->hint);
 }
 
 const Value* Dict::find(const Value& key) const {
-  const auto found = std::ranges::find_if(items, [&](const auto& item) { return are_equal(item.first, key); });
+  const auto found =
+      std::ranges::find_if(items, [&](const auto& item) { return are_equal(item.first, key); });
   return found == items.end() ? nullptr : &found->second;
 }
 const Value* Dict::find(std::string_view key) const {
-  const auto found = std::ranges::find_if(items, [&](const auto& item) { return item.first.is(Kind::string) && item.first.as_text() == key; });
+  const auto found = std::ranges::find_if(items, [&](const auto& item) {
+    return item.first.is(Kind::string) && item.first.as_text() == key;
+  });
   return found == items.end() ? nullptr : &found->second;
 }
 const Value* Namespace::find(std::string_view name) const {
-  const auto found = std::ranges::find_if(fields, [&](const auto& field) { return field.first == name; });
+  const auto found =
+      std::ranges::find_if(fields, [&](const auto& field) { return field.first == name; });
   return found == fields.end() ? nullptr : &found->second;
 }
 
@@ -119,18 +128,27 @@ Result<Value> Heap::sequence(Kind kind, std::vector<Value> items, Sequence::Form
   made->depth = depth;
   return Value(kind, made);
 }
-Result<Value> Heap::list(std::vector<Value> items) { return sequence(Kind::list, std::move(items), Sequence::Form::plain); }
-Result<Value> Heap::tuple(std::vector<Value> items, Sequence::Form form) { return sequence(Kind::tuple, std::move(items), form); }
-Result<Value> Heap::view(std::vector<Value> items, Sequence::Form form) { return sequence(Kind::view, std::move(items), form); }
+Result<Value> Heap::list(std::vector<Value> items) {
+  return sequence(Kind::list, std::move(items), Sequence::Form::plain);
+}
+Result<Value> Heap::tuple(std::vector<Value> items, Sequence::Form form) {
+  return sequence(Kind::tuple, std::move(items), form);
+}
+Result<Value> Heap::view(std::vector<Value> items, Sequence::Form form) {
+  return sequence(Kind::view, std::move(items), form);
+}
 
 Result<Value> Heap::dict(std::vector<std::pair<Value, Value>> items) {
   auto* made = make<Dict>(items.size() * 2 * sizeof(Value));
   std::uint16_t deepest = 0;
-  std::unordered_multimap<std::size_t, std::size_t> places;  // By hash, so that a large object takes no quadratic time.
+  std::unordered_multimap<std::size_t, std::size_t>
+      places;  // By hash, so that a large object takes no quadratic time.
   for (auto& [key, value] : items) {
     deepest = std::max({deepest, depth_of(key), depth_of(value)});
     const auto range = places.equal_range(hash_of(key));
-    const auto same = std::find_if(range.first, range.second, [&](const auto& place) { return are_equal(made->items[place.second].first, key); });
+    const auto same = std::find_if(range.first, range.second, [&](const auto& place) {
+      return are_equal(made->items[place.second].first, key);
+    });
     if (same != range.second) {
       made->items[same->second].second = value;
     } else {
@@ -203,8 +221,10 @@ Result<bool> is_less(const Value& a, const Value& b) {
     }
   }
   for (const Value* operand : {&a, &b})
-    if (operand->is(Kind::undefined)) return fail(ErrorCode::invalid_argument, "{}", operand->hint());
-  return fail(ErrorCode::invalid_argument, "'{}' and '{}' have no order", type_name(a), type_name(b));
+    if (operand->is(Kind::undefined))
+      return fail(ErrorCode::invalid_argument, "{}", operand->hint());
+  return fail(ErrorCode::invalid_argument, "'{}' and '{}' have no order", type_name(a),
+              type_name(b));
 }
 
 bool is_hashable(const Value& value) {

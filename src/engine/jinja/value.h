@@ -1,8 +1,9 @@
-// The values of a template, with Python's meanings: what is true, what is equal, how it prints. Containers and strings live in a
-// Heap, whose owner outlives every Value made in it; a Value itself is a small handle that is copied freely.
+// The values of a template, with Python's meanings: what is true, what is equal, how it prints.
+// Containers and strings live in a Heap, whose owner outlives every Value made in it; a Value
+// itself is a small handle that is copied freely.
 //
-// Nothing but a Namespace changes after it was made, so containers cannot hold themselves, and they nest at most
-// Heap::depth_max deep, so that walking one cannot exhaust the stack.
+// Nothing but a Namespace changes after it was made, so containers cannot hold themselves, and they
+// nest at most Heap::depth_max deep, so that walking one cannot exhaust the stack.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace weft::jinja {
 __extension__ typedef __int128 Integer;
 
 enum class Kind : std::uint8_t {
-  undefined,  // A name or an attribute that does not exist: prints as nothing, and most other uses are errors.
+  undefined,  // A name or an attribute that does not exist: prints as nothing, and most other uses
+              // are errors.
   none,
   boolean,
   integer,
@@ -59,17 +61,23 @@ class Value {
 
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] bool is(Kind kind) const { return kind_ == kind; }
-  [[nodiscard]] bool is_number() const { return kind_ == Kind::integer || kind_ == Kind::floating || kind_ == Kind::boolean; }
+  [[nodiscard]] bool is_number() const {
+    return kind_ == Kind::integer || kind_ == Kind::floating || kind_ == Kind::boolean;
+  }
   // Python's bool is an integer.
-  [[nodiscard]] bool is_integral() const { return kind_ == Kind::integer || kind_ == Kind::boolean; }
+  [[nodiscard]] bool is_integral() const {
+    return kind_ == Kind::integer || kind_ == Kind::boolean;
+  }
 
   // Each only for its kind.
   [[nodiscard]] bool as_boolean() const { return integer_ != 0; }
   [[nodiscard]] Integer as_integer() const { return integer_; }  // And boolean.
   [[nodiscard]] double as_floating() const { return floating_; }
-  [[nodiscard]] double as_number() const { return kind_ == Kind::floating ? floating_ : static_cast<double>(integer_); }
+  [[nodiscard]] double as_number() const {
+    return kind_ == Kind::floating ? floating_ : static_cast<double>(integer_);
+  }
   [[nodiscard]] std::string_view as_text() const;
-  [[nodiscard]] bool is_markup() const;                // A string marked as HTML by `safe` or `escape`.
+  [[nodiscard]] bool is_markup() const;  // A string marked as HTML by `safe` or `escape`.
   [[nodiscard]] std::span<const Value> items() const;  // list, tuple, view.
   [[nodiscard]] const Dict& as_dict() const;
   [[nodiscard]] Iterator& as_iterator() const;
@@ -100,7 +108,13 @@ struct String : Object {
   bool markup;
 };
 struct Sequence : Object {
-  enum class Form : std::uint8_t { plain, group, keys, values, pairs };  // group: what groupby gives; the rest: views.
+  enum class Form : std::uint8_t {
+    plain,
+    group,
+    keys,
+    values,
+    pairs
+  };  // group: what groupby gives; the rest: views.
   Sequence(std::vector<Value> values, Form what) : items(std::move(values)), form(what) {}
   std::vector<Value> items;
   Form form;
@@ -124,7 +138,8 @@ struct Namespace : Object {
   [[nodiscard]] const Value* find(std::string_view name) const;
 };
 
-// Owns what values refer to. Grows until it is destroyed; `bytes` is what the bounds are checked against.
+// Owns what values refer to. Grows until it is destroyed; `bytes` is what the bounds are checked
+// against.
 class Heap {
  public:
   static constexpr std::uint16_t depth_max = 200;
@@ -148,9 +163,10 @@ class Heap {
   [[nodiscard]] Value iterator(std::vector<Value> items);
   // These fail with resource_exhausted where containers nest too deep.
   [[nodiscard]] Result<Value> list(std::vector<Value> items);
-  [[nodiscard]] Result<Value> tuple(std::vector<Value> items, Sequence::Form form = Sequence::Form::plain);
+  [[nodiscard]] Result<Value> tuple(std::vector<Value> items,
+                                    Sequence::Form form = Sequence::Form::plain);
   [[nodiscard]] Result<Value> view(std::vector<Value> items, Sequence::Form form);
-  // Of equal keys the last value counts, at the place of the first, as in Python.
+  // If a key occurs twice, the last value counts, at the place of the first, as in Python.
   [[nodiscard]] Result<Value> dict(std::vector<std::pair<Value, Value>> items);
 
  private:

@@ -1,12 +1,19 @@
 #include "engine/kernels/attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "engine/kernels/attention.wgsl.h"
 #include "engine/kernels/shader.h"
 #include "engine/kernels/workgroup_sum.wgsl.h"
 
 namespace weft::kernels {
+
+void AttentionView::describe(ShaderText& text, std::uint32_t head_dim) const {
+  text.constant("SCALE", scale != 0 ? scale : 1 / std::sqrt(static_cast<float>(head_dim)))
+      .constant("SEEN_BEFORE",
+                window == 0 ? std::numeric_limits<std::uint32_t>::max() : window - 1);
+}
 
 gpu::PipelineOptions attention_pipeline(const AttentionSpec& spec) {
   // A thread gathers four elements of the output, so a head needs head_dim / 4 of them.
@@ -16,9 +23,9 @@ gpu::PipelineOptions attention_pipeline(const AttentionSpec& spec) {
       .constant("HEADS", spec.heads)
       .constant("Q_STRIDE", spec.q_stride)
       .constant("PITCH", spec.pitch)
-      .constant("SCALE", 1 / std::sqrt(static_cast<float>(spec.cache.head_dim)))
       .flag("GATED", spec.gated)
       .part(wgsl::workgroup_sum_wgsl);
+  spec.view.describe(text, spec.cache.head_dim);
   spec.cache.describe(text, false);
   text.part(wgsl::attention_wgsl);
   gpu::PipelineOptions options;
@@ -32,6 +39,8 @@ gpu::PipelineOptions attention_pipeline(const AttentionSpec& spec) {
   return options;
 }
 
-gpu::Workgroups attention_workgroups(const AttentionSpec& spec, std::uint32_t rows) { return {.x = spec.heads, .y = rows, .z = 1}; }
+gpu::Workgroups attention_workgroups(const AttentionSpec& spec, std::uint32_t rows) {
+  return {.x = spec.heads, .y = rows, .z = 1};
+}
 
 }  // namespace weft::kernels

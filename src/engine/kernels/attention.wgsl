@@ -23,21 +23,24 @@ var<workgroup> seen : u32;
     seen = places[row].y + 1u;
   }
   let positions = workgroupUniformLoad(&seen);
-  let base = (places[row].x * KV_HEADS + head / (HEADS / KV_HEADS)) * CONTEXT * FOURS;
+  let slot = places[row].x;
+  let kv_head = head / (HEADS / KV_HEADS);
   let part = index / FOURS;
   let four = index % FOURS;
 
   var top = -3.0e38;
   var sum = 0.0;
   var gathered = vec4f();
-  for (var first = 0u; first < positions; first += WORKGROUP) {
+  let oldest = positions - 1u - min(positions - 1u, SEEN_BEFORE);
+  for (var first = oldest; first < positions; first += WORKGROUP) {
     // A position for each thread.
     let position = first + index;
     var score = -3.0e38;
     if (position < positions) {
       score = 0.0;
+      let key = kv_row(slot, kv_head, position);
       for (var i = 0u; i < FOURS; i++) {
-        score += dot(query[i], key_at(base + position * FOURS + i));
+        score += dot(query[i], key_at(key + i));
       }
     }
     let new_top = max(top, workgroup_max(score, index));
@@ -51,7 +54,7 @@ var<workgroup> seen : u32;
     if (part < PARTS) {
       let end = min(WORKGROUP, positions - first);
       for (var p = part; p < end; p += PARTS) {
-        gathered += weights[p] * value_at(base + (first + p) * FOURS + four);
+        gathered += weights[p] * value_at(kv_row(slot, kv_head, first + p) + four);
       }
     }
     workgroupBarrier();

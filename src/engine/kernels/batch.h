@@ -1,5 +1,5 @@
-// The rows that go through a model together: positions of one sequence, or of several. Kernels that need to know get these
-// two buffers.
+// The rows that go through a model together: positions of one sequence, or of several. Kernels that
+// need to know get these two buffers.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace weft::kernels {
 
-// A storage buffer of one element for each row: which sequence's cache it belongs to, and where it stands there.
+// A storage buffer of one element for each row: which sequence's cache it belongs to, and where it
+// stands there.
 struct RowPlace {
   std::uint32_t slot = 0;
   std::uint32_t position = 0;
-  std::uint32_t run = 0;  // Rows in front of it in its segment.
+  std::uint32_t run = 0;  // Rows before it in its segment.
   std::uint32_t unused = 0;
 };
 

@@ -17,7 +17,9 @@ constexpr std::uint32_t workgroup_small = 64;
 
 ShaderText convolution(const ConvolveSpec& spec) {
   ShaderText text;
-  text.constant("CHANNELS", spec.channels).constant("TAPS", spec.taps).constant("PITCH", spec.pitch);
+  text.constant("CHANNELS", spec.channels)
+      .constant("TAPS", spec.taps)
+      .constant("PITCH", spec.pitch);
   return text;
 }
 
@@ -27,7 +29,8 @@ gpu::PipelineOptions convolve_pipeline(const ConvolveSpec& spec) {
   gpu::PipelineOptions options;
   options.wgsl = convolution(spec).part(wgsl::delta_convolve_wgsl).build();
   options.label = "delta_convolve";
-  options.groups = {{{0, read}, {1, read}, {2, read}, {3, read}, {4, write}, {5, gpu::BindingKind::uniform}}};
+  options.groups = {
+      {{0, read}, {1, read}, {2, read}, {3, read}, {4, write}, {5, gpu::BindingKind::uniform}}};
   return options;
 }
 
@@ -47,7 +50,8 @@ gpu::Workgroups remember_workgroups(const ConvolveSpec& spec, std::uint32_t segm
   return {.x = (spec.channels + workgroup_small - 1) / workgroup_small, .y = segments, .z = 1};
 }
 
-gpu::PipelineOptions delta_step_pipeline(const DeltaStepSpec& spec, const Team& team, std::uint32_t workgroup) {
+gpu::PipelineOptions delta_step_pipeline(const DeltaStepSpec& spec, const Team& team,
+                                         std::uint32_t workgroup) {
   ShaderText text;
   text.constant("KEY_HEADS", spec.key_heads)
       .constant("VALUE_HEADS", spec.value_heads)
@@ -63,11 +67,13 @@ gpu::PipelineOptions delta_step_pipeline(const DeltaStepSpec& spec, const Team& 
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "delta_step";
-  options.groups = {{{0, read}, {1, read}, {2, read}, {3, read}, {4, write}, {5, write}, {6, read}}};
+  options.groups = {
+      {{0, read}, {1, read}, {2, read}, {3, read}, {4, write}, {5, write}, {6, read}}};
   return options;
 }
 
-gpu::Workgroups delta_step_workgroups(const DeltaStepSpec& spec, const Team& team, std::uint32_t workgroup, std::uint32_t segments) {
+gpu::Workgroups delta_step_workgroups(const DeltaStepSpec& spec, const Team& team,
+                                      std::uint32_t workgroup, std::uint32_t segments) {
   const std::uint32_t teams = workgroup / team.size;
   return {.x = (spec.value_dim + teams - 1) / teams, .y = spec.value_heads, .z = segments};
 }
@@ -89,6 +95,8 @@ gpu::PipelineOptions gated_norm_pipeline(const GatedNormSpec& spec) {
   return options;
 }
 
-gpu::Workgroups gated_norm_workgroups(const GatedNormSpec& spec, std::uint32_t rows) { return {.x = spec.heads, .y = rows, .z = 1}; }
+gpu::Workgroups gated_norm_workgroups(const GatedNormSpec& spec, std::uint32_t rows) {
+  return {.x = spec.heads, .y = rows, .z = 1};
+}
 
 }  // namespace weft::kernels

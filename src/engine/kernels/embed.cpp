@@ -12,12 +12,16 @@ gpu::PipelineOptions embed_pipeline(const EmbedSpec& spec) {
       .constant("FIRST", spec.first_token)
       .constant("LANES", (spec.columns + 15) / 16)
       .constant("QUARTERS", spec.columns / 4)
+      .constant("SCALE", spec.scale)
       .part(weights_wgsl(spec.format))
       .part(wgsl::embed_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "embed";
-  options.groups = {weights_layout(), {{0, gpu::BindingKind::storage_read}, {1, gpu::BindingKind::storage}, {2, gpu::BindingKind::uniform}}};
+  options.groups = {weights_layout(),
+                    {{0, gpu::BindingKind::storage_read},
+                     {1, gpu::BindingKind::storage},
+                     {2, gpu::BindingKind::uniform}}};
   return options;
 }
 

@@ -1,6 +1,7 @@
-// out[row] = the embedding of tokens[row], for those tokens whose rows these weights hold.
+// out[row] = scale * the embedding of tokens[row], for those tokens whose rows these weights hold.
 //
-// Group 0: weights of tokens [first_token, first_token + weight_rows). Group 1: 0 tokens (read, u32), 1 out, 2 BatchSize.
+// Group 0: weights of tokens [first_token, first_token + weight_rows). Group 1: 0 tokens (read,
+// u32), 1 out, 2 BatchSize.
 #pragma once
 
 #include "engine/gpu/device.h"
@@ -13,6 +14,7 @@ struct EmbedSpec {
   std::uint32_t weight_rows = 0;
   std::uint32_t first_token = 0;
   std::uint32_t columns = 0;  // A multiple of 4.
+  float scale = 1;
 };
 [[nodiscard]] gpu::PipelineOptions embed_pipeline(const EmbedSpec& spec);
 [[nodiscard]] gpu::Workgroups embed_workgroups(std::uint32_t rows);

@@ -12,7 +12,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   for (var lane = index; lane < LANES; lane += 64u) {
     let w = load16(token, lane);
     for (var i = 0u; i < 4u; i++) {
-      if (lane * 4u + i < QUARTERS) { out[row * QUARTERS + lane * 4u + i] = w[i]; }
+      if (lane * 4u + i < QUARTERS) { out[row * QUARTERS + lane * 4u + i] = SCALE * w[i]; }
     }
   }
 }

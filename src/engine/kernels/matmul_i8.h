@@ -1,5 +1,5 @@
-// An integer matrix product on the GPU: C[rows][n] = A[rows][k] * B[k][n], int8 operands, int32 result, exact on every
-// device as long as k <= 131071 (the manifest's bound).
+// An integer matrix product on the GPU: C[rows][n] = A[rows][k] * B[k][n], int8 operands, int32
+// result, exact on every device as long as k <= 131071 (the manifest's bound).
 //
 //   WEFT_CO_ASSIGN(const MatmulI8 matmul, co_await MatmulI8::create(device));
 //   const Buffer a = ... of a_bytes(shape), filled with pack_a(shape, operand)
@@ -17,13 +17,17 @@ namespace weft::kernels {
 
 class MatmulI8 {
  public:
-  enum class Dot : std::uint8_t { best, plain };  // plain: without dot4I8Packed even where there is one (for tests).
+  enum class Dot : std::uint8_t {
+    best,
+    plain
+  };  // plain: without dot4I8Packed even where there is one (for tests).
   [[nodiscard]] static Async<Result<MatmulI8>> create(gpu::Device& device, Dot dot = Dot::best);
 
-  // Of C, by one workgroup: a dispatch of fewer takes as long.
+  // Rows of C that one workgroup computes: a dispatch of fewer takes as long.
   static constexpr std::uint32_t rows_at_once = 64;
 
-  // What the operands take on the device: rows padded with zeros to words, B to a multiple of four rows.
+  // What the operands take on the device: rows padded with zeros to words, B to a multiple of four
+  // rows.
   [[nodiscard]] static std::uint64_t a_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t b_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t c_bytes(const MatmulShape& shape);

@@ -1,5 +1,6 @@
-// The GPU's integer matrix product equals the reference bit for bit, with and without the packed dot product, over shapes
-// that fill tiles exactly, fall short by one, pass by one, or need padding inside a word.
+// The GPU's integer matrix product equals the reference bit for bit, with and without the packed
+// dot product, over shapes that fill tiles exactly, fall short by one, pass by one, or need padding
+// inside a word.
 #include "engine/kernels/matmul_i8.h"
 
 #include <gtest/gtest.h>
@@ -23,18 +24,28 @@ Matrix random_matrix(std::size_t size, std::uint32_t seed) {
   return matrix;
 }
 
-Async<Result<std::vector<std::int32_t>>> on_gpu(gpu::Device& device, const MatmulI8& matmul, MatmulShape shape, const Matrix& a, const Matrix& b) {
+Async<Result<std::vector<std::int32_t>>> on_gpu(gpu::Device& device, const MatmulI8& matmul,
+                                                MatmulShape shape, const Matrix& a,
+                                                const Matrix& b) {
   using gpu::BufferUsage;
-  const gpu::Buffer uniform = device.create_buffer({.size = 16, .usage = BufferUsage::uniform | BufferUsage::copy_destination});
-  const gpu::Buffer left = device.create_buffer({.size = MatmulI8::a_bytes(shape), .usage = BufferUsage::storage | BufferUsage::copy_destination});
-  const gpu::Buffer right = device.create_buffer({.size = MatmulI8::b_bytes(shape), .usage = BufferUsage::storage | BufferUsage::copy_destination});
-  const gpu::Buffer result = device.create_buffer({.size = MatmulI8::c_bytes(shape), .usage = BufferUsage::storage | BufferUsage::copy_source});
+  const gpu::Buffer uniform = device.create_buffer(
+      {.size = 16, .usage = BufferUsage::uniform | BufferUsage::copy_destination});
+  const gpu::Buffer left =
+      device.create_buffer({.size = MatmulI8::a_bytes(shape),
+                            .usage = BufferUsage::storage | BufferUsage::copy_destination});
+  const gpu::Buffer right =
+      device.create_buffer({.size = MatmulI8::b_bytes(shape),
+                            .usage = BufferUsage::storage | BufferUsage::copy_destination});
+  const gpu::Buffer result = device.create_buffer(
+      {.size = MatmulI8::c_bytes(shape), .usage = BufferUsage::storage | BufferUsage::copy_source});
   const gpu::Buffer readback =
-      device.create_buffer({.size = MatmulI8::c_bytes(shape), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
+      device.create_buffer({.size = MatmulI8::c_bytes(shape),
+                            .usage = BufferUsage::map_read | BufferUsage::copy_destination});
   device.write(uniform, 0, MatmulI8::pack_shape(shape));
   device.write(left, 0, MatmulI8::pack_a(shape, as_bytes(std::span<const std::int8_t>(a))));
   device.write(right, 0, MatmulI8::pack_b(shape, as_bytes(std::span<const std::int8_t>(b))));
-  const gpu::BindGroup group = matmul.bind(device, {.shape = uniform, .a = left, .b = right, .c = result});
+  const gpu::BindGroup group =
+      matmul.bind(device, {.shape = uniform, .a = left, .b = right, .c = result});
   gpu::Encoder encoder = device.create_encoder();
   {
     gpu::Pass pass = encoder.begin_pass();
@@ -43,12 +54,14 @@ Async<Result<std::vector<std::int32_t>>> on_gpu(gpu::Device& device, const Matmu
   encoder.copy(result, 0, readback, 0, MatmulI8::c_bytes(shape));
   device.submit(std::move(encoder));
   std::vector<std::int32_t> c(std::size_t{shape.rows} * shape.n);
-  WEFT_CO_OK(co_await device.read(readback, 0, {reinterpret_cast<std::uint8_t*>(c.data()), c.size() * 4}));
+  WEFT_CO_OK(
+      co_await device.read(readback, 0, {reinterpret_cast<std::uint8_t*>(c.data()), c.size() * 4}));
   co_return c;
 }
 
-constexpr MatmulShape shapes[] = {{1, 1, 1},    {1, 1, 3},   {2, 3, 4},   {5, 1, 7},    {1, 9, 33},   {63, 63, 31}, {64, 64, 32},
-                                  {65, 65, 33}, {64, 66, 5}, {3, 130, 2}, {130, 3, 70}, {17, 34, 96}, {100, 67, 41}};
+constexpr MatmulShape shapes[] = {
+    {1, 1, 1},    {1, 1, 3},   {2, 3, 4},   {5, 1, 7},    {1, 9, 33},   {63, 63, 31}, {64, 64, 32},
+    {65, 65, 33}, {64, 66, 5}, {3, 130, 2}, {130, 3, 70}, {17, 34, 96}, {100, 67, 41}};
 
 Async<Result<>> sweep(gpu::Instance& instance, MatmulI8::Dot dot) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
@@ -60,12 +73,16 @@ Async<Result<>> sweep(gpu::Instance& instance, MatmulI8::Dot dot) {
     reference::matmul_i8(shape, a, b, expected);
     WEFT_CO_ASSIGN(auto c, co_await on_gpu(*device, matmul, shape, a, b));
     EXPECT_EQ(c, expected) << shape.rows << " x " << shape.n << " x " << shape.k;
-    const proof::MatrixProduct claim{.m = shape.rows, .n = shape.n, .k = shape.k, .a = a, .b = b, .c = c};
-    EXPECT_TRUE(proof::freivalds_accepts(claim, shape.n)) << shape.rows << " x " << shape.n << " x " << shape.k;
+    const proof::MatrixProduct claim{
+        .m = shape.rows, .n = shape.n, .k = shape.k, .a = a, .b = b, .c = c};
+    EXPECT_TRUE(proof::freivalds_accepts(claim, shape.n))
+        << shape.rows << " x " << shape.n << " x " << shape.k;
     ++c[c.size() / 2];
-    EXPECT_FALSE(proof::freivalds_accepts(claim, shape.n)) << shape.rows << " x " << shape.n << " x " << shape.k;
+    EXPECT_FALSE(proof::freivalds_accepts(claim, shape.n))
+        << shape.rows << " x " << shape.n << " x " << shape.k;
   }
-  if (const auto errors = device->uncaptured_errors(); !errors.empty()) co_return fail(ErrorCode::internal, "{}", errors.front());
+  if (const auto errors = device->uncaptured_errors(); !errors.empty())
+    co_return fail(ErrorCode::internal, "{}", errors.front());
   co_return Result<>();
 }
 
@@ -100,7 +117,8 @@ TEST(ReferenceMatmulI8, EqualsTheDefinition) {
 }
 
 TEST(ReferenceMatmulI8, KeepsTheExtremesExact) {
-  // The longest k of the format with the largest products: 131071 * 16384 is one product short of 2^31.
+  // The longest k of the format with the largest products: 131071 * 16384 is one product short of
+  // 2^31.
   const Matrix a(131071, -128);
   const Matrix b(131071, -128);
   std::vector<std::int32_t> c(1);

@@ -11,6 +11,7 @@ gpu::PipelineOptions rms_norm_pipeline(const RmsNormSpec& spec) {
       .constant("QUARTERS", spec.columns / 4)
       .constant("EPSILON", spec.epsilon)
       .flag("SELECT", spec.select)
+      .flag("ACCUMULATE", spec.accumulate)
       .part(wgsl::workgroup_sum_wgsl)
       .part(wgsl::rms_norm_wgsl);
   gpu::PipelineOptions options;

@@ -1,6 +1,7 @@
-// out[row] = x[row] / sqrt(mean(x[row]^2) + epsilon) * weight.
+// out[row] = x[row] / sqrt(mean(x[row]^2) + epsilon) * weight, or is increased by it.
 //
-// Group 0: 0 x (read), 1 weight (read), 2 out, 3 selected (read, u32; any buffer without selection). Rows lie one behind another.
+// Group 0: 0 x (read), 1 weight (read), 2 out, 3 selected (read, u32; any buffer without
+// selection). Rows lie one behind another.
 #pragma once
 
 #include "engine/gpu/device.h"
@@ -11,7 +12,8 @@ namespace weft::kernels {
 struct RmsNormSpec {
   std::uint32_t columns = 0;  // A multiple of 4.
   float epsilon = 0;
-  bool select = false;  // Of x, row selected[i] goes to row i of out.
+  bool select = false;  // If set, row selected[i] of x goes to row i of out.
+  bool accumulate = false;
 };
 [[nodiscard]] gpu::PipelineOptions rms_norm_pipeline(const RmsNormSpec& spec);
 [[nodiscard]] gpu::Workgroups rms_norm_workgroups(std::uint32_t rows);

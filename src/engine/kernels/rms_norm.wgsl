@@ -11,5 +11,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   var squares = 0.0;
   for (var i = index; i < QUARTERS; i += WORKGROUP) { squares += dot(x[first + i], x[first + i]); }
   let scale = inverseSqrt(workgroup_sum(squares, index) / f32(QUARTERS * 4u) + EPSILON);
-  for (var i = index; i < QUARTERS; i += WORKGROUP) { out[group.x * QUARTERS + i] = x[first + i] * scale * weight[i]; }
+  for (var i = index; i < QUARTERS; i += WORKGROUP) {
+    let value = x[first + i] * scale * weight[i];
+    if (ACCUMULATE) { out[group.x * QUARTERS + i] += value; } else { out[group.x * QUARTERS + i] = value; }
+  }
 }

@@ -1,7 +1,8 @@
 // Norms and turns the heads of queries and keys, and puts keys and values into the cache.
 //
-// Group 0: 0 qkv (rows of `pitch`: queries, which are turned in place, keys, values), 1 RowPlace for each row (read), 2 turns
-// (read: [position][pairs] of cosine and sine), 3 query norm, 4 key norm (read; any buffer without norms), 5 keys, 6 values.
+// Group 0: 0 qkv (rows of `pitch`: queries, which are turned in place, keys, values), 1 RowPlace
+// for each row (read), 2 turns (read: [position][pairs] of cosine and sine), 3 query norm, 4 key
+// norm (read; any buffer without norms), 5 keys, 6 values.
 #pragma once
 
 #include <cstdint>

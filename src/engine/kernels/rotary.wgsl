@@ -44,7 +44,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
     }
     workgroupBarrier();
   }
-  let first = ((slot * KV_HEADS + kv_head) * CONTEXT + position) * (DIM / 4u);
+  let first = kv_row(slot, kv_head, position);
   if (is_query) {
     for (var i = index; i < DIM; i += WORKGROUP) { qkv[start + i] = head[i]; }
   } else if (is_value) {

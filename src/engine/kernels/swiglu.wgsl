@@ -4,7 +4,7 @@
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(global_invocation_id) id: vec3u) {
   if (id.x >= QUARTERS) { return; }
-  let gate = x[group.y * 2u * QUARTERS + id.x];
+  let first = x[group.y * 2u * QUARTERS + id.x];
   let up = x[group.y * 2u * QUARTERS + QUARTERS + id.x];
-  out[group.y * QUARTERS + id.x] = gate / (1.0 + exp(-gate)) * up;
+  out[group.y * QUARTERS + id.x] = gate4(first) * up;
 }

@@ -1,5 +1,11 @@
 // A team is a subgroup.
 fn team_sum(value: f32, index: u32) -> f32 { return subgroupAdd(value); }
+// In an order that other kernels can repeat.
+fn tree_sum(value: f32, index: u32) -> f32 {
+  var sum = value;
+  for (var half = TEAM / 2u; half > 0u; half /= 2u) { sum += subgroupShuffleXor(sum, half); }
+  return sum;
+}
 fn team_max(value: f32, index: u32) -> f32 { return subgroupMax(value); }
 
 @compute @workgroup_size(WORKGROUP)

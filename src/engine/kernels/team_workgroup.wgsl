@@ -11,6 +11,7 @@ fn team_sum(value: f32, index: u32) -> f32 {
   workgroupBarrier();
   return sum;
 }
+fn tree_sum(value: f32, index: u32) -> f32 { return team_sum(value, index); }
 fn team_max(value: f32, index: u32) -> f32 {
   team_memory[index] = value;
   workgroupBarrier();

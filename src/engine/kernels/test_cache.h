@@ -29,7 +29,8 @@ inline Cache random_cache(const KvCacheSpec& spec, std::uint32_t seed) {
   } else {
     for (std::size_t i = 0; i < cache.values.size(); ++i) {
       const float scale = 0.02f + 0.001f * static_cast<float>(i / 32 % 7);
-      const auto quant = static_cast<std::int8_t>(std::clamp(cache.values[i] / scale, -127.0f, 127.0f));
+      const auto quant =
+          static_cast<std::int8_t>(std::clamp(cache.values[i] / scale, -127.0f, 127.0f));
       cache.bytes[i] = static_cast<std::uint8_t>(quant);
       std::memcpy(cache.bytes.data() + spec.elements() + i / 32 * 4, &scale, 4);
       cache.values[i] = scale * static_cast<float>(quant);

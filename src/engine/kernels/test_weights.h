@@ -22,10 +22,12 @@ struct Matrix {
   std::vector<float> values;  // [row][column]
 };
 
-// Random bits are valid quants; the halves among them are set to numbers of usual size, some of them subnormal.
+// Random bits are valid quants; the halves among them are set to numbers of usual size, some of
+// them subnormal.
 inline Matrix random_matrix(gguf::TensorType type, std::uint32_t rows, std::uint32_t columns) {
   const gguf::TensorTypeInfo& about = gguf::info(type);
-  Matrix matrix{type, rows, columns, ByteVector(std::size_t{rows} * columns / about.block_elements * about.block_bytes),
+  Matrix matrix{type, rows, columns,
+                ByteVector(std::size_t{rows} * columns / about.block_elements * about.block_bytes),
                 std::vector<float>(std::size_t{rows} * columns)};
   std::mt19937 random(rows * 7 + columns);
   for (auto& byte : matrix.bytes) byte = static_cast<std::uint8_t>(random());
@@ -33,7 +35,10 @@ inline Matrix random_matrix(gguf::TensorType type, std::uint32_t rows, std::uint
     const std::uint16_t half = gguf::float_to_half(value);
     std::memcpy(matrix.bytes.data() + at, &half, 2);
   };
-  const auto some = [&] { return std::ldexp(1.0f + static_cast<float>(random() % 1024) / 1024, -static_cast<int>(random() % 12) - 6); };
+  const auto some = [&] {
+    return std::ldexp(1.0f + static_cast<float>(random() % 1024) / 1024,
+                      -static_cast<int>(random() % 12) - 6);
+  };
   for (std::size_t at = 0; at < matrix.bytes.size(); at += about.block_bytes) {
     using gguf::TensorType;
     switch (type) {
@@ -63,7 +68,9 @@ inline Matrix random_matrix(gguf::TensorType type, std::uint32_t rows, std::uint
         break;
       default:
         set_half(at, some());
-        if (type == TensorType::q4_1 || type == TensorType::q5_1 || type == TensorType::q4_k || type == TensorType::q5_k) set_half(at + 2, -some());
+        if (type == TensorType::q4_1 || type == TensorType::q5_1 || type == TensorType::q4_k ||
+            type == TensorType::q5_k)
+          set_half(at + 2, -some());
     }
   }
   EXPECT_TRUE(gguf::dequantize(type, matrix.bytes, matrix.values).has_value());

@@ -23,7 +23,8 @@ namespace weft::kernels {
 using gguf::TensorType;
 
 std::string_view to_string(WeightFormat format) {
-  static constexpr std::array<std::string_view, 10> names = {"f32", "f16", "bf16", "q8", "q8m", "q4", "q4m", "q8k", "q4k", "q6k"};
+  static constexpr std::array<std::string_view, 10> names = {"f32", "f16", "bf16", "q8",  "q8m",
+                                                             "q4",  "q4m", "q8k",  "q4k", "q6k"};
   return names[static_cast<std::size_t>(format)];
 }
 
@@ -123,19 +124,27 @@ using Bytes = std::uint8_t*;
 using ConstBytes = const std::uint8_t*;
 
 // Element i of 32 in ggml's order: low nibbles of 16 bytes, then high ones.
-std::uint8_t nibble(ConstBytes quants, std::size_t i) { return i < 16 ? quants[i] & 0xF : quants[i - 16] >> 4; }
-std::uint8_t fifth_bit(ConstBytes high, std::size_t i) { return static_cast<std::uint8_t>(((high[i / 8] >> (i % 8)) & 1) << 4); }
+std::uint8_t nibble(ConstBytes quants, std::size_t i) {
+  return i < 16 ? quants[i] & 0xF : quants[i - 16] >> 4;
+}
+std::uint8_t fifth_bit(ConstBytes high, std::size_t i) {
+  return static_cast<std::uint8_t>(((high[i / 8] >> (i % 8)) & 1) << 4);
+}
 std::uint8_t byte(int value) { return static_cast<std::uint8_t>(static_cast<std::int8_t>(value)); }
 
-// 16 four-bit values to 8 bytes: word w holds elements 8w to 8w + 3 in the low nibbles of its bytes, 8w + 4 to 8w + 7 in the
-// high ones, so that a mask and a shift give packed bytes.
+// 16 four-bit values to 8 bytes: word w holds elements 8w to 8w + 3 in the low nibbles of its
+// bytes, 8w + 4 to 8w + 7 in the high ones, so that a mask and a shift give packed bytes.
 void pack_nibbles(const std::array<std::uint8_t, 16>& values, Bytes out) {
-  for (std::size_t i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(values[i / 4 * 8 + i % 4] | (values[i / 4 * 8 + i % 4 + 4] << 4));
+  for (std::size_t i = 0; i < 8; ++i)
+    out[i] =
+        static_cast<std::uint8_t>(values[i / 4 * 8 + i % 4] | (values[i / 4 * 8 + i % 4 + 4] << 4));
 }
 
 // Six-bit scale and minimum `i` of Q4_K and Q5_K.
 std::array<std::uint8_t, 2> six_bits(ConstBytes packed, std::size_t i) {
-  if (i < 4) return {static_cast<std::uint8_t>(packed[i] & 63), static_cast<std::uint8_t>(packed[i + 4] & 63)};
+  if (i < 4)
+    return {static_cast<std::uint8_t>(packed[i] & 63),
+            static_cast<std::uint8_t>(packed[i + 4] & 63)};
   return {static_cast<std::uint8_t>((packed[i + 4] & 0xF) | ((packed[i - 4] >> 6) << 4)),
           static_cast<std::uint8_t>((packed[i + 4] >> 4) | ((packed[i] >> 6) << 4))};
 }
@@ -147,10 +156,12 @@ void pack_q8_0(ConstBytes block, Bytes quants, Bytes scales) {
 }
 void pack_q5_0(ConstBytes block, Bytes quants, Bytes scales) {
   std::memcpy(scales, block, 2);
-  for (std::size_t i = 0; i < 32; ++i) quants[i] = byte((nibble(block + 6, i) | fifth_bit(block + 2, i)) - 16);
+  for (std::size_t i = 0; i < 32; ++i)
+    quants[i] = byte((nibble(block + 6, i) | fifth_bit(block + 2, i)) - 16);
 }
 void pack_iq4_nl(ConstBytes block, Bytes quants, Bytes scales) {
-  static constexpr std::array<int, 16> levels = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+  static constexpr std::array<int, 16> levels = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                 1,    13,   25,  38,  53,  69,  89,  113};
   std::memcpy(scales, block, 2);
   for (std::size_t i = 0; i < 32; ++i) quants[i] = byte(levels[nibble(block + 2, i)]);
 }
@@ -197,7 +208,8 @@ void pack_q5_k(ConstBytes block, Bytes quants, Bytes scales) {
   for (std::size_t i = 0; i < 256; ++i) {
     const std::size_t sub = i / 32, at = i % 32;
     const std::uint8_t both = block[48 + sub / 2 * 32 + at];
-    quants[i] = static_cast<std::uint8_t>((sub % 2 == 0 ? both & 0xF : both >> 4) | (((block[16 + at] >> sub) & 1) << 4));
+    quants[i] = static_cast<std::uint8_t>((sub % 2 == 0 ? both & 0xF : both >> 4) |
+                                          (((block[16 + at] >> sub) & 1) << 4));
   }
 }
 void pack_q6_k(ConstBytes block, Bytes quants, Bytes scales) {
@@ -228,7 +240,7 @@ void pack_q3_k(ConstBytes block, Bytes quants, Bytes scales) {
 
 struct Packing {
   void (*pack)(ConstBytes block, Bytes quants, Bytes scales) = nullptr;
-  std::size_t quant_bytes = 0, scale_bytes = 0;  // Of a block.
+  std::size_t quant_bytes = 0, scale_bytes = 0;  // Sizes in one block.
 };
 Packing packing_of(TensorType type) {
   switch (type) {
@@ -259,23 +271,31 @@ Packing packing_of(TensorType type) {
 
 }  // namespace
 
-Result<> pack_weights(TensorType type, std::uint32_t columns, ByteSpan rows, std::span<std::uint8_t> out_quants, std::span<std::uint8_t> out_scales) {
+Result<> pack_weights(TensorType type, std::uint32_t columns, ByteSpan rows,
+                      std::span<std::uint8_t> out_quants, std::span<std::uint8_t> out_scales) {
   const WeightLayout layout{weight_format(type), columns};
   const gguf::TensorTypeInfo& about = gguf::info(type);
   const std::size_t row_bytes = columns / about.block_elements * about.block_bytes;
-  const std::size_t count = rows.size() / row_bytes, quant_row = layout.quant_row_bytes(), scale_row = layout.scale_row_bytes();
-  check(rows.size() == count * row_bytes && out_quants.size() == count * quant_row && out_scales.size() == count * scale_row,
+  const std::size_t count = rows.size() / row_bytes, quant_row = layout.quant_row_bytes(),
+                    scale_row = layout.scale_row_bytes();
+  check(rows.size() == count * row_bytes && out_quants.size() == count * quant_row &&
+            out_scales.size() == count * scale_row,
         "weights are packed in whole rows");
   const Packing packing = packing_of(type);
-  const bool as_it_is = type == TensorType::f32 || type == TensorType::f16 || type == TensorType::bf16;
+  const bool as_it_is =
+      type == TensorType::f32 || type == TensorType::f16 || type == TensorType::bf16;
   std::vector<float> floats(packing.pack == nullptr && !as_it_is ? columns : 0);
   for (std::size_t row = 0; row < count; ++row) {
     const ByteSpan in = rows.subspan(row * row_bytes, row_bytes);
-    const std::span<std::uint8_t> quants = out_quants.subspan(row * quant_row, quant_row), scales = out_scales.subspan(row * scale_row, scale_row);
+    const std::span<std::uint8_t> quants = out_quants.subspan(row * quant_row, quant_row),
+                                  scales = out_scales.subspan(row * scale_row, scale_row);
     if (packing.pack != nullptr) {
-      if (scale_row > columns / about.block_elements * packing.scale_bytes) scales[scale_row - 2] = scales[scale_row - 1] = 0;  // Half a pair.
+      if (scale_row > columns / about.block_elements * packing.scale_bytes)
+        scales[scale_row - 2] = scales[scale_row - 1] = 0;  // Half a pair.
       for (std::size_t block = 0; block < columns / about.block_elements; ++block)
-        packing.pack(in.data() + block * about.block_bytes, quants.data() + block * packing.quant_bytes, scales.data() + block * packing.scale_bytes);
+        packing.pack(in.data() + block * about.block_bytes,
+                     quants.data() + block * packing.quant_bytes,
+                     scales.data() + block * packing.scale_bytes);
       continue;
     }
     std::ranges::fill(quants, std::uint8_t{0});

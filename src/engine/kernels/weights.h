@@ -1,6 +1,6 @@
-// Weights as the GPU reads them: every format of the file is put into one of a few, without loss, with quants apart from
-// scales, so that 16 neighbouring weights (a lane) are one aligned load. Kernels get load16(row, lane) from the format's WGSL
-// and know no format.
+// Weights as the GPU reads them: every format of the file is put into one of a few, without loss,
+// with quants apart from scales, so that 16 neighbouring weights (a lane) are one aligned load.
+// Kernels get load16(row, lane) from the format's WGSL and know no format.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,14 @@ struct WeightLayout {
   [[nodiscard]] std::uint32_t scale_row_bytes() const;  // A multiple of 4; 0 for floats.
 };
 
-// Rows of a tensor of `type`, as they lie in the file, into out_quants and out_scales, which hold as many rows of the layout
-// (weight_format(type), columns).
-[[nodiscard]] Result<> pack_weights(gguf::TensorType type, std::uint32_t columns, ByteSpan rows, std::span<std::uint8_t> out_quants,
+// Rows of a tensor of `type`, as they lie in the file, into out_quants and out_scales, which hold
+// as many rows of the layout (weight_format(type), columns).
+[[nodiscard]] Result<> pack_weights(gguf::TensorType type, std::uint32_t columns, ByteSpan rows,
+                                    std::span<std::uint8_t> out_quants,
                                     std::span<std::uint8_t> out_scales);
 
-// The format's WGSL: @group(0) bindings 0 (quants) and 1 (scales), and load16(row, lane) -> array<vec4f, 4>; it needs the
-// constant LANES.
+// The format's WGSL: @group(0) bindings 0 (quants) and 1 (scales), and load16(row, lane) ->
+// array<vec4f, 4>; it needs the constant LANES.
 [[nodiscard]] std::string_view weights_wgsl(WeightFormat format);
 
 }  // namespace weft::kernels

@@ -2,7 +2,7 @@
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
 fn signed_bytes(word: u32) -> vec4f { return vec4f(vec4i(vec4u(word) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u)); }
 fn load16(row: u32, lane: u32) -> array<vec4f, 4> {
-  // Of 256 weights five words: the f16 scale of all, then an int8 for every lane.
+  // Each 256 weights take five words: the f16 scale of all, then an int8 for every lane.
   let q = quants[row * LANES + lane];
   let at = (row * (LANES / 16u) + lane / 16u) * 5u;
   let in_word = i32(scales[at + 1u + (lane & 15u) / 4u] << (24u - 8u * (lane & 3u))) >> 24u;

@@ -2,7 +2,7 @@
 @group(0) @binding(1) var<storage, read> scales: array<u32>;
 fn bytes(word: u32) -> vec4f { return vec4f((vec4u(word) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)); }
 fn k_scale(row: u32, lane: u32) -> vec2f {
-  // Of 256 weights five words: f16 scale and minimum of all, then a byte each for every 32.
+  // Each 256 weights take five words: f16 scale and minimum of all, then a byte each for every 32.
   let at = (row * (LANES / 16u) + lane / 16u) * 5u;
   let block = (lane / 2u) & 7u;
   let both = scales[at + 1u + block / 2u] >> ((block & 1u) * 16u);

@@ -1,5 +1,5 @@
-// Weights of every format, packed for the GPU, give the numbers of gguf::dequantize(): one by one through the embedding, and
-// in sums through the matrix-vector product, with subgroups and without.
+// Weights of every format, packed for the GPU, give the numbers of gguf::dequantize(): one by one
+// through the embedding, and in sums through the matrix-vector product, with subgroups and without.
 #include "engine/kernels/weights.h"
 
 #include <cmath>
@@ -23,8 +23,10 @@ class WeightsTest : public test::KernelTest, public testing::WithParamInterface<
   };
   static OnGpu upload_weights(const Matrix& matrix) {
     const WeightLayout layout{weight_format(matrix.type), matrix.columns};
-    ByteVector quants(std::size_t{layout.quant_row_bytes()} * matrix.rows), scales(std::size_t{layout.scale_row_bytes()} * matrix.rows);
-    EXPECT_TRUE(pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
+    ByteVector quants(std::size_t{layout.quant_row_bytes()} * matrix.rows),
+        scales(std::size_t{layout.scale_row_bytes()} * matrix.rows);
+    EXPECT_TRUE(
+        pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
     return {upload(quants), upload(scales)};
   }
   // Columns that the type's blocks allow: the list, and for floats odd ones.
@@ -44,24 +46,32 @@ TEST_P(WeightsTest, AreTheNumbersOfTheFile) {
   for (const std::uint32_t columns : column_counts()) {
     const Matrix matrix = random_matrix(GetParam(), 5, columns);
     const OnGpu weights = upload_weights(matrix);
-    const EmbedSpec spec{.format = weight_format(matrix.type), .weight_rows = 4, .first_token = 10, .columns = columns};
+    const EmbedSpec spec{.format = weight_format(matrix.type),
+                         .weight_rows = 4,
+                         .first_token = 10,
+                         .columns = columns};
     // Token 9 is before these weights and token 14 behind them.
-    const gpu::Buffer tokens = upload<std::uint32_t>({13, 9, 10, 14}), out = upload(std::vector<float>(4 * columns, 7));
+    const gpu::Buffer tokens = upload<std::uint32_t>({13, 9, 10, 14}),
+                      out = upload(std::vector<float>(4 * columns, 7));
     const gpu::Buffer size = uniform({.rows = 4, .segments = 1});
     const gpu::Pipeline pipeline = compile(embed_pipeline(spec));
-    const gpu::BindGroup weights_group = device().create_bind_group(pipeline, 0, {{0, weights.quants}, {1, weights.scales}});
-    const gpu::BindGroup group = device().create_bind_group(pipeline, 1, {{0, tokens}, {1, out}, {2, size}});
+    const gpu::BindGroup weights_group =
+        device().create_bind_group(pipeline, 0, {{0, weights.quants}, {1, weights.scales}});
+    const gpu::BindGroup group =
+        device().create_bind_group(pipeline, 1, {{0, tokens}, {1, out}, {2, size}});
 
     run(pipeline, {&weights_group, &group}, embed_workgroups(4));
 
     std::vector<float> expected(4 * columns, 7);
     std::copy_n(matrix.values.begin() + 3 * columns, columns, expected.begin());
     std::copy_n(matrix.values.begin(), columns, expected.begin() + 2 * columns);
-    // A scale times a quant plus a minimum may be fused or not: one rounding of each of the two terms, of which the larger can be
-    // 63 * 15 times the smallest step. 2^-22 of the row's largest number covers both.
+    // A scale times a quant plus a minimum may be fused or not: one rounding of each of the two
+    // terms, of which the larger can be 63 * 15 times the smallest step. 2^-22 of the row's largest
+    // number covers both.
     float top = 0;
     for (const float value : matrix.values) top = std::max(top, std::abs(value));
-    test::expect_close(download<float>(out, expected.size()), expected, top * 0x1p-22f, 0, std::to_string(columns) + " columns");
+    test::expect_close(download<float>(out, expected.size()), expected, top * 0x1p-22f, 0,
+                       std::to_string(columns) + " columns");
   }
 }
 
@@ -69,7 +79,8 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
   for (const bool subgroups : {true, false}) {
     const Team team = Team::of(device(), subgroups);
     for (const std::uint32_t columns : column_counts()) {
-      if (!subgroups && columns != column_counts().front() && columns != column_counts().back()) continue;  // Compiling takes long.
+      if (!subgroups && columns != column_counts().front() && columns != column_counts().back())
+        continue;  // Compiling takes long.
       for (const std::uint32_t rows : {1u, 37u}) {
         if (rows == 1 && columns != column_counts().front()) continue;
         const Matrix matrix = random_matrix(GetParam(), rows, columns);
@@ -86,13 +97,19 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
                                 .batch = batch,
                                 .bias = columns % 64 == 0,
                                 .accumulate = rows > 1};
-          const std::vector<float> x = test::random_floats(std::size_t{x_rows} * spec.x_pitch, columns), bias = test::random_floats(rows, 3);
-          const gpu::Buffer x_buffer = upload(x), y = upload(std::vector<float>(std::size_t{x_rows} * spec.y_pitch, 0.5f)),
+          const std::vector<float> x = test::random_floats(std::size_t{x_rows} * spec.x_pitch,
+                                                           columns),
+                                   bias = test::random_floats(rows, 3);
+          const gpu::Buffer x_buffer = upload(x),
+                            y = upload(
+                                std::vector<float>(std::size_t{x_rows} * spec.y_pitch, 0.5f)),
                             bias_buffer = upload(bias);
           const gpu::Buffer size = uniform({.rows = x_rows, .segments = 1});
           const gpu::Pipeline pipeline = compile(matvec_pipeline(spec, team, 64));
-          const gpu::BindGroup weights_group = device().create_bind_group(pipeline, 0, {{0, weights.quants}, {1, weights.scales}});
-          const gpu::BindGroup group = device().create_bind_group(pipeline, 1, {{0, x_buffer}, {1, y}, {2, bias_buffer}, {3, size}});
+          const gpu::BindGroup weights_group =
+              device().create_bind_group(pipeline, 0, {{0, weights.quants}, {1, weights.scales}});
+          const gpu::BindGroup group = device().create_bind_group(
+              pipeline, 1, {{0, x_buffer}, {1, y}, {2, bias_buffer}, {3, size}});
 
           run(pipeline, {&weights_group, &group}, matvec_workgroups(spec, team, 64, x_rows));
 
@@ -101,17 +118,22 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
             for (std::uint32_t n = 0; n < rows; ++n) {
               double sum = 0, magnitudes = 1;
               for (std::uint32_t c = 0; c < columns; ++c) {
-                const double product = static_cast<double>(matrix.values[std::size_t{n} * columns + c]) * x[std::size_t{i} * spec.x_pitch + c];
+                const double product =
+                    static_cast<double>(matrix.values[std::size_t{n} * columns + c]) *
+                    x[std::size_t{i} * spec.x_pitch + c];
                 sum += product;
                 magnitudes += std::abs(product);
               }
               if (spec.bias) sum += bias[n];
               if (spec.accumulate) sum += 0.5;
-              // A thread adds columns / TEAM / 4 sums of four, the team log2(TEAM) more, and every weight has two roundings of its
-              // own; each addition loses at most 2^-24 of the magnitudes so far.
+              // A thread adds columns / TEAM / 4 sums of four, the team log2(TEAM) more, and every
+              // weight has two roundings of its own; each addition loses at most 2^-24 of the
+              // magnitudes so far.
               const double steps = columns / team.size / 4.0 + 16;
-              ASSERT_NEAR(got[std::size_t{i} * spec.y_pitch + 2 + n], sum, steps * 0x1p-24 * magnitudes)
-                  << columns << " columns, weight row " << n << ", x row " << i << ", subgroups " << subgroups;
+              ASSERT_NEAR(got[std::size_t{i} * spec.y_pitch + 2 + n], sum,
+                          steps * 0x1p-24 * magnitudes)
+                  << columns << " columns, weight row " << n << ", x row " << i << ", subgroups "
+                  << subgroups;
             }
             ASSERT_EQ(got[std::size_t{i} * spec.y_pitch + 1], 0.5f);
           }
@@ -122,8 +144,10 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, WeightsTest,
-                         testing::Values(TensorType::f32, TensorType::f16, TensorType::bf16, TensorType::q8_0, TensorType::q4_0, TensorType::q4_1,
-                                         TensorType::q5_0, TensorType::q5_1, TensorType::q2_k, TensorType::q3_k, TensorType::q4_k, TensorType::q5_k,
+                         testing::Values(TensorType::f32, TensorType::f16, TensorType::bf16,
+                                         TensorType::q8_0, TensorType::q4_0, TensorType::q4_1,
+                                         TensorType::q5_0, TensorType::q5_1, TensorType::q2_k,
+                                         TensorType::q3_k, TensorType::q4_k, TensorType::q5_k,
                                          TensorType::q6_k, TensorType::iq4_nl, TensorType::mxfp4),
                          [](const auto& row) { return std::string(gguf::to_string(row.param)); });
 

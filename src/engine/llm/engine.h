@@ -1,17 +1,18 @@
-// Runs a model: tokens in, logits or drawn tokens out, for several sequences side by side. Implemented on the CPU (cpu/) and
-// on a GPU (gpu/) with the same meaning.
+// Runs a model: tokens in, logits or drawn tokens out, for several sequences side by side.
+// Implemented on the CPU (cpu/) and on a GPU (gpu/) with the same meaning.
 //
 //   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
 //   WEFT_CO_OK(co_await engine.append(sequence, prompt));
 //   for (...) { WEFT_CO_ASSIGN(const auto drawn, co_await engine.draw({sequence}, left)); ... }
 //   engine.rewind(sequence, length);      keeps what the next turn begins with
 //
-// An engine may hold only layers [a, b) of its model: without the first it takes hidden states instead of tokens, without the
-// last it gives them; see forward().
-// Threading: one thread; one call at a time. Lifetime: what an engine was made from outlives it (see its create()).
+// An engine may hold only layers [a, b) of its model: without the first it takes hidden states
+// instead of tokens, without the last it gives them; see forward(). Threading: one thread; one call
+// at a time. Lifetime: what an engine was made from outlives it (see its create()).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,8 +28,12 @@ enum class SequenceId : std::uint32_t {};
 
 struct EngineOptions {
   LayerRange layers{};          // end = 0: to the last.
-  std::uint32_t context = 0;    // Positions that a sequence can hold; 0: as many as the model was trained for, at most 4096.
+  std::uint32_t context = 0;    // Positions that a sequence can hold; 0: as many as the model was
+                                // trained for, at most 4096.
   std::uint32_t sequences = 1;  // Open at a time.
+  // Bytes of keys and values of all sequences together; 0: as many as all of them take with a full
+  // context.
+  std::uint64_t cache_bytes = 0;
   KvFormat kv = KvFormat::f16;
   Activations activations = Activations::f32;
 };
@@ -39,7 +44,7 @@ struct EngineOptions {
 struct EngineCounters {
   std::uint64_t dispatches = 0;
   std::uint64_t submits = 0;
-  std::uint64_t decode_dispatches = 0;  // Of those, for drawn tokens.
+  std::uint64_t decode_dispatches = 0;  // Dispatches for drawn tokens.
   std::uint64_t decode_submits = 0;
   std::uint64_t decode_steps = 0;
 };
@@ -58,36 +63,67 @@ class Engine {
   virtual void close(SequenceId sequence) = 0;
   // Positions so far: appended and drawn tokens.
   [[nodiscard]] virtual std::uint32_t length(SequenceId sequence) const = 0;
-  // Keeps at most the first `length` positions and says how many are kept: all that were asked for, or none where the model
-  // has a recurrent state, which cannot go back.
+  // Keeps at most the first `length` positions and says how many are kept: all that were asked for;
+  // fewer where the last of them lie in a page of the cache that another sequence uses as well;
+  // none where the model has a recurrent state, which cannot go back.
   virtual std::uint32_t rewind(SequenceId sequence, std::uint32_t length) = 0;
 
-  // Appends tokens. resource_exhausted (and nothing changed) where they do not fit into the context, invalid_argument for a
-  // number that is no token.
+  // Appends tokens. resource_exhausted (and nothing changed) where they do not fit into the
+  // context, invalid_argument for a number that is no token.
   [[nodiscard]] virtual Async<Result<>> append(SequenceId sequence, std::vector<Token> tokens) = 0;
   // The raw logits behind the last position; the engine has the last layer.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> logits(SequenceId sequence) = 0;
 
-  // The final hidden state [embedding] behind the last position, before the norm of the head: what fingerprints of a session are
-  // made of (common/proof). Draw with more = 0 before it, or what was drawn ahead is computed anew. unsupported where an engine
-  // does not give it.
+  // The final hidden state [embedding] behind the last position, before the norm of the head: what
+  // fingerprints of a session are made of (common/proof). Draw with more = 0 before it, or what was
+  // drawn ahead is computed again. unsupported where an engine does not give it.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> last_hidden(SequenceId sequence);
 
-  // Draws the next token of each sequence, which counts as appended. `more` is how many draws of the same sequences are
-  // likely to follow this one, so that an engine can work ahead; rewind() takes back what it did too much.
-  [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) = 0;
+  // Draws the next token of each sequence, which counts as appended. `more` is how many draws of
+  // the same sequences are likely to follow this one, so that an engine can work ahead; rewind()
+  // takes back what it did too much.
+  [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
+                                                               std::uint32_t more) = 0;
+  // Tokens of the sequence that are drawn, or being drawn, and not yet handed out: the next draws
+  // of it cost nothing. Sequences that are drawn together stay together where those that have some
+  // are asked for theirs first.
+  [[nodiscard]] virtual std::uint32_t drawn_ahead(SequenceId) const { return 0; }
+
+  // Whether draws can keep the hidden states that they come from, so that last_hidden() need not
+  // interrupt them: keep_hidden() names the lengths (`from`, and every `every` behind it; 0: none
+  // any more), and take_hidden() gives the state behind `length` positions once a token behind
+  // them was drawn, and forgets it.
+  [[nodiscard]] virtual bool keeps_hidden() const { return false; }
+  virtual void keep_hidden(SequenceId, std::uint32_t, std::uint32_t) {}
+  [[nodiscard]] virtual std::optional<std::vector<float>> take_hidden(SequenceId, std::uint32_t) {
+    return std::nullopt;
+  }
+
+  // Sets memory aside for so many positions of the sequence, and gives back what is set aside
+  // beyond them and beyond what it holds. resource_exhausted, and nothing changed, where there is
+  // not enough. A sequence for which nothing was set aside takes memory as it grows.
+  [[nodiscard]] virtual Result<> reserve(SequenceId, std::uint32_t) { return {}; }
+  // What of the first `length` positions of `from` the empty sequence `to` now has as well, without
+  // reading them: whole pages of the cache, which both use. 0 where an engine has none.
+  [[nodiscard]] virtual std::uint32_t share(SequenceId, SequenceId, std::uint32_t) { return 0; }
+
   // For the draws that follow. At the start: the best token.
   virtual void set_sampling(SequenceId sequence, const Sampling& sampling) = 0;
 
-  // What one range of layers takes and gives: hidden states [position][embedding]. Appends as many positions.
-  [[nodiscard]] virtual Async<Result<std::vector<float>>> forward(SequenceId sequence, std::vector<float> hidden) = 0;
+  // What one range of layers takes and gives: hidden states [position][embedding]. Appends as many
+  // positions.
+  [[nodiscard]] virtual Async<Result<std::vector<float>>> forward(SequenceId sequence,
+                                                                  std::vector<float> hidden) = 0;
   // The first range: hidden states of tokens.
-  [[nodiscard]] virtual Async<Result<std::vector<float>>> forward_tokens(SequenceId sequence, std::vector<Token> tokens) = 0;
-  // The last range: forward() for what it leaves behind, where nobody wants its hidden states.
+  [[nodiscard]] virtual Async<Result<std::vector<float>>> forward_tokens(
+      SequenceId sequence, std::vector<Token> tokens) = 0;
+  // The last range: forward() for what it leaves behind, when its hidden states are not needed.
   [[nodiscard]] virtual Async<Result<>> absorb(SequenceId sequence, std::vector<float> hidden);
-  // The last range: draws the token behind the last position. It does not count as appended: its hidden state comes with the next rows.
-  // `tokens` are those of all positions so far, at which penalties look.
-  [[nodiscard]] virtual Async<Result<Drawn>> draw_behind(SequenceId sequence, Sampling sampling, std::vector<Token> tokens);
+  // The last range: draws the token behind the last position. It does not count as appended: its
+  // hidden state comes with the next rows. `tokens` are those of all positions so far, at which
+  // penalties look.
+  [[nodiscard]] virtual Async<Result<Drawn>> draw_behind(SequenceId sequence, Sampling sampling,
+                                                         std::vector<Token> tokens);
 };
 
 }  // namespace weft::llm

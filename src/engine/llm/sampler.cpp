@@ -16,16 +16,21 @@ std::uint32_t mix(std::uint32_t value) {
   return (word >> 22) ^ word;
 }
 
-bool better(float a_logit, Token a, float b_logit, Token b) { return a_logit != b_logit ? a_logit > b_logit : a < b; }
+bool better(float a_logit, Token a, float b_logit, Token b) {
+  return a_logit != b_logit ? a_logit > b_logit : a < b;
+}
 
 }  // namespace
 
 float gumbel(std::uint64_t seed, std::uint32_t position, Token token) {
   const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
-  const std::uint32_t hash = mix(mix(mix(mix(low) ^ high) ^ position) ^ static_cast<std::uint32_t>(token));
-  // v is uniform in (0, 1), and small values, which decide, are exact; -log(1 - v) is exponential, its -log is Gumbel.
+  const std::uint32_t hash =
+      mix(mix(mix(mix(low) ^ high) ^ position) ^ static_cast<std::uint32_t>(token));
+  // v is uniform in (0, 1), and small values, which decide, are exact; -log(1 - v) is exponential,
+  // its -log is Gumbel.
   const float v = (static_cast<float>(hash) + 0.5f) * 0x1p-32f;
-  const float exponential = v < 0.01f ? v * (1 + v * (0.5f + v * (1.0f / 3))) : -std::log(std::max(1 - v, 0x1p-25f));
+  const float exponential =
+      v < 0.01f ? v * (1 + v * (0.5f + v * (1.0f / 3))) : -std::log(std::max(1 - v, 0x1p-25f));
   return -std::log(exponential);
 }
 
@@ -41,10 +46,13 @@ double log_sum_exp(std::span<const float> logits) {
 
 std::vector<Drawn> best_tokens(std::span<const float> logits, std::size_t count) {
   std::vector<Drawn> all(logits.size());
-  for (std::size_t i = 0; i < logits.size(); ++i) all[i] = {static_cast<Token>(i), std::isnan(logits[i]) ? -INFINITY : logits[i]};
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    all[i] = {static_cast<Token>(i), std::isnan(logits[i]) ? -INFINITY : logits[i]};
   count = std::min(count, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
-                    [](const Drawn& a, const Drawn& b) { return better(a.logprob, a.token, b.logprob, b.token); });
+                    [](const Drawn& a, const Drawn& b) {
+                      return better(a.logprob, a.token, b.logprob, b.token);
+                    });
   all.resize(count);
   const double total = log_sum_exp(logits);
   for (Drawn& drawn : all) drawn.logprob = static_cast<float>(drawn.logprob - total);
@@ -63,9 +71,12 @@ void Sampler::penalize(const Sampling& sampling, std::span<const Token> before) 
   }
 }
 
-// Sorts the candidates as far as needed and drops those that top_k, top_p and min_p exclude; at least one stays.
+// Sorts the candidates as far as needed and drops those that top_k, top_p and min_p exclude; at
+// least one stays.
 void Sampler::restrict(const Sampling& sampling) {
-  const auto order = [](const Candidate& a, const Candidate& b) { return better(a.logit, a.token, b.logit, b.token); };
+  const auto order = [](const Candidate& a, const Candidate& b) {
+    return better(a.logit, a.token, b.logit, b.token);
+  };
   if (sampling.top_k > 0 && sampling.top_k < candidates_.size()) {
     const auto end = candidates_.begin() + sampling.top_k;
     std::nth_element(candidates_.begin(), end - 1, candidates_.end(), order);
@@ -75,7 +86,8 @@ void Sampler::restrict(const Sampling& sampling) {
   if (sampling.top_p < 1) {
     std::ranges::sort(candidates_, order);
     double total = 0;
-    for (const Candidate& candidate : candidates_) total += std::exp(static_cast<double>(candidate.logit) - top);
+    for (const Candidate& candidate : candidates_)
+      total += std::exp(static_cast<double>(candidate.logit) - top);
     double sum = 0;
     std::size_t kept = 0;
     while (kept < candidates_.size() && (kept == 0 || sum < sampling.top_p * total)) {
@@ -90,15 +102,25 @@ void Sampler::restrict(const Sampling& sampling) {
   }
 }
 
-Drawn Sampler::draw(const Sampling& sampling, std::span<const float> logits, std::span<const Token> before, std::uint32_t position) {
+Drawn Sampler::draw(const Sampling& sampling, std::span<const float> logits,
+                    std::span<const Token> before, std::uint32_t position) {
+  const Token token = choose(sampling, logits, before, position);
+  if (candidates_.empty()) return {};
+  const double logprob = logits[static_cast<std::size_t>(token)] - log_sum_exp(logits);
+  return {token, static_cast<float>(logprob)};
+}
+
+Token Sampler::choose(const Sampling& sampling, std::span<const float> logits,
+                      std::span<const Token> before, std::uint32_t position) {
   check(!logits.empty(), "there are tokens to draw from");
   logits_.assign(logits.begin(), logits.end());
   if (sampling.has_penalties()) penalize(sampling, before);
   candidates_.clear();
   for (std::size_t i = 0; i < logits_.size(); ++i) {
-    if (logits_[i] > -INFINITY) candidates_.push_back({logits_[i], static_cast<Token>(i)});  // False for NaN.
+    if (logits_[i] > -INFINITY)
+      candidates_.push_back({logits_[i], static_cast<Token>(i)});  // False for NaN.
   }
-  if (candidates_.empty()) return {};
+  if (candidates_.empty()) return 0;
 
   Candidate best = candidates_.front();
   if (sampling.temperature <= 0) {
@@ -110,15 +132,15 @@ Drawn Sampler::draw(const Sampling& sampling, std::span<const float> logits, std
     // The largest of logit / temperature + Gumbel noise is a draw from the softmax.
     float best_score = -INFINITY;
     for (const Candidate& candidate : candidates_) {
-      const float score = candidate.logit / sampling.temperature + gumbel(sampling.seed, position, candidate.token);
+      const float score =
+          candidate.logit / sampling.temperature + gumbel(sampling.seed, position, candidate.token);
       if (better(score, candidate.token, best_score, best.token)) {
         best_score = score;
         best = candidate;
       }
     }
   }
-  const double logprob = logits[static_cast<std::size_t>(best.token)] - log_sum_exp(logits);
-  return {best.token, static_cast<float>(logprob)};
+  return best.token;
 }
 
 }  // namespace weft::llm

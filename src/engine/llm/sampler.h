@@ -1,5 +1,6 @@
-// Draws tokens from logits on the CPU. Without memory: the randomness is a function of seed, position and token, so that the
-// same seed gives the same tokens however the work is cut, and a GPU can do the same.
+// Draws tokens from logits on the CPU. Without memory: the randomness is a function of seed,
+// position and token, so that the same seed gives the same tokens however the work is cut, and a
+// GPU can do the same.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,14 @@ namespace weft::llm {
 
 class Sampler {
  public:
-  // The token that stands at `position`, after the tokens `before` (their last penalty_window matter). logits is not empty.
-  // NaNs count as impossible; where everything is impossible it is token 0.
-  [[nodiscard]] Drawn draw(const Sampling& sampling, std::span<const float> logits, std::span<const Token> before, std::uint32_t position);
+  // The token that stands at `position`, after the tokens `before` (their last penalty_window
+  // matter). logits is not empty. NaNs count as impossible; where everything is impossible it is
+  // token 0.
+  [[nodiscard]] Drawn draw(const Sampling& sampling, std::span<const float> logits,
+                           std::span<const Token> before, std::uint32_t position);
+  // The same without its log-probability, which takes longer than choosing from few candidates.
+  [[nodiscard]] Token choose(const Sampling& sampling, std::span<const float> logits,
+                             std::span<const Token> before, std::uint32_t position);
 
  private:
   struct Candidate {

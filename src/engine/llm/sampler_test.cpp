@@ -1,4 +1,5 @@
-// Drawing tokens: the best one, the penalties, what top-k, top-p and min-p leave, and that a seed decides everything else.
+// Drawing tokens: the best one, the penalties, what top-k, top-p and min-p leave, and that a seed
+// decides everything else.
 #include "engine/llm/sampler.h"
 
 #include <gtest/gtest.h>
@@ -10,12 +11,15 @@ namespace weft::llm {
 namespace {
 
 // Probabilities 0.5, 0.25, 0.15, 0.1.
-const std::vector<float> logits = {std::log(0.25f), std::log(0.5f), std::log(0.1f), std::log(0.15f)};
+const std::vector<float> logits = {std::log(0.25f), std::log(0.5f), std::log(0.1f),
+                                   std::log(0.15f)};
 
-std::map<Token, int> draw_many(const Sampling& sampling, int count, std::span<const Token> before = {}) {
+std::map<Token, int> draw_many(const Sampling& sampling, int count,
+                               std::span<const Token> before = {}) {
   Sampler sampler;
   std::map<Token, int> counts;
-  for (int position = 0; position < count; ++position) ++counts[sampler.draw(sampling, logits, before, static_cast<std::uint32_t>(position)).token];
+  for (int position = 0; position < count; ++position)
+    ++counts[sampler.draw(sampling, logits, before, static_cast<std::uint32_t>(position)).token];
   return counts;
 }
 
@@ -28,7 +32,9 @@ TEST(Sampler, TakesTheBestTokenAtTemperatureZero) {
   EXPECT_NEAR(drawn.logprob, std::log(0.5f), 1e-6f);
 }
 
-TEST(Sampler, TakesTheFirstOfEquals) { EXPECT_EQ(Sampler().draw({}, std::vector<float>{1, 3, 3, 2}, {}, 0).token, 1); }
+TEST(Sampler, TakesTheFirstOfEquals) {
+  EXPECT_EQ(Sampler().draw({}, std::vector<float>{1, 3, 3, 2}, {}, 0).token, 1);
+}
 
 TEST(Sampler, SurvivesLogitsThatAreNotNumbers) {
   EXPECT_EQ(Sampler().draw({}, std::vector<float>{NAN, -INFINITY, 2}, {}, 0).token, 2);
@@ -53,8 +59,10 @@ TEST(Sampler, SharpensWithTheTemperature) {
 }
 
 TEST(Sampler, IsDecidedByItsSeed) {
-  EXPECT_EQ(draw_many({.temperature = 1, .seed = 5}, 100), draw_many({.temperature = 1, .seed = 5}, 100));
-  EXPECT_NE(draw_many({.temperature = 1, .seed = 5}, 100), draw_many({.temperature = 1, .seed = 6}, 100));
+  EXPECT_EQ(draw_many({.temperature = 1, .seed = 5}, 100),
+            draw_many({.temperature = 1, .seed = 5}, 100));
+  EXPECT_NE(draw_many({.temperature = 1, .seed = 5}, 100),
+            draw_many({.temperature = 1, .seed = 6}, 100));
 }
 
 TEST(Sampler, LeavesOutWhatItIsToldTo) {
@@ -74,16 +82,19 @@ TEST(Sampler, PenalizesTokensOfTheWindow) {
 
   // log 0.5 = -0.69 twice doubled by the repetition penalty of 3 falls behind log 0.15 = -1.9.
   EXPECT_EQ(Sampler().draw({.repetition_penalty = 3}, logits, before, 0).token, 3);
-  // Two occurrences take 2 * 0.5 from -0.69, one takes 0.5 from -1.39: -1.69 is still better than -1.89.
+  // Two occurrences take 2 * 0.5 from -0.69, one takes 0.5 from -1.39: -1.69 is still better than
+  // -1.89.
   EXPECT_EQ(Sampler().draw({.frequency_penalty = 0.5f}, logits, before, 0).token, 1);
   EXPECT_EQ(Sampler().draw({.frequency_penalty = 0.7f}, logits, before, 0).token, 3);
   EXPECT_EQ(Sampler().draw({.presence_penalty = 2}, logits, before, 0).token, 3);
   // Only the last token counts.
-  EXPECT_EQ(Sampler().draw({.presence_penalty = 2, .penalty_window = 1}, logits, before, 0).token, 1);
+  EXPECT_EQ(Sampler().draw({.presence_penalty = 2, .penalty_window = 1}, logits, before, 0).token,
+            1);
 }
 
 TEST(Sampler, ReportsTheRawProbabilityWhateverTheSampling) {
-  const Drawn drawn = Sampler().draw({.temperature = 0.01f, .top_k = 1, .repetition_penalty = 1.1f}, logits, std::vector<Token>{2}, 0);
+  const Drawn drawn = Sampler().draw({.temperature = 0.01f, .top_k = 1, .repetition_penalty = 1.1f},
+                                     logits, std::vector<Token>{2}, 0);
 
   EXPECT_EQ(drawn.token, 1);
   EXPECT_NEAR(drawn.logprob, std::log(0.5f), 1e-6f);
@@ -99,8 +110,10 @@ TEST(BestTokens, AreSortedAndNormalised) {
 }
 
 TEST(CheckSampling, NamesTheOption) {
-  EXPECT_EQ(check_sampling({.temperature = -1}).error().message, "The temperature is -1; it lies between 0 and 100.");
-  EXPECT_EQ(check_sampling({.top_p = 1.5f}).error().message, "top-p is 1.5; it lies between 0 and 1.");
+  EXPECT_EQ(check_sampling({.temperature = -1}).error().message,
+            "The temperature is -1; it lies between 0 and 100.");
+  EXPECT_EQ(check_sampling({.top_p = 1.5f}).error().message,
+            "top-p is 1.5; it lies between 0 and 1.");
   EXPECT_EQ(check_sampling({.temperature = NAN}).error().code, ErrorCode::invalid_argument);
 }
 

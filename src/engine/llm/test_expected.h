@@ -63,7 +63,8 @@ inline Result<ExpectedToken> read_expected_token(const json::Value& value) {
 
 inline Result<ExpectedCase> read_case(const json::Value& value) {
   ExpectedCase one;
-  WEFT_ASSIGN(const json::Object object, value.object({"messages", "prompt", "prompt_tokens", "text", "stop", "tokens"}));
+  WEFT_ASSIGN(const json::Object object,
+              value.object({"messages", "prompt", "prompt_tokens", "text", "stop", "tokens"}));
   WEFT_ASSIGN(const json::Value prompt, object.get("prompt"));
   WEFT_ASSIGN(one.prompt, prompt.string());
   WEFT_ASSIGN(const json::Value prompt_tokens, object.get("prompt_tokens"));
@@ -110,12 +111,16 @@ inline Result<std::unique_ptr<OpenModel>> open_model(const std::string& path) {
 struct Agreement {
   double logprob_error_max = 0;
   std::size_t tokens = 0;  // Compared.
-  std::string text() const { return std::to_string(tokens) + " tokens, log-probabilities within " + std::to_string(logprob_error_max); }
+  std::string text() const {
+    return std::to_string(tokens) + " tokens, log-probabilities within " +
+           std::to_string(logprob_error_max);
+  }
 };
 
-// Greedy answers agree with what is expected: the same token wherever the best two are more than 0.05 apart, the five best
-// log-probabilities within 0.01 while the text agrees.
-inline Async<Result<Agreement>> compare_with_expected(Engine& engine, std::vector<ExpectedCase> cases) {
+// Greedy answers agree with what is expected: the same token wherever the best two are more than
+// 0.05 apart, the five best log-probabilities within 0.01 while the text agrees.
+inline Async<Result<Agreement>> compare_with_expected(Engine& engine,
+                                                      std::vector<ExpectedCase> cases) {
   Agreement agreement;
   for (const ExpectedCase& one : cases) {
     WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
@@ -125,16 +130,21 @@ inline Async<Result<Agreement>> compare_with_expected(Engine& engine, std::vecto
       WEFT_CO_ASSIGN(const std::vector<float> logits, co_await engine.logits(sequence));
       const double total = log_sum_exp(logits);
       for (const Drawn& drawn : expected.top) {
-        const double error = std::abs(logits[static_cast<std::size_t>(drawn.token)] - total - drawn.logprob);
-        // What is improbable is not seen by anybody: an error there counts by its share of probability, too.
-        agreement.logprob_error_max = std::max(agreement.logprob_error_max, drawn.logprob > -12 ? error : 0.0);
-        EXPECT_LT(error, drawn.logprob > -12 ? 0.01 : 0.05) << one.prompt << " token " << i << ", candidate " << drawn.token;
+        const double error =
+            std::abs(logits[static_cast<std::size_t>(drawn.token)] - total - drawn.logprob);
+        // An improbable token is rarely seen: an error there counts by its share of
+        // probability, too.
+        agreement.logprob_error_max =
+            std::max(agreement.logprob_error_max, drawn.logprob > -12 ? error : 0.0);
+        EXPECT_LT(error, drawn.logprob > -12 ? 0.01 : 0.05)
+            << one.prompt << " token " << i << ", candidate " << drawn.token;
       }
       WEFT_CO_ASSIGN(const std::vector<Drawn> drawn, co_await engine.draw({sequence}, 0));
       ++agreement.tokens;
       if (drawn[0].token == expected.token) continue;
       const double gap = expected.top.at(0).logprob - expected.top.at(1).logprob;
-      EXPECT_LE(gap, 0.05) << one.prompt << " token " << i << " is " << drawn[0].token << ", not " << expected.token;
+      EXPECT_LE(gap, 0.05) << one.prompt << " token " << i << " is " << drawn[0].token << ", not "
+                           << expected.token;
       break;  // From here on the texts are different ones.
     }
     engine.close(sequence);

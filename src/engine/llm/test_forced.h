@@ -9,8 +9,10 @@
 
 namespace weft::llm::test {
 
-// Log-probabilities behind every one of the tokens but the last, read one at a time as they would be drawn: [position][vocabulary].
-inline Async<Result<std::vector<float>>> forced_logprobs(Engine& engine, std::vector<Token> tokens) {
+// Log-probabilities behind every one of the tokens but the last, read one at a time as they would
+// be drawn: [position][vocabulary].
+inline Async<Result<std::vector<float>>> forced_logprobs(Engine& engine,
+                                                         std::vector<Token> tokens) {
   std::vector<float> out;
   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
@@ -25,10 +27,11 @@ inline Async<Result<std::vector<float>>> forced_logprobs(Engine& engine, std::ve
 }
 
 struct Divergence {
-  double mean = 0;      // Of the Kullback-Leibler divergence at every position, in nats.
+  double mean = 0;      // Mean of the Kullback-Leibler divergence at every position, in nats.
   double same_top = 0;  // Share of positions with the same best token.
 };
-inline Divergence divergence(const std::vector<float>& reference, const std::vector<float>& other, std::size_t vocabulary) {
+inline Divergence divergence(const std::vector<float>& reference, const std::vector<float>& other,
+                             std::size_t vocabulary) {
   Divergence out;
   const std::size_t positions = reference.size() / vocabulary;
   for (std::size_t p = 0; p < positions; ++p) {

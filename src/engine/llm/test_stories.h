@@ -1,4 +1,5 @@
-// stories260K and what llama.cpp says with it, for every engine alike: logits of every prompt position and the greedy story.
+// stories260K and what llama.cpp says with it, for every engine alike: logits of every prompt
+// position and the greedy story.
 #pragma once
 
 #include <cstring>
@@ -18,7 +19,8 @@ struct Story {
 inline Result<Story> read_story(const json::Value& value) {
   Story story;
   WEFT_ASSIGN(const json::Object object,
-              value.object({"model", "prompt", "prompt_ids", "logits", "logits_shape", "greedy_ids", "min_gap", "top1_minus_top2"}));
+              value.object({"model", "prompt", "prompt_ids", "logits", "logits_shape", "greedy_ids",
+                            "min_gap", "top1_minus_top2"}));
   WEFT_ASSIGN(const json::Value model, object.get("model"));
   WEFT_ASSIGN(story.model, model.string());
   WEFT_ASSIGN(const json::Value prompt, object.get("prompt_ids"));
@@ -42,7 +44,8 @@ inline Result<Story> read_story(const json::Value& value) {
 
 inline Result<std::vector<Story>> read_stories() {
   std::vector<Story> stories;
-  const std::string text = weft::test::read_bytes(*weft::test::find_data("data/gguf/expected.json"));
+  const std::string text =
+      weft::test::read_bytes(*weft::test::find_data("data/gguf/expected.json"));
   WEFT_ASSIGN(const json::Value root, json::parse(text));
   WEFT_ASSIGN(const json::Object document, root.object({"made_with", "logits", "cases"}));
   WEFT_ASSIGN(const json::Value cases, document.get("cases"));
@@ -61,8 +64,11 @@ inline std::unique_ptr<OpenModel> stories_model(const std::string& name) {
   return std::move(*model);
 }
 
-// llama.cpp rounds activations to int8 for quantized weights and to f16 for f16 ones, which moves its logits; f32 it keeps.
-inline double logit_bound(const std::string& model) { return model.contains("f32") ? 1e-3 : model.contains("f16") ? 0.05 : 0.5; }
+// llama.cpp rounds activations to int8 for quantized weights and to f16 for f16 ones, which moves
+// its logits; f32 it keeps.
+inline double logit_bound(const std::string& model) {
+  return model.contains("f32") ? 1e-3 : model.contains("f16") ? 0.05 : 0.5;
+}
 
 inline Async<Result<>> tell(Engine& engine, Story story) {
   const double bound = logit_bound(story.model);
@@ -72,7 +78,8 @@ inline Async<Result<>> tell(Engine& engine, Story story) {
     WEFT_CO_ASSIGN(const std::vector<float> logits, co_await engine.logits(sequence));
     double error = 0;
     for (std::size_t t = 0; t < logits.size(); ++t)
-      error = std::max(error, std::abs(static_cast<double>(logits[t]) - story.logits[i * logits.size() + t]));
+      error = std::max(
+          error, std::abs(static_cast<double>(logits[t]) - story.logits[i * logits.size() + t]));
     EXPECT_LT(error, bound) << story.model << " position " << i;
   }
   for (std::size_t i = 0; i < story.greedy.size(); ++i) {

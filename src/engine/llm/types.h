@@ -1,4 +1,4 @@
-// The plain data between an engine and whoever generates with it.
+// The plain data between an engine and the code that generates with it.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@ namespace weft::llm {
 
 using Token = std::int32_t;  // As tokenizer::Token.
 
-// How keys and values are kept. f16 halves the cache; q8_0 (int8 with an f16 scale for 32 numbers) quarters it.
+// How keys and values are kept. f16 halves the cache; q8_0 (int8 with an f16 scale for 32 numbers)
+// quarters it.
 enum class KvFormat : std::uint8_t { f32, f16, q8_0 };
-// What a matrix is multiplied with. int8 (rounded in blocks before every product) is for speed and moves probabilities a little;
-// wherever results are compared it is f32.
+// What a matrix is multiplied with. int8 (rounded in blocks before every product) is for speed and
+// moves probabilities a little; wherever results are compared it is f32.
 enum class Activations : std::uint8_t { f32, int8 };
 
 [[nodiscard]] std::string_view to_string(KvFormat format);
@@ -29,12 +30,13 @@ struct LayerRange {
   std::uint32_t end = 0;
 };
 
-// How the next token is drawn. In this order, each where it is asked for: penalties, top_k, top_p, min_p, temperature.
+// How the next token is drawn. In this order, each where it is asked for: penalties, top_k, top_p,
+// min_p, temperature.
 struct Sampling {
   float temperature = 0;    // 0: always the best token.
   std::uint32_t top_k = 0;  // Only the k best; 0: all.
   float top_p = 1;          // Only the best that together have this probability.
-  float min_p = 0;          // Only those at least this probable, measured in the best one's probability.
+  float min_p = 0;  // Only those at least this probable, measured in the best one's probability.
   // Over the last penalty_window tokens, those of the prompt included.
   float repetition_penalty = 1;  // Logits above 0 are divided by it, others multiplied.
   float presence_penalty = 0;    // Taken from the logit of every token that occurs.
@@ -42,7 +44,9 @@ struct Sampling {
   std::uint32_t penalty_window = 64;
   std::uint64_t seed = 0;
 
-  [[nodiscard]] bool has_penalties() const { return repetition_penalty != 1 || presence_penalty != 0 || frequency_penalty != 0; }
+  [[nodiscard]] bool has_penalties() const {
+    return repetition_penalty != 1 || presence_penalty != 0 || frequency_penalty != 0;
+  }
 };
 // invalid_argument with the option's name where a number is out of its range.
 [[nodiscard]] Result<> check_sampling(const Sampling& sampling);

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <map>
 
+#include "common/base/utf8.h"
 #include "engine/tokenizer/byte_alphabet.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::tokenizer {
 namespace {
 
 constexpr std::uint32_t nothing = 0xFFFFFFFF;
 
-std::size_t hash_of(std::uint64_t pair) { return static_cast<std::size_t>((pair * 0x9E3779B97F4A7C15ULL) >> 32); }
+std::size_t hash_of(std::uint64_t pair) {
+  return static_cast<std::size_t>((pair * 0x9E3779B97F4A7C15ULL) >> 32);
+}
 
 }  // namespace
 
@@ -24,37 +26,51 @@ struct BytePairEncoder::Scratch {
     std::uint32_t rank, left;
     Symbol left_symbol, right_symbol, merged;
     // The best rank first, of equals the leftmost. (The standard heap keeps its greatest on top.)
-    bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : left > other.left; }
+    bool operator<(const Candidate& other) const {
+      return rank != other.rank ? rank > other.rank : left > other.left;
+    }
   };
   std::vector<Part> parts;
   std::vector<Candidate> heap;
   std::string alphabet;
 };
 
-Result<BytePairEncoder> BytePairEncoder::create(const Vocabulary& vocabulary, const gguf::Metadata& metadata) {
+Result<BytePairEncoder> BytePairEncoder::create(const Vocabulary& vocabulary,
+                                                const gguf::Metadata& metadata) {
   BytePairEncoder encoder;
   WEFT_ASSIGN(const std::string_view name, metadata.string_or("tokenizer.ggml.pre", "default"));
   const auto rule = find_pretokenizer(name);
-  if (!rule) return fail(ErrorCode::unsupported, "The pre-tokenizer '{}' is not supported; llama-bpe, qwen2, qwen35, gpt-2 and default are.", name);
+  if (!rule)
+    return fail(
+        ErrorCode::unsupported,
+        "The pre-tokenizer '{}' is not supported; llama-bpe, qwen2, qwen35, tekken, gpt-2 and "
+        "default are.",
+        name);
   encoder.rule_ = *rule;
-  encoder.takes_whole_words_ = *rule == PreTokenizer::llama3;
-  WEFT_ASSIGN(const gguf::Array* merges, metadata.array("tokenizer.ggml.merges", gguf::ValueType::string));
+  encoder.takes_whole_words_ = *rule == PreTokenizer::llama3 || *rule == PreTokenizer::tekken;
+  WEFT_ASSIGN(const gguf::Array* merges,
+              metadata.array("tokenizer.ggml.merges", gguf::ValueType::string));
   WEFT_OK(encoder.load_merges(vocabulary, merges->strings));
   return encoder;
 }
 
-Result<> BytePairEncoder::load_merges(const Vocabulary& vocabulary, const gguf::StringList& merges) {
+Result<> BytePairEncoder::load_merges(const Vocabulary& vocabulary,
+                                      const gguf::StringList& merges) {
   std::map<std::string, Symbol, std::less<>> extras;
   const auto symbol_of = [&](std::string_view text) -> Symbol {
     if (const auto token = vocabulary.find(text)) return static_cast<Symbol>(*token);
-    const auto [found, is_new] = extras.try_emplace(std::string(text), static_cast<Symbol>(vocabulary.size() + extra_texts_.size()));
+    const auto [found, is_new] = extras.try_emplace(
+        std::string(text), static_cast<Symbol>(vocabulary.size() + extra_texts_.size()));
     if (is_new) extra_texts_.emplace_back(text);
     return found->second;
   };
-  for (unsigned byte = 0; byte < 256; ++byte) byte_symbols_[byte] = symbol_of(alphabet_character(static_cast<std::uint8_t>(byte)));
+  for (unsigned byte = 0; byte < 256; ++byte)
+    byte_symbols_[byte] = symbol_of(alphabet_character(static_cast<std::uint8_t>(byte)));
 
   constexpr std::size_t merges_max = 1u << 24;
-  if (merges.size() > merges_max) return fail(ErrorCode::invalid_argument, "There are {} merges; at most {} are read.", merges.size(), merges_max);
+  if (merges.size() > merges_max)
+    return fail(ErrorCode::invalid_argument, "There are {} merges; at most {} are read.",
+                merges.size(), merges_max);
   std::size_t capacity = 16;
   while (capacity < merges.size() * 2) capacity *= 2;
   merges_.resize(capacity);
@@ -63,34 +79,40 @@ Result<> BytePairEncoder::load_merges(const Vocabulary& vocabulary, const gguf::
     const std::string_view text = merges[rank];
     const std::size_t cut = text.find(' ', 1);  // A left part may itself begin with a space.
     if (text.empty() || cut == std::string_view::npos)
-      return fail(ErrorCode::invalid_argument, "Merge {} ('{}') is not two texts with a space between.", rank, text);
+      return fail(ErrorCode::invalid_argument,
+                  "Merge {} ('{}') is not two texts with a space between.", rank, text);
     const std::string_view left = text.substr(0, cut), right = text.substr(cut + 1);
     merged.assign(left).append(right);
     const std::uint64_t pair = std::uint64_t{symbol_of(left)} << 32 | symbol_of(right);
     std::size_t at = hash_of(pair) & (capacity - 1);
-    while (merges_[at].pair != ~std::uint64_t{0} && merges_[at].pair != pair) at = (at + 1) & (capacity - 1);
+    while (merges_[at].pair != ~std::uint64_t{0} && merges_[at].pair != pair)
+      at = (at + 1) & (capacity - 1);
     if (merges_[at].pair == pair) continue;  // The first rank counts.
-    merges_[at] = {.pair = pair, .rank = static_cast<std::uint32_t>(rank), .merged = symbol_of(merged)};
+    merges_[at] = {
+        .pair = pair, .rank = static_cast<std::uint32_t>(rank), .merged = symbol_of(merged)};
   }
   return {};
 }
 
 const BytePairEncoder::Merge* BytePairEncoder::find_merge(Symbol left, Symbol right) const {
   const std::uint64_t pair = std::uint64_t{left} << 32 | right;
-  for (std::size_t at = hash_of(pair) & (merges_.size() - 1);; at = (at + 1) & (merges_.size() - 1)) {
+  for (std::size_t at = hash_of(pair) & (merges_.size() - 1);;
+       at = (at + 1) & (merges_.size() - 1)) {
     if (merges_[at].pair == pair) return &merges_[at];
     if (merges_[at].pair == ~std::uint64_t{0}) return nullptr;
   }
 }
 
-void BytePairEncoder::encode(const Vocabulary& vocabulary, std::string_view text, std::vector<Token>& out) const {
+void BytePairEncoder::encode(const Vocabulary& vocabulary, std::string_view text,
+                             std::vector<Token>& out) const {
   std::vector<std::string_view> words;
   split_words(rule_, text, words);
   Scratch scratch;
   for (const std::string_view word : words) encode_word(vocabulary, word, scratch, out);
 }
 
-void BytePairEncoder::encode_word(const Vocabulary& vocabulary, std::string_view word, Scratch& scratch, std::vector<Token>& out) const {
+void BytePairEncoder::encode_word(const Vocabulary& vocabulary, std::string_view word,
+                                  Scratch& scratch, std::vector<Token>& out) const {
   if (takes_whole_words_ && word.size() <= vocabulary.text_bytes_max()) {
     scratch.alphabet.clear();
     append_alphabet(scratch.alphabet, word);
@@ -113,7 +135,11 @@ void BytePairEncoder::encode_word(const Vocabulary& vocabulary, std::string_view
     const Symbol right_symbol = parts[parts[left].next].symbol;
     const Merge* merge = find_merge(parts[left].symbol, right_symbol);
     if (merge == nullptr) return false;
-    heap.push_back({.rank = merge->rank, .left = left, .left_symbol = parts[left].symbol, .right_symbol = right_symbol, .merged = merge->merged});
+    heap.push_back({.rank = merge->rank,
+                    .left = left,
+                    .left_symbol = parts[left].symbol,
+                    .right_symbol = right_symbol,
+                    .merged = merge->merged});
     return true;
   };
   for (std::uint32_t i = 0; i + 1 < parts.size(); ++i) propose(i);
@@ -126,8 +152,11 @@ void BytePairEncoder::encode_word(const Vocabulary& vocabulary, std::string_view
     const Scratch::Candidate best = heap.back();
     heap.pop_back();
     Scratch::Part& left = parts[best.left];
-    // A candidate is stale when either side has merged since. A part that was merged away is marked `nothing`.
-    if (left.symbol != best.left_symbol || left.next == nothing || parts[left.next].symbol != best.right_symbol) continue;
+    // A candidate is stale when either side has merged since. A part that was merged away is marked
+    // `nothing`.
+    if (left.symbol != best.left_symbol || left.next == nothing ||
+        parts[left.next].symbol != best.right_symbol)
+      continue;
     Scratch::Part& right = parts[left.next];
     left.symbol = best.merged;
     right.symbol = nothing;
@@ -136,10 +165,12 @@ void BytePairEncoder::encode_word(const Vocabulary& vocabulary, std::string_view
     propose_and_sift(left.previous);
     propose_and_sift(best.left);
   }
-  for (std::uint32_t i = 0; i != nothing && i < parts.size(); i = parts[i].next) append_symbol(vocabulary, parts[i].symbol, out);
+  for (std::uint32_t i = 0; i != nothing && i < parts.size(); i = parts[i].next)
+    append_symbol(vocabulary, parts[i].symbol, out);
 }
 
-void BytePairEncoder::append_symbol(const Vocabulary& vocabulary, Symbol symbol, std::vector<Token>& out) const {
+void BytePairEncoder::append_symbol(const Vocabulary& vocabulary, Symbol symbol,
+                                    std::vector<Token>& out) const {
   if (symbol < vocabulary.size()) {
     out.push_back(static_cast<Token>(symbol));
     return;

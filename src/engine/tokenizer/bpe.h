@@ -1,5 +1,5 @@
-// Byte-pair merging: a word starts as its bytes, and the neighbours with the best rank merge until none can. A heap and a
-// linked list make that O(n log n) for a word of n bytes, however hostile.
+// Byte-pair merging: a word starts as its bytes, and the neighbours with the best rank merge until
+// none can. A heap and a linked list make that O(n log n) for a word of n bytes, however hostile.
 #pragma once
 
 #include <array>
@@ -18,9 +18,10 @@ namespace weft::tokenizer {
 
 class BytePairEncoder {
  public:
-  // Reads tokenizer.ggml.merges and .pre; the vocabulary outlives the encoder. Fails with unsupported for a pre-tokenizer that
-  // is not known.
-  [[nodiscard]] static Result<BytePairEncoder> create(const Vocabulary& vocabulary, const gguf::Metadata& metadata);
+  // Reads tokenizer.ggml.merges and .pre; the vocabulary outlives the encoder. Fails with
+  // unsupported for a pre-tokenizer that is not known.
+  [[nodiscard]] static Result<BytePairEncoder> create(const Vocabulary& vocabulary,
+                                                      const gguf::Metadata& metadata);
 
   void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<Token>& out) const;
   [[nodiscard]] PreTokenizer rule() const { return rule_; }
@@ -29,7 +30,8 @@ class BytePairEncoder {
   // A token, or from vocabulary.size() on a text that only merges know.
   using Symbol = std::uint32_t;
   struct Merge {
-    std::uint64_t pair = ~std::uint64_t{0};  // left << 32 | right; all ones where the slot is empty.
+    std::uint64_t pair =
+        ~std::uint64_t{0};  // left << 32 | right; all ones where the slot is empty.
     std::uint32_t rank = 0;
     Symbol merged = 0;
   };
@@ -37,13 +39,14 @@ class BytePairEncoder {
 
   [[nodiscard]] Result<> load_merges(const Vocabulary& vocabulary, const gguf::StringList& merges);
   [[nodiscard]] const Merge* find_merge(Symbol left, Symbol right) const;
-  void encode_word(const Vocabulary& vocabulary, std::string_view word, Scratch& scratch, std::vector<Token>& out) const;
+  void encode_word(const Vocabulary& vocabulary, std::string_view word, Scratch& scratch,
+                   std::vector<Token>& out) const;
   void append_symbol(const Vocabulary& vocabulary, Symbol symbol, std::vector<Token>& out) const;
 
   PreTokenizer rule_ = PreTokenizer::gpt2;
   bool takes_whole_words_ = false;  // A word that is a token is not merged (Llama 3).
   std::array<Symbol, 256> byte_symbols_{};
-  std::vector<std::string> extra_texts_;  // Of symbols that are no tokens, in the alphabet.
+  std::vector<std::string> extra_texts_;  // Texts of symbols that are no tokens, in the alphabet.
   std::vector<Merge> merges_;             // A hash table; a power of two, at most half full.
 };
 

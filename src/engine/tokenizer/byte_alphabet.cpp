@@ -2,12 +2,14 @@
 
 #include <array>
 
-#include "engine/unicode/utf8.h"
+#include "common/base/utf8.h"
 
 namespace weft::tokenizer {
 namespace {
 
-constexpr bool is_itself(unsigned byte) { return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174; }
+constexpr bool is_itself(unsigned byte) {
+  return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+}
 
 struct Alphabet {
   std::array<char32_t, 256> characters{};
@@ -18,7 +20,8 @@ struct Alphabet {
 constexpr Alphabet make_alphabet() {
   Alphabet table;
   table.bytes.fill(-1);
-  char32_t next = 256;  // The bytes that are not printable take the code points from 256 on, in order.
+  char32_t next =
+      256;  // The bytes that are not printable take the code points from 256 on, in order.
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char32_t character = is_itself(byte) ? byte : next++;
     table.characters[byte] = character;
@@ -26,7 +29,8 @@ constexpr Alphabet make_alphabet() {
     if (character < 0x80) {
       table.utf8[byte] = {static_cast<char>(character), 0};
     } else {
-      table.utf8[byte] = {static_cast<char>(0xC0 | (character >> 6)), static_cast<char>(0x80 | (character & 0x3F))};
+      table.utf8[byte] = {static_cast<char>(0xC0 | (character >> 6)),
+                          static_cast<char>(0x80 | (character & 0x3F))};
     }
   }
   return table;
@@ -35,7 +39,9 @@ constexpr Alphabet alphabet = make_alphabet();
 
 }  // namespace
 
-std::string_view alphabet_character(std::uint8_t byte) { return {alphabet.utf8[byte].data(), alphabet.characters[byte] < 0x80 ? 1u : 2u}; }
+std::string_view alphabet_character(std::uint8_t byte) {
+  return {alphabet.utf8[byte].data(), alphabet.characters[byte] < 0x80 ? 1u : 2u};
+}
 
 void append_alphabet(std::string& out, std::string_view bytes) {
   for (const char byte : bytes) out += alphabet_character(static_cast<std::uint8_t>(byte));
@@ -48,7 +54,7 @@ std::optional<std::uint8_t> byte_of(char32_t character) {
 
 void append_bytes(std::string& out, std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const unicode::Decoded decoded = unicode::decode(text, at);
+    const utf8::Decoded decoded = utf8::decode(text, at);
     const auto byte = byte_of(decoded.code);
     if (byte && decoded.valid) {
       out.push_back(static_cast<char>(*byte));

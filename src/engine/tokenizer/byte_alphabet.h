@@ -1,5 +1,6 @@
-// How byte-level vocabularies write bytes: each is one printable character (GPT-2's table), so that a token with spaces,
-// newlines or half a UTF-8 character can stand in a text file. 'a' is itself, a space is U+0120, a newline U+010A.
+// How byte-level vocabularies write bytes: each is one printable character (GPT-2's table), so that
+// a token with spaces, newlines or half a UTF-8 character can stand in a text file. 'a' is itself,
+// a space is U+0120, a newline U+010A.
 #pragma once
 
 #include <cstdint>

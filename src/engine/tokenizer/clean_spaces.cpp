@@ -20,11 +20,14 @@ void drop_spaces(std::string& text, Drops drops) {
 }  // namespace
 
 void clean_spaces(std::string& text) {
-  drop_spaces(text, [](std::string_view rest) { return rest[0] == '?' || rest[0] == '!' || rest[0] == '.' || rest[0] == ','; });
+  drop_spaces(text, [](std::string_view rest) {
+    return rest[0] == '?' || rest[0] == '!' || rest[0] == '.' || rest[0] == ',';
+  });
 
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool lone = i > 0 && i + 1 < text.size() && text[i] == '\'' && text[i - 1] == ' ' && text[i + 1] == ' ';
+    const bool lone =
+        i > 0 && i + 1 < text.size() && text[i] == '\'' && text[i - 1] == ' ' && text[i + 1] == ' ';
     if (lone) out.pop_back();
     out.push_back(text[i]);
     if (lone) text[++i] = '\0';  // The space behind is gone, and is no space for what follows.
@@ -32,7 +35,8 @@ void clean_spaces(std::string& text) {
   text = std::move(out);
 
   drop_spaces(text, [](std::string_view rest) {
-    return rest.starts_with("'s") || rest.starts_with("'m") || rest.starts_with("'re") || rest.starts_with("'ve");
+    return rest.starts_with("'s") || rest.starts_with("'m") || rest.starts_with("'re") ||
+           rest.starts_with("'ve");
   });
 }
 

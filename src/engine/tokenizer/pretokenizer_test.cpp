@@ -1,4 +1,5 @@
-// Words are cut as the families' regular expressions cut them, and together they are always the whole text.
+// Words are cut as the families' regular expressions cut them, and together they are always the
+// whole text.
 #include "engine/tokenizer/pretokenizer.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "engine/unicode/utf8.h"
+#include "common/base/utf8.h"
 
 namespace weft::tokenizer {
 namespace {
@@ -21,7 +22,8 @@ Words words_of(PreTokenizer rule, std::string_view text) {
 
 TEST(PreTokenizer, Gpt2) {
   constexpr auto rule = PreTokenizer::gpt2;
-  EXPECT_EQ(words_of(rule, "Hello world's 12345 times"), (Words{"Hello", " world", "'s", " 12345", " times"}));
+  EXPECT_EQ(words_of(rule, "Hello world's 12345 times"),
+            (Words{"Hello", " world", "'s", " 12345", " times"}));
   EXPECT_EQ(words_of(rule, "we'LL don't"), (Words{"we", "'", "LL", " don", "'t"}));
   EXPECT_EQ(words_of(rule, "a   b\n\n c  "), (Words{"a", "  ", " b", "\n\n", " c", "  "}));
   EXPECT_EQ(words_of(rule, "x!! ?"), (Words{"x", "!!", " ?"}));
@@ -29,12 +31,16 @@ TEST(PreTokenizer, Gpt2) {
 
 TEST(PreTokenizer, Llama3) {
   constexpr auto rule = PreTokenizer::llama3;
-  EXPECT_EQ(words_of(rule, "Hello world's 12345 we'LL"), (Words{"Hello", " world", "'s", " ", "123", "45", " we", "'LL"}));
-  EXPECT_EQ(words_of(rule, "a.b \t(c)\n\n  d\n x"), (Words{"a", ".b", " ", "\t", "(c", ")\n\n", " ", " d", "\n", " x"}));
+  EXPECT_EQ(words_of(rule, "Hello world's 12345 we'LL"),
+            (Words{"Hello", " world", "'s", " ", "123", "45", " we", "'LL"}));
+  EXPECT_EQ(words_of(rule, "a.b \t(c)\n\n  d\n x"),
+            (Words{"a", ".b", " ", "\t", "(c", ")\n\n", " ", " d", "\n", " x"}));
   EXPECT_EQ(words_of(rule, " \n \n  !?\r\n"), (Words{" \n \n", " ", " !?\r\n"}));
 }
 
-TEST(PreTokenizer, Qwen2TakesDigitsOneByOne) { EXPECT_EQ(words_of(PreTokenizer::qwen2, "in 2024"), (Words{"in", " ", "2", "0", "2", "4"})); }
+TEST(PreTokenizer, Qwen2TakesDigitsOneByOne) {
+  EXPECT_EQ(words_of(PreTokenizer::qwen2, "in 2024"), (Words{"in", " ", "2", "0", "2", "4"}));
+}
 
 TEST(PreTokenizer, Qwen35KeepsMarksWithTheirLetters) {
   const std::string text = "e\xCC\x81t\xC3\xA9";  // The first accent is a combining mark.
@@ -42,8 +48,21 @@ TEST(PreTokenizer, Qwen35KeepsMarksWithTheirLetters) {
   EXPECT_EQ(words_of(PreTokenizer::qwen35, text), (Words{text}));
 }
 
+TEST(PreTokenizer, TekkenCutsWhereCapitalsBegin) {
+  constexpr auto rule = PreTokenizer::tekken;
+  EXPECT_EQ(words_of(rule, "HelloWorld HTTPServer isOK it's"),
+            (Words{"Hello", "World", " HTTPServer", " is", "OK", " it", "'s"}));
+  EXPECT_EQ(words_of(rule, "in 2024 a//b !?//\n x"),
+            (Words{"in", " ", "2", "0", "2", "4", " a", "//", "b", " !?//\n", " x"}));
+  EXPECT_EQ(words_of(rule,
+                     "\xC3\xA9"
+                     "AB \xC3\x89t\xC3\xA9"),
+            (Words{"\xC3\xA9", "AB", " \xC3\x89t\xC3\xA9"}));
+}
+
 TEST(PreTokenizer, StandardTakesPunctuationAndTriplesOfDigitsApart) {
-  EXPECT_EQ(words_of(PreTokenizer::standard, "a=b, 12345!"), (Words{"a", "=", "b", ",", " ", "123", "45", "!"}));
+  EXPECT_EQ(words_of(PreTokenizer::standard, "a=b, 12345!"),
+            (Words{"a", "=", "b", ",", " ", "123", "45", "!"}));
 }
 
 TEST(PreTokenizer, AnyBytesAreCutWithoutLoss) {
@@ -55,10 +74,11 @@ TEST(PreTokenizer, AnyBytesAreCutWithoutLoss) {
       if (random() % 8 == 0) {
         text.push_back(static_cast<char>(random()));
       } else {
-        unicode::append_utf8(text, alphabet[random() % alphabet.size()]);
+        utf8::append(text, alphabet[random() % alphabet.size()]);
       }
     }
-    for (const auto rule : {PreTokenizer::gpt2, PreTokenizer::llama3, PreTokenizer::qwen2, PreTokenizer::qwen35, PreTokenizer::standard}) {
+    for (const auto rule : {PreTokenizer::gpt2, PreTokenizer::llama3, PreTokenizer::qwen2,
+                            PreTokenizer::qwen35, PreTokenizer::standard}) {
       std::string joined;
       for (const std::string& word : words_of(rule, text)) {
         ASSERT_FALSE(word.empty());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/unicode/utf8.h"
+#include "common/base/utf8.h"
 
 namespace weft::tokenizer {
 namespace {
@@ -17,9 +17,11 @@ struct Part {
 struct Candidate {
   float score;
   std::uint32_t left;
-  std::uint32_t bytes;  // Of both together, to see whether either has merged since.
+  std::uint32_t bytes;  // Length of both together, to see whether either has merged since.
   // The best score first, of equals the leftmost. (The standard heap keeps its greatest on top.)
-  bool operator<(const Candidate& other) const { return score != other.score ? score < other.score : left > other.left; }
+  bool operator<(const Candidate& other) const {
+    return score != other.score ? score < other.score : left > other.left;
+  }
 };
 
 void append_piece(const Vocabulary& vocabulary, std::string_view piece, std::vector<Token>& out) {
@@ -39,9 +41,12 @@ void append_piece(const Vocabulary& vocabulary, std::string_view piece, std::vec
 void encode_pieces(const Vocabulary& vocabulary, std::string_view text, std::vector<Token>& out) {
   std::vector<Part> parts;
   for (std::size_t at = 0; at < text.size();) {
-    const auto bytes = static_cast<std::uint32_t>(unicode::decode(text, at).bytes);
+    const auto bytes = static_cast<std::uint32_t>(utf8::decode(text, at).bytes);
     const auto index = static_cast<std::uint32_t>(parts.size());
-    parts.push_back({.begin = static_cast<std::uint32_t>(at), .bytes = bytes, .previous = index == 0 ? nothing : index - 1, .next = index + 1});
+    parts.push_back({.begin = static_cast<std::uint32_t>(at),
+                     .bytes = bytes,
+                     .previous = index == 0 ? nothing : index - 1,
+                     .next = index + 1});
     at += bytes;
   }
   if (parts.empty()) return;
@@ -64,7 +69,9 @@ void encode_pieces(const Vocabulary& vocabulary, std::string_view text, std::vec
     const Candidate best = heap.back();
     heap.pop_back();
     Part& left = parts[best.left];
-    if (left.bytes == 0 || left.next == nothing || left.bytes + parts[left.next].bytes != best.bytes) continue;
+    if (left.bytes == 0 || left.next == nothing ||
+        left.bytes + parts[left.next].bytes != best.bytes)
+      continue;
     Part& right = parts[left.next];
     left.bytes = best.bytes;
     right.bytes = 0;
@@ -73,7 +80,8 @@ void encode_pieces(const Vocabulary& vocabulary, std::string_view text, std::vec
     if (propose(left.previous)) std::push_heap(heap.begin(), heap.end());
     if (propose(best.left)) std::push_heap(heap.begin(), heap.end());
   }
-  for (std::uint32_t i = 0; i != nothing; i = parts[i].next) append_piece(vocabulary, text.substr(parts[i].begin, parts[i].bytes), out);
+  for (std::uint32_t i = 0; i != nothing; i = parts[i].next)
+    append_piece(vocabulary, text.substr(parts[i].begin, parts[i].bytes), out);
 }
 
 }  // namespace weft::tokenizer

@@ -1,5 +1,6 @@
-// SentencePiece's merging, as Llama 2 uses it: a text starts as its characters, and the neighbours that together are the token
-// with the best score merge until none are. What is no token is written as bytes. O(n log n) in the text.
+// SentencePiece's merging, as Llama 2 uses it: a text starts as its characters, and the neighbours
+// that together are the token with the best score merge until none are. What is no token is written
+// as bytes. O(n log n) in the text.
 #pragma once
 
 #include <string_view>

@@ -8,15 +8,20 @@ namespace weft::tokenizer {
 SpecialTokens::SpecialTokens(const Vocabulary& vocabulary) : by_first_(256) {
   for (std::size_t i = 0; i < vocabulary.size(); ++i) {
     const auto token = static_cast<Token>(i);
-    const bool special = vocabulary.is_control(token) || vocabulary.kind(token) == TokenKind::user_defined;
-    if (special && !vocabulary.text(token).empty()) by_first_[static_cast<std::uint8_t>(vocabulary.text(token)[0])].push_back(token);
+    const bool special =
+        vocabulary.is_control(token) || vocabulary.kind(token) == TokenKind::user_defined;
+    if (special && !vocabulary.text(token).empty())
+      by_first_[static_cast<std::uint8_t>(vocabulary.text(token)[0])].push_back(token);
   }
   // Sorted by text, so that the tokens that begin with what stands in the text lie together.
-  for (auto& tokens : by_first_) std::ranges::sort(tokens, {}, [&](Token token) { return vocabulary.text(token); });
+  for (auto& tokens : by_first_)
+    std::ranges::sort(tokens, {}, [&](Token token) { return vocabulary.text(token); });
 }
 
-// Which tokens stand in the text at all, longest first. Few do, so the text is searched for those alone.
-std::vector<Token> SpecialTokens::find_present(const Vocabulary& vocabulary, std::string_view text, bool parse_control) const {
+// Which tokens stand in the text at all, longest first. Few do, so the text is searched for those
+// alone.
+std::vector<Token> SpecialTokens::find_present(const Vocabulary& vocabulary, std::string_view text,
+                                               bool parse_control) const {
   std::vector<Token> present;
   std::vector<bool> seen(vocabulary.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -26,13 +31,17 @@ std::vector<Token> SpecialTokens::find_present(const Vocabulary& vocabulary, std
       while (!candidates.empty() && vocabulary.text(candidates.front()).size() == length) {
         const Token token = candidates.front();
         candidates = candidates.subspan(1);
-        if (seen[static_cast<std::size_t>(token)] || (!parse_control && vocabulary.is_control(token))) continue;
+        if (seen[static_cast<std::size_t>(token)] ||
+            (!parse_control && vocabulary.is_control(token)))
+          continue;
         seen[static_cast<std::size_t>(token)] = true;
         present.push_back(token);
       }
       if (at + length >= text.size()) break;
       const auto next = static_cast<std::uint8_t>(text[at + length]);
-      const auto byte_at = [&](Token token) { return static_cast<std::uint8_t>(vocabulary.text(token)[length]); };
+      const auto byte_at = [&](Token token) {
+        return static_cast<std::uint8_t>(vocabulary.text(token)[length]);
+      };
       const auto range = std::ranges::equal_range(candidates, next, {}, byte_at);
       candidates = {range.begin(), range.end()};
     }
@@ -44,7 +53,9 @@ std::vector<Token> SpecialTokens::find_present(const Vocabulary& vocabulary, std
   return present;
 }
 
-std::vector<SpecialTokens::Fragment> SpecialTokens::split(const Vocabulary& vocabulary, std::string_view text, bool parse_control) const {
+std::vector<SpecialTokens::Fragment> SpecialTokens::split(const Vocabulary& vocabulary,
+                                                          std::string_view text,
+                                                          bool parse_control) const {
   std::vector<Fragment> fragments, next;
   if (!text.empty()) fragments.push_back({.text = text});
   for (const Token token : find_present(vocabulary, text, parse_control)) {
@@ -56,7 +67,8 @@ std::vector<SpecialTokens::Fragment> SpecialTokens::split(const Vocabulary& voca
         continue;
       }
       std::string_view rest = fragment.text;
-      for (std::size_t found = rest.find(wanted); found != std::string_view::npos; found = rest.find(wanted)) {
+      for (std::size_t found = rest.find(wanted); found != std::string_view::npos;
+           found = rest.find(wanted)) {
         if (found > 0) next.push_back({.text = rest.substr(0, found)});
         next.push_back({.text = rest.substr(found, wanted.size()), .token = token});
         rest.remove_prefix(found + wanted.size());

@@ -20,14 +20,17 @@ class SpecialTokens {
   // The vocabulary outlives this.
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
-  // The longest tokens are cut out first, each from the left. Control tokens are looked for only with `parse_control`; tokens
-  // that a user defined always.
-  [[nodiscard]] std::vector<Fragment> split(const Vocabulary& vocabulary, std::string_view text, bool parse_control) const;
+  // The longest tokens are cut out first, each from the left. Control tokens are looked for only
+  // with `parse_control`; tokens that a user defined always.
+  [[nodiscard]] std::vector<Fragment> split(const Vocabulary& vocabulary, std::string_view text,
+                                            bool parse_control) const;
 
  private:
-  [[nodiscard]] std::vector<Token> find_present(const Vocabulary& vocabulary, std::string_view text, bool parse_control) const;
+  [[nodiscard]] std::vector<Token> find_present(const Vocabulary& vocabulary, std::string_view text,
+                                                bool parse_control) const;
 
-  std::vector<std::vector<Token>> by_first_;  // Of each first byte, sorted by text, to pass over most of a text at once.
+  std::vector<std::vector<Token>>
+      by_first_;  // By first byte, sorted by text, to pass over most of a text at once.
 };
 
 }  // namespace weft::tokenizer

@@ -1,10 +1,10 @@
-// Tokens to text one at a time, for showing an answer while it is written: what comes out is always whole characters. A token
-// may end inside a character; its bytes are held back until the rest has come. Bytes that cannot become a character turn
-// into U+FFFD, so that the text is UTF-8 throughout.
+// Tokens to text one at a time, for showing an answer while it is written: what comes out is always
+// whole characters (common/tools/whole_text.h).
 #pragma once
 
 #include <string>
 
+#include "common/tools/whole_text.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace weft::tokenizer {
@@ -12,19 +12,22 @@ namespace weft::tokenizer {
 class StreamDecoder {
  public:
   // The tokenizer outlives this.
-  StreamDecoder(const Tokenizer& tokenizer, Tokenizer::DecodeOptions options) : tokenizer_(tokenizer), options_(options) {}
+  StreamDecoder(const Tokenizer& tokenizer, Tokenizer::DecodeOptions options)
+      : tokenizer_(tokenizer), options_(options) {}
 
   // The text that this token completes, perhaps none. The token is in the vocabulary.
-  [[nodiscard]] std::string push(Token token);
+  [[nodiscard]] std::string push(Token token) {
+    std::string bytes;
+    tokenizer_.append_piece(token, options_, bytes);
+    return text_.push(bytes);
+  }
   // What is still held back, at the end.
-  [[nodiscard]] std::string finish();
+  [[nodiscard]] std::string finish() { return text_.finish(); }
 
  private:
-  [[nodiscard]] std::string take(std::size_t bytes);
-
   const Tokenizer& tokenizer_;
   const Tokenizer::DecodeOptions options_;
-  std::string held_;
+  tools::WholeText text_;
 };
 
 }  // namespace weft::tokenizer

@@ -1,5 +1,5 @@
-// Finds texts by their bytes: which entry of a list equals this one? A quarter of a million entries cost four to eight bytes
-// each, and no text is copied.
+// Finds texts by their bytes: which entry of a list equals this one? A quarter of a million entries
+// cost four to eight bytes each, and no text is copied.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ class TextIndex {
  public:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  // `text_of(i)` gives entry i; of equal entries the last one is found. The list outlives the index.
+  // `text_of(i)` gives entry i; of equal entries the last one is found. The list outlives the
+  // index.
   template <class TextOf>
   void build(std::size_t count, TextOf text_of) {
     std::size_t capacity = 16;

@@ -5,6 +5,7 @@
 #include "engine/tokenizer/byte_alphabet.h"
 #include "engine/tokenizer/clean_spaces.h"
 #include "engine/tokenizer/sentence_piece.h"
+#include "engine/tokenizer/word_piece.h"
 
 namespace weft::tokenizer {
 namespace {
@@ -39,7 +40,8 @@ void append_unescaped(std::string& out, std::string_view piece) {
 // "<0x0A>"
 void append_byte(std::string& out, std::string_view text) {
   unsigned byte = 0;
-  if (text.size() == 6 && std::from_chars(text.data() + 3, text.data() + 5, byte, 16).ptr == text.data() + 5) {
+  if (text.size() == 6 &&
+      std::from_chars(text.data() + 3, text.data() + 5, byte, 16).ptr == text.data() + 5) {
     out.push_back(static_cast<char>(byte));
   } else {
     out += text;
@@ -59,10 +61,13 @@ Result<std::unique_ptr<const Tokenizer>> Tokenizer::create(const gguf::Metadata&
 
 Result<std::vector<Token>> Tokenizer::encode(std::string_view text, EncodeOptions options) const {
   if (text.size() > text_bytes_max)
-    return fail(ErrorCode::resource_exhausted, "The text has {} bytes; at most {} are tokenized at once.", text.size(), text_bytes_max);
+    return fail(ErrorCode::resource_exhausted,
+                "The text has {} bytes; at most {} are tokenized at once.", text.size(),
+                text_bytes_max);
   std::vector<Token> tokens;
   if (options.add_special && vocabulary_.adds_begin()) tokens.push_back(*vocabulary_.begin());
-  bool after_special = true;  // SentencePiece puts a space before the text and after every special token.
+  bool after_special =
+      true;  // SentencePiece puts a space before the text and after every special token.
   for (const auto& fragment : special_.split(vocabulary_, text, options.parse_special)) {
     if (fragment.token != no_token) {
       tokens.push_back(fragment.token);
@@ -71,8 +76,12 @@ Result<std::vector<Token>> Tokenizer::encode(std::string_view text, EncodeOption
     }
     if (byte_pairs_) {
       byte_pairs_->encode(vocabulary_, fragment.text, tokens);
+    } else if (vocabulary_.model() == Vocabulary::Model::word_piece) {
+      encode_words(vocabulary_, fragment.text, tokens);
     } else {
-      encode_pieces(vocabulary_, escape_spaces(fragment.text, after_special && vocabulary_.adds_space_prefix()), tokens);
+      encode_pieces(vocabulary_,
+                    escape_spaces(fragment.text, after_special && vocabulary_.adds_space_prefix()),
+                    tokens);
     }
     after_special = false;
   }
@@ -102,11 +111,15 @@ Result<std::string> Tokenizer::decode(std::span<const Token> tokens, DecodeOptio
   std::string text;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (!vocabulary_.has(tokens[i]))
-      return fail(ErrorCode::invalid_argument, "Token {} is not in the vocabulary of {} tokens.", tokens[i], vocabulary_.size());
+      return fail(ErrorCode::invalid_argument, "Token {} is not in the vocabulary of {} tokens.",
+                  tokens[i], vocabulary_.size());
     append_piece(tokens[i], options, text);
-    if (i == 0 && !byte_pairs_ && vocabulary_.adds_space_prefix() && text.starts_with(' ')) text.erase(0, 1);
+    if (i == 0 && !byte_pairs_ && vocabulary_.adds_space_prefix() && text.starts_with(' '))
+      text.erase(0, 1);
   }
-  const bool cleans = byte_pairs_ && byte_pairs_->rule() != PreTokenizer::qwen2 && byte_pairs_->rule() != PreTokenizer::qwen35;
+  const bool cleans = byte_pairs_ && byte_pairs_->rule() != PreTokenizer::qwen2 &&
+                      byte_pairs_->rule() != PreTokenizer::qwen35 &&
+                      byte_pairs_->rule() != PreTokenizer::tekken;
   if (cleans && options.clean_spaces) clean_spaces(text);
   return text;
 }

@@ -1,4 +1,5 @@
-// What the vectors do not show: special tokens, rules at the ends, broken metadata, bytes that are no text, hostile lengths.
+// What the vectors do not show: special tokens, rules at the ends, broken metadata, bytes that are
+// no text, hostile lengths.
 #include "engine/tokenizer/tokenizer.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,9 @@ gguf::Metadata metadata_of(const Builder& builder) {
 }
 
 // All bytes (0 to 255), then what the test adds.
-Builder byte_pairs(const std::vector<std::string>& more, const std::vector<std::int32_t>& kinds_of_more, const std::vector<std::string>& merges) {
+Builder byte_pairs(const std::vector<std::string>& more,
+                   const std::vector<std::int32_t>& kinds_of_more,
+                   const std::vector<std::string>& merges) {
   std::vector<std::string> tokens;
   std::vector<std::int32_t> kinds;
   for (unsigned byte = 0; byte < 256; ++byte) {
@@ -38,7 +41,9 @@ Builder byte_pairs(const std::vector<std::string>& more, const std::vector<std::
       .texts("tokenizer.ggml.merges", merges);
 }
 
-std::unique_ptr<const Tokenizer> make(const Builder& builder) { return Tokenizer::create(metadata_of(builder)).value(); }
+std::unique_ptr<const Tokenizer> make(const Builder& builder) {
+  return Tokenizer::create(metadata_of(builder)).value();
+}
 std::string error_of(const Builder& builder) {
   const auto made = Tokenizer::create(metadata_of(builder));
   return made ? "(no error)" : made.error().message;
@@ -65,8 +70,10 @@ TEST(Tokenizer, ControlTokensAreParsedOnRequestAndUserTokensAlways) {
   EXPECT_EQ(tokenizer->encode("<|a|>x", {.parse_special = true}).value(), (Tokens{256, 'x'}));
   EXPECT_EQ(tokenizer->encode("<|a|>", {}).value(), (Tokens{'<', '|', 'a', '|', '>'}));
   EXPECT_EQ(tokenizer->encode("x<u>", {}).value(), (Tokens{'x', 257}));
-  EXPECT_EQ(tokenizer->encode("<|a|><u><|a|>", {.parse_special = true}).value(), (Tokens{258, 256}));  // The longest first.
-  EXPECT_EQ(tokenizer->encode("<|a|", {.parse_special = true}).value(), (Tokens{'<', '|', 'a', '|'}));
+  EXPECT_EQ(tokenizer->encode("<|a|><u><|a|>", {.parse_special = true}).value(),
+            (Tokens{258, 256}));  // The longest first.
+  EXPECT_EQ(tokenizer->encode("<|a|", {.parse_special = true}).value(),
+            (Tokens{'<', '|', 'a', '|'}));
   EXPECT_EQ(tokenizer->decode(Tokens{256, 'x', 257}, {.show_special = false}).value(), "x<u>");
 }
 
@@ -125,9 +132,12 @@ TEST(Tokenizer, ALongRunTakesNoQuadraticTime) {
 Builder pieces() {
   return Builder()
       .text("tokenizer.ggml.model", "llama")
-      .texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "<0x0A>", "<0xC3>", "<0xA9>", "▁", "a", "b", "▁a", "ab", "▁ab"})
-      .array<float>("tokenizer.ggml.scores", ValueType::float32, {0, 0, 0, 0, 0, 0, -5, -5, -5, -1, -2, -3})
-      .array<std::int32_t>("tokenizer.ggml.token_type", ValueType::int32, {2, 3, 3, 6, 6, 6, 1, 1, 1, 1, 1, 1});
+      .texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "<0x0A>", "<0xC3>", "<0xA9>", "▁",
+                                       "a", "b", "▁a", "ab", "▁ab"})
+      .array<float>("tokenizer.ggml.scores", ValueType::float32,
+                    {0, 0, 0, 0, 0, 0, -5, -5, -5, -1, -2, -3})
+      .array<std::int32_t>("tokenizer.ggml.token_type", ValueType::int32,
+                           {2, 3, 3, 6, 6, 6, 1, 1, 1, 1, 1, 1});
 }
 
 TEST(Tokenizer, PiecesMergeByScoreAfterASpace) {
@@ -166,29 +176,46 @@ TEST(StreamDecoder, HoldsBackHalfACharacter) {
 
 TEST(Tokenizer, SaysWhatIsWrongWithTheMetadata) {
   EXPECT_EQ(error_of(Builder()), "The file has no tokenizer.");
-  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "no_vocab")), "The file has no tokenizer.");
-  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "t5")), "The tokenizer model 't5' is not supported; 'gpt2' and 'llama' are.");
-  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "gpt2")), "The metadata has no 'tokenizer.ggml.tokens'.");
-  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.tokens", {})),
-            "The vocabulary has 0 tokens; 1 to 16777216 are read.");
-  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.tokens", {"a"})),
-            "The metadata has no 'tokenizer.ggml.merges'.");
-  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "llama").texts("tokenizer.ggml.tokens", {"a"})),
-            "The metadata has no 'tokenizer.ggml.scores'.");
+  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "no_vocab")),
+            "The file has no tokenizer.");
+  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "t5")),
+            "The tokenizer model 't5' is not supported; 'gpt2', 'llama' and 'bert' are.");
+  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "gpt2")),
+            "The metadata has no 'tokenizer.ggml.tokens'.");
+  EXPECT_EQ(
+      error_of(Builder().text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.tokens", {})),
+      "The vocabulary has 0 tokens; 1 to 16777216 are read.");
+  EXPECT_EQ(
+      error_of(
+          Builder().text("tokenizer.ggml.model", "gpt2").texts("tokenizer.ggml.tokens", {"a"})),
+      "The metadata has no 'tokenizer.ggml.merges'.");
+  EXPECT_EQ(
+      error_of(
+          Builder().text("tokenizer.ggml.model", "llama").texts("tokenizer.ggml.tokens", {"a"})),
+      "The metadata has no 'tokenizer.ggml.scores'.");
   EXPECT_EQ(error_of(byte_pairs({"x"}, {}, {})), "There are 256 token types for 257 tokens.");
-  EXPECT_EQ(error_of(byte_pairs({"x"}, {7}, {})), "The type of token 256 is none of 0 to 6.");
-  EXPECT_EQ(error_of(byte_pairs({}, {}, {"ab"})), "Merge 0 ('ab') is not two texts with a space between.");
+  EXPECT_EQ(error_of(byte_pairs({"x"}, {7}, {})),
+            "The type of token 256 is not a number from 0 to 6.");
+  EXPECT_EQ(error_of(byte_pairs({}, {}, {"ab"})),
+            "Merge 0 ('ab') is not two texts with a space between.");
   EXPECT_EQ(error_of(byte_pairs({}, {}, {}).uint32("tokenizer.ggml.bos_token_id", 256)),
-            "The metadata 'tokenizer.ggml.bos_token_id' (256) is no token; there are 256.");
-  EXPECT_EQ(error_of(Builder().text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "tekken").texts("tokenizer.ggml.tokens", {"a"})),
-            "The pre-tokenizer 'tekken' is not supported; llama-bpe, qwen2, qwen35, gpt-2 and default are.");
+            "The metadata 'tokenizer.ggml.bos_token_id' (256) is not a token; there are 256.");
+  EXPECT_EQ(
+      error_of(Builder()
+                   .text("tokenizer.ggml.model", "gpt2")
+                   .text("tokenizer.ggml.pre", "viking")
+                   .texts("tokenizer.ggml.tokens", {"a"})),
+      "The pre-tokenizer 'viking' is not supported; llama-bpe, qwen2, qwen35, tekken, gpt-2 and "
+      "default are.");
 }
 
 TEST(Tokenizer, RefusesNumbersThatAreNoTokens) {
   const auto tokenizer = make(byte_pairs({}, {}, {}));
 
-  EXPECT_EQ(tokenizer->decode(Tokens{256}, {}).error().message, "Token 256 is not in the vocabulary of 256 tokens.");
-  EXPECT_EQ(tokenizer->decode(Tokens{-1}, {}).error().message, "Token -1 is not in the vocabulary of 256 tokens.");
+  EXPECT_EQ(tokenizer->decode(Tokens{256}, {}).error().message,
+            "Token 256 is not in the vocabulary of 256 tokens.");
+  EXPECT_EQ(tokenizer->decode(Tokens{-1}, {}).error().message,
+            "Token -1 is not in the vocabulary of 256 tokens.");
 }
 
 }  // namespace

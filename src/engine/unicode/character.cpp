@@ -4,8 +4,8 @@
 #include <array>
 #include <span>
 
+#include "common/base/utf8.h"
 #include "engine/unicode/tables.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::unicode {
 namespace {
@@ -13,22 +13,24 @@ namespace {
 std::uint16_t classes_searched(char32_t code) {
   if (code > 0x10FFFF) return 0;
   // The last row at or before the code point; the first row stands at 0.
-  const auto row = std::ranges::upper_bound(tables::class_rows, (static_cast<std::uint32_t>(code) << 10) | 0x3FF);
+  const auto row = std::ranges::upper_bound(tables::class_rows,
+                                            (static_cast<std::uint32_t>(code) << 10) | 0x3FF);
   return static_cast<std::uint16_t>(*(row - 1) & 0x3FF);
 }
 
-void append_mapped(std::string& out, char32_t code, std::span<const tables::CaseRange> ranges, std::span<const tables::CaseSequence> sequences) {
+void append_mapped(std::string& out, char32_t code, std::span<const tables::CaseRange> ranges,
+                   std::span<const tables::CaseSequence> sequences) {
   const auto range = std::ranges::lower_bound(ranges, code, {}, &tables::CaseRange::last);
   if (range != ranges.end() && range->first <= code && (code - range->first) % range->step == 0) {
-    append_utf8(out, static_cast<char32_t>(static_cast<std::int32_t>(code) + range->delta));
+    utf8::append(out, static_cast<char32_t>(static_cast<std::int32_t>(code) + range->delta));
     return;
   }
   const auto sequence = std::ranges::lower_bound(sequences, code, {}, &tables::CaseSequence::from);
   if (sequence != sequences.end() && sequence->from == code) {
-    for (const char32_t part : sequence->to) append_utf8(out, part);
+    for (const char32_t part : sequence->to) utf8::append(out, part);
     return;
   }
-  append_utf8(out, code);
+  utf8::append(out, code);
 }
 
 }  // namespace
@@ -43,10 +45,26 @@ std::uint16_t classes(char32_t code) {
   return code < ascii.size() ? ascii[code] : classes_searched(code);
 }
 
-bool is_python_space(char32_t code) { return (code >= 0x1C && code <= 0x1F) || is(code, Class::space); }
+bool is_python_space(char32_t code) {
+  return (code >= 0x1C && code <= 0x1F) || is(code, Class::space);
+}
 
-void append_lower(std::string& out, char32_t code) { append_mapped(out, code, tables::lower_ranges, tables::lower_sequences); }
-void append_upper(std::string& out, char32_t code) { append_mapped(out, code, tables::upper_ranges, tables::upper_sequences); }
-void append_title(std::string& out, char32_t code) { append_mapped(out, code, tables::title_ranges, tables::title_sequences); }
+char32_t base_of(char32_t code) {
+  const auto after =
+      std::ranges::upper_bound(tables::base_ranges, code, {}, &tables::BaseRange::first);
+  if (after == tables::base_ranges.begin()) return code;
+  const tables::BaseRange& range = *std::prev(after);
+  return code <= range.last ? range.base : code;
+}
+
+void append_lower(std::string& out, char32_t code) {
+  append_mapped(out, code, tables::lower_ranges, tables::lower_sequences);
+}
+void append_upper(std::string& out, char32_t code) {
+  append_mapped(out, code, tables::upper_ranges, tables::upper_sequences);
+}
+void append_title(std::string& out, char32_t code) {
+  append_mapped(out, code, tables::title_ranges, tables::title_sequences);
+}
 
 }  // namespace weft::unicode

@@ -8,7 +8,8 @@
 
 namespace weft::unicode::tables {
 
-// Sorted; a row says what every code point from (row >> 10) on to the next row is: the flags of ClassFlag in the low 10 bits.
+// Sorted; a row says what every code point from (row >> 10) on to the next row is: the flags of
+// ClassFlag in the low 10 bits.
 extern const std::span<const std::uint32_t> class_rows;
 
 // first, first + step, ... last map to themselves + delta.
@@ -23,5 +24,11 @@ struct CaseSequence {
 };
 extern const std::span<const CaseRange> lower_ranges, upper_ranges, title_ranges;
 extern const std::span<const CaseSequence> lower_sequences, upper_sequences, title_sequences;
+
+// Sorted: first to last decompose (NFD) into something that begins with `base`.
+struct BaseRange {
+  char32_t first, last, base;
+};
+extern const std::span<const BaseRange> base_ranges;
 
 }  // namespace weft::unicode::tables

@@ -1,43 +1,10 @@
-// Text is decoded strictly, and characters are what Unicode's tables say.
+// Characters are what Unicode's tables say.
 #include <gtest/gtest.h>
 
 #include "engine/unicode/character.h"
-#include "engine/unicode/utf8.h"
 
 namespace weft::unicode {
 namespace {
-
-TEST(Utf8, EveryCodePointComesBackFromItsBytes) {
-  for (char32_t code = 0; code <= 0x10FFFF; ++code) {
-    if (code >= 0xD800 && code <= 0xDFFF) continue;
-    const std::string text = to_utf8(code);
-
-    const Decoded decoded = decode(text, 0);
-
-    ASSERT_TRUE(decoded.valid) << static_cast<std::uint32_t>(code);
-    ASSERT_EQ(decoded.code, code);
-    ASSERT_EQ(decoded.bytes, text.size());
-  }
-}
-
-TEST(Utf8, OverlongFormsSurrogatesAndStrayBytesAreInvalid) {
-  for (const std::string_view text : {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
-                                      "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xC3", "\xE2\x82", "\xF0\x9F\x98", "\xC3\x28"}) {
-    EXPECT_FALSE(decode(text, 0).valid) << testing::PrintToString(text);
-    EXPECT_EQ(find_invalid("12345678ok" + std::string(text)), 10u) << testing::PrintToString(text);
-  }
-}
-
-TEST(Utf8, AnUnfinishedCharacterAtTheEndIsMeasured) {
-  EXPECT_EQ(unfinished_bytes(""), 0u);
-  EXPECT_EQ(unfinished_bytes("abc"), 0u);
-  EXPECT_EQ(unfinished_bytes("a\xF0"), 1u);
-  EXPECT_EQ(unfinished_bytes("a\xF0\x9F"), 2u);
-  EXPECT_EQ(unfinished_bytes("a\xF0\x9F\x98"), 3u);
-  EXPECT_EQ(unfinished_bytes("a\xF0\x9F\x98\x80"), 0u);
-  EXPECT_EQ(unfinished_bytes("a\x80\x80"), 0u);  // Nothing that comes can make this a character.
-  EXPECT_EQ(unfinished_bytes("\xED\xA0"), 0u);   // Half of a surrogate.
-}
 
 TEST(Character, ClassesAreThoseOfUnicode) {
   EXPECT_TRUE(is(U'a', Class::letter));
@@ -56,6 +23,17 @@ TEST(Character, ClassesAreThoseOfUnicode) {
   EXPECT_TRUE(is_python_space(0x001C));
   EXPECT_FALSE(is(0x200B, Class::printable));
   EXPECT_EQ(classes(0x110000), 0);
+}
+
+TEST(Character, BasesAreWhatDecompositionsBeginWith) {
+  EXPECT_EQ(base_of(U'a'), U'a');
+  EXPECT_EQ(base_of(U'é'), U'e');
+  EXPECT_EQ(base_of(U'Ǖ'), U'U');
+  EXPECT_EQ(base_of(U'ß'), U'ß');
+  EXPECT_EQ(base_of(U'한'), char32_t{0x1112});
+  EXPECT_EQ(base_of(0xC0), U'A');
+  EXPECT_EQ(base_of(0xBF), char32_t{0xBF});
+  EXPECT_EQ(base_of(0x10FFFF), char32_t{0x10FFFF});
 }
 
 TEST(Character, CaseMappingsMayGrow) {

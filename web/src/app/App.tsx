@@ -1,5 +1,5 @@
-// The shell around every page: the head with the sign and the ways to go, and the page. The first page comes with the app, every
-// other one when somebody goes there.
+// The shell around every page: the head with the sign and the links to the pages, and the page. The first page comes with the
+// app, every other page when it is opened.
 import { lazy, Suspense, useEffect } from 'react';
 import type { Engine } from '../engine/engine';
 import type { Throttle } from '../engine/throttle';
@@ -67,8 +67,9 @@ export function App({ engine, throttle, base }: { engine: Engine; throttle: Thro
       {page === 'contribute' ? (
         <footer className="mt-16 border-t border-line py-8 text-sm text-soft">
           <p className="max-w-prose">
-            The machine that computes a task sees its inputs in the clear. Results are checked before they are paid: by a second
-            worker, by an audit, or by arithmetic.
+            The machine that computes a task sees its inputs in the clear. Results are checked before they are paid: parts of
+            them are computed again, by the coordinator or by workers that it trusts. Pay of a new worker is free to spend ten minutes
+            later, so that a wrong result that is found late earns nothing.
           </p>
         </footer>
       ) : null}

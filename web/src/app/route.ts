@@ -1,4 +1,4 @@
-// Which page is shown, from the address. Links between pages change it without loading anew, so that what runs goes on.
+// Which page is shown, from the address. Links between pages change it without a reload, so that running work continues.
 import { useSyncExternalStore, type MouseEvent } from 'react';
 
 export type Page = 'contribute' | 'dashboard' | 'playground' | 'chat';

@@ -137,7 +137,7 @@ export class Engine {
     this.#port.postMessage(message);
   }
 
-  /** Loaded with the first chain that wants lines: whoever only looks needs none. */
+  /** Loaded with the first chain that wants lines: a visitor that serves no model needs none. */
   #lines(order: LinesOrder): void {
     this.#peers ??= import('./peers').then(
       ({ Peers }) => new Peers({ say: (news, transfer) => this.#port?.postMessage({ type: 'line', news }, transfer) }),

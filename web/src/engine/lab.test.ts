@@ -33,10 +33,10 @@ describe('Lab', () => {
     const second = lab.call('sign', 'second');
     const [run, sign] = [ports[0]?.of('run')[0]?.call ?? 0, ports[0]?.of('sign')[0]?.call ?? 0];
 
-    ports[0]?.say({ call: sign, answer: { client: 'c', nonce: 'n', signature: 's' } });
+    ports[0]?.say({ call: sign, answer: { client: 'c', nonce: 'n', time: '1', signature: 's' } });
     ports[0]?.say({ call: run, refusal: 'bindings[0]: wrong', missing: false });
 
-    await expect(second).resolves.toEqual({ client: 'c', nonce: 'n', signature: 's' });
+    await expect(second).resolves.toEqual({ client: 'c', nonce: 'n', time: '1', signature: 's' });
     await expect(first).rejects.toThrow('bindings[0]: wrong');
   });
 
@@ -49,7 +49,7 @@ describe('Lab', () => {
     await expect(opening).rejects.toBeInstanceOf(LabMissing);
   });
 
-  it('ends what runs by ending the Worker, and begins anew at the next call', async () => {
+  it('ends what runs by ending the Worker, and starts a new one at the next call', async () => {
     const { lab, ports } = setUp();
     const running = lab.run('');
 

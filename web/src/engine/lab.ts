@@ -60,7 +60,7 @@ export class Lab {
     this.#runs = [run, ...this.#runs].slice(0, runsMax);
   }
 
-  /** Ends whatever runs: a browser has no other way to interrupt a dispatch. The next call begins anew. */
+  /** Ends the running program: a browser has no other way to interrupt a dispatch. The next call starts a new Worker. */
   stop(why = 'Stopped.'): void {
     this.#port?.terminate();
     this.#port = null;

@@ -31,7 +31,7 @@ export type LabRates = {
   readonly int8OperationsPerSecond: number;
   readonly byTimestamps: boolean;
 };
-export type SignedSubmission = { readonly client: string; readonly nonce: string; readonly signature: string };
+export type SignedRequest = { readonly client: string; readonly nonce: string; readonly time: string; readonly signature: string };
 
 /** Every method with its argument and its answer. */
 export type LabCalls = {
@@ -40,7 +40,8 @@ export type LabCalls = {
   compile: { argument: string; answer: { readonly messages: readonly CompileMessage[] } };
   check: { argument: string; answer: object };
   run: { argument: string; answer: LabRun };
-  sign: { argument: string; answer: SignedSubmission };
+  /** "COORDINATOR METHOD TARGET", a newline and the body. */
+  sign: { argument: string; answer: SignedRequest };
   counters: { argument: boolean; answer: GpuCounters | null };
 };
 export type LabMethod = keyof LabCalls;

@@ -37,7 +37,7 @@ async function answer(message: ToLab): Promise<LabCalls[LabMethod]['answer']> {
     case 'run':
       return module.lab.run(message.argument);
     case 'sign':
-      return module.signSubmission(message.argument);
+      return module.signRequest(message.argument);
   }
 }
 

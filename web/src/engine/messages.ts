@@ -19,9 +19,9 @@ export type DeviceReport = {
 /** Rates from an earlier visit, and the device they are of. */
 export type KnownRates = Pick<DeviceReport, 'vendor' | 'architecture' | 'description' | 'copyGbPerS' | 'f32GflopPerS'>;
 
-/** What somebody lets this tab take. Tasks and models keep to it. */
+/** What the user lets this tab take. Tasks and models keep to it. */
 export type Limits = {
-  /** Of the time, in (0, 1]. */
+  /** Share of the time, in (0, 1]. */
   readonly share: number;
   /** For tasks and models together; null: as much as is usual. Holds from the next joining on. */
   readonly memoryBytes: number | null;

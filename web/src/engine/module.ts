@@ -1,6 +1,6 @@
 // The engine's own interface, as src/apps/worker/web/README.md gives it. Its events are FromWorker messages.
 import type { GpuWatch } from './gpuCounters';
-import type { CompileMessage, LabDevice, LabRates, LabRun, SignedSubmission } from './labMessages';
+import type { CompileMessage, LabDevice, LabRates, LabRun, SignedRequest } from './labMessages';
 import type { DeviceKind, KnownRates, LineNews, Usage } from './messages';
 
 export type EngineModule = {
@@ -14,7 +14,7 @@ export type EngineModule = {
   lines(news: LineNews): void;
   exportWallet(): Promise<readonly number[]>;
   importWallet(numbers: readonly number[]): Promise<string>;
-  signSubmission(manifest: string): Promise<SignedSubmission>;
+  signRequest(request: string): Promise<SignedRequest>;
   readonly lab: {
     open(): Promise<LabDevice>;
     measure(): Promise<LabRates>;

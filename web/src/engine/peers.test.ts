@@ -1,7 +1,7 @@
 // Signals come when they come: before this page was told of the chain they belong to, or while it still has the chain's earlier epoch.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LineNews } from './messages';
-import { Peers } from './peers';
+import { candidatesMax, Peers } from './peers';
 
 /** What Peers uses of a connection; it notes what it is told. */
 class FakeConnection {
@@ -92,5 +92,19 @@ describe('lines to other tabs', () => {
     for (let chain = 100; chain < 500; ++chain) await signals(chain, 1);
     await open(499, 1);
     expect(answers()).toHaveLength(1);
+  });
+
+  it('takes so many candidates of one member', async () => {
+    await open(7, 1);
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: offer });
+    for (let i = 0; i < 10 * candidatesMax; ++i) await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: candidate });
+    expect(FakeConnection.made[0]?.candidates).toHaveLength(candidatesMax);
+  });
+
+  it('and so many that come before its call', async () => {
+    await open(7, 1);
+    for (let i = 0; i < 10 * candidatesMax; ++i) await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: candidate });
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: offer });
+    expect(FakeConnection.made[0]?.candidates).toHaveLength(candidatesMax);
   });
 });

@@ -6,11 +6,15 @@ type Line = {
   readonly connection: RTCPeerConnection;
   /** Candidates that came before the description they belong to. */
   readonly early: RTCIceCandidateInit[];
+  /** How many the other member sent, early ones included. */
+  candidates: number;
 };
 type Chain = { readonly epoch: number; readonly lines: Map<number, Line> };
 type Signal = { description?: RTCSessionDescriptionInit; candidate?: RTCIceCandidateInit };
 
 const earlySignalsMax = 256;
+/** A browser has some ten; each is an address that this one calls. */
+export const candidatesMax = 32;
 
 export type PeersOptions = {
   readonly say: (news: LineNews, transfer: Transferable[]) => void;
@@ -19,7 +23,7 @@ export type PeersOptions = {
 export class Peers {
   readonly #options: PeersOptions;
   readonly #chains = new Map<number, Chain>();
-  /** Of members that were told of the chain before us. */
+  /** Signals from members that were told of the chain before this tab. */
   #early: { chain: number; epoch: number; from: number; text: string }[] = [];
 
   constructor(options: PeersOptions) {
@@ -50,7 +54,7 @@ export class Peers {
     const calls: Promise<void>[] = [];
     for (const member of members) {
       const connection = new RTCPeerConnection({ iceServers: [...iceServers] });
-      made.lines.set(member, { connection, early: [] });
+      made.lines.set(member, { connection, early: [], candidates: 0 });
       const hand = (channel: RTCDataChannel) => this.#options.say({ type: 'channel', chain, epoch, member, channel }, [channel as unknown as Transferable]);
       const say = (signal: Signal) => this.#options.say({ type: 'signal', chain, epoch, member, text: JSON.stringify(signal) }, []);
       connection.onicecandidate = ({ candidate }) => {
@@ -75,7 +79,7 @@ export class Peers {
     const known = this.#chains.get(chain);
     if (known === undefined || known.epoch < epoch || !known.lines.has(from)) {
       this.#early.push({ chain, epoch, from, text });
-      if (this.#early.length > earlySignalsMax) this.#early.shift(); // Of a chain that never came to be.
+      if (this.#early.length > earlySignalsMax) this.#early.shift(); // The oldest may belong to a chain that never formed.
       return;
     }
     const line = known.lines.get(from);
@@ -94,7 +98,7 @@ export class Peers {
           }
         }
       }
-      if (candidate !== undefined) {
+      if (candidate !== undefined && ++line.candidates <= candidatesMax) {
         if (connection.remoteDescription === null) line.early.push(candidate);
         else await connection.addIceCandidate(candidate);
       }

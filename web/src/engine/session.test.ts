@@ -67,7 +67,7 @@ describe('reduce', () => {
     expect(session.tasks[0]?.index).toBe(recordsMax + 49);
   });
 
-  it('keeps wallet and balance over a new start, and begins to count anew', () => {
+  it('keeps wallet and balance over a new start, and resets its counters', () => {
     const before = play(running(0), [0, { type: 'wallet', address: 'A' }], [1, paid(0, 5)], [2, { type: 'stopped' }]);
 
     expect(started(before, 10)).toMatchObject({ address: 'A', balance: 105, earned: 0, accepted: 0, phase: 'loading', startedAt: 10 });

@@ -16,12 +16,12 @@ export type TaskRecord = TaskName & {
   readonly state: TaskState;
   readonly startedAt: number;
   readonly endedAt?: number;
-  /** Of its job; empty until it is done. */
+  /** The job's name; empty until the task is done. */
   readonly name: string;
   readonly gpuSeconds: number;
-  /** Of its inputs and outputs; 0 until it is done. */
+  /** Size of the inputs and outputs; 0 until the task is done. */
   readonly bytes: number;
-  /** Of a built-in kernel; 0 where nobody knows. */
+  /** Operations of a built-in kernel; 0 if they are not known. */
   readonly operations: number;
   readonly paid: number;
   readonly note: string;
@@ -85,7 +85,7 @@ function change(tasks: readonly TaskRecord[], name: TaskName, changes: Partial<T
   return tasks.map((task) => (same(task, name) ? { ...task, ...changes } : task));
 }
 
-/** A click on Start: counters begin anew, the wallet stays. */
+/** A click on Start: counters return to zero, the wallet stays. */
 export function started(session: Session, now: number): Session {
   return { ...emptySession, address: session.address, balance: session.balance, limits: session.limits, phase: 'loading', startedAt: now };
 }

@@ -1,4 +1,4 @@
-// What somebody allowed is kept, what is kept is not believed blindly, and reasons to pause come and go.
+// The settings of a user are kept, stored settings are checked before they are used, and reasons to pause come and go.
 import { describe, expect, it, vi } from 'vitest';
 import { FakeBattery, FakePlace, FakeStorage } from '../../test/FakePlace';
 import { keepDevice, recallDevice } from './knownDevice';

@@ -1,9 +1,9 @@
 // How much of this machine the tab may take, and why it takes nothing right now. The settings are kept between visits; tab and
-// battery are watched for as long as the app is open, on whichever page somebody is.
+// battery are watched for as long as the app is open, whichever page is shown.
 import type { Engine } from './engine';
 
 export type Settings = {
-  /** Of the time, in percent, 5 to 100. */
+  /** Share of the time, in percent, 5 to 100. */
   readonly sharePercent: number;
   readonly pauseHidden: boolean;
   readonly pauseOnBattery: boolean;
@@ -28,7 +28,7 @@ export type ThrottleState = { readonly settings: Settings; readonly pausedBy: re
 
 const key = 'weft.limits';
 
-/** What is kept may be of another version, or of anybody's making. */
+/** The stored settings may be of another version, or written by another program. */
 export function readSettings(text: string | null): Settings {
   let kept: unknown;
   try {

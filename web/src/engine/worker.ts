@@ -1,4 +1,4 @@
-// The dedicated Worker in which the engine lives. It holds no WebAssembly until somebody starts the engine or asks for the
+// The dedicated Worker in which the engine lives. It holds no WebAssembly until the user starts the engine or asks for the
 // wallet's key; the address of a wallet that is already there is read without it.
 import type { EngineModule } from './module';
 import { EngineMissing, loadEngine } from './loadEngine';

@@ -23,7 +23,7 @@ describe('draftFor', () => {
   });
 
   it('repeats across the width', () => {
-    const draft = draftFor('someone');
+    const draft = draftFor('a wallet');
     const width = draft.threading.length;
 
     for (let end = 0; end < width; end += 1) expect(warpIsUp(draft, end + width, 3)).toBe(warpIsUp(draft, end, 3));

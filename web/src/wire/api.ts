@@ -115,6 +115,7 @@ export type Workers = {
     readonly device: string;
     readonly f32_gflop_per_s: number;
     readonly held: number;
+    readonly held_pay: number;
     readonly key: string;
     readonly kind: string;
     readonly refused: number;
@@ -167,6 +168,23 @@ export type LedgerJob = {
   }[];
   readonly job: string;
   readonly next: number;
+};
+
+export type Owner = {
+  readonly device: string;
+  readonly devices: readonly {
+    readonly added: number;
+    readonly key: string;
+    readonly name: string;
+    readonly revoked: number;
+    readonly role: string;
+  }[];
+  readonly free: number;
+  readonly granted: number;
+  readonly held: number;
+  readonly held_granted: number;
+  readonly owner: string;
+  readonly staked: number;
 };
 
 export type Problem = {

@@ -15,9 +15,10 @@ export type Capabilities = {
 
 export type Hello = {
   readonly type: 'hello';
-  readonly v: 1;
+  readonly v: 3;
   readonly versions: readonly number[];
   readonly key: string;
+  readonly nonce: string;
   readonly kind: 'native' | 'browser';
   readonly software: string;
   readonly slots: number;
@@ -27,21 +28,24 @@ export type Hello = {
 
 export type Challenge = {
   readonly type: 'challenge';
-  readonly v: 1;
+  readonly v: 3;
   readonly version: number;
   readonly nonce: string;
   readonly coordinator: string;
+  readonly signature: string;
+  readonly invite_file?: string;
 };
 
 export type Prove = {
   readonly type: 'prove';
-  readonly v: 1;
+  readonly v: 3;
   readonly signature: string;
+  readonly invite?: string;
 };
 
 export type Welcome = {
   readonly type: 'welcome';
-  readonly v: 1;
+  readonly v: 3;
   readonly session: string;
   readonly beat_ms: number;
   readonly blob_token: string;
@@ -56,7 +60,7 @@ export type HeldTask = {
 
 export type Resume = {
   readonly type: 'resume';
-  readonly v: 1;
+  readonly v: 3;
   readonly held: readonly HeldTask[];
 };
 
@@ -77,7 +81,7 @@ export type ResumePoint = {
 
 export type Lease = {
   readonly type: 'lease';
-  readonly v: 1;
+  readonly v: 3;
   readonly job: string;
   readonly manifest: string;
   readonly piece_workgroups_max: number;
@@ -97,7 +101,7 @@ export type OutputPart = {
 
 export type TaskResult = {
   readonly type: 'result';
-  readonly v: 1;
+  readonly v: 3;
   readonly task: string;
   readonly attempt: number;
   readonly root: string;
@@ -115,14 +119,14 @@ export type ReceiptItem = {
 
 export type Receipt = {
   readonly type: 'receipt';
-  readonly v: 1;
+  readonly v: 3;
   readonly items: readonly ReceiptItem[];
   readonly signature: string;
 };
 
 export type TaskFailed = {
   readonly type: 'failed';
-  readonly v: 1;
+  readonly v: 3;
   readonly task: string;
   readonly attempt: number;
   readonly code: string;
@@ -131,13 +135,13 @@ export type TaskFailed = {
 
 export type Beat = {
   readonly type: 'beat';
-  readonly v: 1;
+  readonly v: 3;
   readonly running: number;
 };
 
 export type Checkpoint = {
   readonly type: 'checkpoint';
-  readonly v: 1;
+  readonly v: 3;
   readonly task: string;
   readonly attempt: number;
   readonly blob: string;
@@ -149,19 +153,19 @@ export type Checkpoint = {
 
 export type Slots = {
   readonly type: 'slots';
-  readonly v: 1;
+  readonly v: 3;
   readonly slots: number;
 };
 
 export type Bye = {
   readonly type: 'bye';
-  readonly v: 1;
+  readonly v: 3;
   readonly reason: string;
 };
 
 export type Verdict = {
   readonly type: 'verdict';
-  readonly v: 1;
+  readonly v: 3;
   readonly task: string;
   readonly attempt: number;
   readonly accepted: boolean;
@@ -172,14 +176,14 @@ export type Verdict = {
 
 export type Cancel = {
   readonly type: 'cancel';
-  readonly v: 1;
+  readonly v: 3;
   readonly tasks: readonly HeldTask[];
   readonly reason: string;
 };
 
 export type Yield = {
   readonly type: 'yield';
-  readonly v: 1;
+  readonly v: 3;
   readonly tasks: readonly HeldTask[];
 };
 
@@ -190,7 +194,7 @@ export type ChunkName = {
 
 export type OpenChunks = {
   readonly type: 'open';
-  readonly v: 1;
+  readonly v: 3;
   readonly task: string;
   readonly attempt: number;
   readonly chunks: readonly ChunkName[];
@@ -205,7 +209,7 @@ export type ChunkPath = {
 
 export type Opening = {
   readonly type: 'opening';
-  readonly v: 1;
+  readonly v: 3;
   readonly task: string;
   readonly attempt: number;
   readonly roots: readonly string[];
@@ -214,7 +218,7 @@ export type Opening = {
 
 export type ErrorMessage = {
   readonly type: 'error';
-  readonly v: 1;
+  readonly v: 3;
   readonly code: string;
   readonly message: string;
 };

@@ -1,7 +1,9 @@
-// A thread on which calls are made that take long, so that the thread that wants them made can hear and speak meanwhile.
+// A thread on which calls are made that take long, so that the thread that wants them made can hear
+// and speak meanwhile.
 //
-// Threading: run() on the caller's thread, which `post` leads back to. Lifetime: the destructor waits for the call that is being made;
-// those that wait are dropped, and who awaits them is not resumed.
+// Threading: run() on the caller's thread, which `post` leads back to. Lifetime: the destructor
+// waits for the call that is being made; those that wait are dropped, and who awaits them is not
+// resumed.
 #pragma once
 
 #include <condition_variable>

@@ -31,7 +31,8 @@ class Loop {
   std::deque<std::function<void()>> queue_;
 };
 
-Async<> note(CallThread& calls, int number, std::vector<int>& made, std::vector<int>& resumed, std::thread::id here) {
+Async<> note(CallThread& calls, int number, std::vector<int>& made, std::vector<int>& resumed,
+             std::thread::id here) {
   std::thread::id there;
   co_await calls.run([&] {
     there = std::this_thread::get_id();
@@ -76,7 +77,9 @@ TEST(CallThread, WaitsForTheCallThatIsBeingMadeWhenItEnds) {
     std::mutex gate;
     std::condition_variable begun;
     bool begins = false;
-    auto work = [](CallThread& thread, std::function<void()> call) -> Async<> { co_await thread.run(std::move(call)); };
+    auto work = [](CallThread& thread, std::function<void()> call) -> Async<> {
+      co_await thread.run(std::move(call));
+    };
     start(work(calls, [&] {
       {
         const std::lock_guard lock(gate);

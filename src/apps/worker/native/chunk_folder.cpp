@@ -1,9 +1,13 @@
 #include "apps/worker/native/chunk_folder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
+
+#include <sys/stat.h>
 
 #include "engine/gguf/mapped_file.h"
 
@@ -12,7 +16,8 @@ namespace {
 
 class Descriptor {
  public:
-  Descriptor(const std::filesystem::path& path, int flags) : value_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
+  Descriptor(const std::filesystem::path& path, int flags)
+      : value_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
   Descriptor(const Descriptor&) = delete;
   ~Descriptor() {
     if (value_ >= 0) ::close(value_);
@@ -36,7 +41,8 @@ bool read_at(int descriptor, std::span<std::uint8_t> out, std::uint64_t offset) 
 
 bool write_at(int descriptor, ByteSpan bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t put =
+        ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put <= 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
@@ -58,21 +64,66 @@ std::optional<ByteVector> ChunkFolder::read(const ModelFile& file, std::uint32_t
 
 Result<> ChunkFolder::write(const ModelFile& file, std::uint32_t chunk, ByteSpan bytes) const {
   const auto refused = [&] {
-    return fail(ErrorCode::unavailable, "The model cannot be kept in {}: {}. Free some space there, or set XDG_CACHE_HOME.", folder_.string(),
-                std::generic_category().message(errno));
+    return fail(ErrorCode::unavailable,
+                "The model cannot be kept in {}: {}. Free some space there, or set XDG_CACHE_HOME.",
+                folder_.string(), std::generic_category().message(errno));
   };
+  if (bytes_max_ != 0 && file.bytes > bytes_max_)
+    return fail(ErrorCode::resource_exhausted,
+                "The model has {} bytes; at most {} are kept on this disk (weft work "
+                "--model-disk-mb).",
+                file.bytes, bytes_max_);
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
+  make_room(file, bytes.size());
   const Descriptor out(weights(file), O_RDWR | O_CREAT);
   // Its full length from the start, so that it can be mapped.
-  if (!out || ::ftruncate(out.get(), static_cast<off_t>(file.bytes)) != 0 || !write_at(out.get(), bytes, file.chunk_begin(chunk))) return refused();
+  if (!out || ::ftruncate(out.get(), static_cast<off_t>(file.bytes)) != 0 ||
+      !write_at(out.get(), bytes, file.chunk_begin(chunk)))
+    return refused();
   const Descriptor have(list(file), O_RDWR | O_CREAT);
   const std::uint8_t there = 1;
   if (!have || !write_at(have.get(), {&there, 1}, chunk)) return refused();
   return {};
 }
 
+void ChunkFolder::make_room(const ModelFile& file, std::uint64_t bytes) const {
+  if (bytes_max_ == 0) return;
+  struct Stored {
+    std::filesystem::path weights;
+    std::filesystem::path list;
+    std::uint64_t bytes = 0;
+    timespec used{};
+  };
+  std::vector<Stored> models;
+  std::uint64_t total = bytes;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
+    if (entry.path().extension() != ".gguf") continue;
+    Stored model{.weights = entry.path(), .list = entry.path(), .used = {}};
+    model.list.replace_extension(".chunks");
+    struct stat about{};
+    if (::stat(model.weights.c_str(), &about) != 0) continue;
+    constexpr std::uint64_t block = 512;  // What st_blocks counts, on every file system.
+    model.bytes = static_cast<std::uint64_t>(about.st_blocks) * block;
+    total += model.bytes;
+    if (::stat(model.list.c_str(), &about) == 0) model.used = about.st_mtim;
+    if (model.weights != weights(file)) models.push_back(std::move(model));
+  }
+  std::ranges::sort(models, [](const Stored& a, const Stored& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
+  for (const Stored& model : models) {
+    if (total <= bytes_max_) return;
+    // The list first: without it no chunk is there.
+    std::filesystem::remove(model.list, error);
+    std::filesystem::remove(model.weights, error);
+    total -= model.bytes;
+  }
+}
+
 Result<std::unique_ptr<gguf::Source>> ChunkFolder::open(const ModelFile& file) const {
+  ::utimensat(AT_FDCWD, list(file).c_str(), nullptr, 0);  // It was used now.
   WEFT_ASSIGN(auto mapped, gguf::MappedFile::open(weights(file).string()));
   return mapped;
 }

@@ -14,9 +14,11 @@ namespace {
 constexpr std::uint64_t products_per_piece = std::uint64_t{1} << 28;
 
 // The CPU executor never waits for anything, so its coroutine ends inside start().
-Result<exec::Output> run_to_end(exec::Executor& executor, std::shared_ptr<const exec::Job> job, exec::RunOptions options) {
+Result<exec::Output> run_to_end(exec::Executor& executor, std::shared_ptr<const exec::Job> job,
+                                exec::RunOptions options) {
   std::optional<Result<exec::Output>> result;
-  start<Result<exec::Output>>(executor.run(std::move(job), options), [&](Result<exec::Output> output) { result = std::move(output); });
+  start<Result<exec::Output>>(executor.run(std::move(job), options),
+                              [&](Result<exec::Output> output) { result = std::move(output); });
   check(result.has_value(), "a CPU kernel runs to its end at once");
   return std::move(*result);
 }
@@ -55,8 +57,10 @@ Result<exec::Output> CpuRunner::run(const TaskRun& task) {
   interrupted_ = false;
   const Instant deadline = now() + task.wall_max;
   const manifest::Manifest& manifest = task.job->manifest;
-  const std::uint64_t products_per_row = std::max<std::uint64_t>(1, std::uint64_t{manifest.kernel.n} * manifest.kernel.k);
-  const auto rows = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(products_per_piece / products_per_row, 1, ~std::uint32_t{0}));
+  const std::uint64_t products_per_row =
+      std::max<std::uint64_t>(1, std::uint64_t{manifest.kernel.n} * manifest.kernel.k);
+  const auto rows = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(products_per_piece / products_per_row, 1, ~std::uint32_t{0}));
   exec::Output whole;
   for (const manifest::Range& piece : manifest::pieces(manifest, task.options.range, rows)) {
     if (interrupted_) return fail(ErrorCode::cancelled, "The task was cancelled.");

@@ -1,5 +1,6 @@
-// Kernel jobs on this machine's processor, in this process: built-in code only, never a stranger's. In pieces of a tenth of a
-// second or so, between which an interrupt and the task's wall time are heeded.
+// Kernel jobs on this machine's processor, in this process: built-in code only, never a stranger's.
+// In pieces of a tenth of a second or so, between which an interrupt and the task's wall time are
+// heeded.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,8 @@ class CpuRunner final : public BlockingRunner {
   std::unique_ptr<exec::Executor> executor_;
 };
 
-// The processor's name, and its measured rate on the built-in matrix product (int8 operations, counted as multiply and add).
+// The processor's name, and its measured rate on the built-in matrix product (int8 operations,
+// counted as multiply and add).
 [[nodiscard]] protocol::Capabilities measure_cpu(std::uint64_t memory_bytes);
 
 }  // namespace weft::worker

@@ -11,7 +11,8 @@ std::string blob_path(const Hash& hash) { return "/v1/blobs/" + hash.text(); }
 
 }  // namespace
 
-NativeHost::NativeHost(net::Client& client, std::string path) : client_(client), path_(std::move(path)) {}
+NativeHost::NativeHost(net::Client& client, std::string path)
+    : client_(client), path_(std::move(path)) {}
 
 NativeHost::~NativeHost() { drop_socket(); }
 
@@ -29,10 +30,11 @@ void NativeHost::connect(SocketEvents events) {
   const auto call = [kept = events_](auto member, auto... arguments) {
     if (auto event = (*kept).*member) event(std::move(arguments)...);
   };
-  socket_ = client_.connect(path_, {.open = [call] { call(&SocketEvents::open); },
-                                    .text = [call](std::string text) { call(&SocketEvents::text, std::move(text)); },
-                                    .binary = [call](ByteVector bytes) { call(&SocketEvents::binary, std::move(bytes)); },
-                                    .closed = [call](const Error& why) { call(&SocketEvents::closed, why.message); }});
+  socket_ = client_.connect(
+      path_, {.open = [call] { call(&SocketEvents::open); },
+              .text = [call](std::string text) { call(&SocketEvents::text, std::move(text)); },
+              .binary = [call](ByteVector bytes) { call(&SocketEvents::binary, std::move(bytes)); },
+              .closed = [call](const Error& why) { call(&SocketEvents::closed, why.message); }});
 }
 
 void NativeHost::send_text(std::string text) {
@@ -45,22 +47,27 @@ void NativeHost::send_binary(ByteVector bytes) {
 
 void NativeHost::close() { drop_socket(); }
 
-void NativeHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token, std::function<void(Result<ByteVector>)> done) {
+void NativeHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
+                            std::function<void(Result<ByteVector>)> done) {
   net::Request request = net::with_bearer(net::get(blob_path(hash)), token);
   request.timeout = blob_timeout;
-  client_.send(std::move(request), [bytes_max, done = std::move(done)](Result<net::Response> answer) {
+  client_.send(std::move(request), [bytes_max,
+                                    done = std::move(done)](Result<net::Response> answer) {
     if (!answer) return done(std::unexpected(std::move(answer).error()));
     if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
     if (answer->body.size() > bytes_max) {
-      return done(fail(ErrorCode::resource_exhausted, "A blob has {} bytes; at most {} are taken.", answer->body.size(), bytes_max));
+      return done(fail(ErrorCode::resource_exhausted, "A blob has {} bytes; at most {} are taken.",
+                       answer->body.size(), bytes_max));
     }
     const ByteSpan bytes = as_bytes(std::string_view(answer->body));
     done(ByteVector(bytes.begin(), bytes.end()));
   });
 }
 
-void NativeHost::put_blob(const Hash& hash, ByteVector bytes, std::string token, std::function<void(Result<>)> done) {
-  net::Request request = net::with_bearer(net::put(blob_path(hash), std::string(as_text(bytes))), token);
+void NativeHost::put_blob(const Hash& hash, ByteVector bytes, std::string token,
+                          std::function<void(Result<>)> done) {
+  net::Request request =
+      net::with_bearer(net::put(blob_path(hash), std::string(as_text(bytes))), token);
   request.timeout = blob_timeout;
   client_.send(std::move(request), [done = std::move(done)](Result<net::Response> answer) {
     if (!answer) return done(std::unexpected(std::move(answer).error()));
@@ -69,7 +76,9 @@ void NativeHost::put_blob(const Hash& hash, ByteVector bytes, std::string token,
   });
 }
 
-void NativeHost::after(Duration delay, std::function<void()> work) { client_.after(delay, std::move(work)); }
+void NativeHost::after(Duration delay, std::function<void()> work) {
+  client_.after(delay, std::move(work));
+}
 
 Instant NativeHost::now() { return weft::now(); }
 

@@ -1,14 +1,16 @@
-// The session's Host natively: WebSocket, HTTP and timers of one net::Client, whose event-loop thread is the session's.
+// The session's Host natively: WebSocket, HTTP and timers of one net::Client, whose event-loop
+// thread is the session's.
 //
-// Threading: made anywhere; everything else on the client's thread. Lifetime: outlived by the client.
+// Threading: made anywhere; everything else on the client's thread. Lifetime: outlived by the
+// client.
 #pragma once
 
 #include <memory>
 #include <random>
 #include <string>
 
-#include "apps/worker/host.h"
-#include "service/net/client.h"
+#include "platform/net/client.h"
+#include "worker/tasks/host.h"
 
 namespace weft::worker {
 
@@ -22,8 +24,10 @@ class NativeHost final : public Host {
   void send_text(std::string text) override;
   void send_binary(ByteVector bytes) override;
   void close() override;
-  void fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token, std::function<void(Result<ByteVector>)> done) override;
-  void put_blob(const Hash& hash, ByteVector bytes, std::string token, std::function<void(Result<>)> done) override;
+  void fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
+                  std::function<void(Result<ByteVector>)> done) override;
+  void put_blob(const Hash& hash, ByteVector bytes, std::string token,
+                std::function<void(Result<>)> done) override;
   void after(Duration delay, std::function<void()> work) override;
   [[nodiscard]] Instant now() override;
   [[nodiscard]] double random() override;
@@ -34,7 +38,8 @@ class NativeHost final : public Host {
   net::Client& client_;
   const std::string path_;
   std::shared_ptr<net::Socket> socket_;
-  std::shared_ptr<SocketEvents> events_;  // Of the current socket; emptied when it is dropped, so that nothing follows.
+  std::shared_ptr<SocketEvents>
+      events_;  // The current socket's; emptied when it is dropped, so that nothing follows.
   std::mt19937_64 random_{std::random_device{}()};
 };
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <format>
 #include <utility>
 
+#include "common/base/format.h"
 #include "common/base/log.h"
 #include "common/crypto/hmac.h"
 
@@ -18,14 +18,13 @@ constexpr std::size_t strangers_max = 64;
 constexpr Duration hello_max = std::chrono::seconds(5);
 constexpr Duration call_max = std::chrono::seconds(1);
 
-bool is_local(std::string_view address) {
-  return address.starts_with("127.") || address == "::1" || address.starts_with("169.254.") || address.starts_with("fe80:");
-}
-
 }  // namespace
 
 Result<TcpLine> TcpLine::parse(std::string_view text) {
-  const auto malformed = [&] { return fail(ErrorCode::invalid_argument, "{} is no line of the form tcp://ADDRESS:PORT#FINGERPRINT.", text); };
+  const auto malformed = [&] {
+    return fail(ErrorCode::invalid_argument,
+                "{} is not a line of the form tcp://ADDRESS:PORT#FINGERPRINT.", text);
+  };
   constexpr std::string_view scheme = "tcp://";
   const auto hash = text.find('#');
   if (!text.starts_with(scheme) || hash == std::string_view::npos) return malformed();
@@ -44,14 +43,19 @@ Result<TcpLine> TcpLine::parse(std::string_view text) {
   return out;
 }
 
-std::string TcpLine::text() const { return std::format("tcp://{}:{}#{}", address.contains(':') ? "[" + address + "]" : address, port, fingerprint); }
+std::string TcpLine::text() const {
+  return weft::format("tcp://{}:{}#{}", address.contains(':') ? "[" + address + "]" : address, port,
+                      fingerprint);
+}
 
 Result<std::unique_ptr<TcpLines>> TcpLines::create(Options options) {
   std::unique_ptr<TcpLines> out(new TcpLines(std::move(options)));
   const Options& o = out->options_;
-  WEFT_ASSIGN(out->listener_,
-              net::StreamListener::create({.address = o.listen, .port = o.port, .scratch = o.scratch},
-                                          [lines = out.get()](std::shared_ptr<net::Stream> stream) { lines->taken(std::move(stream)); }));
+  WEFT_ASSIGN(out->listener_, net::StreamListener::create(
+                                  {.address = o.listen, .port = o.port, .scratch = o.scratch},
+                                  [lines = out.get()](std::shared_ptr<net::Stream> stream) {
+                                    lines->taken(std::move(stream));
+                                  }));
   out->line_ = TcpLine{.address = o.address.empty() ? o.listen : o.address,
                        .port = o.address_port == 0 ? out->listener_->port() : o.address_port,
                        .fingerprint = out->listener_->fingerprint()}
@@ -76,34 +80,50 @@ void TcpLines::open(Chain chain, Events events) {
   for (const auto& stranger : std::list(strangers_)) let_in(stranger);
 }
 
-void TcpLines::call(std::uint32_t chain, std::uint32_t member, const std::string& where, const std::shared_ptr<Line>& line) {
+bool TcpLines::calls(const std::string& address) const {
+  const auto peer = net::Address::parse(address);
+  std::vector<net::Address> own;
+  for (const std::string& text : {options_.listen, options_.address}) {
+    if (const auto parsed = net::Address::parse(text)) own.push_back(*parsed);
+  }
+  return peer && may_call(*peer, own, options_.calls);
+}
+
+void TcpLines::call(std::uint32_t chain, std::uint32_t member, const std::string& where,
+                    const std::shared_ptr<Line>& line) {
   const auto found = TcpLine::parse(where);
   const auto give_up = [weak = std::weak_ptr(self_), chain, member, line] {
     if (const auto self = weak.lock(); self && *self != nullptr) (*self)->lost(chain, member, line);
   };
-  if (!found || (!options_.calls_loopback && is_local(found->address)) || line->token.size() != sizeof(wire::LineHello::token))
+  if (!found || !calls(found->address) || line->token.size() != sizeof(wire::LineHello::token))
     return options_.after(Duration::zero(), give_up);
-  net::dial(
-      {.address = found->address, .port = found->port, .fingerprint = found->fingerprint, .patience = call_max},
-      [weak = std::weak_ptr(self_), chain, member, line, give_up](Result<std::shared_ptr<net::Stream>> stream) {
-        const auto self = weak.lock();
-        if (!self || *self == nullptr || !(*self)->is_current(chain, member, line)) return;
-        if (!stream) {
-          log_info("No direct line to a member of the chain: {}", stream.error().message);
-          return give_up();
-        }
-        TcpLines& lines = **self;
-        const Session& session = lines.sessions_.at(chain);
-        wire::LineHello hello{
-            .chain = chain, .epoch = session.epoch, .from = static_cast<std::uint16_t>(session.index), .to = static_cast<std::uint16_t>(member)};
-        std::ranges::copy(line->token, hello.token.begin());
-        line->stream = std::move(*stream);
-        line->stream->send(wire::encode(hello));
-        lines.use(chain, member, line);
-      });
+  net::dial({.address = found->address,
+             .port = found->port,
+             .fingerprint = found->fingerprint,
+             .patience = call_max},
+            [weak = std::weak_ptr(self_), chain, member, line,
+             give_up](Result<std::shared_ptr<net::Stream>> stream) {
+              const auto self = weak.lock();
+              if (!self || *self == nullptr || !(*self)->is_current(chain, member, line)) return;
+              if (!stream) {
+                log_info("No direct line to a member of the chain: {}", stream.error().message);
+                return give_up();
+              }
+              TcpLines& lines = **self;
+              const Session& session = lines.sessions_.at(chain);
+              wire::LineHello hello{.chain = chain,
+                                    .epoch = session.epoch,
+                                    .from = static_cast<std::uint16_t>(session.index),
+                                    .to = static_cast<std::uint16_t>(member)};
+              std::ranges::copy(line->token, hello.token.begin());
+              line->stream = std::move(*stream);
+              line->stream->send(wire::encode(hello));
+              lines.use(chain, member, line);
+            });
 }
 
-bool TcpLines::is_current(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line) const {
+bool TcpLines::is_current(std::uint32_t chain, std::uint32_t member,
+                          const std::shared_ptr<Line>& line) const {
   const auto session = sessions_.find(chain);
   if (session == sessions_.end()) return false;
   const auto known = session->second.lines.find(member);
@@ -116,34 +136,40 @@ void TcpLines::use(std::uint32_t chain, std::uint32_t member, const std::shared_
   const auto current = [weak = std::weak_ptr(self_), chain, member, kept](auto function) {
     const auto self = weak.lock();
     const auto still = kept.lock();
-    if (self && *self != nullptr && still && (*self)->is_current(chain, member, still)) function(**self, still);
+    if (self && *self != nullptr && still && (*self)->is_current(chain, member, still))
+      function(**self, still);
   };
-  line->stream->listen(
-      {.bytes =
-           [chain, member, current](ByteSpan bytes) {
-             current([&](TcpLines& lines, const std::shared_ptr<Line>& that) {
-               if (!that->open) {
-                 if (bytes.empty()) return;
-                 if (bytes[0] != wire::line_welcome) return lines.lost(chain, member, that);
-                 bytes = bytes.subspan(1);
-                 that->open = true;
-                 const auto open = lines.sessions_.at(chain).events.open;
-                 open(member, "tcp");
-               }
-               const auto read = that->reader.read(bytes, [&](ByteVector frame) {
-                 if (!lines.is_current(chain, member, that)) return false;
-                 const auto take = lines.sessions_.at(chain).events.frame;
-                 take(member, std::move(frame));
-                 return true;
-               });
-               if (!read) {
-                 log_warning("A direct line is given up: {}", read.error().message);
-                 lines.lost(chain, member, that);
-               }
-             });
-           },
-       .closed = [chain, member,
-                  current] { current([&](TcpLines& lines, const std::shared_ptr<Line>& that) { lines.lost(chain, member, that); }); }});
+  line->stream->listen({.bytes =
+                            [chain, member, current](ByteSpan bytes) {
+                              current([&](TcpLines& lines, const std::shared_ptr<Line>& that) {
+                                if (!that->open) {
+                                  if (bytes.empty()) return;
+                                  if (bytes[0] != wire::line_welcome)
+                                    return lines.lost(chain, member, that);
+                                  bytes = bytes.subspan(1);
+                                  that->open = true;
+                                  const auto open = lines.sessions_.at(chain).events.open;
+                                  open(member, "tcp");
+                                }
+                                const auto read = that->reader.read(bytes, [&](ByteVector frame) {
+                                  if (!lines.is_current(chain, member, that)) return false;
+                                  const auto take = lines.sessions_.at(chain).events.frame;
+                                  take(member, std::move(frame));
+                                  return true;
+                                });
+                                if (!read) {
+                                  log_warning("A direct line is given up: {}",
+                                              read.error().message);
+                                  lines.lost(chain, member, that);
+                                }
+                              });
+                            },
+                        .closed =
+                            [chain, member, current] {
+                              current([&](TcpLines& lines, const std::shared_ptr<Line>& that) {
+                                lines.lost(chain, member, that);
+                              });
+                            }});
 }
 
 void TcpLines::lost(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line) {
@@ -157,16 +183,22 @@ void TcpLines::lost(std::uint32_t chain, std::uint32_t member, const std::shared
 
 void TcpLines::taken(std::shared_ptr<net::Stream> stream) {
   if (strangers_.size() >= strangers_max) return stream->close();
-  const auto stranger = std::make_shared<Stranger>(Stranger{.stream = std::move(stream), .said = {}});
+  const auto stranger =
+      std::make_shared<Stranger>(Stranger{.stream = std::move(stream), .said = {}});
   strangers_.push_back(stranger);
   const auto with = [weak = std::weak_ptr(self_), kept = std::weak_ptr(stranger)](auto function) {
     const auto self = weak.lock();
     const auto one = kept.lock();
     if (self && *self != nullptr && one) function(**self, one);
   };
-  stranger->stream->listen({.bytes = [with](ByteSpan bytes) { with([&](TcpLines& lines, const auto& one) { lines.on_stranger(one, bytes); }); },
-                            .closed = [with] { with([](TcpLines& lines, const auto& one) { lines.drop(one); }); }});
-  options_.after(hello_max, [with] { with([](TcpLines& lines, const auto& one) { lines.drop(one); }); });
+  stranger->stream->listen(
+      {.bytes =
+           [with](ByteSpan bytes) {
+             with([&](TcpLines& lines, const auto& one) { lines.on_stranger(one, bytes); });
+           },
+       .closed = [with] { with([](TcpLines& lines, const auto& one) { lines.drop(one); }); }});
+  options_.after(hello_max,
+                 [with] { with([](TcpLines& lines, const auto& one) { lines.drop(one); }); });
 }
 
 void TcpLines::drop(const std::shared_ptr<Stranger>& stranger) {
@@ -180,7 +212,8 @@ void TcpLines::on_stranger(const std::shared_ptr<Stranger>& stranger, ByteSpan b
   if (stranger->said.size() == wire::line_hello_bytes) let_in(stranger);
 }
 
-// A caller may be here before we have heard of the chain's epoch: it waits until then, or until hello_max.
+// A caller may be here before we have heard of the chain's epoch: it waits until then, or until
+// hello_max.
 void TcpLines::let_in(const std::shared_ptr<Stranger>& stranger) {
   if (stranger->said.size() < wire::line_hello_bytes) return;
   const auto hello = wire::decode_line_hello(stranger->said);
@@ -189,9 +222,11 @@ void TcpLines::let_in(const std::shared_ptr<Stranger>& stranger) {
   if (found == sessions_.end() || found->second.epoch < hello->epoch) return;
   Session& session = found->second;
   const auto line = session.lines.find(hello->from);
-  if (session.epoch != hello->epoch || session.index != hello->to || hello->from >= session.index || line == session.lines.end() ||
-      line->second->stream != nullptr || !crypto::equal_in_constant_time(hello->token, line->second->token)) {
-    log_warning("{} calls as a member of a chain and is none.", stranger->stream->peer());
+  if (session.epoch != hello->epoch || session.index != hello->to || hello->from >= session.index ||
+      line == session.lines.end() || line->second->stream != nullptr ||
+      !crypto::equal_in_constant_time(hello->token, line->second->token)) {
+    log_warning("{} calls as a member of a chain, with a token that is not valid for it.",
+                stranger->stream->peer());
     return drop(stranger);
   }
   const std::shared_ptr<Line> kept = line->second;

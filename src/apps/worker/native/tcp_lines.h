@@ -1,9 +1,10 @@
-// Direct lines between native workers: TLS over TCP (service/net/streams.h), what is said on them as common/protocol/peer_line.h has it.
-// Who listens is known by the fingerprint that it offered to the coordinator, who calls by the token that the coordinator gave to the
-// two for this epoch of their chain. docs/decisions/0006.
+// Direct lines between native workers: TLS over TCP (platform/net/streams.h), what is said on them
+// as common/protocol/peer_line.h has it. The listener is known by the fingerprint that it offered
+// to the coordinator, the caller by the token that the coordinator gave to the two for this epoch
+// of their chain. docs/decisions/0007.
 //
-// Threading: the thread of the Client on which it is made, as all of PeerLines. Bounds: lines that have not said who they are
-// (strangers_max, hello_max).
+// Threading: the thread of the Client on which it is made, as all of PeerLines. Bounds: lines that
+// have not said who they are (strangers_max, hello_max).
 #pragma once
 
 #include <filesystem>
@@ -13,9 +14,10 @@
 #include <memory>
 #include <string>
 
-#include "apps/worker/serving/serving.h"
+#include "apps/worker/native/peer_address.h"
 #include "common/protocol/peer_line.h"
-#include "service/net/streams.h"
+#include "platform/net/streams.h"
+#include "worker/inference/serving.h"
 
 namespace weft::worker {
 
@@ -26,7 +28,7 @@ class TcpLines final : public PeerLines {
     std::uint16_t port = 0;            // and port; 0: a free one.
     std::string address{};             // Where others find it; empty: `listen`.
     std::uint16_t address_port = 0;    // 0: the one that it listens at.
-    bool calls_loopback = true;        // Otherwise a member that claims to be on this machine is not called.
+    PeerAddressRules calls{};          // Which addresses of other members are called.
     std::filesystem::path scratch;     // An existing folder.
     std::function<void(Duration, std::function<void()>)> after;
   };
@@ -56,20 +58,23 @@ class TcpLines final : public PeerLines {
     Events events;
     std::map<std::uint32_t, std::shared_ptr<Line>> lines;  // By member.
   };
-  // Somebody who called and has not said who it is, or who is here before our own link.
+  // A caller that has not said which member it is, or that called before this worker was linked.
   struct Stranger {
     std::shared_ptr<net::Stream> stream;
     ByteVector said;
   };
 
   explicit TcpLines(Options options) : options_(std::move(options)) {}
+  [[nodiscard]] bool calls(const std::string& address) const;
   void taken(std::shared_ptr<net::Stream> stream);
   void on_stranger(const std::shared_ptr<Stranger>& stranger, ByteSpan bytes);
   void let_in(const std::shared_ptr<Stranger>& stranger);
   void drop(const std::shared_ptr<Stranger>& stranger);
-  void call(std::uint32_t chain, std::uint32_t member, const std::string& where, const std::shared_ptr<Line>& line);
+  void call(std::uint32_t chain, std::uint32_t member, const std::string& where,
+            const std::shared_ptr<Line>& line);
   void use(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line);
-  [[nodiscard]] bool is_current(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line) const;
+  [[nodiscard]] bool is_current(std::uint32_t chain, std::uint32_t member,
+                                const std::shared_ptr<Line>& line) const;
   void lost(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line);
 
   const Options options_;
@@ -77,7 +82,8 @@ class TcpLines final : public PeerLines {
   std::map<std::uint32_t, Session> sessions_;  // By chain.
   std::list<std::shared_ptr<Stranger>> strangers_;
   std::unique_ptr<net::StreamListener> listener_;
-  const std::shared_ptr<TcpLines*> self_ = std::make_shared<TcpLines*>(this);  // For what comes later.
+  const std::shared_ptr<TcpLines*> self_ =
+      std::make_shared<TcpLines*>(this);  // For what comes later.
 };
 
 // "tcp://HOST:PORT#FINGERPRINT", with an address as numbers (IPv6 in brackets).

@@ -1,16 +1,17 @@
-// Direct lines over real sockets: two members find each other by what the coordinator told them, and nobody else gets in.
+// Direct lines over real sockets: two members find each other by what the coordinator told them,
+// and no other worker gets in.
 #include "apps/worker/native/tcp_lines.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <condition_variable>
-#include <format>
 #include <future>
 #include <mutex>
 #include <unistd.h>
 
-#include "service/net/client.h"
+#include "common/base/format.h"
+#include "platform/net/client.h"
 
 namespace weft::worker {
 namespace {
@@ -38,7 +39,8 @@ class Told {
 };
 
 struct Side {
-  std::unique_ptr<net::Client> client = std::move(*net::Client::create({.url = "http://127.0.0.1:1"}));
+  std::unique_ptr<net::Client> client =
+      std::move(*net::Client::create({.url = "http://127.0.0.1:1"}));
   std::unique_ptr<TcpLines> lines;
   Told told;
 
@@ -56,7 +58,7 @@ struct Side {
 class Lines : public testing::Test {
  protected:
   void SetUp() override {
-    folder = std::filesystem::temp_directory_path() / std::format("weft-lines-{}", getpid());
+    folder = std::filesystem::temp_directory_path() / weft::format("weft-lines-{}", getpid());
     std::filesystem::create_directories(folder);
     for (Side* side : {&zero, &one}) begin(*side, true);
   }
@@ -66,23 +68,37 @@ class Lines : public testing::Test {
   }
   void begin(Side& side, bool calls_loopback) {
     side.on([&] {
-      auto made =
-          TcpLines::create({.calls_loopback = calls_loopback, .scratch = folder, .after = [&side](Duration delay, std::function<void()> work) {
-                              side.client->after(delay, std::move(work));
-                            }});
+      auto made = TcpLines::create({.calls = {.loopback = calls_loopback},
+                                    .scratch = folder,
+                                    .after = [&side](Duration delay, std::function<void()> work) {
+                                      side.client->after(delay, std::move(work));
+                                    }});
       ASSERT_TRUE(made.has_value()) << made.error().message;
       side.lines = std::move(*made);
     });
   }
   // One to the other, in epoch `epoch` of chain 7.
-  void open(Side& side, std::uint32_t index, const std::string& line, const std::string& of_two, std::uint32_t epoch = 3) {
+  void open(Side& side, std::uint32_t index, const std::string& line, const std::string& of_two,
+            std::uint32_t epoch = 3) {
     side.on([&] {
-      side.lines->open(
-          {.chain = 7, .epoch = epoch, .index = index, .others = {{.member = 1 - index, .line = line, .token = of_two}}, .ice = {}},
-          {.signal = {},
-           .frame = [&side](std::uint32_t from, const ByteVector& frame) { side.told.add(std::format("{} bytes from {}", frame.size(), from)); },
-           .open = [&side](std::uint32_t member, std::string_view word) { side.told.add(std::format("{} open to {}", word, member)); },
-           .closed = [&side](std::uint32_t member) { side.told.add(std::format("closed to {}", member)); }});
+      side.lines->open({.chain = 7,
+                        .epoch = epoch,
+                        .index = index,
+                        .others = {{.member = 1 - index, .line = line, .token = of_two}},
+                        .ice = {}},
+                       {.signal = {},
+                        .frame =
+                            [&side](std::uint32_t from, const ByteVector& frame) {
+                              side.told.add(weft::format("{} bytes from {}", frame.size(), from));
+                            },
+                        .open =
+                            [&side](std::uint32_t member, std::string_view word) {
+                              side.told.add(weft::format("{} open to {}", word, member));
+                            },
+                        .closed =
+                            [&side](std::uint32_t member) {
+                              side.told.add(weft::format("closed to {}", member));
+                            }});
     });
   }
   bool send(Side& side, std::uint32_t to, std::size_t bytes) {
@@ -106,7 +122,7 @@ TEST_F(Lines, OpenBetweenTwoWhoWereToldOfEachOther) {
   ASSERT_TRUE(one.told.has("tcp open to 0"));
   EXPECT_TRUE(send(zero, 1, wire::line_frame_bytes_max));
   EXPECT_TRUE(send(one, 0, 20));
-  EXPECT_TRUE(one.told.has(std::format("{} bytes from 0", wire::line_frame_bytes_max)));
+  EXPECT_TRUE(one.told.has(weft::format("{} bytes from 0", wire::line_frame_bytes_max)));
   EXPECT_TRUE(zero.told.has("20 bytes from 1"));
 
   // The next epoch has lines of its own.
@@ -117,7 +133,7 @@ TEST_F(Lines, OpenBetweenTwoWhoWereToldOfEachOther) {
   EXPECT_TRUE(one.told.has("33 bytes from 0"));
 }
 
-TEST_F(Lines, TakeNobodyWithoutTheToken) {
+TEST_F(Lines, TakeNoPeerWithoutTheToken) {
   open(one, 1, zero.lines->line(), token);
   open(zero, 0, one.lines->line(), std::string(64, 'b'));
   EXPECT_TRUE(zero.told.has("closed to 1"));
@@ -136,8 +152,9 @@ TEST_F(Lines, SayWhenTheOtherEndIsGone) {
   one.on([&] { one.lines.reset(); });
   EXPECT_TRUE(zero.told.has("closed to 1"));
   EXPECT_FALSE(send(zero, 1, 10));
-  // And when nobody answers, or what was offered is nonsense.
-  std::string gone = TcpLine{.address = "127.0.0.1", .port = 1, .fingerprint = std::string(64, '0')}.text();
+  // And when no worker answers, or what was offered is nonsense.
+  std::string gone =
+      TcpLine{.address = "127.0.0.1", .port = 1, .fingerprint = std::string(64, '0')}.text();
   for (const std::string& line : {gone, std::string("tcp://nowhere"), std::string("webrtc")}) {
     Side side;
     begin(side, true);
@@ -147,7 +164,7 @@ TEST_F(Lines, SayWhenTheOtherEndIsGone) {
   }
 }
 
-TEST_F(Lines, DoNotCallThisMachineForSomebodyFarAway) {
+TEST_F(Lines, DoNotCallThisMachineForAPeerFarAway) {
   Side side;
   begin(side, false);
   open(side, 0, one.lines->line(), token);
@@ -157,14 +174,18 @@ TEST_F(Lines, DoNotCallThisMachineForSomebodyFarAway) {
 
 TEST(TcpLine, SurvivesItsText) {
   const std::string fingerprint(64, 'c');
-  for (const std::string& text : {"tcp://192.168.1.5:7400#" + fingerprint, "tcp://[2001:db8::1]:7400#" + fingerprint}) {
+  for (const std::string& text :
+       {"tcp://192.168.1.5:7400#" + fingerprint, "tcp://[2001:db8::1]:7400#" + fingerprint}) {
     const auto read = TcpLine::parse(text);
     ASSERT_TRUE(read.has_value()) << text;
     EXPECT_EQ(read->text(), text);
   }
   for (const std::string text :
-       {"tcp://192.168.1.5:7400", "tcp://192.168.1.5#x", "tcp://192.168.1.5:0#x", "tcp://:7400#x", "tcp://a:99999#x", "udp://a:1#x"})
-    EXPECT_FALSE(TcpLine::parse(text == "tcp://:7400#x" ? "tcp://:7400#" + fingerprint : text).has_value()) << text;
+       {"tcp://192.168.1.5:7400", "tcp://192.168.1.5#x", "tcp://192.168.1.5:0#x", "tcp://:7400#x",
+        "tcp://a:99999#x", "udp://a:1#x"})
+    EXPECT_FALSE(
+        TcpLine::parse(text == "tcp://:7400#x" ? "tcp://:7400#" + fingerprint : text).has_value())
+        << text;
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 namespace weft::worker {
 
-ThreadRunner::ThreadRunner(BlockingRunner& work, Post post) : work_(work), post_(std::move(post)), thread_([this] { serve(); }) {}
+ThreadRunner::ThreadRunner(BlockingRunner& work, Post post)
+    : work_(work), post_(std::move(post)), thread_([this] { serve(); }) {}
 
 ThreadRunner::~ThreadRunner() {
   {
@@ -52,7 +53,8 @@ void ThreadRunner::serve() {
       running_ = false;
       if (cancelled_) output = fail(ErrorCode::cancelled, "The task was cancelled.");
     }
-    post_([done = std::move(order->done), output = std::make_shared<Result<exec::Output>>(std::move(output))] { done(std::move(*output)); });
+    post_([done = std::move(order->done), output = std::make_shared<Result<exec::Output>>(
+                                              std::move(output))] { done(std::move(*output)); });
   }
 }
 

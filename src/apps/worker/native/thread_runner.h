@@ -1,6 +1,8 @@
-// A TaskRunner whose work blocks: it runs on a thread of its own, and what comes of it is handed back to the session's.
+// A TaskRunner whose work blocks: it runs on a thread of its own, and what comes of it is handed
+// back to the session's.
 //
-// Threading: run() and cancel() on the session's thread. Lifetime: the destructor interrupts what runs and waits for it.
+// Threading: run() and cancel() on the session's thread. Lifetime: the destructor interrupts what
+// runs and waits for it.
 #pragma once
 
 #include <condition_variable>
@@ -9,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "apps/worker/host.h"
+#include "worker/tasks/host.h"
 
 namespace weft::worker {
 

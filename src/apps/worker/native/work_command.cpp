@@ -5,7 +5,6 @@
 #include <charconv>
 #include <condition_variable>
 #include <cstdio>
-#include <format>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -16,15 +15,16 @@
 #include "apps/worker/native/cpu_runner.h"
 #include "apps/worker/native/native_host.h"
 #include "apps/worker/native/native_serving_host.h"
+#include "apps/worker/native/own_invitation.h"
 #include "apps/worker/native/tcp_lines.h"
 #include "apps/worker/native/thread_runner.h"
-#include "apps/worker/sandbox_runner.h"
-#include "apps/worker/serving/serving.h"
-#include "apps/worker/session.h"
 #include "common/base/log.h"
 #include "common/crypto/wallet.h"
-#include "service/net/server.h"
-#include "service/net/streams.h"
+#include "platform/net/server.h"
+#include "platform/net/streams.h"
+#include "worker/inference/serving.h"
+#include "worker/sandbox/sandbox_runner.h"
+#include "worker/tasks/session.h"
 
 namespace weft::worker {
 namespace {
@@ -62,6 +62,7 @@ Result<Device> make_device(const WorkOptions& options, net::Client& client) {
   Sandbox::Options sandbox;
   sandbox.memory_bytes = memory_bytes;
   sandbox.adapter = options.adapter;
+  sandbox.unsafe = options.unsafe_sandbox;
   auto runner = std::make_unique<SandboxRunner>(std::move(sandbox), post);
   WEFT_ASSIGN(device.capabilities, runner->describe());
   device.runner = std::move(runner);
@@ -94,7 +95,8 @@ class Ending {
   std::optional<Error> error_;
 };
 
-// Until the first welcome, whether it is a coordinator that does not let this worker in. On the client's thread.
+// Until the first welcome, whether it is a coordinator that does not let this worker in. On the
+// client's thread.
 class FirstContact {
  public:
   FirstContact(std::string url, Ending& ending) : url_(std::move(url)), ending_(ending) {}
@@ -106,7 +108,8 @@ class FirstContact {
     asking_ = true;
     client.send(net::get("/v1/info"), [this](const Result<net::Response>& info) {
       asking_ = false;
-      if (const Result<> checked = check_coordinator(url_, info); !checked) ending_.reach(checked.error());
+      if (const Result<> checked = check_coordinator(url_, info); !checked)
+        ending_.reach(checked.error());
     });
   }
 
@@ -132,10 +135,12 @@ struct Teller {
   void tell(const event::Connecting&) const { log_debug("connecting to {}", coordinator); }
   void tell(const event::Connected& what) const {
     contact.joined();
-    log_info("joined {} as {} with {}; {:.6f} credits so far", coordinator, key, device, credits(what.balance));
+    log_info("joined {} as {} with {}; {:.6f} credits so far", coordinator, key, device,
+             credits(what.balance));
   }
   void tell(const event::Disconnected& what) const {
-    const std::string_view reason = std::string_view(what.reason).substr(0, what.reason.find_last_not_of('.') + 1);
+    const std::string_view reason =
+        std::string_view(what.reason).substr(0, what.reason.find_last_not_of('.') + 1);
     if (contact.has_joined()) {
       log_warning("lost {}: {}; again in {:.1f} s", coordinator, reason, seconds(what.retry));
     } else {
@@ -143,18 +148,30 @@ struct Teller {
     }
     contact.lost(client);
   }
-  void tell(const event::TaskStarted& what) const { log_debug("task {} starts", what.key.task.text()); }
-  void tell(const event::TaskResumed& what) const { log_info("task {} goes on at {} of {}", what.key.task.text(), what.done, what.of); }
+  void tell(const event::TaskStarted& what) const {
+    log_debug("task {} starts", what.key.task.text());
+  }
+  void tell(const event::TaskResumed& what) const {
+    log_info("task {} continues at {} of {}", what.key.task.text(), what.done, what.of);
+  }
   void tell(const event::TaskAdvanced& what) const {
-    log_debug("task {} did {} parts: {} of {}", what.key.task.text(), what.parts, what.done, what.of);
+    log_debug("task {} did {} parts: {} of {}", what.key.task.text(), what.parts, what.done,
+              what.of);
   }
   void tell(const event::TaskCheckpointed& what) const {
-    if (what.stopped) return log_info("task {} makes way at {} of {}", what.key.task.text(), what.done, what.of);
+    if (what.stopped)
+      return log_info("task {} makes way at {} of {}", what.key.task.text(), what.done, what.of);
     log_debug("task {} is kept at {} of {}", what.key.task.text(), what.done, what.of);
   }
-  void tell(const event::TaskDone& what) const { log_debug("task {} done in {:.3f} s", what.key.task.text(), what.wall_seconds); }
-  void tell(const event::TaskFailed& what) const { log_warning("task {} failed: {}", what.key.task.text(), what.error.message); }
-  void tell(const event::TaskCancelled& what) const { log_debug("task {} cancelled: {}", what.key.task.text(), what.reason); }
+  void tell(const event::TaskDone& what) const {
+    log_debug("task {} done in {:.3f} s", what.key.task.text(), what.wall_seconds);
+  }
+  void tell(const event::TaskFailed& what) const {
+    log_warning("task {} failed: {}", what.key.task.text(), what.error.message);
+  }
+  void tell(const event::TaskCancelled& what) const {
+    log_debug("task {} cancelled: {}", what.key.task.text(), what.reason);
+  }
   void tell(const event::Verdict& what) const {
     if (what.accepted) {
       log_debug("task {} accepted: {:.6f} credits", what.key.task.text(), credits(what.paid));
@@ -171,9 +188,11 @@ struct Teller {
 
 // What was done since the last time, when anything was.
 void tell_progress(const Session::Stats& stats, Counters& last) {
-  if (stats.counters.tasks_done == last.tasks_done && stats.counters.accepted == last.accepted) return;
+  if (stats.counters.tasks_done == last.tasks_done && stats.counters.accepted == last.accepted)
+    return;
   last = stats.counters;
-  log_info("{} tasks done, {} accepted, {:.6f} credits earned here", last.tasks_done, last.accepted, credits(last.paid));
+  log_info("{} tasks done, {} accepted, {:.6f} credits earned here", last.tasks_done, last.accepted,
+           credits(last.paid));
 }
 
 // On the client's thread, waited for.
@@ -193,7 +212,8 @@ auto on_thread(net::Client& client, Function function) {
 }
 
 // ADDRESS or ADDRESS:PORT, IPv6 in brackets where a port follows.
-Result<std::pair<std::string, std::uint16_t>> split_peer(std::string_view option, std::string_view text) {
+Result<std::pair<std::string, std::uint16_t>> split_peer(std::string_view option,
+                                                         std::string_view text) {
   std::string_view address = text;
   std::uint16_t port = 0;
   bool good = true;
@@ -205,38 +225,46 @@ Result<std::pair<std::string, std::uint16_t>> split_peer(std::string_view option
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
     good = error == std::errc() && end == digits.data() + digits.size();
   }
-  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  if (address.starts_with('[') && address.ends_with(']'))
+    address = address.substr(1, address.size() - 2);
   if (address == "localhost") address = "127.0.0.1";
   if (!good || !net::is_address(std::string(address)))
-    return fail(ErrorCode::invalid_argument, "{} {} is no ADDRESS[:PORT] such as 192.168.1.5 or [fe80::1]:7400.", option, text);
+    return fail(ErrorCode::invalid_argument,
+                "{} {} is not an ADDRESS[:PORT] such as 192.168.1.5 or [fe80::1]:7400.", option,
+                text);
   return std::pair(std::string(address), port);
 }
 
-// What can be known to be wrong before anybody is called.
+// What can be known to be wrong before a coordinator is called.
 Result<> check_options(const WorkOptions& options) {
   if (options.slice_memory_mb > options.memory_mb) {
-    return fail(ErrorCode::invalid_argument, "--slice-memory-mb {} is more than all of --memory-mb ({}), so no task would fit.",
+    return fail(ErrorCode::invalid_argument,
+                "--slice-memory-mb {} is more than all of --memory-mb ({}), so no task would fit.",
                 options.slice_memory_mb, options.memory_mb);
   }
-  if (!options.peer_listen.empty() && options.peer_listen != "none") WEFT_OK(split_peer("--peer-listen", options.peer_listen));
+  if (!options.peer_listen.empty() && options.peer_listen != "none")
+    WEFT_OK(split_peer("--peer-listen", options.peer_listen));
   if (!options.peer_address.empty()) WEFT_OK(split_peer("--peer-address", options.peer_address));
   return {};
 }
 
-// On the client's thread. Nothing where lines are not wanted, or where nothing was asked for and none can be had.
+// On the client's thread. Nothing where lines are not wanted, or where nothing was asked for and
+// none can be had.
 Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Client& client) {
   if (options.peer_listen == "none") return nullptr;
   const net::Url& coordinator = client.url();
   const std::string towards = net::address_towards(coordinator.host, coordinator.port);
   const bool on_loopback = net::is_loopback(towards);
-  TcpLines::Options lines{
-      .listen = towards, .calls_loopback = on_loopback, .scratch = options.cache, .after = [&client](Duration delay, std::function<void()> work) {
-        client.after(delay, std::move(work));
-      }};
+  TcpLines::Options lines{.listen = towards,
+                          .calls = {.loopback = on_loopback},
+                          .scratch = options.cache,
+                          .after = [&client](Duration delay, std::function<void()> work) {
+                            client.after(delay, std::move(work));
+                          }};
   if (!options.peer_listen.empty()) {
     WEFT_ASSIGN(const auto at, split_peer("--peer-listen", options.peer_listen));
     std::tie(lines.listen, lines.port) = at;
-    // All interfaces are no place where anybody is found.
+    // "All interfaces" is not an address that other workers can call.
     if (lines.listen == "0.0.0.0" || lines.listen == "::") lines.address = towards;
   }
   if (!options.peer_address.empty()) {
@@ -246,10 +274,13 @@ Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Cl
   std::error_code ignored;
   std::filesystem::create_directories(options.cache, ignored);
   if (options.cache.empty()) lines.scratch = std::filesystem::temp_directory_path();
-  auto made = lines.listen.empty() ? Result<std::unique_ptr<TcpLines>>(fail(ErrorCode::unavailable, "The coordinator's address is not known yet."))
-                                   : TcpLines::create(std::move(lines));
+  auto made = lines.listen.empty()
+                  ? Result<std::unique_ptr<TcpLines>>(
+                        fail(ErrorCode::unavailable, "The coordinator's address is not known yet."))
+                  : TcpLines::create(std::move(lines));
   if (made || !options.peer_listen.empty()) return made;
-  log_info("No direct lines to other workers, all goes over the coordinator: {}", made.error().message);
+  log_info("No direct lines to other workers, all goes over the coordinator: {}",
+           made.error().message);
   return nullptr;
 }
 
@@ -276,15 +307,21 @@ class ModelService {
   }
 
  private:
-  ModelService(const WorkOptions& options, std::unique_ptr<net::Client> client) : client_(std::move(client)) {
+  ModelService(const WorkOptions& options, std::unique_ptr<net::Client> client)
+      : client_(std::move(client)) {
     on_thread(*client_, [&] {
       host_ = std::make_unique<NativeServingHost>(
-          *client_, NativeServingHost::Options{.gpu = options.device != "cpu", .adapter = options.adapter, .cache = options.cache});
+          *client_, NativeServingHost::Options{
+                        .gpu = options.device != "cpu",
+                        .adapter = options.adapter,
+                        .cache = options.cache,
+                        .models_bytes_max = std::uint64_t{options.model_disk_mb} << 20});
     });
   }
   [[nodiscard]] Result<> begin(const WorkOptions& options, double gb_per_s) {
     WEFT_ASSIGN(lines_, make_lines(options, *client_));
-    Serving::Options serving{.memory_bytes = std::uint64_t{options.model_memory_mb} << 20, .gb_per_s = gb_per_s};
+    Serving::Options serving{.memory_bytes = std::uint64_t{options.model_memory_mb} << 20,
+                             .gb_per_s = gb_per_s};
     if (lines_) {
       serving.lines = {lines_->line()};
       serving.peers = lines_.get();
@@ -310,7 +347,9 @@ sigset_t stop_signals() {
 
 // Waits a little for a signal; true when one came.
 bool signalled(const sigset_t& signals, Duration wait) {
-  const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(std::chrono::duration_cast<std::chrono::nanoseconds>(wait).count())};
+  const timespec time{.tv_sec = 0,
+                      .tv_nsec = static_cast<long>(
+                          std::chrono::duration_cast<std::chrono::nanoseconds>(wait).count())};
   return ::sigtimedwait(&signals, nullptr, &time) > 0;
 }
 
@@ -321,9 +360,11 @@ Result<> work(const WorkOptions& options) {
 
   WEFT_OK(check_options(options));
   Ending ending;
-  FirstContact contact(options.coordinator, ending);  // Both outlive the client, on whose thread they are told.
+  FirstContact contact(options.coordinator,
+                       ending);  // Both outlive the client, on whose thread they are told.
   WEFT_ASSIGN(crypto::KeyPair wallet, wallet_of(options));
-  WEFT_ASSIGN(const auto client, net::Client::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(const auto client,
+              net::Client::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(Device device, make_device(options, *client));
 
   WEFT_ASSIGN(auto models, ModelService::create(options, device.capabilities.copy_gb_per_s));
@@ -332,6 +373,12 @@ Result<> work(const WorkOptions& options) {
   Session::Options session_options;
   session_options.connection.capabilities = device.capabilities;
   session_options.connection.slots = options.slots;
+  session_options.connection.host = protocol::canonical_host(client->url().authority());
+  session_options.connection.accept = options.accept;
+  session_options.connection.invite =
+      [given = options.invite, key = wallet.public_key()](const protocol::Challenge& asked) {
+        return given.empty() ? own_invitation(asked.invite_file, asked.coordinator, key) : given;
+      };
   if (options.slice_memory_mb > 0) {
     session_options.connection.slice_memory_bytes = std::uint64_t{options.slice_memory_mb} << 20;
     session_options.work.slices = options.slots;
@@ -339,7 +386,10 @@ Result<> work(const WorkOptions& options) {
     session_options.work.memory_bytes = device.capabilities.memory_bytes;
   }
   session_options.work.wall_max = std::chrono::milliseconds(options.wall_ms_max);
-  if (models) session_options.on_welcome = [&models](const protocol::Welcome& welcome) { models->join(welcome.blob_token); };
+  if (models)
+    session_options.on_welcome = [&models](const protocol::Welcome& welcome) {
+      models->join(welcome.blob_token);
+    };
   std::unique_ptr<Session> session;
   on_thread(*client, [&] {
     session = std::make_unique<Session>(host, *device.runner, wallet, session_options,
@@ -355,7 +405,8 @@ Result<> work(const WorkOptions& options) {
   Counters told;
   Instant tell_at = now() + report_every;
   bool ended = false;
-  while (!(ended = ending.reached_within(std::chrono::milliseconds(0))) && !signalled(signals, std::chrono::milliseconds(200))) {
+  while (!(ended = ending.reached_within(std::chrono::milliseconds(0))) &&
+         !signalled(signals, std::chrono::milliseconds(200))) {
     if (now() < tell_at) continue;
     tell_at += report_every;
     tell_progress(on_thread(*client, [&] { return session->stats(); }), told);
@@ -364,7 +415,8 @@ Result<> work(const WorkOptions& options) {
     log_info("stopping; Ctrl-C again to stop at once");
     client->post([&] { session->stop("stopped by its owner"); });
     const Instant give_up = now() + stop_max;
-    while (now() < give_up && !ending.reached_within(std::chrono::milliseconds(50)) && !signalled(signals, std::chrono::milliseconds(50))) {
+    while (now() < give_up && !ending.reached_within(std::chrono::milliseconds(50)) &&
+           !signalled(signals, std::chrono::milliseconds(50))) {
     }
   }
   const Session::Stats stats = on_thread(*client, [&] {
@@ -375,8 +427,10 @@ Result<> work(const WorkOptions& options) {
   models.reset();
   device.runner.reset();
   if (contact.has_joined()) {
-    std::fprintf(stderr, "%llu tasks done, %llu accepted, %.6f credits earned\n", static_cast<unsigned long long>(stats.counters.tasks_done),
-                 static_cast<unsigned long long>(stats.counters.accepted), credits(stats.counters.paid));
+    std::fprintf(stderr, "%llu tasks done, %llu accepted, %.6f credits earned\n",
+                 static_cast<unsigned long long>(stats.counters.tasks_done),
+                 static_cast<unsigned long long>(stats.counters.accepted),
+                 credits(stats.counters.paid));
   }
   if (const std::optional<Error> error = ending.error()) return std::unexpected(*error);
   return {};

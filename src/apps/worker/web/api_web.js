@@ -17,8 +17,8 @@ Module['wallet'] = () => weftCall((call) => _weft_engine_wallet(call));
 Module['exportWallet'] = async () => JSON.parse(await weftCall((call) => _weft_engine_export_wallet(call)));
 Module['importWallet'] = (numbers) =>
   weftCall((call) => weftWithText(JSON.stringify(numbers), (text, size) => _weft_engine_import_wallet(call, text, size)));
-Module['signSubmission'] = async (manifest) =>
-  JSON.parse(await weftCall((call) => weftWithText(manifest, (text, size) => _weft_engine_sign_submission(call, text, size))));
+Module['signRequest'] = async (request) =>
+  JSON.parse(await weftCall((call) => weftWithText(request, (text, size) => _weft_engine_sign_request(call, text, size))));
 Module['lab'] = {
   open: async () => JSON.parse(await weftCall((call) => _weft_lab_open(call))),
   measure: async () => JSON.parse(await weftCall((call) => _weft_lab_measure(call))),

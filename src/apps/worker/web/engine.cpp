@@ -8,15 +8,18 @@
 #include "apps/worker/web/imports.h"
 #include "apps/worker/web/lab_json.h"
 #include "apps/worker/web/serving_imports.h"
+#include "common/base/clock.h"
 #include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/signing.h"
 
 namespace weft::worker::web {
 namespace {
 
-// A tab shares its machine with whoever sits before it.
-constexpr exec::Bounds bounds_most = {.binding_bytes_max = std::uint64_t{128} << 20, .bytes_max = std::uint64_t{512} << 20};
+// A tab shares its machine with the person who uses it.
+constexpr exec::Bounds bounds_most = {.binding_bytes_max = std::uint64_t{128} << 20,
+                                      .bytes_max = std::uint64_t{512} << 20};
 
 constexpr std::uint64_t memory_usual_gpu = std::uint64_t{2560} << 20;
 constexpr std::uint64_t memory_usual_cpu = std::uint64_t{1536} << 20;
@@ -30,7 +33,9 @@ struct Shares {
 // A third for the task that runs, up to what a task may take anywhere; the rest for models.
 Shares share_memory(const Engine::Start& start) {
   const bool gpu = start.device == protocol::DeviceKind::gpu;
-  const std::uint64_t all = start.memory_bytes > 0 ? start.memory_bytes : gpu ? memory_usual_gpu : memory_usual_cpu;
+  const std::uint64_t all = start.memory_bytes > 0 ? start.memory_bytes
+                            : gpu                  ? memory_usual_gpu
+                                                   : memory_usual_cpu;
   Shares shares{.tasks = bounds_most};
   shares.tasks.bytes_max = std::min(bounds_most.bytes_max, all / 3);
   shares.tasks.binding_bytes_max = std::min(bounds_most.binding_bytes_max, shares.tasks.bytes_max);
@@ -74,18 +79,20 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
     emit_(event_json(event::Stopped{}));
     return end_run();
   }
-  run_->runner->on_news({.lost = [this](const std::string& reason) { emit_(device_lost_json(reason)); },
-                         .back = [this](const protocol::Capabilities& device) { emit_(device_json(device)); },
-                         .gone =
-                             [this](const Error& error) {
-                               emit_(failed_json("device", error.message));
-                               end_run();
-                             }});
+  run_->runner->on_news(
+      {.lost = [this](const std::string& reason) { emit_(device_lost_json(reason)); },
+       .back = [this](const protocol::Capabilities& device) { emit_(device_json(device)); },
+       .gone =
+           [this](const Error& error) {
+             emit_(failed_json("device", error.message));
+             end_run();
+           }});
   run_->host = std::make_unique<WebHost>(start.coordinator);
   const bool gpu = start.device == protocol::DeviceKind::gpu;
   run_->serving_host = std::make_unique<WebServingHost>(start.coordinator, gpu);
   run_->serving_host->throttle(share_);
-  Serving::Options serving{.memory_bytes = share_memory(start).models, .gb_per_s = capabilities.copy_gb_per_s};
+  Serving::Options serving{.memory_bytes = share_memory(start).models,
+                           .gb_per_s = capabilities.copy_gb_per_s};
   if (weft_lines_there() != 0) {
     run_->lines = std::make_unique<WebLines>();
     serving.lines = {"webrtc"};
@@ -101,6 +108,8 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
   options.connection.kind = protocol::WorkerKind::browser;
   options.connection.capabilities = std::move(capabilities);
   options.connection.slots = start.slots;
+  options.connection.host =
+      protocol::canonical_host(start.coordinator.substr(start.coordinator.find("://") + 3));
   if (start.slices > 1) {
     options.connection.slots = start.slices;
     options.connection.slice_memory_bytes = share_memory(start).tasks.bytes_max / start.slices;
@@ -109,7 +118,8 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
     options.work.memory_bytes = share_memory(start).tasks.bytes_max;
   }
   options.work.blobs.cache_bytes_max = std::uint64_t{128} << 20;
-  run_->session = std::make_unique<Session>(*run_->host, *run_->runner, *run_->key, options, [this](const Event& event) { on_event(event); });
+  run_->session = std::make_unique<Session>(*run_->host, *run_->runner, *run_->key, options,
+                                            [this](const Event& event) { on_event(event); });
   run_->session->throttle(share_);
   if (paused_) run_->session->pause();
   run_->session->start();
@@ -130,8 +140,8 @@ void Engine::fail_start(std::string_view code, const std::string& message) {
   end_run();
 }
 
-// The session may be in the middle of an event, and a task may still run on the device: the first ends later, the second
-// when the task has ended.
+// The session may be in the middle of an event, and a task may still run on the device: the first
+// ends later, the second when the task has ended.
 void Engine::end_run() {
   ending_ = true;
   later([this] { finish_ending(); });
@@ -209,11 +219,30 @@ Async<Result<std::string>> Engine::import_wallet(std::string text) {
   co_return key->public_key().text();
 }
 
-Async<Result<std::string>> Engine::sign_submission(std::string manifest) {
+Async<Result<std::string>> Engine::sign_request(std::string request) {
+  const std::size_t line = request.find('\n');
+  const std::string_view head = std::string_view(request).substr(0, line);
+  const std::size_t method = head.find(' ');
+  const std::size_t target = method == std::string::npos ? method : head.find(' ', method + 1);
+  if (line == std::string::npos || target == std::string::npos)
+    co_return fail(ErrorCode::invalid_argument,
+                   "What is to be signed begins with \"COORDINATOR METHOD TARGET\" and a newline.");
+  WEFT_CO_ASSIGN(const PublicKey coordinator, PublicKey::parse(head.substr(0, method)));
   WEFT_CO_ASSIGN(const auto key, co_await crypto::BrowserKey::load_or_create());
   const auto nonce = crypto::ordered_id();
-  WEFT_CO_ASSIGN(const Signature signature, co_await key->sign(protocol::submit_digest(crypto::sha256(as_bytes(manifest)), nonce)));
-  co_return signed_json({.client = key->public_key().text(), .nonce = to_hex(nonce), .signature = signature.text()});
+  const UnixMillis time = unix_now();
+  const ByteVector digest = protocol::request_digest(
+      {.coordinator = coordinator,
+       .method = head.substr(method + 1, target - method - 1),
+       .target = protocol::read_target(head.substr(target + 1)),
+       .body = crypto::sha256(as_bytes(std::string_view(request).substr(line + 1))),
+       .time = time,
+       .nonce = nonce});
+  WEFT_CO_ASSIGN(const Signature signature, co_await key->sign(digest));
+  co_return signed_json({.client = key->public_key().text(),
+                         .nonce = to_hex(nonce),
+                         .time = std::to_string(time),
+                         .signature = signature.text()});
 }
 
 }  // namespace weft::worker::web

@@ -1,4 +1,5 @@
-// The browser's worker as the page drives it: opens a device, loads the key, and runs one session at a time.
+// The browser's worker as the page drives it: opens a device, loads the key, and runs one session
+// at a time.
 //
 //   idle -> opening (device, key) -> running (a session) -> idle
 //
@@ -10,13 +11,13 @@
 #include <memory>
 #include <string>
 
-#include "apps/worker/serving/serving.h"
-#include "apps/worker/session.h"
 #include "apps/worker/web/web_host.h"
 #include "apps/worker/web/web_lines.h"
 #include "apps/worker/web/web_runner.h"
 #include "apps/worker/web/web_serving_host.h"
 #include "common/crypto/keys.h"
+#include "worker/inference/serving.h"
+#include "worker/tasks/session.h"
 
 namespace weft::worker::web {
 
@@ -28,7 +29,8 @@ class Engine {
     std::uint32_t slots = 2;
     // What tasks and the layers of models may take together on the device; 0: as much as is usual.
     std::uint64_t memory_bytes = 0;
-    // So many tasks run at a time, in time slices, each in its part of the tasks' memory; below 2: one after the other, with all of it.
+    // So many tasks run at a time, in time slices, each in its part of the tasks' memory; below 2:
+    // one after the other, with all of it.
     std::uint32_t slices = 0;
     KnownRates known{};
   };
@@ -49,8 +51,9 @@ class Engine {
   [[nodiscard]] Async<Result<std::string>> wallet();  // The address.
   [[nodiscard]] Async<Result<std::string>> export_wallet();
   [[nodiscard]] Async<Result<std::string>> import_wallet(std::string text);  // The new address.
-  // { client, nonce, signature }: the headers of POST /v1/jobs for exactly this text, signed by the wallet.
-  [[nodiscard]] Async<Result<std::string>> sign_submission(std::string manifest);
+  // { client, nonce, time, signature }: the headers that sign "COORDINATOR METHOD TARGET\nBODY"
+  // with the wallet.
+  [[nodiscard]] Async<Result<std::string>> sign_request(std::string request);
 
  private:
   // What one start has made. It ends outside of its own events.
@@ -75,7 +78,7 @@ class Engine {
   std::unique_ptr<Run> run_;  // Also while it opens.
   bool stop_wanted_ = false;
   bool ending_ = false;
-  std::string serving_token_;  // Of the last welcome.
+  std::string serving_token_;  // From the last welcome.
   bool paused_ = false;
   double share_ = 1;
 };

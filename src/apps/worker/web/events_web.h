@@ -4,14 +4,15 @@
 #include <string>
 #include <string_view>
 
-#include "apps/worker/events.h"
-#include "apps/worker/serving/serving.h"
-#include "apps/worker/session.h"
 #include "common/protocol/messages.h"
+#include "worker/inference/serving.h"
+#include "worker/tasks/events.h"
+#include "worker/tasks/session.h"
 
 namespace weft::worker::web {
 
-// Empty for what the page does not hear: parts and checkpoints of tasks, and event::Refused, which it hears as `failed`.
+// Empty for what the page does not hear: parts and checkpoints of tasks, and event::Refused, which
+// it hears as `failed`.
 [[nodiscard]] std::string event_json(const Event& event);
 
 [[nodiscard]] std::string measuring_json();

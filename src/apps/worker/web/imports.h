@@ -1,7 +1,8 @@
 // What worker_web.js does for the browser's worker, and what it calls back.
 //
-// A callback is made with new, crosses as a pointer, is called once (a socket's as often as there is news) and deleted by
-// the call that ends it. Text and bytes are pointer and length, valid during the call. Sizes cross as double.
+// A callback is made with new, crosses as a pointer, is called once (a socket's as often as there
+// is news) and deleted by the call that ends it. Text and bytes are pointer and length, valid
+// during the call. Sizes cross as double.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +34,10 @@ std::uint32_t weft_socket_open(void* callback, const char* url, std::uint32_t ur
 void weft_socket_send_text(std::uint32_t socket, const char* text, std::uint32_t size);
 void weft_socket_send_bytes(std::uint32_t socket, const void* bytes, std::uint32_t size);
 void weft_socket_close(std::uint32_t socket);  // Sends what is queued; `closed` follows.
-void weft_blob_get(void* callback, const char* url, std::uint32_t url_size, const char* token, std::uint32_t token_size, double bytes_max);
-void weft_blob_put(void* callback, const char* url, std::uint32_t url_size, const char* token, std::uint32_t token_size, const void* bytes,
-                   double size);
+void weft_blob_get(void* callback, const char* url, std::uint32_t url_size, const char* token,
+                   std::uint32_t token_size, double bytes_max);
+void weft_blob_put(void* callback, const char* url, std::uint32_t url_size, const char* token,
+                   std::uint32_t token_size, const void* bytes, double size);
 void weft_timer(void* callback, double milliseconds);
 double weft_random_share();
 // One event for the page, as JSON.

@@ -3,24 +3,27 @@
 #include <utility>
 #include <vector>
 
-#include "apps/worker/capabilities.h"
 #include "apps/worker/web/lab_json.h"
+#include "common/base/format.h"
 #include "common/manifest/manifest.h"
 #include "common/manifest/split.h"
 #include "common/proof/merkle.h"
 #include "engine/gpu/report.h"
 #include "engine/gpu/web/instance.h"
+#include "worker/tasks/capabilities.h"
 
 namespace weft::worker::web {
 namespace {
 
 // As the contributing tab's: a try must not take the machine down.
-constexpr exec::Bounds bounds = {.binding_bytes_max = std::uint64_t{256} << 20, .bytes_max = std::uint64_t{1} << 30};
+constexpr exec::Bounds bounds = {.binding_bytes_max = std::uint64_t{256} << 20,
+                                 .bytes_max = std::uint64_t{1} << 30};
 
 Result<ByteVector> given_bytes(const manifest::Data& data, std::string_view what) {
   if (const auto* given = std::get_if<manifest::Inline>(&data)) return given->bytes;
   if (std::holds_alternative<std::monostate>(data)) return ByteVector();
-  return fail(ErrorCode::invalid_argument, "{} is a file or a blob; here data is given as numbers or base64.", what);
+  return fail(ErrorCode::invalid_argument,
+              "{} is a file or a blob; here data is given as numbers or base64.", what);
 }
 
 Result<std::shared_ptr<const exec::Job>> read_job(std::string_view text) {
@@ -34,21 +37,26 @@ Result<std::shared_ptr<const exec::Job>> read_job(std::string_view text) {
     return job;
   }
   const auto* shader = std::get_if<std::string>(&job->manifest.shader);
-  if (shader == nullptr) return fail(ErrorCode::invalid_argument, "shader: here its text is given \"inline\".");
+  if (shader == nullptr)
+    return fail(ErrorCode::invalid_argument, "shader: here its text is given \"inline\".");
   job->shader = *shader;
   for (std::size_t i = 0; i < job->manifest.bindings.size(); ++i) {
-    WEFT_ASSIGN(ByteVector bytes, given_bytes(job->manifest.bindings[i].data, std::format("bindings[{}]", i)));
+    WEFT_ASSIGN(ByteVector bytes,
+                given_bytes(job->manifest.bindings[i].data, weft::format("bindings[{}]", i)));
     job->data.push_back(std::move(bytes));
   }
   return job;
 }
 
 std::vector<LabOutput> describe_outputs(const manifest::Manifest& manifest) {
-  if (manifest.kind == manifest::Kind::kernel) return {{.name = "output0", .type = "i32", .shape = {manifest.kernel.m, manifest.kernel.n}}};
+  if (manifest.kind == manifest::Kind::kernel)
+    return {{.name = "output0", .type = "i32", .shape = {manifest.kernel.m, manifest.kernel.n}}};
   std::vector<LabOutput> outputs;
   for (const manifest::Binding& binding : manifest.bindings) {
     if (!binding.is_output()) continue;
-    outputs.push_back({.name = std::format("output{}", outputs.size()), .type = std::string(to_string(binding.type)), .shape = binding.shape});
+    outputs.push_back({.name = weft::format("output{}", outputs.size()),
+                       .type = std::string(to_string(binding.type)),
+                       .shape = binding.shape});
     if (binding.concat) outputs.back().shape.front() *= manifest.split.tasks;
   }
   return outputs;
@@ -58,7 +66,9 @@ std::vector<LabOutput> describe_outputs(const manifest::Manifest& manifest) {
 
 Async<Result<>> Lab::need_device() {
   if (device_ && !device_->lost()) co_return Result<>();
-  if (running_) co_return fail(ErrorCode::device_lost, "The GPU device is lost; what still runs on it has to end first.");
+  if (running_)
+    co_return fail(ErrorCode::device_lost,
+                   "The GPU device is lost; what still runs on it has to end first.");
   executor_.reset();
   device_.reset();
   if (!instance_) instance_ = gpu::web::create_instance();
@@ -72,7 +82,8 @@ Async<Result<>> Lab::need_device() {
 Async<Result<std::string>> Lab::open() {
   WEFT_CO_OK(co_await need_device());
   protocol::Capabilities capabilities = capabilities_of(*device_, bounds.bytes_max);
-  if (capabilities.description.empty()) capabilities.description = capabilities.vendor + " " + capabilities.architecture;
+  if (capabilities.description.empty())
+    capabilities.description = capabilities.vendor + " " + capabilities.architecture;
   co_return opened_json(capabilities, device_->has("timestamp-query"));
 }
 
@@ -106,8 +117,12 @@ Async<Result<std::string>> Lab::run(std::string manifest, bool cpu, TakeOutput t
   } guard{running_};
   exec::Executor& executor = cpu ? *processor : *executor_;
   WEFT_CO_OK(co_await executor.prepare(job));
-  LabRun ran{.name = job->manifest.name, .outputs = describe_outputs(job->manifest), .tasks = job->manifest.split.tasks, .root = {}};
-  // Without the queries exec falls back to wall time; also where a clock is too coarse to see the task.
+  LabRun ran{.name = job->manifest.name,
+             .outputs = describe_outputs(job->manifest),
+             .tasks = job->manifest.split.tasks,
+             .root = {}};
+  // Without the queries exec falls back to wall time; also where a clock is too coarse to see the
+  // task.
   ran.by_timestamps = !cpu && device_->has("timestamp-query");
   std::vector<std::vector<ByteVector>> parts;
   std::vector<Hash> roots;

@@ -44,31 +44,39 @@ std::string_view word(gpu::CompileMessage::Kind kind) {
 }  // namespace
 
 std::string opened_json(const protocol::Capabilities& c, bool timestamps) {
-  return write_object("device",
-                      glz::obj{"vendor", c.vendor, "architecture", c.architecture, "description", c.description, "backend", c.backend, "features",
-                               c.features, "limits", c.limits},
-                      "timestamps", timestamps);
+  return write_object(
+      "device",
+      glz::obj{"vendor", c.vendor, "architecture", c.architecture, "description", c.description,
+               "backend", c.backend, "features", c.features, "limits", c.limits},
+      "timestamps", timestamps);
 }
 
 std::string messages_json(std::span<const gpu::CompileMessage> messages) {
   std::vector<CompileMessageView> views;
   for (const auto& message : messages)
-    views.push_back({.kind = word(message.kind), .line = message.line, .column = message.column, .text = message.text});
+    views.push_back({.kind = word(message.kind),
+                     .line = message.line,
+                     .column = message.column,
+                     .text = message.text});
   return write_object("messages", views);
 }
 
 std::string run_json(const LabRun& run) {
-  return write_object("name", run.name, "outputs", run.outputs, "tasks", run.tasks, "dispatches", run.dispatches, "gpuSeconds", run.gpu_seconds,
-                      "wallSeconds", run.wall_seconds, "byTimestamps", run.by_timestamps, "root", run.root);
+  return write_object("name", run.name, "outputs", run.outputs, "tasks", run.tasks, "dispatches",
+                      run.dispatches, "gpuSeconds", run.gpu_seconds, "wallSeconds",
+                      run.wall_seconds, "byTimestamps", run.by_timestamps, "root", run.root);
 }
 
 std::string report_json(const gpu::Report& report) {
-  return write_object("copyBytesPerSecond", report.copy_bytes_per_second, "f32OperationsPerSecond", report.f32_operations_per_second,
-                      "int8OperationsPerSecond", report.int8_operations_per_second.value_or(0), "byTimestamps", report.by_timestamps);
+  return write_object("copyBytesPerSecond", report.copy_bytes_per_second, "f32OperationsPerSecond",
+                      report.f32_operations_per_second, "int8OperationsPerSecond",
+                      report.int8_operations_per_second.value_or(0), "byTimestamps",
+                      report.by_timestamps);
 }
 
-std::string signed_json(const SignedSubmission& submission) {
-  return write_object("client", submission.client, "nonce", submission.nonce, "signature", submission.signature);
+std::string signed_json(const SignedRequest& request) {
+  return write_object("client", request.client, "nonce", request.nonce, "time", request.time,
+                      "signature", request.signature);
 }
 
 }  // namespace weft::worker::web

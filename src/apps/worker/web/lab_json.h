@@ -30,9 +30,10 @@ struct LabRun {
 };
 
 // What a client's request is signed with, as docs/http.md has it.
-struct SignedSubmission {
+struct SignedRequest {
   std::string client;
   std::string nonce;
+  std::string time;
   std::string signature;
 };
 
@@ -40,6 +41,6 @@ struct SignedSubmission {
 [[nodiscard]] std::string messages_json(std::span<const gpu::CompileMessage> messages);
 [[nodiscard]] std::string run_json(const LabRun& run);
 [[nodiscard]] std::string report_json(const gpu::Report& report);
-[[nodiscard]] std::string signed_json(const SignedSubmission& submission);
+[[nodiscard]] std::string signed_json(const SignedRequest& request);
 
 }  // namespace weft::worker::web

@@ -16,7 +16,9 @@ using weft::worker::web::Engine;
 using weft::worker::web::Lab;
 
 Engine& engine() {
-  static Engine made([](const std::string& json) { weft_emit(json.data(), static_cast<std::uint32_t>(json.size())); });
+  static Engine made([](const std::string& json) {
+    weft_emit(json.data(), static_cast<std::uint32_t>(json.size()));
+  });
   return made;
 }
 
@@ -31,51 +33,71 @@ void answer(std::uint32_t call, const weft::Result<std::string>& result) {
 }
 
 void answer_later(std::uint32_t call, weft::Async<weft::Result<std::string>> work) {
-  weft::start<weft::Result<std::string>>(std::move(work), [call](const weft::Result<std::string>& result) { answer(call, result); });
+  weft::start<weft::Result<std::string>>(
+      std::move(work), [call](const weft::Result<std::string>& result) { answer(call, result); });
 }
 
 }  // namespace
 
 extern "C" {
-EMSCRIPTEN_KEEPALIVE void weft_engine_start(const char* coordinator, std::uint32_t size, int cpu, std::uint32_t slots, double memory_bytes,
-                                            std::uint32_t slices, const char* known_device, std::uint32_t known_size, double known_copy,
+EMSCRIPTEN_KEEPALIVE void weft_engine_start(const char* coordinator, std::uint32_t size, int cpu,
+                                            std::uint32_t slots, double memory_bytes,
+                                            std::uint32_t slices, const char* known_device,
+                                            std::uint32_t known_size, double known_copy,
                                             double known_f32) {
-  engine().start({.coordinator = std::string(coordinator, size),
-                  .device = cpu != 0 ? weft::protocol::DeviceKind::cpu : weft::protocol::DeviceKind::gpu,
-                  .slots = std::clamp<std::uint32_t>(slots, 1, 64),
-                  .memory_bytes = memory_bytes > 0 ? static_cast<std::uint64_t>(memory_bytes) : 0,
-                  .slices = std::min<std::uint32_t>(slices, 8),
-                  .known = {.device = std::string(known_device, known_size), .copy_gb_per_s = known_copy, .f32_gflop_per_s = known_f32}});
+  engine().start(
+      {.coordinator = std::string(coordinator, size),
+       .device = cpu != 0 ? weft::protocol::DeviceKind::cpu : weft::protocol::DeviceKind::gpu,
+       .slots = std::clamp<std::uint32_t>(slots, 1, 64),
+       .memory_bytes = memory_bytes > 0 ? static_cast<std::uint64_t>(memory_bytes) : 0,
+       .slices = std::min<std::uint32_t>(slices, 8),
+       .known = {.device = std::string(known_device, known_size),
+                 .copy_gb_per_s = known_copy,
+                 .f32_gflop_per_s = known_f32}});
 }
 EMSCRIPTEN_KEEPALIVE void weft_engine_stop() { engine().stop(); }
 EMSCRIPTEN_KEEPALIVE void weft_engine_pause() { engine().pause(); }
 EMSCRIPTEN_KEEPALIVE void weft_engine_resume() { engine().resume(); }
-EMSCRIPTEN_KEEPALIVE void weft_engine_throttle(double share) { engine().throttle(std::isfinite(share) ? share : 1); }
+EMSCRIPTEN_KEEPALIVE void weft_engine_throttle(double share) {
+  engine().throttle(std::isfinite(share) ? share : 1);
+}
 EMSCRIPTEN_KEEPALIVE void weft_engine_wake() { engine().wake(); }
 EMSCRIPTEN_KEEPALIVE const char* weft_engine_stats() {
   static std::string text;  // Until the next call.
   text = engine().stats();
   return text.c_str();
 }
-EMSCRIPTEN_KEEPALIVE void weft_engine_wallet(std::uint32_t call) { answer_later(call, engine().wallet()); }
-EMSCRIPTEN_KEEPALIVE void weft_engine_export_wallet(std::uint32_t call) { answer_later(call, engine().export_wallet()); }
-EMSCRIPTEN_KEEPALIVE void weft_engine_import_wallet(std::uint32_t call, const char* text, std::uint32_t size) {
+EMSCRIPTEN_KEEPALIVE void weft_engine_wallet(std::uint32_t call) {
+  answer_later(call, engine().wallet());
+}
+EMSCRIPTEN_KEEPALIVE void weft_engine_export_wallet(std::uint32_t call) {
+  answer_later(call, engine().export_wallet());
+}
+EMSCRIPTEN_KEEPALIVE void weft_engine_import_wallet(std::uint32_t call, const char* text,
+                                                    std::uint32_t size) {
   answer_later(call, engine().import_wallet(std::string(text, size)));
 }
-EMSCRIPTEN_KEEPALIVE void weft_engine_sign_submission(std::uint32_t call, const char* text, std::uint32_t size) {
-  answer_later(call, engine().sign_submission(std::string(text, size)));
+EMSCRIPTEN_KEEPALIVE void weft_engine_sign_request(std::uint32_t call, const char* text,
+                                                   std::uint32_t size) {
+  answer_later(call, engine().sign_request(std::string(text, size)));
 }
 EMSCRIPTEN_KEEPALIVE void weft_lab_open(std::uint32_t call) { answer_later(call, lab().open()); }
-EMSCRIPTEN_KEEPALIVE void weft_lab_measure(std::uint32_t call) { answer_later(call, lab().measure()); }
-EMSCRIPTEN_KEEPALIVE void weft_lab_compile(std::uint32_t call, const char* wgsl, std::uint32_t size) {
+EMSCRIPTEN_KEEPALIVE void weft_lab_measure(std::uint32_t call) {
+  answer_later(call, lab().measure());
+}
+EMSCRIPTEN_KEEPALIVE void weft_lab_compile(std::uint32_t call, const char* wgsl,
+                                           std::uint32_t size) {
   answer_later(call, lab().compile(std::string(wgsl, size)));
 }
-EMSCRIPTEN_KEEPALIVE void weft_lab_check(std::uint32_t call, const char* manifest, std::uint32_t size) {
+EMSCRIPTEN_KEEPALIVE void weft_lab_check(std::uint32_t call, const char* manifest,
+                                         std::uint32_t size) {
   answer_later(call, lab().check(std::string(manifest, size)));
 }
-EMSCRIPTEN_KEEPALIVE void weft_lab_run(std::uint32_t call, const char* manifest, std::uint32_t size, int cpu) {
-  answer_later(call, lab().run(std::string(manifest, size), cpu != 0,
-                               [call](weft::ByteSpan bytes) { weft_answer_bytes(call, bytes.data(), static_cast<double>(bytes.size())); }));
+EMSCRIPTEN_KEEPALIVE void weft_lab_run(std::uint32_t call, const char* manifest, std::uint32_t size,
+                                       int cpu) {
+  answer_later(call, lab().run(std::string(manifest, size), cpu != 0, [call](weft::ByteSpan bytes) {
+    weft_answer_bytes(call, bytes.data(), static_cast<double>(bytes.size()));
+  }));
 }
 }
 

@@ -83,7 +83,7 @@ addToLibrary({
   },
 
   // Lines by chain and member. Module.onLines takes { type: 'open' | 'signal' | 'close', ... }; Module.lines() takes what comes back.
-  // `epochs`: of each chain that has lines; what still comes of an earlier one is none.
+  // `epochs`: for each chain that has lines; what still comes of an earlier epoch is discarded.
   $weftLines: { open: new Map(), epochs: new Map() },
   $weftLineNews__deps: ['$weftInto', 'weft_line_news'],
   // 0 signal, 1 frame, 2 open, 3 closed.

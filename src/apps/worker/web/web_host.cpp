@@ -7,21 +7,24 @@
 #include "apps/worker/web/imports.h"
 
 extern "C" {
-EMSCRIPTEN_KEEPALIVE void weft_socket_news(void* callback, int news, const std::uint8_t* data, std::uint32_t size) {
+EMSCRIPTEN_KEEPALIVE void weft_socket_news(void* callback, int news, const std::uint8_t* data,
+                                           std::uint32_t size) {
   using namespace weft::worker::web;
   auto* socket = static_cast<SocketCallback*>(callback);
   socket->call(static_cast<SocketNews>(news), {data, size});
   if (static_cast<SocketNews>(news) == SocketNews::closed) delete socket;
 }
 
-EMSCRIPTEN_KEEPALIVE void weft_blob_done(void* callback, const char* code, const std::uint8_t* data, std::uint32_t size) {
+EMSCRIPTEN_KEEPALIVE void weft_blob_done(void* callback, const char* code, const std::uint8_t* data,
+                                         std::uint32_t size) {
   using namespace weft::worker::web;
   const std::unique_ptr<FetchCallback> done(static_cast<FetchCallback*>(callback));
   done->call(code == nullptr ? "" : code, {data, size});
 }
 
 EMSCRIPTEN_KEEPALIVE void weft_timer_done(void* callback) {
-  const std::unique_ptr<weft::worker::web::TimerCallback> timer(static_cast<weft::worker::web::TimerCallback*>(callback));
+  const std::unique_ptr<weft::worker::web::TimerCallback> timer(
+      static_cast<weft::worker::web::TimerCallback*>(callback));
   timer->call();
 }
 }
@@ -54,11 +57,13 @@ void WebHost::connect(SocketEvents events) {
 }
 
 void WebHost::send_text(std::string text) {
-  if (socket_ != 0) weft_socket_send_text(socket_, text.data(), static_cast<std::uint32_t>(text.size()));
+  if (socket_ != 0)
+    weft_socket_send_text(socket_, text.data(), static_cast<std::uint32_t>(text.size()));
 }
 
 void WebHost::send_binary(ByteVector bytes) {
-  if (socket_ != 0) weft_socket_send_bytes(socket_, bytes.data(), static_cast<std::uint32_t>(bytes.size()));
+  if (socket_ != 0)
+    weft_socket_send_bytes(socket_, bytes.data(), static_cast<std::uint32_t>(bytes.size()));
 }
 
 void WebHost::close() {
@@ -67,27 +72,34 @@ void WebHost::close() {
   if (socket_ != 0) weft_socket_close(std::exchange(socket_, 0));
 }
 
-void WebHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token, std::function<void(Result<ByteVector>)> done) {
+void WebHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
+                         std::function<void(Result<ByteVector>)> done) {
   const std::string url = blob_url(hash);
-  auto* callback = new FetchCallback{[done = std::move(done)](std::string_view code, ByteSpan data) {
-    if (!code.empty()) return done(fail(error_code_from(code), "{}", as_text(data)));
-    done(ByteVector(data.begin(), data.end()));
-  }};
-  weft_blob_get(callback, url.data(), static_cast<std::uint32_t>(url.size()), token.data(), static_cast<std::uint32_t>(token.size()),
-                static_cast<double>(bytes_max));
+  auto* callback =
+      new FetchCallback{[done = std::move(done)](std::string_view code, ByteSpan data) {
+        if (!code.empty()) return done(fail(error_code_from(code), "{}", as_text(data)));
+        done(ByteVector(data.begin(), data.end()));
+      }};
+  weft_blob_get(callback, url.data(), static_cast<std::uint32_t>(url.size()), token.data(),
+                static_cast<std::uint32_t>(token.size()), static_cast<double>(bytes_max));
 }
 
-void WebHost::put_blob(const Hash& hash, ByteVector bytes, std::string token, std::function<void(Result<>)> done) {
+void WebHost::put_blob(const Hash& hash, ByteVector bytes, std::string token,
+                       std::function<void(Result<>)> done) {
   const std::string url = blob_url(hash);
-  auto* callback = new FetchCallback{[done = std::move(done)](std::string_view code, ByteSpan data) {
-    if (!code.empty()) return done(fail(error_code_from(code), "{}", as_text(data)));
-    done({});
-  }};
-  weft_blob_put(callback, url.data(), static_cast<std::uint32_t>(url.size()), token.data(), static_cast<std::uint32_t>(token.size()), bytes.data(),
+  auto* callback =
+      new FetchCallback{[done = std::move(done)](std::string_view code, ByteSpan data) {
+        if (!code.empty()) return done(fail(error_code_from(code), "{}", as_text(data)));
+        done({});
+      }};
+  weft_blob_put(callback, url.data(), static_cast<std::uint32_t>(url.size()), token.data(),
+                static_cast<std::uint32_t>(token.size()), bytes.data(),
                 static_cast<double>(bytes.size()));
 }
 
-void WebHost::after(Duration delay, std::function<void()> work) { weft_timer(new TimerCallback{std::move(work)}, seconds(delay) * 1000); }
+void WebHost::after(Duration delay, std::function<void()> work) {
+  weft_timer(new TimerCallback{std::move(work)}, seconds(delay) * 1000);
+}
 
 double WebHost::random() { return weft_random_share(); }
 

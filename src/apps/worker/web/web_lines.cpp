@@ -1,10 +1,9 @@
 #include "apps/worker/web/web_lines.h"
 
-#include <format>
-
 #include <emscripten/emscripten.h>
 
 #include "apps/worker/web/serving_imports.h"
+#include "common/base/format.h"
 
 namespace weft::worker::web {
 namespace {
@@ -22,25 +21,30 @@ WebLines::~WebLines() {
 void WebLines::open(Chain chain, Events events) {
   lines_[chain.chain] = {.epoch = chain.epoch, .events = std::move(events)};
   std::string list;
-  for (const Other& other : chain.others) list += std::format("{}{}", list.empty() ? "" : ",", other.member);
+  for (const Other& other : chain.others)
+    list += weft::format("{}{}", list.empty() ? "" : ",", other.member);
   const std::string ice = protocol::serving::encode(chain.ice);
-  weft_lines_open(chain.chain, chain.epoch, chain.index, list.data(), static_cast<std::uint32_t>(list.size()), ice.data(),
+  weft_lines_open(chain.chain, chain.epoch, chain.index, list.data(),
+                  static_cast<std::uint32_t>(list.size()), ice.data(),
                   static_cast<std::uint32_t>(ice.size()));
 }
 
-void WebLines::signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from, std::string text) {
+void WebLines::signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from,
+                      std::string text) {
   weft_lines_signal(chain, epoch, from, text.data(), static_cast<std::uint32_t>(text.size()));
 }
 
 bool WebLines::send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) {
-  return weft_lines_send(chain, member, frame.data(), static_cast<std::uint32_t>(frame.size())) != 0;
+  return weft_lines_send(chain, member, frame.data(), static_cast<std::uint32_t>(frame.size())) !=
+         0;
 }
 
 void WebLines::close(std::uint32_t chain) {
   if (lines_.erase(chain) > 0) weft_lines_close(chain);
 }
 
-void WebLines::news(News kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member, ByteSpan data) {
+void WebLines::news(News kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member,
+                    ByteSpan data) {
   if (current == nullptr) return;
   const auto found = current->lines_.find(chain);
   if (found == current->lines_.end() || found->second.epoch != epoch) return;
@@ -61,7 +65,8 @@ void WebLines::news(News kind, std::uint32_t chain, std::uint32_t epoch, std::ui
 }  // namespace weft::worker::web
 
 extern "C" {
-EMSCRIPTEN_KEEPALIVE void weft_line_news(int kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member, const std::uint8_t* data,
+EMSCRIPTEN_KEEPALIVE void weft_line_news(int kind, std::uint32_t chain, std::uint32_t epoch,
+                                         std::uint32_t member, const std::uint8_t* data,
                                          std::uint32_t size) {
   using weft::worker::web::WebLines;
   WebLines::news(static_cast<WebLines::News>(kind), chain, epoch, member, {data, size});

@@ -1,11 +1,12 @@
-// Lines to other tabs, for chains whose members are both in browsers. The page opens them and hands their channels to this Worker.
+// Lines to other tabs, for chains whose members are both in browsers. The page opens them and hands
+// their channels to this Worker.
 //
 // Threading: the Worker's one thread. Lifetime: one at a time.
 #pragma once
 
 #include <map>
 
-#include "apps/worker/serving/serving.h"
+#include "worker/inference/serving.h"
 
 namespace weft::worker::web {
 
@@ -16,13 +17,15 @@ class WebLines final : public PeerLines {
   WebLines(const WebLines&) = delete;
 
   void open(Chain chain, Events events) override;
-  void signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from, std::string text) override;
+  void signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from,
+              std::string text) override;
   [[nodiscard]] bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) override;
   void close(std::uint32_t chain) override;
 
   // From serving_web.js.
   enum class News : int { signal = 0, frame = 1, open = 2, closed = 3 };
-  static void news(News kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member, ByteSpan data);
+  static void news(News kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member,
+                   ByteSpan data);
 
  private:
   struct Lines {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "apps/worker/capabilities.h"
 #include "apps/worker/web/imports.h"
 #include "common/base/check.h"
 #include "engine/gpu/report.h"
 #include "engine/gpu/web/instance.h"
+#include "worker/tasks/capabilities.h"
 
 namespace weft::worker::web {
 namespace {
@@ -15,7 +15,8 @@ namespace {
 constexpr int replacements_max = 3;
 constexpr Duration replacement_delay = std::chrono::seconds(1);
 
-// Of the built-in matrix product on this processor: multiplications and additions, in 10^9 a second.
+// Speed of the built-in matrix product on this processor: multiplications and additions, in 10^9 a
+// second.
 double measured_gop_per_s(exec::Executor& executor) {
   constexpr std::uint32_t side = 192;
   auto job = std::make_shared<exec::Job>();
@@ -27,13 +28,16 @@ double measured_gop_per_s(exec::Executor& executor) {
   for (int round = 0; round < 5; ++round) {
     const Instant began = now();
     // The CPU executor never waits, so that it is done when start() returns.
-    start<Result<exec::Output>>(executor.run(job, {.range = {.first = 0, .count = side}}), [](const Result<exec::Output>&) {});
+    start<Result<exec::Output>>(executor.run(job, {.range = {.first = 0, .count = side}}),
+                                [](const Result<exec::Output>&) {});
     best = std::max(best, 2.0 * side * side * side / std::max(seconds(now() - began), 1e-6) * 1e-9);
   }
   return best;
 }
 
-std::string name_of(const protocol::Capabilities& device) { return device.vendor + "\n" + device.architecture + "\n" + device.description; }
+std::string name_of(const protocol::Capabilities& device) {
+  return device.vendor + "\n" + device.architecture + "\n" + device.description;
+}
 
 }  // namespace
 
@@ -46,7 +50,9 @@ bool WebRunner::recall(protocol::Capabilities& capabilities) const {
 
 // For the device that takes the place of a lost one.
 void WebRunner::remember(const protocol::Capabilities& capabilities) {
-  known_ = {.device = name_of(capabilities), .copy_gb_per_s = capabilities.copy_gb_per_s, .f32_gflop_per_s = capabilities.f32_gflop_per_s};
+  known_ = {.device = name_of(capabilities),
+            .copy_gb_per_s = capabilities.copy_gb_per_s,
+            .f32_gflop_per_s = capabilities.f32_gflop_per_s};
 }
 
 WebRunner::~WebRunner() {
@@ -67,7 +73,8 @@ Async<Result<protocol::Capabilities>> WebRunner::open_gpu() {
   WEFT_CO_ASSIGN(auto device, co_await instance_->create_device({.label = "weft worker"}));
   protocol::Capabilities capabilities = capabilities_of(*device, bounds_.bytes_max);
   // Most browsers give away no more than this.
-  if (capabilities.description.empty()) capabilities.description = capabilities.vendor + " " + capabilities.architecture;
+  if (capabilities.description.empty())
+    capabilities.description = capabilities.vendor + " " + capabilities.architecture;
   if (!recall(capabilities)) {
     WEFT_CO_ASSIGN(const gpu::Report report, co_await gpu::measure(*device));
     capabilities.copy_gb_per_s = report.copy_bytes_per_second * 1e-9;
@@ -93,28 +100,31 @@ void WebRunner::start_order() {
   if (!order_ || lost_ || (device_ && device_->lost())) return;
   Order order = *std::exchange(order_, {});
   running_ = true;
-  start<Result<exec::Output>>(executor_->run(std::move(order.task.job), order.task.options),
-                              alive_.guard([this, done = std::move(order.done)](Result<exec::Output> output) {
-                                running_ = false;
-                                if (output) replacements_ = 0;
-                                if (cancelled_) output = fail(ErrorCode::cancelled, "The task was taken back.");
-                                if (lost_) later({}, [this] { replace_device(); });
-                                done(std::move(output));
-                              }));
+  start<Result<exec::Output>>(
+      executor_->run(std::move(order.task.job), order.task.options),
+      alive_.guard([this, done = std::move(order.done)](Result<exec::Output> output) {
+        running_ = false;
+        if (output) replacements_ = 0;
+        if (cancelled_) output = fail(ErrorCode::cancelled, "The task was taken back.");
+        if (lost_) later({}, [this] { replace_device(); });
+        done(std::move(output));
+      }));
 }
 
 void WebRunner::cancel() {
   cancelled_ = true;
   if (!order_) return;
   later({}, [this] {
-    if (order_) std::exchange(order_, {})->done(fail(ErrorCode::cancelled, "The task was taken back."));
+    if (order_)
+      std::exchange(order_, {})->done(fail(ErrorCode::cancelled, "The task was taken back."));
   });
 }
 
 void WebRunner::lost(std::string reason) {
   lost_ = true;
   if (news_.lost) news_.lost(std::move(reason));
-  // Not inside the device's own callback, and not before the task that still refers to it has ended.
+  // Not inside the device's own callback, and not before the task that still refers to it has
+  // ended.
   if (!running_) later({}, [this] { replace_device(); });
 }
 
@@ -125,16 +135,18 @@ void WebRunner::replace_device() {
   device_.reset();
   const int tries = ++replacements_;
   later(replacement_delay * (tries - 1), [this, tries] {
-    start<Result<protocol::Capabilities>>(open_gpu(), alive_.guard([this, tries](Result<protocol::Capabilities> capabilities) {
-      replacing_ = false;
-      if (capabilities) {
-        if (news_.back) news_.back(*capabilities);
-        return start_order();
-      }
-      if (tries < replacements_max) return later({}, [this] { replace_device(); });
-      if (order_) std::exchange(order_, {})->done(fail(ErrorCode::device_lost, "The GPU is gone."));
-      if (news_.gone) news_.gone(capabilities.error());
-    }));
+    start<Result<protocol::Capabilities>>(
+        open_gpu(), alive_.guard([this, tries](Result<protocol::Capabilities> capabilities) {
+          replacing_ = false;
+          if (capabilities) {
+            if (news_.back) news_.back(*capabilities);
+            return start_order();
+          }
+          if (tries < replacements_max) return later({}, [this] { replace_device(); });
+          if (order_)
+            std::exchange(order_, {})->done(fail(ErrorCode::device_lost, "The GPU is gone."));
+          if (news_.gone) news_.gone(capabilities.error());
+        }));
   });
 }
 

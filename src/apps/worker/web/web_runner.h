@@ -1,8 +1,9 @@
-// Runs tasks on the Worker's own device, or the built-in kernels on its processor. A lost GPU device is replaced: what ran
-// ends with device_lost, what comes meanwhile waits for the new one.
+// Runs tasks on the Worker's own device, or the built-in kernels on its processor. A lost GPU
+// device is replaced: what ran ends with device_lost, what comes meanwhile waits for the new one.
 //
 // Threading: the Worker's one thread. Lifetime: destroyed only while nothing runs (idle()).
-// A dispatch cannot be interrupted in a browser: a cancelled task runs to its end, and its output is dropped.
+// A dispatch cannot be interrupted in a browser: a cancelled task runs to its end, and its output
+// is dropped.
 #pragma once
 
 #include <functional>
@@ -10,11 +11,11 @@
 #include <optional>
 #include <string>
 
-#include "apps/worker/alive.h"
-#include "apps/worker/host.h"
 #include "common/protocol/messages.h"
 #include "engine/exec/executor.h"
 #include "engine/gpu/device.h"
+#include "worker/tasks/alive.h"
+#include "worker/tasks/host.h"
 
 namespace weft::worker::web {
 
@@ -24,7 +25,8 @@ struct DeviceNews {
   std::function<void(Error)> gone;  // No new device could be had.
 };
 
-// Rates that were measured on an earlier visit, and on what: vendor, architecture and description, a line each.
+// Rates that were measured on an earlier visit, and on what: vendor, architecture and description,
+// a line each.
 struct KnownRates {
   std::string device{};
   double copy_gb_per_s = 0;
@@ -36,7 +38,8 @@ class WebRunner final : public TaskRunner {
   WebRunner(exec::Bounds bounds, KnownRates known) : bounds_(bounds), known_(std::move(known)) {}
   ~WebRunner() override;
 
-  // Opens a device, and measures it unless its rates are known; once, before the first task; the capabilities are what the worker may claim.
+  // Opens a device, and measures it unless its rates are known; once, before the first task; the
+  // capabilities are what the worker may claim.
   [[nodiscard]] Async<Result<protocol::Capabilities>> open(protocol::DeviceKind kind);
   void on_news(DeviceNews news) { news_ = std::move(news); }
 

@@ -1,13 +1,14 @@
 #include "apps/worker/web/web_serving_host.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "apps/worker/serving/paced_engine.h"
 #include "apps/worker/web/imports.h"
 #include "apps/worker/web/serving_imports.h"
 #include "engine/gpu/web/instance.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/gpu_engine.h"
+#include "worker/inference/paced_engine.h"
 
 namespace weft::worker::web {
 namespace {
@@ -18,17 +19,24 @@ class ChunkSource final : public gguf::Source {
   explicit ChunkSource(const ModelFile& file) : file_(file), name_(file.hash.text()) {}
 
   [[nodiscard]] std::uint64_t bytes() const override { return file_.bytes; }
-  [[nodiscard]] std::optional<ByteSpan> view(std::uint64_t, std::uint64_t) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<ByteSpan> view(std::uint64_t, std::uint64_t) const override {
+    return std::nullopt;
+  }
   [[nodiscard]] Result<> read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
     if (offset > file_.bytes || out.size() > file_.bytes - offset)
-      return fail(ErrorCode::invalid_argument, "The range of {} bytes at {} lies past the end ({}).", out.size(), offset, file_.bytes);
+      return fail(ErrorCode::invalid_argument,
+                  "The range of {} bytes at {} lies past the end ({}).", out.size(), offset,
+                  file_.bytes);
     while (!out.empty()) {
       const auto chunk = static_cast<std::uint32_t>(offset / file_.chunk_bytes);
       const std::uint64_t first = offset - file_.chunk_begin(chunk);
-      const auto part = out.first(static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), file_.chunk_size(chunk) - first)));
-      if (weft_chunk_view(name_.data(), static_cast<std::uint32_t>(name_.size()), chunk, static_cast<std::uint32_t>(first), part.data(),
+      const auto part = out.first(static_cast<std::size_t>(
+          std::min<std::uint64_t>(out.size(), file_.chunk_size(chunk) - first)));
+      if (weft_chunk_view(name_.data(), static_cast<std::uint32_t>(name_.size()), chunk,
+                          static_cast<std::uint32_t>(first), part.data(),
                           static_cast<std::uint32_t>(part.size())) == 0)
-        return fail(ErrorCode::data_loss, "Chunk {} of the model is not kept in this browser any more.", chunk);
+        return fail(ErrorCode::data_loss,
+                    "Chunk {} of the model is not kept in this browser any more.", chunk);
       out = out.subspan(part.size());
       offset += part.size();
     }
@@ -63,41 +71,56 @@ FetchCallback* callback_of(std::function<void(Result<ByteVector>)> done) {
 
 WebServingHost::~WebServingHost() = default;
 
-void WebServingHost::fetch_range(const Hash& blob, std::uint64_t first, std::uint64_t count, std::string token,
-                                 std::function<void(Result<ByteVector>)> done) {
+void WebServingHost::fetch_range(const Hash& blob, std::uint64_t first, std::uint64_t count,
+                                 std::string token, std::function<void(Result<ByteVector>)> done) {
   const std::string url = host_.origin() + "/v1/blobs/" + blob.text();
-  weft_range_get(callback_of(std::move(done)), url.data(), static_cast<std::uint32_t>(url.size()), token.data(),
-                 static_cast<std::uint32_t>(token.size()), static_cast<double>(first), static_cast<double>(count));
+  weft_range_get(callback_of(std::move(done)), url.data(), static_cast<std::uint32_t>(url.size()),
+                 token.data(), static_cast<std::uint32_t>(token.size()), static_cast<double>(first),
+                 static_cast<double>(count));
 }
 
-void WebServingHost::read_chunk(const ModelFile& file, std::uint32_t chunk, std::function<void(std::optional<ByteVector>)> done) {
+void WebServingHost::read_chunk(const ModelFile& file, std::uint32_t chunk,
+                                std::function<void(std::optional<ByteVector>)> done) {
   const std::string name = file.hash.text();
-  const auto take = [done = std::move(done)](Result<ByteVector> bytes) { done(bytes ? std::optional(std::move(*bytes)) : std::nullopt); };
+  const auto take = [done = std::move(done)](Result<ByteVector> bytes) {
+    done(bytes ? std::optional(std::move(*bytes)) : std::nullopt);
+  };
   weft_chunk_read(callback_of(take), name.data(), static_cast<std::uint32_t>(name.size()), chunk);
 }
 
-void WebServingHost::write_chunk(const ModelFile& file, std::uint32_t chunk, ByteVector bytes, std::function<void(Result<>)> done) {
+void WebServingHost::write_chunk(const ModelFile& file, std::uint32_t chunk, ByteVector bytes,
+                                 std::function<void(Result<>)> done) {
   const std::string name = file.hash.text();
   const auto take = [done = std::move(done)](const Result<ByteVector>& written) {
     done(written ? Result<>() : Result<>(std::unexpected(written.error())));
   };
-  weft_chunk_write(callback_of(take), name.data(), static_cast<std::uint32_t>(name.size()), chunk, bytes.data(),
-                   static_cast<std::uint32_t>(bytes.size()));
+  weft_chunk_write(callback_of(take), name.data(), static_cast<std::uint32_t>(name.size()), chunk,
+                   bytes.data(), static_cast<std::uint32_t>(bytes.size()));
 }
 
-Result<std::unique_ptr<gguf::Source>> WebServingHost::open_file(const ModelFile& file) { return std::make_unique<ChunkSource>(file); }
+Result<std::unique_ptr<gguf::Source>> WebServingHost::open_file(const ModelFile& file) {
+  return std::make_unique<ChunkSource>(file);
+}
 
-Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(const llm::Model& model, const gguf::Source& source,
-                                                                          llm::EngineOptions options) {
+Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(
+    const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) {
+  // A processor takes sequences one after the other; a tab shares its GPU with the page.
+  constexpr std::uint32_t sequences_cpu = 4, sequences_gpu = 32, sequences_software = 8;
+  options.sequences = std::min(options.sequences, gpu_ ? sequences_gpu : sequences_cpu);
   if (!gpu_) {
     WEFT_CO_ASSIGN(auto engine, llm::create_cpu_engine(model, source, options));
-    co_return make_paced(std::move(engine),
-                         {.before = turn, .now = [this] { return host_.now(); }, .share = [this] { return share_; }, .rest = rest});
+    co_return make_paced(std::move(engine), {.before = turn,
+                                             .now = [this] { return host_.now(); },
+                                             .share = [this] { return share_; },
+                                             .rest = rest});
   }
   if (instance_ == nullptr) instance_ = gpu::web::create_instance();
   if (device_ == nullptr || device_->lost().has_value()) {
-    WEFT_CO_ASSIGN(device_, co_await instance_->create_device({.label = "weft serving", .trusted_shaders = true}));
+    WEFT_CO_ASSIGN(device_, co_await instance_->create_device(
+                                {.label = "weft serving", .trusted_shaders = true}));
   }
+  if (device_->adapter().kind == gpu::AdapterKind::cpu)
+    options.sequences = std::min(options.sequences, sequences_software);
   WEFT_CO_ASSIGN(auto engine, co_await llm::create_gpu_engine(*device_, model, source, options));
   co_return make_paced(std::move(engine), {.share = [this] { return share_; }, .rest = rest});
 }

@@ -1,5 +1,5 @@
 // The browser's sockets, requests and timers for the worker: an Emscripten --js-library; imports.h says what crosses.
-// Views of the heap are taken anew after every await, and a trap in C++ surfaces instead of vanishing in a promise.
+// Views of the heap are taken again after every await, and a trap in C++ surfaces instead of vanishing in a promise.
 addToLibrary({
   // Handles are never used again: a late close must not meet another socket.
   $weftSockets: { next: 1, open: new Map() },
@@ -27,7 +27,7 @@ addToLibrary({
     let socket;
     try {
       socket = new WebSocket(UTF8ToString(url, urlSize));
-    } catch (error) {  // An address that is none, or one that the page's policy forbids.
+    } catch (error) {  // An invalid address, or one that the page's policy forbids.
       setTimeout(() => news(3, weftUtf8(String(error?.message || error))));
       return handle;
     }

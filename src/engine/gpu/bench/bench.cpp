@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <format>
 
 #include "common/base/clock.h"
+#include "common/base/format.h"
 #include "engine/gpu/upload.h"
 
 namespace weft::gpu::bench {
@@ -25,7 +25,10 @@ constexpr std::string_view bump = R"(
 class Bench {
  public:
   Bench(Device& device, Options options)
-      : device_(device), options_(std::move(options)), meter_(device), software_(device.adapter().kind == AdapterKind::cpu) {}
+      : device_(device),
+        options_(std::move(options)),
+        meter_(device),
+        software_(device.adapter().kind == AdapterKind::cpu) {}
 
   Async<Result<Results>> run() {
     results_.adapter = device_.adapter();
@@ -60,7 +63,9 @@ class Bench {
  private:
   // Layers and the output matrix of a 1B model; a software GPU gets what it can do in a moment.
   [[nodiscard]] std::vector<Shape> shapes(bool is_product) const {
-    if (software_) return is_product ? std::vector<Shape>{{128, 128, 128}, {256, 256, 256}} : std::vector<Shape>{{1, 512, 512}, {1, 2048, 512}};
+    if (software_)
+      return is_product ? std::vector<Shape>{{128, 128, 128}, {256, 256, 256}}
+                        : std::vector<Shape>{{1, 512, 512}, {1, 2048, 512}};
     if (is_product) return {{512, 2048, 2048}, {512, 16384, 2048}, {2048, 2048, 2048}};
     return {{1, 2048, 2048}, {1, 16384, 2048}, {1, 2048, 8192}, {1, 128256, 2048}};
   }
@@ -74,18 +79,20 @@ class Bench {
   }
 
   Async<Result<double>> seconds_each(Workload& work) {
-    return meter_.seconds_each([&work](Pass& pass) { work.run(pass); }, {.busy_seconds = 0.02, .rounds = options_.rounds});
+    return meter_.seconds_each([&work](Pass& pass) { work.run(pass); },
+                               {.busy_seconds = 0.02, .rounds = options_.rounds});
   }
 
   Async<Result<>> warm_up() {
     WEFT_CO_ASSIGN(Workload work, co_await create_peak(device_, Arithmetic::f32));
-    const Instant end = now() + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options_.warm_up_seconds));
+    const Instant end = now() + std::chrono::duration_cast<Duration>(
+                                    std::chrono::duration<double>(options_.warm_up_seconds));
     while (now() < end) WEFT_CO_OK(co_await meter_.time([&work](Pass& pass) { work.run(pass); }));
     co_return Result<>{};
   }
 
   Async<Result<>> peak(Arithmetic arithmetic) {
-    step(std::format("peak {}", to_string(arithmetic)));
+    step(weft::format("peak {}", to_string(arithmetic)));
     WEFT_CO_ASSIGN(Workload work, co_await create_peak(device_, arithmetic));
     WEFT_CO_ASSIGN(const double each, co_await seconds_each(work));
     results_.peaks.push_back({arithmetic, work.operations / each});
@@ -98,7 +105,9 @@ class Bench {
     const Buffer buffer = device_.create_buffer({.size = 16, .usage = BufferUsage::storage});
     for (const char* label : {"bump a", "bump b"}) {
       WEFT_CO_ASSIGN(Pipeline made,
-                     co_await device_.create_pipeline({.wgsl = std::string(bump), .label = label, .groups = {{{0, BindingKind::storage}}}}));
+                     co_await device_.create_pipeline({.wgsl = std::string(bump),
+                                                       .label = label,
+                                                       .groups = {{{0, BindingKind::storage}}}}));
       pipelines.push_back(std::move(made));
       groups.push_back(device_.create_bind_group(pipelines.back(), 0, {{0, buffer}}));
     }
@@ -120,9 +129,13 @@ class Bench {
   }
 
   Async<Result<>> readback() {
-    WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device_.create_pipeline({.wgsl = std::string(bump), .groups = {{{0, BindingKind::storage}}}}));
-    const Buffer buffer = device_.create_buffer({.size = 16, .usage = BufferUsage::storage | BufferUsage::copy_source});
-    const Buffer staging = device_.create_buffer({.size = 16, .usage = BufferUsage::map_read | BufferUsage::copy_destination});
+    WEFT_CO_ASSIGN(const Pipeline pipeline,
+                   co_await device_.create_pipeline(
+                       {.wgsl = std::string(bump), .groups = {{{0, BindingKind::storage}}}}));
+    const Buffer buffer = device_.create_buffer(
+        {.size = 16, .usage = BufferUsage::storage | BufferUsage::copy_source});
+    const Buffer staging = device_.create_buffer(
+        {.size = 16, .usage = BufferUsage::map_read | BufferUsage::copy_destination});
     const BindGroup group = device_.create_bind_group(pipeline, 0, {{0, buffer}});
     std::array<std::uint8_t, 16> bytes{};
     std::vector<double> times;
@@ -141,7 +154,8 @@ class Bench {
 
   Async<Result<>> upload() {
     const ByteVector bytes(std::size_t{software_ ? 16U : 64U} << 20, 7);
-    const Buffer buffer = device_.create_buffer({.size = bytes.size(), .usage = BufferUsage::storage | BufferUsage::copy_destination});
+    const Buffer buffer = device_.create_buffer(
+        {.size = bytes.size(), .usage = BufferUsage::storage | BufferUsage::copy_destination});
     std::vector<double> times;
     for (std::uint32_t round = 0; round <= options_.rounds; ++round) {
       const Instant begin = now();
@@ -155,20 +169,24 @@ class Bench {
   }
 
   Async<Result<>> matrix(bool is_product, Arithmetic arithmetic, Shape shape) {
-    step(std::format("{} {} {}x{}x{}", is_product ? "matmul" : "matvec", to_string(arithmetic), shape.m, shape.n, shape.k));
+    step(weft::format("{} {} {}x{}x{}", is_product ? "matmul" : "matvec", to_string(arithmetic),
+                      shape.m, shape.n, shape.k));
     // Weights several times as large as any cache, as a model's are.
     const std::uint64_t resident = std::uint64_t{software_ ? 16U : 256U} << 20;
-    Result<Workload> made =
-        is_product ? co_await create_matmul(device_, arithmetic, shape) : co_await create_matvec(device_, arithmetic, shape, resident);
+    Result<Workload> made = is_product
+                                ? co_await create_matmul(device_, arithmetic, shape)
+                                : co_await create_matvec(device_, arithmetic, shape, resident);
     if (!made && made.error().code == ErrorCode::unsupported) co_return Result<>{};
     if (!made) co_return pass(std::move(made));
     WEFT_CO_ASSIGN(const double each, co_await seconds_each(*made));
-    MatrixRate rate{.is_product = is_product, .arithmetic = arithmetic, .shape = shape, .seconds = each};
+    MatrixRate rate{
+        .is_product = is_product, .arithmetic = arithmetic, .shape = shape, .seconds = each};
     rate.bytes_per_second = made->bytes / each;
     rate.operations_per_second = made->operations / each;
     rate.of_copy_bandwidth = rate.bytes_per_second / results_.copy_bytes_per_second;
     const auto peak = std::ranges::find(results_.peaks, arithmetic, &Peak::arithmetic);
-    if (peak != results_.peaks.end()) rate.of_peak = rate.operations_per_second / peak->operations_per_second;
+    if (peak != results_.peaks.end())
+      rate.of_peak = rate.operations_per_second / peak->operations_per_second;
     results_.matrices.push_back(rate);
     co_return Result<>{};
   }

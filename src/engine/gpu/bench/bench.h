@@ -1,5 +1,6 @@
-// `weft bench gpu`: what the layer costs and what the device gives, each rate beside the ceiling that was measured for it.
-// Medians of several rounds after a warm-up (GPUs raise their clocks under load).
+// `weft bench gpu`: what the layer costs and what the device gives, each rate beside the ceiling
+// that was measured for it. Medians of several rounds after a warm-up (GPUs raise their clocks
+// under load).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct Options {
   std::function<void(std::string_view step, std::size_t done, std::size_t total)> progress = {};
 };
 
-// Per dispatch of a long pass in which each waits for the one before and changes pipeline and bind group.
+// Per dispatch of a long pass in which each waits for the one before and changes pipeline and bind
+// group.
 struct DispatchCost {
   std::uint32_t dispatches = 0;
   double gpu_seconds = 0;

@@ -1,5 +1,5 @@
-// The bench measures what it says: its kernels compute the right matrices on every device, and a whole run fills every
-// number in.
+// The bench measures what it says: its kernels compute the right matrices on every device, and a
+// whole run fills every number in.
 #include "engine/gpu/bench/bench.h"
 
 #include <gtest/gtest.h>
@@ -21,15 +21,21 @@ class BenchTest : public testing::TestWithParam<Arithmetic> {
     ByteVector bytes;
     for (std::size_t i = 0; i < count; ++i) {
       const int number = value(i + seed);
-      if (GetParam() == Arithmetic::f32) append_le(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(number)));
-      if (GetParam() == Arithmetic::f16) append_le(bytes, std::uint16_t(number == 0 ? 0 : number == 1 ? 0x3c00 : number == 2 ? 0x4000 : 0xbc00));
+      if (GetParam() == Arithmetic::f32)
+        append_le(bytes, std::bit_cast<std::uint32_t>(static_cast<float>(number)));
+      if (GetParam() == Arithmetic::f16)
+        append_le(bytes, std::uint16_t(number == 0   ? 0
+                                       : number == 1 ? 0x3c00
+                                       : number == 2 ? 0x4000
+                                                     : 0xbc00));
       if (GetParam() == Arithmetic::int8_dot) bytes.push_back(static_cast<std::uint8_t>(number));
     }
     return bytes;
   }
 
   std::vector<double> result_of(Workload& work, const Buffer& from) {
-    const Buffer staging = device_->create_buffer({.size = from.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
+    const Buffer staging = device_->create_buffer(
+        {.size = from.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
     Encoder encoder = device_->create_encoder();
     {
       Pass pass = encoder.begin_pass();
@@ -38,11 +44,15 @@ class BenchTest : public testing::TestWithParam<Arithmetic> {
     encoder.copy(from, 0, staging, 0, from.size());
     device_->submit(std::move(encoder));
     std::vector<std::uint32_t> words(from.size() / 4);
-    EXPECT_TRUE(run(*instance_, device_->read(staging, 0, {reinterpret_cast<std::uint8_t*>(words.data()), from.size()})).has_value());
+    EXPECT_TRUE(
+        run(*instance_,
+            device_->read(staging, 0, {reinterpret_cast<std::uint8_t*>(words.data()), from.size()}))
+            .has_value());
     std::vector<double> values;
     for (const std::uint32_t word : words)
-      values.push_back(GetParam() == Arithmetic::int8_dot ? static_cast<double>(std::bit_cast<std::int32_t>(word))
-                                                          : static_cast<double>(std::bit_cast<float>(word)));
+      values.push_back(GetParam() == Arithmetic::int8_dot
+                           ? static_cast<double>(std::bit_cast<std::int32_t>(word))
+                           : static_cast<double>(std::bit_cast<float>(word)));
     return values;
   }
 
@@ -78,13 +88,15 @@ TEST_P(BenchTest, MultipliesTwoMatrices) {
   for (std::size_t row = 0; row < shape.m; ++row) {
     for (std::size_t column = 0; column < shape.n; ++column) {
       int expected = 0;
-      for (std::size_t k = 0; k < shape.k; ++k) expected += value(row * shape.k + k + 3) * value(column * shape.k + k + 11);
+      for (std::size_t k = 0; k < shape.k; ++k)
+        expected += value(row * shape.k + k + 3) * value(column * shape.k + k + 11);
       ASSERT_EQ(c[row * shape.n + column], expected) << row << ", " << column;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, BenchTest, testing::Values(Arithmetic::f32, Arithmetic::f16, Arithmetic::int8_dot),
+INSTANTIATE_TEST_SUITE_P(Each, BenchTest,
+                         testing::Values(Arithmetic::f32, Arithmetic::f16, Arithmetic::int8_dot),
                          [](const auto& each) { return std::string(to_string(each.param)); });
 
 TEST(Bench, FillsInEveryNumberAndCountsItsSteps) {
@@ -94,11 +106,14 @@ TEST(Bench, FillsInEveryNumberAndCountsItsSteps) {
   std::size_t steps = 0;
   std::size_t announced = 0;
 
-  const auto results =
-      run(*instance, run_bench(*device, {.warm_up_seconds = 0, .rounds = 1, .progress = [&](std::string_view, std::size_t done, std::size_t total) {
-                                           EXPECT_EQ(done, steps++);
-                                           announced = total;
-                                         }}));
+  const auto results = run(
+      *instance,
+      run_bench(*device, {.warm_up_seconds = 0,
+                          .rounds = 1,
+                          .progress = [&](std::string_view, std::size_t done, std::size_t total) {
+                            EXPECT_EQ(done, steps++);
+                            announced = total;
+                          }}));
 
   ASSERT_TRUE(results.has_value()) << results.error().message;
   EXPECT_EQ(steps, announced);

@@ -1,8 +1,9 @@
 #include "engine/gpu/bench/kernels.h"
 
 #include <algorithm>
-#include <format>
 #include <string>
+
+#include "common/base/format.h"
 
 namespace weft::gpu::bench {
 namespace {
@@ -13,22 +14,28 @@ std::string head(Arithmetic arithmetic) {
   return "";
 }
 
-std::string_view sum_type(Arithmetic arithmetic) { return arithmetic == Arithmetic::int8_dot ? "i32" : "f32"; }
+std::string_view sum_type(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::int8_dot ? "i32" : "f32";
+}
 
 // The product of 16 bytes of weights and 16 bytes of the vector, loaded as vec4<u32>.
 std::string_view block_product(Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::f32:
-      return "fn product(w: vec4u, x: vec4u) -> f32 { return dot(bitcast<vec4<f32>>(w), bitcast<vec4<f32>>(x)); }\n";
+      return "fn product(w: vec4u, x: vec4u) -> f32 { return dot(bitcast<vec4<f32>>(w), "
+             "bitcast<vec4<f32>>(x)); }\n";
     case Arithmetic::f16:
       return "fn product(w: vec4u, x: vec4u) -> f32 {\n"
-             "  return dot(vec4<f32>(bitcast<vec4<f16>>(w.xy)), vec4<f32>(bitcast<vec4<f16>>(x.xy))) +\n"
-             "         dot(vec4<f32>(bitcast<vec4<f16>>(w.zw)), vec4<f32>(bitcast<vec4<f16>>(x.zw)));\n}\n";
+             "  return dot(vec4<f32>(bitcast<vec4<f16>>(w.xy)), "
+             "vec4<f32>(bitcast<vec4<f16>>(x.xy))) +\n"
+             "         dot(vec4<f32>(bitcast<vec4<f16>>(w.zw)), "
+             "vec4<f32>(bitcast<vec4<f16>>(x.zw)));\n}\n";
     case Arithmetic::int8_dot:
       break;
   }
   return "fn product(w: vec4u, x: vec4u) -> i32 {\n"
-         "  return dot4I8Packed(w.x, x.x) + dot4I8Packed(w.y, x.y) + dot4I8Packed(w.z, x.z) + dot4I8Packed(w.w, x.w);\n}\n";
+         "  return dot4I8Packed(w.x, x.x) + dot4I8Packed(w.y, x.y) + dot4I8Packed(w.z, x.z) + "
+         "dot4I8Packed(w.w, x.w);\n}\n";
 }
 
 constexpr std::uint32_t matvec_workgroup = 128;
@@ -36,7 +43,9 @@ constexpr std::uint32_t matvec_workgroup = 128;
 // One subgroup a row where their size is known beforehand; 0 where it is not.
 std::uint32_t fixed_subgroup_size(const Device& device) {
   const AdapterInfo& adapter = device.adapter();
-  if (!device.has("subgroups") || !device.has("subgroup_id") || adapter.subgroup_size_min != adapter.subgroup_size_max) return 0;
+  if (!device.has("subgroups") || !device.has("subgroup_id") ||
+      adapter.subgroup_size_min != adapter.subgroup_size_max)
+    return 0;
   return adapter.subgroup_size_max <= matvec_workgroup ? adapter.subgroup_size_max : 0;
 }
 
@@ -44,12 +53,15 @@ std::string matvec_shader(Arithmetic arithmetic, std::uint32_t blocks, std::uint
   const std::string_view sum = sum_type(arithmetic);
   std::string text = head(arithmetic);
   if (subgroup != 0) text = "enable subgroups;\n" + text;
-  text += "@group(0) @binding(0) var<storage, read> w: array<vec4u>;\n@group(0) @binding(1) var<storage, read> x: array<vec4u>;\n";
-  text += std::format("@group(0) @binding(2) var<storage, read_write> y: array<{}>;\n", sum);
+  text +=
+      "@group(0) @binding(0) var<storage, read> w: array<vec4u>;\n@group(0) @binding(1) "
+      "var<storage, read> x: array<vec4u>;\n";
+  text += weft::format("@group(0) @binding(2) var<storage, read_write> y: array<{}>;\n", sum);
   text += block_product(arithmetic);
   if (subgroup != 0) {
-    text += std::format(
-        "@compute @workgroup_size({0}) fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,\n"
+    text += weft::format(
+        "@compute @workgroup_size({0}) fn main(@builtin(workgroup_id) group: vec3u, "
+        "@builtin(num_workgroups) groups: vec3u,\n"
         "    @builtin(subgroup_id) subgroup: u32, @builtin(subgroup_invocation_id) lane: u32) {{\n"
         "  let row = (group.x + group.y * groups.x) * {1}u + subgroup;\n"
         "  var sum = {2}(0);\n"
@@ -58,47 +70,56 @@ std::string matvec_shader(Arithmetic arithmetic, std::uint32_t blocks, std::uint
         matvec_workgroup, matvec_workgroup / subgroup, sum, blocks, subgroup);
     return text;
   }
-  text += std::format(
+  text += weft::format(
       "var<workgroup> partial: array<{2}, {0}>;\n"
-      "@compute @workgroup_size({0}) fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,\n"
+      "@compute @workgroup_size({0}) fn main(@builtin(workgroup_id) group: vec3u, "
+      "@builtin(num_workgroups) groups: vec3u,\n"
       "    @builtin(local_invocation_index) lane: u32) {{\n"
       "  let row = group.x + group.y * groups.x;\n"
       "  var sum = {2}(0);\n"
       "  for (var i = lane; i < {1}u; i += {0}u) {{ sum += product(w[row * {1}u + i], x[i]); }}\n"
       "  partial[lane] = sum;\n"
       "  for (var half = {0}u / 2u; half > 0u; half /= 2u) {{\n"
-      "    workgroupBarrier();\n    if (lane < half) {{ partial[lane] += partial[lane + half]; }}\n  }}\n"
+      "    workgroupBarrier();\n    if (lane < half) {{ partial[lane] += partial[lane + half]; "
+      "}}\n  }}\n"
       "  if (lane == 0u) {{ y[row] = partial[0]; }}\n}}\n",
       matvec_workgroup, blocks, sum);
   return text;
 }
 
-// A tile of 64 x 64 results, 4 x 4 an invocation; 16 words of k at a time through workgroup memory. A word is one f32,
-// two f16 or four int8.
+// A tile of 64 x 64 results, 4 x 4 an invocation; 16 words of k at a time through workgroup memory.
+// A word is one f32, two f16 or four int8.
 std::string matmul_shader(Arithmetic arithmetic, std::uint32_t n, std::uint32_t k_words) {
   const std::string_view sum = sum_type(arithmetic);
   std::string text = head(arithmetic);
-  text += "@group(0) @binding(0) var<storage, read> a: array<vec4u>;\n@group(0) @binding(1) var<storage, read> b: array<vec4u>;\n";
-  text += std::format("@group(0) @binding(2) var<storage, read_write> c: array<vec4<{}>>;\n", sum);
+  text +=
+      "@group(0) @binding(0) var<storage, read> a: array<vec4u>;\n@group(0) @binding(1) "
+      "var<storage, read> b: array<vec4u>;\n";
+  text += weft::format("@group(0) @binding(2) var<storage, read_write> c: array<vec4<{}>>;\n", sum);
   switch (arithmetic) {
     case Arithmetic::f32:
       text +=
-          "alias Word = f32;\nalias Part = f32;\nfn word(u: u32) -> f32 { return bitcast<f32>(u); }\n"
-          "fn add(p: f32, q: f32, s: f32) -> f32 { return fma(p, q, s); }\nfn whole(p: f32) -> f32 { return p; }\n";
+          "alias Word = f32;\nalias Part = f32;\nfn word(u: u32) -> f32 { return bitcast<f32>(u); "
+          "}\n"
+          "fn add(p: f32, q: f32, s: f32) -> f32 { return fma(p, q, s); }\nfn whole(p: f32) -> f32 "
+          "{ return p; }\n";
       break;
     case Arithmetic::f16:
       text +=
           // The products of a step are summed in f16, the steps in f32.
-          "alias Word = vec2<f16>;\nalias Part = vec2<f16>;\nfn word(u: u32) -> Word { return bitcast<Word>(u); }\n"
-          "fn add(p: Word, q: Word, s: Part) -> Part { return fma(p, q, s); }\nfn whole(p: Part) -> f32 { return f32(p.x) + f32(p.y); }\n";
+          "alias Word = vec2<f16>;\nalias Part = vec2<f16>;\nfn word(u: u32) -> Word { return "
+          "bitcast<Word>(u); }\n"
+          "fn add(p: Word, q: Word, s: Part) -> Part { return fma(p, q, s); }\nfn whole(p: Part) "
+          "-> f32 { return f32(p.x) + f32(p.y); }\n";
       break;
     case Arithmetic::int8_dot:
       text +=
           "alias Word = u32;\nalias Part = i32;\nfn word(u: u32) -> u32 { return u; }\n"
-          "fn add(p: u32, q: u32, s: i32) -> i32 { return s + dot4I8Packed(p, q); }\nfn whole(p: i32) -> i32 { return p; }\n";
+          "fn add(p: u32, q: u32, s: i32) -> i32 { return s + dot4I8Packed(p, q); }\nfn whole(p: "
+          "i32) -> i32 { return p; }\n";
       break;
   }
-  text += std::format(R"(
+  text += weft::format(R"(
 var<workgroup> tile_a: array<array<Word, 68>, 16>;  // [k word][row], padded against bank conflicts.
 var<workgroup> tile_b: array<array<Word, 68>, 16>;
 @compute @workgroup_size(16, 16) fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u,
@@ -139,12 +160,14 @@ var<workgroup> tile_b: array<array<Word, 68>, 16>;
   }}
 }}
 )",
-                      sum, n / 4, k_words / 4);
+                       sum, n / 4, k_words / 4);
   return text;
 }
 
-constexpr auto usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination;
-const GroupLayout two_in_one_out = {{0, BindingKind::storage_read}, {1, BindingKind::storage_read}, {2, BindingKind::storage}};
+constexpr auto usage =
+    BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination;
+const GroupLayout two_in_one_out = {
+    {0, BindingKind::storage_read}, {1, BindingKind::storage_read}, {2, BindingKind::storage}};
 
 }  // namespace
 
@@ -153,29 +176,38 @@ std::uint64_t element_bytes(Arithmetic arithmetic) {
   return arithmetic == Arithmetic::f16 ? 2 : 1;
 }
 
-Async<Result<Workload>> create_matvec(Device& device, Arithmetic arithmetic, Shape shape, std::uint64_t resident_bytes) {
+Async<Result<Workload>> create_matvec(Device& device, Arithmetic arithmetic, Shape shape,
+                                      std::uint64_t resident_bytes) {
   const std::uint64_t weights = std::uint64_t{shape.n} * shape.k * element_bytes(arithmetic);
   if (weights > device.limits().storage_binding_bytes_max)
-    co_return fail(ErrorCode::unsupported, "A matrix of {} bytes is over this device's binding limit ({}).", weights,
+    co_return fail(ErrorCode::unsupported,
+                   "A matrix of {} bytes is over this device's binding limit ({}).", weights,
                    device.limits().storage_binding_bytes_max);
   const std::uint32_t subgroup = fixed_subgroup_size(device);
   const auto blocks = static_cast<std::uint32_t>(shape.k * element_bytes(arithmetic) / 16);
   Workload workload;
   WEFT_CO_ASSIGN(workload.pipeline, co_await device.create_pipeline(
-                                        {.wgsl = matvec_shader(arithmetic, blocks, subgroup), .label = "matvec", .groups = {two_in_one_out}}));
-  workload.buffers.push_back(device.create_buffer({.size = shape.k * element_bytes(arithmetic), .usage = usage, .label = "x"}));
-  workload.buffers.push_back(device.create_buffer({.size = std::uint64_t{4} * shape.n, .usage = usage, .label = "y"}));
+                                        {.wgsl = matvec_shader(arithmetic, blocks, subgroup),
+                                         .label = "matvec",
+                                         .groups = {two_in_one_out}}));
+  workload.buffers.push_back(device.create_buffer(
+      {.size = shape.k * element_bytes(arithmetic), .usage = usage, .label = "x"}));
+  workload.buffers.push_back(
+      device.create_buffer({.size = std::uint64_t{4} * shape.n, .usage = usage, .label = "y"}));
   const std::uint64_t copies = std::clamp<std::uint64_t>(resident_bytes / weights, 1, 64);
   for (std::uint64_t i = 0; i < copies; ++i) {
-    workload.buffers.push_back(device.create_buffer({.size = weights, .usage = usage, .label = "weights"}));
-    workload.groups.push_back(
-        device.create_bind_group(workload.pipeline, 0, {{0, workload.buffers.back()}, {1, workload.buffers[0]}, {2, workload.buffers[1]}}));
+    workload.buffers.push_back(
+        device.create_buffer({.size = weights, .usage = usage, .label = "weights"}));
+    workload.groups.push_back(device.create_bind_group(
+        workload.pipeline, 0,
+        {{0, workload.buffers.back()}, {1, workload.buffers[0]}, {2, workload.buffers[1]}}));
   }
   const std::uint32_t count = shape.n / (subgroup == 0 ? 1 : matvec_workgroup / subgroup);
   std::uint32_t rows = (count + 65534) / 65535;
   while (count % rows != 0) ++rows;  // Every workgroup has its row.
   workload.workgroups = {.x = count / rows, .y = rows};
-  workload.bytes = static_cast<double>(weights + shape.k * element_bytes(arithmetic) + std::uint64_t{4} * shape.n);
+  workload.bytes = static_cast<double>(weights + shape.k * element_bytes(arithmetic) +
+                                       std::uint64_t{4} * shape.n);
   workload.operations = 2.0 * shape.n * shape.k;
   co_return workload;
 }
@@ -184,16 +216,23 @@ Async<Result<Workload>> create_matmul(Device& device, Arithmetic arithmetic, Sha
   const std::uint64_t element = element_bytes(arithmetic);
   Workload workload;
   WEFT_CO_ASSIGN(workload.pipeline,
-                 co_await device.create_pipeline({.wgsl = matmul_shader(arithmetic, shape.n, static_cast<std::uint32_t>(shape.k * element / 4)),
-                                                  .label = "matmul",
-                                                  .groups = {two_in_one_out}}));
-  workload.buffers.push_back(device.create_buffer({.size = std::uint64_t{shape.m} * shape.k * element, .usage = usage, .label = "a"}));
-  workload.buffers.push_back(device.create_buffer({.size = std::uint64_t{shape.n} * shape.k * element, .usage = usage, .label = "b"}));
-  workload.buffers.push_back(device.create_buffer({.size = std::uint64_t{4} * shape.m * shape.n, .usage = usage, .label = "c"}));
-  workload.groups.push_back(
-      device.create_bind_group(workload.pipeline, 0, {{0, workload.buffers[0]}, {1, workload.buffers[1]}, {2, workload.buffers[2]}}));
+                 co_await device.create_pipeline(
+                     {.wgsl = matmul_shader(arithmetic, shape.n,
+                                            static_cast<std::uint32_t>(shape.k * element / 4)),
+                      .label = "matmul",
+                      .groups = {two_in_one_out}}));
+  workload.buffers.push_back(device.create_buffer(
+      {.size = std::uint64_t{shape.m} * shape.k * element, .usage = usage, .label = "a"}));
+  workload.buffers.push_back(device.create_buffer(
+      {.size = std::uint64_t{shape.n} * shape.k * element, .usage = usage, .label = "b"}));
+  workload.buffers.push_back(device.create_buffer(
+      {.size = std::uint64_t{4} * shape.m * shape.n, .usage = usage, .label = "c"}));
+  workload.groups.push_back(device.create_bind_group(
+      workload.pipeline, 0,
+      {{0, workload.buffers[0]}, {1, workload.buffers[1]}, {2, workload.buffers[2]}}));
   workload.workgroups = {.x = shape.n / 64, .y = shape.m / 64};
-  for (const Buffer& buffer : workload.buffers) workload.bytes += static_cast<double>(buffer.size());
+  for (const Buffer& buffer : workload.buffers)
+    workload.bytes += static_cast<double>(buffer.size());
   workload.operations = 2.0 * shape.m * shape.n * shape.k;
   co_return workload;
 }

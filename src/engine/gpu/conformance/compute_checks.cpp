@@ -1,5 +1,6 @@
 #include <array>
 
+#include "common/base/format.h"
 #include "engine/gpu/backend.h"
 #include "engine/gpu/conformance/conformance.h"
 #include "engine/gpu/conformance/tools.h"
@@ -19,7 +20,8 @@ Async<Result<>> copies_bytes_between_offsets(Instance& instance) {
   encoder.copy(source, 0, target, 128, 32);
   device->submit(std::move(encoder));
   Words words(24);
-  WEFT_CO_OK(co_await device->read(target, 64, {reinterpret_cast<std::uint8_t*>(words.data()), 96}));
+  WEFT_CO_OK(
+      co_await device->read(target, 64, {reinterpret_cast<std::uint8_t*>(words.data()), 96}));
   Words expected(24);
   for (std::uint32_t i = 0; i < 8; ++i) expected[i] = i + 4;
   for (std::uint32_t i = 0; i < 4; ++i) expected[20 + i] = i + 4;
@@ -47,8 +49,10 @@ override step: u32 = 1;
 
 Async<Result<>> runs_thousands_of_dependent_dispatches_in_one_pass_and_submit(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
-  WEFT_CO_ASSIGN(const Pipeline pipeline,
-                 co_await device->create_pipeline({.wgsl = std::string(add_step), .groups = one_storage, .constants = {{"step", 3}}}));
+  WEFT_CO_ASSIGN(
+      const Pipeline pipeline,
+      co_await device->create_pipeline(
+          {.wgsl = std::string(add_step), .groups = one_storage, .constants = {{"step", 3}}}));
   const Buffer buffer = upload(*device, counting(1000));
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   Encoder encoder = device->create_encoder("many");
@@ -74,17 +78,23 @@ struct Numbers { factor: u32, offset: u32 }
 
 Async<Result<>> binds_uniforms_and_parts_of_buffers_in_several_groups(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
-  const std::vector<GroupLayout> groups = {{{0, BindingKind::storage_read}, {5, BindingKind::storage}}, {}, {{1, BindingKind::uniform}}};
-  WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device->create_pipeline({.wgsl = std::string(three_kinds), .groups = groups}));
+  const std::vector<GroupLayout> groups = {
+      {{0, BindingKind::storage_read}, {5, BindingKind::storage}}, {}, {{1, BindingKind::uniform}}};
+  WEFT_CO_ASSIGN(
+      const Pipeline pipeline,
+      co_await device->create_pipeline({.wgsl = std::string(three_kinds), .groups = groups}));
   const Buffer input = upload(*device, counting(128));
   const Buffer output = device->create_buffer({.size = 16, .usage = io_usage});
-  const Buffer numbers = upload(*device, {7, 100}, BufferUsage::uniform | BufferUsage::copy_destination);
-  const BindGroup storage = device->create_bind_group(pipeline, 0, {{5, output}, {0, input, 256, 16}});
+  const Buffer numbers =
+      upload(*device, {7, 100}, BufferUsage::uniform | BufferUsage::copy_destination);
+  const BindGroup storage =
+      device->create_bind_group(pipeline, 0, {{5, output}, {0, input, 256, 16}});
   const BindGroup empty = device->create_bind_group(pipeline, 1, {});
   const BindGroup uniform = device->create_bind_group(pipeline, 2, {{1, numbers}});
   run_once(*device, pipeline, {&storage, &empty, &uniform}, {1});
   WEFT_CO_ASSIGN(const Words words, co_await download(*device, output, 4));
-  co_return expect_words(words, {64 * 7 + 100, 65 * 7 + 100, 66 * 7 + 100, 67 * 7 + 100}, "the output");
+  co_return expect_words(words, {64 * 7 + 100, 65 * 7 + 100, 66 * 7 + 100, 67 * 7 + 100},
+                         "the output");
 }
 
 constexpr std::string_view two_entries = R"(
@@ -95,9 +105,13 @@ constexpr std::string_view two_entries = R"(
 
 Async<Result<>> one_bind_group_serves_pipelines_of_equal_layout(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
-  WEFT_CO_ASSIGN(const Pipeline add, co_await device->create_pipeline({.wgsl = std::string(two_entries), .entry = "add", .groups = one_storage}));
-  WEFT_CO_ASSIGN(const Pipeline multiply,
-                 co_await device->create_pipeline({.wgsl = std::string(two_entries), .entry = "multiply", .groups = one_storage}));
+  WEFT_CO_ASSIGN(const Pipeline add,
+                 co_await device->create_pipeline(
+                     {.wgsl = std::string(two_entries), .entry = "add", .groups = one_storage}));
+  WEFT_CO_ASSIGN(
+      const Pipeline multiply,
+      co_await device->create_pipeline(
+          {.wgsl = std::string(two_entries), .entry = "multiply", .groups = one_storage}));
   const Buffer buffer = upload(*device, {1});
   const BindGroup group = device->create_bind_group(add, 0, {{0, buffer}});
   Encoder encoder = device->create_encoder();
@@ -126,15 +140,20 @@ constexpr std::string_view stray = R"(
 Async<Result<>> keeps_a_stray_shader_inside_its_bindings(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
   WEFT_CO_ASSIGN(const Pipeline pipeline,
-                 co_await device->create_pipeline({.wgsl = std::string(stray), .groups = {{{0, BindingKind::storage}, {1, BindingKind::storage}}}}));
+                 co_await device->create_pipeline(
+                     {.wgsl = std::string(stray),
+                      .groups = {{{0, BindingKind::storage}, {1, BindingKind::storage}}}}));
   const Buffer values = upload(*device, Words(192, 7));
   const Buffer seen = device->create_buffer({.size = 256, .usage = io_usage});
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, values, 0, 256}, {1, seen}});
   run_once(*device, pipeline, {&group}, {1});
   WEFT_CO_ASSIGN(const Words after, co_await download(*device, values, 192));
-  for (std::size_t i = 64; i < 192; ++i) WEFT_CO_OK(expect_equal(after[i], 7U, "a word outside of the binding"));
+  for (std::size_t i = 64; i < 192; ++i)
+    WEFT_CO_OK(expect_equal(after[i], 7U, "a word outside of the binding"));
   WEFT_CO_ASSIGN(const Words read, co_await download(*device, seen, 64));
-  for (const std::uint32_t word : read) WEFT_CO_OK(expect(word == 0 || word == 7 || word == 0xffffffff, "a stray read sees what is not its own"));
+  for (const std::uint32_t word : read)
+    WEFT_CO_OK(expect(word == 0 || word == 7 || word == 0xffffffff,
+                      "a stray read sees what is not its own"));
   co_return Result<>{};
 }
 
@@ -146,7 +165,8 @@ Async<Result<>> keeps_several_reads_in_flight(Instance& instance) {
   std::vector<Words> words(reads, Words(2));
   for (std::uint32_t i = 0; i < reads; ++i) {
     buffers.push_back(upload(*device, {i, i * i}, readback_usage));
-    device->backend().read(buffers[i].handle(), 0, {reinterpret_cast<std::uint8_t*>(words[i].data()), 8},
+    device->backend().read(buffers[i].handle(), 0,
+                           {reinterpret_cast<std::uint8_t*>(words[i].data()), 8},
                            waits.emplace_back(device->backend().ready()).completion());
   }
   for (std::uint32_t i = reads; i-- > 0;) {
@@ -159,11 +179,14 @@ Async<Result<>> keeps_several_reads_in_flight(Instance& instance) {
 Async<Result<>> timestamps_go_up(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
   if (!device->has("timestamp-query")) co_return fail(ErrorCode::unsupported, "no timestamp-query");
-  WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device->create_pipeline({.wgsl = std::string(add_step), .groups = one_storage}));
+  WEFT_CO_ASSIGN(
+      const Pipeline pipeline,
+      co_await device->create_pipeline({.wgsl = std::string(add_step), .groups = one_storage}));
   const Buffer buffer = upload(*device, Words(65536));
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   const QuerySet times = device->create_timestamps(4);
-  const Buffer resolved = device->create_buffer({.size = 32, .usage = BufferUsage::query_resolve | BufferUsage::copy_source});
+  const Buffer resolved = device->create_buffer(
+      {.size = 32, .usage = BufferUsage::query_resolve | BufferUsage::copy_source});
   Encoder encoder = device->create_encoder();
   for (std::uint32_t i = 0; i < 2; ++i) {
     Pass pass = encoder.begin_pass("timed", {&times, 2 * i, 2 * i + 1});
@@ -172,8 +195,11 @@ Async<Result<>> timestamps_go_up(Instance& instance) {
   encoder.resolve(times, 0, 4, resolved, 0);
   device->submit(std::move(encoder));
   WEFT_CO_ASSIGN(const Words words, co_await download(*device, resolved, 8));
-  const auto at = [&](std::size_t i) { return words[2 * i] + (std::uint64_t{words[2 * i + 1]} << 32); };
-  WEFT_CO_OK(expect(at(0) < at(1) && at(1) <= at(2) && at(2) < at(3), std::format("times {} {} {} {} go up", at(0), at(1), at(2), at(3))));
+  const auto at = [&](std::size_t i) {
+    return words[2 * i] + (std::uint64_t{words[2 * i + 1]} << 32);
+  };
+  WEFT_CO_OK(expect(at(0) < at(1) && at(1) <= at(2) && at(2) < at(3),
+                    weft::format("times {} {} {} {} go up", at(0), at(1), at(2), at(3))));
   co_return expect(at(3) - at(0) < 60'000'000'000, "times are in nanoseconds");
 }
 
@@ -187,9 +213,12 @@ var<immediate> numbers: Numbers;
 
 Async<Result<>> immediates_change_between_dispatches(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
-  if (!device->has("immediate_address_space") || device->limits().immediate_bytes_max < 8) co_return fail(ErrorCode::unsupported, "no immediates");
-  WEFT_CO_ASSIGN(const Pipeline pipeline,
-                 co_await device->create_pipeline({.wgsl = std::string(immediate), .groups = one_storage, .immediate_bytes = 8}));
+  if (!device->has("immediate_address_space") || device->limits().immediate_bytes_max < 8)
+    co_return fail(ErrorCode::unsupported, "no immediates");
+  WEFT_CO_ASSIGN(
+      const Pipeline pipeline,
+      co_await device->create_pipeline(
+          {.wgsl = std::string(immediate), .groups = one_storage, .immediate_bytes = 8}));
   const Buffer buffer = device->create_buffer({.size = 16, .usage = io_usage});
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   Encoder encoder = device->create_encoder();
@@ -214,13 +243,18 @@ requires packed_4x8_integer_dot_product;
 
 Async<Result<>> multiplies_packed_int8(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
-  if (!device->has("packed_4x8_integer_dot_product")) co_return fail(ErrorCode::unsupported, "no dot4I8Packed");
-  WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device->create_pipeline({.wgsl = std::string(packed_dot), .groups = one_storage}));
-  const Buffer buffer = upload(*device, {0x80ff0203, 0x7f020504});  // (3, 2, -1, -128) . (4, 5, 2, 127)
+  if (!device->has("packed_4x8_integer_dot_product"))
+    co_return fail(ErrorCode::unsupported, "no dot4I8Packed");
+  WEFT_CO_ASSIGN(
+      const Pipeline pipeline,
+      co_await device->create_pipeline({.wgsl = std::string(packed_dot), .groups = one_storage}));
+  const Buffer buffer =
+      upload(*device, {0x80ff0203, 0x7f020504});  // (3, 2, -1, -128) . (4, 5, 2, 127)
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   run_once(*device, pipeline, {&group}, {1});
   WEFT_CO_ASSIGN(const Words words, co_await download(*device, buffer, 1));
-  co_return expect_equal(static_cast<std::int32_t>(words[0]), 12 + 10 - 2 - 128 * 127, "the dot product");
+  co_return expect_equal(static_cast<std::int32_t>(words[0]), 12 + 10 - 2 - 128 * 127,
+                         "the dot product");
 }
 
 constexpr std::string_view half = R"(
@@ -232,7 +266,8 @@ enable f16;
 Async<Result<>> computes_in_f16(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
   if (!device->has("shader-f16")) co_return fail(ErrorCode::unsupported, "no shader-f16");
-  WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device->create_pipeline({.wgsl = std::string(half), .groups = one_storage}));
+  WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device->create_pipeline(
+                                              {.wgsl = std::string(half), .groups = one_storage}));
   const Buffer buffer = upload(*device, {0x40003c00});  // (1, 2)
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   run_once(*device, pipeline, {&group}, {1});
@@ -252,14 +287,17 @@ enable subgroups;
 Async<Result<>> subgroups_have_a_size_that_the_adapter_names(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
   if (!device->has("subgroups")) co_return fail(ErrorCode::unsupported, "no subgroups");
-  WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device->create_pipeline({.wgsl = std::string(subgroup_sum), .groups = one_storage}));
+  WEFT_CO_ASSIGN(
+      const Pipeline pipeline,
+      co_await device->create_pipeline({.wgsl = std::string(subgroup_sum), .groups = one_storage}));
   const Buffer buffer = upload(*device, Words(64));
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   run_once(*device, pipeline, {&group}, {1});
   WEFT_CO_ASSIGN(const Words words, co_await download(*device, buffer, 64));
   const AdapterInfo& adapter = device->adapter();
   for (const std::uint32_t size : words)
-    WEFT_CO_OK(expect(size >= adapter.subgroup_size_min && size <= adapter.subgroup_size_max, std::format("a subgroup has {} members", size)));
+    WEFT_CO_OK(expect(size >= adapter.subgroup_size_min && size <= adapter.subgroup_size_max,
+                      weft::format("a subgroup has {} members", size)));
   co_return Result<>{};
 }
 

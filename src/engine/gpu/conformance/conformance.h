@@ -1,4 +1,5 @@
-// What every backend with a real GPU behind it keeps, as checks that run natively and in a browser from the same source.
+// What every backend with a real GPU behind it keeps, as checks that run natively and in a browser
+// from the same source.
 #pragma once
 
 #include <span>
@@ -12,7 +13,8 @@ namespace weft::gpu::conformance {
 
 struct Check {
   std::string_view name;  // A sentence, in words joined by _.
-  // Makes its own devices. Fails with what is not as it should be; unsupported where the GPU lacks the feature.
+  // Makes its own devices. Fails with what is not as it should be; unsupported where the GPU lacks
+  // the feature.
   Async<Result<>> (*run)(Instance& instance);
 };
 

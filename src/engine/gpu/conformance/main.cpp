@@ -1,4 +1,5 @@
-// gpu_conformance: runs every check on this machine's GPU or in this browser, one line each; exit code 1 if any failed.
+// gpu_conformance: runs every check on this machine's GPU or in this browser, one line each; exit
+// code 1 if any failed.
 #include <cstdio>
 #include <memory>
 #include <print>
@@ -24,8 +25,10 @@ Async<int> run_all(gpu::Instance* instance) {
     co_return 1;
   }
   for (const gpu::AdapterInfo& adapter : *adapters) {
-    std::println("adapter {} | {} | {} | {} | {} | subgroups {}..{}", adapter.vendor, adapter.architecture, adapter.device, adapter.description,
-                 gpu::to_string(adapter.kind), adapter.subgroup_size_min, adapter.subgroup_size_max);
+    std::println("adapter {} | {} | {} | {} | {} | subgroups {}..{}", adapter.vendor,
+                 adapter.architecture, adapter.device, adapter.description,
+                 gpu::to_string(adapter.kind), adapter.subgroup_size_min,
+                 adapter.subgroup_size_max);
   }
   int passed = 0;
   int failed = 0;
@@ -35,14 +38,19 @@ Async<int> run_all(gpu::Instance* instance) {
       const Result<> result = co_await check.run(*instance);
       const bool missing = !result && result.error().code == ErrorCode::unsupported;
       ++(result ? passed : missing ? skipped : failed);
-      std::println("{} {}{}{}", result ? "ok" : missing ? "skipped" : "FAILED", check.name, result ? "" : ": ", result ? "" : result.error().message);
+      std::println("{} {}{}{}",
+                   result    ? "ok"
+                   : missing ? "skipped"
+                             : "FAILED",
+                   check.name, result ? "" : ": ", result ? "" : result.error().message);
       std::fflush(stdout);
     }
   }
   if (const auto device = co_await instance->create_device({}); device) {
     if (const auto report = co_await gpu::measure(**device); report) {
-      std::println("copies {:.2f} GB/s, computes {:.1f} GFLOP/s in f32, {:.1f} GOP/s in int8", report->copy_bytes_per_second * 1e-9,
-                   report->f32_operations_per_second * 1e-9, report->int8_operations_per_second.value_or(0) * 1e-9);
+      std::println("copies {:.2f} GB/s, computes {:.1f} GFLOP/s in f32, {:.1f} GOP/s in int8",
+                   report->copy_bytes_per_second * 1e-9, report->f32_operations_per_second * 1e-9,
+                   report->int8_operations_per_second.value_or(0) * 1e-9);
     } else {
       ++failed;
       std::println("FAILED measure: {}", report.error().message);

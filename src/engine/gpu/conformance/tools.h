@@ -1,11 +1,11 @@
 // Small things that the checks share.
 #pragma once
 
-#include <format>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "common/base/format.h"
 #include "engine/gpu/device.h"
 
 // A Check that is called like its function.
@@ -16,7 +16,8 @@ namespace weft::gpu::conformance {
 
 using Words = std::vector<std::uint32_t>;
 
-inline constexpr auto io_usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination;
+inline constexpr auto io_usage =
+    BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination;
 inline constexpr auto readback_usage = BufferUsage::map_read | BufferUsage::copy_destination;
 
 [[nodiscard]] inline Words counting(std::size_t count) {
@@ -25,24 +26,28 @@ inline constexpr auto readback_usage = BufferUsage::map_read | BufferUsage::copy
   return words;
 }
 
-[[nodiscard]] inline Buffer upload(Device& device, const Words& words, BufferUsage usage = io_usage) {
+[[nodiscard]] inline Buffer upload(Device& device, const Words& words,
+                                   BufferUsage usage = io_usage) {
   Buffer buffer = device.create_buffer({.size = words.size() * 4, .usage = usage});
   device.write(buffer, 0, as_bytes(std::span<const std::uint32_t>(words)));
   return buffer;
 }
 
 // Copies the first words of a buffer out.
-[[nodiscard]] inline Async<Result<Words>> download(Device& device, const Buffer& buffer, std::size_t count) {
+[[nodiscard]] inline Async<Result<Words>> download(Device& device, const Buffer& buffer,
+                                                   std::size_t count) {
   const Buffer staging = device.create_buffer({.size = count * 4, .usage = readback_usage});
   Encoder encoder = device.create_encoder("download");
   encoder.copy(buffer, 0, staging, 0, count * 4);
   device.submit(std::move(encoder));
   Words words(count);
-  WEFT_CO_OK(co_await device.read(staging, 0, {reinterpret_cast<std::uint8_t*>(words.data()), count * 4}));
+  WEFT_CO_OK(
+      co_await device.read(staging, 0, {reinterpret_cast<std::uint8_t*>(words.data()), count * 4}));
   co_return words;
 }
 
-inline void run_once(Device& device, const Pipeline& pipeline, std::initializer_list<const BindGroup*> groups, Workgroups workgroups) {
+inline void run_once(Device& device, const Pipeline& pipeline,
+                     std::initializer_list<const BindGroup*> groups, Workgroups workgroups) {
   Encoder encoder = device.create_encoder("once");
   encoder.begin_pass().run(pipeline, groups, workgroups);
   device.submit(std::move(encoder));
@@ -59,9 +64,11 @@ template <class T>
   return fail(ErrorCode::internal, "{} is {}, not {}", what, actual, expected);
 }
 
-[[nodiscard]] inline Result<> expect_words(const Words& actual, const Words& expected, std::string_view what) {
-  WEFT_OK(expect_equal(actual.size(), expected.size(), std::format("the length of {}", what)));
-  for (std::size_t i = 0; i < actual.size(); ++i) WEFT_OK(expect_equal(actual[i], expected[i], std::format("{}[{}]", what, i)));
+[[nodiscard]] inline Result<> expect_words(const Words& actual, const Words& expected,
+                                           std::string_view what) {
+  WEFT_OK(expect_equal(actual.size(), expected.size(), weft::format("the length of {}", what)));
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    WEFT_OK(expect_equal(actual[i], expected[i], weft::format("{}[{}]", what, i)));
   return {};
 }
 

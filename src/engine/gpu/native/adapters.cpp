@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <format>
+
+#include "common/base/format.h"
 
 namespace weft::gpu::native {
 namespace {
@@ -12,7 +13,8 @@ struct FeatureRow {
   wgpu::FeatureName feature;
 };
 constexpr std::array feature_rows = {
-    FeatureRow{"chromium-experimental-subgroup-matrix", wgpu::FeatureName::ChromiumExperimentalSubgroupMatrix},
+    FeatureRow{"chromium-experimental-subgroup-matrix",
+               wgpu::FeatureName::ChromiumExperimentalSubgroupMatrix},
     FeatureRow{"core-features-and-limits", wgpu::FeatureName::CoreFeaturesAndLimits},
     FeatureRow{"shader-f16", wgpu::FeatureName::ShaderF16},
     FeatureRow{"subgroup-size-control", wgpu::FeatureName::SubgroupSizeControl},
@@ -28,13 +30,16 @@ constexpr std::array language_rows = {
     LanguageRow{"buffer_view", wgpu::WGSLLanguageFeatureName::BufferView},
     LanguageRow{"immediate_address_space", wgpu::WGSLLanguageFeatureName::ImmediateAddressSpace},
     LanguageRow{"linear_indexing", wgpu::WGSLLanguageFeatureName::LinearIndexing},
-    LanguageRow{"packed_4x8_integer_dot_product", wgpu::WGSLLanguageFeatureName::Packed4x8IntegerDotProduct},
+    LanguageRow{"packed_4x8_integer_dot_product",
+                wgpu::WGSLLanguageFeatureName::Packed4x8IntegerDotProduct},
     LanguageRow{"pointer_composite_access", wgpu::WGSLLanguageFeatureName::PointerCompositeAccess},
     LanguageRow{"subgroup_id", wgpu::WGSLLanguageFeatureName::SubgroupId},
     LanguageRow{"subgroup_uniformity", wgpu::WGSLLanguageFeatureName::SubgroupUniformity},
     LanguageRow{"swizzle_assignment", wgpu::WGSLLanguageFeatureName::SwizzleAssignment},
-    LanguageRow{"uniform_buffer_standard_layout", wgpu::WGSLLanguageFeatureName::UniformBufferStandardLayout},
-    LanguageRow{"unrestricted_pointer_parameters", wgpu::WGSLLanguageFeatureName::UnrestrictedPointerParameters},
+    LanguageRow{"uniform_buffer_standard_layout",
+                wgpu::WGSLLanguageFeatureName::UniformBufferStandardLayout},
+    LanguageRow{"unrestricted_pointer_parameters",
+                wgpu::WGSLLanguageFeatureName::UnrestrictedPointerParameters},
 };
 
 std::string_view backend_name(wgpu::BackendType type) {
@@ -93,7 +98,8 @@ std::vector<SubgroupMatrix> subgroup_matrices(const wgpu::Adapter& adapter) {
   adapter.GetInfo(&native);
   for (std::size_t i = 0; i < configs.configCount; ++i) {
     const wgpu::SubgroupMatrixConfig& config = configs.configs[i];
-    matrices.push_back({component_name(config.componentType), component_name(config.resultComponentType), config.M, config.N, config.K});
+    matrices.push_back({component_name(config.componentType),
+                        component_name(config.resultComponentType), config.M, config.N, config.K});
   }
   native.nextInChain = nullptr;
   return matrices;
@@ -111,7 +117,8 @@ AdapterInfo describe(const wgpu::Adapter& adapter, const wgpu::Instance& instanc
   info.device = text(native.device);
   info.description = text(native.description);
   info.driver = info.description;
-  if (native.nextInChain != nullptr) info.driver += std::format(" (driver version {:#x})", vulkan.driverVersion);
+  if (native.nextInChain != nullptr)
+    info.driver += weft::format(" (driver version {:#x})", vulkan.driverVersion);
   info.backend = backend_name(native.backendType);
   info.kind = adapter_kind(native.adapterType);
   if (adapter.HasFeature(wgpu::FeatureName::Subgroups)) {
@@ -135,13 +142,17 @@ AdapterInfo describe(const wgpu::Adapter& adapter, const wgpu::Instance& instanc
 }  // namespace
 
 wgpu::DawnTogglesDescriptor toggles(bool trusted_shaders) {
-  // What our own kernels do without: validation and clamping cost 15 to 40 % of short kernels, and nothing reads what it
-  // has not written. The features behind the last three exist on some adapters only with them.
-  static constexpr std::array<const char*, 6> trusted_on = {"skip_validation",         "disable_robustness",
-                                                            "disable_workgroup_init",  "vulkan_enable_f16_on_nvidia",
-                                                            "use_vulkan_memory_model", "allow_unsafe_apis"};
-  static constexpr std::array<const char*, 2> trusted_off = {"timestamp_quantization", "lazy_clear_resource_on_first_use"};
-  // Strangers' shaders keep validation, robustness and cleared memory; exact times harm nobody natively.
+  // What our own kernels do without: validation and clamping cost 15 to 40 % of short kernels, and
+  // nothing reads what it has not written. The features behind the last three exist on some
+  // adapters only with them.
+  static constexpr std::array<const char*, 6> trusted_on = {
+      "skip_validation",         "disable_robustness",
+      "disable_workgroup_init",  "vulkan_enable_f16_on_nvidia",
+      "use_vulkan_memory_model", "allow_unsafe_apis"};
+  static constexpr std::array<const char*, 2> trusted_off = {"timestamp_quantization",
+                                                             "lazy_clear_resource_on_first_use"};
+  // Strangers' shaders keep validation, robustness and cleared memory; exact times are harmless
+  // natively.
   static constexpr std::array<const char*, 1> strangers_off = {"timestamp_quantization"};
 
   wgpu::DawnTogglesDescriptor descriptor;

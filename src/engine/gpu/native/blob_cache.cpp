@@ -1,11 +1,13 @@
 #include "engine/gpu/native/blob_cache.h"
 
 #include <algorithm>
-#include <format>
 #include <fstream>
 #include <system_error>
 #include <unistd.h>
 #include <vector>
+
+#include "common/base/byte_reader.h"
+#include "common/base/format.h"
 
 namespace weft::gpu::native {
 namespace {
@@ -22,12 +24,6 @@ std::uint64_t hash(ByteSpan bytes, std::uint64_t seed = 0xcbf29ce484222325) {
   return seed;
 }
 
-std::uint64_t read_le(ByteSpan bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{bytes[i]} << (8 * i);
-  return value;
-}
-
 }  // namespace
 
 BlobCache::BlobCache(Options options) : options_(std::move(options)) {
@@ -39,7 +35,8 @@ BlobCache::BlobCache(Options options) : options_(std::move(options)) {
 }
 
 fs::path BlobCache::path_of(ByteSpan key) const {
-  return options_.directory / std::format("{:016x}{:016x}{}", hash(key), hash(key, key.size() + 1), extension);
+  return options_.directory /
+         weft::format("{:016x}{:016x}{}", hash(key), hash(key, key.size() + 1), extension);
 }
 
 // File: magic, u64 key length, u64 blob length, u64 hash of key and blob, key, blob.
@@ -51,13 +48,16 @@ ByteVector BlobCache::read(ByteSpan key) const {
   if (error || size < header + key.size() || size > header + key.size() + blob_bytes_max) return {};
   ByteVector file(size);
   std::ifstream stream(path, std::ios::binary);
-  if (!stream.read(reinterpret_cast<char*>(file.data()), static_cast<std::streamsize>(size))) return {};
+  if (!stream.read(reinterpret_cast<char*>(file.data()), static_cast<std::streamsize>(size)))
+    return {};
   const ByteSpan bytes(file);
-  const bool ours = std::ranges::equal(bytes.first(magic.size()), as_bytes(magic)) && read_le(bytes.subspan(magic.size())) == key.size() &&
-                    read_le(bytes.subspan(magic.size() + 8)) == size - header - key.size();
+  const bool ours = std::ranges::equal(bytes.first(magic.size()), as_bytes(magic)) &&
+                    read_le<std::uint64_t>(bytes, magic.size()) == key.size() &&
+                    read_le<std::uint64_t>(bytes, magic.size() + 8) == size - header - key.size();
   if (!ours || !std::ranges::equal(bytes.subspan(header, key.size()), key)) return {};
-  if (read_le(bytes.subspan(magic.size() + 16)) != hash(bytes.subspan(header))) return {};
-  fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // Used: among the last to go.
+  if (read_le<std::uint64_t>(bytes, magic.size() + 16) != hash(bytes.subspan(header))) return {};
+  fs::last_write_time(path, fs::file_time_type::clock::now(),
+                      error);  // Used: among the last to go.
   return ByteVector(file.begin() + static_cast<std::ptrdiff_t>(header + key.size()), file.end());
 }
 
@@ -86,12 +86,14 @@ void BlobCache::store(ByteSpan key, ByteSpan blob) {
 
   const fs::path path = path_of(key);
   fs::path beside = path;
-  beside += std::format(".{}.{}", ::getpid(), stores_);
+  beside += weft::format(".{}.{}", ::getpid(), stores_);
   std::error_code error;
   {
     std::ofstream stream(beside, std::ios::binary | std::ios::trunc);
-    stream.write(reinterpret_cast<const char*>(head.data()), static_cast<std::streamsize>(head.size()));
-    stream.write(reinterpret_cast<const char*>(blob.data()), static_cast<std::streamsize>(blob.size()));
+    stream.write(reinterpret_cast<const char*>(head.data()),
+                 static_cast<std::streamsize>(head.size()));
+    stream.write(reinterpret_cast<const char*>(blob.data()),
+                 static_cast<std::streamsize>(blob.size()));
     stream.flush();
     if (!stream) {
       fs::remove(beside, error);
@@ -109,7 +111,8 @@ void BlobCache::store(ByteSpan key, ByteSpan blob) {
   if (bytes_ > options_.bytes_max) shrink();
 }
 
-// Counts anew (other processes write too) and drops down to three quarters of the bound, so that this is rare.
+// Counts again (other processes write too) and drops down to three quarters of the bound, so that
+// this is rare.
 void BlobCache::shrink() {
   struct Row {
     fs::file_time_type used;
@@ -119,10 +122,13 @@ void BlobCache::shrink() {
   std::vector<Row> rows;
   bytes_ = 0;
   std::error_code error;
-  for (fs::directory_iterator entry(options_.directory, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(options_.directory, error), end; !error && entry != end;
+       entry.increment(error)) {
     std::error_code ignored;
     // Also what a process that died left beside ("....blob.PID.N").
-    if (!entry->is_regular_file(ignored) || entry->path().filename().string().find(extension) == std::string::npos) continue;
+    if (!entry->is_regular_file(ignored) ||
+        entry->path().filename().string().find(extension) == std::string::npos)
+      continue;
     rows.push_back({entry->last_write_time(ignored), entry->file_size(ignored), entry->path()});
     bytes_ += rows.back().size;
   }

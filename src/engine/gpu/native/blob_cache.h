@@ -1,9 +1,10 @@
-// Where Dawn keeps compiled pipelines between runs: a folder of files, one per blob, named by a hash of Dawn's key.
+// Where Dawn keeps compiled pipelines between runs: a folder of files, one per blob, named by a
+// hash of Dawn's key.
 //
-// Nothing here fails: what cannot be read, is cut short or is not what was stored counts as missing, and what cannot be
-// written is not kept. Files are written beside and renamed, so that several processes may share a folder. Beyond
-// bytes_max the files longest unused go.
-// Threading: any thread. Lifetime: until Dawn has let go of the device.
+// Nothing here fails: what cannot be read, is cut short or is not what was stored counts as
+// missing, and what cannot be written is not kept. Files are written beside and renamed, so that
+// several processes may share a folder. Beyond bytes_max the files longest unused go. Threading:
+// any thread. Lifetime: until Dawn has let go of the device.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The blob cache gives back what was stored or nothing at all, whatever happens to its files, and stays in its bound.
+// The blob cache gives back what was stored or nothing at all, whatever happens to its files, and
+// stays in its bound.
 #include "engine/gpu/native/blob_cache.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,9 @@ namespace fs = std::filesystem;
 class BlobCacheTest : public testing::Test {
  protected:
   void SetUp() override {
-    directory_ = fs::path(testing::TempDir()) / ("weft_blob_cache_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    directory_ = fs::path(testing::TempDir()) /
+                 ("weft_blob_cache_" +
+                  std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
     fs::remove_all(directory_);
   }
   void TearDown() override { fs::remove_all(directory_); }

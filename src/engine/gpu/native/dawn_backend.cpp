@@ -1,8 +1,9 @@
 #include "engine/gpu/native/dawn_backend.h"
 
 #include <cstring>
-#include <format>
 #include <utility>
+
+#include "common/base/format.h"
 
 namespace weft::gpu::native {
 namespace {
@@ -66,7 +67,8 @@ wgpu::BufferBindingType to_binding_type(BindingKind kind) {
   return wgpu::BufferBindingType::Storage;
 }
 
-std::vector<wgpu::BindGroupLayout> create_layouts(const wgpu::Device& device, const PipelineOptions& options) {
+std::vector<wgpu::BindGroupLayout> create_layouts(const wgpu::Device& device,
+                                                  const PipelineOptions& options) {
   std::vector<wgpu::BindGroupLayout> layouts;
   for (const GroupLayout& group : options.groups) {
     std::vector<wgpu::BindGroupLayoutEntry> entries(group.size());
@@ -84,8 +86,8 @@ std::vector<wgpu::BindGroupLayout> create_layouts(const wgpu::Device& device, co
   return layouts;
 }
 
-// A pipeline on its way: three answers come back (the scope around shader and layouts, the compiler's messages, the
-// pipeline), in any order, and the last one completes it.
+// A pipeline on its way: three answers come back (the scope around shader and layouts, the
+// compiler's messages, the pipeline), in any order, and the last one completes it.
 struct PipelineBuild {
   Completion<Handle> done;
   std::unique_ptr<DawnPipeline> made = std::make_unique<DawnPipeline>();
@@ -97,15 +99,17 @@ struct PipelineBuild {
   void arrived() {
     if (--missing > 0) return;
     // The compiler's own words first, they have the line and column.
-    if (auto error = first_error(messages)) return done(std::unexpected(Error{ErrorCode::invalid_argument, std::move(*error)}));
+    if (auto error = first_error(messages))
+      return done(std::unexpected(Error{ErrorCode::invalid_argument, std::move(*error)}));
     if (scope_error) return done(std::unexpected(std::move(*scope_error)));
     if (pipeline_error) return done(std::unexpected(std::move(*pipeline_error)));
     if (done.wanted()) return done(reinterpret_cast<Handle>(made.release()));
-    done(fail(ErrorCode::cancelled, "Nobody waits for this pipeline."));
+    done(fail(ErrorCode::cancelled, "The request for this pipeline was abandoned."));
   }
 };
 
-wgpu::ShaderModule create_shader(const wgpu::Device& device, const std::string& wgsl, const std::string& label) {
+wgpu::ShaderModule create_shader(const wgpu::Device& device, const std::string& wgsl,
+                                 const std::string& label) {
   wgpu::ShaderSourceWGSL source;
   source.code = wgpu::StringView(wgsl);
   wgpu::ShaderModuleDescriptor descriptor;
@@ -115,7 +119,8 @@ wgpu::ShaderModule create_shader(const wgpu::Device& device, const std::string& 
 }
 
 // Layouts and the pipeline itself, in the error scope that the caller has pushed and this pops.
-void start_pipeline(const wgpu::Device& device, Loop& loop, const std::shared_ptr<PipelineBuild>& build, const PipelineOptions& options,
+void start_pipeline(const wgpu::Device& device, Loop& loop,
+                    const std::shared_ptr<PipelineBuild>& build, const PipelineOptions& options,
                     const wgpu::ShaderModule& shader) {
   build->made->groups = create_layouts(device, options);
   wgpu::PipelineLayoutDescriptor layout;
@@ -138,21 +143,25 @@ void start_pipeline(const wgpu::Device& device, Loop& loop, const std::shared_pt
   descriptor.compute.entryPoint = wgpu::StringView(options.entry);
   descriptor.compute.constantCount = constants.size();
   descriptor.compute.constants = constants.data();
-  loop.add(
-      device.CreateComputePipelineAsync(&descriptor, callback_mode,
-                                        [build](wgpu::CreatePipelineAsyncStatus status, wgpu::ComputePipeline pipeline, wgpu::StringView message) {
-                                          if (status == wgpu::CreatePipelineAsyncStatus::Success) {
-                                            build->made->pipeline = std::move(pipeline);
-                                          } else {
-                                            const bool invalid = status == wgpu::CreatePipelineAsyncStatus::ValidationError;
-                                            build->pipeline_error = Error{invalid ? ErrorCode::invalid_argument : ErrorCode::internal, text(message)};
-                                          }
-                                          build->arrived();
-                                        }),
-      device.Get());
+  loop.add(device.CreateComputePipelineAsync(
+               &descriptor, callback_mode,
+               [build](wgpu::CreatePipelineAsyncStatus status, wgpu::ComputePipeline pipeline,
+                       wgpu::StringView message) {
+                 if (status == wgpu::CreatePipelineAsyncStatus::Success) {
+                   build->made->pipeline = std::move(pipeline);
+                 } else {
+                   const bool invalid = status == wgpu::CreatePipelineAsyncStatus::ValidationError;
+                   build->pipeline_error = Error{
+                       invalid ? ErrorCode::invalid_argument : ErrorCode::internal, text(message)};
+                 }
+                 build->arrived();
+               }),
+           device.Get());
   loop.add(device.PopErrorScope(callback_mode,
-                                [build](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
-                                  if (status == wgpu::PopErrorScopeStatus::Success && type != wgpu::ErrorType::NoError)
+                                [build](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type,
+                                        wgpu::StringView message) {
+                                  if (status == wgpu::PopErrorScopeStatus::Success &&
+                                      type != wgpu::ErrorType::NoError)
                                     build->scope_error = Error{to_code(type), text(message)};
                                   build->arrived();
                                 }),
@@ -161,7 +170,8 @@ void start_pipeline(const wgpu::Device& device, Loop& loop, const std::shared_pt
 
 }  // namespace
 
-DawnBackend::DawnBackend(Description description, std::shared_ptr<Loop> loop, wgpu::Device device, SharedHealth health)
+DawnBackend::DawnBackend(Description description, std::shared_ptr<Loop> loop, wgpu::Device device,
+                         SharedHealth health)
     : Backend(std::move(description), loop->ready(), std::move(health)),
       loop_(std::move(loop)),
       device_(std::move(device)),
@@ -179,7 +189,8 @@ Handle DawnBackend::create_buffer(const BufferOptions& options) {
   return give(device_.CreateBuffer(&descriptor));
 }
 
-Handle DawnBackend::create_bind_group(Handle pipeline, std::uint32_t group, std::span<const BoundBuffer> buffers) {
+Handle DawnBackend::create_bind_group(Handle pipeline, std::uint32_t group,
+                                      std::span<const BoundBuffer> buffers) {
   const auto& layouts = as<DawnPipeline*>(pipeline)->groups;
   check(group < layouts.size(), "the pipeline has a layout for this bind group");
   std::vector<wgpu::BindGroupEntry> entries(buffers.size());
@@ -209,41 +220,54 @@ void DawnBackend::create_pipeline(const PipelineOptions& options, Completion<Han
   const wgpu::ShaderModule shader = create_shader(device_, options.wgsl, options.label);
   if (!description().trusted_shaders) {
     start_pipeline(device_, *loop_, build, options, shader);
-    loop_->add(shader.GetCompilationInfo(callback_mode,
-                                         [build](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) {
-                                           build->messages = to_messages(info);
-                                           build->arrived();
-                                         }),
+    loop_->add(shader.GetCompilationInfo(
+                   callback_mode,
+                   [build](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) {
+                     build->messages = to_messages(info);
+                     build->arrived();
+                   }),
                device_.Get());
     return;
   }
-  // Without validation Dawn does not survive a pipeline of a shader that did not compile: ask first.
-  loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType, wgpu::StringView) {}), device_.Get());
-  loop_->add(shader.GetCompilationInfo(
-                 callback_mode,
-                 [build, options, shader, device = device_, loop = loop_](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) {
-                   build->messages = to_messages(info);
-                   if (!first_error(build->messages) && !options.wgsl.contains("fn " + options.entry)) {
-                     build->scope_error = Error{ErrorCode::invalid_argument, std::format("The shader has no entry point \"{}\".", options.entry)};
-                   }
-                   if (first_error(build->messages) || build->scope_error) {
-                     build->missing = 1;
-                   } else {
-                     device.PushErrorScope(wgpu::ErrorFilter::Validation);
-                     start_pipeline(device, *loop, build, options, shader);
-                   }
-                   build->arrived();
-                 }),
+  // Without validation Dawn does not survive a pipeline of a shader that did not compile: ask
+  // first.
+  loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType,
+                                                     wgpu::StringView) {}),
              device_.Get());
+  loop_->add(
+      shader.GetCompilationInfo(
+          callback_mode,
+          [build, options, shader, device = device_, loop = loop_](
+              wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) {
+            build->messages = to_messages(info);
+            if (!first_error(build->messages) && !options.wgsl.contains("fn " + options.entry)) {
+              build->scope_error =
+                  Error{ErrorCode::invalid_argument,
+                        weft::format("The shader has no entry point \"{}\".", options.entry)};
+            }
+            if (first_error(build->messages) || build->scope_error) {
+              build->missing = 1;
+            } else {
+              device.PushErrorScope(wgpu::ErrorFilter::Validation);
+              start_pipeline(device, *loop, build, options, shader);
+            }
+            build->arrived();
+          }),
+      device_.Get());
 }
 
-void DawnBackend::compile_messages(const std::string& wgsl, Completion<std::vector<CompileMessage>> done) {
+void DawnBackend::compile_messages(const std::string& wgsl,
+                                   Completion<std::vector<CompileMessage>> done) {
   device_.PushErrorScope(wgpu::ErrorFilter::Validation);
   const wgpu::ShaderModule shader = create_shader(device_, wgsl, "");
-  loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType, wgpu::StringView) {}), device_.Get());
-  loop_->add(shader.GetCompilationInfo(callback_mode,
-                                       [done](wgpu::CompilationInfoRequestStatus, const wgpu::CompilationInfo* info) { done(to_messages(info)); }),
+  loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType,
+                                                     wgpu::StringView) {}),
              device_.Get());
+  loop_->add(
+      shader.GetCompilationInfo(
+          callback_mode, [done](wgpu::CompilationInfoRequestStatus,
+                                const wgpu::CompilationInfo* info) { done(to_messages(info)); }),
+      device_.Get());
 }
 
 void DawnBackend::release(Handle handle, ObjectKind kind) {
@@ -273,7 +297,8 @@ Handle DawnBackend::create_encoder(std::string_view label) {
   return give(device_.CreateCommandEncoder(&descriptor));
 }
 
-Handle DawnBackend::begin_pass(Handle encoder, std::string_view label, const TimestampWrites& timestamps) {
+Handle DawnBackend::begin_pass(Handle encoder, std::string_view label,
+                               const TimestampWrites& timestamps) {
   WGPUPassTimestampWrites writes = WGPU_PASS_TIMESTAMP_WRITES_INIT;
   WGPUComputePassDescriptor descriptor = WGPU_COMPUTE_PASS_DESCRIPTOR_INIT;
   descriptor.label = view(label);
@@ -283,21 +308,28 @@ Handle DawnBackend::begin_pass(Handle encoder, std::string_view label, const Tim
     writes.endOfPassWriteIndex = timestamps.end_index;
     descriptor.timestampWrites = &writes;
   }
-  return reinterpret_cast<Handle>(wgpuCommandEncoderBeginComputePass(as<WGPUCommandEncoder>(encoder), &descriptor));
+  return reinterpret_cast<Handle>(
+      wgpuCommandEncoderBeginComputePass(as<WGPUCommandEncoder>(encoder), &descriptor));
 }
 
 // The hot path: the C entry points, so that no reference is counted.
 void DawnBackend::dispatch(Handle pass, const Dispatch& dispatch) {
   const auto encoder = as<WGPUComputePassEncoder>(pass);
-  if (dispatch.pipeline != 0) wgpuComputePassEncoderSetPipeline(encoder, as<DawnPipeline*>(dispatch.pipeline)->pipeline.Get());
+  if (dispatch.pipeline != 0)
+    wgpuComputePassEncoderSetPipeline(encoder,
+                                      as<DawnPipeline*>(dispatch.pipeline)->pipeline.Get());
   for (std::uint32_t i = 0; i < Dispatch::groups_max; ++i) {
-    if (dispatch.groups[i] != 0) wgpuComputePassEncoderSetBindGroup(encoder, i, as<WGPUBindGroup>(dispatch.groups[i]), 0, nullptr);
+    if (dispatch.groups[i] != 0)
+      wgpuComputePassEncoderSetBindGroup(encoder, i, as<WGPUBindGroup>(dispatch.groups[i]), 0,
+                                         nullptr);
   }
-  wgpuComputePassEncoderDispatchWorkgroups(encoder, dispatch.workgroups.x, dispatch.workgroups.y, dispatch.workgroups.z);
+  wgpuComputePassEncoderDispatchWorkgroups(encoder, dispatch.workgroups.x, dispatch.workgroups.y,
+                                           dispatch.workgroups.z);
 }
 
 void DawnBackend::set_immediates(Handle pass, ByteSpan bytes) {
-  wgpuComputePassEncoderSetImmediates(as<WGPUComputePassEncoder>(pass), 0, bytes.data(), bytes.size());
+  wgpuComputePassEncoderSetImmediates(as<WGPUComputePassEncoder>(pass), 0, bytes.data(),
+                                      bytes.size());
 }
 
 void DawnBackend::end_pass(Handle pass) {
@@ -305,22 +337,27 @@ void DawnBackend::end_pass(Handle pass) {
   wgpuComputePassEncoderRelease(as<WGPUComputePassEncoder>(pass));
 }
 
-void DawnBackend::copy(Handle encoder, Handle source, std::uint64_t source_offset, Handle destination, std::uint64_t destination_offset,
-                       std::uint64_t size) {
-  wgpuCommandEncoderCopyBufferToBuffer(as<WGPUCommandEncoder>(encoder), as<WGPUBuffer>(source), source_offset, as<WGPUBuffer>(destination),
+void DawnBackend::copy(Handle encoder, Handle source, std::uint64_t source_offset,
+                       Handle destination, std::uint64_t destination_offset, std::uint64_t size) {
+  wgpuCommandEncoderCopyBufferToBuffer(as<WGPUCommandEncoder>(encoder), as<WGPUBuffer>(source),
+                                       source_offset, as<WGPUBuffer>(destination),
                                        destination_offset, size);
 }
 
 void DawnBackend::clear(Handle encoder, Handle buffer, std::uint64_t offset, std::uint64_t size) {
-  wgpuCommandEncoderClearBuffer(as<WGPUCommandEncoder>(encoder), as<WGPUBuffer>(buffer), offset, size);
+  wgpuCommandEncoderClearBuffer(as<WGPUCommandEncoder>(encoder), as<WGPUBuffer>(buffer), offset,
+                                size);
 }
 
-void DawnBackend::resolve(Handle encoder, Handle query_set, std::uint32_t first, std::uint32_t count, Handle destination, std::uint64_t offset) {
-  wgpuCommandEncoderResolveQuerySet(as<WGPUCommandEncoder>(encoder), as<WGPUQuerySet>(query_set), first, count, as<WGPUBuffer>(destination), offset);
+void DawnBackend::resolve(Handle encoder, Handle query_set, std::uint32_t first,
+                          std::uint32_t count, Handle destination, std::uint64_t offset) {
+  wgpuCommandEncoderResolveQuerySet(as<WGPUCommandEncoder>(encoder), as<WGPUQuerySet>(query_set),
+                                    first, count, as<WGPUBuffer>(destination), offset);
 }
 
 void DawnBackend::submit(Handle encoder) {
-  const WGPUCommandBuffer commands = wgpuCommandEncoderFinish(as<WGPUCommandEncoder>(encoder), nullptr);
+  const WGPUCommandBuffer commands =
+      wgpuCommandEncoderFinish(as<WGPUCommandEncoder>(encoder), nullptr);
   wgpuQueueSubmit(queue_.Get(), 1, &commands);
   wgpuCommandBufferRelease(commands);
   wgpuCommandEncoderRelease(as<WGPUCommandEncoder>(encoder));
@@ -330,13 +367,18 @@ void DawnBackend::write(Handle buffer, std::uint64_t offset, ByteSpan bytes) {
   wgpuQueueWriteBuffer(queue_.Get(), as<WGPUBuffer>(buffer), offset, bytes.data(), bytes.size());
 }
 
-void DawnBackend::read(Handle handle, std::uint64_t offset, std::span<std::uint8_t> out, Completion<> done) {
+void DawnBackend::read(Handle handle, std::uint64_t offset, std::span<std::uint8_t> out,
+                       Completion<> done) {
   const wgpu::Buffer buffer(as<WGPUBuffer>(handle));
   loop_->add(buffer.MapAsync(wgpu::MapMode::Read, offset, out.size(), callback_mode,
                              [=](wgpu::MapAsyncStatus status, wgpu::StringView message) {
                                if (status != wgpu::MapAsyncStatus::Success)
-                                 return done(fail(ErrorCode::invalid_argument, "A buffer cannot be read: {}", text(message)));
-                               if (done.wanted() && !out.empty()) std::memcpy(out.data(), buffer.GetConstMappedRange(offset, out.size()), out.size());
+                                 return done(fail(ErrorCode::invalid_argument,
+                                                  "A buffer cannot be read: {}", text(message)));
+                               if (done.wanted() && !out.empty())
+                                 std::memcpy(out.data(),
+                                             buffer.GetConstMappedRange(offset, out.size()),
+                                             out.size());
                                buffer.Unmap();
                                done({});
                              }),
@@ -344,13 +386,15 @@ void DawnBackend::read(Handle handle, std::uint64_t offset, std::span<std::uint8
 }
 
 void DawnBackend::idle(Completion<> done) {
-  loop_->add(queue_.OnSubmittedWorkDone(callback_mode,
-                                        [done](wgpu::QueueWorkDoneStatus status, wgpu::StringView message) {
-                                          if (status != wgpu::QueueWorkDoneStatus::Success)
-                                            return done(fail(ErrorCode::internal, "The GPU queue fails: {}", text(message)));
-                                          done({});
-                                        }),
-             device_.Get());
+  loop_->add(
+      queue_.OnSubmittedWorkDone(
+          callback_mode,
+          [done](wgpu::QueueWorkDoneStatus status, wgpu::StringView message) {
+            if (status != wgpu::QueueWorkDoneStatus::Success)
+              return done(fail(ErrorCode::internal, "The GPU queue fails: {}", text(message)));
+            done({});
+          }),
+      device_.Get());
 }
 
 void DawnBackend::push_error_scope(Device::ErrorFilter filter) {
@@ -365,14 +409,18 @@ void DawnBackend::push_error_scope(Device::ErrorFilter filter) {
 }
 
 void DawnBackend::pop_error_scope(Completion<> done) {
-  loop_->add(device_.PopErrorScope(callback_mode,
-                                   [done](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
-                                     if (status != wgpu::PopErrorScopeStatus::Success)
-                                       return done(fail(ErrorCode::internal, "An error scope cannot be popped: {}", text(message)));
-                                     if (type != wgpu::ErrorType::NoError) return done(std::unexpected(Error{to_code(type), text(message)}));
-                                     done({});
-                                   }),
-             device_.Get());
+  loop_->add(
+      device_.PopErrorScope(
+          callback_mode,
+          [done](wgpu::PopErrorScopeStatus status, wgpu::ErrorType type, wgpu::StringView message) {
+            if (status != wgpu::PopErrorScopeStatus::Success)
+              return done(
+                  fail(ErrorCode::internal, "An error scope cannot be popped: {}", text(message)));
+            if (type != wgpu::ErrorType::NoError)
+              return done(std::unexpected(Error{to_code(type), text(message)}));
+            done({});
+          }),
+      device_.Get());
 }
 
 void DawnBackend::destroy() { device_.Destroy(); }

@@ -7,8 +7,9 @@
 
 namespace weft::gpu::native {
 
-// One for a process: each loads the drivers, and NVIDIA's cannot be loaded again after some thirty times ("cannot allocate
-// memory in static TLS block"). Devices may come and go as often as they like.
+// One for a process: each loads the drivers, and NVIDIA's cannot be loaded again after some thirty
+// times ("cannot allocate memory in static TLS block"). Devices may come and go as often as they
+// like.
 [[nodiscard]] std::unique_ptr<PumpedInstance> create_instance();
 
 }  // namespace weft::gpu::native

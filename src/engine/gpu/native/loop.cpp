@@ -27,8 +27,8 @@ void Loop::add(wgpu::Future future, const void* source) { pending_.push_back({fu
 bool Loop::collect(std::chrono::nanoseconds timeout) {
   const std::vector<Pending> pending = std::exchange(pending_, {});
   const bool timed = timeout > std::chrono::nanoseconds(0);
-  // Dawn waits for several devices at once only without a timeout. With one, the oldest operation's device is waited
-  // for, briefly if there are others.
+  // Dawn waits for several devices at once only without a timeout. With one, the oldest operation's
+  // device is waited for, briefly if there are others.
   std::vector<wgpu::FutureWaitInfo> infos;
   std::vector<std::size_t> indices;
   bool others = false;
@@ -40,10 +40,12 @@ bool Loop::collect(std::chrono::nanoseconds timeout) {
     indices.push_back(i);
   }
   if (others) timeout = std::min<std::chrono::nanoseconds>(timeout, std::chrono::milliseconds(1));
-  instance_.WaitAny(infos.size(), infos.data(), timed ? static_cast<std::uint64_t>(timeout.count()) : 0);
+  instance_.WaitAny(infos.size(), infos.data(),
+                    timed ? static_cast<std::uint64_t>(timeout.count()) : 0);
 
   std::vector<bool> completed(pending.size());
-  for (std::size_t i = 0; i < infos.size(); ++i) completed[indices[i]] = static_cast<bool>(infos[i].completed);
+  for (std::size_t i = 0; i < infos.size(); ++i)
+    completed[indices[i]] = static_cast<bool>(infos[i].completed);
   std::vector<Pending> left;
   for (std::size_t i = 0; i < pending.size(); ++i) {
     if (!completed[i]) left.push_back(pending[i]);
@@ -63,7 +65,8 @@ bool Loop::poll(std::chrono::nanoseconds timeout) {
     any = ready_->drain() || any;
     if (any || std::chrono::steady_clock::now() >= deadline) break;
   }
-  if (pending_.empty()) instance_.ProcessEvents();  // Notices a loss and frees memory while nobody waits.
+  if (pending_.empty())
+    instance_.ProcessEvents();  // Notices a loss and frees memory while nothing waits.
   std::erase_if(watched_, [](const auto& health) { return health.expired(); });
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     if (const auto health = watched_[i].lock()) announce_loss(health);

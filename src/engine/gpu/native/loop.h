@@ -1,8 +1,8 @@
 // What is under way on one Dawn instance, and the place where its callbacks end.
 //
-// Dawn's callbacks run inside WaitAny() and may start further operations, so the wait is on a copy of the list; they only
-// fill in results and put waiters into the ready queue, and poll() resumes those afterwards.
-// Threading: one thread. Lifetime: shared by the instance and its devices.
+// Dawn's callbacks run inside WaitAny() and may start further operations, so the wait is on a copy
+// of the list; they only fill in results and put waiters into the ready queue, and poll() resumes
+// those afterwards. Threading: one thread. Lifetime: shared by the instance and its devices.
 #pragma once
 
 #include <chrono>

@@ -1,15 +1,15 @@
-// The gpu layer on whatever device this machine has (lavapipe without a GPU): the same checks that run in the browser,
-// then what only Dawn has.
+// The gpu layer on whatever device this machine has (lavapipe without a GPU): the same checks that
+// run in the browser, then what only Dawn has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <format>
 #include <map>
 
 #include <sys/stat.h>
 
+#include "common/base/format.h"
 #include "engine/gpu/conformance/conformance.h"
 #include "engine/gpu/native/dawn_backend.h"
 #include "engine/gpu/native/instance.h"
@@ -35,40 +35,54 @@ TEST_P(Conformance, Holds) {
 
   const Result<> result = run(*instance, GetParam().run(*instance));
 
-  if (!result && result.error().code == ErrorCode::unsupported) GTEST_SKIP() << result.error().message;
+  if (!result && result.error().code == ErrorCode::unsupported)
+    GTEST_SKIP() << result.error().message;
   EXPECT_TRUE(result.has_value()) << result.error().message;
 }
 
-const auto name_of = [](const testing::TestParamInfo<conformance::Check>& info) { return std::string(info.param.name); };
-INSTANTIATE_TEST_SUITE_P(Computes, Conformance, testing::ValuesIn(conformance::compute_checks().begin(), conformance::compute_checks().end()),
+const auto name_of = [](const testing::TestParamInfo<conformance::Check>& info) {
+  return std::string(info.param.name);
+};
+INSTANTIATE_TEST_SUITE_P(Computes, Conformance,
+                         testing::ValuesIn(conformance::compute_checks().begin(),
+                                           conformance::compute_checks().end()),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(Fails, Conformance, testing::ValuesIn(conformance::error_checks().begin(), conformance::error_checks().end()), name_of);
+INSTANTIATE_TEST_SUITE_P(Fails, Conformance,
+                         testing::ValuesIn(conformance::error_checks().begin(),
+                                           conformance::error_checks().end()),
+                         name_of);
 
 constexpr std::string_view double_it = R"(
 @group(0) @binding(0) var<storage, read_write> values: array<u32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { values[id.x] *= 2; }
 )";
-const PipelineOptions doubling = {.wgsl = std::string(double_it), .groups = {{{0, BindingKind::storage}}}};
+const PipelineOptions doubling = {.wgsl = std::string(double_it),
+                                  .groups = {{{0, BindingKind::storage}}}};
 
 TEST(Native, ADeviceForTrustedShadersComputesAndStillReportsCompileErrors) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({.trusted_shaders = true})).value();
 
   EXPECT_TRUE(run(*instance, device->create_pipeline(doubling)).has_value());
-  const auto broken = run(*instance, device->create_pipeline({.wgsl = "@compute @workgroup_size(1)\nfn main() {\n  let q: i32 = 1.5;\n}"}));
+  const auto broken = run(
+      *instance, device->create_pipeline(
+                     {.wgsl = "@compute @workgroup_size(1)\nfn main() {\n  let q: i32 = 1.5;\n}"}));
   ASSERT_FALSE(broken.has_value());
   EXPECT_TRUE(broken.error().message.starts_with("3:16: ")) << broken.error().message;
-  const auto no_entry = run(*instance, device->create_pipeline({.wgsl = std::string(double_it), .entry = "other"}));
+  const auto no_entry =
+      run(*instance, device->create_pipeline({.wgsl = std::string(double_it), .entry = "other"}));
   ASSERT_FALSE(no_entry.has_value());
   EXPECT_EQ(no_entry.error().code, ErrorCode::invalid_argument);
 }
 
-// The driver's own loss, as far as Dawn lets a test have it: not destroy(), and noticed while operations are under way.
+// The driver's own loss, as far as Dawn lets a test have it: not destroy(), and noticed while
+// operations are under way.
 TEST(Native, ALossWithWorkUnderWayEndsItAndTheProcessGoesOn) {
   const auto instance = native::create_instance();
   auto device = run(*instance, instance->create_device({})).value();
   const Pipeline pipeline = run(*instance, device->create_pipeline(doubling)).value();
-  const Buffer buffer = device->create_buffer({.size = 1 << 20, .usage = BufferUsage::storage | BufferUsage::copy_source});
+  const Buffer buffer = device->create_buffer(
+      {.size = 1 << 20, .usage = BufferUsage::storage | BufferUsage::copy_source});
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   std::string told;
   device->on_lost([&](std::string reason) { told = std::move(reason); });
@@ -81,8 +95,11 @@ TEST(Native, ALossWithWorkUnderWayEndsItAndTheProcessGoesOn) {
   std::optional<Result<>> idle;
   start<Result<>>(device->idle(), [&](Result<> result) { idle = std::move(result); });
 
-  static_cast<native::DawnBackend&>(device->backend()).device().ForceLoss(wgpu::DeviceLostReason::Unknown, "pulled out");
-  for (int i = 0; i < 1000 && !(idle && !told.empty()); ++i) instance->poll(std::chrono::milliseconds(100));
+  static_cast<native::DawnBackend&>(device->backend())
+      .device()
+      .ForceLoss(wgpu::DeviceLostReason::Unknown, "pulled out");
+  for (int i = 0; i < 1000 && !(idle && !told.empty()); ++i)
+    instance->poll(std::chrono::milliseconds(100));
 
   ASSERT_TRUE(idle.has_value());
   EXPECT_EQ(idle->error().code, ErrorCode::device_lost);
@@ -106,7 +123,8 @@ TEST(Native, CompiledPipelinesComeFromTheCacheDirectoryInTheNextRun) {
   };
   const auto compile = [&] {
     const auto instance = native::create_instance();
-    const auto device = run(*instance, instance->create_device({.cache_directory = directory})).value();
+    const auto device =
+        run(*instance, instance->create_device({.cache_directory = directory})).value();
     ASSERT_TRUE(run(*instance, device->create_pipeline(doubling)).has_value());
   };
 
@@ -119,14 +137,19 @@ TEST(Native, CompiledPipelinesComeFromTheCacheDirectoryInTheNextRun) {
   std::filesystem::remove_all(directory);
 }
 
-// Tensor cores where there are any, and the register tiles of lavapipe: the adapter names the sizes, WGSL takes them.
+// Tensor cores where there are any, and the register tiles of lavapipe: the adapter names the
+// sizes, WGSL takes them.
 TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({.trusted_shaders = true})).value();
   const auto& sizes = device->adapter().subgroup_matrices;
-  const auto size = std::ranges::find_if(sizes, [](const SubgroupMatrix& each) { return each.component == "f16" && each.result == "f32"; });
-  if (!device->has("chromium-experimental-subgroup-matrix") || size == sizes.end()) GTEST_SKIP() << "no f16 subgroup matrices";
-  const std::string shader = std::format(R"(enable f16; enable chromium_experimental_subgroup_matrix;
+  const auto size = std::ranges::find_if(sizes, [](const SubgroupMatrix& each) {
+    return each.component == "f16" && each.result == "f32";
+  });
+  if (!device->has("chromium-experimental-subgroup-matrix") || size == sizes.end())
+    GTEST_SKIP() << "no f16 subgroup matrices";
+  const std::string shader =
+      weft::format(R"(enable f16; enable chromium_experimental_subgroup_matrix;
 @group(0) @binding(0) var<storage, read> a: array<f16>;
 @group(0) @binding(1) var<storage, read> b: array<f16>;
 @group(0) @binding(2) var<storage, read_write> c: array<f32>;
@@ -136,18 +159,29 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
   let sum = subgroupMatrixMultiplyAccumulate(left, right, subgroup_matrix_result<f32, {1}, {0}>());
   subgroupMatrixStore(&c, 0u, sum, false, {1}u);
 }})",
-                                         size->m, size->n, size->k, device->adapter().subgroup_size_max);
+                   size->m, size->n, size->k, device->adapter().subgroup_size_max);
   const auto pipeline =
-      run(*instance, device->create_pipeline(
-                         {.wgsl = shader, .groups = {{{0, BindingKind::storage_read}, {1, BindingKind::storage_read}, {2, BindingKind::storage}}}}));
+      run(*instance, device->create_pipeline({.wgsl = shader,
+                                              .groups = {{{0, BindingKind::storage_read},
+                                                          {1, BindingKind::storage_read},
+                                                          {2, BindingKind::storage}}}}));
   ASSERT_TRUE(pipeline.has_value()) << pipeline.error().message;
-  constexpr auto usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination;
-  const Buffer a = device->create_buffer({.size = std::uint64_t{2} * size->m * size->k, .usage = usage});
-  const Buffer b = device->create_buffer({.size = std::uint64_t{2} * size->n * size->k, .usage = usage});
-  const Buffer c = device->create_buffer({.size = std::uint64_t{4} * size->m * size->n, .usage = usage});
-  const Buffer staging = device->create_buffer({.size = c.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
-  device->write(a, 0, as_bytes(std::span<const std::uint16_t>(std::vector<std::uint16_t>(size->m * size->k, 0x3c00))));  // 1
-  device->write(b, 0, as_bytes(std::span<const std::uint16_t>(std::vector<std::uint16_t>(size->n * size->k, 0x4000))));  // 2
+  constexpr auto usage =
+      BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination;
+  const Buffer a =
+      device->create_buffer({.size = std::uint64_t{2} * size->m * size->k, .usage = usage});
+  const Buffer b =
+      device->create_buffer({.size = std::uint64_t{2} * size->n * size->k, .usage = usage});
+  const Buffer c =
+      device->create_buffer({.size = std::uint64_t{4} * size->m * size->n, .usage = usage});
+  const Buffer staging = device->create_buffer(
+      {.size = c.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
+  device->write(a, 0,
+                as_bytes(std::span<const std::uint16_t>(
+                    std::vector<std::uint16_t>(size->m * size->k, 0x3c00))));  // 1
+  device->write(b, 0,
+                as_bytes(std::span<const std::uint16_t>(
+                    std::vector<std::uint16_t>(size->n * size->k, 0x4000))));  // 2
   const BindGroup group = device->create_bind_group(*pipeline, 0, {{0, a}, {1, b}, {2, c}});
 
   Encoder encoder = device->create_encoder();
@@ -155,7 +189,9 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
   encoder.copy(c, 0, staging, 0, c.size());
   device->submit(std::move(encoder));
   std::vector<float> sums(size->m * size->n);
-  ASSERT_TRUE(run(*instance, device->read(staging, 0, {reinterpret_cast<std::uint8_t*>(sums.data()), c.size()})).has_value());
+  ASSERT_TRUE(run(*instance, device->read(staging, 0,
+                                          {reinterpret_cast<std::uint8_t*>(sums.data()), c.size()}))
+                  .has_value());
 
   for (const float sum : sums) ASSERT_EQ(sum, 2.0F * static_cast<float>(size->k));
 }
@@ -163,10 +199,13 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
 TEST(Native, RunningOutOfGpuMemoryIsAnErrorAndNoLoss) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({})).value();
-  if (device->adapter().kind != AdapterKind::discrete) GTEST_SKIP() << "only a GPU with memory of its own has a bound that may be met";
+  if (device->adapter().kind != AdapterKind::discrete)
+    GTEST_SKIP() << "only a GPU with memory of its own has a bound that may be met";
   std::vector<Buffer> buffers;
   device->push_error_scope(Device::ErrorFilter::out_of_memory);
-  for (int i = 0; i < 1024; ++i) buffers.push_back(device->create_buffer({.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));  // 2 TiB
+  for (int i = 0; i < 1024; ++i)
+    buffers.push_back(device->create_buffer(
+        {.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));  // 2 TiB
 
   const Result<> result = run(*instance, device->pop_error_scope());
   buffers.clear();
@@ -186,7 +225,8 @@ TEST(Native, AReportHoldsRatesThatWereMeasured) {
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_GT(report->copy_bytes_per_second, 0);
   EXPECT_GT(report->f32_operations_per_second, 0);
-  EXPECT_EQ(report->int8_operations_per_second.has_value(), device->has("packed_4x8_integer_dot_product"));
+  EXPECT_EQ(report->int8_operations_per_second.has_value(),
+            device->has("packed_4x8_integer_dot_product"));
   EXPECT_TRUE(device->uncaptured_errors().empty());
 }
 
@@ -201,7 +241,7 @@ TEST(Native, ADeviceMayOutliveItsInstance) {
   device->destroy();
 
   EXPECT_TRUE(device->lost().has_value());
-  EXPECT_FALSE(told) << "nobody pumps any more";
+  EXPECT_FALSE(told) << "the instance is not polled any more";
 }
 
 TEST(Native, ANumberBeyondTheAdaptersIsNotFound) {
@@ -230,7 +270,8 @@ TEST(Native, TwoDevicesOfOneInstanceWaitSideBySide) {
   std::vector<int> ended;
   start<Result<>>(a->idle(), [&](const Result<>&) { ended.push_back(1); });
   start<Result<>>(b->idle(), [&](const Result<>&) { ended.push_back(2); });
-  start<Result<Pipeline>>(b->create_pipeline(doubling), [&](const Result<Pipeline>&) { ended.push_back(3); });
+  start<Result<Pipeline>>(b->create_pipeline(doubling),
+                          [&](const Result<Pipeline>&) { ended.push_back(3); });
 
   for (int i = 0; i < 1000 && ended.size() < 3; ++i) instance->poll(std::chrono::milliseconds(100));
 

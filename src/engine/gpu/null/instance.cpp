@@ -45,16 +45,20 @@ NullInstance::NullInstance(Options options) : state_(std::make_shared<State>()) 
 
 Async<Result<std::vector<AdapterInfo>>> NullInstance::adapters() { co_return state_->adapters; }
 
-Async<Result<std::unique_ptr<Device>>> NullInstance::create_device(DeviceOptions options, std::optional<std::size_t> index) {
+Async<Result<std::unique_ptr<Device>>> NullInstance::create_device(
+    DeviceOptions options, std::optional<std::size_t> index) {
   if (!index) index = best_adapter(state_->adapters);
   if (*index >= state_->adapters.size())
-    co_return fail(ErrorCode::not_found, "There is no GPU with number {}; this machine has {}.", *index, state_->adapters.size());
+    co_return fail(ErrorCode::not_found, "There is no GPU with number {}; this machine has {}.",
+                   *index, state_->adapters.size());
   Wait<> wait(state_->ready);
   state_->under_way.push_back([done = wait.completion()] { done({}); });
   co_await wait;
-  if (state_->failures.no_device) co_return fail(ErrorCode::unavailable, "The GPU gives no device.");
+  if (state_->failures.no_device)
+    co_return fail(ErrorCode::unavailable, "The GPU gives no device.");
   const AdapterInfo& adapter = state_->adapters[*index];
-  Backend::Description description{adapter, adapter.limits, wanted_features(adapter, options), options.debug, options.trusted_shaders};
+  Backend::Description description{adapter, adapter.limits, wanted_features(adapter, options),
+                                   options.debug, options.trusted_shaders};
   auto backend = std::make_unique<NullBackend>(std::move(description), state_);
   state_->devices.push_back(backend->health());
   co_return std::make_unique<Device>(std::move(backend));
@@ -99,10 +103,18 @@ std::vector<BoundRange> NullInstance::bound(Handle bind_group) const {
   return found == state_->bind_groups.end() ? std::vector<BoundRange>{} : found->second;
 }
 
-ByteVector NullInstance::bytes(const Buffer& buffer) const { return state_->read(buffer.handle(), 0, buffer.size()); }
-void NullInstance::on_dispatch(std::function<void(const Command&)> kernel) { state_->kernel = std::move(kernel); }
-void NullInstance::poke(Handle buffer, std::uint64_t offset, ByteSpan bytes) { state_->write(buffer, offset, bytes); }
+ByteVector NullInstance::bytes(const Buffer& buffer) const {
+  return state_->read(buffer.handle(), 0, buffer.size());
+}
+void NullInstance::on_dispatch(std::function<void(const Command&)> kernel) {
+  state_->kernel = std::move(kernel);
+}
+void NullInstance::poke(Handle buffer, std::uint64_t offset, ByteSpan bytes) {
+  state_->write(buffer, offset, bytes);
+}
 
-std::unique_ptr<NullInstance> create_instance(Options options) { return std::make_unique<NullInstance>(std::move(options)); }
+std::unique_ptr<NullInstance> create_instance(Options options) {
+  return std::make_unique<NullInstance>(std::move(options));
+}
 
 }  // namespace weft::gpu::null

@@ -1,6 +1,6 @@
-// A GPU that is not there, for tests of everything above the device. It records what it is told and runs no shader;
-// writes, copies and clears do move bytes, at the submit, so that rings and uploads can be checked. Adapter, limits and
-// failures are the test's to choose.
+// A GPU that is not there, for tests of everything above the device. It records what it is told and
+// runs no shader; writes, copies and clears do move bytes, at the submit, so that rings and uploads
+// can be checked. Adapter, limits and failures are the test's to choose.
 //
 //   auto instance = null::create_instance();
 //   auto device = run(*instance, instance->create_device({})).value();
@@ -21,7 +21,8 @@
 
 namespace weft::gpu::null {
 
-// One thing that the device was told, in order. Passes and copies appear when they are recorded; submit marks the end.
+// One thing that the device was told, in order. Passes and copies appear when they are recorded;
+// submit marks the end.
 struct Command {
   enum class Kind {
     create_buffer,
@@ -41,8 +42,9 @@ struct Command {
     read,
     idle,
   } kind;
-  Handle object = 0;                                  // What was made or used: the buffer, pass, encoder and so on.
-  Handle other = 0;                                   // dispatch: the pipeline (also when it was set before); copy, resolve: the destination.
+  Handle object = 0;  // What was made or used: the buffer, pass, encoder and so on.
+  Handle other =
+      0;  // dispatch: the pipeline (also when it was set before); copy, resolve: the destination.
   std::array<Handle, Dispatch::groups_max> groups{};  // dispatch: all that are set.
   Workgroups workgroups = {};
   std::uint64_t offset = 0;
@@ -59,9 +61,10 @@ struct BoundRange {
 
 // What goes wrong from now on; all off at the start.
 struct Failures {
-  bool no_device = false;                   // create_device() fails with unavailable.
-  std::optional<CompileMessage> compile;    // Every shader has this message.
-  std::uint64_t buffer_bytes_max = ~0ULL;   // Buffers beyond it in all: an out-of-memory error at the innermost scope.
+  bool no_device = false;                 // If set, create_device() fails with unavailable.
+  std::optional<CompileMessage> compile;  // Every shader has this message.
+  std::uint64_t buffer_bytes_max =
+      ~0ULL;  // Buffers beyond it in all: an out-of-memory error at the innermost scope.
   std::optional<std::string> submit_error;  // The next submit is invalid.
 };
 
@@ -79,7 +82,8 @@ class NullInstance final : public PumpedInstance {
   explicit NullInstance(Options options);
 
   Async<Result<std::vector<AdapterInfo>>> adapters() override;
-  Async<Result<std::unique_ptr<Device>>> create_device(DeviceOptions options, std::optional<std::size_t> index = {}) override;
+  Async<Result<std::unique_ptr<Device>>> create_device(
+      DeviceOptions options, std::optional<std::size_t> index = {}) override;
   bool poll(std::chrono::nanoseconds timeout) override;
 
   [[nodiscard]] Failures& failures();

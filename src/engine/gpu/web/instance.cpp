@@ -56,7 +56,9 @@ std::uint64_t number(const Fields& fields, std::string_view name) {
 
 Limits to_limits(const Fields& fields, const std::string& whose) {
   const auto u64 = [&](const char* name) { return number(fields, whose + name); };
-  const auto u32 = [&](const char* name) { return static_cast<std::uint32_t>(number(fields, whose + name)); };
+  const auto u32 = [&](const char* name) {
+    return static_cast<std::uint32_t>(number(fields, whose + name));
+  };
   return {
       .buffer_bytes_max = u64("maxBufferSize"),
       .storage_binding_bytes_max = u64("maxStorageBufferBindingSize"),
@@ -84,7 +86,8 @@ std::optional<SubgroupMatrix> to_subgroup_matrix(std::string_view text) {
   const auto read = [](const std::string& part, std::uint32_t& out) {
     return std::from_chars(part.data(), part.data() + part.size(), out).ec == std::errc();
   };
-  if (!read(parts[2], matrix.m) || !read(parts[3], matrix.n) || !read(parts[4], matrix.k)) return std::nullopt;
+  if (!read(parts[2], matrix.m) || !read(parts[3], matrix.n) || !read(parts[4], matrix.k))
+    return std::nullopt;
   return matrix;
 }
 
@@ -95,8 +98,9 @@ AdapterInfo to_adapter(const Fields& fields) {
   info.device = field(fields, "device");
   info.description = field(fields, "description");
   info.backend = "webgpu";
-  // A browser does not say whether a GPU is discrete, only whether it is none.
-  if (number(fields, "fallback") != 0 || info.architecture == "swiftshader") info.kind = AdapterKind::cpu;
+  // A browser does not say whether a GPU is discrete, only whether it is a fallback in software.
+  if (number(fields, "fallback") != 0 || info.architecture == "swiftshader")
+    info.kind = AdapterKind::cpu;
   info.features = words(field(fields, "features"));
   info.wgsl_features = words(field(fields, "wgsl"));
   if (info.has("subgroups")) {
@@ -104,7 +108,8 @@ AdapterInfo to_adapter(const Fields& fields) {
     info.subgroup_size_max = static_cast<std::uint32_t>(number(fields, "subgroup_max"));
   }
   for (const std::string& word : words(field(fields, "subgroup_matrices"))) {
-    if (auto matrix = to_subgroup_matrix(word)) info.subgroup_matrices.push_back(std::move(*matrix));
+    if (auto matrix = to_subgroup_matrix(word))
+      info.subgroup_matrices.push_back(std::move(*matrix));
   }
   info.limits = to_limits(fields, "adapter.");
   return info;
@@ -119,16 +124,21 @@ class WebInstance final : public Instance {
  public:
   Async<Result<std::vector<AdapterInfo>>> adapters() override {
     Wait<AdapterInfo> wait(ready_);
-    weft_gpu_adapter(operation<AdapterInfo>(ready_, wait.completion(),
-                                            [](double, std::string_view text) -> Result<AdapterInfo> { return to_adapter(parse_fields(text)); }));
+    weft_gpu_adapter(operation<AdapterInfo>(
+        ready_, wait.completion(), [](double, std::string_view text) -> Result<AdapterInfo> {
+          return to_adapter(parse_fields(text));
+        }));
     WEFT_CO_ASSIGN(AdapterInfo info, co_await wait);
     std::vector<AdapterInfo> infos;
     infos.push_back(std::move(info));
     co_return infos;
   }
 
-  Async<Result<std::unique_ptr<Device>>> create_device(DeviceOptions options, std::optional<std::size_t> index) override {
-    if (index.value_or(0) != 0) co_return fail(ErrorCode::not_found, "There is no GPU with number {}; a browser offers one.", *index);
+  Async<Result<std::unique_ptr<Device>>> create_device(DeviceOptions options,
+                                                       std::optional<std::size_t> index) override {
+    if (index.value_or(0) != 0)
+      co_return fail(ErrorCode::not_found, "There is no GPU with number {}; a browser offers one.",
+                     *index);
     std::string wanted;
     const auto add = [&](std::string_view name) { (wanted += wanted.empty() ? "" : " ") += name; };
     if (options.features) {
@@ -138,14 +148,16 @@ class WebInstance final : public Instance {
     }
     const auto health = std::make_shared<Guarded<Health>>();
     Wait<MadeDevice> wait(ready_);
-    const auto convert = [done = wait.completion()](double handle, std::string_view text) -> Result<MadeDevice> {
+    const auto convert = [done = wait.completion()](double handle,
+                                                    std::string_view text) -> Result<MadeDevice> {
       if (done.wanted()) return MadeDevice{static_cast<std::uint32_t>(handle), parse_fields(text)};
       weft_gpu_release(static_cast<std::uint32_t>(handle), 1);
-      return fail(ErrorCode::cancelled, "Nobody waits for this device.");
+      return fail(ErrorCode::cancelled, "The request for this device was abandoned.");
     };
     Listener* const listening = listener(health);
-    weft_gpu_device(operation<MadeDevice>(ready_, wait.completion(), convert), listening, options.label.data(),
-                    static_cast<std::uint32_t>(options.label.size()), wanted.data(), static_cast<std::uint32_t>(wanted.size()));
+    weft_gpu_device(operation<MadeDevice>(ready_, wait.completion(), convert), listening,
+                    options.label.data(), static_cast<std::uint32_t>(options.label.size()),
+                    wanted.data(), static_cast<std::uint32_t>(wanted.size()));
     Result<MadeDevice> result = co_await wait;
     if (!result) delete listening;  // Otherwise the loss does.
     WEFT_CO_ASSIGN(const MadeDevice made, std::move(result));
@@ -155,7 +167,8 @@ class WebInstance final : public Instance {
     description.limits = to_limits(made.fields, "device.");
     description.features = words(field(made.fields, "enabled"));
     description.debug = options.debug;
-    co_return std::make_unique<Device>(std::make_unique<WebBackend>(std::move(description), ready_, health, made.handle));
+    co_return std::make_unique<Device>(
+        std::make_unique<WebBackend>(std::move(description), ready_, health, made.handle));
   }
 
  private:
@@ -185,17 +198,25 @@ template <class T>
 T* pointer(double address) {
   return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
 }
-std::string_view text(double address, double size) { return {pointer<const char>(address), static_cast<std::size_t>(size)}; }
+std::string_view text(double address, double size) {
+  return {pointer<const char>(address), static_cast<std::size_t>(size)};
+}
 
 }  // namespace
 
 extern "C" {
-EMSCRIPTEN_KEEPALIVE void weft_gpu_complete(double callback, int status, double value, double text_address, double text_size) {
-  const std::unique_ptr<weft::gpu::web::Callback> owned(pointer<weft::gpu::web::Callback>(callback));
-  owned->call(static_cast<weft::gpu::web::StatusCode>(status), value, text(text_address, text_size));
+EMSCRIPTEN_KEEPALIVE void weft_gpu_complete(double callback, int status, double value,
+                                            double text_address, double text_size) {
+  const std::unique_ptr<weft::gpu::web::Callback> owned(
+      pointer<weft::gpu::web::Callback>(callback));
+  owned->call(static_cast<weft::gpu::web::StatusCode>(status), value,
+              text(text_address, text_size));
 }
-EMSCRIPTEN_KEEPALIVE int weft_gpu_wanted(double callback) { return pointer<weft::gpu::web::Callback>(callback)->wanted() ? 1 : 0; }
-EMSCRIPTEN_KEEPALIVE void weft_gpu_event(double listener, int lost, double text_address, double text_size) {
+EMSCRIPTEN_KEEPALIVE int weft_gpu_wanted(double callback) {
+  return pointer<weft::gpu::web::Callback>(callback)->wanted() ? 1 : 0;
+}
+EMSCRIPTEN_KEEPALIVE void weft_gpu_event(double listener, int lost, double text_address,
+                                         double text_size) {
   auto* owned = pointer<weft::gpu::web::Listener>(listener);
   owned->call(lost != 0, text(text_address, text_size));
   if (lost != 0) delete owned;

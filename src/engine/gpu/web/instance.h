@@ -1,4 +1,5 @@
-// The gpu layer on navigator.gpu, for a module in a dedicated Worker (or a page). The event loop resumes all waits.
+// The gpu layer on navigator.gpu, for a module in a dedicated Worker (or a page). The event loop
+// resumes all waits.
 #pragma once
 
 #include <memory>

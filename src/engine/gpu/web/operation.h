@@ -1,5 +1,5 @@
-// Makes the Callback behind an asynchronous import: it fills the completion and resumes what waited, in the browser's
-// microtask. The text of a failure is its message.
+// Makes the Callback behind an asynchronous import: it fills the completion and resumes what
+// waited, in the browser's microtask. The text of a failure is its message.
 #pragma once
 
 #include <memory>
@@ -31,10 +31,12 @@ namespace weft::gpu::web {
 
 // `convert(value, text)` gives the result of a success.
 template <class T, class Convert>
-[[nodiscard]] Callback* operation(std::shared_ptr<ReadyQueue> ready, Completion<T> done, Convert convert) {
+[[nodiscard]] Callback* operation(std::shared_ptr<ReadyQueue> ready, Completion<T> done,
+                                  Convert convert) {
   auto* callback = new Callback;
   callback->wanted = [done] { return done.wanted(); };
-  callback->call = [ready = std::move(ready), done, convert = std::move(convert)](StatusCode status, double value, std::string_view text) {
+  callback->call = [ready = std::move(ready), done, convert = std::move(convert)](
+                       StatusCode status, double value, std::string_view text) {
     if (status == StatusCode::ok) {
       done(convert(value, text));
     } else {

@@ -2,8 +2,8 @@
 // web.js. The page reads it as Module.gpuWatch; web/src/engine/gpuCounters.ts has the types.
 //
 // Counting is always on and costs an addition a call. Timelines and the GPU's own clock are on between watch(true) and
-// watch(false) only; then a pass ends where its kernel changes, so that each kernel has a time of its own. Passes that somebody else
-// times stay whole. What was not measured is absent, never zero.
+// watch(false) only; then a pass ends where its kernel changes, so that each kernel has a time of its own. Passes that the engine
+// itself times stay whole. What was not measured is absent, never zero.
 addToLibrary({
   $weftGpuWatch__deps: ['$weftGpu'],
   $weftGpuWatch__postset: "Module['gpuWatch'] = weftGpuWatch;",
@@ -11,7 +11,7 @@ addToLibrary({
     on: false,
     spansMax: 600,       // The newest are kept.
     timedPassesMax: 2048, // In one submit, as many as a query set holds; those after them are counted, not timed.
-    othersMax: 64,       // Passes of one submit that have queries of somebody else.
+    othersMax: 64,       // Passes of one submit that have the engine's own queries.
     clocksMax: 8,        // Kept for the next submits.
     kernelsMax: 200,
     totals: { dispatches: 0, passes: 0, submits: 0, copies: 0, copiedBytes: 0, writes: 0, writtenBytes: 0, reads: 0, readBytes: 0, readSeconds: 0, pipelines: 0 },

@@ -1,5 +1,5 @@
 // navigator.gpu for web_backend.cpp: an Emscripten --js-library; imports.h says what crosses. Views of the heap are taken
-// anew after every await (growth replaces them), no exception leaves an import (C++ is built without them), and a trap in
+// again after every await (growth replaces them), no exception leaves an import (C++ is built without them), and a trap in
 // resumed C++ is rethrown where the page sees it instead of vanishing in a promise.
 addToLibrary({
   $weftGpu: { table: [null], free: [] },

@@ -45,17 +45,20 @@ std::vector<CompileMessage> parse_messages(std::string_view text) {
 
 }  // namespace
 
-WebBackend::WebBackend(Description description, std::shared_ptr<ReadyQueue> ready, SharedHealth health, std::uint32_t device)
+WebBackend::WebBackend(Description description, std::shared_ptr<ReadyQueue> ready,
+                       SharedHealth health, std::uint32_t device)
     : Backend(std::move(description), std::move(ready), std::move(health)), device_(device) {}
 
 WebBackend::~WebBackend() { weft_gpu_release(device_, 1); }
 
 Handle WebBackend::create_buffer(const BufferOptions& options) {
-  return weft_gpu_buffer(device_, static_cast<double>(options.size), static_cast<std::uint32_t>(options.usage), options.label.data(),
+  return weft_gpu_buffer(device_, static_cast<double>(options.size),
+                         static_cast<std::uint32_t>(options.usage), options.label.data(),
                          length(options.label));
 }
 
-Handle WebBackend::create_bind_group(Handle pipeline, std::uint32_t group, std::span<const BoundBuffer> buffers) {
+Handle WebBackend::create_bind_group(Handle pipeline, std::uint32_t group,
+                                     std::span<const BoundBuffer> buffers) {
   std::vector<std::uint32_t> bindings;
   std::vector<std::uint32_t> handles;
   std::vector<double> ranges;
@@ -65,11 +68,14 @@ Handle WebBackend::create_bind_group(Handle pipeline, std::uint32_t group, std::
     ranges.push_back(static_cast<double>(bound.offset));
     ranges.push_back(bound.size == 0 ? -1.0 : static_cast<double>(bound.size));
   }
-  return weft_gpu_bind_group(device_, id(pipeline), group, static_cast<std::uint32_t>(buffers.size()), bindings.data(), handles.data(),
-                             ranges.data());
+  return weft_gpu_bind_group(device_, id(pipeline), group,
+                             static_cast<std::uint32_t>(buffers.size()), bindings.data(),
+                             handles.data(), ranges.data());
 }
 
-Handle WebBackend::create_timestamps(std::uint32_t count) { return weft_gpu_timestamps(device_, count); }
+Handle WebBackend::create_timestamps(std::uint32_t count) {
+  return weft_gpu_timestamps(device_, count);
+}
 
 void WebBackend::create_pipeline(const PipelineOptions& options, Completion<Handle> done) {
   std::vector<std::uint32_t> layout;
@@ -90,16 +96,22 @@ void WebBackend::create_pipeline(const PipelineOptions& options, Completion<Hand
   const auto convert = [done](double handle, std::string_view) -> Result<Handle> {
     if (done.wanted()) return static_cast<Handle>(handle);
     weft_gpu_release(static_cast<std::uint32_t>(handle), 0);
-    return fail(ErrorCode::cancelled, "Nobody waits for this pipeline.");
+    return fail(ErrorCode::cancelled, "The request for this pipeline was abandoned.");
   };
-  weft_gpu_pipeline(operation<Handle>(ready(), done, convert), device_, options.wgsl.data(), length(options.wgsl), options.entry.data(),
-                    length(options.entry), options.label.data(), length(options.label), layout.data(), static_cast<std::uint32_t>(layout.size()),
-                    names.data(), length(names), values.data(), options.immediate_bytes);
+  weft_gpu_pipeline(operation<Handle>(ready(), done, convert), device_, options.wgsl.data(),
+                    length(options.wgsl), options.entry.data(), length(options.entry),
+                    options.label.data(), length(options.label), layout.data(),
+                    static_cast<std::uint32_t>(layout.size()), names.data(), length(names),
+                    values.data(), options.immediate_bytes);
 }
 
-void WebBackend::compile_messages(const std::string& wgsl, Completion<std::vector<CompileMessage>> done) {
-  const auto convert = [](double, std::string_view text) -> Result<std::vector<CompileMessage>> { return parse_messages(text); };
-  weft_gpu_messages(operation<std::vector<CompileMessage>>(ready(), std::move(done), convert), device_, wgsl.data(), length(wgsl));
+void WebBackend::compile_messages(const std::string& wgsl,
+                                  Completion<std::vector<CompileMessage>> done) {
+  const auto convert = [](double, std::string_view text) -> Result<std::vector<CompileMessage>> {
+    return parse_messages(text);
+  };
+  weft_gpu_messages(operation<std::vector<CompileMessage>>(ready(), std::move(done), convert),
+                    device_, wgsl.data(), length(wgsl));
 }
 
 void WebBackend::release(Handle handle, ObjectKind kind) {
@@ -107,17 +119,23 @@ void WebBackend::release(Handle handle, ObjectKind kind) {
   weft_gpu_release(id(handle), destroy ? 1 : 0);
 }
 
-Handle WebBackend::create_encoder(std::string_view label) { return weft_gpu_encoder(device_, label.data(), length(label)); }
+Handle WebBackend::create_encoder(std::string_view label) {
+  return weft_gpu_encoder(device_, label.data(), length(label));
+}
 
-Handle WebBackend::begin_pass(Handle encoder, std::string_view label, const TimestampWrites& timestamps) {
-  const std::uint32_t query_set = timestamps.query_set == nullptr ? 0 : id(timestamps.query_set->handle());
-  return weft_gpu_begin_pass(id(encoder), label.data(), length(label), query_set, timestamps.begin_index, timestamps.end_index);
+Handle WebBackend::begin_pass(Handle encoder, std::string_view label,
+                              const TimestampWrites& timestamps) {
+  const std::uint32_t query_set =
+      timestamps.query_set == nullptr ? 0 : id(timestamps.query_set->handle());
+  return weft_gpu_begin_pass(id(encoder), label.data(), length(label), query_set,
+                             timestamps.begin_index, timestamps.end_index);
 }
 
 void WebBackend::dispatch(Handle pass, const Dispatch& dispatch) {
   const auto& groups = dispatch.groups;
-  weft_gpu_dispatch(id(pass), id(dispatch.pipeline), id(groups[0]), id(groups[1]), id(groups[2]), id(groups[3]), dispatch.workgroups.x,
-                    dispatch.workgroups.y, dispatch.workgroups.z);
+  weft_gpu_dispatch(id(pass), id(dispatch.pipeline), id(groups[0]), id(groups[1]), id(groups[2]),
+                    id(groups[3]), dispatch.workgroups.x, dispatch.workgroups.y,
+                    dispatch.workgroups.z);
 }
 
 void WebBackend::set_immediates(Handle pass, ByteSpan bytes) {
@@ -125,35 +143,45 @@ void WebBackend::set_immediates(Handle pass, ByteSpan bytes) {
 }
 void WebBackend::end_pass(Handle pass) { weft_gpu_end_pass(id(pass)); }
 
-void WebBackend::copy(Handle encoder, Handle source, std::uint64_t source_offset, Handle destination, std::uint64_t destination_offset,
-                      std::uint64_t size) {
-  weft_gpu_copy(id(encoder), id(source), static_cast<double>(source_offset), id(destination), static_cast<double>(destination_offset),
-                static_cast<double>(size));
+void WebBackend::copy(Handle encoder, Handle source, std::uint64_t source_offset,
+                      Handle destination, std::uint64_t destination_offset, std::uint64_t size) {
+  weft_gpu_copy(id(encoder), id(source), static_cast<double>(source_offset), id(destination),
+                static_cast<double>(destination_offset), static_cast<double>(size));
 }
 
 void WebBackend::clear(Handle encoder, Handle buffer, std::uint64_t offset, std::uint64_t size) {
   weft_gpu_clear(id(encoder), id(buffer), static_cast<double>(offset), static_cast<double>(size));
 }
 
-void WebBackend::resolve(Handle encoder, Handle query_set, std::uint32_t first, std::uint32_t count, Handle destination, std::uint64_t offset) {
-  weft_gpu_resolve(id(encoder), id(query_set), first, count, id(destination), static_cast<double>(offset));
+void WebBackend::resolve(Handle encoder, Handle query_set, std::uint32_t first, std::uint32_t count,
+                         Handle destination, std::uint64_t offset) {
+  weft_gpu_resolve(id(encoder), id(query_set), first, count, id(destination),
+                   static_cast<double>(offset));
 }
 
 void WebBackend::submit(Handle encoder) { weft_gpu_submit(device_, id(encoder)); }
 
 void WebBackend::write(Handle buffer, std::uint64_t offset, ByteSpan bytes) {
-  weft_gpu_write(device_, id(buffer), static_cast<double>(offset), bytes.data(), static_cast<double>(bytes.size()));
+  weft_gpu_write(device_, id(buffer), static_cast<double>(offset), bytes.data(),
+                 static_cast<double>(bytes.size()));
 }
 
-void WebBackend::read(Handle buffer, std::uint64_t offset, std::span<std::uint8_t> out, Completion<> done) {
-  weft_gpu_read(operation<void>(ready(), std::move(done), nothing), id(buffer), static_cast<double>(offset), static_cast<double>(out.size()),
-                out.data());
+void WebBackend::read(Handle buffer, std::uint64_t offset, std::span<std::uint8_t> out,
+                      Completion<> done) {
+  weft_gpu_read(operation<void>(ready(), std::move(done), nothing), id(buffer),
+                static_cast<double>(offset), static_cast<double>(out.size()), out.data());
 }
 
-void WebBackend::idle(Completion<> done) { weft_gpu_idle(operation<void>(ready(), std::move(done), nothing), device_); }
+void WebBackend::idle(Completion<> done) {
+  weft_gpu_idle(operation<void>(ready(), std::move(done), nothing), device_);
+}
 
-void WebBackend::push_error_scope(Device::ErrorFilter filter) { weft_gpu_push_scope(device_, static_cast<int>(filter)); }
-void WebBackend::pop_error_scope(Completion<> done) { weft_gpu_pop_scope(operation<void>(ready(), std::move(done), nothing), device_); }
+void WebBackend::push_error_scope(Device::ErrorFilter filter) {
+  weft_gpu_push_scope(device_, static_cast<int>(filter));
+}
+void WebBackend::pop_error_scope(Completion<> done) {
+  weft_gpu_pop_scope(operation<void>(ready(), std::move(done), nothing), device_);
+}
 
 void WebBackend::destroy() { weft_gpu_destroy(device_); }
 

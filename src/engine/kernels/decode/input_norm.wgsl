@@ -1,5 +1,5 @@
 // The rows that weights are multiplied with: normed here, in every workgroup, which is cheaper than a dispatch of its own.
-// Quantizing does not see the norm's factor, so it waits for nobody and goes onto the results.
+// Quantizing does not need the norm's factor, so it waits for nothing; the factor is applied to the results.
 @group(1) @binding(0) var<storage, read> x: array<vec4f>;
 @group(1) @binding(1) var<storage, read> gain: array<vec4f>;
 

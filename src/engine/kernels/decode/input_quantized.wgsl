@@ -1,4 +1,4 @@
-// The rows that weights are multiplied with, quantized by whoever made them.
+// The rows that weights are multiplied with, quantized by the kernel that made them.
 @group(1) @binding(0) var<storage, read> x_quants: array<vec4u>;
 @group(1) @binding(1) var<storage, read> x_scales: array<vec2f>;
 

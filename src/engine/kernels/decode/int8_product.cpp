@@ -1,18 +1,13 @@
 #include "engine/kernels/decode/int8_product.h"
 
-#include <format>
-
 #include "common/base/check.h"
+#include "common/base/format.h"
 #include "engine/kernels/decode/input_norm.wgsl.h"
 #include "engine/kernels/decode/input_norm_subgroup.wgsl.h"
+#include "engine/kernels/decode/input_normed.wgsl.h"
 #include "engine/kernels/decode/input_quantized.wgsl.h"
-#include "engine/kernels/decode/int8_q4.wgsl.h"
-#include "engine/kernels/decode/int8_q4k.wgsl.h"
-#include "engine/kernels/decode/int8_q4m.wgsl.h"
-#include "engine/kernels/decode/int8_q6k.wgsl.h"
-#include "engine/kernels/decode/int8_q8.wgsl.h"
-#include "engine/kernels/decode/int8_q8k.wgsl.h"
-#include "engine/kernels/decode/int8_q8m.wgsl.h"
+#include "engine/kernels/decode/int8_wgsl.h"
+#include "engine/kernels/decode/lane.wgsl.h"
 #include "engine/kernels/decode/product.wgsl.h"
 #include "engine/kernels/decode/product_rows.wgsl.h"
 #include "engine/kernels/decode/product_swiglu.wgsl.h"
@@ -30,47 +25,29 @@ using Output = Int8ProductSpec::Output;
 
 constexpr std::uint32_t block = 32;
 
-std::string_view int8_wgsl(WeightFormat format) {
-  switch (format) {
-    case WeightFormat::q8:
-      return wgsl::int8_q8_wgsl;
-    case WeightFormat::q8m:
-      return wgsl::int8_q8m_wgsl;
-    case WeightFormat::q4:
-      return wgsl::int8_q4_wgsl;
-    case WeightFormat::q4m:
-      return wgsl::int8_q4m_wgsl;
-    case WeightFormat::q8k:
-      return wgsl::int8_q8k_wgsl;
-    case WeightFormat::q4k:
-      return wgsl::int8_q4k_wgsl;
-    case WeightFormat::q6k:
-      return wgsl::int8_q6k_wgsl;
-    case WeightFormat::f32:
-    case WeightFormat::f16:
-    case WeightFormat::bf16:
-      break;
-  }
-  return {};
-}
-
 }  // namespace
 
-bool int8_product_possible(const gpu::Device& device, const Int8ProductSpec& spec, const Team& team, std::uint32_t workgroup) {
+bool int8_product_possible(const gpu::Device& device, const Int8ProductSpec& spec, const Team& team,
+                           std::uint32_t workgroup) {
   if (int8_wgsl(spec.format).empty() || spec.columns % block != 0) return false;
   const std::uint32_t teams = workgroup / team.size / spec.share;
   if (teams == 0) return false;
-  if (spec.output == Output::swiglu && (spec.weight_rows % (2 * block) != 0 || teams > block || block % teams != 0 || spec.rows_each % 2 != 0 ||
-                                        block / teams % (spec.rows_each / 2) != 0))
+  if (spec.output == Output::swiglu &&
+      (spec.weight_rows % (2 * block) != 0 || teams > block || block % teams != 0 ||
+       spec.rows_each % 2 != 0 || block / teams % (spec.rows_each / 2) != 0))
     return false;
   // 24 bytes for a lane of 16, and what the sums take.
-  const std::uint64_t bytes = (spec.input == Input::norm ? std::uint64_t{spec.batch} * (spec.columns / 16 * 24 + teams * 4) : 0) +
-                              std::uint64_t{workgroup} * 4 + std::uint64_t{workgroup / team.size} * spec.rows_each * spec.batch * 4 +
-                              std::uint64_t{spec.batch} * block * 4;
+  const std::uint64_t bytes =
+      (spec.input == Input::norm ? std::uint64_t{spec.batch} * (spec.columns / 16 * 24 + teams * 4)
+                                 : 0) +
+      std::uint64_t{workgroup} * 4 +
+      std::uint64_t{workgroup / team.size} * spec.rows_each * spec.batch * 4 +
+      std::uint64_t{spec.batch} * block * 4;
   return bytes <= device.limits().workgroup_storage_bytes_max;
 }
 
-gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Team& team, std::uint32_t workgroup, bool packed) {
+gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Team& team,
+                                           std::uint32_t workgroup, bool packed) {
   check(spec.columns % block == 0, "activations are rounded in whole blocks");
   const bool swiglu = spec.output == Output::swiglu;
   const bool shuffles = spec.input == Input::norm && team.subgroups && team.size >= 8;
@@ -82,7 +59,7 @@ gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Te
       .constant("AHEAD", spec.ahead)
       .constant("EPSILON", spec.epsilon);
   if (swiglu) {
-    text.constant("WIDTH", spec.weight_rows / 2);
+    text.constant("WIDTH", spec.weight_rows / 2).part(gate_wgsl(spec.activation));
   } else {
     text.constant("ROWS", spec.weight_rows)
         .constant("Y_PITCH", spec.y_pitch)
@@ -93,20 +70,23 @@ gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Te
   // A directive stands before everything else.
   if (packed) text.require("packed_4x8_integer_dot_product");
   text.team(team, workgroup)
-      .part(packed ? "fn dot4(x: u32, y: u32) -> i32 { return dot4I8Packed(x, y); }" : wgsl::dot4_plain_wgsl)
+      .part(packed ? "fn dot4(x: u32, y: u32) -> i32 { return dot4I8Packed(x, y); }"
+                   : wgsl::dot4_plain_wgsl)
       .part(weights_wgsl(spec.format))
       .part(int8_wgsl(spec.format))
+      .part(wgsl::lane_wgsl)
       .part(wgsl::quantize_wgsl)
       .part(shuffles ? wgsl::quantize_subgroup_wgsl : "")
       .part(spec.input == Input::quantized ? wgsl::input_quantized_wgsl
+            : spec.input == Input::normed  ? wgsl::input_normed_wgsl
             : shuffles                     ? wgsl::input_norm_subgroup_wgsl
                                            : wgsl::input_norm_wgsl)
       .part(wgsl::product_rows_wgsl)
       .part(swiglu ? wgsl::product_swiglu_wgsl : wgsl::product_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
-  options.label =
-      std::format("int8 {}{} {}x{} batch {}", swiglu ? "swiglu " : "", to_string(spec.format), spec.weight_rows, spec.columns, spec.batch);
+  options.label = weft::format("int8 {}{} {}x{} batch {}", swiglu ? "swiglu " : "",
+                               to_string(spec.format), spec.weight_rows, spec.columns, spec.batch);
   using enum gpu::BindingKind;
   options.groups = {weights_layout(), {{0, storage_read}, {1, storage_read}, {2, storage}}};
   if (swiglu) {
@@ -115,10 +95,12 @@ gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Te
     options.groups[1].push_back({3, storage_read});
     options.groups[1].push_back({4, uniform});
   }
+  if (spec.input == Input::normed) options.groups[1].push_back({5, storage_read});
   return options;
 }
 
-gpu::Workgroups int8_product_workgroups(const Int8ProductSpec& spec, const Team& team, std::uint32_t workgroup, std::uint32_t rows) {
+gpu::Workgroups int8_product_workgroups(const Int8ProductSpec& spec, const Team& team,
+                                        std::uint32_t workgroup, std::uint32_t rows) {
   const std::uint32_t batches = (rows + spec.batch - 1) / spec.batch;
   if (spec.output == Output::swiglu) return grid(spec.weight_rows / 2 / block, batches);
   const std::uint32_t each = workgroup / team.size / spec.share * spec.rows_each;

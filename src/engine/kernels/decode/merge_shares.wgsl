@@ -12,6 +12,7 @@ var<workgroup> merged: array<vec4f, 64>;
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) index: u32) {
   let row = group.y;
+  if (places[row].y + 1u < SPLIT_FROM) { return; }
   let at = group.x * 64u + index;
   if (at < ROW) {
     let head = at / FOURS;

@@ -20,7 +20,7 @@ fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
       if (row < ROWS) {
         var sum = sums[r * BATCH + b] * factor;
         let at = (first_row + b) * Y_PITCH + Y_OFFSET + row;
-        if (BIAS) { sum += bias[row]; }
+        if (BIAS) { sum = fma(sums[r * BATCH + b], factor, bias[row]); }
         if (ACCUMULATE) { sum += y[at]; }
         y[at] = sum;
       }

@@ -1,4 +1,4 @@
-var<private> first_row: u32;  // Of the BATCH rows that this workgroup works on.
+var<private> first_row: u32;  // The first of the BATCH rows that this workgroup works on.
 
 // SHARE teams next to each other work on the same weight rows, each on a share of the columns.
 const STRIDE = TEAM * SHARE;
@@ -18,8 +18,8 @@ fn ask(rows: array<u32, ROWS_EACH>, first: u32, mine: u32) {
   }
 }
 
-// sums[r * BATCH + b] = weight row rows[r] . row b, before the row's factor; for every thread. The first weights were asked for,
-// by who called prepare() in between.
+// sums[r * BATCH + b] = weight row rows[r] . row b, before the row's factor; for every thread. The caller has asked for the first
+// weights with prepare() before.
 fn products(rows: array<u32, ROWS_EACH>, index: u32, team: u32, lane: u32) -> array<f32, SUMS> {
   let mine = lane + (team % SHARE) * TEAM;
   var sums = array<f32, SUMS>();
@@ -32,16 +32,13 @@ fn products(rows: array<u32, ROWS_EACH>, index: u32, team: u32, lane: u32) -> ar
           let q = x16(b, i);
           let scale = x_scale(b, i);
           for (var r = 0u; r < ROWS_EACH; r++) {
-            let v = coming[r * AHEAD + a];
-            let t = dot4(v.x, q.x) + dot4(v.y, q.y) + dot4(v.z, q.z) + dot4(v.w, q.w);
-            sums[r * BATCH + b] += coming_scales[r * AHEAD + a].x * (scale.x * f32(t));
-            if (HAS_OFFSET) { sums[r * BATCH + b] += coming_scales[r * AHEAD + a].y * scale.y; }
+            sums[r * BATCH + b] = add_lane(sums[r * BATCH + b], coming[r * AHEAD + a], coming_scales[r * AHEAD + a], q, scale);
           }
         }
       }
     }
   }
-  for (var i = 0u; i < SUMS; i++) { sums[i] = team_sum(sums[i], index); }
+  for (var i = 0u; i < SUMS; i++) { sums[i] = tree_sum(sums[i], index); }
   if (SHARE > 1u) {
     if (lane == 0u) {
       for (var i = 0u; i < SUMS; i++) { shared_sums[team * SUMS + i] = sums[i]; }

@@ -1,9 +1,9 @@
-// out = quantized silu(gate) * up: weight rows [0, WIDTH) are gates, [WIDTH, 2 * WIDTH) ups. A workgroup makes a block of 32.
+// out = quantized gate(gates) * ups: weight rows [0, WIDTH) are gates, [WIDTH, 2 * WIDTH) ups. A workgroup makes a block of 32.
 @group(1) @binding(2) var<storage, read_write> out_quants: array<vec4u>;
 @group(1) @binding(3) var<storage, read_write> out_scales: array<vec2f>;
 
 const EACH = 32u / (TEAMS / SHARE);  // Numbers that a team makes, one after another.
-const PAIRS = ROWS_EACH / 2u;        // Of them, at a time.
+const PAIRS = ROWS_EACH / 2u;        // Numbers that it makes at a time.
 fn pairs(first: u32) -> array<u32, ROWS_EACH> {
   var rows = array<u32, ROWS_EACH>();
   for (var p = 0u; p < PAIRS; p++) {
@@ -27,8 +27,8 @@ fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
       for (var b = 0u; b < BATCH; b++) {
         let factor = row_factor(b);
         for (var p = 0u; p < PAIRS; p++) {
-          let gate = sums[2u * p * BATCH + b] * factor;
-          gated[b * 32u + team / SHARE * EACH + e + p] = gate / (1.0 + exp(-gate)) * (sums[(2u * p + 1u) * BATCH + b] * factor);
+          let gate_sum = sums[2u * p * BATCH + b] * factor;
+          gated[b * 32u + team / SHARE * EACH + e + p] = gate(gate_sum) * (sums[(2u * p + 1u) * BATCH + b] * factor);
         }
       }
     }

@@ -14,13 +14,16 @@ struct QuantizeRowsSpec {
   std::uint32_t pitch = 0;    // A multiple of 4.
 };
 [[nodiscard]] gpu::PipelineOptions quantize_rows_pipeline(const QuantizeRowsSpec& spec);
-[[nodiscard]] gpu::Workgroups quantize_rows_workgroups(const QuantizeRowsSpec& spec, std::uint32_t rows);
+[[nodiscard]] gpu::Workgroups quantize_rows_workgroups(const QuantizeRowsSpec& spec,
+                                                       std::uint32_t rows);
 
 struct NormQuantizeSpec {
   std::uint32_t columns = 0;  // A multiple of 32.
   float epsilon = 0;
 };
-[[nodiscard]] gpu::PipelineOptions norm_quantize_pipeline(const NormQuantizeSpec& spec, const Team& team, std::uint32_t workgroup);
+[[nodiscard]] gpu::PipelineOptions norm_quantize_pipeline(const NormQuantizeSpec& spec,
+                                                          const Team& team,
+                                                          std::uint32_t workgroup);
 [[nodiscard]] gpu::Workgroups norm_quantize_workgroups(std::uint32_t rows);
 
 }  // namespace weft::kernels

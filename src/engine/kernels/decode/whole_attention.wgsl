@@ -12,7 +12,7 @@ const GROUP = HEADS / KV_HEADS;  // Query heads that share a key head.
 const FOURS = DIM / 4u;
 const PARTS = WORKGROUP / FOURS;
 const TILE = WORKGROUP / 4u;    // Positions at a time: four threads share a key.
-const CELLS = FOURS / 4u;       // Of a thread: of a key, and values.
+const CELLS = FOURS / 4u;       // Cells of a key, and of values, that one thread reads.
 const LOWEST = -3.0e38;
 
 var<workgroup> query: array<vec4f, FOURS>;
@@ -31,20 +31,23 @@ fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
   let kv_head = q_head / GROUP;
   let here = places[row];
   let position = here.y;
+  // A row with more positions is shared out by decode_attention.wgsl.
+  if (SPLIT_FROM > 0u && position + 1u >= SPLIT_FROM) { return; }
   let q_start = row * PITCH + q_head * Q_STRIDE;
   let k_start = row * PITCH + K_OFFSET + kv_head * DIM;
   let v_start = row * PITCH + V_OFFSET + kv_head * DIM;
-  let base = (here.x * KV_HEADS + kv_head) * CONTEXT * FOURS;
   let part = index / FOURS;
   let four = index % FOURS;
   let own = index / 4u;      // Position in a tile,
   let quarter = index % 4u;  // and part of its key.
+  let oldest = position - min(position, SEEN_BEFORE);
   // Keys and values are asked for before anything is worked out.
   var k = array<vec4f, CELLS>();
   var v = array<vec4f, CELLS>();
-  if (position > 0u) {
-    for (var i = 0u; i < CELLS; i++) { k[i] = key_at(base + min(own, position - 1u) * FOURS + quarter * CELLS + i); }
-    for (var i = 0u; i < CELLS; i++) { v[i] = value_at(base + min(part + i * PARTS, position - 1u) * FOURS + four); }
+  if (oldest < position) {
+    let key = kv_row(here.x, kv_head, min(oldest + own, position - 1u)) + quarter * CELLS;
+    for (var i = 0u; i < CELLS; i++) { k[i] = key_at(key + i); }
+    for (var i = 0u; i < CELLS; i++) { v[i] = value_at(kv_row(here.x, kv_head, min(oldest + part + i * PARTS, position - 1u)) + four); }
   }
   if (NORM) {
     let start = select(k_start, q_start, team == 0u);
@@ -69,10 +72,11 @@ fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
   var gather = vec4f();
   var top = LOWEST;
   var sum = 0.0;
-  for (var first = 0u; first < position; first += TILE) {
-    if (first > 0u) {
-      for (var i = 0u; i < CELLS; i++) { k[i] = key_at(base + min(first + own, position - 1u) * FOURS + quarter * CELLS + i); }
-      for (var i = 0u; i < CELLS; i++) { v[i] = value_at(base + min(first + part + i * PARTS, position - 1u) * FOURS + four); }
+  for (var first = oldest; first < position; first += TILE) {
+    if (first > oldest) {
+      let key = kv_row(here.x, kv_head, min(first + own, position - 1u)) + quarter * CELLS;
+      for (var i = 0u; i < CELLS; i++) { k[i] = key_at(key + i); }
+      for (var i = 0u; i < CELLS; i++) { v[i] = value_at(kv_row(here.x, kv_head, min(first + part + i * PARTS, position - 1u)) + four); }
     }
     var score = 0.0;
     for (var i = 0u; i < CELLS; i++) { score += dot(query[quarter * CELLS + i], k[i]); }
@@ -135,10 +139,11 @@ fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
   if (q_head % GROUP == 0u) {
     for (var i = index; i < DIM; i += WORKGROUP) { head[i] = new_key[i / 4u][i % 4u]; }
     workgroupBarrier();
-    store_key(base + position * FOURS, index);
+    let to = kv_row(here.x, kv_head, position);
+    store_key(to, index);
     workgroupBarrier();
     for (var i = index; i < DIM; i += WORKGROUP) { head[i] = new_value[i / 4u][i % 4u]; }
     workgroupBarrier();
-    store_value(base + position * FOURS, index);
+    store_value(to, index);
   }
 }

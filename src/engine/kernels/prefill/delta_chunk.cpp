@@ -11,11 +11,13 @@
 namespace weft::kernels {
 
 std::uint32_t DeltaChunkTuning::workgroup_bytes(const DeltaStepSpec& spec) const {
-  const std::uint32_t row = 2 * spec.key_dim * 4 + columns * 4 + 16 + 16 * 8;  // Query and key, values, factors, squares.
+  const std::uint32_t row =
+      2 * spec.key_dim * 4 + columns * 4 + 16 + 16 * 8;  // Query and key, values, factors, squares.
   return rows * row + (subgroup_size == 0 ? 2 * threads() * 8 : 0) + 16;
 }
 
-DeltaChunkTuning delta_chunk_tuning(const gpu::Device& device, const DeltaStepSpec& spec, bool use_subgroups) {
+DeltaChunkTuning delta_chunk_tuning(const gpu::Device& device, const DeltaStepSpec& spec,
+                                    bool use_subgroups) {
   const Team team = Team::of(device, use_subgroups);
   DeltaChunkTuning tuning;
   tuning.subgroup_size = team.subgroups ? team.size : 0;
@@ -27,9 +29,11 @@ DeltaChunkTuning delta_chunk_tuning(const gpu::Device& device, const DeltaStepSp
   return tuning;
 }
 
-gpu::PipelineOptions delta_chunk_pipeline(const DeltaStepSpec& spec, const DeltaChunkTuning& tuning) {
+gpu::PipelineOptions delta_chunk_pipeline(const DeltaStepSpec& spec,
+                                          const DeltaChunkTuning& tuning) {
   check(spec.key_dim % 4 == 0, "keys are read four numbers at a time");
-  check(tuning.subgroup_size == 0 || (tuning.lanes <= tuning.subgroup_size && tuning.threads() % tuning.subgroup_size == 0),
+  check(tuning.subgroup_size == 0 ||
+            (tuning.lanes <= tuning.subgroup_size && tuning.threads() % tuning.subgroup_size == 0),
         "a workgroup is made of whole subgroups, and those of whole columns");
   ShaderText text;
   text.constant("KEY_HEADS", spec.key_heads)
@@ -46,7 +50,10 @@ gpu::PipelineOptions delta_chunk_pipeline(const DeltaStepSpec& spec, const Delta
       .constant("CHUNK", tuning.rows)
       .constant("THREADS", tuning.threads());
   if (tuning.subgroup_size != 0)
-    text.enable("subgroups").silence("subgroup_uniformity").constant("SUBGROUP", tuning.subgroup_size).part(wgsl::delta_lanes_subgroup_wgsl);
+    text.enable("subgroups")
+        .silence("subgroup_uniformity")
+        .constant("SUBGROUP", tuning.subgroup_size)
+        .part(wgsl::delta_lanes_subgroup_wgsl);
   else
     text.part(wgsl::delta_lanes_workgroup_wgsl);
   text.part(wgsl::delta_chunk_wgsl);
@@ -55,12 +62,16 @@ gpu::PipelineOptions delta_chunk_pipeline(const DeltaStepSpec& spec, const Delta
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "delta_chunk";
-  options.groups = {{{0, read}, {1, read}, {2, read}, {3, read}, {4, write}, {5, write}, {6, read}}};
+  options.groups = {
+      {{0, read}, {1, read}, {2, read}, {3, read}, {4, write}, {5, write}, {6, read}}};
   return options;
 }
 
-gpu::Workgroups delta_chunk_workgroups(const DeltaStepSpec& spec, const DeltaChunkTuning& tuning, std::uint32_t segments) {
-  return {.x = (spec.value_dim + tuning.columns - 1) / tuning.columns, .y = spec.value_heads, .z = segments};
+gpu::Workgroups delta_chunk_workgroups(const DeltaStepSpec& spec, const DeltaChunkTuning& tuning,
+                                       std::uint32_t segments) {
+  return {.x = (spec.value_dim + tuning.columns - 1) / tuning.columns,
+          .y = spec.value_heads,
+          .z = segments};
 }
 
 }  // namespace weft::kernels

@@ -1,5 +1,6 @@
-// The step of delta_net.h for many rows: the same recurrence, state and buffers, with a chunk of rows brought into workgroup memory
-// while the one before it is worked on, and a column of the state shared by few threads, which keep it in registers.
+// The step of delta_net.h for many rows: the same recurrence, state and buffers, with a chunk of
+// rows brought into workgroup memory while the one before it is worked on, and a column of the
+// state shared by few threads, which keep it in registers.
 //
 // Group 0: as step in delta_net.h: 0 conv, 1 x, 2 dt_bias, 3 a, 4 state, 5 out, 6 Segment.
 #pragma once
@@ -14,15 +15,20 @@ namespace weft::kernels {
 struct DeltaChunkTuning {
   std::uint32_t subgroup_size = 0;  // 0: threads meet in workgroup memory.
   std::uint32_t lanes = 8;          // Threads of a column; at most a subgroup.
-  std::uint32_t columns = 16;       // Of a workgroup.
-  std::uint32_t rows = 16;          // Of a chunk.
+  std::uint32_t columns = 16;       // Columns of a workgroup.
+  std::uint32_t rows = 16;          // Rows of a chunk.
 
   [[nodiscard]] std::uint32_t threads() const { return lanes * columns; }
   [[nodiscard]] std::uint32_t workgroup_bytes(const DeltaStepSpec& spec) const;
 };
 
-[[nodiscard]] DeltaChunkTuning delta_chunk_tuning(const gpu::Device& device, const DeltaStepSpec& spec, bool use_subgroups = true);
-[[nodiscard]] gpu::PipelineOptions delta_chunk_pipeline(const DeltaStepSpec& spec, const DeltaChunkTuning& tuning);
-[[nodiscard]] gpu::Workgroups delta_chunk_workgroups(const DeltaStepSpec& spec, const DeltaChunkTuning& tuning, std::uint32_t segments);
+[[nodiscard]] DeltaChunkTuning delta_chunk_tuning(const gpu::Device& device,
+                                                  const DeltaStepSpec& spec,
+                                                  bool use_subgroups = true);
+[[nodiscard]] gpu::PipelineOptions delta_chunk_pipeline(const DeltaStepSpec& spec,
+                                                        const DeltaChunkTuning& tuning);
+[[nodiscard]] gpu::Workgroups delta_chunk_workgroups(const DeltaStepSpec& spec,
+                                                     const DeltaChunkTuning& tuning,
+                                                     std::uint32_t segments);
 
 }  // namespace weft::kernels

@@ -11,7 +11,7 @@ const HELD = (FOURS + LANES - 1u) / LANES;  // Fours of a column that a thread h
 const ROW = 2u * KEY_HEADS * KEY_DIM + VALUE_HEADS * VALUE_DIM;
 const FETCH = (2u * CHUNK * FOURS + THREADS - 1u) / THREADS;
 const FETCH_VALUES = (CHUNK * COLUMNS + THREADS - 1u) / THREADS;
-const SHARES = 16u;  // Of a row's squares.
+const SHARES = 16u;  // Parts of a row whose squares are summed apart.
 
 var<workgroup> heads: array<vec4f, 2u * CHUNK * FOURS>;  // Queries of the chunk, then its keys, as they come.
 var<workgroup> learnt: array<f32, CHUNK * COLUMNS>;      // Values.

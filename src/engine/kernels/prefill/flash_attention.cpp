@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <format>
 #include <string>
 
 #include "common/base/check.h"
+#include "common/base/format.h"
 #include "engine/kernels/prefill/flash_attention.wgsl.h"
 #include "engine/kernels/prefill/flash_attention_matrices.wgsl.h"
 #include "engine/kernels/prefill/matrices.h"
@@ -17,37 +17,50 @@ namespace weft::kernels {
 namespace {
 
 std::string matrices_text(const AttentionSpec& spec, const FlashTuning& tuning) {
-  const std::uint32_t outputs = spec.cache.head_dim / tuning.matrix_n, across = tuning.tile_positions / tuning.matrix_n;
+  const std::uint32_t outputs = spec.cache.head_dim / tuning.matrix_n,
+                      across = tuning.tile_positions / tuning.matrix_n;
   std::string declare, scores, shrink, gather, finish;
-  for (std::uint32_t j = 0; j < outputs; ++j) declare += std::format("  var o{} = Sum();\n", j);
-  for (std::uint32_t j = 0; j < across; ++j) scores += std::format("      var s{} = Sum();\n", j);
+  for (std::uint32_t j = 0; j < outputs; ++j) declare += weft::format("  var o{} = Sum();\n", j);
+  for (std::uint32_t j = 0; j < across; ++j) scores += weft::format("      var s{} = Sum();\n", j);
   for (std::uint32_t k = 0; k < spec.cache.head_dim; k += tuning.matrix_k) {
-    scores += std::format("      let q{} = subgroupMatrixLoad<Left, row_major>(&query, q_from + {}u, LINE);\n", k, k / 8);
+    scores += weft::format(
+        "      let q{} = subgroupMatrixLoad<Left, row_major>(&query, q_from + {}u, LINE);\n", k,
+        k / 8);
     for (std::uint32_t j = 0; j < across; ++j)
-      scores += std::format(
-          "      s{0} = subgroupMatrixMultiplyAccumulate(q{1}, subgroupMatrixLoad<Right, col_major>(&tile, {2}u * LINE + {3}u, LINE), s{0});\n", j, k,
-          j * tuning.matrix_n, k / 8);
+      scores += weft::format(
+          "      s{0} = subgroupMatrixMultiplyAccumulate(q{1}, subgroupMatrixLoad<Right, "
+          "col_major>(&tile, {2}u * LINE + {3}u, LINE), s{0});\n",
+          j, k, j * tuning.matrix_n, k / 8);
   }
   for (std::uint32_t j = 0; j < across; ++j)
-    scores += std::format("      subgroupMatrixStore<row_major>(&scores, scores_from + {}u, s{}, SCORE_LINE);\n", j * tuning.matrix_n / 4, j);
+    scores += weft::format(
+        "      subgroupMatrixStore<row_major>(&scores, scores_from + {}u, s{}, SCORE_LINE);\n",
+        j * tuning.matrix_n / 4, j);
   for (std::uint32_t j = 0; j < outputs; ++j) {
-    shrink += std::format(
-        "      subgroupMatrixStore<row_major>(&weights, weights_from, o{0}, PATCH_LINE);\n      workgroupBarrier();\n      "
+    shrink += weft::format(
+        "      subgroupMatrixStore<row_major>(&weights, weights_from, o{0}, PATCH_LINE);\n      "
+        "workgroupBarrier();\n      "
         "shrink_patch(weights_from, "
-        "lane, shrink);\n      workgroupBarrier();\n      o{0} = subgroupMatrixLoad<Sum, row_major>(&weights, weights_from, PATCH_LINE);\n      "
+        "lane, shrink);\n      workgroupBarrier();\n      o{0} = subgroupMatrixLoad<Sum, "
+        "row_major>(&weights, weights_from, PATCH_LINE);\n      "
         "workgroupBarrier();\n",
         j);
-    finish += std::format(
-        "  subgroupMatrixStore<row_major>(&weights, weights_from, o{}, PATCH_LINE);\n  workgroupBarrier();\n  finish_patch(weights_from, lane, "
+    finish += weft::format(
+        "  subgroupMatrixStore<row_major>(&weights, weights_from, o{}, PATCH_LINE);\n  "
+        "workgroupBarrier();\n  finish_patch(weights_from, lane, "
         "subgroup, head, first_row, rows, {}u);\n  workgroupBarrier();\n",
         j, j * tuning.matrix_n);
   }
   for (std::uint32_t k = 0; k < tuning.tile_positions; k += tuning.matrix_k) {
-    gather += std::format("      let w{} = subgroupMatrixLoad<Left, row_major>(&weights, weights_from + {}u, WEIGHT_LINE);\n", k, k / 8);
+    gather += weft::format(
+        "      let w{} = subgroupMatrixLoad<Left, row_major>(&weights, weights_from + {}u, "
+        "WEIGHT_LINE);\n",
+        k, k / 8);
     for (std::uint32_t j = 0; j < outputs; ++j)
-      gather += std::format(
-          "      o{0} = subgroupMatrixMultiplyAccumulate(w{1}, subgroupMatrixLoad<Right, row_major>(&tile, {1}u * LINE + {2}u, LINE), o{0});\n", j, k,
-          j * tuning.matrix_n / 8);
+      gather += weft::format(
+          "      o{0} = subgroupMatrixMultiplyAccumulate(w{1}, subgroupMatrixLoad<Right, "
+          "row_major>(&tile, {1}u * LINE + {2}u, LINE), o{0});\n",
+          j, k, j * tuning.matrix_n / 8);
   }
   std::string text(wgsl::flash_attention_matrices_wgsl);
   replace_mark(text, "//@outputs\n", declare);
@@ -60,10 +73,14 @@ std::string matrices_text(const AttentionSpec& spec, const FlashTuning& tuning) 
 
 }  // namespace
 
-std::uint32_t FlashTuning::threads() const { return matrix_m == 0 ? tile_rows * row_threads : tile_rows / matrix_m * subgroup_size; }
+std::uint32_t FlashTuning::threads() const {
+  return matrix_m == 0 ? tile_rows * row_threads : tile_rows / matrix_m * subgroup_size;
+}
 
 std::uint32_t FlashTuning::workgroup_bytes(const AttentionSpec& spec) const {
-  if (matrix_m == 0) return (tile_rows + tile_positions) * (spec.cache.head_dim / 4 + 1) * 16 + tile_rows * (tile_positions + 1) * 4 + 16;
+  if (matrix_m == 0)
+    return (tile_rows + tile_positions) * (spec.cache.head_dim / 4 + 1) * 16 +
+           tile_rows * (tile_positions + 1) * 4 + 16;
   const std::uint32_t tiles = (tile_rows + tile_positions) * (spec.cache.head_dim / 8 + 1);
   const std::uint32_t scores = tile_rows * (tile_positions / 4 + 1 + tile_positions / 8 + 1);
   return (tiles + scores) * 16 + tile_rows * 4 + tile_rows / matrix_m * 4 + 16 + 16;
@@ -73,7 +90,8 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
   const gpu::Limits& limits = device.limits();
   FlashTuning tuning;
   const auto fits = [&] {
-    return tuning.workgroup_bytes(spec) <= limits.workgroup_storage_bytes_max && tuning.threads() <= limits.workgroup_invocations_max &&
+    return tuning.workgroup_bytes(spec) <= limits.workgroup_storage_bytes_max &&
+           tuning.threads() <= limits.workgroup_invocations_max &&
            tuning.threads() <= limits.workgroup_size_x_max;
   };
   const gpu::SubgroupMatrix* matrix = exact ? nullptr : prefill_matrix(device);
@@ -86,7 +104,8 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
     tuning.subgroup_size = device.adapter().subgroup_size_min;
     for (const std::uint32_t subgroups : {4u, 2u, 1u}) {
       for (const std::uint32_t matrices : {4u, 2u}) {
-        if (matrices == 4 && (matrix->m < 16 || spec.cache.head_dim > 64)) continue;  // More takes long to compile.
+        if (matrices == 4 && (matrix->m < 16 || spec.cache.head_dim > 64))
+          continue;  // More takes long to compile.
         tuning.tile_rows = subgroups * matrix->m;
         tuning.tile_positions = matrices * matrix->m;
         if (fits()) return tuning;
@@ -96,8 +115,9 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
   struct Tile {
     std::uint32_t rows, positions, row_threads;
   };
-  static constexpr std::array tiles = {Tile{32, 16, 8}, Tile{16, 16, 8}, Tile{16, 8, 8}, Tile{8, 8, 8},
-                                       Tile{4, 8, 8},   Tile{4, 4, 4},   Tile{2, 4, 4},  Tile{1, 2, 2}};
+  static constexpr std::array tiles = {Tile{32, 16, 8}, Tile{16, 16, 8}, Tile{16, 8, 8},
+                                       Tile{8, 8, 8},   Tile{4, 8, 8},   Tile{4, 4, 4},
+                                       Tile{2, 4, 4},   Tile{1, 2, 2}};
   tuning = {};
   for (const Tile& tile : tiles) {
     tuning.tile_rows = tile.rows;
@@ -108,25 +128,28 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
   return tuning;
 }
 
-std::vector<AttentionTile> attention_tiles(std::span<const Segment> segments, const FlashTuning& tuning) {
+std::vector<AttentionTile> attention_tiles(std::span<const Segment> segments,
+                                           const FlashTuning& tuning) {
   std::vector<AttentionTile> tiles;
   for (const Segment& segment : segments) {
     for (std::uint32_t row = 0; row < segment.rows; row += tuning.tile_rows)
-      tiles.push_back({.first_row = segment.first_row + row, .rows = std::min(tuning.tile_rows, segment.rows - row)});
+      tiles.push_back({.first_row = segment.first_row + row,
+                       .rows = std::min(tuning.tile_rows, segment.rows - row)});
   }
   return tiles;
 }
 
-gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec, const FlashTuning& tuning) {
+gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec,
+                                              const FlashTuning& tuning) {
   constexpr auto read = gpu::BindingKind::storage_read;
   ShaderText text;
   text.constant("HEADS", spec.heads)
       .constant("Q_STRIDE", spec.q_stride)
       .constant("PITCH", spec.pitch)
-      .constant("SCALE", 1 / std::sqrt(static_cast<float>(spec.cache.head_dim)))
       .flag("GATED", spec.gated)
       .constant("ROWS", tuning.tile_rows)
       .constant("POSITIONS", tuning.tile_positions);
+  spec.view.describe(text, spec.cache.head_dim);
   spec.cache.describe(text, false);
   check(!tuning.out_halves || tuning.matrix_m != 0, "f16 in memory is for subgroup matrices");
   if (tuning.matrix_m == 0) {
@@ -139,17 +162,21 @@ gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec, const F
         .constant("SUBGROUP", tuning.subgroup_size)
         .part(tuning.out_halves ? "alias OutCell = vec2u;" : "alias OutCell = vec4f;")
         .part(tuning.out_halves
-                  ? "fn out_cell(four: vec4f) -> vec2u { return bitcast<vec2u>(vec4<f16>(clamp(four, vec4f(-65504.0), vec4f(65504.0)))); }"
+                  ? "fn out_cell(four: vec4f) -> vec2u { return "
+                    "bitcast<vec2u>(vec4<f16>(clamp(four, vec4f(-65504.0), vec4f(65504.0)))); }"
                   : "fn out_cell(four: vec4f) -> vec4f { return four; }")
         .part(matrices_text(spec, tuning));
   }
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "flash_attention";
-  options.groups = {{{0, read}, {1, read}, {2, read}, {3, read}, {4, gpu::BindingKind::storage}, {5, read}}};
+  options.groups = {
+      {{0, read}, {1, read}, {2, read}, {3, read}, {4, gpu::BindingKind::storage}, {5, read}}};
   return options;
 }
 
-gpu::Workgroups flash_attention_workgroups(const AttentionSpec& spec, std::uint32_t tiles) { return {.x = spec.heads, .y = tiles, .z = 1}; }
+gpu::Workgroups flash_attention_workgroups(const AttentionSpec& spec, std::uint32_t tiles) {
+  return {.x = spec.heads, .y = tiles, .z = 1};
+}
 
 }  // namespace weft::kernels

@@ -1,9 +1,12 @@
-// attention.h for many rows of a sequence: a workgroup takes one query head of up to `tile_rows` rows that follow each other, and
-// brings the keys and values that they share into workgroup memory once.
+// attention.h for many rows of a sequence: a workgroup takes one query head of up to `tile_rows`
+// rows that follow each other, and brings the keys and values that they share into workgroup memory
+// once.
 //
-// With subgroup matrices queries, keys, values and weights are f16 and sums f32; the other kernel is f32 all through.
+// With subgroup matrices queries, keys, values and weights are f16 and sums f32; the other kernel
+// is f32 all through.
 //
-// Group 0: as attention.h (0 queries, 1 RowPlace, 2 keys, 3 values, 4 out), and 5 AttentionTile for each workgroup (read).
+// Group 0: as attention.h (0 queries, 1 RowPlace, 2 keys, 3 values, 4 out), and 5 AttentionTile for
+// each workgroup (read).
 #pragma once
 
 #include <cstdint>
@@ -34,9 +37,13 @@ struct FlashTuning {
   [[nodiscard]] std::uint32_t workgroup_bytes(const AttentionSpec& spec) const;
 };
 
-[[nodiscard]] FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, bool exact = false);
-[[nodiscard]] std::vector<AttentionTile> attention_tiles(std::span<const Segment> segments, const FlashTuning& tuning);
-[[nodiscard]] gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec, const FlashTuning& tuning);
-[[nodiscard]] gpu::Workgroups flash_attention_workgroups(const AttentionSpec& spec, std::uint32_t tiles);
+[[nodiscard]] FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec,
+                                       bool exact = false);
+[[nodiscard]] std::vector<AttentionTile> attention_tiles(std::span<const Segment> segments,
+                                                         const FlashTuning& tuning);
+[[nodiscard]] gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec,
+                                                            const FlashTuning& tuning);
+[[nodiscard]] gpu::Workgroups flash_attention_workgroups(const AttentionSpec& spec,
+                                                         std::uint32_t tiles);
 
 }  // namespace weft::kernels

@@ -1,5 +1,6 @@
 // ROWS rows of one query head, row_threads = TEAM threads a row: each takes every TEAM-th position of a tile for the scores, and every TEAM-th
 // four of the output. The tile of keys gives way to that of values.
+// A row that sees nothing of the first tiles gathers from them until it meets a score of its own: that makes `shrink` 0.
 @group(0) @binding(0) var<storage, read> queries: array<f32>;
 @group(0) @binding(1) var<storage, read> places: array<vec4u>;  // slot, position
 @group(0) @binding(2) var<storage, read> keys: array<KvCell>;
@@ -31,7 +32,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   let first_row = range.x;
   let rows = range.y;
   let end = range.w + rows;
-  let base = (range.z * KV_HEADS + head / (HEADS / KV_HEADS)) * CONTEXT * FOURS;
+  let kv_head = head / (HEADS / KV_HEADS);
   for (var i = index; i < ROWS * FOURS; i += THREADS) {
     let at = (first_row + min(i / FOURS, rows - 1u)) * PITCH + head * Q_STRIDE + i % FOURS * 4u;
     query[i / FOURS * LINE + i % FOURS] = SCALE * vec4f(queries[at], queries[at + 1u], queries[at + 2u], queries[at + 3u]);
@@ -43,9 +44,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   var gathered: array<vec4f, EACH>;
   var top = NOTHING;
   var sum = 0.0;
-  for (var first = 0u; first < end; first += POSITIONS) {
+  let oldest = range.w - min(range.w, SEEN_BEFORE);  // What the first row sees begins there.
+  for (var first = oldest; first < end; first += POSITIONS) {
     for (var i = index; i < POSITIONS * FOURS; i += THREADS) {
-      tile[i / FOURS * LINE + i % FOURS] = key_at(base + min(first + i / FOURS, end - 1u) * FOURS + i % FOURS);
+      tile[i / FOURS * LINE + i % FOURS] = key_at(kv_row(range.z, kv_head, min(first + i / FOURS, end - 1u)) + i % FOURS);
     }
     workgroupBarrier();
     var score = array<f32, POSITIONS / TEAM>();
@@ -54,11 +56,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
       for (var j = 0u; j < POSITIONS / TEAM; j++) { score[j] += dot(q, tile[(part + j * TEAM) * LINE + i]); }
     }
     for (var j = 0u; j < POSITIONS / TEAM; j++) {
-      scores[row * SCORE_LINE + part + j * TEAM] = select(NOTHING, score[j], first + part + j * TEAM <= last);
+      let position = first + part + j * TEAM;
+      scores[row * SCORE_LINE + part + j * TEAM] = select(NOTHING, score[j], position <= last && last - position <= SEEN_BEFORE);
     }
     workgroupBarrier();
     for (var i = index; i < POSITIONS * FOURS; i += THREADS) {
-      tile[i / FOURS * LINE + i % FOURS] = value_at(base + min(first + i / FOURS, end - 1u) * FOURS + i % FOURS);
+      tile[i / FOURS * LINE + i % FOURS] = value_at(kv_row(range.z, kv_head, min(first + i / FOURS, end - 1u)) + i % FOURS);
     }
     var new_top = top;
     for (var p = 0u; p < POSITIONS; p++) { new_top = max(new_top, scores[row * SCORE_LINE + p]); }

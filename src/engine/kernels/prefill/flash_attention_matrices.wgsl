@@ -65,7 +65,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   let first_row = range.x;
   let rows = range.y;
   let end = range.w + rows;
-  let base = (range.z * KV_HEADS + head / (HEADS / KV_HEADS)) * CONTEXT * FOURS;
+  let kv_head = head / (HEADS / KV_HEADS);
   for (var i = index; i < ROWS * CELLS; i += THREADS) {
     let at = (first_row + min(i / CELLS, rows - 1u)) * PITCH + head * Q_STRIDE + i % CELLS * 8u;
     query[i / CELLS * LINE + i % CELLS] = halves(query_four(at), query_four(at + 4u));
@@ -79,11 +79,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   let last = range.w + min(row, rows - 1u);  // The row's own position.
 
   var top = NOTHING;
-  var sum = 0.0;  // Of the lane's own part.
+  var sum = 0.0;  // The sum of the lane's own part.
 //@outputs
-  for (var first = 0u; first < end; first += POSITIONS) {
+  let oldest = range.w - min(range.w, SEEN_BEFORE);  // What the first row sees begins there.
+  for (var first = oldest; first < end; first += POSITIONS) {
     for (var i = index; i < POSITIONS * CELLS; i += THREADS) {
-      let at = base + min(first + i / CELLS, end - 1u) * FOURS + i % CELLS * 2u;
+      let at = kv_row(range.z, kv_head, min(first + i / CELLS, end - 1u)) + i % CELLS * 2u;
       tile[i / CELLS * LINE + i % CELLS] = halves(key_at(at), key_at(at + 1u));
     }
     workgroupBarrier();
@@ -92,18 +93,19 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
     }
     workgroupBarrier();
     for (var i = index; i < POSITIONS * CELLS; i += THREADS) {
-      let at = base + min(first + i / CELLS, end - 1u) * FOURS + i % CELLS * 2u;
+      let at = kv_row(range.z, kv_head, min(first + i / CELLS, end - 1u)) + i % CELLS * 2u;
       tile[i / CELLS * LINE + i % CELLS] = halves(value_at(at), value_at(at + 1u));
     }
     var mine = array<vec4f, SCORES_EACH>();
     var largest = NOTHING;
     for (var i = 0u; i < SCORES_EACH; i++) {
       let position = vec4u(first + (part * SCORES_EACH + i) * 4u) + vec4u(0u, 1u, 2u, 3u);
-      mine[i] = select(vec4f(NOTHING), bitcast<vec4f>(scores[my_scores + i]), position <= vec4u(last));
+      mine[i] = select(vec4f(NOTHING), bitcast<vec4f>(scores[my_scores + i]),
+                       (position <= vec4u(last)) & (vec4u(last) - position <= vec4u(SEEN_BEFORE)));
       largest = max(max(largest, max(mine[i].x, mine[i].y)), max(mine[i].z, mine[i].w));
     }
     largest = row_max(largest);
-    if (first == 0u) { top = largest; }
+    if (first == oldest) { top = largest; }
     let grows = subgroupAny(largest > top + 8.0);
     if (lane == 0u) { grown[subgroup] = u32(grows); }
     let all_grown = workgroupUniformLoad(&grown);

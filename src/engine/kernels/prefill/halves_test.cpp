@@ -25,82 +25,119 @@ class HalvesTest : public test::KernelTest {
 TEST_F(HalvesTest, NormsAsTheReferenceDoes) {
   if (!device().has("shader-f16")) GTEST_SKIP() << "no f16";
   for (const std::uint32_t columns : {4u, 896u, 2048u}) {
-    std::vector<float> x = test::random_floats(3 * columns, columns, 2), weight = test::random_floats(columns, 2);
+    std::vector<float> x = test::random_floats(3 * columns, columns, 2),
+                       weight = test::random_floats(columns, 2);
     weight[1] = 1e9f;  // Beyond f16.
-    const gpu::Pipeline pipeline = compile(norm_halves_pipeline({.columns = columns, .epsilon = 1e-5f}));
-    const gpu::Buffer out = upload(std::vector<std::uint16_t>(3 * columns)), x_buffer = upload(x), weight_buffer = upload(weight);
-    const gpu::BindGroup group = device().create_bind_group(pipeline, 0, {{0, x_buffer}, {1, weight_buffer}, {2, out}});
+    const gpu::Pipeline pipeline =
+        compile(norm_halves_pipeline({.columns = columns, .epsilon = 1e-5f}));
+    const gpu::Buffer out = upload(std::vector<std::uint16_t>(3 * columns)), x_buffer = upload(x),
+                      weight_buffer = upload(weight);
+    const gpu::BindGroup group =
+        device().create_bind_group(pipeline, 0, {{0, x_buffer}, {1, weight_buffer}, {2, out}});
 
     run(pipeline, {&group}, norm_halves_workgroups(3));
 
     std::vector<float> expected(3 * columns);
     for (std::size_t row = 0; row < 3; ++row)
-      reference::rms_norm(std::span(x).subspan(row * columns, columns), weight, 1e-5f, std::span(expected).subspan(row * columns, columns));
+      reference::rms_norm(std::span(x).subspan(row * columns, columns), weight, 1e-5f,
+                          std::span(expected).subspan(row * columns, columns));
     for (float& value : expected) value = std::clamp(value, -65504.0f, 65504.0f);
-    // One rounding to f16 (whichever way), of half a step of 2^-24 where it is subnormal, and what the f32 norm may lose.
-    test::expect_close(widen(download<std::uint16_t>(out, expected.size())), expected, 0x1p-24f, 0x1p-10f + 16 * 0x1p-23f, std::to_string(columns));
+    // One rounding to f16 (whichever way), of half a step of 2^-24 where it is subnormal, and what
+    // the f32 norm may lose.
+    test::expect_close(widen(download<std::uint16_t>(out, expected.size())), expected, 0x1p-24f,
+                       0x1p-10f + 16 * 0x1p-23f, std::to_string(columns));
   }
 }
 
 TEST_F(HalvesTest, ProductsAreTheirF32OnesRounded) {
   for (const MatmulOutput output : {MatmulOutput::store, MatmulOutput::swiglu}) {
     const test::Matrix matrix = test::random_matrix(gguf::TensorType::q8_0, 72, 64);
-    MatmulSpec spec{.format = WeightFormat::q8, .weight_rows = 72, .columns = 64, .x_pitch = 64, .y_pitch = 80, .y_offset = 4, .output = output};
+    MatmulSpec spec{.format = WeightFormat::q8,
+                    .weight_rows = 72,
+                    .columns = 64,
+                    .x_pitch = 64,
+                    .y_pitch = 80,
+                    .y_offset = 4,
+                    .output = output};
     spec.bias = output == MatmulOutput::store;
     MatmulTuning tuning = matmul_tuning(device(), spec, {.rows = 64});
     if (tuning.matrix_m == 0) GTEST_SKIP() << "no f16 subgroup matrices";
     tuning.splits = spec.bias ? 2 : 1;
     constexpr std::uint32_t rows = 35;
     const WeightLayout layout{spec.format, spec.columns};
-    ByteVector quants(std::size_t{layout.quant_row_bytes()} * 72), scales(std::size_t{layout.scale_row_bytes()} * 72);
-    ASSERT_TRUE(pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
-    const gpu::Buffer quants_buffer = upload(quants), scales_buffer = upload(scales), x = upload(test::random_floats(rows * 64, 1)),
-                      bias = upload(test::random_floats(72, 2)), size = uniform({.rows = rows, .segments = 1}),
-                      partial = upload(std::vector<float>(matmul_partial_bytes(spec, tuning, rows) / 4));
+    ByteVector quants(std::size_t{layout.quant_row_bytes()} * 72),
+        scales(std::size_t{layout.scale_row_bytes()} * 72);
+    ASSERT_TRUE(
+        pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
+    const gpu::Buffer quants_buffer = upload(quants), scales_buffer = upload(scales),
+                      x = upload(test::random_floats(rows * 64, 1)),
+                      bias = upload(test::random_floats(72, 2)),
+                      size = uniform({.rows = rows, .segments = 1}),
+                      partial =
+                          upload(std::vector<float>(matmul_partial_bytes(spec, tuning, rows) / 4));
     const auto product = [&](bool halves, const gpu::Buffer& y) {
       spec.y_halves = halves;
       const gpu::Pipeline pipeline = compile(matmul_pipeline(spec, tuning));
-      const gpu::BindGroup weights = device().create_bind_group(pipeline, 0, {{0, quants_buffer}, {1, scales_buffer}});
-      const gpu::BindGroup group = device().create_bind_group(pipeline, 1, {{0, x}, {1, tuning.splits > 1 ? partial : y}, {2, bias}, {3, size}});
+      const gpu::BindGroup weights =
+          device().create_bind_group(pipeline, 0, {{0, quants_buffer}, {1, scales_buffer}});
+      const gpu::BindGroup group = device().create_bind_group(
+          pipeline, 1, {{0, x}, {1, tuning.splits > 1 ? partial : y}, {2, bias}, {3, size}});
       run(pipeline, {&weights, &group}, matmul_workgroups(spec, tuning, rows));
       if (tuning.splits == 1) return;
       const gpu::Pipeline sum = compile(matmul_sum_pipeline(spec, tuning));
-      const gpu::BindGroup sum_group = device().create_bind_group(sum, 0, {{0, partial}, {1, y}, {2, bias}, {3, size}});
+      const gpu::BindGroup sum_group =
+          device().create_bind_group(sum, 0, {{0, partial}, {1, y}, {2, bias}, {3, size}});
       run(sum, {&sum_group}, matmul_sum_workgroups(spec, rows));
     };
-    const gpu::Buffer floats = upload(std::vector<float>((rows + 1) * 80)), halves = upload(std::vector<std::uint16_t>((rows + 1) * 80));
+    const gpu::Buffer floats = upload(std::vector<float>((rows + 1) * 80)),
+                      halves = upload(std::vector<std::uint16_t>((rows + 1) * 80));
 
     product(false, floats);
     product(true, halves);
 
-    test::expect_close(widen(download<std::uint16_t>(halves, (rows + 1) * 80)), download<float>(floats, (rows + 1) * 80), 0x1p-24f, 0x1p-10f,
-                       "product");
+    test::expect_close(widen(download<std::uint16_t>(halves, (rows + 1) * 80)),
+                       download<float>(floats, (rows + 1) * 80), 0x1p-24f, 0x1p-10f, "product");
   }
 }
 
 TEST_F(HalvesTest, AttentionIsItsF32OneRounded) {
-  const AttentionSpec spec{
-      .cache = {.format = KvCacheFormat::f16, .slots = 1, .kv_heads = 1, .context = 40, .head_dim = 64}, .heads = 2, .q_stride = 64, .pitch = 128};
+  const AttentionSpec spec{.cache = {.format = KvCacheFormat::f16,
+                                     .slots = 1,
+                                     .kv_heads = 1,
+                                     .context = 40,
+                                     .head_dim = 64},
+                           .heads = 2,
+                           .q_stride = 64,
+                           .pitch = 128};
   FlashTuning tuning = flash_tuning(device(), spec);
   if (tuning.matrix_m == 0) GTEST_SKIP() << "no f16 subgroup matrices";
   const std::vector<Segment> segments = {{.slot = 0, .first_row = 0, .rows = 40}};
   std::vector<RowPlace> places;
   for (std::uint32_t i = 0; i < 40; ++i) places.push_back({.slot = 0, .position = i, .run = i});
   const auto tiles = attention_tiles(segments, tuning);
-  const gpu::Buffer queries = upload(test::random_floats(40 * 128, 1)), places_buffer = upload(places),
-                    keys = upload(test::random_cache(spec.cache, 2).bytes), values = upload(test::random_cache(spec.cache, 3).bytes),
+  const gpu::Buffer queries = upload(test::random_floats(40 * 128, 1)),
+                    places_buffer = upload(places),
+                    keys = upload(test::random_cache(spec.cache, 2).bytes),
+                    values = upload(test::random_cache(spec.cache, 3).bytes),
                     tiles_buffer = upload(tiles), floats = upload(std::vector<float>(40 * 128)),
                     halves = upload(std::vector<std::uint16_t>(40 * 128));
 
   for (const bool out_halves : {false, true}) {
     tuning.out_halves = out_halves;
     const gpu::Pipeline pipeline = compile(flash_attention_pipeline(spec, tuning));
-    const gpu::BindGroup group = device().create_bind_group(
-        pipeline, 0, {{0, queries}, {1, places_buffer}, {2, keys}, {3, values}, {4, out_halves ? halves : floats}, {5, tiles_buffer}});
-    run(pipeline, {&group}, flash_attention_workgroups(spec, static_cast<std::uint32_t>(tiles.size())));
+    const gpu::BindGroup group = device().create_bind_group(pipeline, 0,
+                                                            {{0, queries},
+                                                             {1, places_buffer},
+                                                             {2, keys},
+                                                             {3, values},
+                                                             {4, out_halves ? halves : floats},
+                                                             {5, tiles_buffer}});
+    run(pipeline, {&group},
+        flash_attention_workgroups(spec, static_cast<std::uint32_t>(tiles.size())));
   }
 
-  test::expect_close(widen(download<std::uint16_t>(halves, 40 * 128)), download<float>(floats, 40 * 128), 0x1p-24f, 0x1p-10f, "attention");
+  test::expect_close(widen(download<std::uint16_t>(halves, 40 * 128)),
+                     download<float>(floats, 40 * 128), 0x1p-24f, 0x1p-10f, "attention");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "engine/kernels/prefill/matmul.h"
 
 #include <algorithm>
-#include <format>
 
 #include "common/base/check.h"
+#include "common/base/format.h"
 #include "engine/kernels/matvec.h"
 #include "engine/kernels/prefill/halves.wgsl.h"
 #include "engine/kernels/prefill/halves_q4.wgsl.h"
@@ -36,9 +36,11 @@ std::uint32_t split_columns(const MatmulSpec& spec, const MatmulTuning& tuning) 
   return over(over(spec.columns, tuning.tile_depth), tuning.splits) * tuning.tile_depth;
 }
 
-// Where outputs go. Partial sums lie close together and have neither bias nor what was there before.
+// Where outputs go. Partial sums lie close together and have neither bias nor what was there
+// before.
 void describe_out(ShaderText& text, const MatmulSpec& spec, std::uint32_t group, bool partial) {
-  const std::uint32_t pitch = partial ? spec.outputs() : spec.y_pitch, offset = partial ? 0 : spec.y_offset;
+  const std::uint32_t pitch = partial ? spec.outputs() : spec.y_pitch,
+                      offset = partial ? 0 : spec.y_offset;
   const bool fours = pitch % 4 == 0 && offset % 4 == 0 && spec.outputs() % 4 == 0;
   text.constant("OUT_GROUP", group)
       .constant("OUTPUTS", spec.outputs())
@@ -49,7 +51,8 @@ void describe_out(ShaderText& text, const MatmulSpec& spec, std::uint32_t group,
       .part(spec.y_halves && !partial ? wgsl::matmul_out_halves_wgsl
             : fours                   ? wgsl::matmul_out_fours_wgsl
                                       : wgsl::matmul_out_ones_wgsl);
-  check(!spec.y_halves || (fours && spec.output != MatmulOutput::accumulate), "f16 is written four numbers at a time, and not added to");
+  check(!spec.y_halves || (fours && spec.output != MatmulOutput::accumulate),
+        "f16 is written four numbers at a time, and not added to");
 }
 
 std::string_view halves_wgsl(WeightFormat format) {
@@ -66,24 +69,33 @@ std::string_view halves_wgsl(WeightFormat format) {
 }  // namespace
 
 std::uint32_t MatmulTuning::threads() const {
-  return matrix_m == 0 ? 256 : tile_rows / subgroup_rows * (tile_columns / subgroup_columns) * subgroup_size;
+  return matrix_m == 0
+             ? 256
+             : tile_rows / subgroup_rows * (tile_columns / subgroup_columns) * subgroup_size;
 }
 
 std::uint32_t MatmulTuning::workgroup_bytes() const {
   if (matrix_m == 0) return (tile_rows + tile_columns) * (tile_depth / 4 + 1) * 16;
-  const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 * 2;  // Two each where the output is gated.
+  const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 *
+                                2;  // Two each where the output is gated.
   return std::max((tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
 }
 
 gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning) {
-  check(spec.columns % 32 == 0 && spec.x_pitch % (spec.x_halves ? 8 : 4) == 0, "x is read in whole blocks of 32");
-  check((!spec.x_halves && !spec.y_halves) || tuning.matrix_m != 0, "f16 in memory is for subgroup matrices");
-  check(spec.output != MatmulOutput::swiglu || (spec.weight_rows % 2 == 0 && !spec.bias && tuning.splits == 1),
+  check(spec.columns % 32 == 0 && spec.x_pitch % (spec.x_halves ? 8 : 4) == 0,
+        "x is read in whole blocks of 32");
+  check((!spec.x_halves && !spec.y_halves) || tuning.matrix_m != 0,
+        "f16 in memory is for subgroup matrices");
+  check(spec.output != MatmulOutput::swiglu ||
+            (spec.weight_rows % 2 == 0 && !spec.bias && tuning.splits == 1),
         "gates and ups come in pairs, without a bias, in one sum");
-  check((tuning.splits - 1) * split_columns(spec, tuning) < spec.columns, "every split has a part of x");
+  check((tuning.splits - 1) * split_columns(spec, tuning) < spec.columns,
+        "every split has a part of x");
   const bool matrices = tuning.matrix_m != 0;
-  check(!matrices || (tuning.tile_rows % tuning.subgroup_rows == 0 && tuning.tile_columns % tuning.subgroup_columns == 0 &&
-                      tuning.subgroup_rows % tuning.matrix_m == 0 && tuning.subgroup_columns % (kinds(spec) * tuning.matrix_n) == 0 &&
+  check(!matrices || (tuning.tile_rows % tuning.subgroup_rows == 0 &&
+                      tuning.tile_columns % tuning.subgroup_columns == 0 &&
+                      tuning.subgroup_rows % tuning.matrix_m == 0 &&
+                      tuning.subgroup_columns % (kinds(spec) * tuning.matrix_n) == 0 &&
                       tuning.tile_depth % std::max(16u, tuning.matrix_k) == 0),
         "tiles are made of whole matrices, of gates and of ups");
   ShaderText text;
@@ -94,6 +106,7 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
       .constant("DEPTH", tuning.tile_depth)
       .constant("SPLIT_COLUMNS", split_columns(spec, tuning))
       .flag("SWIGLU", spec.output == MatmulOutput::swiglu)
+      .part(gate_wgsl(spec.activation))
       .part(weights_wgsl(spec.format))
       .part(spec.x_halves ? "alias XCell = vec4u;" : "alias XCell = vec4f;")
       .part(wgsl::matmul_inputs_wgsl);
@@ -116,17 +129,22 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
   }
   gpu::PipelineOptions options;
   options.wgsl = text.build();
-  options.label = std::format("matmul {} {}x{}", to_string(spec.format), spec.weight_rows, spec.columns);
+  options.label =
+      weft::format("matmul {} {}x{}", to_string(spec.format), spec.weight_rows, spec.columns);
   options.groups = {weights_layout(), {{0, read}, {1, write}, {2, read}, {3, uniform}}};
   return options;
 }
 
-gpu::Workgroups matmul_workgroups(const MatmulSpec& spec, const MatmulTuning& tuning, std::uint32_t rows) {
+gpu::Workgroups matmul_workgroups(const MatmulSpec& spec, const MatmulTuning& tuning,
+                                  std::uint32_t rows) {
   // Workgroups that follow each other share weights.
-  return {.x = over(rows, tuning.tile_rows), .y = over(spec.outputs(), tile_outputs(spec, tuning)), .z = tuning.splits};
+  return {.x = over(rows, tuning.tile_rows),
+          .y = over(spec.outputs(), tile_outputs(spec, tuning)),
+          .z = tuning.splits};
 }
 
-std::uint64_t matmul_partial_bytes(const MatmulSpec& spec, const MatmulTuning& tuning, std::uint32_t rows_max) {
+std::uint64_t matmul_partial_bytes(const MatmulSpec& spec, const MatmulTuning& tuning,
+                                   std::uint32_t rows_max) {
   return std::uint64_t{tuning.splits} * rows_max * spec.outputs() * 4;
 }
 

@@ -1,22 +1,23 @@
 // y[row][n] = x[row] . w[n] for many rows: the products of reading a prompt. (Few rows: matvec.h.)
 //
-// Two kernels behind one description. With subgroup matrices x and w become f16 on their way into workgroup memory (x beyond
-// f16's range becomes its largest number) and products are summed in f32; without them, or where `exact` asks for it, everything
-// is f32 in register tiles.
+// Two kernels behind one description. With subgroup matrices x and w become f16 on their way into
+// workgroup memory (x beyond f16's range becomes its largest number) and products are summed in
+// f32; without them, or where `exact` asks for it, everything is f32 in register tiles.
 //
 //   const MatmulTuning tuning = matmul_tuning(device, spec, {.rows = 512});
 //   pipeline = matmul_pipeline(spec, tuning)     matmul_workgroups(spec, tuning, rows)
 //   with tuning.splits > 1: y of that is a buffer of matmul_partial_bytes(); then
 //   sum = matmul_sum_pipeline(spec, tuning)      matmul_sum_workgroups(spec, rows)
 //
-// Group 0: weights (weights.h). Group 1: 0 x (read), 1 y, 2 bias (read; any buffer without one), 3 BatchSize (uniform).
-// The sum's group 0: 0 partial sums (read), 1 y, 2 bias (read), 3 BatchSize.
+// Group 0: weights (weights.h). Group 1: 0 x (read), 1 y, 2 bias (read; any buffer without one), 3
+// BatchSize (uniform). The sum's group 0: 0 partial sums (read), 1 y, 2 bias (read), 3 BatchSize.
 // Nothing is written beyond BatchSize::rows, however many workgroups run.
 #pragma once
 
 #include <cstdint>
 
 #include "engine/gpu/device.h"
+#include "engine/kernels/activation.h"
 #include "engine/kernels/weights.h"
 
 namespace weft::kernels {
@@ -24,7 +25,7 @@ namespace weft::kernels {
 enum class MatmulOutput : std::uint8_t {
   store,       // y = x . w
   accumulate,  // y += x . w
-  swiglu,      // y[n] = silu(x . w[n]) * (x . w[n + weight_rows / 2])
+  swiglu,      // y[n] = activation(x . w[n]) * (x . w[n + weight_rows / 2])
 };
 
 struct MatmulSpec {
@@ -33,27 +34,33 @@ struct MatmulSpec {
   std::uint32_t columns = 0;      // A multiple of 32.
   std::uint32_t x_pitch = 0;      // A multiple of 4; of 8 for x in f16.
   std::uint32_t y_pitch = 0;
-  std::uint32_t y_offset = 0;  // Of the first output.
+  std::uint32_t y_offset = 0;  // Where the first output goes.
   MatmulOutput output = MatmulOutput::store;
-  bool bias = false;  // Added, one for each weight row; not for swiglu.
-  // f16 in memory, for subgroup matrices only: x, which spares its conversion and half the reading (rows in f16 come from
-  // norm_halves.h, flash_attention.h and y_halves); y, with pitch and offset in fours, and not to accumulate.
+  Activation activation = Activation::silu;  // For swiglu.
+  bool bias = false;                         // Added, one for each weight row; not for swiglu.
+  // f16 in memory, for subgroup matrices only: x, which spares its conversion and half the reading
+  // (rows in f16 come from norm_halves.h, flash_attention.h and y_halves); y, with pitch and offset
+  // in fours, and not to accumulate.
   bool x_halves = false;
   bool y_halves = false;
 
-  [[nodiscard]] std::uint32_t outputs() const { return output == MatmulOutput::swiglu ? weight_rows / 2 : weight_rows; }
+  [[nodiscard]] std::uint32_t outputs() const {
+    return output == MatmulOutput::swiglu ? weight_rows / 2 : weight_rows;
+  }
 };
 
-// How a product is cut up. The widths of tiles count weight rows, of which swiglu needs two an output.
+// How a product is cut up. The widths of tiles count weight rows, of which swiglu needs two an
+// output.
 struct MatmulTuning {
-  // The subgroup matrices (m x k times k x n); m is 0 for the f32 kernel, which uses only tile_rows and splits.
+  // The subgroup matrices (m x k times k x n); m is 0 for the f32 kernel, which uses only tile_rows
+  // and splits.
   std::uint32_t matrix_m = 0, matrix_n = 0, matrix_k = 0;
   std::uint32_t subgroup_size = 0;
-  std::uint32_t tile_rows = 64, tile_columns = 64;          // Of a workgroup.
-  std::uint32_t tile_depth = 32;                            // Columns of x and w in workgroup memory at a time.
-  std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // Of a subgroup.
-  bool ahead = true;                                        // The next tile is asked for before this one is multiplied.
-  std::uint32_t splits = 1;                                 // Parts of x and w that are summed apart.
+  std::uint32_t tile_rows = 64, tile_columns = 64;  // The tile of a workgroup.
+  std::uint32_t tile_depth = 32;  // Columns of x and w in workgroup memory at a time.
+  std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // The tile of a subgroup.
+  bool ahead = true;         // The next tile is asked for before this one is multiplied.
+  std::uint32_t splits = 1;  // Parts of x and w that are summed apart.
 
   [[nodiscard]] std::uint32_t threads() const;
   [[nodiscard]] std::uint32_t workgroup_bytes() const;
@@ -64,13 +71,18 @@ struct MatmulWish {
   bool exact = false;        // f32 all through.
 };
 // What is fast for the shape, within the device's limits.
-[[nodiscard]] MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec, const MatmulWish& wish);
+[[nodiscard]] MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
+                                         const MatmulWish& wish);
 
-[[nodiscard]] gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning);
-[[nodiscard]] gpu::Workgroups matmul_workgroups(const MatmulSpec& spec, const MatmulTuning& tuning, std::uint32_t rows);
+[[nodiscard]] gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec,
+                                                   const MatmulTuning& tuning);
+[[nodiscard]] gpu::Workgroups matmul_workgroups(const MatmulSpec& spec, const MatmulTuning& tuning,
+                                                std::uint32_t rows);
 
-[[nodiscard]] std::uint64_t matmul_partial_bytes(const MatmulSpec& spec, const MatmulTuning& tuning, std::uint32_t rows_max);
-[[nodiscard]] gpu::PipelineOptions matmul_sum_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning);
+[[nodiscard]] std::uint64_t matmul_partial_bytes(const MatmulSpec& spec, const MatmulTuning& tuning,
+                                                 std::uint32_t rows_max);
+[[nodiscard]] gpu::PipelineOptions matmul_sum_pipeline(const MatmulSpec& spec,
+                                                       const MatmulTuning& tuning);
 [[nodiscard]] gpu::Workgroups matmul_sum_workgroups(const MatmulSpec& spec, std::uint32_t rows);
 
 }  // namespace weft::kernels

@@ -15,7 +15,7 @@ const SUBGROUP_OUTPUTS = SUBGROUP_COLUMNS / KINDS;
 
 var<workgroup> stage: array<vec4u, MEMORY>;
 
-// Of a column of the tile: a subgroup's gates stand before its ups.
+// The weight row of a column of the tile: a subgroup's gates stand before its ups.
 fn weight_row(first: u32, column: u32) -> u32 {
   let in_subgroup = column % SUBGROUP_COLUMNS;
   let output = first + column / SUBGROUP_COLUMNS * SUBGROUP_OUTPUTS + in_subgroup % SUBGROUP_OUTPUTS;
@@ -36,7 +36,7 @@ fn x_turned(cell: vec4u) -> vec4u {
 fn finish_patch(row: u32, column: u32, shift: u32, at: u32, lane: u32) {
   for (var i = lane; i < PATCH; i += SUBGROUP) {
     var value = bitcast<vec4f>(stage[at + i]);
-    if (SWIGLU) { value = value / (1.0 + exp(-value)) * bitcast<vec4f>(stage[at + PATCH + i]); }
+    if (SWIGLU) { value = gate4(value) * bitcast<vec4f>(stage[at + PATCH + i]); }
     finish(row + i / (MATRIX_N / 4u), column + i % (MATRIX_N / 4u) * 4u, shift, value);
   }
 }

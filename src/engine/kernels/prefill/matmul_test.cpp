@@ -1,9 +1,8 @@
-// Products of many rows equal sums in f64, with subgroup matrices and without, for every format of weights, for shapes around
-// the edges of tiles, and leave alone what is beyond the rows.
+// Products of many rows equal sums in f64, with subgroup matrices and without, for every format of
+// weights, for shapes around the edges of tiles, and leave alone what is beyond the rows.
 #include "engine/kernels/prefill/matmul.h"
 
-#include <format>
-
+#include "common/base/format.h"
 #include "engine/kernels/test_device.h"
 #include "engine/kernels/test_weights.h"
 
@@ -18,47 +17,63 @@ class MatmulTest : public test::KernelTest {
   static bool uses_matrices(const MatmulTuning& tuning) { return tuning.matrix_m != 0; }
 
   // Runs `spec` for every count of rows and compares.
-  static void compare(const Matrix& matrix, const MatmulSpec& spec, const MatmulTuning& tuning, const std::vector<std::uint32_t>& row_counts) {
+  static void compare(const Matrix& matrix, const MatmulSpec& spec, const MatmulTuning& tuning,
+                      const std::vector<std::uint32_t>& row_counts) {
     const WeightLayout layout{weight_format(matrix.type), matrix.columns};
-    ByteVector quants(std::size_t{layout.quant_row_bytes()} * matrix.rows), scales(std::size_t{layout.scale_row_bytes()} * matrix.rows);
-    ASSERT_TRUE(pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
-    const std::string what = std::format("{} {}x{} tile {}x{}x{} matrix {} splits {}", to_string(spec.format), spec.weight_rows, spec.columns,
-                                         tuning.tile_rows, tuning.tile_columns, tuning.tile_depth, tuning.matrix_m, tuning.splits);
+    ByteVector quants(std::size_t{layout.quant_row_bytes()} * matrix.rows),
+        scales(std::size_t{layout.scale_row_bytes()} * matrix.rows);
+    ASSERT_TRUE(
+        pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
+    const std::string what =
+        weft::format("{} {}x{} tile {}x{}x{} matrix {} splits {}", to_string(spec.format),
+                     spec.weight_rows, spec.columns, tuning.tile_rows, tuning.tile_columns,
+                     tuning.tile_depth, tuning.matrix_m, tuning.splits);
     SCOPED_TRACE(what);
     const gpu::Buffer quants_buffer = upload(quants), scales_buffer = upload(scales);
     const gpu::Pipeline pipeline = compile(matmul_pipeline(spec, tuning));
-    const gpu::BindGroup weights = device().create_bind_group(pipeline, 0, {{0, quants_buffer}, {1, scales_buffer}});
+    const gpu::BindGroup weights =
+        device().create_bind_group(pipeline, 0, {{0, quants_buffer}, {1, scales_buffer}});
     const std::vector<float> bias = test::random_floats(spec.weight_rows, 3);
     const gpu::Buffer bias_buffer = upload(bias);
     for (const std::uint32_t rows : row_counts) {
-      const std::size_t y_count = std::size_t{rows + 2} * spec.y_pitch;  // Two rows that nobody may touch.
-      const std::vector<float> x = test::random_floats(std::size_t{rows} * spec.x_pitch, rows + spec.columns);
+      const std::size_t y_count =
+          std::size_t{rows + 2} * spec.y_pitch;  // With two rows that the kernel must not touch.
+      const std::vector<float> x =
+          test::random_floats(std::size_t{rows} * spec.x_pitch, rows + spec.columns);
       std::vector<std::uint16_t> x_halves;
       if (spec.x_halves)
         for (const float value : x) x_halves.push_back(gguf::float_to_half(value));
-      const gpu::Buffer x_buffer = spec.x_halves ? upload(x_halves) : upload(x), y = upload(std::vector<float>(y_count, 0.5f)),
+      const gpu::Buffer x_buffer = spec.x_halves ? upload(x_halves) : upload(x),
+                        y = upload(std::vector<float>(y_count, 0.5f)),
                         size = uniform({.rows = rows, .segments = 1});
       if (tuning.splits == 1) {
-        const gpu::BindGroup group = device().create_bind_group(pipeline, 1, {{0, x_buffer}, {1, y}, {2, bias_buffer}, {3, size}});
+        const gpu::BindGroup group = device().create_bind_group(
+            pipeline, 1, {{0, x_buffer}, {1, y}, {2, bias_buffer}, {3, size}});
         run(pipeline, {&weights, &group}, matmul_workgroups(spec, tuning, rows));
       } else {
-        const gpu::Buffer partial = upload(std::vector<float>(matmul_partial_bytes(spec, tuning, rows) / 4, 9.0f));
-        const gpu::BindGroup group = device().create_bind_group(pipeline, 1, {{0, x_buffer}, {1, partial}, {2, bias_buffer}, {3, size}});
+        const gpu::Buffer partial =
+            upload(std::vector<float>(matmul_partial_bytes(spec, tuning, rows) / 4, 9.0f));
+        const gpu::BindGroup group = device().create_bind_group(
+            pipeline, 1, {{0, x_buffer}, {1, partial}, {2, bias_buffer}, {3, size}});
         run(pipeline, {&weights, &group}, matmul_workgroups(spec, tuning, rows));
         const gpu::Pipeline sum = compile(matmul_sum_pipeline(spec, tuning));
-        const gpu::BindGroup sum_group = device().create_bind_group(sum, 0, {{0, partial}, {1, y}, {2, bias_buffer}, {3, size}});
+        const gpu::BindGroup sum_group =
+            device().create_bind_group(sum, 0, {{0, partial}, {1, y}, {2, bias_buffer}, {3, size}});
         run(sum, {&sum_group}, matmul_sum_workgroups(spec, rows));
       }
       const auto got = download<float>(y, y_count);
-      // Each addition of f32 loses at most 2^-24 of the magnitudes so far: an element takes columns / 4 sums of four one after
-      // another at worst, and every weight has two roundings of its own. In f16 both factors lose up to 2^-11 of themselves, or
-      // 2^-25 where they are subnormal; factors of x stay below 6.
-      const double relative = (spec.columns / 4.0 + 16) * 0x1p-24 + (uses_matrices(tuning) ? 0x1p-10 : 0);
+      // Each addition of f32 loses at most 2^-24 of the magnitudes so far: an element takes columns
+      // / 4 sums of four one after another at worst, and every weight has two roundings of its own.
+      // In f16 both factors lose up to 2^-11 of themselves, or 2^-25 where they are subnormal;
+      // factors of x stay below 6.
+      const double relative =
+          (spec.columns / 4.0 + 16) * 0x1p-24 + (uses_matrices(tuning) ? 0x1p-10 : 0);
       const double absolute = uses_matrices(tuning) ? spec.columns * 6 * 0x1p-25 : 0;
       const auto product = [&](std::uint32_t row, std::uint32_t n) {
         double sum = 0, magnitudes = 1e-6;
         for (std::uint32_t c = 0; c < spec.columns; ++c) {
-          const double one = static_cast<double>(matrix.values[std::size_t{n} * spec.columns + c]) * x[std::size_t{row} * spec.x_pitch + c];
+          const double one = static_cast<double>(matrix.values[std::size_t{n} * spec.columns + c]) *
+                             x[std::size_t{row} * spec.x_pitch + c];
           sum += one;
           magnitudes += std::abs(one);
         }
@@ -68,16 +83,22 @@ class MatmulTest : public test::KernelTest {
         for (std::uint32_t n = 0; n < spec.outputs(); ++n) {
           auto [expected, error] = product(row, n);
           if (spec.output == MatmulOutput::swiglu) {
-            // silu' is at most 1.1, silu(x) at most |x|; exp() of x has an error of (3 + 2|x|) units in the last place.
+            // silu' is at most 1.1 and gelu' 1.2, either at most |x|; exp() of x has an error of (3
+            // + 2|x|) units in the last place.
             const auto [up, up_error] = product(row, n + spec.outputs());
-            const double silu = expected / (1 + std::exp(-expected));
-            error = 1.1 * error * std::abs(up) + std::abs(silu) * up_error + error * up_error +
-                    (8 + 4 * std::abs(expected)) * 0x1p-23 * std::abs(silu * up);
+            const double inner =
+                spec.activation == Activation::silu
+                    ? expected
+                    : 1.5957691216 * (expected + 0.044715 * expected * expected * expected);
+            const double silu = expected / (1 + std::exp(-inner));
+            error = 1.2 * error * std::abs(up) + std::abs(silu) * up_error + error * up_error +
+                    (8 + 4 * std::abs(inner)) * 0x1p-23 * std::abs(silu * up);
             expected = silu * up;
           }
           if (spec.bias) expected += bias[n];
           if (spec.output == MatmulOutput::accumulate) expected += 0.5;
-          ASSERT_NEAR(got[std::size_t{row} * spec.y_pitch + spec.y_offset + n], expected, error + 4 * 0x1p-24 * (std::abs(expected) + 4))
+          ASSERT_NEAR(got[std::size_t{row} * spec.y_pitch + spec.y_offset + n], expected,
+                      error + 4 * 0x1p-24 * (std::abs(expected) + 4))
               << rows << " rows, row " << row << " output " << n;
         }
         for (std::uint32_t n = 0; n < spec.y_pitch; ++n) {
@@ -86,11 +107,13 @@ class MatmulTest : public test::KernelTest {
           }
         }
       }
-      for (std::size_t i = std::size_t{rows} * spec.y_pitch; i < y_count; ++i) ASSERT_EQ(got[i], 0.5f) << rows << " rows: beyond them";
+      for (std::size_t i = std::size_t{rows} * spec.y_pitch; i < y_count; ++i)
+        ASSERT_EQ(got[i], 0.5f) << rows << " rows: beyond them";
     }
   }
 
-  static MatmulSpec spec_of(const Matrix& matrix, MatmulOutput output, bool bias, std::uint32_t y_extra) {
+  static MatmulSpec spec_of(const Matrix& matrix, MatmulOutput output, bool bias,
+                            std::uint32_t y_extra) {
     MatmulSpec spec{.format = weight_format(matrix.type),
                     .weight_rows = matrix.rows,
                     .columns = matrix.columns,
@@ -115,8 +138,10 @@ TEST_P(MatmulFormatTest, MultipliesAsTheReferenceDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, MatmulFormatTest,
-                         testing::Values(TensorType::f32, TensorType::f16, TensorType::bf16, TensorType::q8_0, TensorType::q4_0, TensorType::q4_1,
-                                         TensorType::q5_0, TensorType::q5_1, TensorType::q2_k, TensorType::q3_k, TensorType::q4_k, TensorType::q5_k,
+                         testing::Values(TensorType::f32, TensorType::f16, TensorType::bf16,
+                                         TensorType::q8_0, TensorType::q4_0, TensorType::q4_1,
+                                         TensorType::q5_0, TensorType::q5_1, TensorType::q2_k,
+                                         TensorType::q3_k, TensorType::q4_k, TensorType::q5_k,
                                          TensorType::q6_k, TensorType::iq4_nl, TensorType::mxfp4),
                          [](const auto& row) { return std::string(gguf::to_string(row.param)); });
 
@@ -124,8 +149,10 @@ TEST_F(MatmulTest, KeepsToItsEdges) {
   for (const std::uint32_t columns : {32u, 64u, 896u, 1152u}) {
     for (const std::uint32_t outputs : {1u, 33u, 65u, 128u, 200u}) {
       for (const bool exact : {true, false}) {
-        const auto output = (outputs + columns / 32) % 2 == 0 ? MatmulOutput::store : MatmulOutput::accumulate;
-        const Matrix matrix = test::random_matrix(columns == 64 ? TensorType::q4_0 : TensorType::q8_0, outputs, columns);
+        const auto output =
+            (outputs + columns / 32) % 2 == 0 ? MatmulOutput::store : MatmulOutput::accumulate;
+        const Matrix matrix = test::random_matrix(
+            columns == 64 ? TensorType::q4_0 : TensorType::q8_0, outputs, columns);
         const MatmulSpec spec = spec_of(matrix, output, columns == 896, outputs % 2 == 0 ? 4 : 3);
         const bool few = columns > 64 && outputs > 65;  // A slow machine's reference.
         compare(matrix, spec, matmul_tuning(device(), spec, {.rows = 64, .exact = exact}),
@@ -140,7 +167,8 @@ TEST_F(MatmulTest, GatesAsTheReferenceDoes) {
     for (const std::uint32_t outputs : {1u, 33u, 100u}) {
       for (const bool exact : {true, false}) {
         const Matrix matrix = test::random_matrix(TensorType::q8_0, 2 * outputs, columns);
-        const MatmulSpec spec = spec_of(matrix, MatmulOutput::swiglu, false, outputs % 2 == 0 ? 4 : 3);
+        MatmulSpec spec = spec_of(matrix, MatmulOutput::swiglu, false, outputs % 2 == 0 ? 4 : 3);
+        spec.activation = outputs == 33 ? Activation::gelu : Activation::silu;
         compare(matrix, spec, matmul_tuning(device(), spec, {.rows = 64, .exact = exact}), {1, 65});
       }
     }
@@ -174,7 +202,8 @@ TEST_F(MatmulTest, TilesOfEverySizeGiveTheSame) {
   for (const auto output : {MatmulOutput::store, MatmulOutput::swiglu}) {
     const MatmulSpec spec = spec_of(matrix, output, false, 4);
     for (const std::uint32_t rows : {16u, 32u, 64u, 512u}) {
-      for (const bool exact : {true, false}) compare(matrix, spec, matmul_tuning(device(), spec, {.rows = rows, .exact = exact}), {70});
+      for (const bool exact : {true, false})
+        compare(matrix, spec, matmul_tuning(device(), spec, {.rows = rows, .exact = exact}), {70});
     }
     MatmulTuning tuning = matmul_tuning(device(), spec, {.rows = 512});
     if (!uses_matrices(tuning)) continue;
@@ -205,19 +234,24 @@ TEST_F(MatmulTest, NumbersBeyondF16DoNotOverflow) {
   std::vector<float> x(spec.x_pitch);
   x[3] = 3e6f;
   const WeightLayout layout{weight_format(matrix.type), matrix.columns};
-  ByteVector quants(std::size_t{layout.quant_row_bytes()} * matrix.rows), scales(std::size_t{layout.scale_row_bytes()} * matrix.rows);
+  ByteVector quants(std::size_t{layout.quant_row_bytes()} * matrix.rows),
+      scales(std::size_t{layout.scale_row_bytes()} * matrix.rows);
   ASSERT_TRUE(pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
-  const gpu::Buffer quants_buffer = upload(quants), scales_buffer = upload(scales), x_buffer = upload(x), y = upload(std::vector<float>(8)),
+  const gpu::Buffer quants_buffer = upload(quants), scales_buffer = upload(scales),
+                    x_buffer = upload(x), y = upload(std::vector<float>(8)),
                     size = uniform({.rows = 1, .segments = 1});
   const gpu::Pipeline pipeline = compile(matmul_pipeline(spec, tuning));
-  const gpu::BindGroup weights = device().create_bind_group(pipeline, 0, {{0, quants_buffer}, {1, scales_buffer}});
-  const gpu::BindGroup group = device().create_bind_group(pipeline, 1, {{0, x_buffer}, {1, y}, {2, x_buffer}, {3, size}});
+  const gpu::BindGroup weights =
+      device().create_bind_group(pipeline, 0, {{0, quants_buffer}, {1, scales_buffer}});
+  const gpu::BindGroup group =
+      device().create_bind_group(pipeline, 1, {{0, x_buffer}, {1, y}, {2, x_buffer}, {3, size}});
 
   run(pipeline, {&weights, &group}, matmul_workgroups(spec, tuning, 1));
 
   const auto got = download<float>(y, 8);
   for (std::size_t n = 0; n < 8; ++n)
-    EXPECT_NEAR(got[n], 65504 * matrix.values[n * 32 + 3], 65504 * (std::abs(matrix.values[n * 32 + 3]) * 0x1p-10 + 0x1p-25));
+    EXPECT_NEAR(got[n], 65504 * matrix.values[n * 32 + 3],
+                65504 * (std::abs(matrix.values[n * 32 + 3]) * 0x1p-10 + 0x1p-25));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The statements of the subgroup-matrix kernel that go over matrices one by one: written out, since matrices live in registers
-// only as long as none is picked by a number that the compiler does not know.
+// The statements of the subgroup-matrix kernel that go over matrices one by one: written out, since
+// matrices live in registers only as long as none is picked by a number that the compiler does not
+// know.
 #pragma once
 
 #include <string>

@@ -55,7 +55,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   }
   for (var r = 0u; r < ROWS_EACH; r++) {
     var value = sums[r * KINDS];
-    if (SWIGLU) { value = value / (1.0 + exp(-value)) * sums[r * KINDS + KINDS - 1u]; }
+    if (SWIGLU) { value = gate4(value) * sums[r * KINDS + KINDS - 1u]; }
     finish(first_row + down + r * SIDE, first + 4u * across, group.z * batch.rows, value);
   }
 }

@@ -11,32 +11,43 @@ namespace {
 struct Tile {
   std::uint32_t rows, columns, depth, subgroup_rows, subgroup_columns;
 };
-// From large to small: a large tile reads less, small ones keep more cores busy. As measured on an H200 (`prefill_bench sweep`).
-constexpr std::array tiles = {Tile{128, 128, 64, 32, 64}, Tile{128, 128, 32, 32, 64}, Tile{64, 64, 64, 32, 32},
-                              Tile{64, 64, 32, 32, 32},   Tile{32, 64, 64, 32, 32},   Tile{32, 32, 32, 32, 32}};
-// Matrices of 8 x 8 are written out one by one too: a subgroup has no more than a compiler takes in a moment.
+// From large to small: a large tile reads less, small ones keep more cores busy. As measured on an
+// H200 (`prefill_bench sweep`).
+constexpr std::array tiles = {Tile{128, 128, 64, 32, 64}, Tile{128, 128, 32, 32, 64},
+                              Tile{64, 64, 64, 32, 32},   Tile{64, 64, 32, 32, 32},
+                              Tile{32, 64, 64, 32, 32},   Tile{32, 32, 32, 32, 32}};
+// Matrices of 8 x 8 are written out one by one too: a subgroup has no more than a compiler takes in
+// a moment.
 constexpr std::array small_tiles = {Tile{32, 32, 32, 16, 16}, Tile{16, 32, 32, 16, 16}};
 
 constexpr std::uint32_t workgroups_wanted = 128;  // A large GPU's cores.
-constexpr std::uint32_t workgroups_many = 448;    // From here on the last, half empty round of them costs little.
+constexpr std::uint32_t workgroups_many =
+    448;  // From here on the last, half empty round of them costs little.
 
 std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
 
 }  // namespace
 
-MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec, const MatmulWish& wish) {
+MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
+                           const MatmulWish& wish) {
   const gpu::Limits& limits = device.limits();
   MatmulTuning tuning;
   const auto fits = [&] {
-    return tuning.workgroup_bytes() <= limits.workgroup_storage_bytes_max && tuning.threads() <= limits.workgroup_invocations_max &&
+    return tuning.workgroup_bytes() <= limits.workgroup_storage_bytes_max &&
+           tuning.threads() <= limits.workgroup_invocations_max &&
            tuning.threads() <= limits.workgroup_size_x_max;
   };
-  const auto workgroups = [&] { return over(wish.rows, tuning.tile_rows) * over(spec.weight_rows, tuning.tile_columns); };
-  // Parts of the depth, so that the GPU has work for its cores; each is worth its sum being written and read again.
-  const std::uint32_t splits_most = spec.output == MatmulOutput::swiglu ? 1 : std::clamp(spec.columns / 512, 1u, 8u);
+  const auto workgroups = [&] {
+    return over(wish.rows, tuning.tile_rows) * over(spec.weight_rows, tuning.tile_columns);
+  };
+  // Parts of the depth, so that the GPU has work for its cores; each is worth its sum being written
+  // and read again.
+  const std::uint32_t splits_most =
+      spec.output == MatmulOutput::swiglu ? 1 : std::clamp(spec.columns / 512, 1u, 8u);
   const auto split = [&] {
     const std::uint32_t depths = over(spec.columns, tuning.tile_depth);
-    const std::uint32_t wanted = std::clamp((workgroups_wanted + workgroups() / 8) / workgroups(), 1u, splits_most);
+    const std::uint32_t wanted =
+        std::clamp((workgroups_wanted + workgroups() / 8) / workgroups(), 1u, splits_most);
     tuning.splits = over(depths, over(depths, wanted));  // None of them empty.
   };
 
@@ -53,13 +64,16 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec, co
   tuning.matrix_n = matrix->n;
   tuning.matrix_k = matrix->k;
   tuning.subgroup_size = device.adapter().subgroup_size_min;
-  for (const Tile& tile : matrix->m < 16 ? std::span<const Tile>(small_tiles) : std::span<const Tile>(tiles)) {
+  for (const Tile& tile :
+       matrix->m < 16 ? std::span<const Tile>(small_tiles) : std::span<const Tile>(tiles)) {
     tuning.tile_rows = tile.rows;
     tuning.tile_columns = tile.columns;
     tuning.tile_depth = tile.depth;
     tuning.subgroup_rows = tile.subgroup_rows;
     tuning.subgroup_columns = tile.subgroup_columns;
-    if (fits() && tile.rows < 2 * wish.rows && workgroups() * splits_most >= workgroups_wanted * 2 / 3) break;
+    if (fits() && tile.rows < 2 * wish.rows &&
+        workgroups() * splits_most >= workgroups_wanted * 2 / 3)
+      break;
   }
   if (tuning.tile_rows == 128 && workgroups() >= workgroups_many) {
     tuning.tile_depth = 32;

@@ -6,17 +6,19 @@ namespace weft::kernels {
 
 const gpu::SubgroupMatrix* prefill_matrix(const gpu::Device& device) {
   const gpu::AdapterInfo& adapter = device.adapter();
-  const bool one_size = adapter.subgroup_size_min == adapter.subgroup_size_max && std::has_single_bit(adapter.subgroup_size_min);
-  if (!device.has("chromium-experimental-subgroup-matrix") || !device.has("shader-f16") || !device.has("subgroups") || !adapter.has("subgroup_id") ||
-      !one_size)
+  const bool one_size = adapter.subgroup_size_min == adapter.subgroup_size_max &&
+                        std::has_single_bit(adapter.subgroup_size_min);
+  if (!device.has("chromium-experimental-subgroup-matrix") || !device.has("shader-f16") ||
+      !device.has("subgroups") || !adapter.has("subgroup_id") || !one_size)
     return nullptr;
   const gpu::SubgroupMatrix* best = nullptr;
   for (const gpu::SubgroupMatrix& one : adapter.subgroup_matrices) {
     // The kernels' tiles are multiples of 16, cells of workgroup memory have eight numbers.
     const auto whole = [](std::uint32_t side) { return side == 8 || side == 16; };
-    const bool fits =
-        one.component == "f16" && one.result == "f32" && whole(one.m) && whole(one.n) && whole(one.k) && adapter.subgroup_size_min >= one.m;
-    if (fits && (best == nullptr || one.m * one.n * one.k > best->m * best->n * best->k)) best = &one;
+    const bool fits = one.component == "f16" && one.result == "f32" && whole(one.m) &&
+                      whole(one.n) && whole(one.k) && adapter.subgroup_size_min >= one.m;
+    if (fits && (best == nullptr || one.m * one.n * one.k > best->m * best->n * best->k))
+      best = &one;
   }
   return best;
 }

@@ -1,4 +1,6 @@
-// rms_norm.h with its result in f16, for products whose x is f16 (MatmulSpec::x_halves). Needs the feature shader-f16.
+// rms_norm.h with its result in f16, for products whose x is f16 (MatmulSpec::x_halves). Needs the
+// feature shader-f16. Measured by the prefill benchmark and not used by a model yet: prompts are
+// read with it when rows stay in f16 between kernels.
 //
 // Group 0: 0 x (read), 1 weight (read), 2 out (f16). Rows lie one behind another.
 #pragma once

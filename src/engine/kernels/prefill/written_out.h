@@ -1,5 +1,5 @@
-// Shaders whose statements over matrices are written out one by one: matrices live in registers only as long as none is picked by
-// a number that the compiler does not know.
+// Shaders whose statements over matrices are written out one by one: matrices live in registers
+// only as long as none is picked by a number that the compiler does not know.
 #pragma once
 
 #include <string>

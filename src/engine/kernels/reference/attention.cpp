@@ -8,10 +8,11 @@
 
 namespace weft::kernels::reference {
 
-void attention(std::span<const float> query, const CacheRows& keys, const CacheRows& values, float scale, std::span<float> scores,
-               std::span<float> out) {
+void attention(std::span<const float> query, const CacheRows& keys, const CacheRows& values,
+               float scale, std::span<float> scores, std::span<float> out) {
   const std::size_t dim = query.size();
-  check(keys.positions > 0 && keys.positions == values.positions && scores.size() >= keys.positions, "attention sees at least one position");
+  check(keys.positions > 0 && keys.positions == values.positions && scores.size() >= keys.positions,
+        "attention sees at least one position");
   float top = -INFINITY;
   for (std::size_t p = 0; p < keys.positions; ++p) {
     scores[p] = scale * dot(query, {keys.data + p * keys.stride, dim});

@@ -13,9 +13,9 @@ struct CacheRows {
   std::size_t positions = 0;  // At least 1.
 };
 
-// out = sum over p of softmax(scale * query . keys[p]) * values[p]. All rows have query.size() elements; `scores` has room
-// for all positions and holds the weights afterwards.
-void attention(std::span<const float> query, const CacheRows& keys, const CacheRows& values, float scale, std::span<float> scores,
-               std::span<float> out);
+// out = sum over p of softmax(scale * query . keys[p]) * values[p]. All rows have query.size()
+// elements; `scores` has room for all positions and holds the weights afterwards.
+void attention(std::span<const float> query, const CacheRows& keys, const CacheRows& values,
+               float scale, std::span<float> scores, std::span<float> out);
 
 }  // namespace weft::kernels::reference

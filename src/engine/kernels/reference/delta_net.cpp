@@ -9,8 +9,10 @@
 
 namespace weft::kernels::reference {
 
-void convolve(std::span<float> x, std::span<float> history, std::span<const float> weight, std::size_t taps) {
-  check(history.size() == x.size() * (taps - 1) && weight.size() == x.size() * taps, "history and weight have the taps of every row");
+void convolve(std::span<float> x, std::span<float> history, std::span<const float> weight,
+              std::size_t taps) {
+  check(history.size() == x.size() * (taps - 1) && weight.size() == x.size() * taps,
+        "history and weight have the taps of every row");
   for (std::size_t row = 0; row < x.size(); ++row) {
     float* past = history.data() + row * (taps - 1);
     const float* factors = weight.data() + row * taps;
@@ -25,7 +27,8 @@ void convolve(std::span<float> x, std::span<float> history, std::span<const floa
 
 void delta_step(const DeltaStep& step, std::span<float> state, std::span<float> out) {
   const std::size_t keys = step.key.size(), values = step.value.size();
-  check(state.size() == keys * values && out.size() == values && step.query.size() == keys, "the state has a number for each key and value");
+  check(state.size() == keys * values && out.size() == values && step.query.size() == keys,
+        "the state has a number for each key and value");
   std::vector<float> said(values);
   for (std::size_t k = 0; k < keys; ++k) {
     float* row = state.data() + k * values;

@@ -1,4 +1,5 @@
-// The parts of a gated DeltaNet layer: a short causal convolution, and one step of the recurrent state of one head.
+// The parts of a gated DeltaNet layer: a short causal convolution, and one step of the recurrent
+// state of one head.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +7,15 @@
 
 namespace weft::kernels::reference {
 
-// One position of a depthwise convolution, then SiLU. history[row][taps - 1] holds the inputs before this one, oldest
-// first, and takes this one in; weight[row][taps], oldest first. x becomes the output.
-void convolve(std::span<float> x, std::span<float> history, std::span<const float> weight, std::size_t taps);
+// One position of a depthwise convolution, then SiLU. history[row][taps - 1] holds the inputs
+// before this one, oldest first, and takes this one in; weight[row][taps], oldest first. x becomes
+// the output.
+void convolve(std::span<float> x, std::span<float> history, std::span<const float> weight,
+              std::size_t taps);
 
-// One position of one head. state[key][value] decays, forgets what it said for `key` and learns `value` instead, in the
-// proportion `beta`; out[value] is what it says for `query`. query is scaled and key normalised already.
+// One position of one head. state[key][value] decays, forgets what it said for `key` and learns
+// `value` instead, in the proportion `beta`; out[value] is what it says for `query`. query is
+// scaled and key normalised already.
 struct DeltaStep {
   std::span<const float> query;
   std::span<const float> key;

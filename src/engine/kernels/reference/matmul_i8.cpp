@@ -6,12 +6,14 @@
 
 namespace weft::kernels::reference {
 
-void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a, std::span<const std::int8_t> b, std::span<std::int32_t> c) {
+void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a,
+               std::span<const std::int8_t> b, std::span<std::int32_t> c) {
   const std::size_t n = shape.n;
   const std::size_t k = shape.k;
-  check(a.size() == shape.rows * k && b.size() == k * n && c.size() == shape.rows * n, "matrices have the sizes of the shape");
-  // The inner loop runs along a row of B and of C, which compilers turn into SIMD; k is cut so that the rows of B that a
-  // pass needs stay in the cache.
+  check(a.size() == shape.rows * k && b.size() == k * n && c.size() == shape.rows * n,
+        "matrices have the sizes of the shape");
+  // The inner loop runs along a row of B and of C, which compilers turn into SIMD; k is cut so that
+  // the rows of B that a pass needs stay in the cache.
   constexpr std::size_t k_block = 64;
   std::ranges::fill(c, 0);
   for (std::size_t k0 = 0; k0 < k; k0 += k_block) {
@@ -22,7 +24,8 @@ void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a, std::sp
         // Products of two int8 fit int16, which is what the SIMD multiplies are made for.
         const auto left = static_cast<std::int16_t>(a[row * k + inner]);
         const std::int8_t* right = b.data() + inner * n;
-        for (std::size_t column = 0; column < n; ++column) out[column] += static_cast<std::int16_t>(left * right[column]);
+        for (std::size_t column = 0; column < n; ++column)
+          out[column] += static_cast<std::int16_t>(left * right[column]);
       }
     }
   }

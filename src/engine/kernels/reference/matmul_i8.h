@@ -1,4 +1,5 @@
-// The integer matrix product in plain C++: the oracle of the GPU kernel, and what workers without a GPU run.
+// The integer matrix product in plain C++: the oracle of the GPU kernel, and what workers without a
+// GPU run.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct MatmulShape {
 namespace weft::kernels::reference {
 
 // c[rows][n] = a[rows][k] * b[k][n].
-void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a, std::span<const std::int8_t> b, std::span<std::int32_t> c);
+void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a,
+               std::span<const std::int8_t> b, std::span<std::int32_t> c);
 
 }  // namespace weft::kernels::reference

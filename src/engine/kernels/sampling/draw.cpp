@@ -20,9 +20,11 @@ constexpr std::uint32_t tile_each = draw_tile / tile_threads;    // Tokens of a 
 constexpr std::uint32_t group_tokens = 8 * tile_each;            // Those of 8 threads.
 constexpr std::uint32_t groups_each = draw_tile / group_tokens;  // Groups of a tile.
 
-gpu::PipelineOptions pipeline(const DrawSpec& spec, ShaderText& text, std::string_view label, std::uint32_t threads) {
+gpu::PipelineOptions pipeline(const DrawSpec& spec, ShaderText& text, std::string_view label,
+                              std::uint32_t threads) {
   const DrawLayout layout(spec);
-  check(spec.vocabulary > 0 && spec.vocabulary <= draw_vocabulary_max, "a vocabulary fits into the sums of a draw");
+  check(spec.vocabulary > 0 && spec.vocabulary <= draw_vocabulary_max,
+        "a vocabulary fits into the sums of a draw");
   check(std::has_single_bit(spec.steps), "a ring of results has a power of two of steps");
   check(layout.words < std::uint64_t{1} << 32, "words of scratch memory are numbered by 32 bits");
   text.constant("WORKGROUP", threads)
@@ -46,7 +48,14 @@ gpu::PipelineOptions pipeline(const DrawSpec& spec, ShaderText& text, std::strin
   options.wgsl = text.build();
   options.label = label;
   using enum gpu::BindingKind;
-  options.groups = {{{0, storage_read}, {1, storage_read}, {2, storage}, {3, storage}, {4, storage}, {5, storage}, {6, storage}, {7, storage}}};
+  options.groups = {{{0, storage_read},
+                     {1, storage_read},
+                     {2, storage},
+                     {3, storage},
+                     {4, storage},
+                     {5, storage},
+                     {6, storage},
+                     {7, storage}}};
   return options;
 }
 
@@ -65,22 +74,35 @@ DrawLayout::DrawLayout(const DrawSpec& spec) {
 
 gpu::PipelineOptions draw_count_pipeline(const DrawSpec& spec) {
   ShaderText text;
-  text.part("alias SCRATCH = atomic<u32>;").part(wgsl::draw_common_wgsl).part(wgsl::draw_count_wgsl);
+  text.part("alias SCRATCH = atomic<u32>;")
+      .part(wgsl::draw_common_wgsl)
+      .part(wgsl::draw_count_wgsl);
   return pipeline(spec, text, "draw_count", 64);
 }
 
 gpu::PipelineOptions draw_tiles_pipeline(const DrawSpec& spec) {
   ShaderText text;
-  text.part("alias SCRATCH = u32;").part(wgsl::draw_common_wgsl).part(wgsl::draw_best_wgsl).part(wgsl::gumbel_wgsl).part(wgsl::draw_tiles_wgsl);
+  text.part("alias SCRATCH = u32;")
+      .part(wgsl::draw_common_wgsl)
+      .part(wgsl::draw_best_wgsl)
+      .part(wgsl::gumbel_wgsl)
+      .part(wgsl::draw_tiles_wgsl);
   return pipeline(spec, text, "draw_tiles", tile_threads);
 }
 
-gpu::PipelineOptions draw_pick_pipeline(const DrawSpec& spec, bool restricted, std::uint32_t threads) {
+gpu::PipelineOptions draw_pick_pipeline(const DrawSpec& spec, bool restricted,
+                                        std::uint32_t threads) {
   ShaderText text;
-  text.part("alias SCRATCH = u32;").part(wgsl::draw_common_wgsl).part(wgsl::draw_best_wgsl).part(wgsl::gumbel_wgsl);
+  text.part("alias SCRATCH = u32;")
+      .part(wgsl::draw_common_wgsl)
+      .part(wgsl::draw_best_wgsl)
+      .part(wgsl::gumbel_wgsl);
   if (restricted) text.part(wgsl::draw_restrict_wgsl);
   // Shaders have no conditional text, so the plain one says that there is nothing to call.
-  if (!restricted) text.part("fn draw_restricted(row: u32, how: Settings, position: u32, top: f32, mass: f32, index: u32) -> u32 { return NONE; }");
+  if (!restricted)
+    text.part(
+        "fn draw_restricted(row: u32, how: Settings, position: u32, top: f32, mass: f32, index: "
+        "u32) -> u32 { return NONE; }");
   text.flag("RESTRICT", restricted).part(wgsl::draw_pick_wgsl);
   return pipeline(spec, text, restricted ? "draw_pick_restricted" : "draw_pick", threads);
 }

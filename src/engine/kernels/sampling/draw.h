@@ -1,18 +1,24 @@
-// The dispatches that draw the next token of every row of logits, with the rules of llm/sampler.h: penalties, top_k, top_p, min_p,
-// temperature. gpu_sampler.h records them; this is what they are made of.
+// The dispatches that draw the next token of every row of logits, with the rules of llm/sampler.h:
+// penalties, top_k, top_p, min_p, temperature. gpu_sampler.h records them; this is what they are
+// made of.
 //
 //   draw_count   where a row has penalties     how often each token occurs in its window
-//   draw_tiles   (tiles, rows)                 the best of each tile, by logit or by logit / temperature + Gumbel noise
-//   draw_pick    a workgroup a row             the best of the tiles; restricted rows are cut by top_k, top_p and min_p, and drawn here
+//   draw_tiles   (tiles, rows)                 the best of each tile, by logit or by logit /
+//   temperature + Gumbel noise draw_pick    a workgroup a row             the best of the tiles;
+//   restricted rows are cut by top_k, top_p and min_p, and drawn here
 //
-// Group 0 of all: 0 logits (read, f32 [row][vocabulary]), 1 settings (read, [slot] of DrawSettings), 2 scratch (DrawLayout), 3 history
-// (u32 [slot][draw_history]: the token at position p stands at p % draw_history), 4 tokens (u32 [row]), 5 places ([row] of
-// RowPlace: the slot, and the position of the token whose logits these are), 6 drawn ([step % steps][row] of GpuDrawn), 7 steps (u32, the
-// draws so far). draw_pick writes the drawn token to 3, 4 and 6 and raises the row's position, so that the next step can follow at once.
+// Group 0 of all: 0 logits (read, f32 [row][vocabulary]), 1 settings (read, [slot] of
+// DrawSettings), 2 scratch (DrawLayout), 3 history (u32 [slot][draw_history]: the token at position
+// p stands at p % draw_history), 4 tokens (u32 [row]), 5 places ([row] of RowPlace: the slot, and
+// the position of the token whose logits these are), 6 drawn ([step % steps][row] of GpuDrawn), 7
+// steps (u32, the draws so far). draw_pick writes the drawn token to 3, 4 and 6 and raises the
+// row's position, so that the next step can follow at once.
 //
-// Exactness: without penalties top_k and min_p keep what the CPU keeps. Masses of top_p are f32 exponentials: the cut may fall on the other
-// side of tokens whose cumulative probability is within 4e-6 of top_p. Scores are f32 sums of a quotient and noise within some units in
-// the last place of the CPU's. Logits that are NaN or -infinity are impossible; the lowest float counts as impossible too.
+// Exactness: without penalties top_k and min_p keep what the CPU keeps. Masses of top_p are f32
+// exponentials: the cut may fall on the other side of tokens whose cumulative probability is within
+// 4e-6 of top_p. Scores are f32 sums of a quotient and noise within some units in the last place of
+// the CPU's. Logits that are NaN or -infinity are impossible; the lowest float counts as impossible
+// too.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +27,15 @@
 
 namespace weft::kernels {
 
-inline constexpr std::uint32_t draw_history = 8192;  // Positions of a slot that are kept; twice the longest penalty window.
+inline constexpr std::uint32_t draw_history =
+    8192;  // Positions of a slot that are kept; twice the longest penalty window.
 inline constexpr std::uint32_t draw_tile = 2048;
 inline constexpr std::uint32_t draw_vocabulary_max = 1u << 20;  // Sums of masses fit into 64 bits.
 
 struct DrawSpec {
   std::uint32_t vocabulary = 0;
-  std::uint32_t rows = 1;   // At most, in one draw.
-  std::uint32_t steps = 1;  // Of the ring of results; a power of two.
+  std::uint32_t rows = 1;   // Rows in one draw, at most.
+  std::uint32_t steps = 1;  // Slots in the ring of results; a power of two.
 };
 
 // A drawn token and the natural logarithm of its probability by the raw logits.
@@ -59,8 +66,8 @@ struct DrawSettings {
 struct DrawLayout {
   explicit DrawLayout(const DrawSpec& spec);
 
-  std::uint32_t tiles = 0;   // Of a row.
-  std::uint32_t groups = 0;  // Of a row: 64 tokens each.
+  std::uint32_t tiles = 0;   // Tiles of a row.
+  std::uint32_t groups = 0;  // Groups of a row: 64 tokens each.
   std::uint64_t bests = 0;   // [row][tile] of 5 words.
   std::uint64_t highs = 0;   // [row][group]
   std::uint64_t hot = 0;     // [row][group]
@@ -72,6 +79,7 @@ struct DrawLayout {
 [[nodiscard]] gpu::PipelineOptions draw_count_pipeline(const DrawSpec& spec);
 [[nodiscard]] gpu::PipelineOptions draw_tiles_pipeline(const DrawSpec& spec);
 // With `restricted` rows may have top_k, top_p and min_p. Workgroups of `threads`, a power of two.
-[[nodiscard]] gpu::PipelineOptions draw_pick_pipeline(const DrawSpec& spec, bool restricted, std::uint32_t threads);
+[[nodiscard]] gpu::PipelineOptions draw_pick_pipeline(const DrawSpec& spec, bool restricted,
+                                                      std::uint32_t threads);
 
 }  // namespace weft::kernels

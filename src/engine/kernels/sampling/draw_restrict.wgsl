@@ -15,7 +15,7 @@ struct Found {
   reached: u32,  // 0: everything together is less than the goal.
 }
 
-var<workgroup> bins: array<atomic<u32>, 768>;  // Of 256 bins: counts, low words, high words.
+var<workgroup> bins: array<atomic<u32>, 768>;  // For 256 bins: counts, low words, high words.
 var<workgroup> parts: array<vec3u, 16>;        // The same of 16 bins.
 var<workgroup> found: Found;
 var<workgroup> listed: atomic<u32>;

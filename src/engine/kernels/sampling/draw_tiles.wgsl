@@ -9,7 +9,7 @@ fn penalized(how: Settings, raw: f32, count: u32) -> f32 {
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) index: u32) {
-  // Read by the dispatch that follows, by nobody in this one.
+  // The next dispatch reads this; no thread of this one does.
   if (group.x == 0u && group.y == 0u && index == 0u) { steps[0] += 1u; }
   let row = group.y;
   let place = places[row];

@@ -1,15 +1,17 @@
-// Draws tokens on the GPU without the CPU in between: the token goes into the buffer that the next step's embedding reads, the row's
-// position goes up, and results gather in a ring that is read some steps later.
+// Draws tokens on the GPU without the CPU in between: the token goes into the buffer that the next
+// step's embedding reads, the row's position goes up, and results gather in a ring that is read
+// some steps later.
 //
-//   WEFT_CO_ASSIGN(const auto sampler, co_await GpuSampler::create(device, {.vocabulary = 32000, .rows = 4, .slots = 4, .steps = 64}));
-//   const GpuSampler::Rows rows = sampler->bind(logits, tokens, places);
-//   sampler->set_sampling(slot, {.temperature = 0.8f, .top_p = 0.95f, .seed = 7});
+//   WEFT_CO_ASSIGN(const auto sampler, co_await GpuSampler::create(device, {.vocabulary = 32000,
+//   .rows = 4, .slots = 4, .steps = 64})); const GpuSampler::Rows rows = sampler->bind(logits,
+//   tokens, places); sampler->set_sampling(slot, {.temperature = 0.8f, .top_p = 0.95f, .seed = 7});
 //   sampler->remember(slot, 0, prompt);                      // What penalties look back at.
 //   { Pass pass = ...; model...; step = sampler->record(pass, rows, slots); }
-//   encoder.copy(sampler->drawn(), sampler->drawn_offset(step), staging, 0, slots.size() * sizeof(GpuDrawn));
+//   encoder.copy(sampler->drawn(), sampler->drawn_offset(step), staging, 0, slots.size() *
+//   sizeof(GpuDrawn));
 //
-// The same rules as llm::Sampler, and the same tokens for the same seed, up to rounding (see draw.h).
-// Threading: the device's thread. Lifetime: the device outlives it.
+// The same rules as llm::Sampler, and the same tokens for the same seed, up to rounding (see
+// draw.h). Threading: the device's thread. Lifetime: the device outlives it.
 #pragma once
 
 #include <cstdint>
@@ -51,23 +53,30 @@ class GpuSampler {
     gpu::BindGroup group;
   };
 
-  // invalid_argument for a vocabulary or a number of rows that does not fit into the device's limits.
-  [[nodiscard]] static Async<Result<std::unique_ptr<GpuSampler>>> create(gpu::Device& device, Options options);
+  // invalid_argument for a vocabulary or a number of rows that does not fit into the device's
+  // limits.
+  [[nodiscard]] static Async<Result<std::unique_ptr<GpuSampler>>> create(gpu::Device& device,
+                                                                         Options options);
   GpuSampler(const GpuSampler&) = delete;
 
-  // logits: f32 [row][vocabulary]; tokens: u32 [row]; places: [row] of RowPlace. All outlive what is returned.
-  [[nodiscard]] Rows bind(const gpu::Buffer& logits, const gpu::Buffer& tokens, const gpu::Buffer& places);
+  // logits: f32 [row][vocabulary]; tokens: u32 [row]; places: [row] of RowPlace. All outlive what
+  // is returned.
+  [[nodiscard]] Rows bind(const gpu::Buffer& logits, const gpu::Buffer& tokens,
+                          const gpu::Buffer& places);
 
-  // For the draws that are recorded from now on; what was recorded is submitted before. Every slot begins with the best token.
+  // For the draws that are recorded from now on; what was recorded is submitted before. Every slot
+  // begins with the best token.
   void set_sampling(std::uint32_t slot, const RowSampling& sampling);
-  // The tokens at positions [position, position + tokens.size()): of prompts, and again of what lies in the penalty window after going
-  // back by more than draw_history less that window. Drawn tokens are remembered by the draw.
+  // The tokens at positions [position, position + tokens.size()): of prompts, and again of what
+  // lies in the penalty window after going back by more than draw_history less that window. Drawn
+  // tokens are remembered by the draw.
   void remember(std::uint32_t slot, std::uint32_t position, std::span<const std::uint32_t> tokens);
 
-  // Records one draw; slots[row] is the one that places[row] names. Returns the number of its step, from 0. Every pass that was
-  // recorded is submitted, in order.
+  // Records one draw; slots[row] is the one that places[row] names. Returns the number of its step,
+  // from 0. Every pass that was recorded is submitted, in order.
   std::uint32_t record(gpu::Pass& pass, const Rows& rows, std::span<const std::uint32_t> slots);
-  // What record() records for these slots: 2 for the best token or a draw from all, 3 where one has penalties.
+  // What record() records for these slots: 2 for the best token or a draw from all, 3 where one has
+  // penalties.
   [[nodiscard]] std::uint32_t dispatches(std::span<const std::uint32_t> slots) const;
 
   // [step % steps][row] of GpuDrawn.

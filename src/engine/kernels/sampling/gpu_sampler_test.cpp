@@ -1,15 +1,15 @@
-// What the GPU draws is what llm::Sampler draws: mixed rules over vocabularies of all sizes, exact ties, rows in which nothing is
-// possible, and steps that follow one another without the CPU.
+// What the GPU draws is what llm::Sampler draws: mixed rules over vocabularies of all sizes, exact
+// ties, rows in which nothing is possible, and steps that follow one another without the CPU.
 #include "engine/kernels/sampling/gpu_sampler.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <format>
 #include <map>
 #include <random>
 
+#include "common/base/format.h"
 #include "engine/kernels/test_device.h"
 #include "engine/llm/sampler.h"
 
@@ -37,14 +37,19 @@ RowSampling row_sampling(const llm::Sampling& sampling) {
 
 std::string describe(const Row& row) {
   const llm::Sampling& s = row.sampling;
-  return std::format("vocabulary {}, temperature {}, top_k {}, top_p {}, min_p {}, penalties {} {} {} over {} of {}, seed {}", row.logits.size(),
-                     s.temperature, s.top_k, s.top_p, s.min_p, s.repetition_penalty, s.presence_penalty, s.frequency_penalty, s.penalty_window,
-                     row.before.size(), s.seed);
+  return weft::format(
+      "vocabulary {}, temperature {}, top_k {}, top_p {}, min_p {}, penalties {} {} {} over {} of "
+      "{}, seed {}",
+      row.logits.size(), s.temperature, s.top_k, s.top_p, s.min_p, s.repetition_penalty,
+      s.presence_penalty, s.frequency_penalty, s.penalty_window, row.before.size(), s.seed);
 }
 
-// Whether a token is as good an answer as the CPU's. It is where f32 arithmetic in another order may lead to it:
-// - Scores (logit / temperature + noise) within 1e-6 of the larger of 1, the quotient and the noise are equal. At temperature 0, and
-//   for top_k and min_p, logits decide, which are exact without penalties and within 5e-7 of the numbers added with them.
+// Whether a token is as good an answer as the CPU's. It is where f32 arithmetic in another order
+// may lead to it:
+// - Scores (logit / temperature + noise) within 1e-6 of the larger of 1, the quotient and the noise
+// are equal. At temperature 0, and
+//   for top_k and min_p, logits decide, which are exact without penalties and within 5e-7 of the
+//   numbers added with them.
 // - top_p may keep or drop tokens before which the probabilities add up to within 4e-6 of it.
 class Judge {
  public:
@@ -61,23 +66,29 @@ class Judge {
       if (const auto count = counts.find(candidate.token); count != counts.end()) {
         const double repetition = sampling.repetition_penalty, logit = candidate.logit;
         const double scaled = logit > 0 ? logit / repetition : logit * repetition;
-        const double taken = sampling.presence_penalty + static_cast<double>(count->second) * sampling.frequency_penalty;
+        const double taken = sampling.presence_penalty +
+                             static_cast<double>(count->second) * sampling.frequency_penalty;
         candidate.logit = scaled - taken;
-        candidate.slack = 5e-7 * (std::abs(scaled) + std::abs(sampling.presence_penalty) +
-                                  static_cast<double>(count->second) * std::abs(sampling.frequency_penalty));
+        candidate.slack =
+            5e-7 * (std::abs(scaled) + std::abs(sampling.presence_penalty) +
+                    static_cast<double>(count->second) * std::abs(sampling.frequency_penalty));
       }
       candidates_.push_back(candidate);
     }
-    std::ranges::sort(candidates_, [](const auto& a, const auto& b) { return a.logit != b.logit ? a.logit > b.logit : a.token < b.token; });
+    std::ranges::sort(candidates_, [](const auto& a, const auto& b) {
+      return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+    });
     if (sampling.temperature > 0) restrict();
     for (Candidate& candidate : candidates_) {
       candidate.score = candidate.logit;
       candidate.score_slack = candidate.slack;
       if (sampling.temperature > 0) {
         const double quotient = candidate.logit / sampling.temperature;
-        const double noise = llm::gumbel(sampling.seed, static_cast<std::uint32_t>(row.before.size()), candidate.token);
+        const double noise = llm::gumbel(
+            sampling.seed, static_cast<std::uint32_t>(row.before.size()), candidate.token);
         candidate.score = quotient + noise;
-        candidate.score_slack = candidate.slack / sampling.temperature + 1e-6 * std::max({1.0, std::abs(quotient), std::abs(noise)});
+        candidate.score_slack = candidate.slack / sampling.temperature +
+                                1e-6 * std::max({1.0, std::abs(quotient), std::abs(noise)});
       }
     }
   }
@@ -85,8 +96,9 @@ class Judge {
   bool accepts(llm::Token token) const {
     const auto mine = std::ranges::find(candidates_, token, &Candidate::token);
     if (mine == candidates_.end() || !mine->may_stay) return false;
-    return std::ranges::none_of(
-        candidates_, [&](const Candidate& other) { return other.must_stay && other.score - other.score_slack > mine->score + mine->score_slack; });
+    return std::ranges::none_of(candidates_, [&](const Candidate& other) {
+      return other.must_stay && other.score - other.score_slack > mine->score + mine->score_slack;
+    });
   }
 
  private:
@@ -109,14 +121,19 @@ class Judge {
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
         Candidate& candidate = candidates_[i];
         const double slack = candidate.slack + last.slack + next.slack;
-        candidate.must_stay = slack == 0 ? i < sampling.top_k : i < sampling.top_k && candidate.logit > next.logit + slack;
-        candidate.may_stay = slack == 0 ? i < sampling.top_k : i < sampling.top_k || candidate.logit >= last.logit - slack;
+        candidate.must_stay = slack == 0
+                                  ? i < sampling.top_k
+                                  : i < sampling.top_k && candidate.logit > next.logit + slack;
+        candidate.may_stay = slack == 0
+                                 ? i < sampling.top_k
+                                 : i < sampling.top_k || candidate.logit >= last.logit - slack;
       }
     }
     if (sampling.top_p < 1) {
       double total = 0, sum = 0;
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
-        if (sampling.top_k == 0 || i < sampling.top_k) total += std::exp(candidates_[i].logit - top.logit);
+        if (sampling.top_k == 0 || i < sampling.top_k)
+          total += std::exp(candidates_[i].logit - top.logit);
       }
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
         if (i > 0 && sum >= (sampling.top_p - 4e-6) * total) candidates_[i].must_stay = false;
@@ -145,7 +162,8 @@ class GpuSamplerTest : public test::KernelTest {
     EXPECT_TRUE(sampler.has_value()) << sampler.error().message;
     return std::move(*sampler);
   }
-  static std::uint32_t draw(GpuSampler& sampler, const GpuSampler::Rows& rows, const std::vector<std::uint32_t>& slots, int times = 1) {
+  static std::uint32_t draw(GpuSampler& sampler, const GpuSampler::Rows& rows,
+                            const std::vector<std::uint32_t>& slots, int times = 1) {
     std::uint32_t step = 0;
     gpu::Encoder encoder = device().create_encoder();
     {
@@ -164,18 +182,23 @@ class GpuSamplerTest : public test::KernelTest {
     for (const Row& row : rows) {
       const auto slot = static_cast<std::uint32_t>(rows.size() - 1 - slots.size());
       logits.insert(logits.end(), row.logits.begin(), row.logits.end());
-      places.push_back({.slot = slot, .position = static_cast<std::uint32_t>(row.before.size()) - 1});
+      places.push_back(
+          {.slot = slot, .position = static_cast<std::uint32_t>(row.before.size()) - 1});
       slots.push_back(slot);
       sampler.set_sampling(slot, row_sampling(row.sampling));
       sampler.remember(slot, 0, std::vector<std::uint32_t>(row.before.begin(), row.before.end()));
     }
-    const gpu::Buffer logits_buffer = upload(logits), tokens = upload(std::vector<std::uint32_t>(rows.size())), places_buffer = upload(places);
+    const gpu::Buffer logits_buffer = upload(logits),
+                      tokens = upload(std::vector<std::uint32_t>(rows.size())),
+                      places_buffer = upload(places);
     const GpuSampler::Rows bound = sampler.bind(logits_buffer, tokens, places_buffer);
 
     const std::uint32_t step = draw(sampler, bound, slots);
 
-    const auto ring = download<GpuDrawn>(sampler.drawn(), std::size_t{sampler.options().steps} * sampler.options().rows);
-    const auto first = ring.begin() + static_cast<std::ptrdiff_t>(sampler.drawn_offset(step) / sizeof(GpuDrawn));
+    const auto ring = download<GpuDrawn>(
+        sampler.drawn(), std::size_t{sampler.options().steps} * sampler.options().rows);
+    const auto first =
+        ring.begin() + static_cast<std::ptrdiff_t>(sampler.drawn_offset(step) / sizeof(GpuDrawn));
     std::vector<GpuDrawn> drawn(first, first + static_cast<std::ptrdiff_t>(rows.size()));
     const auto next = download<std::uint32_t>(tokens, rows.size());
     const auto moved = download<RowPlace>(places_buffer, rows.size());
@@ -195,20 +218,24 @@ T one_of(std::mt19937& random, std::initializer_list<T> values) {
 
 Row random_row(std::uint32_t vocabulary, std::mt19937& random) {
   Row row;
-  row.logits = test::random_floats(vocabulary, static_cast<std::uint32_t>(random()), one_of(random, {0.3f, 1.0f, 3.0f, 8.0f}));
+  row.logits = test::random_floats(vocabulary, static_cast<std::uint32_t>(random()),
+                                   one_of(random, {0.3f, 1.0f, 3.0f, 8.0f}));
   if (random() % 4 == 0) {
-    for (float& logit : row.logits) logit = std::round(logit * 2) / 2;  // Many equals, zeros of both signs among them.
+    for (float& logit : row.logits)
+      logit = std::round(logit * 2) / 2;  // Many equals, zeros of both signs among them.
   }
   if (random() % 4 == 0) {
-    for (std::size_t i = 0; i < 1 + vocabulary / 10; ++i) row.logits[random() % vocabulary] = one_of(random, {-INFINITY, NAN, -1e30f});
+    for (std::size_t i = 0; i < 1 + vocabulary / 10; ++i)
+      row.logits[random() % vocabulary] = one_of(random, {-INFINITY, NAN, -1e30f});
   }
   for (std::size_t length = 1 + random() % 500; length > 0; --length)
     row.before.push_back(static_cast<llm::Token>(random() % std::min(vocabulary, 300u)));
-  row.sampling = {.temperature = one_of(random, {0.0f, 0.3f, 0.8f, 1.0f, 1.7f}),
-                  .top_k = one_of(random, {0u, 0u, 0u, 1u, 2u, 40u, 1000u, vocabulary / 2 + 1, vocabulary + 3}),
-                  .top_p = one_of(random, {1.0f, 1.0f, 0.95f, 0.5f, 0.0f, 0.999f}),
-                  .min_p = one_of(random, {0.0f, 0.0f, 0.05f, 0.3f, 1.0f}),
-                  .seed = std::uint64_t{random()} << 32 | random()};
+  row.sampling = {
+      .temperature = one_of(random, {0.0f, 0.3f, 0.8f, 1.0f, 1.7f}),
+      .top_k = one_of(random, {0u, 0u, 0u, 1u, 2u, 40u, 1000u, vocabulary / 2 + 1, vocabulary + 3}),
+      .top_p = one_of(random, {1.0f, 1.0f, 0.95f, 0.5f, 0.0f, 0.999f}),
+      .min_p = one_of(random, {0.0f, 0.0f, 0.05f, 0.3f, 1.0f}),
+      .seed = std::uint64_t{random()} << 32 | random()};
   if (random() % 5 < 2) {
     row.sampling.repetition_penalty = one_of(random, {1.0f, 1.1f, 1.3f, 0.9f});
     row.sampling.presence_penalty = one_of(random, {0.0f, 0.5f, -0.4f});
@@ -218,15 +245,19 @@ Row random_row(std::uint32_t vocabulary, std::mt19937& random) {
   return row;
 }
 
-class GpuSamplerSweep : public GpuSamplerTest, public testing::WithParamInterface<std::pair<std::uint32_t, std::uint32_t>> {};
+class GpuSamplerSweep
+    : public GpuSamplerTest,
+      public testing::WithParamInterface<std::pair<std::uint32_t, std::uint32_t>> {};
 INSTANTIATE_TEST_SUITE_P(Vocabularies, GpuSamplerSweep,
-                         testing::Values(std::pair(1u, 160u), std::pair(7u, 640u), std::pair(512u, 640u), std::pair(32'000u, 400u),
+                         testing::Values(std::pair(1u, 160u), std::pair(7u, 640u),
+                                         std::pair(512u, 640u), std::pair(32'000u, 400u),
                                          std::pair(151'936u, 160u)));
 
 TEST_P(GpuSamplerSweep, DrawsWhatTheCpuDraws) {
   const auto [vocabulary, draws] = GetParam();
   constexpr std::uint32_t rows_each = 8;
-  const auto sampler = create({.vocabulary = vocabulary, .rows = rows_each, .slots = rows_each, .steps = 4});
+  const auto sampler =
+      create({.vocabulary = vocabulary, .rows = rows_each, .slots = rows_each, .steps = 4});
   std::mt19937 random(vocabulary);
   llm::Sampler cpu;
   std::uint32_t different = 0;
@@ -238,13 +269,16 @@ TEST_P(GpuSamplerSweep, DrawsWhatTheCpuDraws) {
 
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const Row& row = rows[i];
-      const llm::Drawn expected = cpu.draw(row.sampling, row.logits, row.before, static_cast<std::uint32_t>(row.before.size()));
+      const llm::Drawn expected = cpu.draw(row.sampling, row.logits, row.before,
+                                           static_cast<std::uint32_t>(row.before.size()));
       const auto token = static_cast<llm::Token>(drawn[i].token);
       ASSERT_LT(drawn[i].token, vocabulary) << describe(row);
       if (token != expected.token) {
         ++different;
-        const bool possible = std::ranges::any_of(row.logits, [](float logit) { return logit > -INFINITY; });
-        ASSERT_TRUE(possible && Judge(row).accepts(token)) << token << ", not " << expected.token << ": " << describe(row);
+        const bool possible =
+            std::ranges::any_of(row.logits, [](float logit) { return logit > -INFINITY; });
+        ASSERT_TRUE(possible && Judge(row).accepts(token))
+            << token << ", not " << expected.token << ": " << describe(row);
       }
       if (!(row.logits[drawn[i].token] > -INFINITY)) {
         EXPECT_EQ(drawn[i].logprob, 0) << describe(row);
@@ -265,7 +299,9 @@ TEST_F(GpuSamplerTest, KeepsTheFirstOfEquals) {
   const auto sampler = create({.vocabulary = vocabulary, .rows = 4, .slots = 4});
   llm::Sampler cpu;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    std::vector<Row> rows(4, {.logits = std::vector<float>(vocabulary, 1.5f), .before = {1}, .sampling = {.temperature = 1, .seed = seed}});
+    std::vector<Row> rows(4, {.logits = std::vector<float>(vocabulary, 1.5f),
+                              .before = {1},
+                              .sampling = {.temperature = 1, .seed = seed}});
     rows[0].sampling.top_k = 3;
     rows[1].sampling.top_p = 0.25f;  // Exactly 128 of them.
     rows[2].sampling.top_k = 8;
@@ -276,7 +312,9 @@ TEST_F(GpuSamplerTest, KeepsTheFirstOfEquals) {
     const auto drawn = draw_rows(*sampler, rows);
 
     for (std::size_t i = 0; i < rows.size(); ++i)
-      EXPECT_EQ(static_cast<llm::Token>(drawn[i].token), cpu.draw(rows[i].sampling, rows[i].logits, rows[i].before, 1).token) << i << " " << seed;
+      EXPECT_EQ(static_cast<llm::Token>(drawn[i].token),
+                cpu.draw(rows[i].sampling, rows[i].logits, rows[i].before, 1).token)
+          << i << " " << seed;
     EXPECT_LT(drawn[0].token, 3u);
     EXPECT_LT(drawn[1].token, 128u);
     EXPECT_LT(drawn[2].token, 4u);
@@ -286,8 +324,10 @@ TEST_F(GpuSamplerTest, KeepsTheFirstOfEquals) {
 TEST_F(GpuSamplerTest, TakesTokenZeroWhereNothingIsPossible) {
   const auto sampler = create({.vocabulary = 3, .rows = 2, .slots = 2});
 
-  const auto drawn = draw_rows(*sampler, {{.logits = {NAN, -INFINITY, NAN}, .before = {0}, .sampling = {}},
-                                          {.logits = {NAN, NAN, NAN}, .before = {0}, .sampling = {.temperature = 1, .top_p = 0.5f}}});
+  const auto drawn = draw_rows(
+      *sampler,
+      {{.logits = {NAN, -INFINITY, NAN}, .before = {0}, .sampling = {}},
+       {.logits = {NAN, NAN, NAN}, .before = {0}, .sampling = {.temperature = 1, .top_p = 0.5f}}});
 
   for (const GpuDrawn& row : drawn) {
     EXPECT_EQ(row.token, 0u);
@@ -299,7 +339,8 @@ TEST_F(GpuSamplerTest, SeesAPenalizedLogitOfZero) {
   const auto sampler = create({.vocabulary = 2});
   const llm::Sampling sampling{.temperature = 1, .top_p = 0, .presence_penalty = 0.5f};
 
-  const auto drawn = draw_rows(*sampler, {{.logits = {0.5f, 0.25f}, .before = {0}, .sampling = sampling}});
+  const auto drawn =
+      draw_rows(*sampler, {{.logits = {0.5f, 0.25f}, .before = {0}, .sampling = sampling}});
 
   EXPECT_EQ(drawn[0].token, 1u);
 }
@@ -308,24 +349,31 @@ TEST_F(GpuSamplerTest, ForgetsThePenaltiesOfTheDrawBefore) {
   const auto sampler = create({.vocabulary = 2});
   const llm::Sampling sampling{.presence_penalty = 1};
 
-  const auto first = draw_rows(*sampler, {{.logits = {1, 0.5f}, .before = {0}, .sampling = sampling}});
-  const auto second = draw_rows(*sampler, {{.logits = {1, 0.5f}, .before = {1}, .sampling = sampling}});
+  const auto first =
+      draw_rows(*sampler, {{.logits = {1, 0.5f}, .before = {0}, .sampling = sampling}});
+  const auto second =
+      draw_rows(*sampler, {{.logits = {1, 0.5f}, .before = {1}, .sampling = sampling}});
 
   EXPECT_EQ(first[0].token, 1u);
   EXPECT_EQ(second[0].token, 0u);
 }
 
 TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
-  constexpr std::uint32_t vocabulary = 300, steps = 16, length = draw_history - 5;  // The history wraps on the way.
+  constexpr std::uint32_t vocabulary = 300, steps = 16,
+                          length = draw_history - 5;  // The history wraps on the way.
   const auto sampler = create({.vocabulary = vocabulary, .rows = 3, .slots = 5, .steps = steps});
   const std::vector<std::uint32_t> slots = {4, 2};
   std::vector<Row> rows;
   for (std::uint32_t i = 0; i < 2; ++i) {
-    Row row{.logits = test::random_floats(vocabulary, i, 2), .before = {}, .sampling = {.presence_penalty = 3, .penalty_window = 20}};
-    for (std::uint32_t position = 0; position < length; ++position) row.before.push_back(static_cast<llm::Token>(position % vocabulary));
+    Row row{.logits = test::random_floats(vocabulary, i, 2),
+            .before = {},
+            .sampling = {.presence_penalty = 3, .penalty_window = 20}};
+    for (std::uint32_t position = 0; position < length; ++position)
+      row.before.push_back(static_cast<llm::Token>(position % vocabulary));
     rows.push_back(std::move(row));
   }
-  rows[1].sampling = {.temperature = 0.7f, .top_k = 20, .frequency_penalty = 1, .penalty_window = 4096, .seed = 5};
+  rows[1].sampling = {
+      .temperature = 0.7f, .top_k = 20, .frequency_penalty = 1, .penalty_window = 4096, .seed = 5};
   std::vector<float> logits;
   std::vector<RowPlace> places;
   for (std::uint32_t i = 0; i < 2; ++i) {
@@ -337,7 +385,8 @@ TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
     sampler->remember(slots[i], 0, std::span(before).first(1000));
     sampler->remember(slots[i], 1000, std::span(before).subspan(1000));
   }
-  const gpu::Buffer logits_buffer = upload(logits), tokens = upload(std::vector<std::uint32_t>(2)), places_buffer = upload(places);
+  const gpu::Buffer logits_buffer = upload(logits), tokens = upload(std::vector<std::uint32_t>(2)),
+                    places_buffer = upload(places);
   const GpuSampler::Rows bound = sampler->bind(logits_buffer, tokens, places_buffer);
 
   // The same logits every time: what changes is the history.
@@ -352,10 +401,13 @@ TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
     Row& row = rows[i];
     std::vector<llm::Token> expected, got;
     for (std::uint32_t step = 0; step < 20; ++step) {
-      row.before.push_back(cpu.draw(row.sampling, row.logits, row.before, static_cast<std::uint32_t>(row.before.size())).token);
+      row.before.push_back(cpu.draw(row.sampling, row.logits, row.before,
+                                    static_cast<std::uint32_t>(row.before.size()))
+                               .token);
       if (step + steps < 20) continue;  // Written over in the ring.
       expected.push_back(row.before.back());
-      got.push_back(static_cast<llm::Token>(ring[sampler->drawn_offset(step) / sizeof(GpuDrawn) + i].token));
+      got.push_back(
+          static_cast<llm::Token>(ring[sampler->drawn_offset(step) / sizeof(GpuDrawn) + i].token));
     }
     EXPECT_EQ(got, expected) << i;
     EXPECT_EQ(download<RowPlace>(places_buffer, 2)[i].position, length + 19);
@@ -373,10 +425,13 @@ TEST_F(GpuSamplerTest, NeedsFewDispatches) {
 }
 
 TEST_F(GpuSamplerTest, SaysWhichVocabulariesItCannotTake) {
-  const auto none = gpu::run(*test::machine().instance, GpuSampler::create(device(), {.vocabulary = 0}));
-  const auto many = gpu::run(*test::machine().instance, GpuSampler::create(device(), {.vocabulary = 2'000'000}));
+  const auto none =
+      gpu::run(*test::machine().instance, GpuSampler::create(device(), {.vocabulary = 0}));
+  const auto many =
+      gpu::run(*test::machine().instance, GpuSampler::create(device(), {.vocabulary = 2'000'000}));
 
-  EXPECT_EQ(none.error().message, "The vocabulary has 0 tokens; between 1 and 1048576 can be drawn from on a GPU.");
+  EXPECT_EQ(none.error().message,
+            "The vocabulary has 0 tokens; between 1 and 1048576 can be drawn from on a GPU.");
   EXPECT_EQ(many.error().code, ErrorCode::invalid_argument);
 }
 

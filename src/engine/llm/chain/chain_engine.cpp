@@ -9,7 +9,10 @@
 namespace weft::llm {
 
 ChainEngine::ChainEngine(Engine& first, Options options, Send send)
-    : first_(first), options_(std::move(options)), engine_options_(first.options()), send_(std::move(send)) {
+    : first_(first),
+      options_(std::move(options)),
+      engine_options_(first.options()),
+      send_(std::move(send)) {
   check(first.options().layers.begin == 0, "a chain begins with the first layer");
   engine_options_.layers = {0, first.config().layers};
 }
@@ -24,12 +27,16 @@ void ChainEngine::send(const ChainFrame& frame) {
 
 Result<> ChainEngine::receive(ByteSpan bytes) {
   WEFT_ASSIGN(ChainFrame frame, decode_chain_frame(bytes));
-  const bool drawn = frame.kind == ChainFrame::Kind::drawn && frame.tokens.size() == 1 && frame.values.size() == 1 && frame.tokens[0] >= 0 &&
+  const bool drawn = frame.kind == ChainFrame::Kind::drawn && frame.tokens.size() == 1 &&
+                     frame.values.size() == 1 && frame.tokens[0] >= 0 &&
                      static_cast<std::uint32_t>(frame.tokens[0]) < config().vocabulary;
-  const bool logits = frame.kind == ChainFrame::Kind::logits && frame.values.size() == config().vocabulary;
-  const bool hidden = frame.kind == ChainFrame::Kind::hidden && frame.values.size() == config().embedding;
+  const bool logits =
+      frame.kind == ChainFrame::Kind::logits && frame.values.size() == config().vocabulary;
+  const bool hidden =
+      frame.kind == ChainFrame::Kind::hidden && frame.values.size() == config().embedding;
   const bool fault = frame.kind == ChainFrame::Kind::fault;
-  if (!drawn && !logits && !hidden && !fault) return fail(ErrorCode::invalid_argument, "The chain's last stage sends what is no answer.");
+  if (!drawn && !logits && !hidden && !fault)
+    return fail(ErrorCode::invalid_argument, "The chain's last stage sends what is not an answer.");
   const auto found = waiting_.find(frame.ticket);
   if (found == waiting_.end()) {
     // A fault of rows that nothing was asked of: what follows on them is wrong.
@@ -50,7 +57,8 @@ void ChainEngine::lose(Error error) {
   if (lost_) return;
   lost_ = std::move(error);
   // Those who are resumed may ask again at once; they hear of lost_.
-  for (auto waiting = std::exchange(waiting_, {}); auto& [ticket, answer] : waiting) answer.set(std::unexpected(*lost_));
+  for (auto waiting = std::exchange(waiting_, {}); auto& [ticket, answer] : waiting)
+    answer.set(std::unexpected(*lost_));
 }
 
 Result<SequenceId> ChainEngine::open() {
@@ -79,9 +87,14 @@ std::uint32_t ChainEngine::rewind(SequenceId id, std::uint32_t length) {
   return sequence.fed;
 }
 
-Async<Result<>> ChainEngine::pass_on(SequenceId id, std::vector<Token> tokens, ChainFrame::Want want, std::uint32_t ticket) {
+Async<Result<>> ChainEngine::pass_on(SequenceId id, std::vector<Token> tokens,
+                                     ChainFrame::Want want, std::uint32_t ticket) {
   if (lost_) co_return std::unexpected(*lost_);
-  ChainFrame frame{.sequence = static_cast<std::uint32_t>(id), .ticket = ticket, .at = sequences_.at(id).fed, .want = want, .tokens = tokens};
+  ChainFrame frame{.sequence = static_cast<std::uint32_t>(id),
+                   .ticket = ticket,
+                   .at = sequences_.at(id).fed,
+                   .want = want,
+                   .tokens = tokens};
   if (!tokens.empty()) {
     WEFT_CO_ASSIGN(frame.values, co_await first_.forward_tokens(id, std::move(tokens)));
     if (lost_) co_return std::unexpected(*lost_);
@@ -106,19 +119,25 @@ Async<Result<ChainEngine::Answer>> ChainEngine::ask(SequenceId id, ChainFrame::W
 }
 
 Async<Result<>> ChainEngine::append(SequenceId id, std::vector<Token> tokens) {
-  if (const auto room = engine_options_.context - std::min(length(id), engine_options_.context); tokens.size() > room)
-    co_return fail(ErrorCode::resource_exhausted, "{} behind {} {} not fit into the context of {} (--context).", counted(tokens.size(), "token"),
-                   length(id), tokens.size() == 1 ? "does" : "do", engine_options_.context);
+  if (const auto room = engine_options_.context - std::min(length(id), engine_options_.context);
+      tokens.size() > room)
+    co_return fail(ErrorCode::resource_exhausted,
+                   "{} behind {} {} not fit into the context of {} (--context).",
+                   counted(tokens.size(), "token"), length(id), tokens.size() == 1 ? "does" : "do",
+                   engine_options_.context);
   for (const Token token : tokens) {
     if (token < 0 || static_cast<std::uint32_t>(token) >= config().vocabulary)
-      co_return fail(ErrorCode::invalid_argument, "{} is no token of the model, which has {}.", token, config().vocabulary);
+      co_return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
+                     token, config().vocabulary);
   }
   if (tokens.empty()) co_return Result<>();
-  if (const auto drawn = std::exchange(sequences_.at(id).drawn, {})) tokens.insert(tokens.begin(), *drawn);
+  if (const auto drawn = std::exchange(sequences_.at(id).drawn, {}))
+    tokens.insert(tokens.begin(), *drawn);
   for (std::size_t done = 0; done < tokens.size();) {
     const std::size_t rows = std::min<std::size_t>(options_.rows_max, tokens.size() - done);
     const auto from = tokens.begin() + static_cast<std::ptrdiff_t>(done);
-    WEFT_CO_OK(co_await pass_on(id, {from, from + static_cast<std::ptrdiff_t>(rows)}, ChainFrame::Want::nothing, 0));
+    WEFT_CO_OK(co_await pass_on(id, {from, from + static_cast<std::ptrdiff_t>(rows)},
+                                ChainFrame::Want::nothing, 0));
     done += rows;
   }
   co_return Result<>();
@@ -127,22 +146,27 @@ Async<Result<>> ChainEngine::append(SequenceId id, std::vector<Token> tokens) {
 Async<Result<std::vector<float>>> ChainEngine::logits(SequenceId id) {
   WEFT_CO_ASSIGN(const Answer answer, co_await ask(id, ChainFrame::Want::logits));
   WEFT_CO_ASSIGN(ChainFrame frame, co_await answer);
-  if (frame.kind != ChainFrame::Kind::logits) co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws where logits are wanted.");
+  if (frame.kind != ChainFrame::Kind::logits)
+    co_return fail(ErrorCode::invalid_argument,
+                   "The chain's last stage draws where logits are wanted.");
   co_return std::move(frame.values);
 }
 
 Async<Result<std::vector<float>>> ChainEngine::last_hidden(SequenceId id) {
   WEFT_CO_ASSIGN(const Answer answer, co_await ask(id, ChainFrame::Want::hidden));
   WEFT_CO_ASSIGN(ChainFrame frame, co_await answer);
-  if (frame.kind != ChainFrame::Kind::hidden) co_return fail(ErrorCode::invalid_argument, "The chain's last stage gives no hidden state.");
+  if (frame.kind != ChainFrame::Kind::hidden)
+    co_return fail(ErrorCode::invalid_argument, "The chain's last stage gives no hidden state.");
   co_return std::move(frame.values);
 }
 
-Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequences, std::uint32_t) {
+Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequences,
+                                                    std::uint32_t) {
   for (const SequenceId id : sequences) {
     if (length(id) >= engine_options_.context)
-      co_return fail(ErrorCode::resource_exhausted, "1 token behind {} does not fit into the context of {} (--context).", length(id),
-                     engine_options_.context);
+      co_return fail(ErrorCode::resource_exhausted,
+                     "1 token behind {} does not fit into the context of {} (--context).",
+                     length(id), engine_options_.context);
   }
   std::vector<Answer> answers;
   for (const SequenceId id : sequences) {
@@ -152,7 +176,8 @@ Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequ
   std::vector<Drawn> drawn;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     WEFT_CO_ASSIGN(const ChainFrame frame, co_await answers[i]);
-    if (frame.kind != ChainFrame::Kind::drawn) co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws nothing.");
+    if (frame.kind != ChainFrame::Kind::drawn)
+      co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws nothing.");
     drawn.push_back({.token = frame.tokens[0], .logprob = frame.values[0]});
     sequences_.at(sequences[i]).drawn = frame.tokens[0];
   }
@@ -160,7 +185,9 @@ Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequ
 }
 
 void ChainEngine::set_sampling(SequenceId id, const Sampling& sampling) {
-  send({.kind = ChainFrame::Kind::sampling, .sequence = static_cast<std::uint32_t>(id), .sampling = sampling});
+  send({.kind = ChainFrame::Kind::sampling,
+        .sequence = static_cast<std::uint32_t>(id),
+        .sampling = sampling});
 }
 
 Async<Result<std::vector<float>>> ChainEngine::forward(SequenceId, std::vector<float>) {

@@ -1,13 +1,13 @@
-// The first stage of a chain: an engine with the layers from 0 on that has the others behind it. Whoever generates uses it as
-// an engine with all layers.
+// The first stage of a chain: an engine with the layers from 0 on that has the others behind it.
+// A caller uses it as an engine with all layers.
 //
-//   ChainEngine chain(first, {.context = 4096, .sequences = 8}, [&](ByteVector frame) { ...to the second stage... });
-//   chain.receive(frame)      from the last stage
-//   chain.lose(error)         a stage is gone: everything that waits, and all that comes, fails
+//   ChainEngine chain(first, {.context = 4096, .sequences = 8}, [&](ByteVector frame) { ...to the
+//   second stage... }); chain.receive(frame)      from the last stage chain.lose(error)         a
+//   stage is gone: everything that waits, and all that comes, fails
 //
-// Sequences that are drawn from together are under way together: while one is in the second stage the next is in the first.
-// Threading: one thread; receive() and lose() resume what waits. Lifetime: `first` outlives it; not to be destroyed while a
-// call is under way, which lose() ends.
+// Sequences that are drawn from together are under way together: while one is in the second stage
+// the next is in the first. Threading: one thread; receive() and lose() resume what waits.
+// Lifetime: `first` outlives it; not to be destroyed while a call is under way, which lose() ends.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class ChainEngine final : public Engine {
   using Send = std::function<void(ByteVector frame)>;
   struct Options {
     Wire wire = Wire::f32;
-    std::uint32_t rows_max = 64;  // Of a prompt, in one frame.
+    std::uint32_t rows_max = 64;  // Rows of a prompt in one frame.
     std::string device = "chain";
   };
 
@@ -35,7 +35,8 @@ class ChainEngine final : public Engine {
   ~ChainEngine() override;
   ChainEngine(const ChainEngine&) = delete;
 
-  // invalid_argument for what no stage of a chain sends; the line is then not to be trusted further.
+  // invalid_argument for what no stage of a chain sends; the line is then not to be trusted
+  // further.
   [[nodiscard]] Result<> receive(ByteSpan frame);
   void lose(Error error);
 
@@ -50,10 +51,13 @@ class ChainEngine final : public Engine {
   [[nodiscard]] Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
   [[nodiscard]] Async<Result<std::vector<float>>> logits(SequenceId id) override;
   [[nodiscard]] Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
-  [[nodiscard]] Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) override;
+  [[nodiscard]] Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
+                                                       std::uint32_t more) override;
   void set_sampling(SequenceId id, const Sampling& sampling) override;
-  [[nodiscard]] Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden) override;
-  [[nodiscard]] Async<Result<std::vector<float>>> forward_tokens(SequenceId id, std::vector<Token> tokens) override;
+  [[nodiscard]] Async<Result<std::vector<float>>> forward(SequenceId id,
+                                                          std::vector<float> hidden) override;
+  [[nodiscard]] Async<Result<std::vector<float>>> forward_tokens(
+      SequenceId id, std::vector<Token> tokens) override;
 
  private:
   using Answer = Pending<Result<ChainFrame>>;
@@ -62,7 +66,8 @@ class ChainEngine final : public Engine {
     std::optional<Token> drawn;  // And one that has not yet.
   };
 
-  [[nodiscard]] Async<Result<>> pass_on(SequenceId id, std::vector<Token> tokens, ChainFrame::Want want, std::uint32_t ticket);
+  [[nodiscard]] Async<Result<>> pass_on(SequenceId id, std::vector<Token> tokens,
+                                        ChainFrame::Want want, std::uint32_t ticket);
   [[nodiscard]] Async<Result<Answer>> ask(SequenceId id, ChainFrame::Want want);
   void send(const ChainFrame& frame);
 

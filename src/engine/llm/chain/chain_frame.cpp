@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "common/base/byte_reader.h"
 #include "engine/gguf/half.h"
 
 namespace weft::llm {
@@ -14,44 +15,9 @@ constexpr std::uint8_t format = 1;
 constexpr std::size_t message_bytes_max = 1024;
 constexpr std::size_t block = 32;  // Numbers with a scale of their own.
 
-void append_float(ByteVector& out, float value) { append_le(out, std::bit_cast<std::uint32_t>(value)); }
-
-// Reads values one after the other; beyond the end everything is zero and `whole` is false.
-class Reader {
- public:
-  explicit Reader(ByteSpan bytes) : bytes_(bytes) {}
-
-  template <class Integer>
-  Integer integer() {
-    Integer value = 0;
-    if (rest() < sizeof(Integer)) {
-      whole_ = false;
-      at_ = bytes_.size();
-      return value;
-    }
-    for (std::size_t i = 0; i < sizeof(Integer); ++i) value = static_cast<Integer>(value | static_cast<Integer>(bytes_[at_++]) << (8 * i));
-    return value;
-  }
-  float number() { return std::bit_cast<float>(integer<std::uint32_t>()); }
-  // A count of items of `bytes` each that are really there.
-  std::size_t count(std::size_t bytes) {
-    const std::size_t items = integer<std::uint32_t>();
-    if (items > rest() / bytes) whole_ = false;
-    return whole_ ? items : 0;
-  }
-  ByteSpan take(std::size_t bytes) {
-    const ByteSpan out = bytes_.subspan(at_, bytes);
-    at_ += bytes;
-    return out;
-  }
-  [[nodiscard]] std::size_t rest() const { return bytes_.size() - at_; }
-  [[nodiscard]] bool whole() const { return whole_; }
-
- private:
-  ByteSpan bytes_;
-  std::size_t at_ = 0;
-  bool whole_ = true;
-};
+void append_float(ByteVector& out, float value) {
+  append_le(out, std::bit_cast<std::uint32_t>(value));
+}
 
 void append_values(ByteVector& out, std::span<const float> values, Wire wire) {
   if (wire == Wire::i8) {
@@ -80,7 +46,7 @@ void append_values(ByteVector& out, std::span<const float> values, Wire wire) {
 }
 
 // As many as the bytes that are there can hold.
-std::vector<float> read_values(Reader& in, Wire wire) {
+std::vector<float> read_values(ByteReader& in, Wire wire) {
   std::vector<float> values(in.count(wire == Wire::f32 ? 4 : wire == Wire::f16 ? 2 : 1));
   if (wire == Wire::i8) {
     for (std::size_t at = 0; at < values.size(); at += block) {
@@ -89,7 +55,9 @@ std::vector<float> read_values(Reader& in, Wire wire) {
         values[i] = step * static_cast<float>(static_cast<std::int8_t>(in.integer<std::uint8_t>()));
     }
   } else {
-    for (float& value : values) value = wire == Wire::f16 ? gguf::half_to_float(in.integer<std::uint16_t>()) : in.number();
+    for (float& value : values)
+      value =
+          wire == Wire::f16 ? gguf::half_to_float(in.integer<std::uint16_t>()) : in.real<float>();
   }
   return values;
 }
@@ -106,15 +74,15 @@ void append_sampling(ByteVector& out, const Sampling& sampling) {
   append_le(out, sampling.seed);
 }
 
-Sampling read_sampling(Reader& in) {
+Sampling read_sampling(ByteReader& in) {
   Sampling sampling;
-  sampling.temperature = in.number();
+  sampling.temperature = in.real<float>();
   sampling.top_k = in.integer<std::uint32_t>();
-  sampling.top_p = in.number();
-  sampling.min_p = in.number();
-  sampling.repetition_penalty = in.number();
-  sampling.presence_penalty = in.number();
-  sampling.frequency_penalty = in.number();
+  sampling.top_p = in.real<float>();
+  sampling.min_p = in.real<float>();
+  sampling.repetition_penalty = in.real<float>();
+  sampling.presence_penalty = in.real<float>();
+  sampling.frequency_penalty = in.real<float>();
   sampling.penalty_window = in.integer<std::uint32_t>();
   sampling.seed = in.integer<std::uint64_t>();
   return sampling;
@@ -123,10 +91,12 @@ Sampling read_sampling(Reader& in) {
 }  // namespace
 
 ByteVector encode(const ChainFrame& frame, Wire wire) {
-  // Logits and log-probabilities are not made smaller: there are few of them, and somebody compares them.
+  // Logits and log-probabilities are not made smaller: there are few of them, and callers compare
+  // them.
   if (frame.kind != ChainFrame::Kind::pass) wire = Wire::f32;
   ByteVector out;
-  out.reserve(40 + 4 * frame.tokens.size() + (wire == Wire::f32 ? 4 : 2) * frame.values.size() + frame.message.size());
+  out.reserve(40 + 4 * frame.tokens.size() + (wire == Wire::f32 ? 4 : 2) * frame.values.size() +
+              frame.message.size());
   out.push_back(format);
   out.push_back(static_cast<std::uint8_t>(frame.kind));
   out.push_back(static_cast<std::uint8_t>(frame.want));
@@ -147,14 +117,17 @@ ByteVector encode(const ChainFrame& frame, Wire wire) {
 }
 
 Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
-  const auto broken = [](std::string_view what) { return fail(ErrorCode::invalid_argument, "A frame of a chain {}.", what); };
+  const auto broken = [](std::string_view what) {
+    return fail(ErrorCode::invalid_argument, "A frame of a chain {}.", what);
+  };
   if (bytes.size() > chain_frame_bytes_max) return broken("is over the bound of 16 MiB");
-  Reader in(bytes);
+  ByteReader in(bytes);
   if (in.integer<std::uint8_t>() != format) return broken("is of another format");
   const auto kind = in.integer<std::uint8_t>();
   const auto want = in.integer<std::uint8_t>();
   const auto wire = in.integer<std::uint8_t>();
-  if (kind > static_cast<std::uint8_t>(ChainFrame::Kind::fault) || want > static_cast<std::uint8_t>(ChainFrame::Want::hidden) ||
+  if (kind > static_cast<std::uint8_t>(ChainFrame::Kind::fault) ||
+      want > static_cast<std::uint8_t>(ChainFrame::Want::hidden) ||
       wire > static_cast<std::uint8_t>(Wire::i8))
     return broken("is of no kind that there is");
   ChainFrame frame;
@@ -169,12 +142,13 @@ Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
   if (frame.kind == ChainFrame::Kind::sampling) frame.sampling = read_sampling(in);
   if (frame.kind == ChainFrame::Kind::fault) {
     const auto code = in.integer<std::uint8_t>();
-    if (code > static_cast<std::uint8_t>(ErrorCode::internal)) return broken("is a fault of no kind that there is");
+    if (code > static_cast<std::uint8_t>(ErrorCode::internal))
+      return broken("is a fault of no kind that there is");
     frame.code = static_cast<ErrorCode>(code);
-    if (in.rest() > message_bytes_max) return broken("has a text that is too long");
-    frame.message = std::string(as_text(in.take(in.rest())));
+    if (in.rest_bytes() > message_bytes_max) return broken("has a text that is too long");
+    frame.message = std::string(as_text(in.take(in.rest_bytes())));
   }
-  if (!in.whole() || in.rest() != 0) return broken("is cut short, or longer than it says");
+  if (!in.at_end()) return broken("is cut short, or longer than it says");
   return frame;
 }
 

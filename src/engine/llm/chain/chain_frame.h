@@ -11,8 +11,9 @@
 
 namespace weft::llm {
 
-// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and moves probabilities a little; i8 takes
-// 34 bytes for 32 numbers (a scale in f16, its largest number as 127) and moves them more.
+// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and
+// moves probabilities a little; i8 takes 34 bytes for 32 numbers (a scale in f16, its largest
+// number as 127) and moves them more.
 enum class Wire : std::uint8_t { f32, f16, i8 };
 
 struct ChainFrame {
@@ -29,10 +30,11 @@ struct ChainFrame {
 
   Kind kind = Kind::pass;
   std::uint32_t sequence = 0;  // As the first stage numbers them.
-  std::uint32_t ticket = 0;    // Of a pass; its answer has the same.
-  std::uint32_t at = 0;        // Positions that stand before these rows; what a stage has beyond them it forgets.
+  std::uint32_t ticket = 0;    // Number of a pass; its answer has the same.
+  std::uint32_t at =
+      0;  // Positions that stand before these rows; what a stage has beyond them it forgets.
   Want want = Want::nothing;
-  std::vector<Token> tokens{};  // Of the rows: the last stage's penalties look at them.
+  std::vector<Token> tokens{};  // Tokens of the rows: the last stage's penalties look at them.
   std::vector<float> values{};  // pass: hidden states [row][embedding].
   Sampling sampling{};
   ErrorCode code = ErrorCode::internal;

@@ -4,7 +4,8 @@
 
 namespace weft::llm {
 
-std::shared_ptr<ChainStage> ChainStage::create(std::shared_ptr<Engine> engine, Options options, Lines lines) {
+std::shared_ptr<ChainStage> ChainStage::create(std::shared_ptr<Engine> engine, Options options,
+                                               Lines lines) {
   return std::shared_ptr<ChainStage>(new ChainStage(std::move(engine), options, std::move(lines)));
 }
 
@@ -13,13 +14,16 @@ ChainStage::ChainStage(std::shared_ptr<Engine> engine, Options options, Lines li
 
 Result<> ChainStage::receive(ByteSpan bytes) {
   WEFT_ASSIGN(ChainFrame frame, decode_chain_frame(bytes));
-  if (frame.kind != ChainFrame::Kind::pass && frame.kind != ChainFrame::Kind::sampling && frame.kind != ChainFrame::Kind::close)
+  if (frame.kind != ChainFrame::Kind::pass && frame.kind != ChainFrame::Kind::sampling &&
+      frame.kind != ChainFrame::Kind::close)
     return fail(ErrorCode::invalid_argument, "A stage of a chain gets an answer.");
   if (frame.values.size() != frame.tokens.size() * engine_->config().embedding)
-    return fail(ErrorCode::invalid_argument, "A stage of a chain gets {} numbers for {} rows of {}.", frame.values.size(), frame.tokens.size(),
-                engine_->config().embedding);
+    return fail(ErrorCode::invalid_argument,
+                "A stage of a chain gets {} numbers for {} rows of {}.", frame.values.size(),
+                frame.tokens.size(), engine_->config().embedding);
   if (waiting_.size() >= options_.frames_max)
-    return fail(ErrorCode::resource_exhausted, "{} frames wait at a stage of the chain already.", waiting_.size());
+    return fail(ErrorCode::resource_exhausted, "{} frames wait at a stage of the chain already.",
+                waiting_.size());
   waiting_.push_back(std::move(frame));
   if (!working_) start(work(shared_from_this()));
   return {};
@@ -50,9 +54,11 @@ Async<> ChainStage::work(std::shared_ptr<ChainStage> self) {
     const std::uint32_t sequence = frame.sequence, ticket = frame.ticket;
     const Result<> done = co_await self->handle(std::move(frame));
     if (!done) {
-      self->say(
-          self->lines_.to_first,
-          {.kind = ChainFrame::Kind::fault, .sequence = sequence, .ticket = ticket, .code = done.error().code, .message = done.error().message});
+      self->say(self->lines_.to_first, {.kind = ChainFrame::Kind::fault,
+                                        .sequence = sequence,
+                                        .ticket = ticket,
+                                        .code = done.error().code,
+                                        .message = done.error().message});
     }
   }
   self->working_ = false;
@@ -87,7 +93,9 @@ Async<Result<>> ChainStage::handle(ChainFrame frame) {
 Async<Result<>> ChainStage::pass(ChainFrame frame) {
   WEFT_CO_ASSIGN(Sequence* const sequence, sequence_of(frame.sequence));
   if (engine_->length(sequence->id) < frame.at)
-    co_return fail(ErrorCode::unavailable, "A stage has read {} positions of a sequence that is at {}.", engine_->length(sequence->id), frame.at);
+    co_return fail(ErrorCode::unavailable,
+                   "A stage has read {} positions of a sequence that is at {}.",
+                   engine_->length(sequence->id), frame.at);
   if (const auto kept = engine_->rewind(sequence->id, frame.at); kept != frame.at)
     co_return fail(ErrorCode::unavailable, "A stage cannot go back to position {}.", frame.at);
   if (!frame.tokens.empty()) {
@@ -96,7 +104,8 @@ Async<Result<>> ChainStage::pass(ChainFrame frame) {
     if (options_.last) {
       WEFT_CO_OK(co_await engine_->absorb(sequence->id, std::move(frame.values)));
     } else {
-      WEFT_CO_ASSIGN(frame.values, co_await engine_->forward(sequence->id, std::move(frame.values)));
+      WEFT_CO_ASSIGN(frame.values,
+                     co_await engine_->forward(sequence->id, std::move(frame.values)));
     }
   }
   if (options_.last) co_return co_await answer(*sequence, frame);
@@ -107,7 +116,8 @@ Async<Result<>> ChainStage::pass(ChainFrame frame) {
 Async<Result<>> ChainStage::answer(Sequence& sequence, const ChainFrame& frame) {
   if (frame.want == ChainFrame::Want::nothing) co_return Result<>();
   if (frame.want == ChainFrame::Want::hidden) {
-    ChainFrame state{.kind = ChainFrame::Kind::hidden, .sequence = frame.sequence, .ticket = frame.ticket};
+    ChainFrame state{
+        .kind = ChainFrame::Kind::hidden, .sequence = frame.sequence, .ticket = frame.ticket};
     WEFT_CO_ASSIGN(state.values, co_await engine_->last_hidden(sequence.id));
     say(lines_.to_first, state);
     co_return Result<>();
@@ -117,7 +127,8 @@ Async<Result<>> ChainStage::answer(Sequence& sequence, const ChainFrame& frame) 
     out.kind = ChainFrame::Kind::logits;
     WEFT_CO_ASSIGN(out.values, co_await engine_->logits(sequence.id));
   } else {
-    WEFT_CO_ASSIGN(const Drawn drawn, co_await engine_->draw_behind(sequence.id, sequence.sampling, sequence.tokens));
+    WEFT_CO_ASSIGN(const Drawn drawn,
+                   co_await engine_->draw_behind(sequence.id, sequence.sampling, sequence.tokens));
     out.kind = ChainFrame::Kind::drawn;
     out.tokens = {drawn.token};
     out.values = {drawn.logprob};

@@ -1,11 +1,12 @@
-// Any stage of a chain but the first: takes rows of hidden states, runs its layers over them, and hands them on; the last one
-// draws tokens instead.
+// Any stage of a chain but the first: takes rows of hidden states, runs its layers over them, and
+// hands them on; the last one draws tokens instead.
 //
 //   auto stage = ChainStage::create(engine, {.last = true}, {.onwards = ..., .to_first = ...});
 //   stage->receive(frame);
 //
-// Threading: one thread. Frames are worked off in their order, one at a time. Lifetime: a stage that is let go of ends what it is
-// at by itself; stop() makes it silent first. Bounds: frames_max wait; beyond that the stage answers with a fault.
+// Threading: one thread. Frames are worked off in their order, one at a time. Lifetime: a stage
+// that is let go of ends what it is at by itself; stop() makes it silent first. Bounds: frames_max
+// wait; beyond that the stage answers with a fault.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +32,14 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
     std::function<void(ByteVector frame)> onwards;   // Not called by the last one.
     std::function<void(ByteVector frame)> to_first;  // Answers and faults.
   };
-  [[nodiscard]] static std::shared_ptr<ChainStage> create(std::shared_ptr<Engine> engine, Options options, Lines lines);
+  [[nodiscard]] static std::shared_ptr<ChainStage> create(std::shared_ptr<Engine> engine,
+                                                          Options options, Lines lines);
 
-  // invalid_argument for what no stage before this one sends; the line is then not to be trusted further.
+  // invalid_argument for what no stage before this one sends; the line is then not to be trusted
+  // further.
   [[nodiscard]] Result<> receive(ByteSpan frame);
-  // Says nothing more; when what runs has ended, perhaps at once, closes its sequences and calls `done`.
+  // Says nothing more; when what runs has ended, perhaps at once, closes its sequences and calls
+  // `done`.
   void stop(std::function<void()> done = {});
 
  private:

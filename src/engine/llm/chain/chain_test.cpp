@@ -1,7 +1,8 @@
-// Chains of stages over a line in memory: the tokens of the whole model, several answers under way, turns that reuse what was read,
-// and answers that go on behind a loss.
+// Chains of stages over a line in memory: the tokens of the whole model, several answers under way,
+// turns that reuse what was read, and answers that go on behind a loss.
 #include <algorithm>
 
+#include "common/base/format.h"
 #include "engine/llm/chain/chain_engine.h"
 #include "engine/llm/chain/chain_stage.h"
 #include "engine/llm/cpu/cpu_engine.h"
@@ -17,12 +18,15 @@ struct Parts {
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer;
 
   std::shared_ptr<Engine> engine(LayerRange layers, std::uint32_t sequences = 4) const {
-    return create_cpu_engine(model->model, *model->source, {.layers = layers, .context = 256, .sequences = sequences, .kv = KvFormat::f32}, 1)
+    return create_cpu_engine(
+               model->model, *model->source,
+               {.layers = layers, .context = 256, .sequences = sequences, .kv = KvFormat::f32}, 1)
         .value();
   }
   std::vector<Token> question(std::string_view text) const {
     return tokenizer
-        ->encode("<|start_header_id|>user<|end_header_id|>\n\n" + std::string(text) + "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+        ->encode("<|start_header_id|>user<|end_header_id|>\n\n" + std::string(text) +
+                     "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
                  {.add_special = true, .parse_special = true})
         .value();
   }
@@ -35,18 +39,23 @@ Parts open_parts(const std::string& name) {
   return parts;
 }
 
-// Stages with the layers between `cuts`, and frames that wait until deliver(); `frames` counts those that went onwards.
+// Stages with the layers between `cuts`, and frames that wait until deliver(); `frames` counts
+// those that went onwards.
 struct Chain {
-  explicit Chain(const Parts& parts, const std::vector<std::uint32_t>& cuts, ChainEngine::Options options = {}) {
+  explicit Chain(const Parts& parts, const std::vector<std::uint32_t>& cuts,
+                 ChainEngine::Options options = {}) {
     const std::uint32_t layers = parts.model->model.config.layers;
     first = parts.engine({0, cuts[0]});
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       const bool last = i + 1 == cuts.size();
-      stages.push_back(ChainStage::create(parts.engine({cuts[i], last ? layers : cuts[i + 1]}), {.last = last, .wire = options.wire},
-                                          {.onwards = [this, i](ByteVector frame) { pass(i + 1, frame); },
-                                           .to_first = [this](ByteVector frame) { answered = engine->receive(frame); }}));
+      stages.push_back(ChainStage::create(
+          parts.engine({cuts[i], last ? layers : cuts[i + 1]}),
+          {.last = last, .wire = options.wire},
+          {.onwards = [this, i](ByteVector frame) { pass(i + 1, frame); },
+           .to_first = [this](ByteVector frame) { answered = engine->receive(frame); }}));
     }
-    engine = std::make_unique<ChainEngine>(*first, options, [this](ByteVector frame) { pass(0, frame); });
+    engine = std::make_unique<ChainEngine>(*first, options,
+                                           [this](ByteVector frame) { pass(0, frame); });
   }
   void pass(std::size_t stage, const ByteVector& frame) {
     ++frames;
@@ -72,16 +81,24 @@ std::vector<Token> ids(const Generation& generation) {
 }
 
 class Chains : public testing::TestWithParam<std::pair<const char*, std::vector<std::uint32_t>>> {};
-INSTANTIATE_TEST_SUITE_P(Models, Chains,
-                         testing::Values(std::pair{"tiny-llama-chat-q8_0", std::vector<std::uint32_t>{2}},
-                                         std::pair{"tiny-llama-chat-q8_0", std::vector<std::uint32_t>{1, 3}},
-                                         std::pair{"tiny-qwen35-chat-q8_0", std::vector<std::uint32_t>{1, 2}}));
+INSTANTIATE_TEST_SUITE_P(
+    Models, Chains,
+    testing::Values(std::pair{"tiny-llama-chat-q8_0", std::vector<std::uint32_t>{2}},
+                    std::pair{"tiny-llama-chat-q8_0", std::vector<std::uint32_t>{1, 3}},
+                    std::pair{"tiny-qwen35-short-q4_k_m", std::vector<std::uint32_t>{1, 2}},
+                    std::pair{"tiny-qwen3-random-f16", std::vector<std::uint32_t>{1, 2}},
+                    std::pair{"tiny-gemma3-random-q8_0", std::vector<std::uint32_t>{1, 2}},
+                    std::pair{"tiny-qwen35-chat-q8_0", std::vector<std::uint32_t>{1, 2}}));
 
 TEST_P(Chains, AnswerWithTheTokensOfTheWhole) {
   const auto [name, cuts] = GetParam();
-  if (!weft::test::find_data(std::string("models/") + name + ".gguf")) GTEST_SKIP() << "no " << name;
+  if (!weft::test::find_data(std::string("models/") + name + ".gguf"))
+    GTEST_SKIP() << "no " << name;
   const Parts parts = open_parts(name);
-  const auto prompt = parts.tokenizer->encode("The capital of Japan is", {.add_special = true, .parse_special = true}).value();
+  const auto prompt =
+      parts.tokenizer
+          ->encode("The capital of Japan is", {.add_special = true, .parse_special = true})
+          .value();
   const auto whole = parts.engine({}, 1);
   Generator alone(*whole, *parts.tokenizer);
   Chain chain(parts, cuts);
@@ -89,7 +106,9 @@ TEST_P(Chains, AnswerWithTheTokensOfTheWhole) {
     Generator generator(*chain.engine, *parts.tokenizer);
     for (const Request& request :
          {Request{.prompt = prompt, .tokens_max = 24},
-          Request{.prompt = prompt, .tokens_max = 24, .sampling = {.temperature = 0.8F, .presence_penalty = 0.5F, .seed = 3}},
+          Request{.prompt = prompt,
+                  .tokens_max = 24,
+                  .sampling = {.temperature = 0.8F, .presence_penalty = 0.5F, .seed = 3}},
           Request{.prompt = prompt, .tokens_max = 8, .top = 3}}) {
       const auto expected = run_now(alone.generate(request));
       const auto answer = run_now(generator.generate(request));
@@ -109,7 +128,8 @@ TEST(Chain, AnswersManyAtOnceAndReusesWhatItHasRead) {
   Chain chain(parts, {1, 2}, {.rows_max = 5});
   Generator generator(*chain.engine, *parts.tokenizer);
   std::vector<std::string> texts;
-  for (const char* text : {"What is the capital of Japan?", "What is the capital of France?", "What is the capital of Japan?"}) {
+  for (const char* text : {"What is the capital of Japan?", "What is the capital of France?",
+                           "What is the capital of Japan?"}) {
     const auto take = [&](Result<Generation> done) { texts.push_back(done.value().text); };
     ASSERT_TRUE(generator.add({.prompt = parts.question(text)}, {}, take).has_value());
   }
@@ -117,16 +137,22 @@ TEST(Chain, AnswersManyAtOnceAndReusesWhatItHasRead) {
   ASSERT_EQ(texts.size(), 3u);
   EXPECT_EQ(std::ranges::count(texts, "The capital of Japan is Tokyo."), 2);
 
-  const auto again = run_now(generator.generate({.prompt = parts.question("What is the capital of Japan?")}));
+  const auto again =
+      run_now(generator.generate({.prompt = parts.question("What is the capital of Japan?")}));
   EXPECT_EQ(again->text, "The capital of Japan is Tokyo.");
   EXPECT_GT(again->reused_tokens, 15u);
 }
 
 TEST(Chain, GoesOnBehindALossWithTheSameTokens) {
   const Parts parts = open_parts("tiny-llama-chat-q8_0");
-  const auto prompt = parts.tokenizer->encode("KING RICHARD III:\nNow is the winter of", {.add_special = true, .parse_special = true}).value();
+  const auto prompt = parts.tokenizer
+                          ->encode("KING RICHARD III:\nNow is the winter of",
+                                   {.add_special = true, .parse_special = true})
+                          .value();
   for (const bool sampled : {false, true}) {
-    Request request{.prompt = prompt, .tokens_max = 40, .sampling = {.temperature = sampled ? 0.9F : 0.0F, .seed = 11}};
+    Request request{.prompt = prompt,
+                    .tokens_max = 40,
+                    .sampling = {.temperature = sampled ? 0.9F : 0.0F, .seed = 11}};
     std::string heard;
     request.on_token = [&](const GeneratedToken&, std::string_view text) { heard += text; };
     Chain unbroken(parts, {1, 3});
@@ -170,22 +196,26 @@ TEST(Chain, GoesOnBehindALossWithTheSameTokens) {
   }
 }
 
-// Fewer bytes between stages move probabilities: a greedy answer may leave that of the whole model, but only where two tokens were nearly
-// as good.
+// Fewer bytes between stages move probabilities: a greedy answer may leave that of the whole model,
+// but only where two tokens were nearly as good.
 TEST(Chain, WithFewerBytesLeavesTheAnswerOnlyWhereTwoTokensAreNearlyAsGood) {
-  for (const char* name : {"tiny-llama-chat-q8_0", "tiny-qwen2-chat-q8_0", "tiny-qwen35-chat-q8_0"}) {
+  for (const char* name :
+       {"tiny-llama-chat-q8_0", "tiny-qwen2-chat-q8_0", "tiny-qwen35-chat-q8_0"}) {
     if (!weft::test::find_data(std::string("models/") + name + ".gguf")) continue;
     const Parts parts = open_parts(name);
     for (const Wire wire : {Wire::f16, Wire::i8}) {
       // Measured gaps at the first difference; natural logarithm.
       const double gap_max = wire == Wire::f16 ? 0.01 : 0.1;
       std::size_t same = 0, all = 0;
-      for (const char* text : {"The capital of Japan is", "KING RICHARD III:\nNow is the winter of", "Once upon a time", "Two and two are"}) {
-        const auto prompt = parts.tokenizer->encode(text, {.add_special = true, .parse_special = true}).value();
+      for (const char* text : {"The capital of Japan is", "KING RICHARD III:\nNow is the winter of",
+                               "Once upon a time", "Two and two are"}) {
+        const auto prompt =
+            parts.tokenizer->encode(text, {.add_special = true, .parse_special = true}).value();
         const auto ask = [&](Wire values) {
           Chain chain(parts, {1, 2}, {.wire = values});
           Generator generator(*chain.engine, *parts.tokenizer);
-          return run_now(generator.generate({.prompt = prompt, .tokens_max = 48, .top = 2})).value();
+          return run_now(generator.generate({.prompt = prompt, .tokens_max = 48, .top = 2}))
+              .value();
         };
         const Generation whole = ask(Wire::f32), small = ask(wire);
         all += whole.tokens.size();
@@ -195,11 +225,13 @@ TEST(Chain, WithFewerBytesLeavesTheAnswerOnlyWhereTwoTokensAreNearlyAsGood) {
             continue;
           }
           const auto& top = whole.tokens[i].top;
-          EXPECT_LT(top[0].logprob - top[1].logprob, gap_max) << name << ", " << text << ", token " << i;
+          EXPECT_LT(top[0].logprob - top[1].logprob, gap_max)
+              << name << ", " << text << ", token " << i;
           break;
         }
       }
-      std::printf("%s, %s: %zu of %zu greedy tokens before the first difference\n", name, wire == Wire::f16 ? "f16" : "i8", same, all);
+      std::printf("%s, %s: %zu of %zu greedy tokens before the first difference\n", name,
+                  wire == Wire::f16 ? "f16" : "i8", same, all);
     }
   }
 }
@@ -209,15 +241,29 @@ TEST(Chain, RefusesWhatNoStageSends) {
   Chain chain(parts, {2});
   EXPECT_FALSE(chain.engine->receive(as_bytes(std::string_view("nonsense"))).has_value());
   EXPECT_FALSE(chain.engine->receive(encode({.kind = ChainFrame::Kind::pass})).has_value());
-  EXPECT_FALSE(chain.engine->receive(encode({.kind = ChainFrame::Kind::drawn, .tokens = {1 << 20}, .values = {0}})).has_value());
+  EXPECT_FALSE(
+      chain.engine
+          ->receive(encode({.kind = ChainFrame::Kind::drawn, .tokens = {1 << 20}, .values = {0}}))
+          .has_value());
   EXPECT_FALSE(chain.stages[0]->receive(encode({.kind = ChainFrame::Kind::drawn})).has_value());
-  EXPECT_EQ(chain.stages[0]->receive(encode({.kind = ChainFrame::Kind::pass, .tokens = {1}, .values = {0.5F}})).error().message,
-            std::format("A stage of a chain gets 1 numbers for 1 rows of {}.", parts.model->model.config.embedding));
+  EXPECT_EQ(chain.stages[0]
+                ->receive(encode({.kind = ChainFrame::Kind::pass, .tokens = {1}, .values = {0.5F}}))
+                .error()
+                .message,
+            weft::format("A stage of a chain gets 1 numbers for 1 rows of {}.",
+                         parts.model->model.config.embedding));
   // Rows behind positions that it never read.
   const SequenceId sequence = chain.engine->open().value();
   const std::vector<float> row(parts.model->model.config.embedding);
-  ASSERT_TRUE(chain.stages[0]->receive(encode({.kind = ChainFrame::Kind::pass, .sequence = 0, .at = 7, .tokens = {1}, .values = row})).has_value());
-  EXPECT_EQ(run_now(chain.engine->append(sequence, {1})).error().message, "A stage has read 0 positions of a sequence that is at 7.");
+  ASSERT_TRUE(chain.stages[0]
+                  ->receive(encode({.kind = ChainFrame::Kind::pass,
+                                    .sequence = 0,
+                                    .at = 7,
+                                    .tokens = {1},
+                                    .values = row}))
+                  .has_value());
+  EXPECT_EQ(run_now(chain.engine->append(sequence, {1})).error().message,
+            "A stage has read 0 positions of a sequence that is at 7.");
   EXPECT_EQ(run_now(chain.engine->draw({sequence}, 0)).error().code, ErrorCode::unavailable);
 }
 

@@ -1,6 +1,7 @@
 #include "engine/llm/cpu/attention_layer.h"
 
-#include <cmath>
+#include <algorithm>
+#include <cstdint>
 
 #include "engine/kernels/reference/activation.h"
 #include "engine/kernels/reference/attention.h"
@@ -11,11 +12,6 @@ namespace weft::llm {
 namespace reference = kernels::reference;
 namespace {
 
-Result<std::vector<float>> read_optional(const gguf::Source& source, Weight weight) {
-  if (weight == nullptr) return std::vector<float>();
-  return read_floats(source, *weight);
-}
-
 void add_bias(std::span<float> rows, std::span<const float> bias) {
   if (bias.empty()) return;
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] += bias[i % bias.size()];
@@ -23,8 +19,10 @@ void add_bias(std::span<float> rows, std::span<const float> bias) {
 
 }  // namespace
 
-Result<std::unique_ptr<CpuLayer>> AttentionLayer::load(const gguf::Source& source, const Config&, const Attention& weights) {
+Result<std::unique_ptr<CpuLayer>> AttentionLayer::load(const gguf::Source& source, const Config&,
+                                                       const Attention& weights) {
   auto out = std::make_unique<AttentionLayer>();
+  out->local_ = weights.local;
   WEFT_ASSIGN(out->q_, Matrix::load(source, *weights.q));
   WEFT_ASSIGN(out->k_, Matrix::load(source, *weights.k));
   WEFT_ASSIGN(out->v_, Matrix::load(source, *weights.v));
@@ -37,15 +35,26 @@ Result<std::unique_ptr<CpuLayer>> AttentionLayer::load(const gguf::Source& sourc
   return out;
 }
 
+// Turns a head to its position.
+void AttentionLayer::turn(const Pass& pass, std::size_t row, std::span<float> head) const {
+  const Rope& rope = local_ ? pass.config.local->rope : pass.config.rope;
+  reference::rotate(head, local_ ? rope.frequencies : pass.frequencies,
+                    pass.position + static_cast<std::uint32_t>(row),
+                    rope.pairs == Rope::Pairs::adjacent ? reference::RotaryPairs::adjacent
+                                                        : reference::RotaryPairs::halves,
+                    rope.amplitude);
+}
+
 // Norms and turns the new keys and puts them and the values behind those of the cache.
-void AttentionLayer::store(const Pass& pass, KvState& state, std::span<float> keys, std::span<float> values) const {
+void AttentionLayer::store(const Pass& pass, KvState& state, std::span<float> keys,
+                           std::span<float> values) const {
   const AttentionShape& shape = pass.config.attention;
-  const auto pairs = pass.config.rope.pairs == Rope::Pairs::adjacent ? reference::RotaryPairs::adjacent : reference::RotaryPairs::halves;
   for (std::size_t i = 0; i < pass.count; ++i) {
     for (std::size_t h = 0; h < shape.kv_heads; ++h) {
-      const std::span<float> head = keys.subspan(i * shape.kv_rows() + h * shape.head_dim, shape.head_dim);
+      const std::span<float> head =
+          keys.subspan(i * shape.kv_rows() + h * shape.head_dim, shape.head_dim);
       if (!k_norm_.empty()) reference::rms_norm(head, k_norm_, pass.config.norm_epsilon, head);
-      reference::rotate(head, pass.frequencies, pass.position + static_cast<std::uint32_t>(i), pairs);
+      turn(pass, i, head);
     }
   }
   round_to(pass.kv, keys);
@@ -56,7 +65,8 @@ void AttentionLayer::store(const Pass& pass, KvState& state, std::span<float> ke
   state.values.insert(state.values.end(), values.begin(), values.end());
 }
 
-std::vector<float> AttentionLayer::mix(const Pass& pass, LayerState& layer_state, std::span<const float> x) const {
+std::vector<float> AttentionLayer::mix(const Pass& pass, LayerState& layer_state,
+                                       std::span<const float> x) const {
   auto& state = std::get<KvState>(layer_state);
   const AttentionShape& shape = pass.config.attention;
   const std::size_t dim = shape.head_dim, q_stride = dim * (shape.gated ? 2 : 1);
@@ -69,9 +79,8 @@ std::vector<float> AttentionLayer::mix(const Pass& pass, LayerState& layer_state
   add_bias(v, v_bias_);
   store(pass, state, k, v);
 
-  const auto pairs = pass.config.rope.pairs == Rope::Pairs::adjacent ? reference::RotaryPairs::adjacent : reference::RotaryPairs::halves;
+  const std::size_t window = local_ ? pass.config.local->window : SIZE_MAX;
   const std::size_t group = shape.heads / shape.kv_heads;
-  const float scale = 1 / std::sqrt(static_cast<float>(dim));
   std::vector<float> mixed(pass.count * shape.heads * dim);
   const auto work = [&](std::size_t begin, std::size_t end) {
     std::vector<float> scores(pass.position + pass.count);
@@ -79,11 +88,13 @@ std::vector<float> AttentionLayer::mix(const Pass& pass, LayerState& layer_state
       const std::size_t i = task / shape.heads, h = task % shape.heads;
       const std::span<float> query = std::span(q).subspan(i * shape.q_rows() + h * q_stride, dim);
       if (!q_norm_.empty()) reference::rms_norm(query, q_norm_, pass.config.norm_epsilon, query);
-      reference::rotate(query, pass.frequencies, pass.position + static_cast<std::uint32_t>(i), pairs);
-      const std::size_t positions = pass.position + i + 1, offset = h / group * dim;
+      turn(pass, i, query);
+      const std::size_t behind = pass.position + i + 1, positions = std::min(behind, window),
+                        offset = (behind - positions) * shape.kv_rows() + h / group * dim;
       const std::span<float> out = std::span(mixed).subspan(task * dim, dim);
       reference::attention(query, {state.keys.data() + offset, shape.kv_rows(), positions},
-                           {state.values.data() + offset, shape.kv_rows(), positions}, scale, scores, out);
+                           {state.values.data() + offset, shape.kv_rows(), positions}, shape.scale,
+                           scores, out);
       if (shape.gated) {
         const float* gate = query.data() + dim;
         for (std::size_t e = 0; e < dim; ++e) out[e] *= reference::sigmoid(gate[e]);

@@ -24,14 +24,17 @@ struct Sequence {
   std::vector<LayerState> layers;
   std::optional<Token> pending;    // Drawn, and not yet in the layers.
   std::vector<float> last_hidden;  // Behind the last layer, of the last position.
-  std::vector<float> logits;       // Of last_hidden; empty before somebody asks.
+  std::vector<float> logits;       // From last_hidden; empty until they are asked for.
   Sampling sampling;
 };
 
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const Model& model, EngineOptions options, std::size_t threads)
-      : config_(model.config), options_(options), workers_(threads), sequences_(options.sequences) {}
+      : config_(model.config),
+        options_(options),
+        workers_(threads),
+        sequences_(options.sequences) {}
 
   [[nodiscard]] Result<> load(const Model& model, const gguf::Source& source);
 
@@ -47,10 +50,14 @@ class CpuEngine final : public Engine {
   Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
   Async<Result<std::vector<float>>> logits(SequenceId id) override;
   Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
-  Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences, std::uint32_t more) override;
-  void set_sampling(SequenceId id, const Sampling& sampling) override { at(id).sampling = sampling; }
+  Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
+                                         std::uint32_t more) override;
+  void set_sampling(SequenceId id, const Sampling& sampling) override {
+    at(id).sampling = sampling;
+  }
   Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden) override;
-  Async<Result<std::vector<float>>> forward_tokens(SequenceId id, std::vector<Token> tokens) override;
+  Async<Result<std::vector<float>>> forward_tokens(SequenceId id,
+                                                   std::vector<Token> tokens) override;
 
  private:
   [[nodiscard]] std::size_t index(SequenceId id) const {
@@ -105,9 +112,11 @@ void CpuEngine::reset(Sequence& sequence) const {
 }
 
 Result<SequenceId> CpuEngine::open() {
-  const auto free = std::ranges::find_if(sequences_, [](const auto& slot) { return !slot.has_value(); });
+  const auto free =
+      std::ranges::find_if(sequences_, [](const auto& slot) { return !slot.has_value(); });
   if (free == sequences_.end())
-    return fail(ErrorCode::resource_exhausted, "All {} sequences are in use (EngineOptions::sequences).", sequences_.size());
+    return fail(ErrorCode::resource_exhausted,
+                "All {} sequences are in use (EngineOptions::sequences).", sequences_.size());
   reset(free->emplace());
   return static_cast<SequenceId>(free - sequences_.begin());
 }
@@ -140,8 +149,9 @@ std::uint32_t CpuEngine::rewind(SequenceId id, std::uint32_t wanted) {
 Result<> CpuEngine::fits(const Sequence& sequence, std::size_t more) const {
   const std::size_t used = sequence.length + (sequence.pending ? 1 : 0);
   if (used + more > options_.context)
-    return fail(ErrorCode::resource_exhausted, "{} behind {} {} not fit into the context of {} (--context).", counted(more, "token"), used,
-                more == 1 ? "does" : "do", options_.context);
+    return fail(ErrorCode::resource_exhausted,
+                "{} behind {} {} not fit into the context of {} (--context).",
+                counted(more, "token"), used, more == 1 ? "does" : "do", options_.context);
   return {};
 }
 
@@ -149,11 +159,15 @@ Result<std::vector<float>> CpuEngine::embed(std::span<const Token> tokens) const
   check(token_embedding_.has_value(), "tokens go to the engine with the first layer");
   for (const Token token : tokens) {
     if (token < 0 || static_cast<std::uint32_t>(token) >= config_.vocabulary)
-      return fail(ErrorCode::invalid_argument, "{} is no token of the model, which has {}.", token, config_.vocabulary);
+      return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
+                  token, config_.vocabulary);
   }
   std::vector<float> hidden(tokens.size() * config_.embedding);
   for (std::size_t i = 0; i < tokens.size(); ++i)
-    token_embedding_->row(static_cast<std::size_t>(tokens[i]), std::span(hidden).subspan(i * config_.embedding, config_.embedding));
+    token_embedding_->row(static_cast<std::size_t>(tokens[i]),
+                          std::span(hidden).subspan(i * config_.embedding, config_.embedding));
+  if (config_.embedding_scale != 1)
+    for (float& value : hidden) value *= config_.embedding_scale;
   return hidden;
 }
 
@@ -163,7 +177,8 @@ void CpuEngine::run_layers(Sequence& sequence, std::span<float> hidden) {
     const std::size_t part = std::min(chunk_max, count - begin);
     const Pass pass{config_, frequencies_, options_.kv, workers_, sequence.length, part};
     const std::span<float> rows = hidden.subspan(begin * width, part * width);
-    for (std::size_t i = 0; i < layers_.size(); ++i) layers_[i]->run(pass, sequence.layers[i], rows);
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      layers_[i]->run(pass, sequence.layers[i], rows);
     sequence.length += static_cast<std::uint32_t>(part);
   }
   sequence.logits.clear();
@@ -193,7 +208,8 @@ Async<Result<>> CpuEngine::append(SequenceId id, std::vector<Token> tokens) {
 Result<std::vector<float>> CpuEngine::logits_of(Sequence& sequence) {
   check(output_.has_value(), "logits come from the engine with the last layer");
   WEFT_OK(feed(sequence, {}));
-  if (sequence.last_hidden.empty()) return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
+  if (sequence.last_hidden.empty())
+    return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
   if (!sequence.logits.empty()) return sequence.logits;
   std::vector<float> x(config_.embedding);
   sequence.logits.resize(config_.vocabulary);
@@ -207,11 +223,13 @@ Async<Result<std::vector<float>>> CpuEngine::logits(SequenceId id) { co_return l
 Async<Result<std::vector<float>>> CpuEngine::last_hidden(SequenceId id) {
   Sequence& sequence = at(id);
   WEFT_CO_OK(feed(sequence, {}));
-  if (sequence.last_hidden.empty()) co_return fail(ErrorCode::invalid_argument, "There is no hidden state before the first token.");
+  if (sequence.last_hidden.empty())
+    co_return fail(ErrorCode::invalid_argument, "There is no hidden state before the first token.");
   co_return sequence.last_hidden;
 }
 
-Async<Result<std::vector<Drawn>>> CpuEngine::draw(std::vector<SequenceId> sequences, std::uint32_t) {
+Async<Result<std::vector<Drawn>>> CpuEngine::draw(std::vector<SequenceId> sequences,
+                                                  std::uint32_t) {
   std::vector<Drawn> drawn;
   for (const SequenceId id : sequences) {
     Sequence& sequence = at(id);
@@ -228,13 +246,15 @@ Async<Result<std::vector<Drawn>>> CpuEngine::draw(std::vector<SequenceId> sequen
 Async<Result<std::vector<float>>> CpuEngine::forward(SequenceId id, std::vector<float> hidden) {
   Sequence& sequence = at(id);
   if (hidden.empty() || hidden.size() % config_.embedding != 0)
-    co_return fail(ErrorCode::invalid_argument, "{} numbers are no hidden states of {} each.", hidden.size(), config_.embedding);
+    co_return fail(ErrorCode::invalid_argument, "{} numbers are no hidden states of {} each.",
+                   hidden.size(), config_.embedding);
   WEFT_CO_OK(fits(sequence, hidden.size() / config_.embedding));
   run_layers(sequence, hidden);
   co_return hidden;
 }
 
-Async<Result<std::vector<float>>> CpuEngine::forward_tokens(SequenceId id, std::vector<Token> tokens) {
+Async<Result<std::vector<float>>> CpuEngine::forward_tokens(SequenceId id,
+                                                            std::vector<Token> tokens) {
   Sequence& sequence = at(id);
   check(!sequence.pending, "a sequence that is drawn from has all layers");
   if (tokens.empty()) co_return std::vector<float>();
@@ -247,7 +267,9 @@ Async<Result<std::vector<float>>> CpuEngine::forward_tokens(SequenceId id, std::
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> create_cpu_engine(const Model& model, const gguf::Source& source, const EngineOptions& options, std::size_t threads) {
+Result<std::unique_ptr<Engine>> create_cpu_engine(const Model& model, const gguf::Source& source,
+                                                  const EngineOptions& options,
+                                                  std::size_t threads) {
   WEFT_ASSIGN(const EngineOptions completed, complete(options, model.config));
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   auto engine = std::make_unique<CpuEngine>(model, completed, threads);

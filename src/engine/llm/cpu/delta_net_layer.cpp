@@ -9,7 +9,9 @@
 namespace weft::llm {
 namespace reference = kernels::reference;
 
-Result<std::unique_ptr<CpuLayer>> DeltaNetLayer::load(const gguf::Source& source, const Config& config, const DeltaNet& weights) {
+Result<std::unique_ptr<CpuLayer>> DeltaNetLayer::load(const gguf::Source& source,
+                                                      const Config& config,
+                                                      const DeltaNet& weights) {
   auto out = std::make_unique<DeltaNetLayer>();
   out->shape_ = *config.delta_net;
   WEFT_ASSIGN(out->qkv_, Matrix::load(source, *weights.qkv));
@@ -31,8 +33,8 @@ LayerState DeltaNetLayer::create_state() const {
   return state;
 }
 
-void DeltaNetLayer::step(const Pass& pass, std::span<float> state, std::span<const float> conv, std::size_t head, float alpha, float beta,
-                         std::span<float> out) const {
+void DeltaNetLayer::step(const Pass& pass, std::span<float> state, std::span<const float> conv,
+                         std::size_t head, float alpha, float beta, std::span<float> out) const {
   const std::size_t key_head = head % shape_.key_heads, dim = shape_.key_dim;
   std::vector<float> query(conv.begin() + static_cast<std::ptrdiff_t>(key_head * dim),
                            conv.begin() + static_cast<std::ptrdiff_t>((key_head + 1) * dim));
@@ -53,10 +55,13 @@ void DeltaNetLayer::step(const Pass& pass, std::span<float> state, std::span<con
   reference::rms_norm(out, norm_, pass.config.norm_epsilon, out);
 }
 
-std::vector<float> DeltaNetLayer::mix(const Pass& pass, LayerState& layer_state, std::span<const float> x) const {
+std::vector<float> DeltaNetLayer::mix(const Pass& pass, LayerState& layer_state,
+                                      std::span<const float> x) const {
   auto& state = std::get<DeltaState>(layer_state);
-  const std::size_t heads = shape_.value_heads, value_dim = shape_.value_dim, values = shape_.value_rows(), conv_rows = shape_.conv_rows();
-  std::vector<float> conv(pass.count * conv_rows), gate(pass.count * values), alpha(pass.count * heads), beta(alpha.size());
+  const std::size_t heads = shape_.value_heads, value_dim = shape_.value_dim,
+                    values = shape_.value_rows(), conv_rows = shape_.conv_rows();
+  std::vector<float> conv(pass.count * conv_rows), gate(pass.count * values),
+      alpha(pass.count * heads), beta(alpha.size());
   qkv_.multiply(x, conv, pass.workers);
   gate_.multiply(x, gate, pass.workers);
   alpha_.multiply(x, alpha, pass.workers);
@@ -64,13 +69,15 @@ std::vector<float> DeltaNetLayer::mix(const Pass& pass, LayerState& layer_state,
 
   std::vector<float> mixed(pass.count * values);
   for (std::size_t i = 0; i < pass.count; ++i)
-    reference::convolve(std::span(conv).subspan(i * conv_rows, conv_rows), state.history, conv_, shape_.conv_taps);
+    reference::convolve(std::span(conv).subspan(i * conv_rows, conv_rows), state.history, conv_,
+                        shape_.conv_taps);
   pass.workers.share(heads, [&](std::size_t begin, std::size_t end) {
     const std::size_t state_size = std::size_t{shape_.key_dim} * value_dim;
     for (std::size_t h = begin; h < end; ++h) {
       for (std::size_t i = 0; i < pass.count; ++i) {
-        step(pass, std::span(state.state).subspan(h * state_size, state_size), std::span(conv).subspan(i * conv_rows, conv_rows), h,
-             alpha[i * heads + h], beta[i * heads + h], std::span(mixed).subspan(i * values + h * value_dim, value_dim));
+        step(pass, std::span(state.state).subspan(h * state_size, state_size),
+             std::span(conv).subspan(i * conv_rows, conv_rows), h, alpha[i * heads + h],
+             beta[i * heads + h], std::span(mixed).subspan(i * values + h * value_dim, value_dim));
       }
     }
   });

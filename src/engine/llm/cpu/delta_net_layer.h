@@ -7,16 +7,19 @@ namespace weft::llm {
 // A gated DeltaNet: a convolution over the last positions, then a recurrent state for every head.
 class DeltaNetLayer final : public CpuLayer {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<CpuLayer>> load(const gguf::Source& source, const Config& config, const DeltaNet& weights);
+  [[nodiscard]] static Result<std::unique_ptr<CpuLayer>> load(const gguf::Source& source,
+                                                              const Config& config,
+                                                              const DeltaNet& weights);
   [[nodiscard]] LayerState create_state() const override;
 
  protected:
-  [[nodiscard]] std::vector<float> mix(const Pass& pass, LayerState& state, std::span<const float> x) const override;
+  [[nodiscard]] std::vector<float> mix(const Pass& pass, LayerState& state,
+                                       std::span<const float> x) const override;
 
  private:
   // One position of one value head.
-  void step(const Pass& pass, std::span<float> state, std::span<const float> conv, std::size_t head, float alpha, float beta,
-            std::span<float> out) const;
+  void step(const Pass& pass, std::span<float> state, std::span<const float> conv, std::size_t head,
+            float alpha, float beta, std::span<float> out) const;
 
   DeltaNetShape shape_;
   Matrix qkv_, gate_, beta_, alpha_, output_;

@@ -1,7 +1,9 @@
-// The small models of every format answer on the CPU what llama.cpp answers in f32: the same tokens, the same probabilities.
+// The small models of every format answer on the CPU what llama.cpp answers in f32: the same
+// tokens of a prompt, the same tokens behind it, the same probabilities.
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/run_now.h"
 #include "engine/llm/test_expected.h"
+#include "engine/tokenizer/tokenizer.h"
 
 namespace weft::llm {
 namespace {
@@ -23,6 +25,13 @@ TEST_P(Expected, AnswersAsLlamaCpp) {
   const auto engine = create_cpu_engine((*model)->model, *(*model)->source, {.kv = KvFormat::f32});
   ASSERT_TRUE(engine.has_value()) << engine.error().message;
 
+  const auto tokenizer = tokenizer::Tokenizer::create((*model)->file.metadata);
+  ASSERT_TRUE(tokenizer.has_value()) << tokenizer.error().message;
+  for (const test::ExpectedCase& one : *cases)
+    EXPECT_EQ((*tokenizer)->encode(one.prompt, {.add_special = true, .parse_special = true}),
+              one.prompt_tokens)
+        << one.prompt;
+
   const auto agreement = run_now(test::compare_with_expected(**engine, *cases));
 
   ASSERT_TRUE(agreement.has_value()) << agreement.error().message;
@@ -31,17 +40,21 @@ TEST_P(Expected, AnswersAsLlamaCpp) {
   std::printf("  %s: %s\n", name.c_str(), agreement->text().c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Expected,
-                         testing::Values("tiny-llama-chat-f16", "tiny-llama-chat-q8_0", "tiny-llama-chat-q4_0", "tiny-llama-chat-q4_1",
-                                         "tiny-llama-chat-q5_0", "tiny-llama-chat-q5_1", "tiny-llama-chat-q4_k_m", "tiny-llama-chat-q5_k_m",
-                                         "tiny-llama-chat-q6_k", "tiny-qwen2-chat-f16", "tiny-qwen2-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
-                                         "tiny-qwen35-chat-f16", "tiny-qwen35-chat-q8_0", "tiny-qwen35-chat-q4_k_m"),
-                         [](const auto& row) {
-                           std::string name = row.param;
-                           for (char& c : name)
-                             if (c == '-') c = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, Expected,
+    testing::Values("tiny-llama-chat-f16", "tiny-llama-chat-q8_0", "tiny-llama-chat-q4_0",
+                    "tiny-llama-chat-q4_1", "tiny-llama-chat-q5_0", "tiny-llama-chat-q5_1",
+                    "tiny-llama-chat-q4_k_m", "tiny-llama-chat-q5_k_m", "tiny-llama-chat-q6_k",
+                    "tiny-qwen2-chat-f16", "tiny-qwen2-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
+                    "tiny-qwen35-chat-f16", "tiny-qwen35-chat-q8_0", "tiny-qwen35-chat-q4_k_m",
+                    "tiny-qwen2-short-q4_k_m", "tiny-qwen35-short-q4_k_m", "tiny-qwen3-random-f16",
+                    "tiny-gemma3-random-q8_0", "tiny-mistral-random-f16"),
+    [](const auto& row) {
+      std::string name = row.param;
+      for (char& c : name)
+        if (c == '-') c = '_';
+      return name;
+    });
 
 }  // namespace
 }  // namespace weft::llm

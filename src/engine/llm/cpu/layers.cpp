@@ -16,9 +16,11 @@ namespace {
 
 float round_to_half(float value) { return gguf::half_to_float(gguf::float_to_half(value)); }
 
-void norm_rows(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out) {
+void norm_rows(std::span<const float> x, std::span<const float> weight, float epsilon,
+               std::span<float> out) {
   const std::size_t width = weight.size();
-  for (std::size_t i = 0; i < x.size(); i += width) reference::rms_norm(x.subspan(i, width), weight, epsilon, out.subspan(i, width));
+  for (std::size_t i = 0; i < x.size(); i += width)
+    reference::rms_norm(x.subspan(i, width), weight, epsilon, out.subspan(i, width));
 }
 
 }  // namespace
@@ -28,16 +30,24 @@ void round_to(KvFormat format, std::span<float> values) {
     for (float& value : values) value = round_to_half(value);
   } else if (format == KvFormat::q8_0) {
     for (std::size_t begin = 0; begin < values.size(); begin += 32) {
-      const std::span<float> block = values.subspan(begin, std::min<std::size_t>(32, values.size() - begin));
+      const std::span<float> block =
+          values.subspan(begin, std::min<std::size_t>(32, values.size() - begin));
       float top = 0;
       for (const float value : block) top = std::max(top, std::abs(value));
-      const float scale = top / 127, inverse = scale > 0 ? 1 / scale : 0, kept = round_to_half(scale);
+      const float scale = top / 127, inverse = scale > 0 ? 1 / scale : 0,
+                  kept = round_to_half(scale);
       for (float& value : block) value = std::round(value * inverse) * kept;
     }
   }
 }
 
-Result<std::unique_ptr<CpuLayer>> CpuLayer::load(const gguf::Source& source, const Config& config, const Layer& layer) {
+Result<std::vector<float>> read_optional(const gguf::Source& source, Weight weight) {
+  if (weight == nullptr) return std::vector<float>();
+  return read_floats(source, *weight);
+}
+
+Result<std::unique_ptr<CpuLayer>> CpuLayer::load(const gguf::Source& source, const Config& config,
+                                                 const Layer& layer) {
   std::unique_ptr<CpuLayer> out;
   if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
     WEFT_ASSIGN(out, AttentionLayer::load(source, config, *attention));
@@ -46,6 +56,8 @@ Result<std::unique_ptr<CpuLayer>> CpuLayer::load(const gguf::Source& source, con
   }
   WEFT_ASSIGN(out->norm_, read_floats(source, *layer.norm));
   WEFT_ASSIGN(out->feed_forward_norm_, read_floats(source, *layer.feed_forward_norm));
+  WEFT_ASSIGN(out->mixer_out_norm_, read_optional(source, layer.mixer_out_norm));
+  WEFT_ASSIGN(out->feed_forward_out_norm_, read_optional(source, layer.feed_forward_out_norm));
   WEFT_ASSIGN(out->gate_, Matrix::load(source, *layer.feed_forward.gate));
   WEFT_ASSIGN(out->up_, Matrix::load(source, *layer.feed_forward.up));
   WEFT_ASSIGN(out->down_, Matrix::load(source, *layer.feed_forward.down));
@@ -53,20 +65,22 @@ Result<std::unique_ptr<CpuLayer>> CpuLayer::load(const gguf::Source& source, con
 }
 
 void CpuLayer::run(const Pass& pass, LayerState& state, std::span<float> hidden) const {
-  const auto add = [&](std::span<const float> more) {
+  const auto add = [&](std::span<float> more, std::span<const float> norm) {
+    if (!norm.empty()) norm_rows(more, norm, pass.config.norm_epsilon, more);
     for (std::size_t i = 0; i < hidden.size(); ++i) hidden[i] += more[i];
   };
   std::vector<float> x(hidden.size());
   norm_rows(hidden, norm_, pass.config.norm_epsilon, x);
-  add(mix(pass, state, x));
+  std::vector<float> mixed = mix(pass, state, x);
+  add(mixed, mixer_out_norm_);
 
   norm_rows(hidden, feed_forward_norm_, pass.config.norm_epsilon, x);
   std::vector<float> gate(pass.count * gate_.rows()), up(pass.count * up_.rows());
   gate_.multiply(x, gate, pass.workers);
   up_.multiply(x, up, pass.workers);
-  reference::swiglu(gate, up, gate);
+  reference::gate_up(pass.config.activation, gate, up, gate);
   down_.multiply(gate, x, pass.workers);
-  add(x);
+  add(x, feed_forward_out_norm_);
 }
 
 }  // namespace weft::llm

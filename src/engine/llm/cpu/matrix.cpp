@@ -9,7 +9,8 @@
 namespace weft::llm {
 namespace {
 
-// 4 MiB as f32: models whose matrices are this small fit into memory whole, and are several times faster so.
+// 4 MiB as f32: models whose matrices are this small fit into memory whole, and are several times
+// faster so.
 constexpr std::uint64_t floats_max = 1u << 20;
 
 }  // namespace
@@ -51,12 +52,14 @@ void Matrix::row(std::size_t index, std::span<float> out) const {
 
 void Matrix::multiply(std::span<const float> x, std::span<float> out, Workers& workers) const {
   const std::size_t count = x.size() / columns_;
-  check(x.size() == count * columns_ && out.size() == count * rows_, "a matrix is multiplied with whole vectors");
+  check(x.size() == count * columns_ && out.size() == count * rows_,
+        "a matrix is multiplied with whole vectors");
   const Workers::Work work = [&](std::size_t begin, std::size_t end) {
     std::vector<float> scratch(columns_);
     for (std::size_t r = begin; r < end; ++r) {
       const std::span<const float> weights = row_in(r, scratch);
-      for (std::size_t i = 0; i < count; ++i) out[i * rows_ + r] = kernels::reference::dot(weights, x.subspan(i * columns_, columns_));
+      for (std::size_t i = 0; i < count; ++i)
+        out[i * rows_ + r] = kernels::reference::dot(weights, x.subspan(i * columns_, columns_));
     }
   };
   // Waking threads costs about what 200,000 products do.

@@ -1,4 +1,5 @@
-// A weight that is multiplied with f32. As it lies in the file, its rows dequantized as they are met, or dequantized at once.
+// A weight that is multiplied with f32. As it lies in the file, its rows dequantized as they are
+// met, or dequantized at once.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ class Matrix {
   Matrix() = default;
   Matrix(Matrix&&) = default;
   Matrix& operator=(Matrix&&) = default;
-  // Small ones become f32 at once; others refer to the source's memory where it is mapped, else are copied. The tensor and the
-  // source outlive this.
+  // Small ones become f32 at once; others refer to the source's memory where it is mapped, else are
+  // copied. The tensor and the source outlive this.
   [[nodiscard]] static Result<Matrix> load(const gguf::Source& source, const gguf::Tensor& tensor);
 
   [[nodiscard]] std::size_t rows() const { return rows_; }

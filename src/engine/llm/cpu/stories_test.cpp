@@ -1,5 +1,6 @@
-// stories260K, whose rows are not multiples of 32, with a head of its own: logits of every prompt position and the greedy story
-// as llama.cpp gives them; and what sequences, rewinding and layer ranges promise.
+// stories260K, whose rows are not multiples of 32, with a head of its own: logits of every prompt
+// position and the greedy story as llama.cpp gives them; and what sequences, rewinding and layer
+// ranges promise.
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/run_now.h"
 #include "engine/llm/test_stories.h"
@@ -45,7 +46,8 @@ TEST(CpuEngine, ForgetsWhatIsRewound) {
   const SequenceId straight = engine->open().value(), back = engine->open().value();
   ASSERT_TRUE(run_now(engine->append(straight, prompt)).has_value());
 
-  ASSERT_TRUE(run_now(engine->append(back, {prompt[0], prompt[1], prompt[2], 5, 6, 7})).has_value());
+  ASSERT_TRUE(
+      run_now(engine->append(back, {prompt[0], prompt[1], prompt[2], 5, 6, 7})).has_value());
   EXPECT_EQ(engine->rewind(back, 3), 3u);
   ASSERT_TRUE(run_now(engine->append(back, {prompt.begin() + 3, prompt.end()})).has_value());
 
@@ -57,7 +59,8 @@ TEST(CpuEngine, RunsARangeOfLayersWithTheNumbersOfTheWhole) {
   const auto whole = create_cpu_engine(model->model, *model->source, {}, 1).value();
   const auto first = create_cpu_engine(model->model, *model->source, {.layers = {0, 2}}, 1).value();
   const auto last = create_cpu_engine(model->model, *model->source, {.layers = {2, 5}}, 1).value();
-  const SequenceId in_whole = whole->open().value(), in_first = first->open().value(), in_last = last->open().value();
+  const SequenceId in_whole = whole->open().value(), in_first = first->open().value(),
+                   in_last = last->open().value();
   ASSERT_TRUE(run_now(whole->append(in_whole, prompt)).has_value());
 
   const auto hidden = run_now(first->forward_tokens(in_first, prompt));
@@ -72,8 +75,10 @@ TEST(CpuEngine, RefusesWhatDoesNotFit) {
   const auto engine = create_cpu_engine(model->model, *model->source, {.context = 4}, 1).value();
   const SequenceId sequence = engine->open().value();
 
-  EXPECT_EQ(run_now(engine->append(sequence, prompt)).error().message, "8 tokens behind 0 do not fit into the context of 4 (--context).");
-  EXPECT_EQ(run_now(engine->append(sequence, {512})).error().message, "512 is no token of the model, which has 512.");
+  EXPECT_EQ(run_now(engine->append(sequence, prompt)).error().message,
+            "8 tokens behind 0 do not fit into the context of 4 (--context).");
+  EXPECT_EQ(run_now(engine->append(sequence, {512})).error().message,
+            "512 is not a token of the model, which has 512.");
   EXPECT_EQ(engine->open().error().code, ErrorCode::resource_exhausted);
   EXPECT_EQ(create_cpu_engine(model->model, *model->source, {.layers = {3, 9}}, 1).error().message,
             "Layers 3 to 9 are not a range of the model's 5.");

@@ -1,4 +1,5 @@
-// A few threads that share out ranges of rows. Where threads are missing (WebAssembly without them) the caller does it all.
+// A few threads that share out ranges of rows. Where threads are missing (WebAssembly without them)
+// the caller does it all.
 #pragma once
 
 #include <condition_variable>

@@ -20,24 +20,30 @@ kernels::KvCacheFormat cache_format(KvFormat format) {
 
 }  // namespace
 
-kernels::AttentionSpec attention_spec(const Config& config, const EngineOptions& options, std::uint32_t pitch) {
+kernels::AttentionSpec attention_spec(const Config& config, const EngineOptions& options,
+                                      const RowShape& rows) {
   const AttentionShape& shape = config.attention;
   return {.cache = {.format = cache_format(options.kv),
                     .slots = options.sequences,
                     .kv_heads = shape.kv_heads,
                     .context = options.context,
-                    .head_dim = shape.head_dim},
+                    .head_dim = shape.head_dim,
+                    .page = kv_page_positions,
+                    .pages = rows.pages,
+                    .table_first = rows.rows},
           .heads = shape.heads,
           .q_stride = shape.head_dim * (shape.gated ? 2 : 1),
-          .pitch = pitch,
-          .gated = shape.gated};
+          .pitch = rows.projected,
+          .gated = shape.gated,
+          .view = {.scale = shape.scale}};
 }
 
 bool exact_products(const gpu::Device& device, const EngineOptions& options) {
   return options.activations == Activations::f32 || device.adapter().kind == gpu::AdapterKind::cpu;
 }
 
-kernels::FlashTuning flash_tuning_of(const gpu::Device& device, const kernels::AttentionSpec& spec, const EngineOptions& options) {
+kernels::FlashTuning flash_tuning_of(const gpu::Device& device, const kernels::AttentionSpec& spec,
+                                     const EngineOptions& options) {
   return kernels::flash_tuning(device, spec, exact_products(device, options));
 }
 
@@ -48,8 +54,10 @@ using gpu::BufferUsage;
 // A bias for all rows of queries, keys and values, as far as there are some.
 Async<Result<std::vector<float>>> biases(const gguf::Source& source, const Attention& weights) {
   std::vector<float> out;
-  if (weights.q_bias == nullptr && weights.k_bias == nullptr && weights.v_bias == nullptr) co_return out;
-  const std::pair<Weight, Weight> pairs[] = {{weights.q, weights.q_bias}, {weights.k, weights.k_bias}, {weights.v, weights.v_bias}};
+  if (weights.q_bias == nullptr && weights.k_bias == nullptr && weights.v_bias == nullptr)
+    co_return out;
+  const std::pair<Weight, Weight> pairs[] = {
+      {weights.q, weights.q_bias}, {weights.k, weights.k_bias}, {weights.v, weights.v_bias}};
   for (const auto& [matrix, bias] : pairs) {
     std::vector<float> values(matrix_rows(*matrix));
     if (bias != nullptr) {
@@ -60,46 +68,71 @@ Async<Result<std::vector<float>>> biases(const gguf::Source& source, const Atten
   co_return out;
 }
 
-Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program, const kernels::RotarySpec& rotary,
+Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program,
+                                        const kernels::RotarySpec& rotary,
                                         const kernels::AttentionSpec& spec, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   const gpu::Buffer& q_norm = rotary.norm ? part.q_norm : to.none;
   const gpu::Buffer& k_norm = rotary.norm ? part.k_norm : to.none;
   std::vector<Bindings> turn_groups;
-  turn_groups.push_back({{0, to.projected}, {1, to.places}, {2, *context.turns}, {3, q_norm}, {4, k_norm}, {5, part.cache[0]}, {6, part.cache[1]}});
-  Dispatch turn{.workgroups = [rotary](const RowCount& count) { return kernels::rotary_workgroups(rotary, count.rows); }};
-  WEFT_CO_OK(co_await context.builder.add(program, kernels::rotary_pipeline(rotary), std::move(turn_groups), std::move(turn)));
+  turn_groups.push_back({{0, to.projected},
+                         {1, to.places},
+                         {2, *part.turns},
+                         {3, q_norm},
+                         {4, k_norm},
+                         {5, part.cache[0]},
+                         {6, part.cache[1]}});
+  Dispatch turn{.workgroups = [rotary](const RowCount& count) {
+    return kernels::rotary_workgroups(rotary, count.rows);
+  }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::rotary_pipeline(rotary),
+                                          std::move(turn_groups), std::move(turn)));
   // Many rows of one segment share what they read; else every row is for itself.
   const kernels::FlashTuning tuning = flash_tuning_of(context.device, spec, context.options);
   std::vector<Bindings> flash_groups;
-  flash_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}, {5, to.tiles}});
-  Dispatch flash{.rows_min = many_rows, .segments_max = 1, .workgroups = [spec, tile_rows = tuning.tile_rows](const RowCount& count) {
-                   return kernels::flash_attention_workgroups(spec, (count.rows + tile_rows - 1) / tile_rows);
+  flash_groups.push_back({{0, to.projected},
+                          {1, to.places},
+                          {2, part.cache[0]},
+                          {3, part.cache[1]},
+                          {4, to.mixed},
+                          {5, to.tiles}});
+  Dispatch flash{.rows_min = many_rows,
+                 .segments_max = 1,
+                 .workgroups = [spec, tile_rows = tuning.tile_rows](const RowCount& count) {
+                   return kernels::flash_attention_workgroups(
+                       spec, (count.rows + tile_rows - 1) / tile_rows);
                  }};
-  WEFT_CO_OK(co_await context.builder.add(program, kernels::flash_attention_pipeline(spec, tuning), std::move(flash_groups), std::move(flash)));
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::flash_attention_pipeline(spec, tuning),
+                                          std::move(flash_groups), std::move(flash)));
   for (const bool few : {true, false}) {
     std::vector<Bindings> attention_groups;
-    attention_groups.push_back({{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}});
-    Dispatch attend{.workgroups = [spec](const RowCount& count) { return kernels::attention_workgroups(spec, count.rows); }};
+    attention_groups.push_back(
+        {{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}});
+    Dispatch attend{.workgroups = [spec](const RowCount& count) {
+      return kernels::attention_workgroups(spec, count.rows);
+    }};
     if (few) {
       attend.rows_max = many_rows - 1;
     } else {
       attend.rows_min = many_rows;
       attend.segments_min = 2;
     }
-    WEFT_CO_OK(co_await context.builder.add(program, kernels::attention_pipeline(spec), std::move(attention_groups), std::move(attend)));
+    WEFT_CO_OK(co_await context.builder.add(program, kernels::attention_pipeline(spec),
+                                            std::move(attention_groups), std::move(attend)));
   }
   co_return Result<>();
 }
 
 }  // namespace
 
-Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source, Programs programs, const Attention& weights, GpuLayer& part) {
+Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source, Programs programs,
+                              const Attention& weights, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   const AttentionShape& shape = context.config.attention;
   const std::uint32_t pitch = to.shape.projected;
   Program& program = programs.rows;
 
+  part.turns = weights.local ? context.local_turns : context.turns;
   // Queries, keys and values.
   WEFT_CO_ASSIGN(part.projection_bias, co_await biases(source, weights));
   std::vector<Weight> tensors{weights.q, weights.k, weights.v}, output{weights.output};
@@ -108,16 +141,21 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
   WEFT_CO_OK(co_await add_projections(context, program, part));
 
   // The cache.
-  const kernels::KvCacheSpec cache = attention_spec(context.config, context.options, pitch).cache;
-  const std::uint64_t bound = std::min(context.device.limits().storage_binding_bytes_max, context.device.limits().buffer_bytes_max);
+  const kernels::KvCacheSpec cache =
+      attention_spec(context.config, context.options, to.shape).cache;
+  const std::uint64_t bound = std::min(context.device.limits().storage_binding_bytes_max,
+                                       context.device.limits().buffer_bytes_max);
   if (cache.bytes() > bound)
     co_return fail(ErrorCode::resource_exhausted,
-                   "Keys of {} positions for {} sequences take {} MiB a layer; the device binds at most {} MiB: choose a smaller context (--context) "
+                   "Keys of {} positions for {} sequences take {} MiB a layer; the device binds at "
+                   "most {} MiB: choose a smaller context (--context) "
                    "or fewer sequences.",
                    cache.context, cache.slots, cache.bytes() >> 20, bound >> 20);
   for (const char* label : {"keys", "values"})
     part.cache.push_back(
-        context.device.create_buffer({.size = cache.bytes(), .usage = BufferUsage::storage | BufferUsage::copy_destination, .label = label}));
+        context.device.create_buffer({.size = cache.bytes(),
+                                      .usage = BufferUsage::storage | BufferUsage::copy_destination,
+                                      .label = label}));
 
   // Norms of heads, rotation, and into the cache.
   const bool norm = weights.q_norm != nullptr;
@@ -130,23 +168,28 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
     WEFT_CO_ASSIGN(part.qk_norms, co_await context.loader.vector(std::move(both)));
   }
   const std::uint32_t q_stride = shape.head_dim * (shape.gated ? 2 : 1);
-  const kernels::RotarySpec rotary{.cache = cache,
-                                   .heads = shape.heads,
-                                   .q_stride = q_stride,
-                                   .pitch = pitch,
-                                   .k_offset = shape.q_rows(),
-                                   .v_offset = shape.q_rows() + shape.kv_rows(),
-                                   .pairs = static_cast<std::uint32_t>(context.config.rope.frequencies.size()),
-                                   .halves = context.config.rope.pairs == Rope::Pairs::halves,
-                                   .norm = norm,
-                                   .epsilon = context.config.norm_epsilon};
-  const kernels::AttentionSpec spec = attention_spec(context.config, context.options, pitch);
+  const kernels::RotarySpec rotary{
+      .cache = cache,
+      .heads = shape.heads,
+      .q_stride = q_stride,
+      .pitch = pitch,
+      .k_offset = shape.q_rows(),
+      .v_offset = shape.q_rows() + shape.kv_rows(),
+      .pairs = static_cast<std::uint32_t>(context.config.rope.frequencies.size()),
+      .halves = context.config.rope.pairs == Rope::Pairs::halves,
+      .norm = norm,
+      .epsilon = context.config.norm_epsilon};
+  kernels::AttentionSpec spec = attention_spec(context.config, context.options, to.shape);
+  if (weights.local) spec.view.window = context.config.local->window;
   WEFT_CO_OK(co_await add_turns_and_attention(context, program, rotary, spec, part));
   WEFT_CO_OK(co_await add_output(context, program, part));
 
   if (programs.single != nullptr) {
-    const kernels::DecodeAttentionSpec single{
-        .rotary = rotary, .gated = shape.gated, .splits = context.decode.splits, .share_min = context.decode.share_min};
+    const kernels::DecodeAttentionSpec single{.rotary = rotary,
+                                              .gated = shape.gated,
+                                              .view = spec.view,
+                                              .splits = context.decode.splits,
+                                              .share_min = context.decode.share_min};
     WEFT_CO_OK(co_await add_single_projections(context, *programs.single, part));
     if (single_attention_possible(context, single, part)) {
       WEFT_CO_OK(co_await add_single_attention(context, *programs.single, single, part));

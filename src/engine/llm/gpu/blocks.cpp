@@ -13,40 +13,52 @@ namespace weft::llm {
 namespace {
 
 // For many rows; in parts that are summed afterwards where the device has work for more of them.
-Async<Result<>> add_matmul(BuildContext& context, Program& program, const MatrixPart& part, kernels::MatmulSpec spec, const gpu::Buffer& x,
-                           const gpu::Buffer& y, const gpu::Buffer& bias) {
+Async<Result<>> add_matmul(BuildContext& context, Program& program, const MatrixPart& part,
+                           kernels::MatmulSpec spec, const gpu::Buffer& x, const gpu::Buffer& y,
+                           const gpu::Buffer& bias) {
   const RowBuffers& to = context.buffers;
-  kernels::MatmulTuning tuning =
-      kernels::matmul_tuning(context.device, spec, {.rows = to.shape.rows, .exact = exact_products(context.device, context.options)});
-  if (tuning.splits > 1 && kernels::matmul_partial_bytes(spec, tuning, to.shape.rows) > to.partials.size()) tuning.splits = 1;
+  kernels::MatmulTuning tuning = kernels::matmul_tuning(
+      context.device, spec,
+      {.rows = to.shape.rows, .exact = exact_products(context.device, context.options)});
+  if (tuning.splits > 1 &&
+      kernels::matmul_partial_bytes(spec, tuning, to.shape.rows) > to.partials.size())
+    tuning.splits = 1;
   const bool parts = tuning.splits > 1;
   std::vector<Bindings> groups;
   groups.push_back({{0, part.quants}, {1, part.bound_scales()}});
   groups.push_back({{0, x}, {1, parts ? to.partials : y}, {2, bias}, {3, to.batch}});
-  Dispatch dispatch{.rows_min = many_rows,
-                    .workgroups = [spec, tuning](const RowCount& count) { return kernels::matmul_workgroups(spec, tuning, count.rows); }};
-  WEFT_CO_OK(co_await context.builder.add(program, kernels::matmul_pipeline(spec, tuning), std::move(groups), std::move(dispatch)));
+  Dispatch dispatch{.rows_min = many_rows, .workgroups = [spec, tuning](const RowCount& count) {
+                      return kernels::matmul_workgroups(spec, tuning, count.rows);
+                    }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::matmul_pipeline(spec, tuning),
+                                          std::move(groups), std::move(dispatch)));
   if (!parts) co_return Result<>();
   std::vector<Bindings> sum_groups;
   sum_groups.push_back({{0, to.partials}, {1, y}, {2, bias}, {3, to.batch}});
-  Dispatch sum{.rows_min = many_rows, .workgroups = [spec](const RowCount& count) { return kernels::matmul_sum_workgroups(spec, count.rows); }};
-  co_return co_await context.builder.add(program, kernels::matmul_sum_pipeline(spec, tuning), std::move(sum_groups), std::move(sum));
+  Dispatch sum{.rows_min = many_rows, .workgroups = [spec](const RowCount& count) {
+                 return kernels::matmul_sum_workgroups(spec, count.rows);
+               }};
+  co_return co_await context.builder.add(program, kernels::matmul_sum_pipeline(spec, tuning),
+                                         std::move(sum_groups), std::move(sum));
 }
 
 }  // namespace
 
-Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix, Product product, std::vector<gpu::Buffer>& keep) {
+Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix,
+                            Product product, std::vector<gpu::Buffer>& keep) {
   struct Variant {
     std::uint32_t rows_min, rows_max, batch;
   };
   // Several rows share a read of the weights, where there are several.
   const bool many = product.rows_max >= many_rows && matrix.columns % 32 == 0;
-  const std::array<Variant, 2> variants = {{{1, 1, 1}, {2, many ? many_rows - 1 : product.rows_max, 4}}};
+  const std::array<Variant, 2> variants = {
+      {{1, 1, 1}, {2, many ? many_rows - 1 : product.rows_max, 4}}};
   for (const MatrixPart& part : matrix.parts) {
     const gpu::Buffer* bias = &context.buffers.none;
     if (!product.bias.empty()) {
       const auto first = product.bias.begin() + part.first_row;
-      WEFT_CO_ASSIGN(gpu::Buffer buffer, co_await context.loader.vector(std::vector<float>(first, first + part.rows)));
+      WEFT_CO_ASSIGN(gpu::Buffer buffer,
+                     co_await context.loader.vector(std::vector<float>(first, first + part.rows)));
       keep.push_back(std::move(buffer));
       bias = &keep.back();
     }
@@ -65,11 +77,13 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
       groups.push_back({{0, product.x}, {1, product.y}, {2, *bias}, {3, context.buffers.batch}});
       Dispatch dispatch{.rows_min = variant.rows_min,
                         .rows_max = variant.rows_max,
-                        .workgroups = [spec, team = context.team, workgroup = context.workgroup](const RowCount& count) {
+                        .workgroups = [spec, team = context.team,
+                                       workgroup = context.workgroup](const RowCount& count) {
                           return kernels::matvec_workgroups(spec, team, workgroup, count.rows);
                         }};
-      WEFT_CO_OK(co_await context.builder.add(program, kernels::matvec_pipeline(spec, context.team, context.workgroup), std::move(groups),
-                                              std::move(dispatch)));
+      WEFT_CO_OK(co_await context.builder.add(
+          program, kernels::matvec_pipeline(spec, context.team, context.workgroup),
+          std::move(groups), std::move(dispatch)));
     }
     if (many) {
       const kernels::MatmulSpec spec{.format = matrix.format,
@@ -78,7 +92,9 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
                                      .x_pitch = product.x_pitch,
                                      .y_pitch = product.y_pitch,
                                      .y_offset = product.y_offset + part.first_row,
-                                     .output = product.accumulate ? kernels::MatmulOutput::accumulate : kernels::MatmulOutput::store,
+                                     .output = product.accumulate
+                                                   ? kernels::MatmulOutput::accumulate
+                                                   : kernels::MatmulOutput::store,
                                      .bias = !product.bias.empty()};
       WEFT_CO_OK(co_await add_matmul(context, program, part, spec, product.x, product.y, *bias));
     }
@@ -86,37 +102,67 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
   co_return Result<>();
 }
 
-Async<Result<>> add_norm(BuildContext& context, Program& program, const gpu::Buffer& x, const gpu::Buffer& weight, const gpu::Buffer& y) {
-  const kernels::RmsNormSpec spec{.columns = context.config.embedding, .epsilon = context.config.norm_epsilon};
+Async<Result<>> add_norm(BuildContext& context, Program& program, const gpu::Buffer& x,
+                         const gpu::Buffer& weight, const gpu::Buffer& y, bool accumulate) {
+  const kernels::RmsNormSpec spec{.columns = context.config.embedding,
+                                  .epsilon = context.config.norm_epsilon,
+                                  .accumulate = accumulate};
   std::vector<Bindings> groups;
   groups.push_back({{0, x}, {1, weight}, {2, y}, {3, context.buffers.none}});
-  Dispatch dispatch{.workgroups = [](const RowCount& count) { return kernels::rms_norm_workgroups(count.rows); }};
-  co_return co_await context.builder.add(program, kernels::rms_norm_pipeline(spec), std::move(groups), std::move(dispatch));
+  Dispatch dispatch{
+      .workgroups = [](const RowCount& count) { return kernels::rms_norm_workgroups(count.rows); }};
+  co_return co_await context.builder.add(program, kernels::rms_norm_pipeline(spec),
+                                         std::move(groups), std::move(dispatch));
 }
 
 Async<Result<>> add_projections(BuildContext& context, Program& program, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   std::uint32_t offset = 0;
   for (const GpuMatrix& matrix : part.projections) {
-    Product product{.x = to.normed, .x_pitch = context.config.embedding, .y = to.projected, .y_pitch = to.shape.projected, .y_offset = offset};
+    Product product{.x = to.normed,
+                    .x_pitch = context.config.embedding,
+                    .y = to.projected,
+                    .y_pitch = to.shape.projected,
+                    .y_offset = offset};
     if (!part.projection_bias.empty())
-      product.bias.assign(part.projection_bias.begin() + offset, part.projection_bias.begin() + offset + matrix.rows);
+      product.bias.assign(part.projection_bias.begin() + offset,
+                          part.projection_bias.begin() + offset + matrix.rows);
     WEFT_CO_OK(co_await add_product(context, program, matrix, std::move(product), part.vectors));
     offset += matrix.rows;
   }
   co_return Result<>();
 }
 
-Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part) {
+namespace {
+
+// hidden += x . matrix, which is normed before that where there is a norm.
+Async<Result<>> add_onto_hidden(BuildContext& context, Program& program, const GpuMatrix& matrix,
+                                const gpu::Buffer& x, const gpu::Buffer& out_norm,
+                                std::vector<gpu::Buffer>& keep) {
   const RowBuffers& to = context.buffers;
-  co_return co_await add_product(
-      context, program, part.output,
-      Product{.x = to.mixed, .x_pitch = part.output.columns, .y = to.hidden, .y_pitch = context.config.embedding, .accumulate = true}, part.vectors);
+  const bool normed = static_cast<bool>(out_norm);
+  WEFT_CO_OK(co_await add_product(context, program, matrix,
+                                  Product{.x = x,
+                                          .x_pitch = matrix.columns,
+                                          .y = normed ? to.normed : to.hidden,
+                                          .y_pitch = context.config.embedding,
+                                          .accumulate = !normed},
+                                  keep));
+  if (normed) WEFT_CO_OK(co_await add_norm(context, program, to.normed, out_norm, to.hidden, true));
+  co_return Result<>();
+}
+
+}  // namespace
+
+Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part) {
+  co_return co_await add_onto_hidden(context, program, part.output, context.buffers.mixed,
+                                     part.mixer_out_norm, part.vectors);
 }
 
 namespace {
 
-Async<Result<>> load_feed_forward(BuildContext& context, const FeedForward& weights, GpuLayer& part) {
+Async<Result<>> load_feed_forward(BuildContext& context, const FeedForward& weights,
+                                  GpuLayer& part) {
   std::vector<Weight> gate_and_up{weights.gate, weights.up}, down{weights.down};
   WEFT_CO_ASSIGN(part.gates, co_await context.loader.matrices(std::move(gate_and_up)));
   WEFT_CO_ASSIGN(part.down, co_await context.loader.matrix(std::move(down)));
@@ -128,7 +174,8 @@ Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLay
   const std::uint32_t width = context.config.feed_forward, embedding = context.config.embedding;
   WEFT_CO_OK(co_await add_norm(context, program, to.hidden, part.feed_forward_norm, to.normed));
   // Many rows: gates, ups and what becomes of them in one.
-  const bool fused = part.gates.size() == 1 && part.gates[0].parts.size() == 1 && embedding % 32 == 0 && width % 32 == 0;
+  const bool fused = part.gates.size() == 1 && part.gates[0].parts.size() == 1 &&
+                     embedding % 32 == 0 && width % 32 == 0;
   const std::uint32_t rows_max = fused ? many_rows - 1 : ~0u;
   if (fused) {
     const kernels::MatmulSpec many{.format = part.gates[0].format,
@@ -136,31 +183,48 @@ Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLay
                                    .columns = embedding,
                                    .x_pitch = embedding,
                                    .y_pitch = width,
-                                   .output = kernels::MatmulOutput::swiglu};
-    WEFT_CO_OK(co_await add_matmul(context, program, part.gates[0].parts[0], many, to.normed, to.gated, to.none));
+                                   .output = kernels::MatmulOutput::swiglu,
+                                   .activation = context.config.activation};
+    WEFT_CO_OK(co_await add_matmul(context, program, part.gates[0].parts[0], many, to.normed,
+                                   to.gated, to.none));
   }
   std::uint32_t offset = 0;
   for (const GpuMatrix& matrix : part.gates) {
-    WEFT_CO_OK(co_await add_product(
-        context, program, matrix,
-        Product{.x = to.normed, .x_pitch = embedding, .y = to.gates, .y_pitch = 2 * width, .y_offset = offset, .rows_max = rows_max}, part.vectors));
+    WEFT_CO_OK(co_await add_product(context, program, matrix,
+                                    Product{.x = to.normed,
+                                            .x_pitch = embedding,
+                                            .y = to.gates,
+                                            .y_pitch = 2 * width,
+                                            .y_offset = offset,
+                                            .rows_max = rows_max},
+                                    part.vectors));
     offset += matrix.rows;
   }
-  const kernels::SwigluSpec spec{.width = width};
+  const kernels::SwigluSpec spec{.width = width, .activation = context.config.activation};
   std::vector<Bindings> groups;
   groups.push_back({{0, to.gates}, {1, to.gated}, {2, to.batch}});
-  Dispatch dispatch{.rows_max = rows_max, .workgroups = [spec](const RowCount& count) { return kernels::swiglu_workgroups(spec, count.rows); }};
-  WEFT_CO_OK(co_await context.builder.add(program, kernels::swiglu_pipeline(spec), std::move(groups), std::move(dispatch)));
-  co_return co_await add_product(context, program, part.down,
-                                 Product{.x = to.gated, .x_pitch = width, .y = to.hidden, .y_pitch = embedding, .accumulate = true}, part.vectors);
+  Dispatch dispatch{.rows_max = rows_max, .workgroups = [spec](const RowCount& count) {
+                      return kernels::swiglu_workgroups(spec, count.rows);
+                    }};
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::swiglu_pipeline(spec),
+                                          std::move(groups), std::move(dispatch)));
+  co_return co_await add_onto_hidden(context, program, part.down, to.gated,
+                                     part.feed_forward_out_norm, part.vectors);
 }
 
 }  // namespace
 
-Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Programs programs, const Layer& layer, GpuLayer& part) {
+Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Programs programs,
+                          const Layer& layer, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   WEFT_CO_ASSIGN(part.norm, co_await context.loader.vector(*layer.norm));
   WEFT_CO_ASSIGN(part.feed_forward_norm, co_await context.loader.vector(*layer.feed_forward_norm));
+  for (const auto& [norm, buffer] :
+       {std::pair(layer.mixer_out_norm, &part.mixer_out_norm),
+        std::pair(layer.feed_forward_out_norm, &part.feed_forward_out_norm)}) {
+    if (norm == nullptr) continue;
+    WEFT_CO_ASSIGN(*buffer, co_await context.loader.vector(*norm));
+  }
   WEFT_CO_OK(co_await load_feed_forward(context, layer.feed_forward, part));
   WEFT_CO_OK(co_await add_norm(context, programs.rows, to.hidden, part.norm, to.normed));
   if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {

@@ -14,30 +14,37 @@ struct Product {
   std::uint32_t y_offset = 0;
   bool accumulate = false;
   std::vector<float> bias{};     // One a row of the matrix; empty for none.
-  std::uint32_t rows_max = ~0u;  // Of a pass; those with more are left to somebody else.
+  std::uint32_t rows_max = ~0u;  // Rows of a pass; a pass with more is left to another block.
 };
 // From so many rows on, products are those of reading a prompt (engine/kernels/prefill).
 inline constexpr std::uint32_t many_rows = 16;
 // Biases are kept in `keep`.
-[[nodiscard]] Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix, Product product,
+[[nodiscard]] Async<Result<>> add_product(BuildContext& context, Program& program,
+                                          const GpuMatrix& matrix, Product product,
                                           std::vector<gpu::Buffer>& keep);
-// y = rms_norm(x) * weight.
-[[nodiscard]] Async<Result<>> add_norm(BuildContext& context, Program& program, const gpu::Buffer& x, const gpu::Buffer& weight,
-                                       const gpu::Buffer& y);
+// y = rms_norm(x) * weight, or y += that.
+[[nodiscard]] Async<Result<>> add_norm(BuildContext& context, Program& program,
+                                       const gpu::Buffer& x, const gpu::Buffer& weight,
+                                       const gpu::Buffer& y, bool accumulate = false);
 
-// Where a layer's dispatches go: for any rows, and for one row of each sequence with int8 activations (null without).
+// Where a layer's dispatches go: for any rows, and for one row of each sequence with int8
+// activations (null without).
 struct Programs {
   Program& rows;
   Program* single;
 };
 // Loads a layer and adds it; hidden becomes what the layer makes of it.
-[[nodiscard]] Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Programs programs, const Layer& layer, GpuLayer& part);
-[[nodiscard]] Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source, Programs programs, const Attention& weights,
+[[nodiscard]] Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source,
+                                        Programs programs, const Layer& layer, GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
+                                            Programs programs, const Attention& weights,
                                             GpuLayer& part);
-[[nodiscard]] Async<Result<>> add_delta_net(BuildContext& context, Programs programs, const DeltaNet& weights, GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_delta_net(BuildContext& context, Programs programs,
+                                            const DeltaNet& weights, GpuLayer& part);
 // The mixer's output matrix: mixed, onto hidden.
 [[nodiscard]] Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part);
 // Behind the first norm.
-[[nodiscard]] Async<Result<>> add_projections(BuildContext& context, Program& program, GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_projections(BuildContext& context, Program& program,
+                                              GpuLayer& part);
 
 }  // namespace weft::llm

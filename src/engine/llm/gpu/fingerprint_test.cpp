@@ -1,5 +1,6 @@
-// Sessions' fingerprints (common/proof) between engines: what one engine generates another accepts after one prefill, token by
-// token or prefilled, on the CPU or on a GPU; and what weights of fewer bits generate nobody accepts.
+// Sessions' fingerprints (common/proof) between engines: what one engine generates another accepts
+// after one prefill, token by token or prefilled, on the CPU or on a GPU; and what weights of fewer
+// bits generate is accepted by no engine.
 #include "common/proof/fingerprint.h"
 
 #include "engine/llm/cpu/cpu_engine.h"
@@ -26,7 +27,10 @@ std::unique_ptr<test::OpenModel> open(const std::string& name) {
 std::vector<Token> prompt_of(const test::OpenModel& model) {
   const auto path = weft::test::find_data("data/text/tinyshakespeare.txt");
   const auto tokenizer = tokenizer::Tokenizer::create(model.file.metadata);
-  std::vector<Token> tokens = (*tokenizer)->encode(weft::test::read_bytes(*path).substr(0, 1000), {.add_special = true}).value();
+  std::vector<Token> tokens =
+      (*tokenizer)
+          ->encode(weft::test::read_bytes(*path).substr(0, 1000), {.add_special = true})
+          .value();
   tokens.resize(prompt_tokens);
   return tokens;
 }
@@ -40,7 +44,8 @@ struct Session {
 Async<Result<Session>> generate(Engine& engine, std::vector<Token> prompt) {
   Session session{.tokens = std::move(prompt), .fingerprints = {}};
   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
-  const std::vector<std::uint32_t> positions = proof::fingerprint_positions(prompt_tokens + generated_tokens);
+  const std::vector<std::uint32_t> positions =
+      proof::fingerprint_positions(prompt_tokens + generated_tokens);
   std::size_t next = 0;
   // The prompt's own positions are read in parts that end where a fingerprint is.
   std::uint32_t done = 0;
@@ -76,21 +81,27 @@ Async<Result<Session>> generate(Engine& engine, std::vector<Token> prompt) {
 
 Async<Result<std::vector<float>>> prefill(Engine& engine, std::vector<Token> tokens) {
   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
-  WEFT_CO_ASSIGN(std::vector<float> hidden, co_await engine.forward_tokens(sequence, std::move(tokens)));
+  WEFT_CO_ASSIGN(std::vector<float> hidden,
+                 co_await engine.forward_tokens(sequence, std::move(tokens)));
   engine.close(sequence);
   co_return hidden;
 }
 
-SessionVerdict verdict(const Session& session, const std::vector<float>& hidden, const Engine& engine, const std::string& what,
+SessionVerdict verdict(const Session& session, const std::vector<float>& hidden,
+                       const Engine& engine, const std::string& what,
                        const proof::FingerprintTolerance& tolerance = {}) {
-  const SessionVerdict out = check_fingerprints(session.fingerprints, hidden, engine.config().embedding, tolerance);
-  std::printf("  %-42s error %.2e, missing %.3f: %s\n", what.c_str(), out.farthest.error, out.farthest.missing,
-              out.accepted ? "accepted" : "refused");
+  const SessionVerdict out =
+      check_fingerprints(session.fingerprints, hidden, engine.config().embedding, tolerance);
+  std::printf("  %-42s error %.2e, missing %.3f: %s\n", what.c_str(), out.farthest.error,
+              out.farthest.missing, out.accepted ? "accepted" : "refused");
   return out;
 }
 
-class FingerprintOf : public test::GpuEngineTest, public testing::WithParamInterface<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Models, FingerprintOf, testing::Values("tiny-llama-chat", "tiny-qwen2-chat", "tiny-qwen35-chat"), test::test_name);
+class FingerprintOf : public test::GpuEngineTest,
+                      public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Models, FingerprintOf,
+                         testing::Values("tiny-llama-chat", "tiny-qwen2-chat", "tiny-qwen35-chat"),
+                         test::test_name);
 
 TEST_P(FingerprintOf, IsAcceptedByEveryHonestEngine) {
   for (const char* bits : {"f16", "q8_0"}) {
@@ -105,11 +116,18 @@ TEST_P(FingerprintOf, IsAcceptedByEveryHonestEngine) {
     for (const ByteVector& bytes : by_gpu->fingerprints) EXPECT_LE(bytes.size(), 258U);
 
     const std::string name = std::string(bits) + " ";
-    EXPECT_TRUE(
-        verdict(*by_cpu, run_now(prefill(*cpu, by_cpu->tokens)).value(), *cpu, name + "by cpu, checked by cpu", proof::f32_tolerance).accepted);
-    EXPECT_TRUE(verdict(*by_cpu, run(prefill(*gpu, by_cpu->tokens)).value(), *cpu, name + "by cpu, checked by gpu").accepted);
-    EXPECT_TRUE(verdict(*by_gpu, run_now(prefill(*cpu, by_gpu->tokens)).value(), *cpu, name + "by gpu, checked by cpu").accepted);
-    EXPECT_TRUE(verdict(*by_gpu, run(prefill(*gpu, by_gpu->tokens)).value(), *cpu, name + "by gpu, checked by gpu").accepted);
+    EXPECT_TRUE(verdict(*by_cpu, run_now(prefill(*cpu, by_cpu->tokens)).value(), *cpu,
+                        name + "by cpu, checked by cpu", proof::f32_tolerance)
+                    .accepted);
+    EXPECT_TRUE(verdict(*by_cpu, run(prefill(*gpu, by_cpu->tokens)).value(), *cpu,
+                        name + "by cpu, checked by gpu")
+                    .accepted);
+    EXPECT_TRUE(verdict(*by_gpu, run_now(prefill(*cpu, by_gpu->tokens)).value(), *cpu,
+                        name + "by gpu, checked by cpu")
+                    .accepted);
+    EXPECT_TRUE(verdict(*by_gpu, run(prefill(*gpu, by_gpu->tokens)).value(), *cpu,
+                        name + "by gpu, checked by gpu")
+                    .accepted);
   }
 }
 
@@ -122,7 +140,8 @@ struct Exchange {
 };
 
 TEST_F(Fingerprints, TellExchangedWeights) {
-  const proof::FingerprintTolerance usual, rounded = proof::rounded_tolerance, exact = proof::f32_tolerance;
+  const proof::FingerprintTolerance usual, rounded = proof::rounded_tolerance,
+                                           exact = proof::f32_tolerance;
   struct Row {
     Exchange exchange;
     proof::FingerprintTolerance refused_by;  // Every single fingerprint.
@@ -135,7 +154,8 @@ TEST_F(Fingerprints, TellExchangedWeights) {
                          {{"tiny-qwen35-chat-f16", "tiny-qwen35-chat-q4_k_m"}, usual}}) {
     const auto promised = open(row.exchange.promised), ran = open(row.exchange.ran);
     if (!promised || !ran) GTEST_SKIP() << "no WEFT_DATA";
-    const auto auditor = create_cpu_engine(promised->model, *promised->source, {.context = 512}).value();
+    const auto auditor =
+        create_cpu_engine(promised->model, *promised->source, {.context = 512}).value();
     const auto worker = engine_of(*ran, {.context = 512});
     const Session session = run(generate(*worker, prompt_of(*ran))).value();
 
@@ -143,26 +163,38 @@ TEST_F(Fingerprints, TellExchangedWeights) {
     const std::string what = std::string(row.exchange.ran) + " for " + row.exchange.promised;
     EXPECT_FALSE(verdict(session, hidden, *auditor, what, row.refused_by).accepted) << what;
     const std::size_t width = auditor->config().embedding;
-    const auto positions = proof::fingerprint_positions(static_cast<std::uint32_t>(session.tokens.size()));
+    const auto positions =
+        proof::fingerprint_positions(static_cast<std::uint32_t>(session.tokens.size()));
     for (std::size_t i = 0; i < positions.size(); ++i) {
-      const auto distance = proof::fingerprint_distance(session.fingerprints[i], std::span(hidden).subspan(positions[i] * width, width)).value();
-      EXPECT_GT(distance.error, row.refused_by.error_max) << what << " at position " << positions[i];
+      const auto distance =
+          proof::fingerprint_distance(session.fingerprints[i],
+                                      std::span(hidden).subspan(positions[i] * width, width))
+              .value();
+      EXPECT_GT(distance.error, row.refused_by.error_max)
+          << what << " at position " << positions[i];
     }
   }
 }
 
-// Activations in int8 and caches in q8_0 round before every product: comparable with the like, within the wider tolerance.
+// Activations in int8 and caches in q8_0 round before every product: comparable with the like,
+// within the wider tolerance.
 TEST_F(Fingerprints, OfRoundedSessionsAreAcceptedByTheLike) {
   const auto model = open("tiny-llama-chat-q8_0");
   if (!model) GTEST_SKIP() << "no WEFT_DATA";
   for (const EngineOptions& options :
-       {EngineOptions{.context = 512, .kv = KvFormat::q8_0}, EngineOptions{.context = 512, .activations = Activations::int8}}) {
+       {EngineOptions{.context = 512, .kv = KvFormat::q8_0},
+        EngineOptions{.context = 512, .activations = Activations::int8}}) {
     const auto cpu = create_cpu_engine(model->model, *model->source, options).value();
     const auto gpu = engine_of(*model, options);
     const Session session = run(generate(*gpu, prompt_of(*model))).value();
-    const std::string what = std::string("kv ") + std::string(to_string(options.kv)) + ", activations " + std::string(to_string(options.activations));
-    EXPECT_TRUE(verdict(session, run(prefill(*gpu, session.tokens)).value(), *gpu, what + ", gpu", proof::rounded_tolerance).accepted);
-    EXPECT_TRUE(verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, what + ", cpu", proof::rounded_tolerance).accepted);
+    const std::string what = std::string("kv ") + std::string(to_string(options.kv)) +
+                             ", activations " + std::string(to_string(options.activations));
+    EXPECT_TRUE(verdict(session, run(prefill(*gpu, session.tokens)).value(), *gpu, what + ", gpu",
+                        proof::rounded_tolerance)
+                    .accepted);
+    EXPECT_TRUE(verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu,
+                        what + ", cpu", proof::rounded_tolerance)
+                    .accepted);
   }
 }
 
@@ -173,7 +205,9 @@ TEST_F(Fingerprints, OfAnotherTextAreRefused) {
   Session session = run_now(generate(*cpu, prompt_of(*model))).value();
   session.tokens[40] = session.tokens[40] == 5 ? 6 : 5;  // One token, before most fingerprints.
 
-  EXPECT_FALSE(verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, "another text").accepted);
+  EXPECT_FALSE(
+      verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, "another text")
+          .accepted);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// 512 tokens of Shakespeare, read one after another as they would be drawn: how far the probabilities are from those of the
-// reference engine in f32 with a cache in f32.
+// 512 tokens of Shakespeare, read one after another as they would be drawn: how far the
+// probabilities are from those of the reference engine in f32 with a cache in f32.
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/test_gpu.h"
 #include "engine/llm/run_now.h"
@@ -17,7 +17,10 @@ constexpr std::size_t token_count = 513;  // The last one is not read.
 std::vector<Token> shakespeare(const test::OpenModel& model) {
   const auto path = weft::test::find_data("data/text/tinyshakespeare.txt");
   const auto tokenizer = tokenizer::Tokenizer::create(model.file.metadata);
-  std::vector<Token> tokens = (*tokenizer)->encode(weft::test::read_bytes(*path).substr(0, 6000), {.add_special = true}).value();
+  std::vector<Token> tokens =
+      (*tokenizer)
+          ->encode(weft::test::read_bytes(*path).substr(0, 6000), {.add_special = true})
+          .value();
   tokens.resize(token_count);
   return tokens;
 }
@@ -29,25 +32,32 @@ std::unique_ptr<test::OpenModel> open(const std::string& name) {
 
 class Forced : public test::GpuEngineTest, public testing::WithParamInterface<const char*> {
  protected:
-  static std::vector<float> reference(const test::OpenModel& model, const std::vector<Token>& tokens) {
-    const auto engine = create_cpu_engine(model.model, *model.source, {.kv = KvFormat::f32}).value();
+  static std::vector<float> reference(const test::OpenModel& model,
+                                      const std::vector<Token>& tokens) {
+    const auto engine =
+        create_cpu_engine(model.model, *model.source, {.kv = KvFormat::f32}).value();
     return run_now(test::forced_logprobs(*engine, tokens)).value();
   }
-  static Divergence divergence(const test::OpenModel& model, EngineOptions options, const std::vector<Token>& tokens,
+  static Divergence divergence(const test::OpenModel& model, EngineOptions options,
+                               const std::vector<Token>& tokens,
                                const std::vector<float>& expected) {
     const auto engine = engine_of(model, options);
     const auto said = run(test::forced_logprobs(*engine, tokens));
     EXPECT_TRUE(said.has_value()) << said.error().message;
     const Divergence out = test::divergence(expected, *said, engine->config().vocabulary);
-    std::printf("  %s kv %s activations %s: KL %.2e, same best token %.4f\n", GetParam(), std::string(to_string(options.kv)).c_str(),
+    std::printf("  %s kv %s activations %s: KL %.2e, same best token %.4f\n", GetParam(),
+                std::string(to_string(options.kv)).c_str(),
                 std::string(to_string(options.activations)).c_str(), out.mean, out.same_top);
     return out;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Models, Forced, testing::Values("tiny-llama-chat", "tiny-qwen2-chat", "tiny-qwen35-chat"), test::test_name);
+INSTANTIATE_TEST_SUITE_P(Models, Forced,
+                         testing::Values("tiny-llama-chat", "tiny-qwen2-chat", "tiny-qwen35-chat"),
+                         test::test_name);
 
 TEST_P(Forced, StaysCloseToTheReferenceWithRoundedCachesAndWeights) {
-  const auto f16 = open(std::string(GetParam()) + "-f16"), q8_0 = open(std::string(GetParam()) + "-q8_0");
+  const auto f16 = open(std::string(GetParam()) + "-f16"),
+             q8_0 = open(std::string(GetParam()) + "-q8_0");
   if (!f16 || !q8_0) GTEST_SKIP() << weft::test::missing_data(GetParam());
   const std::vector<Token> tokens = shakespeare(*f16);
   const std::vector<float> expected = reference(*f16, tokens);
@@ -58,7 +68,13 @@ TEST_P(Forced, StaysCloseToTheReferenceWithRoundedCachesAndWeights) {
   EXPECT_LT(divergence(*q8_0, {.kv = KvFormat::f16}, tokens, expected).mean, 1e-3);
 }
 
-TEST_P(Forced, StaysCloseToItselfWithInt8Activations) {
+class ForcedInt8 : public Forced {};
+INSTANTIATE_TEST_SUITE_P(Models, ForcedInt8,
+                         testing::Values("tiny-llama-chat", "tiny-qwen2-chat", "tiny-qwen35-chat",
+                                         "tiny-gemma3-random"),
+                         test::test_name);
+
+TEST_P(ForcedInt8, StaysCloseToItselfWithInt8Activations) {
   const auto model = open(std::string(GetParam()) + "-q8_0");
   if (!model) GTEST_SKIP() << weft::test::missing_data(GetParam());
   const std::vector<Token> tokens = shakespeare(*model);
@@ -66,10 +82,13 @@ TEST_P(Forced, StaysCloseToItselfWithInt8Activations) {
   const auto expected = run(test::forced_logprobs(*f32, tokens));
   ASSERT_TRUE(expected.has_value()) << expected.error().message;
 
-  const Divergence rounded = divergence(*model, {.kv = KvFormat::f16, .activations = Activations::int8}, tokens, *expected);
+  const Divergence rounded = divergence(
+      *model, {.kv = KvFormat::f16, .activations = Activations::int8}, tokens, *expected);
 
-  EXPECT_LT(rounded.mean, 2e-3);
-  EXPECT_GE(rounded.same_top, 0.99);
+  // Random weights sort their candidates less clearly than trained ones.
+  const bool random = std::string_view(GetParam()).ends_with("random");
+  EXPECT_LT(rounded.mean, random ? 1e-2 : 2e-3);
+  EXPECT_GE(rounded.same_top, random ? 0.95 : 0.99);
 }
 
 }  // namespace

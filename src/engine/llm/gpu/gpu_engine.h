@@ -1,8 +1,9 @@
 // The engine on a GPU: natively through Dawn and in a browser, the same code.
 //
-// Drawn tokens never wait for the CPU: a draw leaves its token where the next pass reads it, and several passes are under way
-// while the first one's token is read back. With Activations::f32 every number is f32 apart from weights and cache; with int8
-// matrices are multiplied in int8 while decoding and, where the device has subgroup matrices, in f16 while reading prompts.
+// Drawn tokens never wait for the CPU: a draw leaves its token where the next pass reads it, and
+// several passes are under way while the first one's token is read back. With Activations::f32
+// every number is f32 apart from weights and cache; with int8 matrices are multiplied in int8 while
+// decoding and, where the device has subgroup matrices, in f16 while reading prompts.
 #pragma once
 
 #include <functional>
@@ -17,9 +18,11 @@ namespace weft::llm {
 // Bytes of weights on the device so far, and in the end.
 using LoadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-// The device outlives the engine; the model, its file and its source only have to live until the engine is there.
-// Fails with resource_exhausted or out_of_memory where the device cannot hold the weights or the cache, and with device_lost.
-[[nodiscard]] Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(gpu::Device& device, const Model& model, const gguf::Source& source,
-                                                                       EngineOptions options, LoadProgress on_progress = {});
+// The device outlives the engine; the model, its file and its source only have to live until the
+// engine is there. Fails with resource_exhausted or out_of_memory where the device cannot hold the
+// weights or the cache, and with device_lost.
+[[nodiscard]] Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(
+    gpu::Device& device, const Model& model, const gguf::Source& source, EngineOptions options,
+    LoadProgress on_progress = {});
 
 }  // namespace weft::llm

@@ -1,4 +1,5 @@
-// Weights on the device: matrices in the kernels' formats, several tensors below one another, and vectors of f32.
+// Weights on the device: matrices in the kernels' formats, several tensors below one another, and
+// vectors of f32.
 //
 // A matrix that is larger than what one binding may see lies in several parts, each of whole rows.
 #pragma once
@@ -36,7 +37,8 @@ struct GpuMatrix {
 class WeightLoader {
  public:
   // The source outlives the loader; `on_bytes` hears of every piece that went to the device.
-  WeightLoader(gpu::Device& device, const gguf::Source& source, std::function<void(std::uint64_t bytes)> on_bytes)
+  WeightLoader(gpu::Device& device, const gguf::Source& source,
+               std::function<void(std::uint64_t bytes)> on_bytes)
       : device_(device), source_(source), uploader_(device), on_bytes_(std::move(on_bytes)) {}
 
   // Tensors of one format and width, one below the other.
@@ -49,7 +51,8 @@ class WeightLoader {
   [[nodiscard]] Async<Result<>> finish() { return uploader_.finish(); }
 
  private:
-  [[nodiscard]] Async<Result<>> upload_rows(const gguf::Tensor& tensor, std::uint32_t first, std::uint32_t count, const MatrixPart& part,
+  [[nodiscard]] Async<Result<>> upload_rows(const gguf::Tensor& tensor, std::uint32_t first,
+                                            std::uint32_t count, const MatrixPart& part,
                                             std::uint32_t to_row);
 
   gpu::Device& device_;
@@ -58,7 +61,7 @@ class WeightLoader {
   std::function<void(std::uint64_t bytes)> on_bytes_;
 };
 
-// Of a tensor: how many rows and columns its matrix has.
+// How many rows and columns a tensor's matrix has.
 [[nodiscard]] std::uint32_t matrix_rows(const gguf::Tensor& tensor);
 [[nodiscard]] std::uint32_t matrix_columns(const gguf::Tensor& tensor);
 

@@ -12,13 +12,14 @@ namespace weft::llm {
 namespace {
 
 // [position][pair] of cosine and sine, worked out in f64.
-std::vector<float> turn_table(const std::vector<double>& frequencies, std::uint32_t positions) {
+std::vector<float> turn_table(const std::vector<double>& frequencies, double amplitude,
+                              std::uint32_t positions) {
   std::vector<float> turns;
   turns.reserve(std::size_t{positions} * frequencies.size() * 2);
   for (std::uint32_t position = 0; position < positions; ++position) {
     for (const double frequency : frequencies) {
-      turns.push_back(static_cast<float>(std::cos(position * frequency)));
-      turns.push_back(static_cast<float>(std::sin(position * frequency)));
+      turns.push_back(static_cast<float>(amplitude * std::cos(position * frequency)));
+      turns.push_back(static_cast<float>(amplitude * std::sin(position * frequency)));
     }
   }
   return turns;
@@ -27,32 +28,68 @@ std::vector<float> turn_table(const std::vector<double>& frequencies, std::uint3
 Async<Result<>> add_embed(BuildContext& context, Program& program, const GpuMatrix& matrix) {
   const RowBuffers& to = context.buffers;
   for (const MatrixPart& part : matrix.parts) {
-    const kernels::EmbedSpec spec{.format = matrix.format, .weight_rows = part.rows, .first_token = part.first_row, .columns = matrix.columns};
+    const kernels::EmbedSpec spec{.format = matrix.format,
+                                  .weight_rows = part.rows,
+                                  .first_token = part.first_row,
+                                  .columns = matrix.columns,
+                                  .scale = context.config.embedding_scale};
     std::vector<Bindings> groups;
     groups.push_back({{0, part.quants}, {1, part.bound_scales()}});
     groups.push_back({{0, to.tokens}, {1, to.hidden}, {2, to.batch}});
-    Dispatch dispatch{.workgroups = [](const RowCount& count) { return kernels::embed_workgroups(count.rows); }};
-    WEFT_CO_OK(co_await context.builder.add(program, kernels::embed_pipeline(spec), std::move(groups), std::move(dispatch)));
+    Dispatch dispatch{
+        .workgroups = [](const RowCount& count) { return kernels::embed_workgroups(count.rows); }};
+    WEFT_CO_OK(co_await context.builder.add(program, kernels::embed_pipeline(spec),
+                                            std::move(groups), std::move(dispatch)));
   }
   co_return Result<>();
 }
 
 }  // namespace
 
-// Found by trying on an NVIDIA H200 (docs/performance.md); what a CPU device wants is one piece of everything.
+// Found by trying on an NVIDIA H200 (docs/performance.md); what a CPU device wants is one piece of
+// everything.
 DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   const kernels::Team team = kernels::Team::of(device);
   const bool cpu = device.adapter().kind == gpu::AdapterKind::cpu;
   DecodeTuning tuning;
   const std::uint32_t workgroup = kernels::workgroup_size(device, cpu ? team.size * 8 : 256);
   tuning.projections = tuning.output = tuning.down = tuning.head = {.workgroup = workgroup};
-  tuning.gates = {.workgroup = std::min(kernels::workgroup_size(device, cpu ? 256 : 512), 32 * team.size), .rows_each = 2};
+  tuning.gates = {
+      .workgroup = std::min(kernels::workgroup_size(device, cpu ? 256 : 512), 32 * team.size),
+      .rows_each = 2};
   // The head's many workgroups would norm the same row too often.
   tuning.head.norm_in_front = true;
+  // What several sequences' rows are read for; more than two rows of weights take too many
+  // registers.
+  for (DecodeTuning::Matrix* matrix :
+       {&tuning.projections, &tuning.output, &tuning.down, &tuning.head})
+    matrix->rows_each_many = 2;
+  // Found by `decode_bench sweep`; swiglu's tiles make blocks of 32. Sums of a CPU's tiles are few,
+  // since its driver takes long to compile many.
+  using Tile = kernels::ProductTile;
+  if (cpu) {
+    const Tile small{.weights = 2, .rows = 4, .teams_across = 4};
+    for (DecodeTuning::Matrix* matrix :
+         {&tuning.projections, &tuning.output, &tuning.down, &tuning.head})
+      matrix->tiles = {{5, small}};
+    tuning.gates.tiles = {{5, {.weights = 4, .rows = 2, .teams_across = 16}}};
+  } else {
+    const Tile few{.weights = 4, .rows = 4, .teams_across = 2, .teams_down = 2},
+        deep{.weights = 8, .rows = 4, .teams_across = 4},
+        many{.weights = 4, .rows = 16, .teams_across = 2, .teams_down = 2};
+    tuning.projections.tiles = {{9, few}, {17, many}};
+    tuning.output.tiles = {{5, few}, {49, many}};
+    tuning.down.tiles = {{9, deep}, {49, many}};
+    tuning.gates.tiles = {{5, {.weights = 8, .rows = 8, .teams_across = 8}},
+                          {12, {.weights = 4, .rows = 16, .teams_across = 16}}};
+    tuning.head.tiles = {{5, {.weights = 8, .rows = 8, .teams_across = 2}}, {17, many}};
+  }
   if (!cpu) {
-    // Long rows are shared, so that a thread waits once, and few rows, so that every part of the GPU has one.
+    // Long rows are shared, so that a thread waits once, and few rows, so that every part of the
+    // GPU has one.
     constexpr std::uint32_t few_rows = 1536, steps = 2, share_max = 4;
-    tuning.down.share = std::clamp(std::bit_floor(config.feed_forward / 16 / team.size / steps), 1u, share_max);
+    tuning.down.share =
+        std::clamp(std::bit_floor(config.feed_forward / 16 / team.size / steps), 1u, share_max);
     if (config.embedding < few_rows) {
       tuning.output.share = 2;
       tuning.down.share *= 2;
@@ -62,11 +99,14 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   const AttentionShape& attention = config.attention;
   constexpr std::uint32_t attention_workgroups = 384, splits_max = 64;
   tuning.attention_workgroup = kernels::workgroup_size(device, 128);
-  tuning.splits = cpu ? 1 : std::clamp(attention_workgroups / std::max(1u, attention.kv_heads), 1u, splits_max);
+  tuning.splits =
+      cpu ? 2 : std::clamp(attention_workgroups / std::max(1u, attention.kv_heads), 1u, splits_max);
   tuning.share_min = 32;
   // One workgroup for a head is quicker until it has to go round more than twice.
   tuning.whole_workgroup = kernels::workgroup_size(device, 512);
-  tuning.split_from = cpu ? ~0u : attention.head_dim > 128 ? 1 : 320 * 64 / std::max(64u, attention.head_dim);
+  tuning.split_from = cpu                        ? 256
+                      : attention.head_dim > 128 ? 1
+                                                 : 320 * 64 / std::max(64u, attention.head_dim);
   tuning.packed = device.has("packed_4x8_integer_dot_product");
   return tuning;
 }
@@ -91,22 +131,34 @@ std::uint64_t ModelProgram::cache_bytes() const {
   return sum;
 }
 
-Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model, const gguf::Source& source) {
+Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model,
+                                   const gguf::Source& source) {
   const RowBuffers& to = context.buffers;
   WEFT_CO_ASSIGN(const std::vector<double> frequencies, rope_frequencies(model, source));
-  WEFT_CO_ASSIGN(turns_, co_await context.loader.vector(turn_table(frequencies, context.options.context)));
+  WEFT_CO_ASSIGN(turns_, co_await context.loader.vector(turn_table(
+                             frequencies, context.config.rope.amplitude, context.options.context)));
   context.turns = &turns_;
-  const bool last = context.options.layers.end == context.config.layers, tied = model.output == model.token_embedding;
+  if (const auto& local = context.config.local) {
+    WEFT_CO_ASSIGN(local_turns_,
+                   co_await context.loader.vector(turn_table(
+                       local->rope.frequencies, local->rope.amplitude, context.options.context)));
+    context.local_turns = &local_turns_;
+  }
+  const bool last = context.options.layers.end == context.config.layers,
+             tied = model.output == model.token_embedding;
   if (context.options.layers.begin == 0 || (last && tied)) {
     std::vector<Weight> tensors{model.token_embedding};
     WEFT_CO_ASSIGN(embedding_, co_await context.loader.matrix(std::move(tensors)));
   }
-  if (context.options.layers.begin == 0) WEFT_CO_OK(co_await add_embed(context, embed_, embedding_));
+  if (context.options.layers.begin == 0)
+    WEFT_CO_OK(co_await add_embed(context, embed_, embedding_));
   has_single_ = context.options.activations == Activations::int8;
   parts_.reserve(context.options.layers.end - context.options.layers.begin);
   for (std::uint32_t i = context.options.layers.begin; i < context.options.layers.end; ++i)
-    WEFT_CO_OK(co_await add_layer(context, source, Programs{.rows = layers_, .single = has_single_ ? &single_layers_ : nullptr}, model.layers[i],
-                                  parts_.emplace_back()));
+    WEFT_CO_OK(co_await add_layer(
+        context, source,
+        Programs{.rows = layers_, .single = has_single_ ? &single_layers_ : nullptr},
+        model.layers[i], parts_.emplace_back()));
   if (last) {
     WEFT_CO_ASSIGN(output_norm_, co_await context.loader.vector(*model.output_norm));
     if (!tied) {
@@ -115,17 +167,23 @@ Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model, co
     }
     WEFT_CO_OK(co_await add_norm(context, head_, to.hidden, output_norm_, to.normed));
     std::vector<gpu::Buffer> no_bias;
-    WEFT_CO_OK(co_await add_product(
-        context, head_, tied ? embedding_ : output_,
-        Product{.x = to.normed, .x_pitch = context.config.embedding, .y = to.logits, .y_pitch = context.config.vocabulary}, no_bias));
-    if (has_single_) WEFT_CO_OK(co_await add_single_head(context, single_head_, output_norm_, tied ? embedding_ : output_));
+    WEFT_CO_OK(co_await add_product(context, head_, tied ? embedding_ : output_,
+                                    Product{.x = to.normed,
+                                            .x_pitch = context.config.embedding,
+                                            .y = to.logits,
+                                            .y_pitch = context.config.vocabulary},
+                                    no_bias));
+    if (has_single_)
+      WEFT_CO_OK(co_await add_single_head(context, single_head_, output_norm_,
+                                          tied ? embedding_ : output_));
   }
   co_return co_await context.loader.finish();
 }
 
-Async<Result<std::unique_ptr<ModelProgram>>> ModelProgram::create(gpu::Device& device, const Model& model, const gguf::Source& source,
-                                                                  const EngineOptions& options, const RowBuffers& buffers,
-                                                                  gpu::PipelineCache& pipelines, std::function<void(std::uint64_t bytes)> on_bytes) {
+Async<Result<std::unique_ptr<ModelProgram>>> ModelProgram::create(
+    gpu::Device& device, const Model& model, const gguf::Source& source,
+    const EngineOptions& options, const RowBuffers& buffers, gpu::PipelineCache& pipelines,
+    std::function<void(std::uint64_t bytes)> on_bytes) {
   std::unique_ptr<ModelProgram> out(new ModelProgram);
   WeightLoader loader(device, source, std::move(on_bytes));
   ProgramBuilder builder(device, pipelines);

@@ -1,10 +1,12 @@
-// A model on the device: its weights, its caches, and the dispatches that rows of tokens or hidden states go through.
+// A model on the device: its weights, its caches, and the dispatches that rows of tokens or hidden
+// states go through.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "engine/gpu/pipeline_cache.h"
+#include "engine/kernels/decode/product_tile.h"
 #include "engine/kernels/kv_cache.h"
 #include "engine/kernels/prefill/flash_attention.h"
 #include "engine/kernels/shader.h"
@@ -15,25 +17,38 @@
 namespace weft::llm {
 
 // The attention of every layer that has one.
-[[nodiscard]] kernels::AttentionSpec attention_spec(const Config& config, const EngineOptions& options, std::uint32_t pitch);
-// Whether reading prompts has to be f32 all through. So it is on a CPU as well, which has no subgroup matrices, only drivers that unroll
-// them, and takes seconds to compile what they make of it.
+[[nodiscard]] kernels::AttentionSpec attention_spec(const Config& config,
+                                                    const EngineOptions& options,
+                                                    const RowShape& shape);
+// Whether reading prompts has to be f32 all through. So it is on a CPU as well, which has no
+// subgroup matrices, only drivers that unroll them, and takes seconds to compile what they make of
+// it.
 [[nodiscard]] bool exact_products(const gpu::Device& device, const EngineOptions& options);
-[[nodiscard]] kernels::FlashTuning flash_tuning_of(const gpu::Device& device, const kernels::AttentionSpec& spec, const EngineOptions& options);
+[[nodiscard]] kernels::FlashTuning flash_tuning_of(const gpu::Device& device,
+                                                   const kernels::AttentionSpec& spec,
+                                                   const EngineOptions& options);
 
 // How the kernels for drawing tokens share out their work on a device.
 struct DecodeTuning {
+  // Products of so many rows and more go by tiles.
+  struct TileFrom {
+    std::uint32_t rows_min = 0;
+    kernels::ProductTile tile;
+  };
   struct Matrix {
     std::uint32_t workgroup = 0;
     std::uint32_t rows_each = 1;  // As in Int8ProductSpec.
     std::uint32_t share = 1;
-    bool norm_in_front = false;  // The norm is a dispatch of its own instead of being done in every workgroup.
+    std::uint32_t rows_each_many = 1;  // From five sequences on, where it is more than rows_each.
+    bool norm_in_front =
+        false;  // The norm is a dispatch of its own instead of being done in every workgroup.
+    std::vector<TileFrom> tiles{};  // With fewer rows first.
   };
   Matrix projections, output, gates, down, head;
   std::uint32_t attention_workgroup = 0;
-  std::uint32_t splits = 1;           // Of an attention's positions.
-  std::uint32_t share_min = 64;       // Of them, for each.
-  std::uint32_t whole_workgroup = 0;  // Of an attention that is not shared out,
+  std::uint32_t splits = 1;           // Ranges that an attention's positions are split into.
+  std::uint32_t share_min = 64;       // Positions of one such range, at least.
+  std::uint32_t whole_workgroup = 0;  // Workgroup of an attention that is not split,
   std::uint32_t split_from = 1;       // with fewer positions than this.
   bool packed = false;                // dot4I8Packed.
 };
@@ -48,9 +63,11 @@ struct BuildContext {
   WeightLoader& loader;
   ProgramBuilder& builder;
   kernels::Team team;
-  std::uint32_t workgroup = 0;  // Of the matrix kernels.
+  std::uint32_t workgroup = 0;  // Workgroup of the matrix kernels.
   DecodeTuning decode{};
-  const gpu::Buffer* turns = nullptr;  // [position][pair] of cosine and sine.
+  // [position][pair] of cosine and sine; the second of layers with local attention.
+  const gpu::Buffer* turns = nullptr;
+  const gpu::Buffer* local_turns = nullptr;
 };
 
 // What a layer holds on the device. Its memory of sequences is one part a slot.
@@ -60,29 +77,36 @@ struct GpuLayer {
     std::uint64_t slot_bytes = 0;
   };
   gpu::Buffer norm, feed_forward_norm;
-  std::vector<GpuMatrix> projections;  // Behind the first norm, side by side in RowBuffers::projected.
+  gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // None where the model has none.
+  std::vector<GpuMatrix>
+      projections;  // Behind the first norm, side by side in RowBuffers::projected.
   std::vector<float> projection_bias;  // One a row of them; empty for none.
-  GpuMatrix output;                    // Of the mixer.
+  GpuMatrix output;                    // The mixer's output projection.
   std::vector<GpuMatrix> gates;        // Gates and ups, side by side in RowBuffers::gates.
   GpuMatrix down;
-  gpu::Buffer q_norm, k_norm, qk_norms;  // Of an attention's heads; the last is both, one behind the other.
-  std::vector<gpu::Buffer> vectors;      // What else its dispatches read.
-  std::vector<gpu::Buffer> cache;        // Keys and values of an attention: written before they are read.
-  std::vector<Memory> recurrent;         // Of a DeltaNet: zero for a new sequence.
+  gpu::Buffer q_norm, k_norm,
+      qk_norms;  // Norms of an attention's heads; the last holds both, one after the other.
+  const gpu::Buffer* turns = nullptr;  // For an attention.
+  std::vector<gpu::Buffer> vectors;    // What else its dispatches read.
+  std::vector<gpu::Buffer> cache;  // Keys and values of an attention: written before they are read.
+  std::vector<Memory> recurrent;   // State of a DeltaNet: zero for a new sequence.
 };
 
 class ModelProgram {
  public:
-  // Loads layers options.layers and what is in front of and behind them.
-  [[nodiscard]] static Async<Result<std::unique_ptr<ModelProgram>>> create(gpu::Device& device, const Model& model, const gguf::Source& source,
-                                                                           const EngineOptions& options, const RowBuffers& buffers,
-                                                                           gpu::PipelineCache& pipelines,
-                                                                           std::function<void(std::uint64_t bytes)> on_bytes);
+  // Loads layers options.layers and what the model has before and after them.
+  [[nodiscard]] static Async<Result<std::unique_ptr<ModelProgram>>> create(
+      gpu::Device& device, const Model& model, const gguf::Source& source,
+      const EngineOptions& options, const RowBuffers& buffers, gpu::PipelineCache& pipelines,
+      std::function<void(std::uint64_t bytes)> on_bytes);
 
-  // From tokens to hidden states, through the layers, and from hidden states to logits. Where `count` is a row for each
-  // sequence, and activations may be int8, by the kernels for drawing tokens.
+  // From tokens to hidden states, through the layers, and from hidden states to logits. Where
+  // `count` is a row for each sequence, and activations may be int8, by the kernels for drawing
+  // tokens.
   const Program& embed() const { return embed_; }
-  const Program& layers(const RowCount& count) const { return single(count) ? single_layers_ : layers_; }
+  const Program& layers(const RowCount& count) const {
+    return single(count) ? single_layers_ : layers_;
+  }
   const Program& head(const RowCount& count) const { return single(count) ? single_head_ : head_; }
   const std::vector<GpuLayer>& parts() const { return parts_; }
   [[nodiscard]] std::uint64_t weight_bytes() const;
@@ -90,14 +114,17 @@ class ModelProgram {
 
  private:
   ModelProgram() = default;
-  [[nodiscard]] Async<Result<>> load(BuildContext& context, const Model& model, const gguf::Source& source);
+  [[nodiscard]] Async<Result<>> load(BuildContext& context, const Model& model,
+                                     const gguf::Source& source);
 
-  [[nodiscard]] bool single(const RowCount& count) const { return has_single_ && count.rows == count.segments; }
+  [[nodiscard]] bool single(const RowCount& count) const {
+    return has_single_ && count.rows == count.segments;
+  }
 
   Program embed_, layers_, head_, single_layers_, single_head_;
   bool has_single_ = false;
   GpuMatrix embedding_, output_;
-  gpu::Buffer turns_, output_norm_;
+  gpu::Buffer turns_, local_turns_, output_norm_;
   std::vector<GpuLayer> parts_;
 };
 

@@ -1,4 +1,5 @@
-// Dispatches in order, made once and recorded for every pass of rows through them; nothing is allocated while recording.
+// Dispatches in order, made once and recorded for every pass of rows through them; nothing is
+// allocated while recording.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,9 @@ namespace weft::llm {
 struct RowCount {
   std::uint32_t rows = 0;
   std::uint32_t segments = 0;
-  std::uint32_t positions = 0;  // That the furthest of them sees, itself included, where each is the newest of its sequence.
+  std::uint32_t positions = 0;  // That the furthest of them sees, itself included, where each is
+                                // the newest of its sequence.
+  std::uint32_t positions_least = 0;  // The same of the nearest.
 };
 
 struct Dispatch {
@@ -26,7 +29,7 @@ struct Dispatch {
   std::uint32_t segments_min = 0;
   std::uint32_t segments_max = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t positions_min = 0;
-  std::uint32_t positions_max = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t least_max = std::numeric_limits<std::uint32_t>::max();  // Bound of positions_least.
   std::function<gpu::Workgroups(const RowCount& count)> workgroups;
 
   std::shared_ptr<const gpu::Pipeline> pipeline{};
@@ -39,8 +42,10 @@ class Program {
   void add(Dispatch dispatch);
   // How many dispatches it recorded.
   std::uint32_t record(gpu::Pass& pass, const RowCount& count) const;
-  // The same in pieces: at most so many from dispatch `next` on, which goes on to the first of the next piece; size() at the end.
-  std::uint32_t record_piece(gpu::Pass& pass, const RowCount& count, std::size_t& next, std::uint32_t most) const;
+  // The same in pieces: at most so many from dispatch `next` on, which goes on to the first of the
+  // next piece; size() at the end.
+  std::uint32_t record_piece(gpu::Pass& pass, const RowCount& count, std::size_t& next,
+                             std::uint32_t most) const;
   [[nodiscard]] std::size_t size() const { return dispatches_.size(); }
 
  private:
@@ -54,10 +59,12 @@ using Bindings = std::vector<gpu::BoundBuffer>;
 // Adds dispatches to a program.
 class ProgramBuilder {
  public:
-  ProgramBuilder(gpu::Device& device, gpu::PipelineCache& pipelines) : device_(device), pipelines_(pipelines) {}
+  ProgramBuilder(gpu::Device& device, gpu::PipelineCache& pipelines)
+      : device_(device), pipelines_(pipelines) {}
 
   // groups[i] goes to @group(i) of the pipeline. `dispatch` says when and how many workgroups.
-  [[nodiscard]] Async<Result<>> add(Program& program, gpu::PipelineOptions pipeline, std::vector<Bindings> groups, Dispatch dispatch);
+  [[nodiscard]] Async<Result<>> add(Program& program, gpu::PipelineOptions pipeline,
+                                    std::vector<Bindings> groups, Dispatch dispatch);
   [[nodiscard]] gpu::Device& device() { return device_; }
 
  private:

@@ -11,9 +11,10 @@ namespace {
 using gpu::BufferUsage;
 
 gpu::Buffer storage(gpu::Device& device, std::uint64_t numbers, const char* label) {
-  return device.create_buffer({.size = std::max<std::uint64_t>(16, numbers * 4),
-                               .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
-                               .label = label});
+  return device.create_buffer(
+      {.size = std::max<std::uint64_t>(16, numbers * 4),
+       .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
+       .label = label});
 }
 
 template <class T>
@@ -23,7 +24,8 @@ void write(gpu::Device& device, const gpu::Buffer& buffer, std::span<const T> va
 
 }  // namespace
 
-RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows, std::uint32_t splits) {
+RowShape row_shape(const Config& config, const EngineOptions& options, std::uint32_t rows,
+                   std::uint32_t splits) {
   const AttentionShape& attention = config.attention;
   RowShape shape{.rows = rows,
                  .embedding = config.embedding,
@@ -34,13 +36,16 @@ RowShape row_shape(const Config& config, const EngineOptions& options, std::uint
                  .vocabulary = options.layers.end == config.layers ? config.vocabulary : 0,
                  .logits_rows = options.sequences};
   if (options.activations == Activations::int8) {
-    shape.int8_rows = options.sequences;
+    // Products take several rows at a time and write all of them.
+    constexpr std::uint32_t rows_together = 32;
+    shape.int8_rows = (options.sequences + rows_together - 1) / rows_together * rows_together;
     shape.shares = std::uint64_t{attention.heads} * (splits + 1) * (attention.head_dim + 4);
   }
   if (config.delta_net) {
     const DeltaNetShape& delta = *config.delta_net;
     shape.convolved = delta.conv_rows();
-    shape.projected = std::max(shape.projected, delta.conv_rows() + delta.value_rows() + 2 * delta.value_heads);
+    shape.projected =
+        std::max(shape.projected, delta.conv_rows() + delta.value_rows() + 2 * delta.value_heads);
     shape.mixed = std::max(shape.mixed, delta.value_rows());
   }
   shape.projected = (shape.projected + 3) / 4 * 4;
@@ -50,13 +55,18 @@ RowShape row_shape(const Config& config, const EngineOptions& options, std::uint
 RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
     : shape(shape_),
       tokens(storage(device, shape.rows, "tokens")),
-      places(storage(device, std::uint64_t{shape.rows} * 4, "places")),
+      places(storage(device,
+                     std::uint64_t{shape.rows} * 4 +
+                         (std::uint64_t{shape.logits_rows} * shape.table_pages + 3) / 4 * 4,
+                     "places")),
       segments(storage(device, std::uint64_t{shape.rows} * 4, "segments")),
       tiles(storage(device, std::uint64_t{shape.rows} * 2, "tiles")),
-      batch(device.create_buffer(
-          {.size = sizeof(kernels::BatchSize), .usage = BufferUsage::uniform | BufferUsage::copy_destination, .label = "batch"})),
+      batch(device.create_buffer({.size = sizeof(kernels::BatchSize),
+                                  .usage = BufferUsage::uniform | BufferUsage::copy_destination,
+                                  .label = "batch"})),
       partials(storage(device,
-                       std::min<std::uint64_t>(std::uint64_t{shape.rows} * std::max(shape.embedding, shape.projected) * 8,
+                       std::min<std::uint64_t>(std::uint64_t{shape.rows} *
+                                                   std::max(shape.embedding, shape.projected) * 8,
                                                device.limits().storage_binding_bytes_max / 4),
                        "partials")),
       hidden(storage(device, std::uint64_t{shape.rows} * shape.embedding, "hidden")),
@@ -64,23 +74,33 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
       projected(storage(device, std::uint64_t{shape.rows} * shape.projected, "projected")),
       convolved(storage(device, std::uint64_t{shape.rows} * shape.convolved, "convolved")),
       mixed(storage(device, std::uint64_t{shape.rows} * shape.mixed, "mixed")),
-      core(storage(device, shape.convolved == 0 ? 0 : std::uint64_t{shape.rows} * shape.mixed, "core")),
+      core(storage(device, shape.convolved == 0 ? 0 : std::uint64_t{shape.rows} * shape.mixed,
+                   "core")),
       gates(storage(device, std::uint64_t{shape.rows} * shape.feed_forward * 2, "gates")),
       gated(storage(device, std::uint64_t{shape.rows} * shape.feed_forward, "gated")),
-      normed_quants(storage(device, std::uint64_t{shape.int8_rows} * shape.embedding / 4, "normed quants")),
-      normed_scales(storage(device, std::uint64_t{shape.int8_rows} * shape.embedding / 8, "normed scales")),
-      mixed_quants(storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 4, "mixed quants")),
-      mixed_scales(storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 8, "mixed scales")),
-      gated_quants(storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 4, "gated quants")),
-      gated_scales(storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 8, "gated scales")),
+      normed_quants(
+          storage(device, std::uint64_t{shape.int8_rows} * shape.embedding / 4, "normed quants")),
+      normed_scales(
+          storage(device, std::uint64_t{shape.int8_rows} * shape.embedding / 8, "normed scales")),
+      normed_factors(storage(device, shape.int8_rows, "normed factors")),
+      mixed_quants(
+          storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 4, "mixed quants")),
+      mixed_scales(
+          storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 8, "mixed scales")),
+      gated_quants(
+          storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 4, "gated quants")),
+      gated_scales(
+          storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 8, "gated scales")),
       shares(storage(device, shape.int8_rows * shape.shares, "shares")),
       logits(storage(device, std::uint64_t{shape.logits_rows} * shape.vocabulary, "logits")),
       none(storage(device, 0, "none")) {}
 
 void RowBuffers::write_rows(gpu::Device& device, std::span<const kernels::RowPlace> row_places,
                             std::span<const kernels::Segment> row_segments) const {
-  check(row_places.size() <= shape.rows && row_segments.size() <= row_places.size(), "a pass has at most so many rows");
-  const kernels::BatchSize size{.rows = static_cast<std::uint32_t>(row_places.size()), .segments = static_cast<std::uint32_t>(row_segments.size())};
+  check(row_places.size() <= shape.rows && row_segments.size() <= row_places.size(),
+        "a pass has at most so many rows");
+  const kernels::BatchSize size{.rows = static_cast<std::uint32_t>(row_places.size()),
+                                .segments = static_cast<std::uint32_t>(row_segments.size())};
   write(device, batch, std::span(&size, 1));
   write(device, places, row_places);
   write(device, segments, row_segments);
@@ -92,6 +112,16 @@ void RowBuffers::write_rows(gpu::Device& device, std::span<const kernels::RowPla
   write(device, tiles, std::span<const kernels::AttentionTile>(row_tiles));
 }
 
-void RowBuffers::write_tokens(gpu::Device& device, std::span<const Token> row_tokens) const { write(device, tokens, row_tokens); }
+void RowBuffers::write_table(gpu::Device& device, std::uint32_t slot,
+                             std::span<const std::uint32_t> slot_pages) const {
+  check(slot_pages.size() <= shape.table_pages, "a sequence has at most the context's pages");
+  if (slot_pages.empty()) return;
+  device.write(places, std::uint64_t{shape.rows} * 16 + std::uint64_t{slot} * shape.table_pages * 4,
+               as_bytes(slot_pages));
+}
+
+void RowBuffers::write_tokens(gpu::Device& device, std::span<const Token> row_tokens) const {
+  write(device, tokens, row_tokens);
+}
 
 }  // namespace weft::llm

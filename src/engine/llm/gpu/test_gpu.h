@@ -1,4 +1,5 @@
-// What tests of the GPU engine run on: this machine's best device, shared by the tests of one program.
+// What tests of the GPU engine run on: this machine's best device, shared by the tests of one
+// program.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,9 @@ struct Machine {
   std::unique_ptr<gpu::PumpedInstance> instance = gpu::native::create_instance();
   std::unique_ptr<gpu::Device> device;
   Machine() {
-    if (auto made = gpu::run(*instance, instance->create_device({.label = "llm", .trusted_shaders = true}))) device = std::move(*made);
+    if (auto made =
+            gpu::run(*instance, instance->create_device({.label = "llm", .trusted_shaders = true})))
+      device = std::move(*made);
   }
 };
 inline Machine& machine() {
@@ -30,7 +33,9 @@ T run(Async<T> work) {
 
 class GpuEngineTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_NE(machine().device, nullptr) << "no GPU, not even a software one"; }
+  void SetUp() override {
+    ASSERT_NE(machine().device, nullptr) << "no GPU, not even a software one";
+  }
   void TearDown() override { EXPECT_TRUE(machine().device->uncaptured_errors().empty()); }
 
   static std::unique_ptr<Engine> engine_of(const OpenModel& model, EngineOptions options) {

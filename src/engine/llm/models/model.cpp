@@ -3,8 +3,10 @@
 #include <array>
 
 #include "engine/gguf/dequantize.h"
+#include "engine/llm/models/gemma3.h"
 #include "engine/llm/models/llama.h"
 #include "engine/llm/models/qwen2.h"
+#include "engine/llm/models/qwen3.h"
 #include "engine/llm/models/qwen35.h"
 
 namespace weft::llm {
@@ -15,7 +17,10 @@ struct Architecture {
   Result<Model> (*read)(const gguf::File& file);
 };
 // A new architecture is a new pair of files and a row here.
-constexpr std::array architectures = {Architecture{"llama", read_llama}, Architecture{"qwen2", read_qwen2}, Architecture{"qwen35", read_qwen35}};
+constexpr std::array architectures = {
+    Architecture{"llama", read_llama}, Architecture{"qwen2", read_qwen2},
+    Architecture{"qwen3", read_qwen3}, Architecture{"qwen35", read_qwen35},
+    Architecture{"gemma3", read_gemma3}};
 
 }  // namespace
 
@@ -26,17 +31,21 @@ Result<Model> read_model(const gguf::File& file) {
     if (architecture.name == name) return architecture.read(file);
     known += (known.empty() ? "" : ", ") + std::string(architecture.name);
   }
-  return fail(ErrorCode::unsupported, "The architecture '{}' is not supported; Weft runs {}.", name, known);
+  return fail(ErrorCode::unsupported, "The architecture '{}' is not supported; Weft runs {}.", name,
+              known);
 }
 
 std::vector<Weight> tensors_of(const Model& model, std::uint32_t begin, std::uint32_t end) {
   std::vector<Weight> out;
-  const auto add = [&](auto... weights) { ((weights != nullptr ? out.push_back(weights) : void()), ...); };
+  const auto add = [&](auto... weights) {
+    ((weights != nullptr ? out.push_back(weights) : void()), ...);
+  };
   add(model.rope_divisors);
   if (begin == 0) add(model.token_embedding);
   for (std::uint32_t i = begin; i < end && i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
-    add(layer.norm, layer.feed_forward_norm, layer.feed_forward.gate, layer.feed_forward.up, layer.feed_forward.down);
+    add(layer.norm, layer.feed_forward_norm, layer.feed_forward.gate, layer.feed_forward.up,
+        layer.feed_forward.down, layer.mixer_out_norm, layer.feed_forward_out_norm);
     if (const auto* a = std::get_if<Attention>(&layer.mixer)) {
       add(a->q, a->k, a->v, a->output, a->q_bias, a->k_bias, a->v_bias, a->q_norm, a->k_norm);
     } else {
@@ -66,7 +75,8 @@ Result<std::vector<double>> rope_frequencies(const Model& model, const gguf::Sou
   WEFT_ASSIGN(const std::vector<float> divisors, read_floats(source, *model.rope_divisors));
   for (std::size_t i = 0; i < frequencies.size(); ++i) {
     if (!(divisors[i] > 0))
-      return fail(ErrorCode::invalid_argument, "Tensor 'rope_freqs.weight' has {} at {}; divisors are above 0.", divisors[i], i);
+      return fail(ErrorCode::invalid_argument,
+                  "Tensor 'rope_freqs.weight' has {} at {}; divisors are above 0.", divisors[i], i);
     frequencies[i] /= divisors[i];
   }
   return frequencies;

@@ -1,4 +1,5 @@
-// Files that say what a model is, and files that get it wrong: each wrong one meets one exact sentence.
+// Files that say what a model is, and files that get it wrong: each wrong one meets one exact
+// sentence.
 #include <gtest/gtest.h>
 
 #include "engine/gguf/test_builder.h"
@@ -15,7 +16,8 @@ struct ModelFile {
   gguf::test::Builder builder;
   std::uint64_t offset = 0;
 
-  void tensor(const std::string& name, const std::vector<std::uint64_t>& shape, TensorType type = TensorType::f32) {
+  void tensor(const std::string& name, const std::vector<std::uint64_t>& shape,
+              TensorType type = TensorType::f32) {
     builder.tensor(name, shape, type, offset);
     std::uint64_t elements = 1;
     for (const auto size : shape) elements *= size;
@@ -67,6 +69,16 @@ void tensors(ModelFile& out, const Numbers& n) {
   }
 }
 
+// One layer, and no window.
+void gemma3(ModelFile& out) {
+  numbers(out, "gemma3", {});
+  tensors(out, {});
+  for (const char* name : {"attn_q_norm", "attn_k_norm"})
+    out.tensor(std::string("blk.0.") + name + ".weight", {16});
+  for (const char* name : {"post_attention_norm", "post_ffw_norm"})
+    out.tensor(std::string("blk.0.") + name + ".weight", {64});
+}
+
 TEST(ReadModel, DescribesALlama) {
   ModelFile file;
   numbers(file, "llama", {.layers = 2});
@@ -101,7 +113,9 @@ TEST(ReadModel, RefusesAnArchitectureItDoesNotKnow) {
   ModelFile file;
   file.builder.text("general.architecture", "mamba");
 
-  EXPECT_EQ(file.read().error().message, "The architecture 'mamba' is not supported; Weft runs llama, qwen2, qwen35.");
+  EXPECT_EQ(file.read().error().message,
+            "The architecture 'mamba' is not supported; Weft runs llama, qwen2, qwen3, qwen35, "
+            "gemma3.");
 }
 
 struct Wrong {
@@ -125,13 +139,16 @@ TEST_P(WrongModel, GetsOneSentence) {
 INSTANTIATE_TEST_SUITE_P(
     All, WrongModel,
     testing::Values(
-        Wrong{"NoLayers", [](ModelFile& f) { numbers(f, "llama", {.layers = 0}); }, "llama.block_count is 0; it must be at least 1."},
+        Wrong{"NoLayers", [](ModelFile& f) { numbers(f, "llama", {.layers = 0}); },
+              "llama.block_count is 0; it must be at least 1."},
         Wrong{"TooManyLayers", [](ModelFile& f) { numbers(f, "llama", {.layers = 5000}); },
               "The metadata 'llama.block_count' (5000) is greater than 1024."},
         Wrong{"UnevenHeads", [](ModelFile& f) { numbers(f, "llama", {.heads = 4, .kv_heads = 3}); },
               "4 query heads cannot share 3 key heads evenly."},
-        Wrong{"WidthAndHeads", [](ModelFile& f) { numbers(f, "llama", {.width = 66}); }, "The width 66 is not a multiple of the 4 heads."},
-        Wrong{"NoEmbedding", [](ModelFile& f) { numbers(f, "llama", {}); }, "The file has no tensor 'token_embd.weight', which llama needs."},
+        Wrong{"WidthAndHeads", [](ModelFile& f) { numbers(f, "llama", {.width = 66}); },
+              "The width 66 is not a multiple of the 4 heads."},
+        Wrong{"NoEmbedding", [](ModelFile& f) { numbers(f, "llama", {}); },
+              "The file has no tensor 'token_embd.weight', which llama needs."},
         Wrong{"MissingTensor",
               [](ModelFile& f) {
                 numbers(f, "llama", {.layers = 2});
@@ -162,8 +179,26 @@ INSTANTIATE_TEST_SUITE_P(
                 numbers(f, "llama", {});
                 f.builder.text("llama.rope.scaling.type", "yarn");
               },
-              "The rope scaling 'yarn' is not supported; Weft knows none, linear and the factors of rope_freqs."},
-        Wrong{"DeltaNetWithoutNumbers", [](ModelFile& f) { numbers(f, "qwen35", {}); }, "The metadata has no 'qwen35.ssm.conv_kernel'."}),
+              "The rope scaling 'yarn' is not supported; Weft knows none, linear and the factors "
+              "of rope_freqs."},
+        Wrong{"NoNormBehindAttention",
+              [](ModelFile& f) {
+                numbers(f, "gemma3", {});
+                tensors(f, {});
+                f.tensor("blk.0.attn_q_norm.weight", {16});
+                f.tensor("blk.0.attn_k_norm.weight", {16});
+              },
+              "The file has no tensor 'blk.0.post_attention_norm.weight', which gemma3 needs."},
+        Wrong{"NoWindow", [](ModelFile& f) { gemma3(f); },
+              "The metadata has no 'gemma3.attention.sliding_window'."},
+        Wrong{"BoundedLogits",
+              [](ModelFile& f) {
+                gemma3(f);
+                f.builder.scalar("gemma3.final_logit_softcapping", ValueType::float32, 30.0f);
+              },
+              "gemma3.final_logit_softcapping is 30; Weft runs Gemma 3 without such a bound (0)."},
+        Wrong{"DeltaNetWithoutNumbers", [](ModelFile& f) { numbers(f, "qwen35", {}); },
+              "The metadata has no 'qwen35.ssm.conv_kernel'."}),
     [](const auto& row) { return std::string(row.param.what); });
 
 }  // namespace

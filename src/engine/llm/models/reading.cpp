@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <cstring>
-#include <format>
 
+#include "common/base/format.h"
 #include "engine/gguf/dequantize.h"
 
 namespace weft::llm {
@@ -16,7 +16,8 @@ std::string shape_text(std::initializer_list<std::uint64_t> shape) {
 }
 std::string shape_text(const gguf::Tensor& tensor) {
   std::string text;
-  for (std::uint32_t i = 0; i < tensor.dimension_count; ++i) text += (text.empty() ? "" : " x ") + std::to_string(tensor.dimensions[i]);
+  for (std::uint32_t i = 0; i < tensor.dimension_count; ++i)
+    text += (text.empty() ? "" : " x ") + std::to_string(tensor.dimensions[i]);
   return text;
 }
 
@@ -24,16 +25,20 @@ std::string shape_text(const gguf::Tensor& tensor) {
 
 Result<std::uint32_t> ModelReader::count(std::string_view name, std::uint64_t max) const {
   WEFT_ASSIGN(const std::uint64_t value, file_.metadata.unsigned_integer(key(name), max));
-  if (value == 0) return fail(ErrorCode::invalid_argument, "{} is 0; it must be at least 1.", key(name));
+  if (value == 0)
+    return fail(ErrorCode::invalid_argument, "{} is 0; it must be at least 1.", key(name));
   return static_cast<std::uint32_t>(value);
 }
 
-Result<std::uint32_t> ModelReader::count_or(std::string_view name, std::uint64_t otherwise, std::uint64_t max) const {
+Result<std::uint32_t> ModelReader::count_or(std::string_view name, std::uint64_t otherwise,
+                                            std::uint64_t max) const {
   if (!file_.metadata.has(key(name))) return static_cast<std::uint32_t>(otherwise);
   return count(name, max);
 }
 
-Result<double> ModelReader::number_or(std::string_view name, double otherwise) const { return file_.metadata.number_or(key(name), otherwise); }
+Result<double> ModelReader::number_or(std::string_view name, double otherwise) const {
+  return file_.metadata.number_or(key(name), otherwise);
+}
 
 Result<Config> ModelReader::common() const {
   Config config;
@@ -46,65 +51,101 @@ Result<Config> ModelReader::common() const {
   WEFT_ASSIGN(config.context, count("context_length", context_max));
   WEFT_ASSIGN(const double epsilon, file_.metadata.number(key("attention.layer_norm_rms_epsilon")));
   if (!(epsilon > 0 && epsilon < 1))
-    return fail(ErrorCode::invalid_argument, "{} is {}; it must lie between 0 and 1.", key("attention.layer_norm_rms_epsilon"), epsilon);
+    return fail(ErrorCode::invalid_argument, "{} is {}; it must lie between 0 and 1.",
+                key("attention.layer_norm_rms_epsilon"), epsilon);
   config.norm_epsilon = static_cast<float>(epsilon);
 
   AttentionShape& attention = config.attention;
   WEFT_ASSIGN(attention.heads, count("attention.head_count", heads_max));
   WEFT_ASSIGN(attention.kv_heads, count_or("attention.head_count_kv", attention.heads, heads_max));
   if (attention.heads % attention.kv_heads != 0)
-    return fail(ErrorCode::invalid_argument, "{} query heads cannot share {} key heads evenly.", attention.heads, attention.kv_heads);
+    return fail(ErrorCode::invalid_argument, "{} query heads cannot share {} key heads evenly.",
+                attention.heads, attention.kv_heads);
   if (!file_.metadata.has(key("attention.key_length")) && config.embedding % attention.heads != 0)
-    return fail(ErrorCode::invalid_argument, "The width {} is not a multiple of the {} heads.", config.embedding, attention.heads);
-  WEFT_ASSIGN(attention.head_dim, count_or("attention.key_length", config.embedding / attention.heads, head_dim_max));
-  WEFT_ASSIGN(const std::uint32_t value_dim, count_or("attention.value_length", attention.head_dim, head_dim_max));
+    return fail(ErrorCode::invalid_argument, "The width {} is not a multiple of the {} heads.",
+                config.embedding, attention.heads);
+  WEFT_ASSIGN(attention.head_dim,
+              count_or("attention.key_length", config.embedding / attention.heads, head_dim_max));
+  WEFT_ASSIGN(const std::uint32_t value_dim,
+              count_or("attention.value_length", attention.head_dim, head_dim_max));
   if (value_dim != attention.head_dim)
-    return fail(ErrorCode::unsupported, "Values of {} elements beside keys of {} are not supported.", value_dim, attention.head_dim);
+    return fail(ErrorCode::unsupported,
+                "Values of {} elements beside keys of {} are not supported.", value_dim,
+                attention.head_dim);
   if (attention.head_dim % 4 != 0)
-    return fail(ErrorCode::unsupported, "Heads of {} elements are not supported (not a multiple of 4).", attention.head_dim);
+    return fail(ErrorCode::unsupported,
+                "Heads of {} elements are not supported (not a multiple of 4).",
+                attention.head_dim);
+  attention.scale = 1 / std::sqrt(static_cast<float>(attention.head_dim));
   return config;
 }
 
-Result<Rope> ModelReader::rope(Rope::Pairs pairs, std::uint32_t head_dim) const {
-  WEFT_ASSIGN(const std::uint32_t dimensions, count_or("rope.dimension_count", head_dim, head_dim_max));
+Result<Rope> ModelReader::rope(Rope::Pairs pairs, std::uint32_t head_dim, std::string_view base_key,
+                               double scale) const {
+  WEFT_ASSIGN(const std::uint32_t dimensions,
+              count_or("rope.dimension_count", head_dim, head_dim_max));
   if (dimensions % 2 != 0 || dimensions > head_dim)
-    return fail(ErrorCode::invalid_argument, "{} is {}; it must be even and at most the head's {}.", key("rope.dimension_count"), dimensions,
-                head_dim);
-  WEFT_ASSIGN(const double base, number_or("rope.freq_base", 10000.0));
-  if (!(base > 0)) return fail(ErrorCode::invalid_argument, "{} is {}; it must be above 0.", key("rope.freq_base"), base);
-
-  WEFT_ASSIGN(const std::string_view scaling, file_.metadata.string_or(key("rope.scaling.type"), "none"));
-  double scale = 1;
-  if (scaling == "linear") {
-    WEFT_ASSIGN(const double factor, file_.metadata.number(key("rope.scaling.factor")));
-    if (!(factor > 0)) return fail(ErrorCode::invalid_argument, "{} is {}; it must be above 0.", key("rope.scaling.factor"), factor);
-    scale = 1 / factor;
-  } else if (scaling != "none") {
-    return fail(ErrorCode::unsupported, "The rope scaling '{}' is not supported; Weft knows none, linear and the factors of rope_freqs.", scaling);
-  }
-
+    return fail(ErrorCode::invalid_argument, "{} is {}; it must be even and at most the head's {}.",
+                key("rope.dimension_count"), dimensions, head_dim);
+  WEFT_ASSIGN(const double base, number_or(base_key, 10000.0));
+  if (!(base > 0))
+    return fail(ErrorCode::invalid_argument, "{} is {}; it must be above 0.", key(base_key), base);
   Rope rope{.pairs = pairs, .frequencies = {}};
-  for (std::uint32_t pair = 0; pair < dimensions / 2; ++pair) rope.frequencies.push_back(scale * std::pow(base, -2.0 * pair / dimensions));
+  for (std::uint32_t pair = 0; pair < dimensions / 2; ++pair)
+    rope.frequencies.push_back(scale * std::pow(base, -2.0 * pair / dimensions));
   return rope;
 }
 
-Result<Weight> ModelReader::tensor(std::string_view name, std::initializer_list<std::uint64_t> shape) const {
+Result<Rope> ModelReader::local_rope(Rope::Pairs pairs, std::uint32_t head_dim) const {
+  return rope(pairs, head_dim, "rope.freq_base_swa", 1);
+}
+
+Result<Rope> ModelReader::rope(Rope::Pairs pairs, std::uint32_t head_dim) const {
+  WEFT_ASSIGN(const std::string_view scaling,
+              file_.metadata.string_or(key("rope.scaling.type"), "none"));
+  double scale = 1;
+  if (scaling == "linear") {
+    WEFT_ASSIGN(const double factor, file_.metadata.number(key("rope.scaling.factor")));
+    if (!(factor > 0))
+      return fail(ErrorCode::invalid_argument, "{} is {}; it must be above 0.",
+                  key("rope.scaling.factor"), factor);
+    scale = 1 / factor;
+  } else if (scaling != "none") {
+    return fail(ErrorCode::unsupported,
+                "The rope scaling '{}' is not supported; Weft knows none, linear and the factors "
+                "of rope_freqs.",
+                scaling);
+  }
+  return rope(pairs, head_dim, "rope.freq_base", scale);
+}
+
+Result<Weight> ModelReader::tensor(std::string_view name,
+                                   std::initializer_list<std::uint64_t> shape) const {
   const gguf::Tensor* found = file_.find_tensor(name);
-  if (found == nullptr) return fail(ErrorCode::invalid_argument, "The file has no tensor '{}', which {} needs.", name, architecture_);
+  if (found == nullptr)
+    return fail(ErrorCode::invalid_argument, "The file has no tensor '{}', which {} needs.", name,
+                architecture_);
   bool same = true;
-  for (std::size_t i = 0; i < gguf::Tensor::dimensions_max; ++i) same = same && found->dimensions[i] == (i < shape.size() ? shape.begin()[i] : 1);
-  if (!same) return fail(ErrorCode::invalid_argument, "Tensor '{}' is {}; the model needs {}.", name, shape_text(*found), shape_text(shape));
+  for (std::size_t i = 0; i < gguf::Tensor::dimensions_max; ++i)
+    same = same && found->dimensions[i] == (i < shape.size() ? shape.begin()[i] : 1);
+  if (!same)
+    return fail(ErrorCode::invalid_argument, "Tensor '{}' is {}; the model needs {}.", name,
+                shape_text(*found), shape_text(shape));
   if (!gguf::can_dequantize(found->type))
-    return fail(ErrorCode::unsupported, "Tensor '{}' has the weight format {}, which is not supported.", name, gguf::to_string(found->type));
+    return fail(ErrorCode::unsupported,
+                "Tensor '{}' has the weight format {}, which is not supported.", name,
+                gguf::to_string(found->type));
   return found;
 }
 
-Result<Weight> ModelReader::tensor(std::uint32_t layer, std::string_view name, std::initializer_list<std::uint64_t> shape) const {
-  return tensor(std::format("blk.{}.{}", layer, name), shape);
+Result<Weight> ModelReader::tensor(std::uint32_t layer, std::string_view name,
+                                   std::initializer_list<std::uint64_t> shape) const {
+  return tensor(weft::format("blk.{}.{}", layer, name), shape);
 }
 
-Result<Weight> ModelReader::tensor_or_none(std::uint32_t layer, std::string_view name, std::initializer_list<std::uint64_t> shape) const {
-  const std::string full = std::format("blk.{}.{}", layer, name);
+Result<Weight> ModelReader::tensor_or_none(std::uint32_t layer, std::string_view name,
+                                           std::initializer_list<std::uint64_t> shape) const {
+  const std::string full = weft::format("blk.{}.{}", layer, name);
   if (file_.find_tensor(full) == nullptr) return Weight{nullptr};
   return tensor(full, shape);
 }
@@ -112,12 +153,17 @@ Result<Weight> ModelReader::tensor_or_none(std::uint32_t layer, std::string_view
 Result<> ModelReader::read_ends(Model& model) const {
   Config& config = model.config;
   const gguf::Tensor* embedding = file_.find_tensor("token_embd.weight");
-  if (embedding == nullptr) return fail(ErrorCode::invalid_argument, "The file has no tensor 'token_embd.weight', which {} needs.", architecture_);
+  if (embedding == nullptr)
+    return fail(ErrorCode::invalid_argument,
+                "The file has no tensor 'token_embd.weight', which {} needs.", architecture_);
   constexpr std::uint64_t vocabulary_max = 1u << 24;
   if (embedding->rows() == 0 || embedding->rows() > vocabulary_max)
-    return fail(ErrorCode::invalid_argument, "Tensor 'token_embd.weight' has {} rows; from 1 to {} are possible.", embedding->rows(), vocabulary_max);
+    return fail(ErrorCode::invalid_argument,
+                "Tensor 'token_embd.weight' has {} rows; from 1 to {} are possible.",
+                embedding->rows(), vocabulary_max);
   config.vocabulary = static_cast<std::uint32_t>(embedding->rows());
-  WEFT_ASSIGN(model.token_embedding, tensor("token_embd.weight", {config.embedding, config.vocabulary}));
+  WEFT_ASSIGN(model.token_embedding,
+              tensor("token_embd.weight", {config.embedding, config.vocabulary}));
   WEFT_ASSIGN(model.output_norm, tensor("output_norm.weight", {config.embedding}));
   model.output = model.token_embedding;
   if (file_.find_tensor("output.weight") != nullptr) {
@@ -140,7 +186,8 @@ Result<Attention> ModelReader::attention(std::uint32_t layer, const Config& conf
   WEFT_ASSIGN(out.q, tensor(layer, "attn_q.weight", {config.embedding, shape.q_rows()}));
   WEFT_ASSIGN(out.k, tensor(layer, "attn_k.weight", {config.embedding, shape.kv_rows()}));
   WEFT_ASSIGN(out.v, tensor(layer, "attn_v.weight", {config.embedding, shape.kv_rows()}));
-  WEFT_ASSIGN(out.output, tensor(layer, "attn_output.weight", {std::uint64_t{shape.heads} * shape.head_dim, config.embedding}));
+  WEFT_ASSIGN(out.output, tensor(layer, "attn_output.weight",
+                                 {std::uint64_t{shape.heads} * shape.head_dim, config.embedding}));
   return out;
 }
 

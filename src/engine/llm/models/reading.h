@@ -1,5 +1,6 @@
-// What the architectures share: numbers of the metadata within bounds, and tensors of a given shape. Keys are given without
-// the architecture in front: "attention.head_count" is "llama.attention.head_count" in the file.
+// What the architectures share: numbers of the metadata within bounds, and tensors of a given
+// shape. Keys are given without the architecture in front: "attention.head_count" is
+// "llama.attention.head_count" in the file.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace weft::llm {
 
 class ModelReader {
  public:
-  ModelReader(const gguf::File& file, std::string architecture) : file_(file), architecture_(std::move(architecture)) {}
+  ModelReader(const gguf::File& file, std::string architecture)
+      : file_(file), architecture_(std::move(architecture)) {}
 
   // Bounds that no real model passes, so that what is computed from the numbers cannot overflow.
   static constexpr std::uint64_t layers_max = 1024;
@@ -24,9 +26,12 @@ class ModelReader {
 
   // From 1 to max.
   [[nodiscard]] Result<std::uint32_t> count(std::string_view key, std::uint64_t max) const;
-  [[nodiscard]] Result<std::uint32_t> count_or(std::string_view key, std::uint64_t otherwise, std::uint64_t max) const;
+  [[nodiscard]] Result<std::uint32_t> count_or(std::string_view key, std::uint64_t otherwise,
+                                               std::uint64_t max) const;
   [[nodiscard]] Result<double> number_or(std::string_view key, double otherwise) const;
-  [[nodiscard]] std::string key(std::string_view name) const { return architecture_ + "." + std::string(name); }
+  [[nodiscard]] std::string key(std::string_view name) const {
+    return architecture_ + "." + std::string(name);
+  }
   [[nodiscard]] const gguf::File& file() const { return file_; }
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
 
@@ -34,13 +39,18 @@ class ModelReader {
   [[nodiscard]] Result<Config> common() const;
   // The frequencies for `dimensions` rotated elements, linear scaling included.
   [[nodiscard]] Result<Rope> rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
+  // The same for the layers of Config::local, whose base has another key; never scaled.
+  [[nodiscard]] Result<Rope> local_rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
 
   // A tensor of this shape, innermost dimension first, of a format that Weft runs.
-  [[nodiscard]] Result<Weight> tensor(std::string_view name, std::initializer_list<std::uint64_t> shape) const;
+  [[nodiscard]] Result<Weight> tensor(std::string_view name,
+                                      std::initializer_list<std::uint64_t> shape) const;
   // The same of one layer: "blk.3.attn_q.weight".
-  [[nodiscard]] Result<Weight> tensor(std::uint32_t layer, std::string_view name, std::initializer_list<std::uint64_t> shape) const;
+  [[nodiscard]] Result<Weight> tensor(std::uint32_t layer, std::string_view name,
+                                      std::initializer_list<std::uint64_t> shape) const;
   // nullptr where it is missing.
-  [[nodiscard]] Result<Weight> tensor_or_none(std::uint32_t layer, std::string_view name, std::initializer_list<std::uint64_t> shape) const;
+  [[nodiscard]] Result<Weight> tensor_or_none(std::uint32_t layer, std::string_view name,
+                                              std::initializer_list<std::uint64_t> shape) const;
   // Embedding, output and the norm between; config.vocabulary is known from here on.
   [[nodiscard]] Result<> read_ends(Model& model) const;
   [[nodiscard]] Result<FeedForward> feed_forward(std::uint32_t layer, const Config& config) const;
@@ -48,6 +58,9 @@ class ModelReader {
   [[nodiscard]] Result<Attention> attention(std::uint32_t layer, const Config& config) const;
 
  private:
+  [[nodiscard]] Result<Rope> rope(Rope::Pairs pairs, std::uint32_t head_dim,
+                                  std::string_view base_key, double scale) const;
+
   const gguf::File& file_;
   const std::string architecture_;
 };

@@ -1,4 +1,4 @@
-// The chat as somebody uses it, with a fake model behind the real store.
+// The chat as a visitor uses it, with a fake model behind the real store.
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';

@@ -150,7 +150,7 @@ function KeptModels({ shelf, onOpen }: { shelf: Shelf; onOpen: (url: string) => 
               </span>
             </span>
             <Button look="small" aria-label={`Load ${nameOfAddress(url)}`} onClick={() => onOpen(url)}>
-              {complete ? 'Load' : 'Go on'}
+              {complete ? 'Load' : 'Continue'}
             </Button>
             <Button look="small" aria-label={`Remove ${nameOfAddress(url)}`} onClick={() => remove(key)}>
               Remove
@@ -179,7 +179,7 @@ function NetworkModels({ served, onOpen }: { served: ServedModels; onOpen: (name
       <h2 id="served-title" className="text-xl font-semibold tracking-tight">
         Served by the network
       </h2>
-      <p className="mt-1 text-sm text-soft">Whoever contributes answers, and sees what you write.</p>
+      <p className="mt-1 text-sm text-soft">The contributors' machines answer, and their owners can read what you write.</p>
       <ul className="mt-3 divide-y divide-line border-y border-line">
         {models.map(({ name, state, shards }) => (
           <li key={name} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-2.5">

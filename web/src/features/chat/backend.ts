@@ -1,4 +1,4 @@
-// Who answers in the chat: a model in this tab, or one of the network through /v1/chat/completions. The page knows nothing beyond this.
+// The source of answers in the chat: a model in this tab, or one of the network through /v1/chat/completions. The page knows nothing beyond this.
 
 export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
 

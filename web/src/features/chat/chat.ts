@@ -147,7 +147,7 @@ export class Chat {
       }
     } catch (error) {
       this.#writing = null;
-      // Whoever ended it knows.
+      // A turn that the visitor stopped stays as it is; any other end is shown as a failure.
       this.#change(turn.id, controller.signal.aborted ? { text, state: 'written' } : { text, state: 'failed', failure: sentence(error) });
       if (error instanceof BackendGone && this.#backend === backend) await this.close(error.message);
     }

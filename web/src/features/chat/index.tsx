@@ -1,4 +1,4 @@
-// What the app loads when somebody goes to the chat: everything above, wired to models in this tab and on the network.
+// What the app loads when the chat is opened: everything above, wired to models in this tab and on the network.
 import { Chat } from './chat';
 import { ChatPage } from './ChatPage';
 import type { OpenBackend } from './backend';

@@ -23,7 +23,7 @@ export function nameOf(address: string): string {
 
 const runsMax = 24;
 
-/** The roofs are the machine's, whoever computes on it: as contributing measured them, or measured now on a device of its own. */
+/** The roofs belong to the machine, not to one engine: as contributing measured them, or measured now on a device of its own. */
 async function measuredRoofs(): Promise<Roofs> {
   const lab = new Lab();
   try {

@@ -40,6 +40,12 @@ describe('a model of the network', () => {
     expect(JSON.parse(String(asked.mock.calls[0]?.[1]?.body))).toMatchObject({ model: 'tiny', stream: true, max_tokens: 9 });
   });
 
+  it('follows the rules of server-sent events: line ends of every kind, comments, data in several lines', async () => {
+    const [head = '', rest = ''] = chunk('Hi').trim().split(',"finish_reason"');
+    answers(`: a proxy keeps the line open\r\n\r\n${chunk('Oh ').replaceAll('\n', '\r\n')}event: message\nid: 7\n${head}\ndata:,"finish_reason"${rest}\n\n${tail}`, 3);
+    expect((await whole()).text).toBe('Oh Hi');
+  });
+
   it('says what the coordinator says', async () => {
     answers(JSON.stringify({ error: { message: 'Too many wait.' } }), 100, { status: 429 });
     await expect(whole()).rejects.toThrow('Too many wait.');
@@ -71,7 +77,7 @@ describe('a model of the network', () => {
     expect(modelOfSource(networkSource('a b'))).toBe('a b');
     expect(modelOfSource('https://example.org/m.gguf')).toBeNull();
     expect(servedBy({ shards: 2, transport: 'webrtc', resumed: 1, workers: ['AAAAbbbb', 'CCCCdddd'] })).toBe(
-      '2 workers, from tab to tab AAAA…bbbb, CCCC…dddd; a worker was lost and the answer went on',
+      '2 workers, from tab to tab AAAA…bbbb, CCCC…dddd; a worker was lost and the answer continued',
     );
   });
 

@@ -1,4 +1,5 @@
 // A model of the network, through the coordinator's /v1/chat/completions: streamed, and ended early by closing the connection.
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type ServedModels } from './backend';
 
 /** How a model of the network is named where a file or an address could stand. */
@@ -34,10 +35,10 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
 const lines: Record<string, string> = { webrtc: 'from tab to tab', relay: 'over the coordinator', tcp: 'directly' };
 const short = (key: string): string => `${key.slice(0, 4)}…${key.slice(-4)}`;
 
-/** "3 workers, from tab to tab (AbCd…wxyz, …)". */
+/** Who served the answer, such as "3 workers, from tab to tab AbCd…wxyz, …". */
 export function servedBy({ workers, transport, resumed }: NonNullable<Chunk['weft']>): string {
   const count = workers.length === 1 ? 'worker' : `${workers.length} workers, ${lines[transport] ?? transport}`;
-  return `${count} ${workers.map(short).join(', ')}${resumed > 0 ? '; a worker was lost and the answer went on' : ''}`;
+  return `${count} ${workers.map(short).join(', ')}${resumed > 0 ? '; a worker was lost and the answer continued' : ''}`;
 }
 
 export const servedModels: ServedModels = {
@@ -51,15 +52,14 @@ export const servedModels: ServedModels = {
 
 /** The data of server-sent events, one after the other. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
-  const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader();
-  let waiting = '';
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)
+    .pipeThrough(new EventSourceParserStream())
+    .getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    waiting += value;
-    const events = waiting.split('\n\n');
-    waiting = events.pop() ?? '';
-    for (const event of events) if (event.startsWith('data: ')) yield event.slice('data: '.length);
+    yield value.data;
   }
 }
 
@@ -71,7 +71,7 @@ async function failureOf(answer: Response): Promise<Error> {
 
 export class NetworkBackend implements ChatBackend {
   readonly name: string;
-  readonly place = 'On the network: whoever contributes answers, and reads what you write';
+  readonly place = "On the network: contributors' machines answer, and their owners can read what you write";
 
   constructor(model: string) {
     this.name = model;

@@ -1,4 +1,4 @@
-// The contribute page as somebody uses it, with a fake Worker behind the real engine wrapper.
+// The contribute page as a visitor uses it, with a fake Worker behind the real engine wrapper.
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -168,7 +168,7 @@ describe('the contribute page', () => {
     expect(port().received.at(-1)).toEqual({ type: 'wallet-import', numbers });
 
     await userEvent.upload(screen.getByLabelText('Wallet file'), new File(['[1,2]'], 'id.json', { type: 'application/json' }));
-    expect(screen.getByText(/This is no wallet file/)).toBeTruthy();
+    expect(screen.getByText(/This is not a wallet file/)).toBeTruthy();
   });
 
   it('takes a share of the time, keeps it, and tells the engine at once', async () => {
@@ -195,7 +195,7 @@ describe('the contribute page', () => {
     });
     expect(port().received.at(-1)).toMatchObject({ type: 'limits', limits: { pausedBy: ['hidden'] } });
     expect(screen.getByTestId('headline').textContent).toBe('Paused');
-    expect(screen.getByTestId('now').textContent).toBe('Paused since this tab is in the background; it goes on by itself.');
+    expect(screen.getByTestId('now').textContent).toBe('Paused since this tab is in the background; it continues by itself.');
 
     act(() => {
       place.hide(false);
@@ -220,7 +220,7 @@ describe('the contribute page', () => {
     expect(port().received.at(-1)).toMatchObject({ type: 'limits', limits: { pausedBy: [] } });
   });
 
-  it('joins anew with another memory limit, and keeps what it counted', async () => {
+  it('joins again with another memory limit, and keeps what it counted', async () => {
     const { say, port, ports } = await open();
     await press('Start contributing');
     await say({ type: 'connecting' }, { type: 'connected', balance: 0 }, { type: 'task-started', task }, { type: 'task-done', task, wallSeconds: 1, gpuSeconds: 1 });
@@ -234,7 +234,7 @@ describe('the contribute page', () => {
     expect(screen.getByTestId('done').textContent).toBe('1');
   });
 
-  it('joins anew to run two tasks at a time', async () => {
+  it('joins again to run two tasks at a time', async () => {
     const { say, port, ports } = await open();
     await press('Start contributing');
     await say({ type: 'connecting' }, { type: 'connected', balance: 0 });

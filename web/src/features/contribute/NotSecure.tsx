@@ -33,7 +33,7 @@ export function NotSecure({ found }: { found: Preflight }) {
           <a className="font-medium text-ink underline underline-offset-4" href={`https://${host}/`}>
             https://{host}/
           </a>
-          . With a certificate of its own making the browser warns once; go on from there.
+          . With a certificate of its own making the browser warns once; continue from there.
         </li>
       </ol>
     </div>

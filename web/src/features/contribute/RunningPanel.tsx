@@ -26,7 +26,7 @@ export function RunningPanel({ engine, session, now, jobName }: Props) {
         <Stat label={session.device?.kind === 'cpu' ? 'CPU busy' : 'GPU busy'} value={String(Math.round(busyShare * 100))} unit={limits.share < 1 ? `% of ${Math.round(limits.share * 100)} %` : '%'} testId="busy" />
         <Stat label="Memory" {...(usage === null ? { value: '–' } : split(formatBytes(usage.memoryBytes)))} testId="memory-now" {...(limits.memoryBytes === null ? {} : { hint: `tasks and models take at most ${formatBytes(limits.memoryBytes)}` })} />
         <Stat label="In the queue here" value={usage === null ? '–' : String(usage.held)} testId="held" />
-        <Stat label="Delivered" {...delivered(operationsPerSecond, 'op/s')} testId="operations" hint="multiplications and additions of built-in kernels; what a shader does nobody can count" />
+        <Stat label="Delivered" {...delivered(operationsPerSecond, 'op/s')} testId="operations" hint="multiplications and additions of built-in kernels; those of a shader cannot be counted" />
         <Stat label="Moved" {...delivered(bytesPerSecond, 'B/s')} testId="bytes" hint="inputs and outputs of the tasks of the last minute" />
       </dl>
       {session.readyMs !== null ? <StartLine session={session} /> : null}
@@ -138,7 +138,7 @@ function NowLine({ session, now, jobName }: Omit<Props, 'engine'>) {
       ) : (
         <span className="text-soft">
           {session.limits.pausedBy.length > 0
-            ? `Paused since ${reasonOf(session)}; it goes on by itself.`
+            ? `Paused since ${reasonOf(session)}; it continues by itself.`
             : serving !== undefined && serving.shards > 0
               ? `Serves ${plural(serving.shards, 'part')} of models${serving.tokens > 0 ? `, ${plural(serving.tokens, 'token')} drawn` : ''}.`
               : 'Nothing runs right now.'}

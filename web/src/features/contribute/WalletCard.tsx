@@ -31,7 +31,7 @@ export function WalletCard({ engine, session }: { engine: Engine; session: Sessi
     link.download = `weft-wallet-${address.slice(0, 6)}.json`;
     link.click();
     URL.revokeObjectURL(url);
-    setNote('Saved. Whoever has this file can spend what the wallet holds.');
+    setNote('Saved. This file alone is enough to spend the credits of the wallet: keep it safe.');
   };
   const load = async (chosen: File) => {
     const numbers = parseWallet(await chosen.text());

@@ -82,7 +82,7 @@ function Failure({ session }: { session: Session }) {
     return (
       <Notice tone="warn" className="mt-6 max-w-[34rem]" title="The engine is not on this server">
         <p>
-          The page is here but its WebAssembly engine is not: {failure.message} Whoever runs the coordinator builds it with{' '}
+          The page is here but its WebAssembly engine is not: {failure.message} The operator of the coordinator builds it with{' '}
           <code className="font-mono text-[0.9em] text-ink">./weft build</code> and starts it again.
         </p>
       </Notice>

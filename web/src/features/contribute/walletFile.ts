@@ -1,6 +1,6 @@
 // The wallet file: the Solana id.json form, a JSON array of 64 numbers. Whether they are a key is for the engine to say.
 export function parseWallet(text: string): readonly number[] | string {
-  const refusal = 'This is no wallet file: it should be a JSON array of 64 numbers from 0 to 255.';
+  const refusal = 'This is not a wallet file: it should be a JSON array of 64 numbers from 0 to 255.';
   if (text.length > 4096) return refusal;
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-// What the page says in words of what the feed tells it: whoever sees no drawing gets the same.
+// What the page says in words about the feed: a reader that sees no drawing gets the same facts.
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { history, job, loads, snapshot, worker } from '../../../test/watchSamples';
@@ -98,6 +98,6 @@ describe('DashboardPage', () => {
     open({ board: boardOf(snapshot({ jobs_running: 0 })) });
 
     expect(screen.getByText(/weft submit/)).toBeTruthy();
-    expect(screen.getByText(/Nobody is connected/)).toBeTruthy();
+    expect(screen.getByText(/No workers are connected/)).toBeTruthy();
   });
 });

@@ -90,7 +90,7 @@ function Live({ board, base }: { board: Board; base: string }) {
   const palette = usePalette();
   const [chosen, setChosen] = useState<string | null>(null);
   const [task, setTask] = useState(0);
-  // Until somebody chooses: the newest that still runs, or the newest.
+  // Until the visitor chooses: the newest that still runs, or the newest.
   const job = board.jobs.find((one) => one.head.id === chosen) ?? board.jobs.find((one) => one.head.state === 'running') ?? board.jobs[0] ?? null;
   const last = board.history.at(-1);
   const { rate, latency: median } = recent(board.history, 10);

@@ -9,7 +9,7 @@ import { taskStates, type TaskState } from './tasks';
 type Props = { job: BoardJob; palette: Palette; onTask: (index: number) => void };
 
 const meanings: Record<TaskState, string> = {
-  waiting: 'nobody has it yet',
+  waiting: 'no worker has it yet',
   leased: 'a worker has it',
   checking: 'a result is being compared',
   accepted: 'agreed on and paid',

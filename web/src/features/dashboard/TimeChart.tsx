@@ -23,7 +23,7 @@ const rowsInTable = 10;
 
 const clock = (time: number) => new Date(time).toLocaleTimeString('en-GB');
 
-/** Drawn anew when there is a new row: once a second. */
+/** Drawn again when there is a new row: once a second. */
 export const TimeChart = memo(function TimeChart({ title, now, rows, series, format, spanMs = 300_000 }: Props) {
   const id = useId();
   const [at, setAt] = useState<number | null>(null);

@@ -1,4 +1,4 @@
-// Who is connected, as a drawing (in a Worker of its own; see topology.ts) and as a table that says the same.
+// The connected workers, as a drawing (in a Worker of its own; see topology.ts) and as a table that says the same.
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { formatCredits, formatRate, plural, shorten } from '../../design/format';
 import { Swatch } from '../../weave/Swatch';
@@ -136,7 +136,7 @@ function compare(order: Order): (a: BoardWorker, b: BoardWorker) => number {
 function WorkerTable({ board, pointed, onPoint }: { board: Board; pointed: number | null; onPoint: (number: number | null) => void }) {
   const [order, setOrder] = useState<Order>('accepted');
   const [page, setPage] = useState(0);
-  // Sorted once a second at most: nobody reads rows that jump about four times in it.
+  // Sorted once a second at most: rows that jump about four times a second cannot be read.
   const second = Math.floor(board.time / 1000);
   const sorted = useMemo(() => [...board.workers.values()].sort(compare(order)), [second, order, board.workers, board.workers.size]);
   const pages = Math.max(1, Math.ceil(sorted.length / shown));
@@ -166,7 +166,7 @@ function WorkerTable({ board, pointed, onPoint }: { board: Board; pointed: numbe
           ))}
         </tbody>
       </table>
-      {board.workers.size === 0 ? <p className="mt-3 text-soft">Nobody is connected. A tab of the first page, or weft work, can be the first.</p> : null}
+      {board.workers.size === 0 ? <p className="mt-3 text-soft">No workers are connected. A tab of the first page, or weft work, can be the first.</p> : null}
       {pages > 1 ? (
         <nav aria-label="Pages of workers" className="mt-3 flex items-center justify-between text-sm">
           <button type="button" className="rounded px-2 py-1 text-soft hover:text-ink disabled:opacity-40" disabled={at === 0} onClick={() => setPage(at - 1)}>

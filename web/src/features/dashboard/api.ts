@@ -1,4 +1,4 @@
-// What the dashboard asks for over HTTP when somebody wants to see it: the ledger, and one task's proof.
+// What the dashboard asks for over HTTP when the visitor opens it: the ledger, and one task's proof.
 import type { Ledger, LedgerAccount, Problem, Proof } from '../../wire/api';
 
 async function ask(base: string, path: string, signal: AbortSignal | undefined): Promise<Response> {

@@ -60,7 +60,7 @@ describe('advance', () => {
     expect(board.history.at(-1)?.time).toBe(700_000);
   });
 
-  it('refuses a message out of order, and a load of nobody', () => {
+  it('refuses a message out of order, and a load of an unknown worker', () => {
     expect(() => advance(start(), delta({ sequence: 9 }))).toThrow('something is missing');
     expect(() => advance(start(), delta({ sequence: 8, loads: loads([9, 1]) }))).toThrow('never introduced');
   });

@@ -1,5 +1,5 @@
 // The network as the coordinator last told it: one snapshot, and every delta after it put in its place. Grids of tasks are
-// changed where they stand, since copying 100,000 of them four times a second helps nobody; `version` says that something is new.
+// changed where they stand, since copying 100,000 of them four times a second serves no purpose; `version` says that something is new.
 import type { Delta, Snapshot } from '../../wire/watch';
 import { applyMap, tasksMax, type WatchedJob } from './tasks';
 
@@ -100,7 +100,7 @@ export function boardOf(snapshot: Snapshot): Board {
   };
 }
 
-/** Throws where the delta does not follow: the board must then be asked for anew. Takes over the board before. */
+/** Throws if the delta does not follow: the caller must then ask for a new snapshot. Takes over the board before. */
 export function advance(board: Board, delta: Delta): Board {
   if (delta.sequence !== board.sequence + 1) throw new Error(`Message ${delta.sequence} follows ${board.sequence}: something is missing.`);
   let { jobs, workers, workersVersion } = board;

@@ -86,7 +86,7 @@ describe('Feed', () => {
     expect(feed.state().board?.sequence).toBe(1);
   });
 
-  it.each(['{', '[]', '{"type":"welcome"}', JSON.stringify(delta({ sequence: 12 }))])('asks anew after %s', (nonsense) => {
+  it.each(['{', '[]', '{"type":"welcome"}', JSON.stringify(delta({ sequence: 12 }))])('asks again after %s', (nonsense) => {
     watch();
     last().hear(snapshot());
     last().hear(nonsense);
@@ -97,7 +97,7 @@ describe('Feed', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('is connected only while somebody looks', () => {
+  it('is connected only while it has a listener', () => {
     const stop = watch();
     hidden = true;
     document.dispatchEvent(new Event('visibilitychange'));

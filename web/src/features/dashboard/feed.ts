@@ -44,7 +44,7 @@ export class Feed {
     this.#retryMs = retryMsMin;
   }
 
-  /** While somebody listens the feed is connected. */
+  /** The feed is connected while it has a listener. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     if (!this.#started) this.#start();

@@ -19,7 +19,7 @@ describe('layoutOf', () => {
     expect(taskAt(layout, tasks, x, y)).toBe(lastTask);
   });
 
-  it('finds nobody outside', () => {
+  it('finds no task outside', () => {
     const layout = layoutOf(10, 100, 100);
     expect(taskAt(layout, 10, -1, 5)).toBeNull();
     expect(taskAt(layout, 10, 99, 99)).toBeNull();

@@ -18,7 +18,7 @@ export function readPalette(): Palette {
   return palette;
 }
 
-/** Anew when the theme changes, here or in the system. */
+/** A new palette when the theme changes, here or in the system. */
 export function usePalette(): Palette {
   const [palette, setPalette] = useState(readPalette);
   useEffect(() => {
@@ -35,7 +35,7 @@ export function usePalette(): Palette {
   return palette;
 }
 
-/** "rgb(1, 2, 3)" as numbers; black for what is none. */
+/** "rgb(1, 2, 3)" as numbers; black for any other text. */
 export function channels(colour: string): readonly [number, number, number] {
   const found = /rgba?\((\d+)[ ,]+(\d+)[ ,]+(\d+)/.exec(colour);
   return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : [0, 0, 0];

@@ -79,7 +79,7 @@ describe('check', () => {
     ['another coordinator', (proof) => ({ ...proof, coordinator: replica(proof).worker })],
     ['another worker', async (proof) => ({ ...proof, replicas: [{ ...replica(proof), worker: replica(await sample()).worker }] })],
     ['another signature', async (proof) => ({ ...proof, replicas: [{ ...replica(proof), signature: replica(await sample(1)).signature }] })],
-    ['a receipt that nobody has', (proof) => ({ ...proof, replicas: [{ ...replica(proof), receipt: flip(replica(proof).receipt) }] })],
+    ['an unknown receipt', (proof) => ({ ...proof, replicas: [{ ...replica(proof), receipt: flip(replica(proof).receipt) }] })],
   ])('refuses %s', async (_, change) => {
     const checked = await check(await change(await sample()), read);
     expect(checked.ok).toBe(false);

@@ -7,7 +7,7 @@ export const chunkBytes = 65_536;
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** Base58 as Solana writes keys; nothing where the text is none of so many bytes. */
+/** Base58 as Solana writes keys; null if the text does not hold exactly this number of bytes. */
 export function fromBase58(text: string, bytes: number): Uint8Array<ArrayBuffer> | null {
   const out = new Uint8Array(bytes);
   for (const character of text) {
@@ -191,7 +191,7 @@ export async function check(proof: Proof, read: ReadBlob): Promise<Checked> {
   checks.push({
     name: 'Signatures',
     ok: replicas.length === 0 ? null : signed === replicas.length,
-    detail: replicas.length === 0 ? 'Nobody has signed a result yet.' : `${signed} of ${replicas.length} receipts are signed by their workers.`,
+    detail: replicas.length === 0 ? 'No worker has signed a result yet.' : `${signed} of ${replicas.length} receipts are signed by their workers.`,
   });
   return { ok: checks.every((one) => one.ok !== false) && checks.some((one) => one.ok === true), checks, steps, replicas };
 }

@@ -1,4 +1,4 @@
-// A thread is as long as the round trip says, whoever comes and goes.
+// A thread is as long as the round trip says, whichever workers come and go.
 import { describe, expect, it } from 'vitest';
 import { columns, distanceOf, Topology } from './topology';
 
@@ -21,7 +21,7 @@ describe('Topology', () => {
     }
   });
 
-  it('stays still when only loads change, and moves when somebody comes or goes', () => {
+  it('stays still when only loads change, and moves when a worker comes or goes', () => {
     const topology = new Topology();
     topology.set(rows([1, 5, 0], [2, 5, 0]));
     settle(topology);

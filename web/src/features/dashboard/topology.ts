@@ -28,7 +28,7 @@ export const rings: readonly { readonly ms: number; readonly label: string }[] =
   { ms: 1000, label: '1 s' },
 ];
 
-/** A round trip that differs by less moves nobody. */
+/** A round trip that differs by less moves no worker. */
 const movesFrom = 1.3;
 const shades = 8;
 /** The share of workers that must have come, gone or moved before the others make room. */
@@ -70,7 +70,7 @@ export class Topology {
       here.add(number);
       const node = this.#nodes.get(number);
       if (node === undefined) {
-        // Where it belongs already, at the golden angle, so that nobody has far to go.
+        // Near its final place from the start, at the golden angle, so that no worker has far to go.
         const angle = number * 2.399963;
         const distance = distanceOf(roundTripMs);
         this.#nodes.set(number, { number, roundTripMs, load, browser: browser > 0, x: Math.cos(angle) * distance, y: Math.sin(angle) * distance });

@@ -1,2 +1,2 @@
-// What the shell loads when somebody opens the panel.
+// What the shell loads when the visitor opens the panel.
 export { DevTools } from './DevTools';

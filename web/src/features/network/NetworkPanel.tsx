@@ -41,7 +41,7 @@ export function NetworkPanel({ state, ownAddress }: { state: NetworkState; ownAd
           <div>
             <h3 className="text-sm font-semibold text-soft">{plural(network.workers.length, 'worker')}</h3>
             {network.workers.length === 0 ? (
-              <p className="mt-3 text-soft">Nobody weaves yet. This tab can be the first.</p>
+              <p className="mt-3 text-soft">No workers are connected. This tab can be the first.</p>
             ) : (
               <ul className="mt-2 divide-y divide-line">
                 {network.workers.slice(0, workersShown).map((worker) => (

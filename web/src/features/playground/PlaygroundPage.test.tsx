@@ -117,9 +117,18 @@ describe('the playground', () => {
     const program = { ...examples[4]?.program, name: 'from_a_link' } as (typeof examples)[number]['program'];
     window.history.replaceState(null, '', `/playground#${await toFragment(program)}`);
 
-    open();
+    const port = open();
 
     await waitFor(() => expect(screen.getByLabelText('Name')).toHaveProperty('value', 'from_a_link'));
+    await screen.findByText('From a link');
+    expect(port.of('compile').map(({ argument }) => argument)).not.toContain(program.wgsl);
+    expect(runButton()).toHaveProperty('disabled', true);
+    expect(screen.getByRole('button', { name: 'Make it a job' })).toHaveProperty('disabled', true);
+
+    await user.click(screen.getByRole('button', { name: 'Take it over' }));
+
+    await compiles();
+    expect(port.of('compile').map(({ argument }) => argument)).toContain(program.wgsl);
   });
 
   it('says that a link is damaged, and starts with an example', async () => {
@@ -145,26 +154,32 @@ describe('the playground', () => {
   it('signs exactly the text that it hands in, and follows the job to its end', async () => {
     const job = { id: 'abcdef0123456789', state: 'running', tasks: 4, accepted: 1, leased: 2, outputs: [], reason: '', price: 0 };
     const answers = [job, { ...job, state: 'failed', accepted: 1, leased: 0, reason: 'Replicas differ.' }];
-    const fetched = vi.fn(async (_address: string, request?: RequestInit) =>
-      Response.json(request?.method === 'POST' ? { id: job.id, state: 'running', tasks: 4, escrow: 1 } : (answers.shift() ?? job)),
+    const fetched = vi.fn(async (address: string, request?: RequestInit) =>
+      Response.json(
+        address.endsWith('/v1/info')
+          ? { coordinator: 'Coordinator1' }
+          : request?.method === 'POST'
+            ? { id: job.id, state: 'running', tasks: 4, escrow: 1 }
+            : (answers.shift() ?? job),
+      ),
     );
     vi.stubGlobal('fetch', fetched);
-    const port = open({ sign: () => ({ client: 'Client1', nonce: '00', signature: 'Sig1' }) });
+    const port = open({ sign: () => ({ client: 'Client1', nonce: '00', time: '77', signature: 'Sig1' }) });
     await compiles();
 
     await user.click(screen.getByRole('button', { name: 'Submit the job' }));
 
     await screen.findByText('Replicas differ.');
-    const [address, request] = fetched.mock.calls[0] ?? [];
+    const [address, request] = fetched.mock.calls.find(([, sent]) => sent?.method === 'POST') ?? [];
     expect(address).toBe('http://localhost/v1/jobs');
-    expect(request?.body).toBe(port.of('sign')[0]?.argument);
-    expect(request?.headers).toMatchObject({ 'weft-client': 'Client1', 'weft-nonce': '00', 'weft-signature': 'Sig1' });
+    expect(port.of('sign')[0]?.argument).toBe(`Coordinator1 POST /v1/jobs\n${String(request?.body)}`);
+    expect(request?.headers).toMatchObject({ 'weft-client': 'Client1', 'weft-nonce': '00', 'weft-time': '77', 'weft-signature': 'Sig1' });
     expect(screen.getByTestId('job').dataset['state']).toBe('failed');
   });
 
   it('passes on why the coordinator refuses', async () => {
     vi.stubGlobal('fetch', async () => Response.json({ detail: 'The account holds 1 credit and the budget is 100.' }, { status: 402 }));
-    open({ sign: () => ({ client: 'c', nonce: 'n', signature: 's' }) });
+    open({ sign: () => ({ client: 'c', nonce: 'n', time: '1', signature: 's' }) });
     await compiles();
 
     await user.click(screen.getByRole('button', { name: 'Make it a job' }));

@@ -16,7 +16,7 @@ import { problemsOf, toManifest, type Program } from './program';
 import { save } from './ResultView';
 import { RunForm } from './RunForm';
 import { RunPanel } from './RunPanel';
-import { fromFragment, LinkError, toFragment } from './share';
+import { fromFragment, LinkError, toFragment, withOwnTerms } from './share';
 import { TunerPanel } from './TunerPanel';
 import { useCompiler, useMachine, useRunner, useTuner } from './usePlayground';
 
@@ -28,11 +28,13 @@ let visitLab: Lab | null = null;
 export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }) {
   const lab = useMemo(() => given ?? (visitLab ??= new Lab()), [given]);
   const [program, setProgram] = useState<Program>(() => (given === undefined ? keptDraft() : null) ?? firstExample.program);
+  /** From a link, and not taken over yet: it is shown, and nothing is done with it. */
+  const [foreign, setForeign] = useState(false);
   const [linkTrouble, setLinkTrouble] = useState<string | null>(null);
   const machine = useMachine(lab);
   const ready = machine.state === 'ready';
   const problems = useMemo(() => problemsOf(program), [program]);
-  const compiled = useCompiler(lab, program, ready);
+  const compiled = useCompiler(lab, program, ready && !foreign);
   const { running, ran, run, stop } = useRunner(lab);
   const { tuning, tune, forget } = useTuner(lab);
   const linked = useRef<Program | null>(null);
@@ -41,13 +43,14 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
 
   useEffect(() => offerGpuSource(lab.source()), [lab]);
   useEffect(() => {
-    // Looking at somebody's link leaves the draft alone; changing it makes it one's own.
+    // Opening a link leaves the draft alone; changing its program replaces the draft.
     if (given === undefined && program !== linked.current) keepDraft(program);
   }, [given, program]);
 
   const choose = useCallback(
     (next: Program) => {
       setProgram(next);
+      setForeign(false);
       forget();
     },
     [forget],
@@ -60,8 +63,10 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
         (found) => {
           if (!current || found === null) return;
           setLinkTrouble(null);
-          linked.current = found;
-          choose(found);
+          const terms = withOwnTerms(found);
+          linked.current = terms;
+          choose(terms);
+          setForeign(true);
         },
         (error: unknown) => current && setLinkTrouble(error instanceof LinkError ? error.message : 'The link is damaged.'),
       );
@@ -75,13 +80,13 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
   }, [choose]);
 
   const runs = running.state === 'running';
-  const runnable = ready && problems.length === 0 && !runs;
+  const runnable = ready && !foreign && problems.length === 0 && !runs;
   const runNow = useCallback(() => {
     if (runnable) run(program);
   }, [runnable, run, program]);
 
-  const submittable = problems.length === 0 && machine.state !== 'opening' && !(machine.state === 'none' && machine.missing);
-  const summary = summaryOf(machine, compiled);
+  const submittable = !foreign && problems.length === 0 && machine.state !== 'opening' && !(machine.state === 'none' && machine.missing);
+  const summary = foreign ? ({ words: 'From a link', tone: 'plain' } as const) : summaryOf(machine, compiled);
   const chosen = examples.findIndex((example) => example.program.name === program.name);
   const tones = { good: 'text-leaf', bad: 'text-madder', plain: 'text-soft' } as const;
 
@@ -124,6 +129,17 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
       {linkTrouble !== null ? (
         <Notice tone="warn" title="The link carries no program" className="mt-4">
           <p>{linkTrouble}</p>
+        </Notice>
+      ) : null}
+
+      {foreign ? (
+        <Notice tone="warn" title="This program comes from a link" className="mt-4">
+          <p>
+            It is compiled on your GPU, run, and made a job only after you take it over. The link&rsquo;s budget and replicas are left out.{' '}
+            <Button look="small" onClick={() => setForeign(false)}>
+              Take it over
+            </Button>
+          </p>
         </Notice>
       ) : null}
 

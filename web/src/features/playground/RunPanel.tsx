@@ -31,7 +31,7 @@ function NoGpu({ machine }: { machine: Extract<Machine, { state: 'none' }> }) {
         <p>
           {machine.why}{' '}
           {machine.missing
-            ? 'Whoever runs the coordinator builds it with ./weft build.'
+            ? 'The operator of the coordinator builds it with ./weft build.'
             : 'The program can still be written, shared, and handed in as a job for the workers on the loom.'}
         </p>
       </Notice>

@@ -1,4 +1,4 @@
-// Overrides that are left to whoever runs the program, measured here: every choice, its best time, and the fastest.
+// Overrides that the runner of the program chooses, measured here: every choice, its best time, and the fastest.
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import { Button } from '../../design/Button';

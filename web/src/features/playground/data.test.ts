@@ -12,15 +12,15 @@ describe('bytesOf', () => {
     expect([...bytesOf(numbers('1'), 'f16', [1])]).toEqual([0, 60]);
   });
 
-  it('takes any space or comma between, and the numbers that are none', () => {
+  it('takes any space or comma between, and also infinities and NaN', () => {
     expect([...numbersOf(bytesOf(numbers('nan inf\n-inf;0x10'), 'f32', [4]), 'f32')]).toEqual([NaN, Infinity, -Infinity, 16]);
   });
 
   it.each([
     [numbers('1'), 'u32', [2], 'The shape needs 2 numbers; 1 is given.'],
-    [numbers('one'), 'u32', [1], '“one” is no number.'],
-    [numbers('-1'), 'u32', [1], '-1 is no u32.'],
-    [numbers('1.5'), 'i32', [1], '1.5 is no i32.'],
+    [numbers('one'), 'u32', [1], '“one” is not a number.'],
+    [numbers('-1'), 'u32', [1], '-1 is not of type u32.'],
+    [numbers('1.5'), 'i32', [1], '1.5 is not of type i32.'],
     [{ kind: 'count', first: 0, step: -1 }, 'u32', [2], 'Counting from 0 by -1 leaves the u32 numbers.'],
     [{ kind: 'random', seed: 1, low: 2, high: 1 }, 'f32', [2], 'Random numbers need a seed and a range, low before high.'],
     [{ kind: 'bytes', base64: 'AAAA', name: 'a.bin' }, 'f32', [1], 'a.bin has 3 bytes; the shape needs 4.'],

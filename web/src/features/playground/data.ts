@@ -67,10 +67,10 @@ function parseNumbers(text: string, type: ElementType): number[] {
   const words = text.split(/[\s,;]+/).filter((word) => word !== '');
   return words.map((word) => {
     const value = named[word.toLowerCase()] ?? Number(word);
-    if (Number.isNaN(value) && word.toLowerCase() !== 'nan') throw new Error(`“${word.slice(0, 20)}” is no number.`);
+    if (Number.isNaN(value) && word.toLowerCase() !== 'nan') throw new Error(`“${word.slice(0, 20)}” is not a number.`);
     if (type === 'i32' || type === 'u32') {
       const [low, high] = ranges[type];
-      if (!Number.isInteger(value) || value < low || value > high) throw new Error(`${word.slice(0, 20)} is no ${type}.`);
+      if (!Number.isInteger(value) || value < low || value > high) throw new Error(`${word.slice(0, 20)} is not of type ${type}.`);
     }
     return value;
   });

@@ -14,7 +14,7 @@ describe('a draft', () => {
     expect(keptDraft()).toEqual(program);
   });
 
-  it.each(['', '{', 'null', '{"name":1}'])('that is damaged (%j) is none', (text) => {
+  it.each(['', '{', 'null', '{"name":1}'])('that is damaged (%j) is ignored', (text) => {
     localStorage.setItem('weft-playground', text);
 
     expect(keptDraft()).toBeNull();

@@ -1,4 +1,4 @@
-// What was being written, kept for the next visit. It is checked like a link when it is read: anybody may write to storage.
+// The program being written, kept for the next visit. It is checked like a link when it is read: any script of this origin may write to storage.
 import type { Program } from './program';
 import { readProgram } from './share';
 

@@ -1,2 +1,2 @@
-// What the shell loads when somebody goes to the playground.
+// What the shell loads when the playground is opened.
 export { PlaygroundPage } from './PlaygroundPage';

@@ -1,6 +1,6 @@
 // A program as a job on the network: signed by the wallet that the browser keeps, sent, followed to its end.
 import type { Lab } from '../../engine/lab';
-import type { Jobs, Problem, Submitted } from '../../wire/api';
+import type { Info, Jobs, Problem, Submitted } from '../../wire/api';
 
 export type Job = Jobs['jobs'][number];
 
@@ -12,17 +12,20 @@ async function answered<View>(response: Response): Promise<View> {
   return (await response.json()) as View;
 }
 
+/** The headers that sign a request to this coordinator and to no other one. */
+async function signature(lab: Lab, base: string, method: string, target: string, body: string): Promise<Readonly<Record<string, string>>> {
+  const { coordinator } = await answered<Info>(await fetch(new URL('/v1/info', base).href));
+  const { client, nonce, time, signature } = await lab.call('sign', `${coordinator} ${method} ${target}\n${body}`);
+  return { 'weft-client': client, 'weft-nonce': nonce, 'weft-time': time, 'weft-signature': signature };
+}
+
 /** Signs exactly `manifest` and hands it in. The same nonce again gives the same job, so that a lost answer costs nothing. */
 export async function submit(lab: Lab, base: string, manifest: string): Promise<Submitted & { readonly client: string }> {
-  const { client, nonce, signature } = await lab.call('sign', manifest);
-  const request: RequestInit = {
-    method: 'POST',
-    body: manifest,
-    headers: { 'content-type': 'application/json', 'weft-client': client, 'weft-nonce': nonce, 'weft-signature': signature },
-  };
+  const signed = await signature(lab, base, 'POST', '/v1/jobs', manifest);
+  const request: RequestInit = { method: 'POST', body: manifest, headers: { 'content-type': 'application/json', ...signed } };
   const address = new URL('/v1/jobs', base).href;
   const response = await fetch(address, request).catch(() => fetch(address, request));
-  return { ...(await answered<Submitted>(response)), client };
+  return { ...(await answered<Submitted>(response)), client: signed['weft-client'] ?? '' };
 }
 
 export async function job(base: string, id: string, signal: AbortSignal): Promise<Job> {

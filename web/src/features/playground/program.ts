@@ -4,7 +4,7 @@ import { bytesOf, bytesPerElement, elementsOf, toBase64, type ElementType, type 
 
 export type Role = 'uniform' | 'input' | 'output' | 'inout';
 export type Axis = 'x' | 'y' | 'z';
-/** Of an output in a job of several tasks: cut along its outermost dimension, or whole outputs joined in order. */
+/** How an output is joined in a job of several tasks: cut along its outermost dimension, or whole outputs joined in order. */
 export type Join = 'cut' | 'concat' | 'none';
 
 export type Binding = {

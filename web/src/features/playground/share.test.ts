@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { randomNumbers } from './data';
 import { examples } from './examples';
 import { problemsOf, toManifest, type Program } from './program';
-import { fromFragment, LinkError, linkCharactersMax, readProgram, toFragment } from './share';
+import { fromFragment, LinkError, linkCharactersMax, readProgram, toFragment, withOwnTerms } from './share';
 
 async function fragmentOf(value: unknown): Promise<string> {
   return toFragment(value as Program);
@@ -18,7 +18,14 @@ describe('links', () => {
     expect(await fromFragment(`#${fragment}`)).toEqual(program);
   });
 
-  it('are none of ours without their mark', async () => {
+  it('say nothing about what a job may cost', () => {
+    const [{ program }] = examples as [(typeof examples)[number]];
+    const terms = withOwnTerms({ ...program, budget: 1e9, verify: { ...program.verify, replicas: 7 } });
+    expect([terms.budget, terms.verify.replicas]).toEqual([100, 2]);
+    expect(terms.wgsl).toBe(program.wgsl);
+  });
+
+  it('are ignored without their mark', async () => {
     expect(await fromFragment('')).toBeNull();
     expect(await fromFragment('#somewhere')).toBeNull();
   });
@@ -52,10 +59,10 @@ describe('links', () => {
     ['no object', 7],
     ['a list', []],
     ['no steps', { ...first(), steps: [] }],
-    ['a role that is none', withBinding({ role: 'texture' })],
+    ['an unknown role', withBinding({ role: 'texture' })],
     ['a shape of zero', withBinding({ shape: [0] })],
     ['a shape of five dimensions', withBinding({ shape: [1, 1, 1, 1, 1] })],
-    ['a fill that is none', withBinding({ fill: { kind: 'url', url: 'http://localhost' } })],
+    ['an unknown kind of fill', withBinding({ fill: { kind: 'url', url: 'http://localhost' } })],
     ['bytes that are no base64', withBinding({ fill: { kind: 'bytes', base64: '"><', name: '' } })],
     ['too many tasks', { ...first(), split: { tasks: 65537, axis: 'x' } }],
     ['seventeen bindings', { ...first(), bindings: Array.from({ length: 17 }, () => first().bindings[0]) }],

@@ -6,6 +6,8 @@ import { elementTypes, type Fill } from './data';
 const prefix = 'p1=';
 export const linkCharactersMax = 24_000;
 const inflatedBytesMax = 2 ** 20;
+const ownBudget = 100;
+const ownReplicas = 2;
 
 /** Says in one sentence why a link carries no program. */
 export class LinkError extends Error {}
@@ -43,7 +45,7 @@ export async function toFragment(program: Program): Promise<string> {
   return prefix + text;
 }
 
-/** Null where the fragment is none of ours; a LinkError where it is and carries no program. */
+/** Null if the fragment is not a link of the playground; a LinkError if it is one and carries no program. */
 export async function fromFragment(fragment: string): Promise<Program | null> {
   const text = fragment.replace(/^#/, '');
   if (!text.startsWith(prefix)) return null;
@@ -69,25 +71,25 @@ function fields(value: unknown, what: string): Fields {
   return value as Fields;
 }
 function list<Item>(value: unknown, what: string, most: number, read: (item: unknown) => Item): readonly Item[] {
-  if (!Array.isArray(value) || value.length > most) throw new LinkError(`The link's ${what} is no list of at most ${most}.`);
+  if (!Array.isArray(value) || value.length > most) throw new LinkError(`The link's ${what} is not a list of at most ${most}.`);
   return value.map(read);
 }
 function text(value: unknown, what: string, most: number): string {
-  if (typeof value !== 'string' || value.length > most) throw new LinkError(`The link's ${what} is no text of at most ${most} characters.`);
+  if (typeof value !== 'string' || value.length > most) throw new LinkError(`The link's ${what} is not a text of at most ${most} characters.`);
   return value;
 }
 function number(value: unknown, what: string, low = -Number.MAX_VALUE, high = Number.MAX_VALUE): number {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < low || value > high) throw new LinkError(`The link's ${what} is no number in its range.`);
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < low || value > high) throw new LinkError(`The link's ${what} is not a number in its range.`);
   return value;
 }
 function whole(value: unknown, what: string, low: number, high: number): number {
   const read = number(value, what, low, high);
-  if (!Number.isInteger(read)) throw new LinkError(`The link's ${what} is no whole number.`);
+  if (!Number.isInteger(read)) throw new LinkError(`The link's ${what} is not a whole number.`);
   return read;
 }
 function one<Word extends string>(value: unknown, what: string, words: readonly Word[]): Word {
   const found = words.find((word) => word === value);
-  if (found === undefined) throw new LinkError(`The link's ${what} is none of ${words.join(', ')}.`);
+  if (found === undefined) throw new LinkError(`The link's ${what} is not one of ${words.join(', ')}.`);
   return found;
 }
 
@@ -104,7 +106,7 @@ function readFill(value: unknown): Fill {
       return { kind: 'zeros' };
     case 'bytes': {
       const base64 = text(fill['base64'], 'data', inflatedBytesMax);
-      if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64) || base64.length % 4 !== 0) throw new LinkError("The link's data is no base64.");
+      if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64) || base64.length % 4 !== 0) throw new LinkError("The link's data is not base64.");
       return { kind: 'bytes', base64, name: text(fill['name'], "data's name", 200) };
     }
   }
@@ -167,4 +169,9 @@ export function readProgram(value: unknown): Program {
     operations: program['operations'] === null ? null : number(program['operations'], 'operations', 0),
     view: { output: whole(view['output'], 'view', 0, bounds.bindings), as: one(view['as'], 'view', views) },
   };
+}
+
+/** What a job costs is for its owner to say, and not for a link: budget and replicas of a first example. */
+export function withOwnTerms(program: Program): Program {
+  return { ...program, budget: ownBudget, verify: { ...program.verify, replicas: ownReplicas } };
 }

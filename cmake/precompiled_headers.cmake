@@ -1,0 +1,38 @@
+# Two precompiled headers that all targets share: one of the standard library and common/base for libraries and programs,
+# one that also has GoogleTest for tests. A target takes them with weft_precompiled(TARGET) and weft_precompiled_test(TARGET).
+# Sources still include what they use; the `dev` preset builds without, which shows a missing include.
+set(weft_standard_headers
+  <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <compare> <condition_variable> <coroutine> <cstddef>
+  <cstdint> <cstdio> <cstdlib> <cstring> <deque> <expected> <filesystem> <format> <fstream> <functional> <limits> <list>
+  <map> <memory> <mutex> <numeric> <optional> <queue> <random> <set> <source_location> <span> <sstream> <string>
+  <string_view> <thread> <tuple> <type_traits> <unordered_map> <unordered_set> <utility> <variant> <vector>)
+if(EMSCRIPTEN)
+  # The browser's side has no threads and no files.
+  list(REMOVE_ITEM weft_standard_headers <condition_variable> <filesystem> <fstream> <mutex> <thread>)
+endif()
+
+if(WEFT_PCH)
+  set(stub ${CMAKE_BINARY_DIR}/precompiled.cpp)
+  file(CONFIGURE OUTPUT ${stub} CONTENT "// Owns a precompiled header.\n")
+  add_library(weft_precompiled OBJECT ${stub})
+  target_link_libraries(weft_precompiled PRIVATE weft_compile_options)
+  target_precompile_headers(weft_precompiled PRIVATE ${weft_standard_headers} ${CMAKE_SOURCE_DIR}/src/common/base/result.h)
+  if(NOT EMSCRIPTEN)
+    add_library(weft_precompiled_test OBJECT ${stub})
+    target_link_libraries(weft_precompiled_test PRIVATE weft_compile_options GTest::gtest GTest::gmock)
+    target_compile_options(weft_precompiled_test PRIVATE ${weft_test_optimisation})
+    target_precompile_headers(weft_precompiled_test PRIVATE ${weft_standard_headers} <gtest/gtest.h> <gmock/gmock.h>
+      ${CMAKE_SOURCE_DIR}/src/common/base/result.h)
+  endif()
+endif()
+
+function(weft_precompiled target)
+  if(WEFT_PCH)
+    target_precompile_headers(${target} REUSE_FROM weft_precompiled)
+  endif()
+endfunction()
+function(weft_precompiled_test target)
+  if(WEFT_PCH)
+    target_precompile_headers(${target} REUSE_FROM weft_precompiled_test)
+  endif()
+endfunction()

@@ -1,0 +1,10 @@
+# The parts that are built, and the files and folders that each is made from: read by ./weft, which builds a part again when
+# one of them is newer, and by tests/build/sources.test.mjs, which compares these lists with what the compilers read.
+# Paths are relative to the repository. Folders count with everything below them.
+build_files=(cmake CMakeLists.txt CMakePresets.json scripts/build scripts/parts.sh)
+native_sources=(src "${build_files[@]}")
+tests_sources=(src fuzz tests/data "${build_files[@]}")
+web_sources=(src/common src/engine src/worker src/bindings src/apps/worker src/CMakeLists.txt "${build_files[@]}"
+  web/src web/packages/llm web/scripts web/public web/index.html web/package.json web/package-lock.json web/tsconfig.json
+  web/vite.config.ts examples)
+chain_sources=(chain scripts/build scripts/parts.sh)

@@ -1,0 +1,291 @@
+#include "apps/bench/coordinator/crowd.h"
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/format.h"
+#include "common/crypto/ordered_id.h"
+#include "common/crypto/sha256.h"
+#include "common/proof/merkle.h"
+#include "common/proof/receipt.h"
+#include "common/protocol/api.h"
+#include "common/protocol/signing.h"
+
+namespace weft::coordinator::bench {
+
+namespace {
+
+constexpr std::size_t handshakes_at_a_time = 256;
+constexpr auto handshakes_max = std::chrono::seconds(120);
+
+}  // namespace
+
+Crowd::Crowd(Options options) : options_(options), wallet_(crypto::KeyPair::generate().value()) {}
+
+Result<std::unique_ptr<Crowd>> Crowd::gather(Options options) {
+  std::unique_ptr<Crowd> crowd(new Crowd(options));
+  WEFT_OK(crowd->connect());
+  return crowd;
+}
+
+Result<> Crowd::connect() {
+  WEFT_ASSIGN(wire_, Wire::create(
+                         options_.port,
+                         {.answered = [this](Wire::Id id, int status,
+                                             std::string_view body) { answered(id, status, body); },
+                          .opened =
+                              [this](Wire::Id id) {
+                                protocol::Hello hello;
+                                hello.versions = {protocol::version};
+                                hello.key = workers_.at(id).key.public_key();
+                                hello.software = "bench";
+                                hello.slots = options_.slots;
+                                hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
+                                wire_->send_text(id, protocol::encode(hello));
+                              },
+                          .text = [this](Wire::Id id, std::string_view text) { hear(id, text); },
+                          .closed =
+                              [this](Wire::Id) {
+                                if (!broken_)
+                                  broken_ = Error{ErrorCode::unavailable,
+                                                  "The coordinator closed a connection."};
+                              }}));
+  const Instant give_up = now() + handshakes_max;
+  while (welcome_ < options_.workers) {
+    while (workers_.size() < options_.workers &&
+           workers_.size() < welcome_ + handshakes_at_a_time) {
+      WEFT_ASSIGN(crypto::KeyPair key, crypto::KeyPair::generate());
+      WEFT_ASSIGN(const Wire::Id id, wire_->connect());
+      workers_.emplace(id, Worker{.key = std::move(key), .unsigned_items = {}});
+      wire_->upgrade(id, "/v1/worker");
+    }
+    turn(std::chrono::milliseconds(10));
+    if (broken_) return std::unexpected(*broken_);
+    if (now() > give_up)
+      return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers are welcome by now.",
+                  welcome_, options_.workers);
+  }
+  // After the workers: a connection without a request does not last until thousands have joined.
+  for (std::size_t i = 0; i < options_.clients; ++i) {
+    WEFT_ASSIGN(const Wire::Id id, wire_->connect());
+    client_of_[id] = i;
+    clients_.push_back({.connection = id});
+    free_clients_.push_back(i);
+  }
+  return {};
+}
+
+void Crowd::prepare(std::size_t jobs) {
+  while (prepared_.size() < jobs) {
+    Prepared job;
+    job.body = weft::format(
+        R"({{"weft":1,"kind":"wgsl","name":"bench-{2}","shader":{{"inline":"@group(0) @binding(0) var<storage,)"
+        R"(read_write> y: array<u32>; @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {{ y[id.x] = id.x; }}"}},)"
+        R"("entry":"main","bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{0}],"split_dim":0}}],)"
+        R"("dispatch":[{1},1,1],"split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{3}}},"budget":1}})",
+        options_.tasks * 4, options_.tasks, next_job_++, options_.replicas);
+    const store::SubmitNonce nonce = crypto::ordered_id();
+    const UnixMillis time = unix_now();
+    const ByteVector digest = protocol::request_digest({.coordinator = coordinator_,
+                                                        .method = "POST",
+                                                        .target = {.path = "/v1/jobs"},
+                                                        .body = crypto::sha256(as_bytes(job.body)),
+                                                        .time = time,
+                                                        .nonce = nonce});
+    job.headers = weft::format(
+        "weft-client: {}\r\nweft-nonce: {}\r\nweft-time: {}\r\nweft-signature: {}\r\n",
+        wallet_.public_key().text(), to_hex(nonce), time, signature(wallet_, digest).text());
+    prepared_.push_back(std::move(job));
+  }
+}
+
+void Crowd::submit(std::size_t client, Instant due) {
+  if (prepared_.empty()) prepare(1);
+  const Prepared job = std::move(prepared_.front());
+  prepared_.pop_front();
+  clients_[client].busy = true;
+  clients_[client].submitted = due;
+  wire_->request(clients_[client].connection, "POST", "/v1/jobs", job.headers, job.body);
+}
+
+void Crowd::answered(Wire::Id id, int status, std::string_view body) {
+  const std::size_t client = client_of_.at(id);
+  const auto submitted = status == 202 ? protocol::api::from_json<protocol::api::Submitted>(body)
+                                       : fail(ErrorCode::unavailable,
+                                              "A submission is answered with {}: {}", status, body);
+  const auto job = submitted ? JobId::parse(submitted->id) : std::unexpected(submitted.error());
+  if (!job) {
+    broken_ = job.error();
+    return;
+  }
+  Flight& flight = flights_[*job];
+  flight.client = client;
+  // A worker may have heard of the job before its client.
+  if (flight.leased)
+    tally_.lease_seconds.push_back(seconds(*flight.leased - clients_[client].submitted));
+  settle(*job, flight);
+}
+
+void Crowd::settle(const JobId& job, Flight& flight) {
+  if (!flight.client || flight.verdicts < options_.tasks * options_.replicas) return;
+  const std::size_t client = *flight.client;
+  flights_.erase(job);
+  clients_[client].busy = false;
+  if (closed_loop_) return submit(client, now());
+  free_clients_.push_back(client);
+}
+
+void Crowd::hear(Wire::Id id, std::string_view text) {
+  const auto message = protocol::decode_coordinator_message(text);
+  if (!message) {
+    broken_ = message.error();
+    return;
+  }
+  Worker& worker = workers_.at(id);
+  if (const auto* asked = std::get_if<protocol::Challenge>(&*message)) {
+    worker.challenge = *asked;
+    coordinator_ = asked->coordinator;
+    // The operator's own workers.
+    std::ifstream invite(asked->invite_file);
+    wire_->send_text(id, protocol::encode(protocol::Prove{
+                             .signature = worker.key.sign_now(protocol::hello_digest(
+                                 asked->coordinator, asked->nonce, worker.key.public_key())),
+                             .invite = std::string(std::istreambuf_iterator<char>(invite), {})}));
+  } else if (std::holds_alternative<protocol::Welcome>(*message)) {
+    worker.welcome = true;
+    ++welcome_;
+  } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {
+    work(worker, id, *lease);
+  } else if (const auto* verdict = std::get_if<protocol::Verdict>(&*message)) {
+    if (!verdict->accepted) {
+      broken_ = Error{ErrorCode::data_loss, "A result is refused: " + verdict->reason};
+      return;
+    }
+    Flight& flight = flights_[verdict->task.job];
+    if (++flight.verdicts % options_.replicas == 0) ++tally_.tasks_done;
+    settle(verdict->task.job, flight);
+  } else if (const auto* cancel = std::get_if<protocol::Cancel>(&*message)) {
+    broken_ = Error{ErrorCode::cancelled, "A lease is cancelled: " + cancel->reason};
+  } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {
+    broken_ = Error{ErrorCode::internal, "The coordinator says: " + error->message};
+  }
+}
+
+void Crowd::work(Worker& worker, Wire::Id id, const protocol::Lease& lease) {
+  leased_ += std::exchange(worker.leased, true) ? 0 : 1;
+  Flight& flight = flights_[lease.job];
+  if (!flight.leased) {
+    flight.leased = now();
+    if (flight.client)
+      tally_.lease_seconds.push_back(seconds(*flight.leased - clients_[*flight.client].submitted));
+  }
+  for (const auto& task : lease.tasks) {
+    const TaskId name{.job = lease.job, .index = task.index};
+    const Hash bytes_of = crypto::sha256(as_bytes(name.text()));
+    ByteVector bytes(bytes_of.bytes.begin(), bytes_of.bytes.begin() + 16);
+    protocol::ResultFrame frame;
+    frame.result = {.task = name,
+                    .attempt = task.attempt,
+                    .root = proof::task_root(std::array{bytes}),
+                    .outputs = {},
+                    .gpu_seconds = 1e-6,
+                    .wall_seconds = 1e-6};
+    frame.result.outputs.push_back(
+        {.hash = crypto::sha256(bytes), .bytes = bytes.size(), .in_frame = true});
+    frame.payload = std::move(bytes);
+    if (worker.unsigned_items.empty()) signing_.push_back(id);
+    worker.unsigned_items.push_back(
+        {.task = name, .attempt = task.attempt, .root = frame.result.root});
+    wire_->send_binary(id, protocol::encode_frame(frame).value());
+  }
+}
+
+void Crowd::sign(Worker& worker, Wire::Id id) {
+  protocol::Receipt receipt{.items = std::exchange(worker.unsigned_items, {}), .signature = {}};
+  std::vector<proof::Claim> claims;
+  for (const auto& item : receipt.items)
+    claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
+  receipt.signature = signature(
+      worker.key,
+      proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
+  wire_->send_text(id, protocol::encode(receipt));
+}
+
+Signature Crowd::signature(const crypto::KeyPair& key, ByteSpan message) const {
+  return options_.sign ? key.sign_now(message) : Signature{};
+}
+
+void Crowd::turn(Duration patience) {
+  wire_->poll(patience);
+  for (const Wire::Id id : std::exchange(signing_, {})) sign(workers_.at(id), id);
+}
+
+Result<Crowd::Tally> Crowd::run_closed(Duration duration) {
+  tally_ = {};
+  const Instant start = now();
+  closed_loop_ = true;
+  for (const std::size_t client : std::exchange(free_clients_, {})) submit(client, start);
+  while (now() < start + duration && !broken_) turn(std::chrono::milliseconds(10));
+  tally_.seconds = seconds(now() - start);
+  Tally measured = tally_;
+  closed_loop_ = false;
+  while (free_clients_.size() < clients_.size() && !broken_ &&
+         now() < start + duration + std::chrono::seconds(30))
+    turn(std::chrono::milliseconds(10));
+  if (broken_) return std::unexpected(*broken_);
+  if (!flights_.empty())
+    return fail(ErrorCode::deadline_exceeded, "{} jobs were not done 30 s after the end.",
+                flights_.size());
+  return measured;
+}
+
+Result<Crowd::Tally> Crowd::run_open(Duration duration, double jobs_per_second) {
+  tally_ = {};
+  const Instant start = now();
+  const Duration step =
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1 / jobs_per_second));
+  Instant due = start;
+  while (!broken_) {
+    const Instant moment = now();
+    if (moment >= start + duration) break;
+    for (; due <= moment && !free_clients_.empty(); due += step) {
+      if (moment - due > step) ++tally_.late;
+      submit(free_clients_.front(), due);
+      free_clients_.pop_front();
+    }
+    turn(std::clamp<Duration>(due - now(), {}, std::chrono::milliseconds(10)));
+  }
+  tally_.seconds = seconds(now() - start);
+  while (free_clients_.size() < clients_.size() && !broken_ &&
+         now() < start + duration + std::chrono::seconds(30))
+    turn(std::chrono::milliseconds(10));
+  if (broken_) return std::unexpected(*broken_);
+  if (!flights_.empty())
+    return fail(ErrorCode::deadline_exceeded, "{} jobs were not done 30 s after the end.",
+                flights_.size());
+  return tally_;
+}
+
+Result<> Crowd::until_all_have_work(Duration patience) {
+  const Instant give_up = now() + patience;
+  while (leased_ < options_.workers && !broken_) {
+    if (now() > give_up)
+      return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers have been leased anything.",
+                  leased_, options_.workers);
+    turn(std::chrono::milliseconds(1));
+  }
+  if (broken_) return std::unexpected(*broken_);
+  return {};
+}
+
+Result<> Crowd::idle(Duration duration) {
+  const Instant end = now() + duration;
+  while (now() < end && !broken_) turn(std::chrono::milliseconds(10));
+  if (broken_) return std::unexpected(*broken_);
+  return {};
+}
+
+}  // namespace weft::coordinator::bench

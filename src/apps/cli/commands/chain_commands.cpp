@@ -1,0 +1,405 @@
+// `weft chain`: the command line of settlement (apps/cli/settlement).
+#include <CLI/CLI.hpp>
+
+#include "apps/cli/commands/commands.h"
+#include "apps/cli/settlement/options.h"
+
+namespace weft::cli {
+namespace {
+
+using Options = std::shared_ptr<SettlementOptions>;
+using Command = int (*)(const SettlementOptions&);
+
+class ChainCommands {
+ public:
+  ChainCommands(CLI::App* parent, std::function<int()>& chosen)
+      : parent_(parent), chosen_(chosen) {}
+
+  // One that only reads.
+  CLI::App* reading(const char* name, const char* text, Command run, const Options& options) {
+    CLI::App* command = parent_->add_subcommand(name, text);
+    command
+        ->add_option("--network", options->network,
+                     "File with the node, the program and the mint, as `weft chain init` writes it")
+        ->envname("WEFT_CHAIN")
+        ->check(CLI::ExistingFile);
+    node(command, options);
+    command->add_option("--program", options->program, "The program's address");
+    command->add_option("--mint", options->mint, "The address of the network's mint");
+    ends(command, run, options);
+    return command;
+  }
+  // One that signs, for a network that is there.
+  CLI::App* signing(const char* name, const char* text, Command run, const Options& options) {
+    CLI::App* command = reading(name, text, run, options);
+    signs(command, options);
+    return command;
+  }
+  // One that signs before there is a network.
+  CLI::App* founding(const char* name, const char* text, Command run, const Options& options) {
+    CLI::App* command = parent_->add_subcommand(name, text);
+    node(command, options)->required();
+    ends(command, run, options);
+    signs(command, options);
+    return command;
+  }
+
+ private:
+  static CLI::Option* node(CLI::App* command, const Options& options) {
+    command
+        ->add_option("--ca-cert", options->tls.ca_cert,
+                     "Certificate (PEM) that the node's must lead to")
+        ->check(CLI::ExistingFile);
+    return command->add_option("--rpc", options->rpc, "URL of a node of Solana");
+  }
+  void ends(CLI::App* command, Command run, const Options& options) {
+    command->add_flag("--json", options->json, "One JSON document on standard output");
+    command->callback(
+        [options, run, chosen = &chosen_] { *chosen = [options, run] { return run(*options); }; });
+  }
+  static void signs(CLI::App* command, const Options& options) {
+    command
+        ->add_option("--wallet", options->wallet,
+                     "Wallet file that signs and pays (default: ~/.config/weft/wallet.json)")
+        ->type_name("FILE");
+    command->add_flag("--yes", options->yes, "Agree to the costs without being asked");
+    command->add_flag("--dry-run", options->dry_run, "Show the costs, sign nothing")
+        ->excludes("--yes");
+    command->add_option("--level", options->level, "How sure the cluster is when the command ends")
+        ->check(CLI::IsMember({"processed", "confirmed", "finalized"}));
+    command->add_option(
+        "--priority", options->micro_lamports,
+        "Micro-lamports for a compute unit; as others paid lately where it is not given");
+  }
+
+  CLI::App* parent_;
+  std::function<int()>& chosen_;
+};
+
+CLI::Option* rows_of(CLI::App* command, const Options& options, const char* text) {
+  return command->add_option("--rows", options->rows, text)->required()->check(CLI::ExistingFile);
+}
+
+void add_founding(ChainCommands& commands, const Options& options) {
+  CLI::App* deploy = commands.founding(
+      "deploy",
+      "Puts the program onto the chain\n\n"
+      "  weft chain deploy --rpc URL --program-key program.json --elf build/chain/weft.so\n\n"
+      "About 60 transactions. A deployment that was cut short goes on when the command is run "
+      "again.",
+      chain_deploy_command, options);
+  deploy->add_option("--elf", options->elf, "The program, as scripts/build chain makes it")
+      ->required()
+      ->check(CLI::ExistingFile);
+  deploy
+      ->add_option("--program-key", options->program_key,
+                   "Key file of the program's address; made where it is missing")
+      ->required()
+      ->type_name("FILE");
+  deploy->add_flag("--final", options->final, "No key can change the program after this");
+
+  CLI::App* init = commands.founding(
+      "init",
+      "Makes a network: its mint, vaults and parameters\n\n"
+      "  weft chain init --rpc URL --program KEY --mint-key mint.json --guardian KEY --out "
+      "chain.json\n"
+      "  weft chain init ... --guardian A --guardian B --guardian C --guardian-quorum 2 --set "
+      "fee_bps=50\n\n"
+      "The mint's key signs this once and is worth nothing after that. What --set may change, "
+      "stakers may change later by vote.",
+      chain_init_command, options);
+  init->add_option("--program", options->program, "The program's address")->required();
+  init->add_option("--mint-key", options->mint_key,
+                   "Key file of the mint's address; made where it is missing")
+      ->required()
+      ->type_name("FILE");
+  init->add_option("--out", options->out, "Where the network is written to, for --network")
+      ->required()
+      ->type_name("FILE");
+  init->add_option("--guardian", options->guardians, "A guardian's key; up to five")->required();
+  init->add_option("--guardian-quorum", options->guardian_quorum, "How many of them decide");
+  init->add_option("--poster", options->poster, "Key that posts epochs (default: the wallet's)");
+  init->add_option("--coordinator", options->coordinator,
+                   "Key that signs withdrawals and statements (default: the wallet's)");
+  init->add_option("--epoch-hours", options->epoch_hours, "Length of an epoch")
+      ->check(CLI::Range(1.0, 8760.0));
+  init->add_option("--genesis-time", options->genesis_time,
+                   "When epoch 0 began, in seconds since 1970 (default: now)");
+  init->add_option("--emission", options->emission, "Credits that the first epochs may emit, each");
+  init->add_option("--halving", options->halving_epochs, "Epochs after which it halves")
+      ->check(CLI::Range(1, 1000000));
+  init->add_option("--cap", options->cap, "Credits that there can ever be");
+  init->add_option("--initial", options->initial, "Credits at the start");
+  init->add_option("--founders-amount", options->founders_amount,
+                   "How many of these the founders are given; the treasury has the rest");
+  init->add_option("--founders", options->founders, "Key of the founders (default: the wallet's)");
+  init->add_option("--set", options->parameters, "A parameter: NAME=NUMBER");
+}
+
+void add_money(ChainCommands& commands, const Options& options) {
+  CLI::App* deposit = commands.signing("deposit",
+                                       "Moves tokens of the wallet into the vault\n\n"
+                                       "  weft chain deposit 25 --network chain.json",
+                                       chain_deposit_command, options);
+  deposit->add_option("credits", options->amount, "How many")->required();
+  CLI::App* withdraw = commands.signing(
+      "withdraw",
+      "Takes back what of a deposit is unspent\n\n"
+      "  weft chain withdraw 10 --coordinator-wallet coordinator.json --network chain.json   at "
+      "once\n"
+      "  weft chain withdraw 10 --network chain.json            without the coordinator: requests\n"
+      "  weft chain withdraw --finish --network chain.json      and is paid after the time-out",
+      chain_withdraw_command, options);
+  withdraw->add_option("credits", options->amount, "How many");
+  withdraw->add_flag("--finish", options->finish, "Pay what was requested");
+  withdraw
+      ->add_option("--coordinator-wallet", options->coordinator_wallet,
+                   "The coordinator's wallet, which signs too")
+      ->check(CLI::ExistingFile);
+  CLI::App* voucher = commands.signing(
+      "voucher",
+      "Signs, off the chain, what of the deposit may be charged since the start\n\n"
+      "  weft chain voucher 5 --network chain.json > voucher.json",
+      chain_voucher_command, options);
+  voucher->add_option("credits", options->amount, "In all, not in addition")->required();
+  CLI::App* charge = commands.signing("charge",
+                                      "Charges a deposit by its owner's voucher\n\n"
+                                      "  weft chain charge voucher.json --network chain.json",
+                                      chain_charge_command, options);
+  charge->add_option("voucher", options->message, "File with the voucher")
+      ->required()
+      ->check(CLI::ExistingFile);
+  CLI::App* credit = commands.reading(
+      "credit",
+      "Gives credits at a coordinator for deposits that are final, each once; by the operator\n\n"
+      "  weft chain credit --coordinator URL --data DIR --network chain.json\n\n"
+      "To be run again and again, such as once a minute. What was begun is written into "
+      "DIR/chain-credits.txt: keep it, or deposits are credited twice.",
+      chain_credit_command, options);
+  credit->add_option("--coordinator", options->coordinator, "Its URL")
+      ->required()
+      ->envname("WEFT_COORDINATOR");
+  credit
+      ->add_option("--data", options->data,
+                   "The coordinator's folder, which has the operator's wallet")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  credit
+      ->add_option("--coordinator-ca-cert", options->coordinator_tls.ca_cert,
+                   "Certificate (PEM) that the coordinator's must lead to")
+      ->check(CLI::ExistingFile);
+  CLI::App* stake = commands.signing(
+      "stake",
+      "Stakes tokens: what devices of the wallet have to lose, weight in votes, a share of fees\n\n"
+      "  weft chain stake 100 --network chain.json",
+      chain_stake_command, options);
+  stake->add_option("credits", options->amount, "How many")->required();
+  CLI::App* unstake = commands.signing("unstake",
+                                       "Begins to unbond a stake, or pays out what has unbonded\n\n"
+                                       "  weft chain unstake 40 --network chain.json\n"
+                                       "  weft chain unstake --finish --network chain.json",
+                                       chain_unstake_command, options);
+  unstake->add_option("credits", options->amount, "How many");
+  unstake->add_flag("--finish", options->finish, "Pay out what has unbonded");
+  commands.signing("rewards",
+                   "Pays the rewards of the wallet's stake\n\n"
+                   "  weft chain rewards --network chain.json",
+                   chain_rewards_command, options);
+}
+
+void add_epochs(ChainCommands& commands, const Options& options) {
+  const char* rows = "The epoch's rows: owner,index,amount,units";
+  CLI::App* post = commands.signing(
+      "post",
+      "Posts an epoch's root, against a bond; the wallet is the poster's\n\n"
+      "  weft chain post 12 --rows epoch-12.csv --wallet poster.json --network chain.json",
+      chain_post_command, options);
+  post->add_option("epoch", options->number, "Its number")->required();
+  rows_of(post, options, rows);
+  commands.signing("finalise",
+                   "Makes the posted epoch final after its challenge window\n\n"
+                   "  weft chain finalise --network chain.json",
+                   chain_finalise_command, options);
+  CLI::App* claim = commands.signing(
+      "claim",
+      "Pays an owner what the newest of these epochs gives it\n\n"
+      "  weft chain claim --rows epoch-12.csv --network chain.json\n"
+      "  weft chain claim OWNER --rows epoch-12.csv --network chain.json      for another, at the "
+      "wallet's cost",
+      chain_claim_command, options);
+  claim->add_option("owner", options->owner, "Whose (default: the wallet's)");
+  rows_of(claim, options, rows);
+  CLI::App* verify = commands.reading(
+      "verify",
+      "Builds an epoch's root again from its public rows; exit code 1 names the first "
+      "difference\n\n"
+      "  weft chain verify 12 --rows epoch-12.csv --network chain.json\n"
+      "  weft chain verify 12 --rows epoch-12.csv --previous epoch-11.csv --network chain.json\n"
+      "  weft chain verify 12 --rows mine.csv --against published.csv --network chain.json",
+      chain_verify_command, options);
+  verify->add_option("epoch", options->number, "Its number")->required();
+  rows_of(verify, options, rows);
+  verify
+      ->add_option("--previous", options->previous,
+                   "Rows of the epoch before: no owner may have less now")
+      ->check(CLI::ExistingFile);
+  verify
+      ->add_option("--against", options->against,
+                   "Other rows of this epoch: the first owner that differs is named")
+      ->check(CLI::ExistingFile);
+}
+
+void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options& options) {
+  CLI::App* challenge = chain->add_subcommand(
+      "challenge",
+      "Evidence against a root in its challenge window, which voids it and is paid a bounty\n\n"
+      "  weft chain challenge demand OWNER --network chain.json                that its path is "
+      "shown\n"
+      "  weft chain challenge answer OWNER --rows epoch.csv --network chain.json\n"
+      "  weft chain challenge void OWNER --network chain.json                  it was not shown in "
+      "time\n"
+      "  weft chain challenge order --rows epoch.csv --network chain.json      owners out of "
+      "order, or twice\n"
+      "  weft chain challenge statement said.json --rows epoch.csv --network chain.json   less "
+      "than was signed");
+  challenge->require_subcommand(1);
+  ChainCommands commands(challenge, chosen);
+  const char* rows = "The rows of the root, as its operator published them";
+  CLI::App* demand =
+      commands.signing("demand", "Demands that an owner's path is shown, and pays for the answer",
+                       chain_demand_command, options);
+  demand->add_option("owner", options->owner, "Whose")->required();
+  CLI::App* answer =
+      commands.signing("answer", "Shows a path that was demanded", chain_answer_command, options);
+  answer->add_option("owner", options->owner, "Whose")->required();
+  rows_of(answer, options, rows);
+  CLI::App* voids = commands.signing(
+      "void",
+      "Voids a root whose demanded path was not shown, or closes a demand of one that is gone",
+      chain_void_command, options);
+  voids->add_option("owner", options->owner, "Whose")->required();
+  voids->add_option(
+      "--post", options->number,
+      "Number of the post that the demand was made against (default: the pending one)");
+  CLI::App* order =
+      commands.signing("order", "Proves two leaves out of order, or one owner or index twice",
+                       chain_order_command, options);
+  rows_of(order, options, rows);
+  CLI::App* statement = commands.signing(
+      "statement", "Proves that an owner is given less than the coordinator signed, or nothing",
+      chain_statement_command, options);
+  statement
+      ->add_option("statement", options->message,
+                   "File: {\"owner\", \"epoch\", \"amount\", \"units\", \"signature\"}")
+      ->required()
+      ->check(CLI::ExistingFile);
+  rows_of(statement, options, rows);
+}
+
+void add_governance(ChainCommands& commands, const Options& options) {
+  commands.signing("freeze",
+                   "A guardian stops posts and the clock of the challenge window\n\n"
+                   "  weft chain freeze --wallet guardian.json --network chain.json",
+                   chain_freeze_command, options);
+  CLI::App* decide = commands.signing(
+      "decide",
+      "A quorum of guardians voids the pending root, lets posts go on, names another poster\n\n"
+      "  weft chain decide --void --thaw --poster KEY --guardian-wallet a.json --guardian-wallet "
+      "b.json --network chain.json",
+      chain_decide_command, options);
+  decide->add_flag("--void", options->voids, "The pending root is void");
+  decide->add_flag("--thaw", options->thaws, "Posts go on");
+  decide->add_option("--poster", options->poster, "Key that posts from now on");
+  decide->add_option("--guardian-wallet", options->guardian_wallets, "A guardian's wallet")
+      ->required()
+      ->check(CLI::ExistingFile);
+  CLI::App* propose = commands.signing(
+      "propose",
+      "Proposes a change, with the wallet's stake\n\n"
+      "  weft chain propose set fee_bps 50 --network chain.json\n"
+      "  weft chain propose pay 1000 OWNER --network chain.json            out of the treasury\n"
+      "  weft chain propose poster KEY --network chain.json\n"
+      "  weft chain propose coordinator KEY --network chain.json\n"
+      "  weft chain propose guardian 0 KEY --network chain.json",
+      chain_propose_command, options);
+  propose->add_option("what", options->word, "What")
+      ->required()
+      ->check(CLI::IsMember({"set", "pay", "poster", "coordinator", "guardian"}));
+  propose->add_option("first", options->owner, "Parameter, credits, number or key")->required();
+  propose->add_option("second", options->target, "Its value, or the key");
+  CLI::App* vote = commands.signing("vote",
+                                    "Votes with the whole stake, which is locked to the end\n\n"
+                                    "  weft chain vote 3 yes --network chain.json",
+                                    chain_vote_command, options);
+  vote->add_option("proposal", options->number, "Its number")->required();
+  vote->add_option("vote", options->word, "yes or no")
+      ->required()
+      ->check(CLI::IsMember({"yes", "no"}));
+  CLI::App* execute = commands.signing("execute",
+                                       "Carries a proposal out after its vote and delay\n\n"
+                                       "  weft chain execute 3 --network chain.json",
+                                       chain_execute_command, options);
+  execute->add_option("proposal", options->number, "Its number")->required();
+}
+
+void add_receipts(CLI::App* chain, ChainCommands& commands, std::function<int()>& chosen,
+                  const Options& options) {
+  CLI::App* device = commands.signing(
+      "device",
+      "Names a device whose receipts the wallet's stake answers for, or ends one\n\n"
+      "  weft chain device KEY --network chain.json\n"
+      "  weft chain device KEY --end --network chain.json",
+      chain_device_command, options);
+  device->add_option("key", options->target, "The device's key")->required();
+  device->add_flag("--end", options->finish, "It signs for the wallet no more");
+  CLI::App* receipt = chain->add_subcommand(
+      "receipt",
+      "Receipts of devices on the chain: proof of compute, which pays nothing by itself\n\n"
+      "  weft chain receipt record OWNER DEVICE SIGNATURE --session HEX --worker HEX --root HEX "
+      "--network chain.json\n"
+      "  weft chain receipt close ACCOUNT --network chain.json");
+  receipt->require_subcommand(1);
+  ChainCommands receipts(receipt, chosen);
+  CLI::App* record = receipts.signing("record", "Writes one down", chain_receipt_command, options);
+  record->add_option("owner", options->owner, "The device's owner")->required();
+  record->add_option("device", options->target, "The device's key")->required();
+  record->add_option("signature", options->word, "The device's, in base58")->required();
+  record->add_option("--session", options->session, "The coordinator's nonce")->required();
+  record->add_option("--worker", options->worker, "The worker's nonce")->required();
+  record->add_option("--root", options->root, "Merkle root of the claims")->required();
+  CLI::App* close = receipts.signing("close", "Takes its rent back after the evidence window",
+                                     chain_close_receipt_command, options);
+  close->add_option("account", options->target, "As `receipt record --json` names it")->required();
+}
+
+}  // namespace
+
+void add_chain_commands(CLI::App& app, std::function<int()>& chosen) {
+  CLI::App* chain = app.add_subcommand(
+      "chain",
+      "Settlement on Solana: deposits, earnings and stakes that no operator can take back\n\n"
+      "  weft chain status --network chain.json --owner KEY\n"
+      "  weft chain deposit 25 --network chain.json\n"
+      "  weft chain claim --rows epoch-12.csv --network chain.json\n"
+      "  weft chain verify 12 --rows epoch-12.csv --network chain.json\n\n"
+      "It is off until a node is named. Costs are shown before anything is signed. The program "
+      "has run in the real virtual machine, and on no public cluster.");
+  chain->require_subcommand(1);
+  auto options = std::make_shared<SettlementOptions>();
+  ChainCommands commands(chain, chosen);
+  add_founding(commands, options);
+  CLI::App* status = commands.reading("status",
+                                      "What a network holds, and what an owner has there\n\n"
+                                      "  weft chain status --network chain.json --owner KEY",
+                                      chain_status_command, options);
+  status->add_option("--owner", options->owner, "Whose balance, deposit and stake to show too");
+  status->add_option("--wallet", options->wallet, "The same, by its wallet")
+      ->check(CLI::ExistingFile);
+  add_money(commands, options);
+  add_epochs(commands, options);
+  add_challenges(chain, chosen, options);
+  add_governance(commands, options);
+  add_receipts(chain, commands, chosen, options);
+}
+
+}  // namespace weft::cli

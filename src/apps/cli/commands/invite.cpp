@@ -1,0 +1,51 @@
+#include "apps/cli/commands/invite.h"
+
+#include <cstdio>
+
+#include "apps/cli/commands/serve.h"
+#include "apps/cli/exit_code.h"
+#include "common/base/clock.h"
+#include "common/crypto/invitation.h"
+#include "common/crypto/wallet.h"
+
+namespace weft::cli {
+namespace {
+
+Result<std::string> invitation(const InviteOptions& options) {
+  std::filesystem::path data = options.data;
+  if (data.empty()) {
+    WEFT_ASSIGN(data, default_data_folder());
+  }
+  PublicKey worker{};
+  if (!options.worker.empty()) {
+    const auto parsed = PublicKey::parse(options.worker);
+    if (!parsed)
+      return fail(ErrorCode::invalid_argument, "--for {} is not an address of a wallet.",
+                  options.worker);
+    worker = *parsed;
+  }
+  const auto key = data / "coordinator.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(key, ignored))
+    return fail(ErrorCode::not_found,
+                "There is no coordinator's key {}: name its data folder with --data.",
+                key.string());
+  WEFT_ASSIGN(const crypto::KeyPair coordinator, crypto::load_wallet(key));
+  constexpr UnixMillis day = 24LL * 3600 * 1000;
+  return crypto::write_invitation(
+      coordinator,
+      {.kind = options.verifier ? crypto::InvitationKind::verifier : crypto::InvitationKind::worker,
+       .until = unix_now() + options.days * day,
+       .worker = worker});
+}
+
+}  // namespace
+
+int invite_command(const InviteOptions& options) {
+  const auto text = invitation(options);
+  if (!text) return report("invite", text.error());
+  std::printf("%s\n", text->c_str());
+  return 0;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,41 @@
+// `weft key` and `weft stake`: what a wallet lets others use, and what it puts down for its own
+// work.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "platform/net/client.h"
+
+namespace weft::cli {
+
+struct KeyOptions {
+  std::string coordinator;
+  net::TlsOptions tls;
+  std::filesystem::path wallet;  // Empty: the default one.
+  std::filesystem::path data;    // The coordinator's folder: its operator's wallet is in it.
+  std::string name;              // add; the id, for revoke.
+  std::uint32_t requests_per_min = 0;
+  std::uint32_t tokens_per_min = 0;
+  std::uint64_t tokens = 0;
+  double credits = 0;
+  double give = 0;
+  bool json = false;
+};
+[[nodiscard]] int key_add_command(const KeyOptions& options);
+[[nodiscard]] int key_list_command(const KeyOptions& options);
+[[nodiscard]] int key_revoke_command(const KeyOptions& options);
+
+struct StakeOptions {
+  std::string coordinator;
+  net::TlsOptions tls;
+  std::filesystem::path wallet;
+  double credits = 0;
+  bool json = false;
+};
+[[nodiscard]] int stake_deposit_command(const StakeOptions& options);
+[[nodiscard]] int stake_withdraw_command(const StakeOptions& options);
+[[nodiscard]] int stake_show_command(const StakeOptions& options);
+
+}  // namespace weft::cli

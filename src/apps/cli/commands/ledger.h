@@ -1,0 +1,24 @@
+// `weft ledger`: who holds what at a coordinator, and the trail of transactions that it came from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "platform/net/client.h"
+
+namespace weft::cli {
+
+struct LedgerOptions {
+  std::string coordinator;
+  net::TlsOptions tls;
+  std::string account;       // Its history, newest first; neither: every balance.
+  std::string job;           // Its history, oldest first.
+  std::uint64_t limit = 50;  // Transactions at most; 0: all.
+  bool json = false;
+};
+
+// Checks what it is told: every transaction must sum to zero and every balance follow from the one
+// before it. Exit code 1 where that is not so.
+[[nodiscard]] int ledger_command(const LedgerOptions& options);
+
+}  // namespace weft::cli

@@ -1,0 +1,101 @@
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/cli/commands/chat.h"
+#include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/generate.h"
+
+namespace weft::cli {
+namespace {
+
+void add_model(CLI::App& command, LanguageModelOptions& options) {
+  command.add_option("--model", options.model, "A GGUF file")->required()->type_name("FILE");
+  command.add_option("--device", options.device, "gpu or cpu")->type_name("{gpu,cpu}");
+  command.add_option("--adapter", options.adapter, "The GPU's number in 'weft bench gpu --list'");
+  command.add_option("--activations", options.activations, "f32, or int8 for speed")
+      ->type_name("{f32,int8}");
+  command.add_option("--kv", options.kv, "How keys and values are kept: f32, f16 or q8_0")
+      ->type_name("{f32,f16,q8_0}");
+  command.add_option("--context", options.context,
+                     "Positions that fit into a sequence; 0 for the model's own, at most 4096");
+  command
+      .add_option("--threads", options.threads,
+                  "Of the CPU engine; 0 for as many as the machine has")
+      ->check(CLI::Range(0, 256));
+}
+
+void add_sampling(CLI::App& command, llm::Sampling& sampling) {
+  command.add_option("--temperature", sampling.temperature,
+                     "0 takes the best token, 1 draws by probability");
+  command.add_option("--top-k", sampling.top_k, "Draw from the K best tokens; 0 for all");
+  command.add_option("--top-p", sampling.top_p,
+                     "Draw from the best tokens that together have this probability");
+  command.add_option("--min-p", sampling.min_p,
+                     "Draw from tokens at least this probable, in terms of the best one");
+  command.add_option("--repetition-penalty", sampling.repetition_penalty,
+                     "Divides the logits of tokens that occurred");
+  command.add_option("--presence-penalty", sampling.presence_penalty,
+                     "Taken from the logits of tokens that occurred");
+  command.add_option("--frequency-penalty", sampling.frequency_penalty,
+                     "The same for each time they occurred");
+  command.add_option("--penalty-window", sampling.penalty_window,
+                     "How many tokens back the penalties look");
+  command.add_option("--seed", sampling.seed,
+                     "The same seed on the same device draws the same tokens");
+}
+
+void add_generate(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<GenerateOptions>();
+  CLI::App* command =
+      app.add_subcommand("generate",
+                         "Continues a text, or answers messages, with a model on this machine\n\n"
+                         "  weft generate --model m.gguf --prompt 'Once upon a time' -n 64\n"
+                         "  weft generate --model m.gguf --messages chat.json --json");
+  add_model(*command, options->model);
+  CLI::Option* prompt = command->add_option("--prompt", options->prompt, "The text to continue");
+  CLI::Option* messages = command
+                              ->add_option("--messages", options->messages_file,
+                                           "A JSON array of {\"role\", \"content\"}")
+                              ->type_name("FILE");
+  prompt->excludes(messages);
+  command->add_option("-n,--tokens", options->tokens_max, "Tokens at most");
+  add_sampling(*command, options->sampling);
+  command->add_option("--stop", options->stop,
+                      "The answer ends before this text; may be given several times");
+  CLI::Option* held = command
+                          ->add_option("--grammar", options->grammar_file,
+                                       "A GBNF grammar that the answer is held to")
+                          ->type_name("FILE");
+  command->add_option("--schema", options->schema_file, "A JSON schema that the answer is held to")
+      ->excludes(held)
+      ->type_name("FILE");
+  command->add_option("--logprobs", options->logprobs,
+                      "Report the K best candidates for every token");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback([options, prompt, messages, &chosen] {
+    if (prompt->count() + messages->count() != 1)
+      throw CLI::ValidationError("generate", "name one of --prompt and --messages");
+    chosen = [options] { return generate_command(*options); };
+  });
+}
+
+void add_chat(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<ChatOptions>();
+  CLI::App* command = app.add_subcommand(
+      "chat", "A conversation with a model on this machine\n\n  weft chat --model m.gguf");
+  add_model(*command, options->model);
+  command->add_option("--system", options->system, "What the model is told before anything else");
+  command->add_option("-n,--tokens", options->tokens_max, "Tokens of an answer at most");
+  add_sampling(*command, options->sampling);
+  command->callback([options, &chosen] { chosen = [options] { return chat_command(*options); }; });
+}
+
+}  // namespace
+
+void add_model_commands(CLI::App& app, std::function<int()>& chosen) {
+  add_generate(app, chosen);
+  add_chat(app, chosen);
+}
+
+}  // namespace weft::cli

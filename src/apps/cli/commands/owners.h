@@ -1,0 +1,33 @@
+// `weft pay`, `weft device` and `weft wallet statement`: what an owner has, and who acts for it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "platform/net/client.h"
+
+namespace weft::cli {
+
+struct OwnerOptions {
+  std::string coordinator;
+  net::TlsOptions tls;
+  std::filesystem::path wallet;  // Empty: the default one.
+  std::filesystem::path data;    // pay --issue: the coordinator's folder, which has its wallet.
+  std::string key;               // Whom to pay; the device to revoke; the owner to join.
+  double credits = 0;
+  bool issue = false;
+  bool recovery = false;
+  std::string code;  // From `device request`, for `device add`.
+  std::string name;
+  bool csv = false;
+  bool json = false;
+};
+
+[[nodiscard]] int pay_command(const OwnerOptions& options);
+[[nodiscard]] int device_request_command(const OwnerOptions& options);
+[[nodiscard]] int device_add_command(const OwnerOptions& options);
+[[nodiscard]] int device_list_command(const OwnerOptions& options);
+[[nodiscard]] int device_revoke_command(const OwnerOptions& options);
+[[nodiscard]] int statement_command(const OwnerOptions& options);
+
+}  // namespace weft::cli

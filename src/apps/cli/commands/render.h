@@ -1,0 +1,22 @@
+// `weft render`: a conversation as the text that a model continues, by its chat template.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace weft::cli {
+
+struct RenderOptions {
+  std::optional<std::string>
+      model;  // A GGUF file: its template, or the format that its tokens point to.
+  std::optional<std::string>
+      template_file;  // A Jinja file; with a model, that model's BOS and EOS.
+  std::string input =
+      "-";  // JSON: "messages" and the template's other variables; "-" is standard input.
+  std::optional<std::string> now;  // "2026-01-02T03:04:05"; the clock without.
+};
+
+// Writes exactly the text to standard output. Gives the exit code, not 0 when the template refuses.
+int render_command(const RenderOptions& options);
+
+}  // namespace weft::cli

@@ -1,0 +1,22 @@
+// `weft run`: runs a manifest on this machine, without a coordinator, exactly as a network would.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace weft::cli {
+
+struct RunCommand {
+  std::filesystem::path manifest;  // positional
+  std::filesystem::path
+      out;  // --out DIR: NAME.output0.bin and so on; empty: outputs are not written
+  std::filesystem::path png;   // --png FILE: the first two-dimensional output as a picture
+  std::string device = "gpu";  // --device gpu|cpu (cpu: kernel jobs)
+  std::string tasks;           // --tasks I..J (both included) or I; empty: all
+  bool json = false;           // --json: one document on standard output
+};
+
+// Prints what was made, its hashes and the job's root; gives the exit code.
+[[nodiscard]] int run_command(const RunCommand& options);
+
+}  // namespace weft::cli

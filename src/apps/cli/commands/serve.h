@@ -1,0 +1,72 @@
+// `weft serve`: a coordinator until Ctrl-C.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/coordinator/http/model_texts.h"
+#include "apps/coordinator/ingest/submission.h"
+#include "apps/coordinator/ingest/verifier.h"
+
+namespace weft::cli {
+
+struct ServeOptions {
+  std::string listen =
+      "127.0.0.1:7300";        // ADDRESS:PORT; IPv6 in brackets; port 0 takes a free one.
+  std::filesystem::path data;  // Empty: $XDG_DATA_HOME/weft, else ~/.local/share/weft.
+  std::string store = "sqlite:";
+  std::optional<double> grant;  // Credits to a new client; default 1,000 on loopback, 0 elsewhere.
+  std::filesystem::path tls_cert;
+  std::filesystem::path tls_key;
+  bool tls_self_signed = false;
+  bool insecure = false;
+  std::filesystem::path web;                                // Empty: web/dist of the installation.
+  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // One blob.
+  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // All blobs.
+  std::uint64_t job_input_bytes_max = std::uint64_t{4} << 30;
+  std::uint64_t job_output_bytes_max = std::uint64_t{1} << 30;
+  std::uint64_t jobs_max = 10'000;
+  std::uint64_t tasks_max = 2'000'000;
+  std::uint64_t jobs_per_client = 1'000;
+  std::uint64_t tasks_per_client = 500'000;
+  std::uint64_t workers_max = 20'000;
+  std::uint64_t task_wall_ms = 30'000;  // For one task.
+  std::uint32_t checkpoint_ms =
+      250;  // Between two states of a long task, at least; 0: none are kept.
+  std::vector<std::string> client_weights;  // ADDRESS=WEIGHT
+  std::uint32_t stake_permille = 0;         // Thousandths of a worker's earnings: into its stake,
+  double stake_target = 10;                 // until that holds so many credits.
+  bool allow_anyone = false;                // Jobs whose results any workers decide.
+  bool stakes = false;                      // Workers may deposit and withdraw stakes.
+  bool require_keys = false;                // For models; beyond loopback by default.
+  bool open_models = false;                 // No keys beyond loopback either.
+  std::uint32_t guest_requests = 20;        // Requests of guests, a minute and address.
+  std::string activations = "f32";          // What served models' matrices are multiplied with.
+  std::string wire = "f32";          // Type of hidden states between workers that share a model.
+  std::string partition = "hybrid";  // How models are cut between workers.
+  std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.
+  double rate_limit = 50;            // Requests a second from one address, by their cost.
+  std::vector<std::string> hosts;    // Names that others call it by.
+  std::vector<std::string> trusted_proxies;     // Addresses.
+  std::uint64_t connections_max = 20'000;       // In all,
+  std::uint64_t connections_per_address = 256;  // and of one address (IPv6: a /64).
+};
+
+// $XDG_DATA_HOME/weft, else ~/.local/share/weft.
+[[nodiscard]] Result<std::filesystem::path> default_data_folder();
+
+// Makes the shader checker once the data folder is known to be ours; an empty one checks nothing.
+using ShaderCheckerFactory = std::function<coordinator::ShaderChecker()>;
+
+// Prints one line with the URL to standard output when it is ready. SIGINT and SIGTERM end it in
+// order.
+[[nodiscard]] int serve_command(const ServeOptions& options,
+                                const ShaderCheckerFactory& make_checker,
+                                const coordinator::PartRunnerFactory& runner,
+                                const coordinator::TextReaderFactory& texts = {});
+
+}  // namespace weft::cli

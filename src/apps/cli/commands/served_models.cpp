@@ -1,0 +1,227 @@
+#include "apps/cli/commands/served_models.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "apps/cli/api_client.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/large_upload.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/wallet_choice.h"
+#include "common/base/format.h"
+#include "common/crypto/sha256.h"
+#include "common/json/json.h"
+#include "decisions/inference/model_card.h"
+#include "engine/gguf/mapped_file.h"
+#include "engine/llm/models/model.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr std::uint32_t chunk_bytes = 1 << 20;
+constexpr auto unplaced_max = std::chrono::seconds(4);
+
+// The SHA-256 of each chunk, one behind the other.
+ByteVector digests_of(ByteSpan file) {
+  ByteVector out;
+  Progress progress("hashing");
+  for (std::size_t at = 0; at < file.size(); at += chunk_bytes) {
+    append(out,
+           crypto::sha256(file.subspan(at, std::min<std::size_t>(chunk_bytes, file.size() - at)))
+               .span());
+    progress.show(at >> 20, file.size() >> 20, "MiB");
+  }
+  return out;
+}
+
+std::uint64_t bytes_of(const std::vector<llm::Weight>& tensors) {
+  std::uint64_t out = 0;
+  for (const llm::Weight tensor : tensors) out += tensor->bytes;
+  return out;
+}
+
+inference::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
+  const llm::Config& config = model.config;
+  inference::ModelCard card;
+  card.bytes = file.file_bytes;
+  card.header_bytes = file.data_offset;
+  card.chunk_bytes = chunk_bytes;
+  card.architecture = config.architecture;
+  card.layers = config.layers;
+  card.embedding = config.embedding;
+  card.vocabulary = config.vocabulary;
+  card.context = config.context;
+  // Layers alone: those in the middle of a longer model, as tensors_of counts them.
+  const std::uint64_t all = bytes_of(llm::tensors_of(model, 0, config.layers));
+  card.first_bytes = model.token_embedding->bytes;
+  card.last_bytes = model.output->bytes + model.output_norm->bytes;
+  std::uint64_t largest = 1;
+  for (std::uint32_t i = 1; i + 1 < config.layers; ++i)
+    largest = std::max(largest, bytes_of(llm::tensors_of(model, i, i + 1)));
+  card.layer_bytes = std::max(largest, (all - card.first_bytes - card.last_bytes) / config.layers);
+  // A token takes two operations of every weight, and a unit is 10^12 of them (docs/pricing.md).
+  double weights = 0;
+  for (const llm::Weight tensor : llm::tensors_of(model, 0, config.layers))
+    weights += static_cast<double>(tensor->elements());
+  card.price = std::max<MicroCredits>(1, std::llround(weights * 2 * 1000 / 1e12 * 1e6));
+  card.cache_bytes = std::uint64_t{2} * 2 * config.attention.kv_rows();  // Keys and values in f16.
+  return card;
+}
+
+// The models and whether they can be asked. (/v1/models may want an API key.)
+Result<std::map<std::string, std::string>> states_of(ApiClient& client) {
+  WEFT_ASSIGN(const net::Response answer, client.get_raw("/v1/serving"));
+  WEFT_ASSIGN(const json::Value root,
+              json::parse(answer.body, {.bytes_max = answer.body.size() + 1}));
+  WEFT_ASSIGN(const auto members, root.members());
+  std::map<std::string, std::string> out;
+  for (const auto& [key, value] : members) {
+    if (key != "models") continue;
+    WEFT_OK(value.for_each({}, [&](const json::Value& model) -> Result<> {
+      WEFT_ASSIGN(const auto fields, model.members());
+      std::string name, state;
+      for (const auto& [word, field] : fields) {
+        if (word != "model" && word != "state") continue;
+        WEFT_ASSIGN((word == "model" ? name : state), field.string());
+      }
+      out[name] = state;
+      return {};
+    }));
+  }
+  return out;
+}
+
+// Whether the model can be asked; an error where it is not there.
+Result<std::string> state_of(ApiClient& client, const std::string& name) {
+  WEFT_ASSIGN(const auto states, states_of(client));
+  const auto found = states.find(name);
+  if (found == states.end())
+    return fail(ErrorCode::not_found, "The model {} does not exist there.", name);
+  return found->second;
+}
+
+Result<> add(const ServedModelOptions& options) {
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
+  WEFT_ASSIGN(const auto source, gguf::MappedFile::open(options.file));
+  auto file = gguf::read_file(*source);
+  if (!file) return pass(std::move(file), "while reading {}", options.file);
+  auto model = llm::read_model(*file);
+  if (!model) return pass(std::move(model), "while reading {}", options.file);
+  const ByteSpan bytes = source->view(0, source->bytes()).value();
+
+  inference::ModelCard card = card_of(*file, *model);
+  card.name =
+      options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
+  card.shards_min = options.shards;
+  if (options.price) {
+    if (!(*options.price <= 1e6))
+      return fail(ErrorCode::invalid_argument, "--price {} is over a million credits.",
+                  *options.price);
+    card.price = std::llround(*options.price * 1e6);
+  }
+  card.wire = options.wire;
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(const Hash chunks, client->put_blob(digests_of(bytes), wallet));
+  card.chunks = chunks.text();
+  const Hash whole = crypto::sha256(bytes);
+  {
+    Progress progress("uploading");
+    WEFT_OK(upload_large(*client, bytes, whole, wallet, [&](std::uint64_t done) {
+      progress.show(done >> 20, bytes.size() >> 20, "MiB");
+    }));
+  }
+  card.file = whole.text();
+  WEFT_ASSIGN(const net::Response answer,
+              client->post_signed("/v1/models", inference::to_json(card), wallet));
+  if (options.wait) {
+    Progress progress("loading " + card.name);
+    const Instant begun = now();
+    bool told = false;
+    for (std::uint64_t turn = 0;; ++turn) {
+      WEFT_ASSIGN(const std::string state, state_of(*client, card.name));
+      if (state == "ready") break;
+      if (state != "loading" && now() - begun > unplaced_max && !std::exchange(told, true)) {
+        say_beside_progress(weft::format(
+            "No worker has room for {} yet; one joins with weft work --coordinator {}, "
+            "which gives models --model-memory-mb.",
+            card.name, options.coordinator));
+      }
+      progress.show(turn % 10, 10, state);
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+  }
+  // As it is now. Where reading it takes an API key, so does asking it; what is known then is the
+  // answer of before, and the state.
+  const auto document = client->get_raw("/v1/models/" + net::percent_encoded(card.name));
+  if (!document && document.error().code != ErrorCode::unauthenticated)
+    return std::unexpected(document.error());
+  if (options.json) {
+    std::string text = document ? document->body : answer.body;
+    if (!document && options.wait) {
+      constexpr std::string_view before = "\"state\":\"";
+      if (const auto at = text.find(before); at != std::string::npos) {
+        const auto value = at + before.size();
+        text.replace(value, text.find('"', value) - value, "ready");
+      }
+    }
+    std::printf("%s\n", text.c_str());
+  } else {
+    std::printf(
+        "%s is %s: %u layers, %.1f MiB. Ask it with\n  curl %s/v1/chat/completions -H "
+        "'content-type: application/json' %s-d "
+        "'{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}'\n",
+        card.name.c_str(),
+        options.wait ? "served" : "added; it is served as soon as workers have room for it",
+        card.layers, static_cast<double>(card.bytes) / (1 << 20), options.coordinator.c_str(),
+        document ? "" : "-H \"Authorization: Bearer KEY\" ", card.name.c_str());
+  }
+  return {};
+}
+
+Result<> list(const ServedModelOptions& options) {
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  if (options.json) {
+    WEFT_ASSIGN(const net::Response answer, client->get_raw("/v1/models"));
+    std::printf("%s\n", answer.body.c_str());
+    return {};
+  }
+  WEFT_ASSIGN(const auto models, states_of(*client));
+  for (const auto& [name, state] : models) std::printf("%-40s %s\n", name.c_str(), state.c_str());
+  if (models.empty())
+    std::printf("No models yet; add one with weft model add FILE.gguf --coordinator %s\n",
+                options.coordinator.c_str());
+  return {};
+}
+
+Result<> remove(const ServedModelOptions& options) {
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_OK(client->delete_signed("/v1/models/" + net::percent_encoded(options.name), wallet));
+  return {};
+}
+
+int finish(const char* command, const Result<>& result) {
+  return result ? 0 : report(command, result.error());
+}
+
+}  // namespace
+
+int model_add_command(const ServedModelOptions& options) {
+  return finish("model add", add(options));
+}
+int model_list_command(const ServedModelOptions& options) {
+  return finish("model list", list(options));
+}
+int model_remove_command(const ServedModelOptions& options) {
+  return finish("model remove", remove(options));
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,29 @@
+// `weft model`: the models that a coordinator's workers serve.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "platform/net/client.h"
+
+namespace weft::cli {
+
+struct ServedModelOptions {
+  std::string coordinator;
+  net::TlsOptions tls;
+  std::string wallet;
+  std::string file;             // add
+  std::string name;             // add: the file's, without ".gguf"; remove
+  std::uint32_t shards = 1;     // add: workers that a chain has at least
+  std::optional<double> price;  // add: credits for 1,000 tokens
+  std::string wire;             // add: of hidden states; empty: the coordinator's
+  bool wait = false;            // add: until it can be asked
+  bool json = false;
+};
+
+[[nodiscard]] int model_add_command(const ServedModelOptions& options);
+[[nodiscard]] int model_list_command(const ServedModelOptions& options);
+[[nodiscard]] int model_remove_command(const ServedModelOptions& options);
+
+}  // namespace weft::cli

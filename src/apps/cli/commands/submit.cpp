@@ -1,0 +1,188 @@
+#include "apps/cli/commands/submit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <utility>
+
+#include "apps/cli/api_client.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/files.h"
+#include "apps/cli/interruption.h"
+#include "apps/cli/picture.h"
+#include "apps/cli/portable_manifest.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/wallet_choice.h"
+#include "common/base/format.h"
+#include "common/base/ids.h"
+#include "common/crypto/ordered_id.h"
+#include "common/crypto/sha256.h"
+
+namespace weft::cli {
+namespace {
+
+namespace api = protocol::api;
+
+constexpr auto poll_every = std::chrono::milliseconds(200);
+constexpr auto quiet =
+    std::chrono::seconds(3);  // So long a job may wait before its reason is told.
+
+// Before anything is sent: what is no id would end as a path that the coordinator does not know.
+Result<> check_id(const std::string& id) {
+  if (JobId::parse(id)) return {};
+  return fail(ErrorCode::invalid_argument,
+              "\"{}\" is not a job's id: it has 32 hexadecimal digits.", id);
+}
+
+// Says on standard error why a job waits, once it has waited for a while and nothing of it runs,
+// and again when the reason changes. That more of it waits while some of it runs is as it should
+// be, unless what waits can never run.
+class Reasons {
+ public:
+  void look(const api::Job& job, const std::string& coordinator, Progress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    const std::string& reason = job.waiting.reason;
+    const bool in_vain = reason == "wallets" || reason == "requirements" || reason == "too-slow" ||
+                         reason == "no-workers";
+    if (reason.empty() || (job.leased > 0 && !in_vain)) {
+      since_ = now;
+      return;
+    }
+    if (job.accepted != accepted_) since_ = now;
+    accepted_ = job.accepted;
+    if (now - since_ < quiet || reason == told_) return;
+    told_ = reason;
+    std::string hint;
+    if (reason == "no-workers" || reason == "wallets")
+      hint = weft::format(" {} joins with weft work --coordinator {}{}",
+                          reason == "wallets" ? "Another" : "One", coordinator,
+                          reason == "wallets" ? " --wallet FILE" : "");
+    progress.wipe();
+    say_beside_progress(job.waiting.detail + hint);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  std::uint32_t accepted_ = 0;
+  std::string told_;
+};
+
+Result<api::Job> follow(ApiClient& client, const std::string& id, const std::string& coordinator) {
+  Progress progress(id.substr(0, 8));
+  Reasons reasons;
+  for (;;) {
+    Result<api::Job> job = client.job(id);
+    if (interrupted())
+      return fail(
+          ErrorCode::cancelled,
+          "Interrupted. The job continues: follow it with weft submit --follow {} --coordinator {}",
+          id, coordinator);
+    if (!job && exit_code(job.error().code) == 3)
+      return fail(job.error().code,
+                  "{} Follow the job later with weft submit --follow {} --coordinator {}",
+                  job.error().message, id, coordinator);
+    if (!job || job->state != "running") return job;
+    progress.show(job->accepted, job->tasks, weft::format("accepted, {} running", job->leased));
+    reasons.look(*job, coordinator, progress);
+    sleep_unless_interrupted(poll_every);
+  }
+}
+
+Result<> fetch(ApiClient& client, const api::Job& job, const SubmitOptions& options) {
+  std::optional<ByteVector> pictured;
+  for (std::size_t i = 0; i < job.outputs.size(); ++i) {
+    const api::JobOutput& output = job.outputs[i];
+    const bool draw = !options.png.empty() && !pictured && is_picture(output.type, output.shape);
+    if (options.out.empty() && !draw) continue;
+    WEFT_ASSIGN(ByteVector bytes, client.output(job.id, i));
+    if (const Hash got = crypto::sha256(bytes); got.text() != output.hash) {
+      return fail(ErrorCode::data_loss, "Output {} has the hash {} and should have {}.", i,
+                  got.text(), output.hash);
+    }
+    if (!options.out.empty())
+      WEFT_OK(write_file(options.out / weft::format("{}.{}.bin", job.name, output.name), bytes));
+    if (draw) {
+      WEFT_OK(write_picture(options.png, bytes, output.type, output.shape));
+      pictured = std::move(bytes);
+    }
+  }
+  if (!options.png.empty() && !pictured)
+    return fail(ErrorCode::unsupported,
+                "The job has no two-dimensional output of numbers to draw.");
+  return {};
+}
+
+void print(const api::Job& job, const SubmitOptions& options) {
+  if (options.json) {
+    std::printf("%s\n", api::to_json(job).c_str());
+    return;
+  }
+  std::printf("%s  %s  %u of %u tasks accepted\n", job.id.c_str(), job.state.c_str(), job.accepted,
+              job.tasks);
+  if (!job.reason.empty()) std::printf("reason  %s\n", job.reason.c_str());
+  if (!job.waiting.reason.empty())
+    std::printf("waiting (%s)  %s\n", job.waiting.reason.c_str(), job.waiting.detail.c_str());
+  if (!job.root.empty())
+    std::printf("root    %s\nprice   %.6f credits\n", job.root.c_str(),
+                static_cast<double>(job.price) * 1e-6);
+  for (const api::JobOutput& output : job.outputs)
+    std::printf("%-7s %llu bytes  %s\n", output.name.c_str(),
+                static_cast<unsigned long long>(output.bytes), output.hash.c_str());
+}
+
+Result<int> submit(const SubmitOptions& options) {
+  for (const std::string& given : {options.follow, options.show, options.cancel}) {
+    if (!given.empty()) WEFT_OK(check_id(given));
+  }
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  std::string id = options.follow;
+  if (!options.cancel.empty()) {
+    WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
+    WEFT_ASSIGN(const api::Job job, client->cancel(options.cancel, wallet));
+    print(job, options);
+    return 0;
+  }
+  if (!options.show.empty()) {
+    WEFT_ASSIGN(const api::Job job, client->job(options.show));
+    print(job, options);
+    return 0;
+  }
+  const bool wait =
+      options.wait || !options.follow.empty() || !options.out.empty() || !options.png.empty();
+  if (id.empty()) {
+    WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
+    WEFT_ASSIGN(const std::string text, portable_manifest(options.manifest, *client, wallet));
+    const Result<api::Submitted> submitted = client->submit(text, wallet, crypto::ordered_id());
+    if (!submitted && submitted.error().code == ErrorCode::cancelled)
+      return fail(
+          ErrorCode::cancelled,
+          "Interrupted before the coordinator confirmed the job, which may run all the same.");
+    if (!submitted) return std::unexpected(submitted.error());
+    id = submitted->id;
+    if (!wait) {
+      if (options.json) {
+        std::printf("%s\n", api::to_json(*submitted).c_str());
+      } else {
+        std::printf("%s\nFollow it with: weft submit --follow %s --coordinator %s\n", id.c_str(),
+                    id.c_str(), options.coordinator.c_str());
+      }
+      return 0;
+    }
+  }
+  WEFT_ASSIGN(const api::Job job, follow(*client, id, options.coordinator));
+  if (job.state == "done") WEFT_OK(fetch(*client, job, options));
+  print(job, options);
+  return job.state == "done" ? 0 : 1;
+}
+
+}  // namespace
+
+int submit_command(const SubmitOptions& options) {
+  note_interruptions();
+  Result<int> code = submit(options);
+  return code ? *code : report("submit", code.error());
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,28 @@
+// `weft submit`: gives a manifest to a coordinator and, with --wait, follows the job to its end and
+// fetches what it made.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "platform/net/client.h"
+
+namespace weft::cli {
+
+struct SubmitOptions {
+  std::filesystem::path manifest;
+  std::string follow;  // Instead of submitting: the id of a job to wait for.
+  std::string show;    // Instead of submitting: the id of a job to show as it is now.
+  std::string cancel;  // Instead of submitting: the id of a job to cancel.
+  std::string coordinator;
+  net::TlsOptions tls;
+  std::filesystem::path wallet;  // Empty: the default one, made when missing.
+  bool wait = false;
+  std::filesystem::path out;  // A folder for the outputs; implies wait.
+  std::filesystem::path png;  // A picture of the first two-dimensional output; implies wait.
+  bool json = false;
+};
+
+[[nodiscard]] int submit_command(const SubmitOptions& options);
+
+}  // namespace weft::cli

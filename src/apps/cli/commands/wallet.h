@@ -1,0 +1,21 @@
+// `weft wallet new|show`: the key by which this machine earns and pays.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "platform/net/client.h"
+
+namespace weft::cli {
+
+struct WalletOptions {
+  std::filesystem::path file;  // Empty: the default one.
+  std::string coordinator;     // show: asks it for the balances, too.
+  net::TlsOptions tls;
+  bool json = false;
+};
+
+[[nodiscard]] int wallet_new_command(const WalletOptions& options);
+[[nodiscard]] int wallet_show_command(const WalletOptions& options);
+
+}  // namespace weft::cli

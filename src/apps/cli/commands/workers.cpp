@@ -1,0 +1,43 @@
+#include "apps/cli/commands/workers.h"
+
+#include <cstdio>
+
+#include "apps/cli/api_client.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/wallet_choice.h"
+#include "common/base/clock.h"
+#include "common/base/format.h"
+
+namespace weft::cli {
+namespace {
+
+Result<> pardon(const WorkerOptions& options) {
+  if (options.data.empty() == options.wallet.empty())
+    return fail(ErrorCode::invalid_argument,
+                "The operator pardons workers: name --data or --wallet.");
+  WEFT_ASSIGN(
+      const crypto::KeyPair wallet,
+      wallet_there(options.data.empty() ? options.wallet : options.data / "coordinator.json"));
+  WEFT_ASSIGN(const PublicKey worker, PublicKey::parse(options.worker));
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  const std::string body = weft::format(R"({{"at":{}}})", unix_now());
+  WEFT_ASSIGN(
+      const net::Response answer,
+      client->post_signed(weft::format("/v1/workers/{}/pardon", worker.text()), body, wallet));
+  if (options.json) {
+    std::printf("%s\n", answer.body.c_str());
+  } else {
+    std::printf("%s is suspended no more; its standing starts again.\n", worker.text().c_str());
+  }
+  return {};
+}
+
+}  // namespace
+
+int worker_pardon_command(const WorkerOptions& options) {
+  const Result<> done = pardon(options);
+  return done ? 0 : report("worker pardon", done.error());
+}
+
+}  // namespace weft::cli

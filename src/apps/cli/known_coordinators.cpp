@@ -1,0 +1,101 @@
+#include "apps/cli/known_coordinators.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "apps/cli/files.h"
+#include "common/base/format.h"
+#include "common/crypto/keys.h"
+#include "common/crypto/wallet.h"
+#include "common/protocol/signing.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr std::size_t bytes_max = std::size_t{1} << 20;
+constexpr const char* variable = "WEFT_KNOWN_COORDINATORS";
+
+struct Entry {
+  std::string host;
+  PublicKey key;
+};
+
+Result<std::vector<Entry>> read(const std::filesystem::path& file) {
+  const auto bytes = read_file(file);
+  if (!bytes && bytes.error().code == ErrorCode::not_found) return std::vector<Entry>();
+  if (!bytes) return std::unexpected(bytes.error());
+  if (bytes->size() > bytes_max)
+    return fail(ErrorCode::resource_exhausted, "{} has over {} bytes: remove old lines from it.",
+                file.string(), bytes_max);
+  std::vector<Entry> out;
+  std::istringstream lines{std::string(as_text(*bytes))};
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::istringstream words(line);
+    std::string host, key, rest;
+    if (!(words >> host) || host.starts_with('#')) continue;
+    const auto parsed = words >> key && !(words >> rest)
+                            ? PublicKey::parse(key)
+                            : fail(ErrorCode::invalid_argument, "no key");
+    if (!parsed)
+      return fail(ErrorCode::invalid_argument, "Line {} of {} is not \"HOST KEY\".", number,
+                  file.string());
+    out.push_back({.host = host, .key = *parsed});
+  }
+  return out;
+}
+
+Result<> write(const std::filesystem::path& file, const std::vector<Entry>& entries) {
+  std::string text;
+  for (const Entry& entry : entries) text += weft::format("{} {}\n", entry.host, entry.key.text());
+  return write_file(file, as_bytes(text));
+}
+
+// The key that follows `from`, as far as the chain of rotations leads.
+PublicKey follow(PublicKey from, const PublicKey& wanted,
+                 std::span<const protocol::api::KeyRotation> rotations) {
+  for (const auto& one : rotations) {
+    if (from == wanted) break;
+    const auto after = PublicKey::parse(one.after);
+    const auto signature = Signature::parse(one.signature);
+    if (one.before == from.text() && after && signature &&
+        crypto::verify_now(from, protocol::rotation_digest(from, *after), *signature))
+      from = *after;
+  }
+  return from;
+}
+
+}  // namespace
+
+bool KnownCoordinators::includes_loopback() { return std::getenv(variable) != nullptr; }
+
+Result<KnownCoordinators> KnownCoordinators::of_user() {
+  if (const char* named = std::getenv(variable)) return KnownCoordinators(named);
+  WEFT_ASSIGN(const std::filesystem::path wallet, crypto::default_wallet_path());
+  return KnownCoordinators(wallet.parent_path() / "known-coordinators");
+}
+
+Result<KnownCoordinators::Seen> KnownCoordinators::check(
+    const std::string& host, const PublicKey& shown,
+    std::span<const protocol::api::KeyRotation> rotations) const {
+  WEFT_ASSIGN(std::vector<Entry> entries, read(file_));
+  const auto known = std::ranges::find(entries, host, &Entry::host);
+  if (known == entries.end()) {
+    entries.push_back({.host = host, .key = shown});
+    WEFT_OK(write(file_, entries));
+    return Seen::first;
+  }
+  if (known->key == shown) return Seen::known;
+  if (follow(known->key, shown, rotations) != shown)
+    return fail(ErrorCode::unauthenticated,
+                "The coordinator at {} shows the key {}, and not {} as before ({}). Nothing was "
+                "signed: another coordinator may be answering in its place. If its operator says "
+                "that the key was replaced, remove its line from that file.",
+                host, shown.text(), known->key.text(), file_.string());
+  known->key = shown;
+  WEFT_OK(write(file_, entries));
+  return Seen::rotated;
+}
+
+}  // namespace weft::cli

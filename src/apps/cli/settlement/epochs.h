@@ -1,0 +1,18 @@
+// What the commands about epochs share.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/solana/owner_rows.h"
+#include "common/solana/sum_tree.h"
+
+namespace weft::cli {
+
+// The rows of a file, in its order.
+[[nodiscard]] Result<std::vector<solana::Earned>> epoch_rows(const std::filesystem::path& path);
+// As the program takes a path: 40 bytes for each level.
+[[nodiscard]] ByteVector path_bytes(const solana::SumPath& path);
+
+}  // namespace weft::cli

@@ -1,0 +1,53 @@
+// A settlement network as a command sees it: a node, the program and the mint there, the config
+// that was read, and the wallet that signs and pays.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "apps/cli/settlement/options.h"
+#include "common/crypto/keys.h"
+#include "common/solana/digests.h"
+#include "common/solana/program.h"
+#include "platform/chain/sender.h"
+
+namespace weft::cli {
+
+// The node alone: for deploy and init, which come before there is a network.
+[[nodiscard]] Result<std::unique_ptr<chain::Rpc>> settlement_node(const SettlementOptions& options);
+// The chain's own clock, in seconds since 1970.
+[[nodiscard]] Result<std::uint64_t> chain_time(chain::Rpc& rpc);
+// Tokens in an account of the token program; 0 where there is none.
+[[nodiscard]] Result<std::uint64_t> tokens_in(chain::Rpc& rpc, const PublicKey& account);
+
+struct SettlementLine {
+  std::unique_ptr<chain::Rpc> rpc;
+  solana::Network network;
+  PublicKey config_address;
+  solana::ProgramState config;
+
+  // A call with the accounts that the config names filled in where the instruction takes them.
+  [[nodiscard]] solana::ProgramCall call(std::string_view name) const;
+  [[nodiscard]] PublicKey tokens_of(const PublicKey& wallet) const;
+  [[nodiscard]] solana::SigningPlace signing_place() const;
+  // nullopt where there is no such account.
+  [[nodiscard]] Result<std::optional<solana::ProgramState>> state(std::string_view kind,
+                                                                  const PublicKey& address) const;
+  [[nodiscard]] Result<std::uint64_t> rent_of_state(std::string_view kind) const;
+  // 0, or the rent of an account that is not there yet.
+  [[nodiscard]] Result<std::uint64_t> rent_if_missing(const PublicKey& address,
+                                                      std::size_t bytes) const;
+  // A field of an epoch of the ring.
+  [[nodiscard]] std::uint64_t epoch_number(std::uint64_t slot, std::string_view field) const;
+  [[nodiscard]] PublicKey epoch_root(std::uint64_t slot) const;
+  [[nodiscard]] solana::EpochState epoch_state(std::uint64_t slot) const;
+  // The slot of the root that is in its challenge window; not_found where none is.
+  [[nodiscard]] Result<std::uint64_t> pending_slot() const;
+};
+// not_found where the node has no such network.
+[[nodiscard]] Result<SettlementLine> settlement_line(const SettlementOptions& options);
+// What `init` leaves for the other commands.
+[[nodiscard]] Result<> write_network_file(const SettlementOptions& options,
+                                          const solana::Network& network);
+
+}  // namespace weft::cli

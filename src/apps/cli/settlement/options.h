@@ -1,0 +1,97 @@
+// What the `weft chain` commands are given.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "platform/net/client.h"
+
+namespace weft::cli {
+
+struct SettlementOptions {
+  // Which network: a file with its node, program and mint, or these by name.
+  std::filesystem::path network;
+  std::string rpc;
+  net::TlsOptions tls;
+  std::string program;
+  std::string mint;
+  // The wallet that signs and pays, how sure the cluster must be, and what is said.
+  std::filesystem::path wallet;
+  std::string level = "confirmed";
+  std::optional<std::uint64_t> micro_lamports;
+  bool yes = false;
+  bool dry_run = false;
+  bool json = false;
+
+  // deploy, init
+  std::filesystem::path elf, program_key, mint_key, out;
+  bool final = false;
+  std::string poster, coordinator, founders;
+  std::vector<std::string> guardians;
+  unsigned guardian_quorum = 1;
+  std::optional<std::uint64_t> genesis_time;
+  double epoch_hours = 24;
+  std::string emission = "1000", cap = "10000000", initial = "1000000", founders_amount = "0";
+  std::uint64_t halving_epochs = 365;
+  std::vector<std::string> parameters;  // NAME=VALUE.
+
+  // credit
+  net::TlsOptions coordinator_tls;
+  std::filesystem::path data;
+
+  // Amounts, names and files of the others.
+  std::string amount;
+  std::string owner;
+  std::string target;
+  std::string word;
+  std::uint64_t number = 0;
+  std::filesystem::path rows, previous, against, message, coordinator_wallet;
+  std::vector<std::filesystem::path> guardian_wallets;
+  bool finish = false;
+  bool voids = false;
+  bool thaws = false;
+  std::string session, worker, root;
+};
+
+// Credits with up to six digits behind the point, in micro-credits: exactly, or invalid_argument.
+[[nodiscard]] Result<std::uint64_t> parse_credits(const std::string& text);
+[[nodiscard]] std::string credits_text(std::uint64_t micro_credits);
+[[nodiscard]] std::string sol_text(std::uint64_t lamports);
+// invalid_argument with `what` in the sentence.
+[[nodiscard]] Result<PublicKey> parse_key(const std::string& text, std::string_view what);
+
+// Each runs one command and gives its exit code.
+int chain_deploy_command(const SettlementOptions& options);
+int chain_init_command(const SettlementOptions& options);
+int chain_status_command(const SettlementOptions& options);
+int chain_deposit_command(const SettlementOptions& options);
+int chain_withdraw_command(const SettlementOptions& options);
+int chain_voucher_command(const SettlementOptions& options);
+int chain_charge_command(const SettlementOptions& options);
+int chain_credit_command(const SettlementOptions& options);
+int chain_stake_command(const SettlementOptions& options);
+int chain_unstake_command(const SettlementOptions& options);
+int chain_rewards_command(const SettlementOptions& options);
+int chain_post_command(const SettlementOptions& options);
+int chain_finalise_command(const SettlementOptions& options);
+int chain_claim_command(const SettlementOptions& options);
+int chain_verify_command(const SettlementOptions& options);
+int chain_demand_command(const SettlementOptions& options);
+int chain_answer_command(const SettlementOptions& options);
+int chain_void_command(const SettlementOptions& options);
+int chain_order_command(const SettlementOptions& options);
+int chain_statement_command(const SettlementOptions& options);
+int chain_freeze_command(const SettlementOptions& options);
+int chain_decide_command(const SettlementOptions& options);
+int chain_propose_command(const SettlementOptions& options);
+int chain_vote_command(const SettlementOptions& options);
+int chain_execute_command(const SettlementOptions& options);
+int chain_device_command(const SettlementOptions& options);
+int chain_receipt_command(const SettlementOptions& options);
+int chain_close_receipt_command(const SettlementOptions& options);
+
+}  // namespace weft::cli

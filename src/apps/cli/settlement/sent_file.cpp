@@ -1,0 +1,90 @@
+#include "apps/cli/settlement/sent_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "apps/cli/files.h"
+#include "common/crypto/wallet.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr std::string_view sent_head = "weft-sent-1";
+
+Result<> make_durable(const std::filesystem::path& path, int flags) {
+  const int file = ::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
+  const bool kept = file >= 0 && ::fsync(file) == 0;
+  const int why = errno;
+  if (file >= 0) ::close(file);
+  if (kept) return {};
+  return fail(ErrorCode::internal, "{} cannot be made durable: {}.", path.string(),
+              std::strerror(why));
+}
+
+// The five lines of a file, or nullopt.
+std::optional<SentRecord> record_of(std::string_view text) {
+  std::array<std::string_view, 5> lines;
+  for (std::string_view& line : lines) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return std::nullopt;
+    line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+  }
+  const auto program = PublicKey::parse(lines[1].substr(0, 64));
+  auto bytes = from_base64(lines[4]);
+  std::uint64_t height = 0;
+  const auto read = std::from_chars(lines[3].data(), lines[3].data() + lines[3].size(), height);
+  if (lines[0] != sent_head || !text.empty() || !program || !bytes ||
+      read.ptr != lines[3].data() + lines[3].size() || lines[3].empty() ||
+      bytes->size() < 1 + Signature::size)
+    return std::nullopt;
+  SentRecord out{.program = *program, .what = std::string(lines[2]), .transaction = {}};
+  out.transaction.bytes = std::move(*bytes);
+  std::copy_n(out.transaction.bytes.begin() + 1, Signature::size,
+              out.transaction.signature.bytes.begin());
+  out.transaction.last_valid_height = height;
+  return out;
+}
+
+}  // namespace
+
+Result<SentFile> SentFile::of(const std::filesystem::path& wallet) {
+  std::filesystem::path path = wallet;
+  if (path.empty()) {
+    WEFT_ASSIGN(path, crypto::default_wallet_path());
+  }
+  path += ".sent";
+  return SentFile(std::move(path));
+}
+
+Result<std::optional<SentRecord>> SentFile::read() const {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path_, ignored)) return std::nullopt;
+  WEFT_ASSIGN(const ByteVector text, read_file(path_));
+  auto record = record_of(as_text(text));
+  if (!record)
+    return fail(ErrorCode::data_loss, "{} is not what a command leaves that was cut short.",
+                path_.string());
+  return record;
+}
+
+Result<> SentFile::write(const SentRecord& record) const {
+  const std::string text =
+      weft::format("{}\n{}\n{}\n{}\n{}\n", sent_head, record.program.text(), record.what,
+                   record.transaction.last_valid_height, to_base64(record.transaction.bytes));
+  WEFT_OK(write_file(path_, as_bytes(std::string_view(text))));
+  WEFT_OK(make_durable(path_, 0));
+  return make_durable(std::filesystem::absolute(path_).parent_path(), O_DIRECTORY);
+}
+
+void SentFile::remove() const {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+}  // namespace weft::cli

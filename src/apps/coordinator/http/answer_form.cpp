@@ -1,0 +1,28 @@
+#include "apps/coordinator/http/answer_form.h"
+
+#include "apps/coordinator/http/answer_text.h"
+#include "apps/coordinator/http/looks.h"
+#include "apps/coordinator/http/response_text.h"
+#include "common/base/format.h"
+#include "common/crypto/keys.h"
+
+namespace weft::coordinator {
+
+std::unique_ptr<AnswerForm> make_answer_form(const OpenAiRequest& request, std::int64_t created) {
+  if (request.response) return std::make_unique<ResponseText>(request, created);
+  if (!request.look.what.empty()) return std::make_unique<LookText>(request.look.what);
+  Hash random;
+  crypto::random_bytes(random.bytes);
+  return std::make_unique<AnswerText>(
+      request, (request.chat ? "chatcmpl-" : "cmpl-") + random.text().substr(0, 24), created);
+}
+
+std::string network_json(const inference::AnswerEnd& end) {
+  std::string workers;
+  for (const std::string& worker : end.workers)
+    workers += weft::format("{}\"{}\"", workers.empty() ? "" : ",", worker);
+  return weft::format(R"({{"shards":{},"transport":"{}","resumed":{},"workers":[{}]}})", end.shards,
+                      end.transport, end.resumed, workers);
+}
+
+}  // namespace weft::coordinator

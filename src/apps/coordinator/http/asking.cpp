@@ -1,0 +1,147 @@
+#include "apps/coordinator/http/asking.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "common/base/clock.h"
+#include "common/base/format.h"
+#include "common/crypto/keys.h"
+#include "common/crypto/ordered_id.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+net::Reply refusal(const billing::KeyRefusal& refused, const billing::RateStates& rates) {
+  net::Reply reply = openai_error(refused.error);
+  reply.headers.merge(billing::rate_headers(rates));
+  if (reply.status == 429 || reply.status == 503)
+    reply.headers["retry-after"] = std::to_string(
+        std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(refused.retry).count()));
+  // What will not come back by itself is not asked for again by clients that know the header
+  // (OpenAI's do).
+  if (refused.retry >= std::chrono::hours(1)) reply.headers["x-should-retry"] = "false";
+  return reply;
+}
+
+// What its answers could take of the key's budgets: never more than the context has.
+billing::AnswerOrder order_of(const OpenAiRequest& asked, const ModelTerms& terms) {
+  std::vector<billing::AnswerId> ids(asked.prompts.size() * asked.choices);
+  for (billing::AnswerId& id : ids) id = billing::AnswerId{{crypto::ordered_id()}};
+  // A look is counted as a request, and costs nothing.
+  if (!asked.look.what.empty()) return {.model = asked.model, .ids = std::move(ids)};
+  constexpr std::uint64_t template_tokens = 256;  // Around the messages.
+  std::size_t longest = 0;
+  for (const std::string& prompt : asked.prompts) longest = std::max(longest, prompt.size());
+  const std::uint64_t prompt_worst =
+      std::min<std::uint64_t>(terms.context, longest + (asked.chat ? template_tokens : 1));
+  const std::uint64_t likely = longest / 4;  // A token is about four characters.
+  const std::uint64_t wanted = asked.names_bound ? asked.ask.tokens_max : 0;
+  return {
+      .model = asked.model,
+      .ids = std::move(ids),
+      .tokens_likely = std::min<std::uint64_t>(std::max(likely, wanted), terms.context),
+      .tokens_worst = std::min<std::uint64_t>(terms.context, prompt_worst + asked.ask.tokens_max),
+      .fits_budget = !asked.names_bound,
+      .tokens_least = prompt_worst,
+      .price = terms.price};
+}
+
+}  // namespace
+
+Result<Asker> asker_of(const HttpParts& parts, const net::IncomingRequest& request) {
+  const auto token = request.bearer();
+  if (token.starts_with(billing::api_key_prefix)) return Asker{.key = billing::api_key_hash(token)};
+  if (!parts.require_keys) return Asker{};
+  if (token.starts_with(guest_prefix)) {
+    WEFT_OK(parts.guests.admit(token, request.address, unix_now(), now()));
+    return Asker{.is_guest = true};
+  }
+  if (token.empty())
+    return fail(ErrorCode::unauthenticated,
+                "No API key was given: send the header \"Authorization: Bearer KEY\" (`weft key "
+                "add` makes one).");
+  return fail(ErrorCode::unauthenticated,
+              "The API key does not have the form of this coordinator's keys.");
+}
+
+void refuse_asker(const Error& error, const net::Respond& respond) {
+  respond(refusal({.error = error, .retry = std::chrono::seconds(3)}, {}));
+}
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  crypto::random_bytes({reinterpret_cast<std::uint8_t*>(&seed), sizeof seed});
+  return seed;
+}
+
+void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
+         const net::IncomingRequest& request, const net::Respond& respond) {
+  ModelService& models = parts.models;
+  // The model may be gone when it is asked, and is not found then.
+  const ModelTerms terms = models.terms(asked.model).value_or(ModelTerms{});
+  if (asked.price_max && terms.price > *asked.price_max)
+    return respond(openai_error(
+        {ErrorCode::invalid_argument,
+         weft::format("1,000 tokens of the model '{}' cost {} micro-credits; max_price is {}.",
+                      asked.model, terms.price, *asked.price_max)},
+        "max_price"));
+  asked.asker = std::hash<std::string>()(asker.key ? asker.key->text() : request.address);
+  if (!asker.key) return models.answer(std::move(asked), request, respond);
+  billing::AnswerOrder order = order_of(asked, terms);
+  order.key = *asker.key;
+  const bool queued = parts.loop.post([&models, request, respond, order, asked = std::move(asked)](
+                                          jobs::Core& core, jobs::Moment moment) {
+    core.admit_answers(
+        order, moment,
+        [&models, request, respond, order,
+         asked](const Result<billing::AnswerAdmission>& admitted) mutable {
+          if (admitted->refused) return respond(refusal(*admitted->refused, admitted->rates));
+          // Where the budget bounds it, so does the answer.
+          if (admitted->tokens_worst < order.tokens_worst)
+            asked.ask.tokens_max = static_cast<std::uint32_t>(
+                std::max<std::uint64_t>(1, admitted->tokens_worst - order.tokens_least));
+          models.answer(
+              std::move(asked), request, respond,
+              {.answers = admitted->answers, .headers = billing::rate_headers(admitted->rates)});
+        });
+  });
+  if (!queued)
+    respond(openai_error(
+        {ErrorCode::unavailable, "The coordinator has too much to do; try again later."}));
+}
+
+void with_owner(const HttpParts& parts, const Asker& asker, const net::Respond& respond,
+                std::function<void(std::string owner)> go) {
+  if (!asker.key) return go({});
+  const bool queued = parts.loop.post(
+      [respond, key = *asker.key, go = std::move(go)](jobs::Core& core, jobs::Moment) {
+        core.show_key(key, [respond, go](const Result<billing::ApiKey>& found) {
+          found ? go(found->owner.text()) : respond(openai_error(found.error()));
+        });
+      });
+  if (!queued)
+    respond(openai_error(
+        {ErrorCode::unavailable, "The coordinator has too much to do; try again later."}));
+}
+
+void with_access(const HttpParts& parts, const net::IncomingRequest& request,
+                 const net::Respond& respond, std::function<void()> show) {
+  const auto token = request.bearer();
+  if (token.starts_with(billing::api_key_prefix)) {
+    post_or_refuse(parts.loop, respond,
+                   [respond, key = billing::api_key_hash(token), show = std::move(show)](
+                       jobs::Core& core, jobs::Moment) {
+                     core.show_key(key, [respond, show](const Result<billing::ApiKey>& found) {
+                       found ? show() : respond(openai_error(found.error()));
+                     });
+                   });
+    return;
+  }
+  // The page lists them before it asks; guests are counted where they ask.
+  const bool guest = parts.guests.welcome() && request.header("sec-fetch-site") == "same-origin";
+  if (!parts.require_keys || guest || token.starts_with(guest_prefix)) return show();
+  respond(openai_error(asker_of(parts, request).error()));
+}
+
+}  // namespace weft::coordinator

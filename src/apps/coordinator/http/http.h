@@ -1,0 +1,89 @@
+// The coordinator's HTTP interface, as routes of a net::Server. docs/http.md names them,
+// protocol::api gives their documents.
+//
+// Threading: handlers run on the server's threads and post; nothing blocks there.
+#pragma once
+
+#include <functional>
+
+#include "apps/coordinator/http/guests.h"
+#include "apps/coordinator/http/model_service.h"
+#include "apps/coordinator/http/response_store.h"
+#include "apps/coordinator/http/shared_views.h"
+#include "apps/coordinator/http/signatures.h"
+#include "apps/coordinator/ingest/loop.h"
+#include "apps/coordinator/ingest/submission.h"
+#include "common/protocol/api.h"
+#include "decisions/jobs/book.h"
+#include "platform/net/server.h"
+#include "platform/runtime/pool.h"
+#include "platform/store/blob_parts.h"
+#include "platform/store/blobs.h"
+#include "platform/store/group_commit.h"
+#include "platform/store/store.h"
+
+namespace weft::coordinator {
+
+// What handlers work with; all outlive the server.
+struct HttpParts {
+  net::Server& server;
+  Loop& loop;
+  runtime::Pool& readers;     // Reads of the store.
+  runtime::Pool& submitters;  // Submissions: seconds each, with the shader checker.
+  store::Store& store;
+  store::Blobs& blobs;
+  store::BlobParts& blob_parts;
+  jobs::Book& book;
+  ModelService& models;
+  Guests& guests;
+  ResponseStore& responses;
+  SharedViews& shared;
+  Signatures& signatures;
+  bool require_keys = false;
+  ShaderChecker checker;
+  SubmissionBounds bounds;
+  std::uint64_t blob_bytes_max = 0;
+  bool uploads_by_lease = true;  // Workers store only what their leases lead to.
+  protocol::api::Info info;
+  std::function<Signature(ByteSpan digest)> sign;  // With the coordinator's key.
+  std::vector<protocol::api::KeyRotation> rotations;
+};
+
+void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
+void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
+void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
+void add_proof_routes(const HttpParts& parts);   // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof
+void add_view_routes(
+    const HttpParts& parts);  // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
+void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/serve
+// http_answers.cpp: /v1/chat/completions, /v1/completions, /v1/responses, /tokenize...
+void add_answer_routes(const HttpParts& parts);
+void add_key_routes(const HttpParts& parts);       // http_keys.cpp: /v1/keys, /v1/guest
+void add_client_routes(const HttpParts& parts);    // http_clients.cpp: /v1/clients
+void add_stake_routes(const HttpParts& parts);     // http_stakes.cpp: /v1/stakes
+void add_standing_routes(const HttpParts& parts);  // http_standing.cpp: /v1/workers/KEY/pardon
+void add_owner_routes(const HttpParts& parts);     // http_owners.cpp: /v1/owner
+
+void add_identity_route(const HttpParts& parts);  // http_identity.cpp: /v1/identity
+
+// Helpers of these files.
+// The handler of a route whose signed requests act once: `handle(parts, request, who, respond)`.
+template <class Handle>
+auto once(Handle handle) {
+  return [handle](const HttpParts& parts, const net::IncomingRequest& request,
+                  const net::Respond& respond) {
+    parts.signatures.once(request, respond, [&](const Signed& who, const net::Respond& answer) {
+      handle(parts, request, who, answer);
+    });
+  };
+}
+// A page of an account's history (from=, count= of the query), as api::LedgerAccount. The caller
+// has looked whether the asker may see it. http_ledger.cpp.
+void show_account(const HttpParts& parts, const net::IncomingRequest& request,
+                  const net::Respond& respond, const ledger::Account& account);
+[[nodiscard]] net::Reply busy();
+// Runs `work` on a pool, or answers 503 where it is full.
+void post_or_refuse(runtime::Pool& pool, const net::Respond& respond, std::function<void()> work);
+void post_or_refuse(Loop& loop, const net::Respond& respond, Loop::Event event);
+
+}  // namespace weft::coordinator

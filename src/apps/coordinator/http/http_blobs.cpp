@@ -1,0 +1,211 @@
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "apps/coordinator/http/http.h"
+#include "common/base/format.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+// One blob on its way in; the store checks its hash and length.
+class BlobUpload final : public net::Upload {
+ public:
+  BlobUpload(store::Blobs::Writer writer, Hash hash, runtime::Pool& pool)
+      : writer_(std::make_shared<store::Blobs::Writer>(std::move(writer))),
+        hash_(hash),
+        pool_(pool) {}
+
+  Result<> write(std::string_view bytes) override { return writer_->write(as_bytes(bytes)); }
+  void finish(net::Respond respond) override {
+    // Makes it durable, which waits for the disk.
+    post_or_refuse(pool_, respond, [writer = writer_, hash = hash_, respond] {
+      if (const auto stored = writer->finish(); !stored)
+        return respond(net::problem(stored.error()));
+      respond({.status = 201, .headers = {{"etag", weft::format("\"{}\"", hash.text())}}});
+    });
+  }
+  void abandon() override { writer_.reset(); }
+
+ private:
+  std::shared_ptr<store::Blobs::Writer> writer_;
+  const Hash hash_;
+  runtime::Pool& pool_;
+};
+
+// The blob is there already: takes the body and forgets it.
+class KnownUpload final : public net::Upload {
+ public:
+  explicit KnownUpload(Hash hash) : hash_(hash) {}
+  Result<> write(std::string_view) override { return {}; }
+  void finish(net::Respond respond) override {
+    respond({.status = 200, .headers = {{"etag", weft::format("\"{}\"", hash_.text())}}});
+  }
+  void abandon() override {}
+
+ private:
+  const Hash hash_;
+};
+
+// A part of one that is too large to be sent at once, or whose sender cannot be sure to stay.
+class PartUpload final : public net::Upload {
+ public:
+  PartUpload(store::BlobParts::Part part, std::uint64_t total, runtime::Pool& pool)
+      : part_(std::make_shared<std::optional<store::BlobParts::Part>>(std::move(part))),
+        total_(total),
+        pool_(pool) {}
+
+  Result<> write(std::string_view bytes) override { return (*part_)->write(as_bytes(bytes)); }
+  void finish(net::Respond respond) override {
+    // The last one hashes the whole and makes it durable.
+    post_or_refuse(pool_, respond, [part = part_, total = total_, respond] {
+      const auto there = (*part)->finish();
+      part->reset();  // Before the answer: the next part may follow at once.
+      if (!there) return respond(net::problem(there.error()));
+      respond(
+          net::json_reply(*there == total ? 201 : 202, weft::format(R"({{"bytes":{}}})", *there)));
+    });
+  }
+  void abandon() override { part_.reset(); }
+
+ private:
+  std::shared_ptr<std::optional<store::BlobParts::Part>> part_;
+  const std::uint64_t total_;
+  runtime::Pool& pool_;
+};
+
+// "bytes 0-99/200".
+struct PartRange {
+  std::uint64_t first = 0, last = 0, total = 0;
+
+  static Result<PartRange> parse(std::string_view text) {
+    PartRange out;
+    std::string_view rest = text;
+    const auto word = [&](std::string_view expected) {
+      const bool fits = rest.starts_with(expected);
+      if (fits) rest.remove_prefix(expected.size());
+      return fits;
+    };
+    const auto number = [&](std::uint64_t& value) {
+      const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+      rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+      return error == std::errc();
+    };
+    if (!word("bytes ") || !number(out.first) || !word("-") || !number(out.last) || !word("/") ||
+        !number(out.total) || !rest.empty() || out.last < out.first || out.last >= out.total)
+      return fail(ErrorCode::invalid_argument,
+                  "content-range: '{}' is not a range like 'bytes 0-99/200'.", text);
+    return out;
+  }
+};
+
+Result<std::unique_ptr<net::Upload>> begin_part(const HttpParts& parts,
+                                                const net::IncomingRequest& request,
+                                                const Hash& hash, const PublicKey& who) {
+  WEFT_ASSIGN(const PartRange range, PartRange::parse(request.header("content-range")));
+  if (range.total > parts.blob_bytes_max) {
+    return fail(ErrorCode::resource_exhausted,
+                "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", range.total,
+                parts.blob_bytes_max);
+  }
+  WEFT_ASSIGN(auto part, parts.blob_parts.begin(hash, who.text(), range.first, range.total));
+  return std::make_unique<PartUpload>(std::move(part), range.total, parts.readers);
+}
+
+void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
+                const net::Respond& respond) {
+  const auto hash = Hash::parse(request.parameters.at(0));
+  if (!hash) return respond(net::problem(hash.error()));
+  const auto who = PublicKey::parse(request.parameters.at(1));
+  if (!who) return respond(net::problem(who.error()));
+  const auto by = parts.signatures.signer(request);
+  if (!by) return respond(parts.signatures.refusal(by.error()));
+  if (by->client != *who)
+    return respond(net::problem(
+        {ErrorCode::permission_denied, "Only the client that uploads sees how far it is."}));
+  respond(net::json_reply(
+      200, weft::format(R"({{"bytes":{}}})", parts.blob_parts.have(*hash, who->text()))));
+}
+
+// Connected workers by their session's token; clients by signature, if they hold credits or would
+// be given some. Whose the upload is.
+Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest& request,
+                             const Hash& hash) {
+  if (const auto token = request.bearer(); !token.empty()) {
+    if (const auto worker = parts.book.worker_of(token)) return *worker;
+    return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
+  }
+  // Twice stored is stored.
+  WEFT_ASSIGN(const Signed who, parts.signatures.signer_of_blob(request, hash));
+  if (parts.info.grant > 0 || parts.book.is_funded(who.client)) return who.client;
+  return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.",
+              who.client.text());
+}
+
+// A worker stores what its leases lead to, and no more.
+Result<> within_leases(const HttpParts& parts, const net::IncomingRequest& request,
+                       const PublicKey& who) {
+  if (request.bearer().empty() || !parts.uploads_by_lease) return {};
+  const std::uint64_t length =
+      std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
+  if (parts.book.take_upload(who, length)) return {};
+  return fail(ErrorCode::permission_denied, "{} bytes are more than the worker's leases lead to.",
+              length);
+}
+
+Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
+                                                  const net::IncomingRequest& request) {
+  WEFT_ASSIGN(const auto hash, Hash::parse(request.parameters.at(0)));
+  WEFT_ASSIGN(const PublicKey who, may_upload(parts, request, hash));
+  if (parts.blobs.has(hash)) return std::make_unique<KnownUpload>(hash);
+  WEFT_OK(within_leases(parts, request, who));
+  if (!request.header("content-range").empty()) return begin_part(parts, request, hash, who);
+  const std::uint64_t length =
+      std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
+  if (length > parts.blob_bytes_max) {
+    return fail(ErrorCode::resource_exhausted,
+                "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", length,
+                parts.blob_bytes_max);
+  }
+  WEFT_ASSIGN(auto writer, parts.blobs.begin(hash, parts.blob_bytes_max));
+  return std::make_unique<BlobUpload>(std::move(writer), hash, parts.readers);
+}
+
+void get_blob(const HttpParts& parts, const net::IncomingRequest& request,
+              const net::Respond& respond) {
+  const auto hash = Hash::parse(request.parameters.at(0));
+  if (!hash) return respond(net::problem(hash.error()));
+  const auto file = parts.blobs.location(*hash);
+  if (!file) return respond(net::problem(file.error()));
+  auto reply =
+      net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size},
+                      hash->text(), "application/octet-stream");
+  reply.headers["cache-control"] = "public, max-age=31536000, immutable";
+  respond(std::move(reply));
+}
+
+}  // namespace
+
+void add_blob_routes(const HttpParts& parts) {
+  parts.server.route(
+      {.method = "GET",
+       .pattern = "/v1/blobs/{}",
+       .handle = [parts](const net::IncomingRequest& request,
+                         const net::Respond& respond) { get_blob(parts, request, respond); },
+       .cost = 0.1});
+  // How much of a blob that a client sends in parts is here.
+  parts.server.route(
+      {.method = "GET",
+       .pattern = "/v1/blobs/{}/upload/{}",
+       .handle = [parts](const net::IncomingRequest& request,
+                         const net::Respond& respond) { get_upload(parts, request, respond); },
+       .cost = 0.1});
+  parts.server.upload(
+      {.pattern = "/v1/blobs/{}",
+       .begin =
+           [parts](const net::IncomingRequest& request) { return begin_upload(parts, request); },
+       .cost = 0.1});
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,75 @@
+// /v1/clients: who has jobs, and what share of the network each is due. Weights are the operator's
+// to set, whose wallet is the coordinator's own. "at" in the body is the operator's clock: what was
+// signed earlier does not undo what was signed later, however often a client sends it again.
+
+#include "apps/coordinator/http/http.h"
+#include "common/base/format.h"
+#include "common/json/json.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+namespace api = protocol::api;
+using In = const net::IncomingRequest&;
+using Out = const net::Respond&;
+
+// { "weight": 2.5, "at": milliseconds since 1970 }
+Result<jobs::ClientWeight> read_weight(std::string_view key, std::string_view body) {
+  jobs::ClientWeight out;
+  WEFT_ASSIGN(out.client, PublicKey::parse(key));
+  WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
+  WEFT_ASSIGN(const json::Object object, root.object({"weight", "at"}));
+  WEFT_ASSIGN(const json::Value weight, object.get("weight"));
+  WEFT_ASSIGN(out.weight, weight.number());
+  WEFT_ASSIGN(const json::Value at, object.get("at"));
+  WEFT_ASSIGN(out.at, at.integer({.min = 1, .max = std::int64_t{1} << 60}));
+  return out;
+}
+
+void set_weight(const HttpParts& parts, In request, const Signed& who, Out respond) {
+  const std::string& key = request.parameters.at(0);
+  if (who.client.text() != parts.info.coordinator)
+    return respond(
+        net::problem({ErrorCode::permission_denied,
+                      "Only the operator, with the coordinator's own wallet, sets weights."}));
+  const auto wanted = read_weight(key, request.body);
+  if (!wanted) return respond(net::problem(wanted.error()));
+  post_or_refuse(parts.loop, respond,
+                 [respond, wanted = *wanted](jobs::Core& core, jobs::Moment now) {
+                   core.set_weight(wanted, now, [respond](const Result<api::Client>& client) {
+                     respond(client ? net::json_reply(200, api::to_json(*client))
+                                    : net::problem(client.error()));
+                   });
+                 });
+}
+
+void list_clients(const HttpParts& parts, Out respond) {
+  post_or_refuse(parts.loop, respond,
+                 [&readers = parts.readers, respond](jobs::Core& core, jobs::Moment now) {
+                   core.clients(now, [&readers, respond](const Result<api::Clients>& clients) {
+                     post_or_refuse(readers, respond, [respond, clients = *clients] {
+                       respond(net::json_reply(200, api::to_json(clients)));
+                     });
+                   });
+                 });
+}
+
+}  // namespace
+
+void add_client_routes(const HttpParts& parts) {
+  const auto kept = std::make_shared<const HttpParts>(parts);
+  parts.server.route(
+      {.method = "POST",
+       .pattern = "/v1/clients/{}",
+       .handle = [kept](In request, Out respond) { once(set_weight)(*kept, request, respond); },
+       .cost = 1});
+  parts.shared.add("/v1/clients", [kept](Out respond) { list_clients(*kept, respond); });
+  parts.server.route(
+      {.method = "GET",
+       .pattern = "/v1/clients",
+       .handle = [kept](In, Out respond) { kept->shared.get("/v1/clients", respond); },
+       .cost = 0.5});
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,321 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <future>
+
+#include "apps/coordinator/http/http.h"
+#include "common/base/counted.h"
+#include "common/base/format.h"
+#include "platform/net/address.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+namespace api = protocol::api;
+
+// What the store knows of the job; the core adds what only it does.
+api::Job view_of(const store::Job& row) {
+  api::Job view{.id = row.id.text(),
+                .name = row.name,
+                .kind = {},
+                .client = row.client.text(),
+                .state = std::string(to_string(row.state)),
+                .reason = row.reason,
+                .tasks = row.tasks,
+                .accepted = row.accepted,
+                .leased = 0,
+                .replicas = 1,
+                .budget = row.budget,
+                .price = row.price,
+                .root = row.state == store::JobState::done ? row.root.text() : "",
+                .outputs = {},
+                .created = row.created,
+                .ended = row.ended,
+                .waiting = {}};
+  const auto manifest = manifest::parse(row.manifest);
+  if (!manifest) return view;
+  view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
+  view.replicas = manifest->verify.replicas;
+  std::size_t index = 0;
+  const auto add_output = [&](std::string_view type, std::vector<std::uint64_t> shape) {
+    if (index < row.outputs.size()) {
+      view.outputs.push_back({.name = weft::format("output{}", index),
+                              .hash = row.outputs[index].hash.text(),
+                              .bytes = row.outputs[index].bytes,
+                              .type = std::string(type),
+                              .shape = std::move(shape)});
+    }
+    ++index;
+  };
+  if (manifest->kind == manifest::Kind::kernel) {
+    add_output("i32", {manifest->kernel.m, manifest->kernel.n});
+  } else {
+    for (const auto& binding : manifest->bindings) {
+      if (binding.is_output()) add_output(manifest::to_string(binding.type), binding.shape);
+    }
+  }
+  return view;
+}
+
+void respond_submitted(const net::Respond& respond, const Result<api::Submitted>& result) {
+  if (!result) return respond(net::problem(result.error()));
+  auto reply = net::json_reply(202, api::to_json(*result));
+  reply.headers["location"] = "/v1/jobs/" + result->id;
+  respond(reply);
+}
+
+// Before the shader is compiled. A job that is known already is not paid for again.
+Result<> look_at_funds(const HttpParts& parts, const Signed& who,
+                       const manifest::Manifest& manifest) {
+  WEFT_ASSIGN(const auto known, parts.store.job_of_nonce(who.client, who.nonce));
+  if (known) return {};
+  const auto told = std::make_shared<std::promise<Result<bool>>>();
+  auto future = told->get_future();
+  const jobs::JobOffer offer{.client = who.client,
+                             .nonce = who.nonce,
+                             .tasks = manifest.split.tasks,
+                             .budget = manifest.budget};
+  const bool queued = parts.loop.post([offer, told](jobs::Core& core, jobs::Moment) {
+    core.may_submit(offer, [told](const Result<bool>& may) { told->set_value(may); });
+  });
+  if (!queued || future.wait_for(std::chrono::seconds(10)) != std::future_status::ready)
+    return fail(ErrorCode::unavailable,
+                "The coordinator has too much to do; try again in a moment.");
+  WEFT_OK(future.get());
+  return {};
+}
+
+void submit(const HttpParts& parts, net::IncomingRequest request, const net::Respond& respond) {
+  post_or_refuse(parts.submitters, respond, [parts, request = std::move(request), respond] {
+    // The store keys jobs by their nonces, for longer than answers are remembered.
+    const auto who = parts.signatures.signer(request);
+    if (!who) return respond(parts.signatures.refusal(who.error()));
+    const ShaderAsker asker{.client = who->client.text(),
+                            .address = net::address_group(request.address)};
+    const auto funds = [&](const manifest::Manifest& manifest) {
+      return look_at_funds(parts, *who, manifest);
+    };
+    auto submission =
+        read_submission(*who, request.body, parts.blobs, parts.checker, parts.bounds, asker, funds);
+    if (!submission) {
+      std::map<std::string, std::string> members;
+      if (const auto& shader = submission.error().shader)
+        members = {{"line", std::to_string(shader->line)},
+                   {"column", std::to_string(shader->column)}};
+      // Over a bound of the format: trying again does not help.
+      const Error& error = submission.error().error;
+      const bool is_bound =
+          error.code == ErrorCode::resource_exhausted && !submission.error().is_later;
+      return respond(net::problem(error, is_bound ? 413 : net::http_status(error.code), members));
+    }
+    if (const auto looked_up = look_up_nonce(*submission, parts.store); !looked_up)
+      return respond(net::problem(looked_up.error()));
+    post_or_refuse(
+        parts.loop, respond,
+        [respond, submission = std::move(*submission)](jobs::Core& core, jobs::Moment now) {
+          core.submit(submission, now, [respond](const Result<api::Submitted>& result) {
+            respond_submitted(respond, result);
+          });
+        });
+  });
+}
+
+void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
+               const net::Respond& respond) {
+  store::Store::JobPage page;
+  if (const auto client = request.query.find("client"); client != request.query.end()) {
+    auto key = PublicKey::parse(client->second);
+    if (!key) return respond(net::problem(key.error()));
+    page.client = *key;
+  }
+  if (const auto before = request.query.find("before"); before != request.query.end()) {
+    const std::string& text = before->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), page.before);
+    if (error != std::errc() || end != text.data() + text.size() || page.before < 0)
+      return respond(
+          net::problem({ErrorCode::invalid_argument,
+                        weft::format("before={} is not a number from 0 to {}.", text, INT64_MAX)}));
+  }
+  post_or_refuse(parts.readers, respond, [&store = parts.store, &loop = parts.loop, page, respond] {
+    const auto rows = store.jobs(page);
+    if (!rows) return respond(net::problem(rows.error()));
+    std::vector<api::Job> views;
+    for (const auto& row : *rows) views.push_back(view_of(row));
+    post_or_refuse(
+        loop, respond, [respond, views = std::move(views)](jobs::Core& core, jobs::Moment) {
+          core.live(views, [respond](Result<std::vector<api::Job>> jobs) {
+            respond(net::json_reply(200, api::to_json(api::Jobs{.jobs = std::move(*jobs)})));
+          });
+        });
+  });
+}
+
+// Calls `use` with the job's stored row, off the server's threads.
+void with_job(const HttpParts& parts, std::string_view id_text, const net::Respond& respond,
+              std::function<void(const store::Job&)> use) {
+  const auto id = JobId::parse(id_text);
+  if (!id)
+    return respond(net::problem({ErrorCode::not_found, weft::format("\"{}\" is not a job's id: {}",
+                                                                    id_text, id.error().message)}));
+  post_or_refuse(parts.readers, respond,
+                 [&store = parts.store, id = *id, respond, use = std::move(use)] {
+                   const auto row = store.job(id);
+                   if (!row) return respond(net::problem(row.error()));
+                   use(*row);
+                 });
+}
+
+void show_job(const HttpParts& parts, const net::IncomingRequest& request,
+              const net::Respond& respond) {
+  with_job(parts, request.parameters.at(0), respond,
+           [&loop = parts.loop, respond](const store::Job& row) {
+             post_or_refuse(loop, respond,
+                            [respond, view = view_of(row)](jobs::Core& core, jobs::Moment now) {
+                              core.show_job(view, now, [respond](const Result<api::Job>& job) {
+                                respond(net::json_reply(200, api::to_json(*job)));
+                              });
+                            });
+           });
+}
+
+void show_output(const HttpParts& parts, const net::IncomingRequest& request,
+                 const net::Respond& respond) {
+  std::size_t index = 0;
+  const std::string& text = request.parameters.at(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return respond(net::problem(
+        {ErrorCode::not_found, weft::format("\"{}\" is not an output's number.", text)}));
+  }
+  with_job(parts, request.parameters.at(0), respond,
+           [&blobs = parts.blobs, request, respond, index](const store::Job& row) {
+             if (row.state != store::JobState::done) {
+               return respond(net::problem(
+                   {ErrorCode::unavailable, weft::format("Job {} is {}: it has no outputs.",
+                                                         row.id.text(), to_string(row.state))},
+                   409));
+             }
+             if (index >= row.outputs.size()) {
+               return respond(
+                   net::problem({ErrorCode::not_found,
+                                 weft::format("Job {} has {} and none of number {}.", row.id.text(),
+                                              counted(row.outputs.size(), "output"), index)}));
+             }
+             const auto& output = row.outputs[index];
+             auto file = blobs.location(output.hash);
+             if (!file) return respond(net::problem(file.error()));
+             auto reply = net::file_reply(
+                 request, {.path = file->path, .offset = file->offset, .size = file->size},
+                 output.hash.text(), "application/octet-stream");
+             reply.headers["cache-control"] = "public, max-age=31536000, immutable";
+             respond(std::move(reply));
+           });
+}
+
+void cancel(const HttpParts& parts, const net::IncomingRequest& request,
+            const net::Respond& respond) {
+  const auto id = JobId::parse(request.parameters.at(0));
+  if (!id) return respond(net::problem({ErrorCode::not_found, id.error().message}));
+  post_or_refuse(parts.readers, respond,
+                 [&loop = parts.loop, &readers = parts.readers, &store = parts.store,
+                  &signatures = parts.signatures, request, respond, id = *id] {
+                   // A job ends once.
+                   const auto who = signatures.signer(request);
+                   if (!who) return respond(signatures.refusal(who.error()));
+                   jobs::Cancellation wanted{.job = id, .client = who->client};
+                   if (auto row = store.job(id)) {
+                     wanted.stored = std::move(*row);
+                   } else if (row.error().code != ErrorCode::not_found) {
+                     return respond(net::problem(row.error()));
+                   }
+                   post_or_refuse(
+                       loop, respond,
+                       [&readers, &store, respond, wanted = std::move(wanted)](jobs::Core& core,
+                                                                               jobs::Moment now) {
+                         core.cancel(
+                             wanted, now,
+                             [&readers, &store, respond,
+                              id = wanted.job](const Result<api::Submitted>& result) {
+                               if (!result) return respond(net::problem(result.error()));
+                               // The end is stored by now: shown as every other job.
+                               post_or_refuse(readers, respond, [&store, respond, id] {
+                                 const auto row = store.job(id);
+                                 respond(row ? net::json_reply(200, api::to_json(view_of(*row)))
+                                             : net::problem(row.error()));
+                               });
+                             });
+                       });
+                 });
+}
+
+void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
+                const net::Respond& respond) {
+  const auto wanted = request.query.find("job");
+  if (wanted == request.query.end())
+    return respond(
+        net::problem({ErrorCode::invalid_argument, "Which job's tasks? /v1/tasks?job=ID"}));
+  with_job(
+      parts, wanted->second, respond,
+      [&store = parts.store, &loop = parts.loop, respond](const store::Job& row) {
+        const auto accepted = store.tasks(row.id);
+        const auto replicas = store.replicas(row.id);
+        if (!accepted) return respond(net::problem(accepted.error()));
+        if (!replicas) return respond(net::problem(replicas.error()));
+        std::vector<api::Task> views(row.tasks);
+        for (std::uint32_t i = 0; i < row.tasks; ++i)
+          views[i] = {.index = i, .state = "waiting", .root = {}, .replicas = {}};
+        std::vector<const store::Task*> settled(row.tasks);
+        for (const auto& task : *accepted) {
+          auto& view = views.at(task.id.index);
+          view.state = "accepted";
+          view.root = task.root.text();
+          settled[task.id.index] = &task;
+        }
+        for (const auto& replica : *replicas) {
+          const store::Task* const task = settled.at(replica.task.index);
+          const bool agreed =
+              task != nullptr && std::ranges::contains(task->agreeing, replica.worker);
+          views[replica.task.index].replicas.push_back(
+              {.worker = replica.worker.text(),
+               // Before the task is decided, the root would tell other workers what to say.
+               .root = task == nullptr ? "" : replica.root.text(),
+               .agreed = agreed});
+        }
+        post_or_refuse(
+            loop, respond,
+            [respond, id = row.id, views = std::move(views)](jobs::Core& core, jobs::Moment) {
+              core.live_tasks(id, views, [respond, id](Result<std::vector<api::Task>> tasks) {
+                respond(net::json_reply(
+                    200, api::to_json(api::Tasks{.job = id.text(), .tasks = std::move(*tasks)})));
+              });
+            });
+      });
+}
+
+}  // namespace
+
+void add_job_routes(const HttpParts& parts) {
+  auto& server = parts.server;
+  const auto add = [&](std::string method, std::string pattern, auto handle, double cost,
+                       std::uint64_t body_bytes_max = 0) {
+    server.route({.method = std::move(method),
+                  .pattern = std::move(pattern),
+                  .handle =
+                      [parts, handle](net::IncomingRequest request, net::Respond respond) {
+                        handle(parts, std::move(request), respond);
+                      },
+                  .cost = cost,
+                  .body_bytes_max = body_bytes_max,
+                  .is_signed = body_bytes_max > 0,
+                  .is_new_work = body_bytes_max > 0});
+  };
+  add("POST", "/v1/jobs", submit, 1, manifest::Limits{}.text_bytes_max);
+  add("GET", "/v1/jobs", list_jobs, 1);  // Reads a hundred manifests,
+  add("GET", "/v1/jobs/{}", show_job, 0.2);
+  add("DELETE", "/v1/jobs/{}", cancel, 1);
+  add("GET", "/v1/jobs/{}/outputs/{}", show_output, 0.2);
+  add("GET", "/v1/tasks", show_tasks, 1);  // and this all tasks of the job.
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,84 @@
+// /v1/models and /v1/serve.
+#include "apps/coordinator/http/asking.h"
+#include "apps/coordinator/http/http.h"
+#include "common/base/clock.h"
+#include "common/base/format.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+constexpr std::uint64_t card_bytes_max = std::uint64_t{64} << 10;
+
+void add_model(const HttpParts& parts, const net::IncomingRequest& request, const Signed& who,
+               const net::Respond& respond) {
+  post_or_refuse(parts.submitters, respond, [&parts, request, who, respond] {
+    // Workers fetch and load what is added: not for every stranger.
+    const bool may = parts.info.grant > 0 || parts.book.is_funded(who.client) ||
+                     who.client.text() == parts.info.coordinator;
+    if (!may)
+      return respond(
+          net::problem({ErrorCode::insufficient_funds,
+                        weft::format("The client {} holds no credits here.", who.client.text())}));
+    auto card = inference::read_model_card(request.body);
+    if (!card) return respond(net::problem(card.error()));
+    for (const Hash& blob : {card->file_hash(), card->chunks_hash()}) {
+      if (!parts.blobs.has(blob)) {
+        return respond(net::problem(
+            {ErrorCode::not_found,
+             weft::format("The blob {} is not here; PUT it first (`weft model add` does).",
+                          blob.text())}));
+      }
+    }
+    card->owner = who.client.text();
+    card->created = unix_now();
+    parts.models.add(std::move(*card), respond);
+  });
+}
+
+void remove_model(const HttpParts& parts, const net::IncomingRequest& request, const Signed& who,
+                  const net::Respond& respond) {
+  post_or_refuse(parts.submitters, respond,
+                 [&models = parts.models, name = request.parameters.at(0), who, respond] {
+                   models.remove(name, who.client.text(), respond);
+                 });
+}
+
+}  // namespace
+
+void add_model_routes(const HttpParts& parts) {
+  auto& server = parts.server;
+  ModelService& models = parts.models;
+  // The parts live as long as the routes.
+  const auto kept = std::make_shared<const HttpParts>(parts);
+  const auto add = [&](std::string method, std::string pattern, double cost, auto handle,
+                       std::uint64_t body_bytes_max = 0) {
+    server.route({.method = std::move(method),
+                  .pattern = std::move(pattern),
+                  .handle = [handle](const net::IncomingRequest& request,
+                                     const net::Respond& respond) { handle(request, respond); },
+                  .cost = cost,
+                  .body_bytes_max = body_bytes_max,
+                  .is_signed = body_bytes_max == card_bytes_max,
+                  .is_new_work = body_bytes_max == card_bytes_max});
+  };
+  using In = const net::IncomingRequest&;
+  using Out = const net::Respond&;
+  add("GET", "/v1/models", 0.5, [kept](In request, Out respond) {
+    with_access(*kept, request, respond, [kept, respond] { kept->models.list(respond); });
+  });
+  add(
+      "POST", "/v1/models", 1,
+      [kept](In request, Out respond) { once(add_model)(*kept, request, respond); },
+      card_bytes_max);
+  add("GET", "/v1/models/{}", 0.5, [kept](In request, Out respond) {
+    with_access(*kept, request, respond, [kept, respond, name = request.parameters.at(0)] {
+      kept->models.show(name, respond);
+    });
+  });
+  add("DELETE", "/v1/models/{}", 1,
+      [kept](In request, Out respond) { once(remove_model)(*kept, request, respond); });
+  server.socket(models.socket());
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,95 @@
+#include <charconv>
+
+#include "apps/coordinator/http/http.h"
+#include "common/base/format.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+namespace api = protocol::api;
+
+// Prometheus text.
+std::string metrics_of(const store::Blobs& blobs) {
+  return weft::format(
+      "# HELP weft_blob_bytes Bytes of all blobs.\n# TYPE weft_blob_bytes gauge\nweft_blob_bytes "
+      "{}\n# HELP weft_blobs Blobs stored.\n# TYPE weft_blobs gauge\nweft_blobs {}\n",
+      blobs.bytes_total(), blobs.count());
+}
+
+}  // namespace
+
+net::Reply busy() {
+  return net::problem(
+      {ErrorCode::unavailable, "The coordinator has too much to do; try again in a moment."});
+}
+
+void post_or_refuse(runtime::Pool& pool, const net::Respond& respond, std::function<void()> work) {
+  static std::atomic<std::uint64_t> next = 0;
+  if (!pool.post(next.fetch_add(1), std::move(work))) respond(busy());
+}
+
+void post_or_refuse(Loop& loop, const net::Respond& respond, Loop::Event event) {
+  if (!loop.post(std::move(event))) respond(busy());
+}
+
+void add_view_routes(const HttpParts& parts) {
+  auto& server = parts.server;
+  auto& loop = parts.loop;
+  server.route(
+      {.method = "GET",
+       .pattern = "/healthz",
+       .handle = [](const net::IncomingRequest&,
+                    const net::Respond& respond) { respond(net::text_reply(200, "ok\n")); },
+       .cost = 0.1});
+  // Ready when the core answers: it has recovered, and commits go through.
+  server.route({.method = "GET",
+                .pattern = "/readyz",
+                .handle =
+                    [&loop](const net::IncomingRequest&, const net::Respond& respond) {
+                      post_or_refuse(loop, respond, [respond](jobs::Core& core, jobs::Moment) {
+                        core.balance({}, [respond](const Result<MicroCredits>&) {
+                          respond(net::text_reply(200, "ready\n"));
+                        });
+                      });
+                    },
+                .cost = 0.2});
+  server.route({.method = "GET",
+                .pattern = "/v1/info",
+                .handle = [text = api::to_json(parts.info)](
+                              const net::IncomingRequest&,
+                              const net::Respond& respond) { respond(net::json_reply(200, text)); },
+                .cost = 0.1});
+  const auto add_shared = [&](const std::string& path, SharedViews::Make make) {
+    parts.shared.add(path, std::move(make));
+    server.route({.method = "GET",
+                  .pattern = path,
+                  .handle = [&shared = parts.shared, path](
+                                const net::IncomingRequest&,
+                                const net::Respond& respond) { shared.get(path, respond); },
+                  .cost = 0.5});
+  };
+  add_shared("/v1/workers", [&loop, &readers = parts.readers](const net::Respond& respond) {
+    post_or_refuse(loop, respond, [&readers, respond](jobs::Core& core, jobs::Moment) {
+      core.workers([&readers, respond](const Result<api::Workers>& workers) {
+        post_or_refuse(readers, respond, [respond, workers = *workers] {
+          respond(net::json_reply(200, api::to_json(workers)));
+        });
+      });
+    });
+  });
+  add_shared("/metrics", [&loop, &models = parts.models,
+                          &blobs = parts.blobs](const net::Respond& respond) {
+    post_or_refuse(loop, respond, [&models, &blobs, respond](jobs::Core& core, jobs::Moment) {
+      core.metrics([&models, &blobs, respond](const Result<std::string>& text) {
+        models.metrics([respond, text = *text + metrics_of(blobs)](const std::string& more) {
+          respond(net::text_reply(200, text + more, "text/plain; version=0.0.4"));
+        });
+      });
+    });
+  });
+  add_shared("/v1/serving",
+             [&models = parts.models](const net::Respond& respond) { models.status(respond); });
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,301 @@
+#include "apps/coordinator/http/openai.h"
+
+#include <algorithm>
+
+#include "apps/coordinator/http/openai_reading.h"
+#include "common/base/format.h"
+#include "common/json/json.h"
+#include "common/json/quote.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+using namespace reading;
+
+constexpr std::uint32_t completion_tokens_default = 16;
+constexpr std::uint32_t choices_max = 8;
+
+// What the answer is held to.
+Result<> read_format(const Members& members, OpenAiRequest& out) {
+  protocol::serving::Ask& ask = out.ask;
+  const auto grammar = members.find("grammar");
+  if (grammar != members.end()) {
+    WEFT_ASSIGN(ask.rule, grammar->second.string({.bytes_max = protocol::serving::rule_bytes_max}));
+    ask.format = "gbnf";
+    out.held_by = "grammar";
+  }
+  const auto format = members.find("response_format");
+  if (format == members.end()) return {};
+  WEFT_ASSIGN(const Members inner, members_of(format->second));
+  const auto type = inner.find("type");
+  if (type == inner.end()) return format->second.error("lacks the key \"type\"");
+  WEFT_ASSIGN(const std::string kind, type->second.string());
+  if (kind == "text") return {};
+  if (!ask.format.empty())
+    return format->second.error("stands beside \"grammar\"; give one of them");
+  out.held_by = "response_format";
+  const auto named = inner.find("json_schema");
+  if (kind == "json_schema" && named == inner.end())
+    return format->second.error("lacks the key \"json_schema\"");
+  return hold_to_format(type->second, named == inner.end() ? format->second : named->second, out);
+}
+
+// The tools, and whether the answer is to call one: the member of the prompt, or nothing.
+Result<std::string> read_tool_choice(const Members& members, OpenAiRequest& out) {
+  const auto list = members.find("tools");
+  const auto choice = members.find("tool_choice");
+  const bool offered = list != members.end() && list->second.text().find('{') != std::string::npos;
+  if (list != members.end() && list->second.kind() != json::Kind::array)
+    return list->second.error("must be an array");
+  ToolWish wish{.word = offered ? "auto" : "none"};
+  if (offered) wish.list = list->second.text();
+  if (choice != members.end() && choice->second.kind() == json::Kind::string) {
+    WEFT_ASSIGN(wish.word, choice->second.string());
+    if (wish.word != "none" && wish.word != "auto" && wish.word != "required")
+      return choice->second.error("must be \"none\", \"auto\", \"required\" or a function");
+  } else if (choice != members.end()) {
+    WEFT_ASSIGN(const Members inner, members_of(choice->second));
+    const auto function = inner.find("function");
+    if (function == inner.end()) return choice->second.error("lacks the key \"function\"");
+    WEFT_ASSIGN(const Members named, members_of(function->second));
+    const auto given = named.find("name");
+    if (given == named.end()) return function->second.error("lacks the key \"name\"");
+    WEFT_ASSIGN(wish.name, given->second.string());
+    wish.word = "required";
+  }
+  WEFT_OK(read_flag(members, "parallel_tool_calls", wish.parallel));
+  return take_tools(wish, choice == members.end() ? nullptr : &choice->second, out);
+}
+
+Result<OpenAiRequest> read_common(const Members& members, const json::Value& root,
+                                  std::uint64_t seed) {
+  WEFT_ASSIGN(OpenAiRequest out, read_drawing(members, root, seed));
+  WEFT_OK(read_format(members, out));
+  return out;
+}
+
+// Text that a grammar fixes has no probabilities of the model's, unless each token is asked for.
+void ask_for_candidates(OpenAiRequest& request) {
+  request.ask.top = request.top;
+  if (request.logprobs && !request.ask.format.empty()) request.ask.top = std::max(1u, request.top);
+}
+
+// Calls of earlier answers, with their arguments as templates take them: an object and not its
+// text.
+Result<std::string> calls_of(const json::Value& list) {
+  std::string out;
+  WEFT_OK(list.for_each({.count_max = 256}, [&](const json::Value& call) -> Result<> {
+    WEFT_ASSIGN(const auto members, call.members({.count_max = 16}));
+    std::string text;
+    for (const auto& [key, value] : members) {
+      text += (text.empty() ? "" : ",") + json::quote(key) + ":";
+      if (key != "function") {
+        text += value.text();
+        continue;
+      }
+      WEFT_ASSIGN(const auto parts, value.members({.count_max = 16}));
+      std::string function;
+      for (const auto& [name, part] : parts) {
+        function += (function.empty() ? "" : ",") + json::quote(name) + ":";
+        if (name != "arguments" || part.kind() != json::Kind::string) {
+          function += part.text();
+          continue;
+        }
+        WEFT_ASSIGN(const std::string arguments, arguments_of(part));
+        function += arguments;
+      }
+      text += "{" + function + "}";
+    }
+    out += (out.empty() ? "{" : ",{") + text + "}";
+    return {};
+  }));
+  return "[" + out + "]";
+}
+
+Result<std::string> messages_of(const json::Value& list, std::uint64_t& conversation) {
+  std::string out;
+  std::size_t count = 0;
+  WEFT_OK(list.for_each({.count_max = 4096}, [&](const json::Value& message) -> Result<> {
+    WEFT_ASSIGN(const auto members, message.members({.count_max = 64}));
+    std::string text;
+    bool has_role = false;
+    for (const auto& [key, value] : members) {
+      text += (text.empty() ? "" : ",") + json::quote(key) + ":";
+      if (key == "content") {
+        WEFT_ASSIGN(const std::string content, content_of(value));
+        text += json::quote(content);
+      } else if (key == "tool_calls" && value.kind() == json::Kind::array) {
+        WEFT_ASSIGN(const std::string calls, calls_of(value));
+        text += calls;
+      } else {
+        if (key == "role") {
+          WEFT_ASSIGN(const std::string role, value.string({.bytes_max = 64}));
+          has_role = true;
+          // Templates know the older word.
+          text += role == "developer" ? std::string("\"system\"") : json::quote(role);
+        } else {
+          text += value.text();
+        }
+      }
+    }
+    if (!has_role) return message.error("lacks the key \"role\"");
+    out += (out.empty() ? "{" : ",{") + text + "}";
+    // The first two are the same in every turn.
+    if (count++ < 2) mix_conversation(conversation, text);
+    return {};
+  }));
+  if (count == 0) return list.error("must not be empty");
+  return out;
+}
+
+constexpr std::string_view turn = R"({"add_generation_prompt":true,)";
+constexpr std::string_view no_turn = R"({"add_generation_prompt":false,)";
+
+}  // namespace
+
+std::string chat_prompt(std::string_view messages, std::string_view tools) {
+  return weft::format(R"({}"messages":[{}]{}}})", turn, messages, tools);
+}
+
+std::string chat_prompt_without_turn(std::string prompt) {
+  prompt.replace(0, turn.size(), no_turn);
+  return prompt;
+}
+
+Result<OpenAiRequest> read_chat_request(std::string_view body, std::uint64_t seed) {
+  WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = body_bytes_max}));
+  WEFT_ASSIGN(const Members members, members_of(root));
+  WEFT_ASSIGN(OpenAiRequest out, read_common(members, root, seed));
+  const auto messages = members.find("messages");
+  if (messages == members.end()) return root.error("lacks the key \"messages\"");
+  WEFT_ASSIGN(const std::string list, messages_of(messages->second, out.conversation));
+  WEFT_ASSIGN(const std::string tools, read_tool_choice(members, out));
+  std::string prompt = chat_prompt(list, tools);
+  if (prompt.size() > protocol::serving::text_bytes_max)
+    return messages->second.error("has more than {} bytes, which no model here reads",
+                                  protocol::serving::text_bytes_max);
+  out.prompts.push_back(std::move(prompt));
+  WEFT_OK(check_frame(out, messages->second));
+  out.ask.tokens_max = tokens_default;
+  WEFT_OK(read_count(members, "max_tokens", 1, tokens_default, out.ask.tokens_max));
+  WEFT_OK(read_count(members, "max_completion_tokens", 1, tokens_default, out.ask.tokens_max));
+  out.names_bound = members.contains("max_tokens") || members.contains("max_completion_tokens");
+  WEFT_OK(read_flag(members, "logprobs", out.logprobs));
+  if (const auto top = members.find("top_logprobs"); top != members.end() && !out.logprobs)
+    return top->second.error("needs \"logprobs\": true");
+  WEFT_OK(read_count(members, "top_logprobs", 0, top_max, out.top));
+  ask_for_candidates(out);
+  return out;
+}
+
+Result<OpenAiRequest> read_completion_request(std::string_view body, std::uint64_t seed) {
+  WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = body_bytes_max}));
+  WEFT_ASSIGN(const Members members, members_of(root));
+  WEFT_ASSIGN(OpenAiRequest out, read_common(members, root, seed));
+  out.chat = false;
+  const auto prompt = members.find("prompt");
+  if (prompt == members.end()) return root.error("lacks the key \"prompt\"");
+  const auto add = [&](const json::Value& value) -> Result<> {
+    WEFT_ASSIGN(out.prompts.emplace_back(),
+                value.string({.bytes_max = protocol::serving::text_bytes_max}));
+    return {};
+  };
+  if (prompt->second.kind() == json::Kind::string) {
+    WEFT_OK(add(prompt->second));
+  } else {
+    WEFT_OK(prompt->second.for_each({.count_max = choices_max}, add));
+  }
+  if (out.prompts.empty()) return prompt->second.error("must not be empty");
+  WEFT_OK(check_frame(out, prompt->second));
+  if (out.prompts.size() * out.choices > choices_max)
+    return root.error("asks for {} answers; at most {} are given at once",
+                      out.prompts.size() * out.choices, choices_max);
+  bool echo = false;
+  WEFT_OK(read_flag(members, "echo", echo));
+  if (echo) return members.at("echo").error("is not supported here");
+  out.ask.tokens_max = completion_tokens_default;
+  out.names_bound = true;
+  WEFT_OK(read_count(members, "max_tokens", 1, tokens_default, out.ask.tokens_max));
+  out.logprobs = members.contains("logprobs");
+  WEFT_OK(read_count(members, "logprobs", 0, top_max, out.top));
+  ask_for_candidates(out);
+  out.conversation = std::hash<std::string>()(out.prompts.front().substr(0, 256));
+  return out;
+}
+
+namespace {
+
+// The key that a message of the reader begins with, or says to be lacking.
+std::string param_of(const std::string& message) {
+  constexpr std::string_view lacks = "lacks the key \"";
+  const std::size_t end = message.find(": ");
+  const std::size_t lacking = message.find(lacks);
+  const std::string_view path = std::string_view(message).substr(0, end);
+  const bool is_path = end != std::string::npos && !path.empty() && !path.contains(' ');
+  std::string out(is_path ? path : "");
+  if (lacking != std::string::npos) {
+    const std::size_t begin = lacking + lacks.size();
+    out += (out.empty() ? "" : ".") + message.substr(begin, message.find('"', begin) - begin);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string openai_error_json(const Error& error, std::string_view param) {
+  std::string_view type = "server_error", code = to_string(error.code);
+  switch (error.code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::unsupported:
+    case ErrorCode::permission_denied:
+      type = "invalid_request_error";
+      break;
+    case ErrorCode::not_found:
+      type = "invalid_request_error";
+      code = param.empty() ? "model_not_found" : "not_found";
+      break;
+    case ErrorCode::unauthenticated:
+      type = "invalid_request_error";
+      code = "invalid_api_key";
+      break;
+    case ErrorCode::insufficient_funds:
+      type = "insufficient_quota";
+      code = "insufficient_quota";
+      break;
+    case ErrorCode::resource_exhausted:
+      type = "rate_limit_error";
+      code = "rate_limit_exceeded";
+      break;
+    default:
+      break;
+  }
+  // The one bound that is about the request and not about the moment.
+  if (error.code == ErrorCode::resource_exhausted && error.message.contains("context")) {
+    type = "invalid_request_error";
+    code = "context_length_exceeded";
+  }
+  std::string named(param);
+  if (named.empty() && error.code == ErrorCode::invalid_argument) named = param_of(error.message);
+  return weft::format(R"({{"error":{{"message":{},"type":"{}","param":{},"code":"{}"}}}})",
+                      json::quote(error.message), type, named.empty() ? "null" : json::quote(named),
+                      code);
+}
+
+net::Reply openai_error(const Error& error, std::string_view param) {
+  int status = net::http_status(error.code);
+  const bool too_long =
+      error.code == ErrorCode::resource_exhausted && error.message.contains("context");
+  if (too_long || error.code == ErrorCode::permission_denied ||
+      error.code == ErrorCode::unsupported)
+    status = 400;
+  if (error.code == ErrorCode::insufficient_funds ||
+      (error.code == ErrorCode::resource_exhausted && !too_long))
+    status = 429;
+  net::Reply reply = net::json_reply(status, openai_error_json(error, param));
+  if (status == 429) reply.headers["retry-after"] = "1";
+  if (status == 503) reply.headers["retry-after"] = "2";
+  return reply;
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,50 @@
+// STUN and TURN servers for tabs that open lines to each other: what `weft serve --ice-servers`
+// names, as RTCPeerConnection takes it.
+//
+//   [{ "urls": "stun:stun.example:3478" },
+//    { "urls": ["turn:turn.example:3478?transport=udp", "turns:turn.example:5349"], "secret":
+//    "...", "hours": 6 }, { "urls": "turn:other.example:3478", "username": "u", "credential": "p"
+//    }]
+//
+// With a `secret`, which the TURN server shares (coturn: use-auth-secret, static-auth-secret),
+// every tab gets a name and a password of its own that are good for `hours` (default 6): username =
+// expiry in seconds since 1970 ":" worker, credential = base64(HMAC-SHA-1(secret, username))
+// (draft-uberti-behave-turn-rest-00). Workers never see the secret.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/json/json.h"
+#include "common/protocol/serving.h"
+
+namespace weft::coordinator {
+
+class IceServers {
+ public:
+  // `text`: JSON that begins with '[', or the name of a file with it; empty: none. One exact
+  // sentence for what is wrong.
+  [[nodiscard]] static Result<IceServers> read(const std::string& text);
+  [[nodiscard]] static Result<IceServers> parse(std::string_view json);
+
+  [[nodiscard]] bool empty() const { return servers_.empty(); }
+  // For one worker, from `at` on.
+  [[nodiscard]] std::vector<protocol::serving::IceServer> issue(std::string_view worker,
+                                                                UnixMillis at) const;
+
+ private:
+  struct Server {
+    protocol::serving::IceServer plain;
+    std::string secret;
+    std::int64_t hours = 0;
+  };
+  [[nodiscard]] static Result<Server> read_server(const json::Value& item);
+  [[nodiscard]] static Result<std::vector<std::string>> urls_of(const json::Value& value);
+  std::vector<Server> servers_;
+};
+
+}  // namespace weft::coordinator

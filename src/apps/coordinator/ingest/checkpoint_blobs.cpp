@@ -1,0 +1,37 @@
+#include "apps/coordinator/ingest/checkpoint_blobs.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/base/byte_reader.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+constexpr std::string_view magic = "weftckp1";  // Then job and task.
+constexpr std::size_t head_bytes = magic.size() + JobId::size + sizeof(std::uint32_t);
+
+}  // namespace
+
+std::optional<TaskId> checkpointed_task(const store::Blobs& blobs, const Hash& blob) {
+  const auto size = blobs.size(blob);
+  if (!size || *size < head_bytes) return {};
+  const auto head = blobs.read(blob, 0, head_bytes);
+  if (!head || !as_text(*head).starts_with(magic)) return {};
+  ByteReader in(ByteSpan(*head).subspan(magic.size()));
+  const auto job = in.fixed<JobId>();
+  return TaskId{.job = job, .index = in.integer<std::uint32_t>()};
+}
+
+void each_stray_checkpoint(const store::Blobs& blobs, const std::vector<Hash>& candidates,
+                           const std::set<Hash>& named, const std::stop_token& stop,
+                           const std::function<void(const TaskId&, const Hash&)>& use) {
+  for (const Hash& blob : candidates) {
+    if (stop.stop_requested()) return;
+    if (named.contains(blob)) continue;
+    if (const auto task = checkpointed_task(blobs, blob)) use(*task, blob);
+  }
+}
+
+}  // namespace weft::coordinator

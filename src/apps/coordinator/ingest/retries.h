@@ -1,0 +1,36 @@
+// Work that found its queue full, done again a little later: at once it would keep the core busy
+// with nothing else. Threading: any; the work runs on a thread of its own, and must be short.
+// stop() drops what waits.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "common/base/clock.h"
+
+namespace weft::coordinator {
+
+class Retries {
+ public:
+  explicit Retries(Duration after = std::chrono::milliseconds(50));
+  Retries(const Retries&) = delete;
+  ~Retries() { stop(); }
+
+  void post(std::function<void()> work);
+  void stop();
+
+ private:
+  void run(const std::stop_token& stop);
+
+  const Duration after_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::vector<std::function<void()>> waiting_;
+  std::jthread thread_;  // Last: it uses what is above.
+};
+
+}  // namespace weft::coordinator

@@ -1,0 +1,229 @@
+#include "apps/coordinator/ingest/verifier.h"
+
+#include <algorithm>
+
+#include "apps/coordinator/ingest/output_types.h"
+#include "common/base/log.h"
+#include "common/manifest/split.h"
+#include "common/proof/compare.h"
+#include "decisions/trust/audit.h"
+
+namespace weft::coordinator {
+namespace {
+
+constexpr std::size_t jobs_known_max = 8;
+
+Result<ByteVector> bytes_of(store::Blobs& blobs, const manifest::Data& data) {
+  if (const auto* given = std::get_if<manifest::Inline>(&data)) return given->bytes;
+  if (const auto* blob = std::get_if<manifest::Blob>(&data)) return blobs.read(blob->hash);
+  return ByteVector{};
+}
+
+Result<std::shared_ptr<const VerifiedJob>> load_job(
+    store::Blobs& blobs, const std::shared_ptr<const manifest::Manifest>& manifest) {
+  auto job = std::make_shared<VerifiedJob>();
+  job->manifest = manifest;
+  if (manifest->kind == manifest::Kind::kernel) {
+    for (const auto* data : {&manifest->kernel.a, &manifest->kernel.b}) {
+      WEFT_ASSIGN(auto bytes, bytes_of(blobs, *data));
+      job->data.push_back(std::move(bytes));
+    }
+    return job;
+  }
+  if (const auto* text = std::get_if<std::string>(&manifest->shader)) job->shader = *text;
+  if (const auto* blob = std::get_if<manifest::Blob>(&manifest->shader)) {
+    WEFT_ASSIGN(const auto bytes, blobs.read(blob->hash));
+    job->shader = as_text(bytes);
+  }
+  for (const auto& binding : manifest->bindings) {
+    WEFT_ASSIGN(auto bytes, bytes_of(blobs, binding.data));
+    job->data.push_back(std::move(bytes));
+  }
+  return job;
+}
+
+}  // namespace
+
+Verifier::Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verified,
+                   Measured measured)
+    : blobs_(blobs),
+      make_(std::move(make)),
+      verified_(std::move(verified)),
+      measured_(std::move(measured)),
+      thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+
+Verifier::~Verifier() = default;
+
+std::size_t Verifier::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
+}
+
+void Verifier::verify(jobs::VerifyOrder order) {
+  const Urgency urgency = !order.rivals.empty() ? dispute : order.first ? first : routine;
+  const PublicKey client = order.client;
+  add(urgency, client, {.verify = std::move(order), .measure = {}});
+}
+
+void Verifier::measure(jobs::MeasureOrder order) {
+  const PublicKey client = order.client;
+  add(canary, client, {.verify = {}, .measure = std::move(order)});
+}
+
+void Verifier::add(Urgency urgency, const PublicKey& client, Order order) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_ < orders_max) {
+      lines_[urgency].of[client].push_back(std::move(order));
+      ++waiting_;
+      changed_.notify_one();
+      return;
+    }
+  }
+  // Others may be able to; newcomers wait.
+  if (order.verify) verified_(*order.verify, trust::AuditOutcome::failed);
+  if (order.measure) measured_(order.measure->job, std::nullopt);
+}
+
+void Verifier::serve(const std::stop_token& stop) {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, stop, idle_max, [this] { return waiting_ > 0; })) {
+      if (stop.stop_requested()) break;
+      lock.unlock();
+      if (runner_) runner_->rest();
+      continue;
+    }
+    if (stop.stop_requested()) break;
+    Line& line = *std::ranges::find_if(lines_, [](const Line& each) { return !each.of.empty(); });
+    auto turn = line.last ? line.of.upper_bound(*line.last) : line.of.begin();
+    if (turn == line.of.end()) turn = line.of.begin();
+    line.last = turn->first;
+    Order order = std::move(turn->second.front());
+    turn->second.pop_front();
+    if (turn->second.empty()) line.of.erase(turn);
+    --waiting_;
+    lock.unlock();
+    carry_out(order);
+  }
+  runner_.reset();  // On the thread that started its process.
+}
+
+void Verifier::carry_out(Order& order) {
+  if (order.verify) return verified_(*order.verify, check(*order.verify));
+  const auto job = known(order.measure->job, order.measure->manifest);
+  const auto ran = job ? run(**job, order.measure->range) : std::unexpected(job.error());
+  if (!ran) {
+    log_info("The verifier cannot measure job {}: {}", order.measure->job.text(),
+             ran.error().message);
+    return measured_(order.measure->job, std::nullopt);
+  }
+  measured_(order.measure->job, scheduler::Measurement{.workgroups = order.measure->range.count,
+                                                       .gpu_seconds = ran->seconds,
+                                                       .elapsed_seconds = ran->seconds,
+                                                       .rate = ran->rate});
+}
+
+trust::AuditOutcome Verifier::check(const jobs::VerifyOrder& order) {
+  const auto given_up = [&](const Error& why) {
+    log_info("The verifier cannot check {}: {}", order.task.text(), why.message);
+    return trust::AuditOutcome::failed;
+  };
+  const auto job = known(order.task.job, order.manifest);
+  if (!job) return given_up(job.error());
+  std::vector<manifest::Range> ranges = order.ranges;
+  if (!order.rivals.empty()) {
+    auto apart = differing(order);
+    if (!apart) return given_up(apart.error());
+    if (!apart->empty()) ranges = std::move(*apart);
+  }
+  for (const manifest::Range& range : ranges) {
+    const auto ran = run(**job, range);
+    if (!ran) return given_up(ran.error());
+    const auto agrees = same(order, range, ran->outputs);
+    if (!agrees) return given_up(agrees.error());
+    if (!*agrees) return trust::AuditOutcome::differs;
+  }
+  return trust::AuditOutcome::agrees;
+}
+
+// For each other result a part in which it differs from this one: what is computed there says which
+// of them is wrong.
+Result<std::vector<manifest::Range>> Verifier::differing(const jobs::VerifyOrder& order) const {
+  const auto whole = manifest::task_range(*order.manifest, order.task.index);
+  std::vector<manifest::Range> ranges;
+  for (const auto& rival : order.rivals) {
+    for (std::uint32_t number = 0; number < order.parts; ++number) {
+      const auto part =
+          trust::part_of({.first = whole.first, .count = whole.count}, order.parts, number);
+      const manifest::Range range{.first = part.first, .count = part.count};
+      std::vector<ByteVector> theirs;
+      for (std::size_t output = 0; output < rival.size(); ++output) {
+        const auto of_task = manifest::output_extent(*order.manifest, output, whole);
+        const auto wanted = manifest::output_extent(*order.manifest, output, range);
+        WEFT_ASSIGN(auto bytes,
+                    blobs_.read(rival[output].hash, wanted.offset - of_task.offset, wanted.size));
+        theirs.push_back(std::move(bytes));
+      }
+      WEFT_ASSIGN(const bool agrees, same(order, range, theirs));
+      if (agrees) continue;
+      ranges.push_back(range);
+      break;
+    }
+  }
+  return ranges;
+}
+
+Result<bool> Verifier::same(const jobs::VerifyOrder& order, manifest::Range range,
+                            const std::vector<ByteVector>& computed) const {
+  const auto whole = manifest::task_range(*order.manifest, order.task.index);
+  const auto types = output_types(*order.manifest);
+  const auto& compare = order.manifest->verify.compare;
+  if (computed.size() != order.outputs.size()) return false;
+  for (std::size_t output = 0; output < order.outputs.size(); ++output) {
+    const auto of_task = manifest::output_extent(*order.manifest, output, whole);
+    const auto wanted = manifest::output_extent(*order.manifest, output, range);
+    WEFT_ASSIGN(const auto claimed, blobs_.read(order.outputs[output].hash,
+                                                wanted.offset - of_task.offset, wanted.size));
+    if (claimed.size() != computed[output].size()) return false;
+    const auto differs =
+        compare.exact
+            ? proof::difference_exact(claimed, computed[output])
+            : proof::difference(claimed, computed[output], types[output],
+                                {.absolute = compare.absolute, .relative = compare.relative});
+    if (differs) return false;
+  }
+  return true;
+}
+
+Result<Verifier::Known*> Verifier::known(
+    const JobId& id, const std::shared_ptr<const manifest::Manifest>& manifest) {
+  const auto found = std::ranges::find(known_, id, &Known::id);
+  if (found != known_.end()) {
+    known_.splice(known_.begin(), known_, found);
+    return &known_.front();
+  }
+  WEFT_ASSIGN(auto job, load_job(blobs_, manifest));
+  known_.push_front({.id = id, .job = std::move(job)});
+  if (known_.size() > jobs_known_max) known_.pop_back();
+  return &known_.front();
+}
+
+Result<PartRunner::Ran> Verifier::run(Known& job, manifest::Range range) {
+  const double expected = job.seconds_per_workgroup * range.count;
+  if (expected > seconds(part_max))
+    return fail(ErrorCode::deadline_exceeded, "A part takes {:.1f} s; it may take {} s.", expected,
+                part_max.count());
+  if (!runner_) runner_ = make_();
+  auto ran = runner_->run(job.job, range, part_max);
+  if (ran) {
+    job.seconds_per_workgroup =
+        std::max(job.seconds_per_workgroup, ran->seconds / std::max(range.count, 1U));
+  } else if (ran.error().code == ErrorCode::deadline_exceeded) {
+    job.seconds_per_workgroup =
+        std::max(job.seconds_per_workgroup, 1.01 * seconds(part_max) / std::max(range.count, 1U));
+  }
+  return ran;
+}
+
+}  // namespace weft::coordinator

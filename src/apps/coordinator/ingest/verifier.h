@@ -1,0 +1,115 @@
+// The coordinator's own check of results: parts of them are computed again on this machine, in a
+// confined process that the wiring brings, and compared with the bytes that are stored. What waits
+// is a queue with a budget: disputes before canaries before newcomers' samples before others, and
+// clients in turn.
+//
+// Threading: post functions from any thread; orders run on a thread of its own, one at a time, and
+// their answers come from there. Bounds: orders_max that wait; part_max for one part.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "decisions/jobs/world.h"
+#include "decisions/scheduler/pricing.h"
+#include "decisions/trust/referee.h"
+#include "platform/store/blobs.h"
+
+namespace weft::coordinator {
+
+// A job with its bytes at hand, as exec::Job has them.
+struct VerifiedJob {
+  std::shared_ptr<const manifest::Manifest> manifest;
+  std::string shader;
+  std::vector<ByteVector> data;  // By binding (of a kernel: a, b); empty where there is none.
+};
+
+// Runs parts of strangers' jobs, confined. Threading: one thread, which owns it from its first call
+// on.
+class PartRunner {
+ public:
+  struct Ran {
+    std::vector<ByteVector> outputs;  // Outputs of the range.
+    double seconds = 0;
+    double rate = 1;  // The device's, relative to the reference, as measured here.
+  };
+  virtual ~PartRunner() = default;
+  // deadline_exceeded: it takes longer than `wall_max`; unavailable: there is no device.
+  [[nodiscard]] virtual Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job,
+                                        manifest::Range range, Duration wall_max) = 0;
+  // Nothing is asked for now: lets go of the process.
+  virtual void rest() = 0;
+};
+using PartRunnerFactory = std::function<std::unique_ptr<PartRunner>()>;
+
+class Verifier {
+ public:
+  static constexpr std::size_t orders_max = 8192;
+  static constexpr auto part_max = std::chrono::seconds(5);   // It takes nothing that takes longer.
+  static constexpr auto idle_max = std::chrono::seconds(60);  // Then its process ends.
+
+  using Verified = std::function<void(const jobs::VerifyOrder&, trust::AuditOutcome)>;
+  using Measured = std::function<void(const JobId&, std::optional<scheduler::Measurement>)>;
+
+  Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verified, Measured measured);
+  Verifier(const Verifier&) = delete;
+  ~Verifier();
+
+  void verify(jobs::VerifyOrder order);
+  void measure(jobs::MeasureOrder order);
+  [[nodiscard]] std::size_t waiting() const;
+
+ private:
+  enum Urgency : std::uint8_t { dispute, canary, first, routine, urgencies };
+  struct Order {
+    std::optional<jobs::VerifyOrder> verify;
+    std::optional<jobs::MeasureOrder> measure;
+  };
+  // Orders of one urgency: clients take turns.
+  struct Line {
+    std::map<PublicKey, std::deque<Order>> of;
+    std::optional<PublicKey> last;
+  };
+  struct Known {
+    JobId id;
+    std::shared_ptr<const VerifiedJob> job;
+    double seconds_per_workgroup = 0;  // The most so far.
+  };
+
+  void add(Urgency urgency, const PublicKey& client, Order order);
+  void serve(const std::stop_token& stop);
+  void carry_out(Order& order);
+  [[nodiscard]] trust::AuditOutcome check(const jobs::VerifyOrder& order);
+  [[nodiscard]] Result<std::vector<manifest::Range>> differing(
+      const jobs::VerifyOrder& order) const;
+  [[nodiscard]] Result<bool> same(const jobs::VerifyOrder& order, manifest::Range range,
+                                  const std::vector<ByteVector>& computed) const;
+  [[nodiscard]] Result<Known*> known(const JobId& id,
+                                     const std::shared_ptr<const manifest::Manifest>& manifest);
+  [[nodiscard]] Result<PartRunner::Ran> run(Known& job, manifest::Range range);
+
+  store::Blobs& blobs_;
+  const PartRunnerFactory make_;
+  const Verified verified_;
+  const Measured measured_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::array<Line, urgencies> lines_;
+  std::size_t waiting_ = 0;
+  std::list<Known> known_;  // The thread's own; the latest first.
+  std::unique_ptr<PartRunner> runner_;
+  std::jthread thread_;  // Last: starts when everything above is there.
+};
+
+}  // namespace weft::coordinator

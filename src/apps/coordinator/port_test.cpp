@@ -1,0 +1,307 @@
+// What a coordinator's open port gives strangers before they are known: each test is an attack that
+// once succeeded, and shows that it does so again with its defence off.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+#include "apps/coordinator/disk_reserve.h"
+#include "apps/coordinator/http/model_service.h"
+#include "apps/coordinator/http/shared_views.h"
+#include "apps/coordinator/http/watch_feed.h"
+#include "apps/coordinator/ingest/retries.h"
+#include "apps/coordinator/private_folder.h"
+#include "apps/coordinator/test_network.h"
+#include "apps/coordinator/test_process.h"
+#include "decisions/inference/test_model_card.h"
+#include "platform/store/memory/memory_store.h"
+
+namespace weft::coordinator {
+namespace {
+
+fs::perms mode_of(const fs::path& path) { return fs::status(path).permissions() & fs::perms::mask; }
+
+TEST(PrivateFolder, IsRepairedWithAllThatIsInIt) {
+  std::string pattern = (fs::temp_directory_path() / "weft-private-XXXXXX").string();
+  const fs::path folder = mkdtemp(pattern.data());
+  fs::create_directories(folder / "blobs" / "ab");
+  fs::create_directories(folder / "tls");
+  for (const char* name : {"weft.db", "blobs/ab/cd", "tls/cert.pem", "tls/key.pem"}) {
+    std::ofstream(folder / name) << "x";
+    fs::permissions(folder / name, fs::perms(0644));
+  }
+  for (const char* name : {".", "blobs", "blobs/ab", "tls"})
+    fs::permissions(folder / name, fs::perms(0755));
+
+  ASSERT_TRUE(make_private(folder).has_value());
+
+  for (const char* name : {".", "blobs", "blobs/ab", "tls"})
+    EXPECT_EQ(mode_of(folder / name), fs::perms(0700)) << name;
+  for (const char* name : {"weft.db", "blobs/ab/cd", "tls/key.pem"})
+    EXPECT_EQ(mode_of(folder / name), fs::perms(0600)) << name;
+  EXPECT_EQ(mode_of(folder / "tls/cert.pem"), fs::perms(0644)) << "it is public";
+  fs::permissions(folder / "weft.db", fs::perms(0644));
+  ASSERT_TRUE(make_private(folder).has_value());
+  EXPECT_EQ(mode_of(folder / "weft.db"), fs::perms(0600)) << "and again";
+  fs::remove_all(folder);
+}
+
+TEST(DiskReserve, IsGivenUpOnAFullDiskAndMadeAgain) {
+  std::string pattern = (fs::temp_directory_path() / "weft-reserve-XXXXXX").string();
+  const fs::path folder = mkdtemp(pattern.data());
+  DiskReserve reserve(folder / "reserve", 1 << 20);
+  ASSERT_TRUE(reserve.is_there());
+  EXPECT_EQ(fs::file_size(folder / "reserve"), std::uintmax_t{1} << 20);
+
+  reserve.disk_full(true);
+  EXPECT_FALSE(fs::exists(folder / "reserve"));
+  reserve.disk_full(false);
+  EXPECT_TRUE(fs::exists(folder / "reserve"));
+  fs::remove_all(folder);
+}
+
+using Port = ProcessTest;
+
+TEST_F(Port, KeepsItsFolderFromOtherUsers) {
+  EXPECT_EQ(mode_of(folder_), fs::perms(0700));
+  fs::permissions(folder_ / "weft.db", fs::perms(0644));
+  process_->stop();
+  process_->start();
+  wait_until_ready();
+
+  EXPECT_EQ(mode_of(folder_ / "weft.db"), fs::perms(0600));
+}
+
+// A worker without a job fills the blob store for good.
+TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
+  const auto status = [&] {
+    ScriptedWorker stranger(process_->url(), {}, 7);
+    while (!stranger.joined()) std::this_thread::sleep_for(5ms);
+    return stranger.put_without_a_lease(ByteVector(100'000, 7));
+  };
+  EXPECT_EQ(status(), 403);
+
+  process_->stop();
+  setenv("WEFT_TEST_ANY_UPLOAD", "1", 1);
+  process_->start();
+  unsetenv("WEFT_TEST_ANY_UPLOAD");
+  wait_until_ready();
+  EXPECT_EQ(status(), 201) << "the attack";
+}
+
+// A page of evil.example whose name was pointed to 127.0.0.1, and one that posts a form.
+TEST_F(Port, PagesOfOthersGetNothing) {
+  net::Request rebound = net::get("/v1/ledger");
+  rebound.headers["host"] = "evil.example:7300";
+  net::Request form = net::post("/v1/chat/completions", R"({"model":"x","messages":[]})");
+  form.headers["content-type"] = "text/plain";
+  net::Request foreign = form;
+  foreign.headers["content-type"] = "application/json";
+  foreign.headers["origin"] = "http://evil.example";
+
+  // A refusal ends its connection.
+  const auto status = [&](const net::Request& request) {
+    const auto answer = net::Client::create({.url = process_->url()}).value()->send_now(request);
+    EXPECT_TRUE(answer.has_value()) << answer.error().message;
+    return answer ? answer->status : 0;
+  };
+  EXPECT_EQ(status(rebound), 421);
+  EXPECT_EQ(status(form), 415);
+  EXPECT_EQ(status(foreign), 403);
+}
+
+TEST(SharedViews, OneSnapshotServesAllWhoAskMeanwhile) {
+  std::atomic<int> made = 0;
+  const auto flood = [&](Duration every) {
+    made = 0;
+    SharedViews views({.every = every});
+    views.add("/v1/ledger", [&](const net::Respond& respond) {
+      respond(net::text_reply(200, std::to_string(++made)));
+    });
+    views.start();
+    std::vector<std::future<std::string>> answers;
+    for (int i = 0; i < 1000; ++i) {
+      auto answer = std::make_shared<std::promise<std::string>>();
+      answers.push_back(answer->get_future());
+      views.get("/v1/ledger", [answer](const net::Reply& reply) { answer->set_value(reply.body); });
+    }
+    for (auto& answer : answers) EXPECT_NE(answer.get(), "");
+    return made.load();
+  };
+  // The first at once, the others together.
+  EXPECT_EQ(flood(std::chrono::hours(0) + 250ms), 2);
+  EXPECT_EQ(flood({}), 1000) << "the attack: a copy of everything for each";
+}
+
+TEST(SharedViews, WhoAsksSeesNothingOlder) {
+  std::atomic<int> value = 0;
+  SharedViews views({.every = 50ms});
+  views.add("view", [&](const net::Respond& respond) {
+    respond(net::text_reply(200, std::to_string(value.load())));
+  });
+  views.start();
+  for (int i = 1; i <= 5; ++i) {
+    value = i;
+    std::promise<std::string> answer;
+    views.get("view", [&](const net::Reply& reply) { answer.set_value(reply.body); });
+    EXPECT_EQ(answer.get_future().get(), std::to_string(i));
+  }
+}
+
+TEST(SharedViews, RefuseMoreThanMayWait) {
+  net::Respond pending;
+  SharedViews views({.waiting_max = 2});
+  views.add("view", [&](net::Respond respond) { pending = std::move(respond); });
+  views.start();
+  std::vector<int> statuses;
+  const auto take = [&](const net::Reply& reply) { statuses.push_back(reply.status); };
+  for (int i = 0; i < 4; ++i) views.get("view", take);  // One is made, two wait.
+
+  EXPECT_EQ(statuses, std::vector{503});
+  views.stop();
+  EXPECT_EQ(statuses, (std::vector{503, 503, 503}));
+}
+
+class FakePeer final : public net::Peer {
+ public:
+  FakePeer(std::uint64_t id, std::string address) : id_(id), address_(std::move(address)) {}
+  void send_text(std::string) override {}
+  void send_binary(std::string) override {}
+  void close(std::string) override { closed = true; }
+  std::uint64_t id() const override { return id_; }
+  const std::string& address() const override { return address_; }
+  const std::string& host() const override { return address_; }
+  bool closed = false;
+
+ private:
+  const std::uint64_t id_;
+  const std::string address_;
+};
+
+TEST(Watchers, AreBoundedByAddress) {
+  const auto watching = [](std::size_t per_address) {
+    Loop loop;
+    WatchFeed feed(loop, {.watchers_per_address = per_address});
+    const auto route = feed.route();
+    std::vector<std::shared_ptr<FakePeer>> peers;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+      peers.push_back(
+          std::make_shared<FakePeer>(i, weft::format("2001:db8::{:x}", i)));  // One subscriber.
+      route.opened(peers.back());
+    }
+    return std::ranges::count_if(peers, [](const auto& peer) { return !peer->closed; });
+  };
+  EXPECT_EQ(watching(8), 8);
+  EXPECT_EQ(watching(0), 256) << "the attack: no other client may watch";
+}
+
+TEST(Retries, AreMadeOnceALittleLater) {
+  Retries retries(1ms);
+  std::promise<void> done;
+  std::atomic<int> runs = 0;
+  retries.post([&] { ++runs; });
+  retries.post([&] { done.set_value(); });
+
+  done.get_future().wait();
+  EXPECT_EQ(runs, 1);
+}
+
+std::size_t jobs_taken(TestNetwork& network, const crypto::KeyPair& client, std::size_t offered) {
+  store::SubmitNonce nonce{};
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < offered; ++i) {
+    nonce[0] = static_cast<std::uint8_t>(i + 1);
+    taken += network.submit(client, jobs::count_manifest(1, 1), nonce) ? 1 : 0;
+  }
+  return taken;
+}
+
+// Jobs of one client that no worker runs fill --jobs-max.
+TEST(Quotas, OneClientDoesNotTakeTheRoomOfOthers) {
+  const auto mallory = crypto::KeyPair::generate().value();
+  const auto alice = crypto::KeyPair::generate().value();
+  const auto taken = [&](std::size_t jobs, std::size_t tasks) {
+    jobs::CoreSettings settings;
+    settings.jobs_running_max = 10;
+    settings.jobs_per_client_max = jobs;
+    settings.tasks_per_client_max = tasks;
+    TestNetwork network(settings);
+    const std::size_t first = jobs_taken(network, mallory, 20);
+    return std::pair(first, jobs_taken(network, alice, 1));
+  };
+  EXPECT_EQ(taken(4, 0), (std::pair<std::size_t, std::size_t>(4, 1)));
+  EXPECT_EQ(taken(0, 3), (std::pair<std::size_t, std::size_t>(3, 1)));
+  EXPECT_EQ(taken(0, 0), (std::pair<std::size_t, std::size_t>(10, 0))) << "the attack";
+}
+
+TEST(Quotas, EndedJobsGiveTheirRoomBack) {
+  jobs::CoreSettings settings;
+  settings.jobs_per_client_max = 1;
+  TestNetwork network(settings);
+  const auto client = crypto::KeyPair::generate().value();
+  const auto worker = crypto::KeyPair::generate().value();
+  network.join(worker);
+  store::SubmitNonce nonce{};
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    nonce[0] = i;
+    const auto job = network.submit(client, jobs::count_manifest(2, 1), nonce);
+    ASSERT_TRUE(job.has_value()) << job.error().message;
+    EXPECT_EQ(network.finish(JobId::parse(job->id).value()).state, store::JobState::done);
+  }
+}
+
+TEST(Quotas, WhatAWalletCannotPayIsKnownBeforeAnythingDearIsDone) {
+  TestNetwork network;
+  const auto client = crypto::KeyPair::generate().value();
+  const auto may = [&](MicroCredits budget) {
+    Result<bool> answer = fail(ErrorCode::internal, "No answer.");
+    network.post([&](jobs::Core& core, jobs::Moment) {
+      core.may_submit({.client = client.public_key(), .tasks = 1, .budget = budget},
+                      [&](const Result<bool>& result) { answer = result; });
+    });
+    network.run();
+    return answer ? ErrorCode::internal : answer.error().code;
+  };
+  EXPECT_EQ(may(TestNetwork::grant), ErrorCode::internal) << "it may";
+  EXPECT_EQ(may(TestNetwork::grant + 1), ErrorCode::insufficient_funds);
+}
+
+// What ModelService answers to `count` models of one owner.
+std::vector<int> statuses_of_models(std::size_t per_owner, const std::string& owner,
+                                    std::size_t count) {
+  const auto store = store::memory::create();
+  store::GroupCommit commits(*store, {});
+  jobs::Book book;
+  const auto models = ModelService::open(commits, {}, book).value();
+  models->set_operator("the operator");
+  models->set_models_per_owner(per_owner);
+  models->start();
+  std::vector<int> statuses;
+  const auto wait_for = [&](const auto& ask) {
+    std::promise<int> status;
+    ask([&](const net::Reply& reply) { status.set_value(reply.status); });
+    return status.get_future().get();
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    inference::ModelCard model = inference::card("m" + std::to_string(i));
+    model.owner = owner;
+    statuses.push_back(wait_for([&](const net::Respond& respond) { models->add(model, respond); }));
+  }
+  statuses.push_back(wait_for(
+      [&](const net::Respond& respond) { models->remove("m0", "another client", respond); }));
+  statuses.push_back(wait_for(
+      [&](const net::Respond& respond) { models->remove("m0", "the operator", respond); }));
+  models->stop();
+  return statuses;
+}
+
+TEST(Quotas, OneOwnerDoesNotTakeAllNamesOfModels) {
+  EXPECT_EQ(statuses_of_models(2, "mallory", 3), (std::vector{201, 201, 429, 403, 200}));
+  EXPECT_EQ(statuses_of_models(2, "the operator", 3), (std::vector{201, 201, 201, 403, 200}));
+  EXPECT_EQ(statuses_of_models(0, "mallory", 3), (std::vector{201, 201, 201, 403, 200}))
+      << "the attack";
+}
+
+}  // namespace
+}  // namespace weft::coordinator

@@ -1,0 +1,169 @@
+// The table of docs/http.md, "Who may use which route", is what a running coordinator does, and no
+// route is missing there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "apps/coordinator/test_process.h"
+#include "common/base/format.h"
+#include "common/crypto/wallet.h"
+
+namespace weft::coordinator {
+namespace {
+
+struct Row {
+  std::string method;
+  std::string target;  // "/v1/jobs/ID?x=1".
+  std::string who;
+};
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(fs::path(WEFT_SOURCE_DIR) / file).rdbuf();
+  return text.str();
+}
+
+std::vector<Row> table() {
+  const std::string text = text_of("docs/http.md");
+  const auto begin = text.find("## Who may use which route");
+  EXPECT_NE(begin, std::string::npos);
+  const std::string part = text.substr(begin, text.find("\n## ", begin + 1) - begin);
+  std::vector<Row> rows;
+  static const std::regex line("\n\\| (`.*`) \\| ([a-z, ]+) \\|"), route("`([A-Za-z]+) (/[^`]*)`");
+  for (std::sregex_iterator one(part.begin(), part.end(), line), end; one != end; ++one) {
+    const std::string routes = (*one)[1];
+    for (std::sregex_iterator each(routes.begin(), routes.end(), route); each != end; ++each)
+      rows.push_back({(*each)[1], (*each)[2], (*one)[2]});
+  }
+  return rows;
+}
+
+// "/v1/jobs/ID?x=1" as a route's pattern, "/v1/jobs/{}".
+std::string pattern_of(const std::string& target) {
+  static const std::regex variable("/[A-Z]+");
+  return std::regex_replace(target.substr(0, target.find('?')), variable, "/{}");
+}
+
+class RoutesTest : public ProcessTest {
+ protected:
+  void SetUp() override {
+    setenv("WEFT_TEST_KEYS", "1", 1);
+    ProcessTest::SetUp();
+    unsetenv("WEFT_TEST_KEYS");
+    job_ = submitted(jobs::count_manifest(1, 1), 1);
+    static const std::regex members(R"re("secret":"([^"]+)".*"id":"([^"]+)")re");
+    for (int i = 0; i < 2; ++i) {  // One to use, one to revoke.
+      const auto made = ask(signed_by(wallet_, net::post("/v1/keys", R"({"name":"k"})")));
+      std::smatch found;
+      ASSERT_TRUE(std::regex_search(made.body, found, members)) << made.body;
+      if (i == 0) secret_ = found[1];
+      key_id_ = found[2];
+    }
+  }
+
+  // The request of a row, about things that are wallet_'s.
+  [[nodiscard]] net::Request request_of(const Row& row) const {
+    const Hash blob = crypto::sha256(as_bytes(bytes_));
+    const bool of_keys = row.target.starts_with("/v1/keys/");
+    const bool of_responses = row.target.starts_with("/v1/responses/");
+    const std::map<std::string, std::string> names{{"ID", of_keys        ? key_id_
+                                                          : of_responses ? "resp_0"
+                                                                         : job_},
+                                                   {"I", "0"},
+                                                   {"HASH", blob.text()},
+                                                   {"KEY", wallet_.public_key().text()},
+                                                   {"NONCE", std::string(32, '0')},
+                                                   {"NAME", "none"}};
+    static const std::regex variable("[A-Z]+");
+    std::string path;
+    auto rest = row.target.cbegin();
+    for (std::sregex_iterator one(row.target.begin(), row.target.end(), variable), end; one != end;
+         ++one) {
+      path.append(rest, (*one)[0].first);
+      path += names.at((*one)[0]);
+      rest = (*one)[0].second;
+    }
+    path.append(rest, row.target.cend());
+    if (row.method == "POST") return net::post(path, "{}");
+    if (row.method == "PUT") return net::put(path, bytes_);
+    return {.method = row.method, .path = path, .headers = {}, .body = {}};
+  }
+  int asked_by(const crypto::KeyPair& wallet, const Row& row) {
+    auto request = request_of(row);
+    if (row.method == "PUT")
+      return ask(signed_blob(wallet, request, crypto::sha256(as_bytes(bytes_)))).status;
+    return ask(signed_by(wallet, request)).status;
+  }
+
+  const std::string bytes_ = "bytes of a blob";
+  const crypto::KeyPair stranger_ = crypto::KeyPair::generate().value();
+  std::string job_;
+  std::string key_id_;
+  std::string secret_;
+};
+
+TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
+  const auto operators = crypto::load_wallet(folder_ / "coordinator.json");
+  ASSERT_TRUE(operators.has_value());
+  const auto refused = testing::AnyOf(401, 403);
+  const auto refused_or_not_found = testing::AnyOf(403, 404);
+  for (const Row& row : table()) {
+    if (row.method == "WebSocket") continue;  // What is said on them is checked, not the opening.
+    const auto can = [&](std::string_view who) { return row.who.contains(who); };
+    const std::string name = row.method + " " + row.target;
+
+    const int anonymous = ask(request_of(row)).status;
+    EXPECT_THAT(anonymous, can("all") ? testing::Not(refused) : testing::Matcher<int>(refused))
+        << name;
+    if (can("all")) continue;
+    if (can("key")) {
+      EXPECT_THAT(ask(net::with_bearer(request_of(row), secret_)).status, testing::Not(refused))
+          << name;
+      continue;
+    }
+    const int foreign = asked_by(stranger_, row);
+    if (can("client")) {
+      EXPECT_THAT(foreign, testing::Not(refused)) << name;
+    } else {
+      EXPECT_THAT(foreign, refused_or_not_found) << name;
+    }
+    if (can("operator")) {
+      EXPECT_THAT(asked_by(*operators, row), testing::Not(refused)) << name;
+    }
+    // An owner's last device stays, for whatever reason it is asked to go.
+    if (can("owner") && !row.target.starts_with("/v1/owner/devices")) {
+      EXPECT_THAT(asked_by(wallet_, row), testing::Not(refused)) << name;
+    }
+    if (!can("owner") && !can("client")) {
+      EXPECT_THAT(asked_by(wallet_, row), refused_or_not_found) << name;
+    }
+  }
+}
+
+TEST(Routes, AreAllInTheDocument) {
+  std::set<std::string> documented;
+  for (const Row& row : table()) documented.insert(pattern_of(row.target));
+  ASSERT_GT(documented.size(), 30U);
+  static const std::regex literal("\"(/[a-z0-9/{}_-]*[a-z0-9}])\"");
+
+  std::size_t routes = 0;
+  std::vector<fs::path> files{"src/apps/coordinator/coordinator.cpp"};
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(WEFT_SOURCE_DIR) / "src/apps/coordinator/http")) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".cpp") && !name.ends_with("_test.cpp")) files.push_back(entry.path());
+  }
+  for (const fs::path& file : files) {
+    const std::string text = text_of(file);
+    for (std::sregex_iterator one(text.begin(), text.end(), literal), end; one != end; ++one) {
+      ++routes;
+      EXPECT_TRUE(documented.contains((*one)[1])) << (*one)[1] << " in " << file;
+    }
+  }
+  EXPECT_GT(routes, 30U);
+}
+
+}  // namespace
+}  // namespace weft::coordinator

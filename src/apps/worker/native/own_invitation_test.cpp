@@ -1,0 +1,64 @@
+// A coordinator on this machine cannot make a worker send it what it may not have.
+#include "apps/worker/native/own_invitation.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <sys/stat.h>
+
+#include "common/base/clock.h"
+#include "common/crypto/invitation.h"
+
+namespace weft::worker {
+namespace {
+
+class OwnInvitation : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "weft-invite-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string write(const std::string& text, mode_t mode = 0600) {
+    const auto path = folder_ / "invite";
+    std::ofstream(path) << text;
+    chmod(path.c_str(), mode);
+    return path.string();
+  }
+
+  std::filesystem::path folder_;
+  crypto::KeyPair coordinator_ = crypto::KeyPair::generate().value();
+  crypto::KeyPair worker_ = crypto::KeyPair::generate().value();
+  std::string text_ = crypto::write_invitation(coordinator_, {.until = unix_now() + 1'000'000});
+
+  std::string found(const std::string& file, const crypto::KeyPair& asking) {
+    return own_invitation(file, asking.public_key(), worker_.public_key());
+  }
+};
+
+TEST_F(OwnInvitation, IsReadWhereItIsThisUsersAndThisCoordinators) {
+  EXPECT_EQ(found(write(text_), coordinator_), text_);
+}
+
+TEST_F(OwnInvitation, OfAnotherCoordinatorStaysHere) {
+  EXPECT_EQ(found(write(text_), worker_), "");
+}
+
+TEST_F(OwnInvitation, ThatOthersMayReadIsNone) {
+  EXPECT_EQ(found(write(text_, 0644), coordinator_), "");
+}
+
+TEST_F(OwnInvitation, NoOtherFileIsSent) {
+  EXPECT_EQ(found(write("a secret"), coordinator_), "");
+  EXPECT_EQ(found("/dev/zero", coordinator_), "");
+  EXPECT_EQ(found((folder_ / "missing").string(), coordinator_), "");
+  EXPECT_EQ(found("invite", coordinator_), "");
+  std::filesystem::create_symlink(write(text_), folder_ / "link");
+  EXPECT_EQ(found((folder_ / "link").string(), coordinator_), "");
+}
+
+}  // namespace
+}  // namespace weft::worker

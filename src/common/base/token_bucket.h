@@ -1,0 +1,49 @@
+// A token bucket: `burst` tokens at once, `per_second` in the long run. Pure: the time is passed
+// in. Not safe to share between threads.
+#pragma once
+
+#include <algorithm>
+
+#include "common/base/clock.h"
+
+namespace weft {
+
+class TokenBucket {
+ public:
+  struct Rate {
+    double per_second = 0;
+    double burst = 0;  // How many tokens the bucket holds at most.
+  };
+
+  // Adds the tokens of the time since the last call; the first call fills the bucket. A clock that
+  // stands still or runs backwards adds none.
+  void refill(const Rate& rate, Instant now) {
+    level_ =
+        begun_ ? std::min(rate.burst, level_ + std::max(0.0, seconds(now - at_)) * rate.per_second)
+               : rate.burst;
+    at_ = begun_ ? std::max(at_, now) : now;
+    begun_ = true;
+  }
+
+  // False, and nothing is taken, if fewer than `tokens` are there.
+  [[nodiscard]] bool take(double tokens) {
+    if (level_ < tokens) return false;
+    level_ -= tokens;
+    return true;
+  }
+
+  // Takes tokens that are already spent, even if the level becomes negative (a debt); a negative
+  // number gives tokens back, up to the burst.
+  void spend(const Rate& rate, double tokens) { level_ = std::min(rate.burst, level_ - tokens); }
+
+  // Tokens there at the last refill, less what was taken since.
+  [[nodiscard]] double level() const { return level_; }
+  [[nodiscard]] bool full(const Rate& rate) const { return level_ >= rate.burst; }
+
+ private:
+  double level_ = 0;
+  Instant at_{};
+  bool begun_ = false;
+};
+
+}  // namespace weft

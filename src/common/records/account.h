@@ -1,0 +1,108 @@
+// The accounts of the double entry. An owner has free, granted, held and staked credits; a job has
+// an escrow; `verification` pays verifiers, `platform` is the operator's.
+//
+// Granted credits come from mint as a gift. They can be spent on jobs and answers, and what is
+// earned from them is granted again: they are never staked, transferred or settled. Therefore each
+// account that both can reach has a second one for granted credits.
+//
+//   mint  owner:OWNER  granted:OWNER  held:OWNER  held-granted:OWNER  stake:OWNER
+//   escrow:JOB  escrow-granted:JOB  verification  verification-granted  platform  platform-granted
+//
+// Histories of older databases also name worker:KEY, what a wallet had earned apart from what it
+// had as a client; owner:OWNER was called client:KEY then, a name that is still read.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+
+namespace weft {
+
+// A person or organisation with one balance and any number of devices (wallet keys), named by the
+// key of its first device. Text: base58.
+struct OwnerId : FixedBytes<32> {
+  [[nodiscard]] std::string text() const { return to_base58(bytes); }
+  [[nodiscard]] static Result<OwnerId> parse(std::string_view text);
+  // The owner that a key makes alone. Whether it belongs to another owner is known to
+  // ledger::Owners.
+  [[nodiscard]] static OwnerId of_first(const PublicKey& device) { return {{device.bytes}}; }
+};
+
+}  // namespace weft
+
+template <>
+struct std::hash<weft::OwnerId> : std::hash<weft::FixedBytes<32>> {};
+
+namespace weft::ledger {
+
+// A value that is compared, hashed and ordered (by kind, then id); make one with the functions
+// below.
+struct Account {
+  // The numbers are stored.
+  enum class Kind : std::uint8_t {
+    mint = 0,
+    owner = 1,  // Free: spent, transferred, staked.
+    escrow = 2,
+    worker = 3,  // From older histories; holds nothing.
+    stake = 4,
+    platform = 5,
+    granted = 6,
+    escrow_granted = 7,
+    held = 8,  // Pay that is not free yet.
+    held_granted = 9,
+    verification = 10,
+    verification_granted = 11,
+    platform_granted = 12,
+  };
+  static constexpr std::size_t kinds = 13;
+
+  Kind kind = Kind::mint;
+  std::array<std::uint8_t, 32> id{};  // The owner; a job's id and zeros; otherwise zeros.
+
+  [[nodiscard]] static Account mint() { return {}; }
+  [[nodiscard]] static Account owner(const OwnerId& owner) { return of(Kind::owner, owner); }
+  [[nodiscard]] static Account granted(const OwnerId& owner) { return of(Kind::granted, owner); }
+  [[nodiscard]] static Account held(const OwnerId& owner) { return of(Kind::held, owner); }
+  [[nodiscard]] static Account held_granted(const OwnerId& owner) {
+    return of(Kind::held_granted, owner);
+  }
+  [[nodiscard]] static Account stake(const OwnerId& owner) { return of(Kind::stake, owner); }
+  [[nodiscard]] static Account escrow(const JobId& job);
+  [[nodiscard]] static Account escrow_granted(const JobId& job);
+  [[nodiscard]] static Account verification() { return {.kind = Kind::verification, .id = {}}; }
+  [[nodiscard]] static Account verification_granted() {
+    return {.kind = Kind::verification_granted, .id = {}};
+  }
+  [[nodiscard]] static Account platform() { return {.kind = Kind::platform, .id = {}}; }
+  [[nodiscard]] static Account platform_granted() {
+    return {.kind = Kind::platform_granted, .id = {}};
+  }
+
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static Result<Account> parse(std::string_view text);
+
+  friend auto operator<=>(const Account&, const Account&) = default;
+
+ private:
+  static Account of(Kind kind, const OwnerId& owner) { return {.kind = kind, .id = owner.bytes}; }
+};
+
+// Whether what the account holds is granted credits.
+[[nodiscard]] bool is_granted(Account::Kind kind);
+// Whether its id is an owner's (of worker: a key).
+[[nodiscard]] bool has_owner(Account::Kind kind);
+
+}  // namespace weft::ledger
+
+template <>
+struct std::hash<weft::ledger::Account> {
+  std::size_t operator()(const weft::ledger::Account& account) const noexcept {
+    return std::hash<weft::FixedBytes<32>>()(weft::FixedBytes<32>{account.id}) ^
+           (static_cast<std::size_t>(account.kind) << 56);
+  }
+};

@@ -1,0 +1,31 @@
+// A key of the OpenAI-compatible interface, as it is stored (decisions/billing/api_keys.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+
+namespace weft::store {
+
+struct ApiKey {
+  std::string id;    // 16 hex digits, no secret.
+  std::string name;  // For people.
+  Hash hash;         // SHA-256 of the secret.
+  PublicKey owner;   // Whose client account pays.
+  UnixMillis created = 0;
+  UnixMillis revoked = 0;  // 0: not.
+  // 0: no limit.
+  std::uint32_t requests_per_min = 0;
+  std::uint32_t tokens_per_min = 0;
+  std::uint64_t tokens_max = 0;  // Ever.
+  MicroCredits credits_max = 0;  // Ever.
+  // Sums over answers that have ended.
+  std::uint64_t requests = 0;
+  std::uint64_t tokens = 0;
+  MicroCredits credits = 0;
+  friend bool operator==(const ApiKey&, const ApiKey&) = default;
+};
+
+}  // namespace weft::store

@@ -1,0 +1,31 @@
+// The devices of owners, as rows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/clock.h"
+#include "common/records/account.h"
+
+namespace weft::store {
+
+// What a device may sign. A recovery device manages devices and nothing else, so that it can be
+// kept in a drawer; only a recovery device revokes it.
+enum class DeviceRole : std::uint8_t { full = 0, recovery = 1 };
+[[nodiscard]] inline std::string_view to_string(DeviceRole role) {
+  return role == DeviceRole::full ? "full" : "recovery";
+}
+
+// A key that belongs to an owner permanently: a revoked one acts for no owner any more, and what it
+// has still to get is its owner's.
+struct Device {
+  PublicKey key;
+  OwnerId owner;
+  DeviceRole role = DeviceRole::full;
+  std::string name;  // For people.
+  UnixMillis added = 0;
+  UnixMillis revoked = 0;  // 0: not.
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+}  // namespace weft::store

@@ -1,0 +1,41 @@
+// What the coordinator knows of a model: its file as blobs, and the sizes by which its layers are
+// spread over workers. Made by `weft model add`, which reads the file; workers check the bytes, so
+// that a wrong card makes a model that does not load.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/ids.h"
+
+namespace weft::store {
+
+struct Model {
+  std::string name;
+  std::string file;    // SHA-256 of the GGUF file, a blob.
+  std::string chunks;  // Blob: the SHA-256 of each chunk, one behind the other.
+  std::uint64_t bytes = 0;
+  std::uint64_t header_bytes = 0;  // Before the tensors' data.
+  std::uint32_t chunk_bytes = 0;
+  std::string architecture;
+  std::uint32_t layers = 0;
+  std::uint32_t embedding = 0;
+  std::uint32_t vocabulary = 0;
+  std::uint32_t context = 0;
+  std::uint64_t layer_bytes = 0;  // Size of the largest layer.
+  std::uint64_t first_bytes = 0;  // What the first layer's holder has besides: the embedding.
+  std::uint64_t last_bytes = 0;   // The head.
+  std::uint64_t cache_bytes = 0;  // For each position and layer.
+  std::uint32_t shards_min = 1;   // Workers that a chain is made of at least.
+  MicroCredits price = 0;         // For 1,000 tokens, of the prompt or the answer.
+  std::string wire{};  // How hidden states travel between them: "f32", "f16", "i8"; empty: as the
+                       // coordinator has it.
+  std::int64_t created = 0;  // Milliseconds since 1970.
+  std::string owner;         // The client that added it: its key.
+
+  [[nodiscard]] Hash file_hash() const { return Hash::parse(file).value(); }
+  [[nodiscard]] Hash chunks_hash() const { return Hash::parse(chunks).value(); }
+  friend bool operator==(const Model&, const Model&) = default;
+};
+
+}  // namespace weft::store

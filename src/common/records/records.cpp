@@ -1,0 +1,59 @@
+#include "common/records/records.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace weft::store {
+
+std::string_view to_string(JobState state) {
+  switch (state) {
+    case JobState::running:
+      return "running";
+    case JobState::done:
+      return "done";
+    case JobState::failed:
+      return "failed";
+    case JobState::cancelled:
+      return "cancelled";
+  }
+  return "running";
+}
+
+namespace {
+
+// Calls `use` with each field of `batch` and the one of `other`.
+template <class A, class B, class Use>
+void each_field(A& batch, B& other, Use use) {
+  use(batch.secrets, other.secrets);
+  use(batch.jobs, other.jobs);
+  use(batch.nonces, other.nonces);
+  use(batch.receipts, other.receipts);
+  use(batch.replicas, other.replicas);
+  use(batch.tasks, other.tasks);
+  use(batch.job_updates, other.job_updates);
+  use(batch.transactions, other.transactions);
+  use(batch.reputations, other.reputations);
+  use(batch.standings, other.standings);
+  use(batch.client_weights, other.client_weights);
+  use(batch.api_keys, other.api_keys);
+  use(batch.devices, other.devices);
+  use(batch.checkpoints, other.checkpoints);
+  use(batch.presences, other.presences);
+  use(batch.models, other.models);
+}
+
+}  // namespace
+
+bool Batch::empty() const {
+  bool none = true;
+  each_field(*this, *this, [&](const auto& rows, const auto&) { none = none && rows.empty(); });
+  return none;
+}
+
+void Batch::merge(Batch&& other) {
+  each_field(*this, other, [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  });
+}
+
+}  // namespace weft::store

@@ -1,0 +1,231 @@
+// What must survive, as rows. A Batch is what one event (or several) decided; it is committed whole
+// or not at all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/records/api_key.h"
+#include "common/records/device.h"
+#include "common/records/model.h"
+#include "common/records/transaction.h"
+
+namespace weft::store {
+
+enum class JobState : std::uint8_t { running = 0, done = 1, failed = 2, cancelled = 3 };
+[[nodiscard]] std::string_view to_string(JobState state);
+[[nodiscard]] inline bool is_terminal(JobState state) { return state != JobState::running; }
+
+struct OutputBlob {
+  Hash hash;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const OutputBlob&, const OutputBlob&) = default;
+};
+
+struct Job {
+  JobId id;
+  PublicKey client;
+  std::string name;
+  std::string manifest;  // JSON text as the workers get it: all data as blobs.
+  Hash manifest_hash;    // Hash of that text: the blob's name.
+  std::uint32_t tasks = 0;
+  MicroCredits budget = 0;
+  UnixMillis created = 0;
+  // What changes later (JobUpdate).
+  JobState state = JobState::running;
+  std::uint32_t accepted = 0;  // Kept by the store from the tasks that are committed.
+  MicroCredits price = 0;      // 0 until the canary has passed.
+  double units = 0;
+  double reference_seconds_per_workgroup = 0;
+  std::string reason;               // Where failed or cancelled.
+  Hash root;                        // Where done.
+  std::vector<OutputBlob> outputs;  // Where done: the joined outputs, in manifest order.
+  UnixMillis ended = 0;
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+// Sets what is given.
+struct JobUpdate {
+  struct Price {
+    MicroCredits price = 0;
+    double units = 0;
+    double reference_seconds_per_workgroup = 0;
+  };
+  struct End {
+    JobState state = JobState::done;
+    std::string reason;
+    Hash root;
+    std::vector<OutputBlob> outputs;
+    UnixMillis ended = 0;
+  };
+  JobId id;
+  std::optional<Price> price;
+  std::optional<End> end;
+};
+
+// An accepted task. Tasks without a row are open.
+struct Task {
+  TaskId id;
+  Hash root;
+  std::vector<OutputBlob> outputs;
+  PublicKey worker;                 // Whose bytes they are.
+  std::vector<PublicKey> agreeing;  // The workers that were paid.
+  UnixMillis accepted = 0;
+  friend bool operator==(const Task&, const Task&) = default;
+};
+
+// A replica that counts (its receipt is valid). One worker has one for each task.
+struct Replica {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  Hash root;
+  std::vector<OutputBlob> outputs;
+  Hash receipt;  // The receipt's digest.
+  double gpu_seconds = 0;
+  double wall_seconds = 0;
+  UnixMillis arrived = 0;
+  friend bool operator==(const Replica&, const Replica&) = default;
+};
+
+// A signed receipt, kept for audits and disputes; committed before the replicas that name it, or
+// with them. Committed again with the same digest while the store is open it changes nothing.
+struct Receipt {
+  Hash digest;
+  PublicKey worker;
+  Hash session_nonce;
+  Signature signature;
+  UnixMillis arrived = 0;
+  friend bool operator==(const Receipt&, const Receipt&) = default;
+};
+
+struct Transaction {
+  ledger::Transaction transaction;
+  UnixMillis time = 0;
+  friend bool operator==(const Transaction&, const Transaction&) = default;
+};
+
+using SubmitNonce = std::array<std::uint8_t, 16>;
+// A client's submission that was taken: the same nonce gives the same job again.
+struct Nonce {
+  PublicKey client;
+  SubmitNonce nonce{};
+  JobId job;
+  friend bool operator==(const Nonce&, const Nonce&) = default;
+};
+
+// 32 random bytes by name, made at the first start and kept.
+struct Secret {
+  std::string name;
+  FixedBytes<32> value;
+  friend bool operator==(const Secret&, const Secret&) = default;
+};
+
+struct Reputation {
+  PublicKey worker;
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;
+  friend bool operator==(const Reputation&, const Reputation&) = default;
+};
+
+// How far a worker is believed (decisions/trust/reputation.h).
+struct Standing {
+  PublicKey worker;
+  double verified = 0;  // Evidence at `updated`.
+  UnixMillis updated = 0;
+  std::uint32_t wrong = 0;         // Suspensions ever.
+  UnixMillis suspended_until = 0;  // 0: never suspended.
+  friend bool operator==(const Standing&, const Standing&) = default;
+};
+
+// When a worker was here, by the hour of day (decisions/scheduler/presence.h).
+struct Presence {
+  struct Hour {
+    float present_seconds = 0;
+    float departures = 0;
+    std::int32_t day = 0;  // In which it was last seen in that hour, in days since 1970.
+    friend bool operator==(const Hour&, const Hour&) = default;
+  };
+  PublicKey worker;
+  std::array<Hour, 24> hours{};
+  friend bool operator==(const Presence&, const Presence&) = default;
+};
+
+// A client's weight (decisions/scheduler/fair_share.h), as the operator set it at run time.
+struct ClientWeight {
+  PublicKey client;
+  double weight = 1;
+  UnixMillis at = 0;  // By the operator's clock.
+  friend bool operator==(const ClientWeight&, const ClientWeight&) = default;
+};
+
+// The state of an open task that one worker saved; each worker has one for each task.
+struct Checkpoint {
+  TaskId task;
+  PublicKey worker;
+  Hash blob{};
+  std::uint64_t bytes = 0;
+  std::uint32_t done = 0;  // Parts of the task,
+  std::uint32_t of = 1;    // of so many.
+  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
+// A row that is put, in place of the one with its key, or removed. Removing counts the key alone;
+// removing a row that is not there is nothing.
+enum class Change : std::uint8_t { put, remove };
+template <class Row>
+struct Changed {
+  Row row;
+  Change change = Change::put;
+};
+
+// In the order of the fields, so that a job stands before its tasks; within a field in its order.
+struct Batch {
+  std::vector<Secret> secrets;
+  std::vector<Job> jobs;
+  std::vector<Nonce> nonces;
+  std::vector<Receipt> receipts;
+  std::vector<Replica> replicas;
+  std::vector<Task> tasks;
+  std::vector<JobUpdate> job_updates;
+  std::vector<Transaction> transactions;
+  std::vector<Reputation> reputations;
+  std::vector<Standing> standings;
+  std::vector<ClientWeight> client_weights;
+  std::vector<ApiKey> api_keys;
+  std::vector<Device> devices;  // Put in place of the one with the same key.
+  std::vector<Changed<Checkpoint>> checkpoints;
+  std::vector<Changed<Presence>> presences;
+  std::vector<Changed<Model>> models;
+
+  [[nodiscard]] bool empty() const;
+  // Appends all of `other`.
+  void merge(Batch&& other);
+};
+
+// What a coordinator needs to go on. Ended jobs are left out: they are read one by one
+// (Store::job(), Store::tasks()).
+struct Loaded {
+  std::vector<Secret> secrets;
+  std::vector<Job> jobs;    // Running ones, in the order in which they were committed.
+  std::vector<Task> tasks;  // Accepted tasks of running jobs, ordered by job as above, then index.
+  // Counted replicas of their open tasks; ordered likewise, then as they arrived.
+  std::vector<Replica> replicas;
+  std::vector<ledger::Entry> balances;
+  std::vector<ledger::AppliedKey> keys;  // Transactions of running jobs, and those without a job.
+  std::vector<Reputation> reputations;
+  std::vector<Standing> standings;
+  std::vector<ClientWeight> client_weights;
+  std::vector<ApiKey> api_keys;         // By id.
+  std::vector<Checkpoint> checkpoints;  // For running jobs and ended ones.
+  std::vector<Presence> presences;
+  std::vector<Device> devices;  // In the order of their first commits.
+  std::vector<Model> models;    // By name.
+};
+
+}  // namespace weft::store

@@ -1,0 +1,98 @@
+#include "common/solana/owner_rows.h"
+
+#include <array>
+#include <charconv>
+
+namespace weft::solana {
+namespace {
+
+constexpr std::string_view rows_head = "owner,index,amount,units";
+
+// The text up to the next `end`, which is taken too; all of it where there is none.
+std::string_view take_until(std::string_view& text, char end) {
+  const std::size_t at = text.find(end);
+  const std::string_view out = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+  return out;
+}
+
+template <class Integer>
+bool read_decimal(std::string_view text, Integer& out) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), out);
+  return !text.empty() && read.ec == std::errc() && read.ptr == text.data() + text.size();
+}
+
+std::string side(const Earned& row) {
+  return weft::format("index {}, {} micro-credits, {} units", row.index, row.amount, row.units);
+}
+bool same_row(const Earned& a, const Earned& b) {
+  return a.index == b.index && a.amount == b.amount && a.units == b.units;
+}
+
+}  // namespace
+
+std::string owner_rows_text(std::span<const Earned> rows) {
+  std::string out(rows_head);
+  out += '\n';
+  for (const Earned& row : rows)
+    out += weft::format("{},{},{},{}\n", row.owner.text(), row.index, row.amount, row.units);
+  return out;
+}
+
+Result<std::vector<Earned>> parse_owner_rows(std::string_view text) {
+  if (take_until(text, '\n') != rows_head)
+    return fail(ErrorCode::invalid_argument, "The first line of an epoch's rows is not \"{}\".",
+                rows_head);
+  std::vector<Earned> out;
+  for (std::size_t line = 2; !text.empty(); ++line) {
+    if (out.size() == tree_owners_max)
+      return fail(ErrorCode::invalid_argument, "The epoch has more than {} owners.",
+                  tree_owners_max);
+    std::string_view rest = take_until(text, '\n');
+    std::array<std::string_view, 3> words;
+    for (std::string_view& word : words) word = take_until(rest, ',');
+    const auto owner = PublicKey::parse(words[0].substr(0, 64));
+    Earned row;
+    if (!owner || !read_decimal(words[1], row.index) || !read_decimal(words[2], row.amount) ||
+        !read_decimal(rest, row.units))
+      return fail(ErrorCode::invalid_argument,
+                  "Line {} of the epoch's rows is not KEY,INDEX,AMOUNT,UNITS.", line);
+    row.owner = *owner;
+    out.push_back(row);
+  }
+  return out;
+}
+
+std::optional<std::string> first_difference(std::span<const Earned> here,
+                                            std::span<const Earned> there) {
+  std::size_t i = 0;
+  for (; i < here.size() && i < there.size(); ++i) {
+    const Earned &a = here[i], &b = there[i];
+    if (a.owner == b.owner && same_row(a, b)) continue;
+    if (a.owner == b.owner)
+      return weft::format("{} has {} here and {} there", a.owner.text(), side(a), side(b));
+    return a.owner < b.owner ? weft::format("{} is only here ({})", a.owner.text(), side(a))
+                             : weft::format("{} is only there ({})", b.owner.text(), side(b));
+  }
+  if (i < here.size())
+    return weft::format("{} is only here ({})", here[i].owner.text(), side(here[i]));
+  if (i < there.size())
+    return weft::format("{} is only there ({})", there[i].owner.text(), side(there[i]));
+  return std::nullopt;
+}
+
+std::optional<std::string> first_loss(std::span<const Earned> before,
+                                      std::span<const Earned> after) {
+  std::size_t at = 0;
+  for (const Earned& old : before) {
+    while (at < after.size() && after[at].owner < old.owner) ++at;
+    if (at == after.size() || after[at].owner != old.owner)
+      return weft::format("{} had {} and is gone", old.owner.text(), side(old));
+    const Earned& now = after[at];
+    if (now.index != old.index || now.amount < old.amount || now.units < old.units)
+      return weft::format("{} had {} and now has {}", old.owner.text(), side(old), side(now));
+  }
+  return std::nullopt;
+}
+
+}  // namespace weft::solana

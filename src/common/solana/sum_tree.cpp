@@ -1,0 +1,192 @@
+#include "common/solana/sum_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "common/base/check.h"
+
+namespace weft::solana {
+namespace {
+
+template <class Integer>
+std::uint8_t* put_le(std::uint8_t* at, Integer value) {
+  for (std::size_t i = 0; i < sizeof(Integer); ++i)
+    at[i] = static_cast<std::uint8_t>(value >> (8 * i));
+  return at + sizeof(Integer);
+}
+std::uint8_t* put_bytes(std::uint8_t* at, ByteSpan bytes) {
+  std::memcpy(at, bytes.data(), bytes.size());
+  return at + bytes.size();
+}
+
+SumNode hash_leaf(crypto::RepeatedSha256& sha256, const Earned& earned) {
+  std::array<std::uint8_t, 53> bytes{};
+  std::uint8_t* at = put_bytes(bytes.data() + 1, earned.owner.bytes);
+  at = put_le(at, earned.index);
+  at = put_le(at, earned.amount);
+  put_le(at, earned.units);
+  return {sha256(bytes), earned.amount};
+}
+// The sum wraps; callers have seen that the sum of all amounts fits, or look at it.
+SumNode hash_pair(crypto::RepeatedSha256& sha256, const SumNode& left, const SumNode& right) {
+  std::array<std::uint8_t, 81> bytes{1};
+  std::uint8_t* at = put_bytes(bytes.data() + 1, left.hash.bytes);
+  at = put_le(at, left.sum);
+  at = put_bytes(at, right.hash.bytes);
+  put_le(at, right.sum);
+  return {sha256(bytes), left.sum + right.sum};
+}
+
+Result<> check_owners(std::span<const Earned> sorted) {
+  if (sorted.size() > tree_owners_max)
+    return fail(ErrorCode::resource_exhausted, "A tree has {} owners; {} are the most.",
+                sorted.size(), tree_owners_max);
+  std::vector<bool> taken(sorted.size());
+  std::vector<std::uint32_t> far;  // Indices behind the number of owners.
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const Earned& one = sorted[i];
+    if (i > 0 && sorted[i - 1].owner == one.owner)
+      return fail(ErrorCode::invalid_argument, "The owner {} is in the tree twice.",
+                  one.owner.text());
+    if (one.index >= tree_owners_max)
+      return fail(ErrorCode::invalid_argument, "The owner {} has the index {}; {} is the largest.",
+                  one.owner.text(), one.index, tree_owners_max - 1);
+    if (one.index >= taken.size()) {
+      far.push_back(one.index);
+    } else {
+      if (taken[one.index])
+        return fail(ErrorCode::invalid_argument, "Two owners have the index {}.", one.index);
+      taken[one.index] = true;
+    }
+    if (sum + one.amount < sum)
+      return fail(ErrorCode::invalid_argument, "The sum of all amounts has more than 64 bits.");
+    sum += one.amount;
+  }
+  std::ranges::sort(far);
+  const auto twice = std::ranges::adjacent_find(far);
+  if (twice != far.end())
+    return fail(ErrorCode::invalid_argument, "Two owners have the index {}.", *twice);
+  return {};
+}
+
+}  // namespace
+
+SumNode leaf_of(const Earned& earned) {
+  crypto::RepeatedSha256 sha256;
+  return hash_leaf(sha256, earned);
+}
+
+Result<SumNode> root_of_path(const Earned& leaf, const SumPath& path) {
+  if (path.siblings.size() > tree_depth_max || path.position >> path.siblings.size() != 0)
+    return fail(ErrorCode::data_loss, "The position {} is outside a tree of {} levels.",
+                path.position, path.siblings.size());
+  crypto::RepeatedSha256 sha256;
+  SumNode node = hash_leaf(sha256, leaf);
+  std::uint32_t position = path.position;
+  for (const SumNode& sibling : path.siblings) {
+    if (node.sum + sibling.sum < node.sum)
+      return fail(ErrorCode::data_loss, "A sum of the path has more than 64 bits.");
+    node =
+        (position & 1) != 0 ? hash_pair(sha256, sibling, node) : hash_pair(sha256, node, sibling);
+    position >>= 1;
+  }
+  return node;
+}
+
+Result<SumTree> SumTree::create(std::vector<Earned> owners) {
+  std::ranges::sort(owners, {}, &Earned::owner);
+  WEFT_OK(check_owners(owners));
+  SumTree tree(std::move(owners));
+  tree.build();
+  return tree;
+}
+
+SumTree SumTree::as_given(std::vector<Earned> owners) {
+  SumTree tree(std::move(owners));
+  tree.build();
+  return tree;
+}
+
+void SumTree::build() {
+  crypto::RepeatedSha256 sha256;
+  std::vector<SumNode> level;
+  level.reserve(owners_.size());
+  for (const Earned& one : owners_) {
+    level.push_back(hash_leaf(sha256, one));
+    units_ += one.units;
+  }
+  empty_ = {SumNode{}};
+  if (level.empty()) level.push_back(SumNode{});
+  levels_.push_back(std::move(level));
+  while (levels_.back().size() > 1) {
+    const std::vector<SumNode>& below = levels_.back();
+    std::vector<SumNode> above;
+    above.reserve((below.size() + 1) / 2);
+    for (std::size_t i = 0; i < below.size(); i += 2)
+      above.push_back(
+          hash_pair(sha256, below[i], i + 1 < below.size() ? below[i + 1] : empty_.back()));
+    empty_.push_back(hash_pair(sha256, empty_.back(), empty_.back()));
+    levels_.push_back(std::move(above));
+  }
+}
+
+Result<> SumTree::update(std::span<const Earned> changed) {
+  std::vector<std::size_t> places;
+  places.reserve(changed.size());
+  std::uint64_t sum = root().sum;
+  for (const Earned& one : changed) {
+    WEFT_ASSIGN(const std::uint32_t at, position(one.owner));
+    const Earned& old = owners_[at];
+    if (one.index != old.index || one.amount < old.amount || one.units < old.units)
+      return fail(
+          ErrorCode::invalid_argument,
+          "The owner {} goes from index {}, amount {} and units {} to index {}, amount {} and "
+          "units {}; the index stays and the others do not fall.",
+          one.owner.text(), old.index, old.amount, old.units, one.index, one.amount, one.units);
+    const std::uint64_t more = one.amount - old.amount;
+    if (sum + more < sum)
+      return fail(ErrorCode::invalid_argument, "The sum of all amounts has more than 64 bits.");
+    sum += more;
+    places.push_back(at);
+  }
+  crypto::RepeatedSha256 sha256;
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    Earned& own = owners_[places[i]];
+    if (changed[i].amount < own.amount || changed[i].units < own.units) continue;  // Named twice.
+    units_ += changed[i].units - own.units;
+    own = changed[i];
+    levels_[0][places[i]] = hash_leaf(sha256, own);
+  }
+  std::ranges::sort(places);
+  for (std::size_t level = 0; level + 1 < levels_.size(); ++level) {
+    for (std::size_t& at : places) at /= 2;
+    const auto doubled = std::ranges::unique(places);
+    places.erase(doubled.begin(), doubled.end());
+    for (const std::size_t at : places)
+      levels_[level + 1][at] = hash_pair(sha256, node(level, 2 * at), node(level, 2 * at + 1));
+  }
+  return {};
+}
+
+Result<std::uint32_t> SumTree::position(const PublicKey& owner) const {
+  const auto found = std::ranges::lower_bound(owners_, owner, {}, &Earned::owner);
+  if (found == owners_.end() || found->owner != owner)
+    return fail(ErrorCode::not_found, "The owner {} is not in the tree.", owner.text());
+  return static_cast<std::uint32_t>(found - owners_.begin());
+}
+
+SumNode SumTree::node(std::size_t level, std::size_t position) const {
+  return position < levels_[level].size() ? levels_[level][position] : empty_[level];
+}
+
+SumPath SumTree::path(std::uint32_t position) const {
+  check(position >> depth() == 0, "a position is inside the tree");
+  SumPath out{.position = position, .siblings = {}};
+  for (std::size_t level = 0; level < depth(); ++level)
+    out.siblings.push_back(node(level, (position >> level) ^ 1U));
+  return out;
+}
+
+}  // namespace weft::solana

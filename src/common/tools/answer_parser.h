@@ -1,0 +1,94 @@
+// Takes an answer of a model apart as it is written: thoughts, calls of tools, and the text for the
+// reader. Calls are found in the formats in which the templates of models ask for them:
+//
+//   <tool_call>{"name": ..., "arguments": {...}}</tool_call>         Hermes, Qwen 2.5, Qwen 3,
+//   SmolLM3 <tool_call><function=NAME><parameter=KEY>value</parameter>...    Qwen 3.5
+//   {"name": ..., "parameters": {...}}                               Llama 3.1, 3.2: the whole
+//   answer [TOOL_CALLS][{"name": ..., "arguments": {...}}, ...]             Mistral Nemo
+//   <｜tool▁calls▁begin｜>...<｜tool▁calls▁end｜>                          DeepSeek
+//
+// Every byte of the answer is in exactly one piece. Text that begins like a call and is not one (no
+// JSON, a tool that was not offered) is text. A call that ends before it is whole is told as cut.
+//
+// Threading: one thread. Bounds: it holds back at most what may be one call.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace weft::tools {
+
+// Tokens of vocabularies that mark calls and that decoding usually leaves out.
+inline constexpr std::array<std::string_view, 8> call_marks = {
+    "[TOOL_CALLS]",        "<|python_tag|>",         "<tool_call>",
+    "</tool_call>",        "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>",
+    "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"};
+
+// What a parser knows of the tools that were offered.
+struct Tool {
+  std::map<std::string, bool> texts{};  // By parameter: whether it takes a string.
+};
+using Tools = std::map<std::string, Tool>;  // By name.
+// Reads the member "tools" of a request. invalid_argument with the place of what is wrong.
+[[nodiscard]] Result<Tools> read_tools(std::string_view json);
+
+struct Piece {
+  enum class Kind : std::uint8_t { text, thought, call, cut };
+
+  Kind kind = Kind::text;
+  std::string raw;          // As it stands in the answer.
+  std::string text{};       // For the reader: without marks and the blanks around them.
+  std::string name{};       // A call's name,
+  std::string arguments{};  // and its arguments: a JSON object.
+
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+class AnswerParser {
+ public:
+  // Without tools only thoughts are set apart.
+  explicit AnswerParser(Tools tools) : tools_(std::move(tools)) {}
+
+  // The pieces that have become certain.
+  [[nodiscard]] std::vector<Piece> push(std::string_view text);
+  // What is left. `whole`: the model ended the answer; otherwise it was cut off, and a call without
+  // its closing mark is not complete.
+  [[nodiscard]] std::vector<Piece> finish(bool whole);
+
+ private:
+  // What stands at the beginning of the text that is held back.
+  struct Found {
+    enum class Kind : std::uint8_t { nothing, more, calls };
+    Kind kind = Kind::nothing;
+    std::size_t bytes = 0;
+    std::vector<Piece> calls{};  // The first has all the bytes.
+  };
+
+  void step(std::vector<Piece>& out, bool ended, bool whole);
+  [[nodiscard]] bool step_thought(std::vector<Piece>& out, bool ended);
+  [[nodiscard]] bool step_text(std::vector<Piece>& out, bool ended, bool whole);
+  [[nodiscard]] Found read_call(std::string_view text, bool whole) const;
+  [[nodiscard]] Found read_tagged(std::string_view text, bool whole) const;
+  [[nodiscard]] Found read_functions(std::string_view text, bool whole) const;
+  [[nodiscard]] Found read_list(std::string_view text) const;
+  [[nodiscard]] Found read_deepseek(std::string_view text) const;
+  [[nodiscard]] Found read_bare(std::string_view text) const;
+  [[nodiscard]] bool add_call(std::string_view json, std::vector<Piece>& calls) const;
+  void say(std::vector<Piece>& out, std::size_t bytes);
+  [[nodiscard]] std::size_t find_call() const;
+
+  const Tools tools_;
+  std::string held_;
+  enum class Where : std::uint8_t { begin, thought, after_thought, text };
+  Where where_ = Where::begin;
+  bool said_ = false;  // Any text but blanks.
+  bool called_ = false;
+};
+
+}  // namespace weft::tools

@@ -1,0 +1,67 @@
+#include "decisions/billing/answers.h"
+
+#include <algorithm>
+
+#include "common/base/format.h"
+#include "common/proof/fingerprint.h"
+
+namespace weft::billing {
+
+namespace {
+
+std::vector<std::uint32_t> positions(std::uint32_t tokens, bool complete) {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t at = 0; at < tokens; at += proof::fingerprint_interval) out.push_back(at);
+  if (complete && tokens > 0) out.push_back(tokens);
+  return out;
+}
+
+}  // namespace
+
+bool prints_complete(const inference::Prints& claimed, std::uint32_t tokens, bool complete) {
+  return tokens > 0 && std::ranges::all_of(positions(tokens, complete),
+                                           [&](std::uint32_t at) { return claimed.contains(at); });
+}
+
+PrintsVerdict compare_prints(const inference::Prints& claimed, const inference::Prints& own,
+                             std::uint32_t tokens, bool complete, std::uint32_t embedding,
+                             const proof::FingerprintTolerance& tolerance) {
+  PrintsVerdict out;
+  for (const std::uint32_t at : positions(tokens, complete)) {
+    const auto theirs = claimed.find(at);
+    const auto ours = own.find(at);
+    if (theirs == claimed.end()) {
+      out.complete = out.agrees = false;
+      out.reason = weft::format("There is no fingerprint after token {}.", at);
+      return out;
+    }
+    const auto hidden = proof::fingerprint_values(
+        ours == own.end() ? ByteSpan() : ByteSpan(ours->second), embedding);
+    if (!hidden) {
+      out.readable = out.agrees = false;
+      out.reason =
+          weft::format("The audit says nothing after token {}: {}", at, hidden.error().message);
+      return out;
+    }
+    const auto distance = proof::fingerprint_distance(theirs->second, *hidden);
+    if (!distance) {
+      out.agrees = false;
+      out.reason = weft::format("Behind token {}: {}", at, distance.error().message);
+      return out;
+    }
+    out.error = std::max(out.error, distance->error);
+    out.missing = std::max(out.missing, distance->missing);
+    if (out.agrees &&
+        (distance->error > tolerance.error_max || distance->missing > tolerance.missing_max)) {
+      out.agrees = false;
+      out.reason = weft::format(
+          "Behind token {} the largest entries are {:.2g} off and {:.0f} % others (at most {:.2g} "
+          "and {:.0f} %).",
+          at, distance->error, distance->missing * 100, tolerance.error_max,
+          tolerance.missing_max * 100);
+    }
+  }
+  return out;
+}
+
+}  // namespace weft::billing

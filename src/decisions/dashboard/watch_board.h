@@ -1,0 +1,109 @@
+// The network as watchers were last told it, and the difference to how it is now. The core says
+// which tasks were touched; when the board is asked for a delta it looks at those again, at every
+// worker, and at the heads of the jobs: a delta costs what changed, not what there is.
+//
+// Nothing is noted while there is no watcher. Threading: the core's. Bounds: jobs_max jobs are
+// shown, tasks_max of their tasks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/protocol/watch.h"
+#include "decisions/dashboard/watch_history.h"
+
+namespace weft::dashboard {
+
+// How the core shows itself to the board.
+class WatchSource {
+ public:
+  virtual ~WatchSource() = default;
+
+  // Running jobs, newest first, at most `count`.
+  [[nodiscard]] virtual std::vector<JobId> watched_jobs(std::size_t count) const = 0;
+  [[nodiscard]] virtual std::size_t jobs_running() const = 0;
+  // Everything but counts and map, of a running job.
+  [[nodiscard]] virtual protocol::watch::Job watched_head(const JobId& job) const = 0;
+  [[nodiscard]] virtual protocol::watch::TaskState watched_task(const TaskId& task) const = 0;
+
+  struct WorkerNow {
+    PublicKey key;
+    std::uint64_t session = 0;  // Another one is another worker to the board.
+    std::uint32_t held = 0;
+    std::uint32_t slots = 0;
+    std::uint64_t accepted = 0;
+    std::uint64_t refused = 0;
+    MicroCredits balance = 0;
+    double rate = 0;
+    double round_trip_ms = -1;
+    friend bool operator==(const WorkerNow&, const WorkerNow&) = default;
+  };
+  virtual void each_worker(const std::function<void(const WorkerNow&)>& use) const = 0;
+  // Its number is the board's.
+  [[nodiscard]] virtual protocol::watch::Worker watched_worker(const PublicKey& key) const = 0;
+};
+
+class WatchBoard {
+ public:
+  static constexpr std::size_t jobs_max = 64;
+  static constexpr std::size_t ended_max = 16;  // Jobs among them that have ended.
+  static constexpr std::size_t tasks_max = 1'000'000;
+
+  WatchHistory history;
+
+  // The core's hooks. A task was leased, delivered, accepted, refused or lost.
+  void touch(const TaskId& task);
+  // A running job ends now, as `head` says: the last look at its tasks.
+  void ended(const WatchSource& source, const JobId& id, protocol::watch::Job head);
+
+  // Looks at everything again. The next sequence, unless nothing changed.
+  [[nodiscard]] protocol::watch::Delta advance(const WatchSource& source, UnixMillis time);
+  // As of the last advance().
+  [[nodiscard]] protocol::watch::Snapshot snapshot() const;
+  // The last watcher has left.
+  void rest();
+
+ private:
+  struct Shown {
+    protocol::watch::Job head;  // Without its map.
+    std::vector<protocol::watch::TaskState> tasks;
+    std::vector<bool> is_touched;
+    std::vector<std::uint32_t> touched;  // In any order, each once.
+    bool running = true;
+    bool is_new = true;  // To those who watch.
+    bool has_changed = false;
+  };
+  using Jobs = std::map<JobId, Shown>;
+  struct ShownWorker {
+    std::uint32_t number = 0;
+    WatchSource::WorkerNow now;
+    protocol::watch::Worker head;
+    std::uint64_t seen = 0;  // By the round that saw it last.
+  };
+  Shown& show(const WatchSource& source, const JobId& id);
+  void look_again(const WatchSource& source, const JobId& id, Shown& job);
+  void set_head(Shown& job, protocol::watch::Job head);
+  Jobs::iterator forget(Jobs::iterator job);
+  void forget_ended(std::size_t kept_max);
+  void advance_jobs(const WatchSource& source, protocol::watch::Delta& delta);
+  void advance_workers(const WatchSource& source, protocol::watch::Delta& delta);
+
+  bool watched_ = false;
+  std::uint64_t sequence_ = 0;
+  std::int64_t time_ = 0;
+  std::uint64_t jobs_running_ = 0;
+  std::uint64_t rounds_ = 0;
+  std::uint64_t history_told_ = 0;
+  Jobs jobs_;
+  std::vector<std::string> jobs_gone_;  // To be told.
+  std::size_t tasks_shown_ = 0;
+  std::map<PublicKey, ShownWorker> workers_;
+  std::uint32_t next_number_ = 1;
+};
+
+}  // namespace weft::dashboard

@@ -1,0 +1,46 @@
+// An answer of a language model that has ended: what was said, by which workers, and what it is
+// paid and checked by.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/protocol/serving.h"
+
+namespace weft::inference {
+
+// What workers read and drew of it, those of chains that were lost in the middle included.
+struct WorkShare {
+  PublicKey worker;
+  std::uint64_t work = 0;  // Tokens times layers.
+  friend bool operator==(const WorkShare&, const WorkShare&) = default;
+};
+// Fingerprints by the number of the answer's tokens before them.
+using Prints = std::map<std::uint32_t, ByteVector>;
+// Adds those that a worker sends of an answer of `answered` tokens so far: at most one for every 16
+// tokens and 16 more, twice of what an answer has.
+void keep_prints(Prints& prints, const std::vector<protocol::serving::Print>& told,
+                 std::size_t answered);
+
+struct AnswerEnd {
+  std::string reason;  // "eos", "stop", "length", "cancelled", "failed"; "told" of a look.
+  Error error{};       // Where failed.
+  std::uint32_t prompt_tokens = 0;
+  std::uint32_t cached_tokens = 0;  // Prompt tokens that were read for an earlier request.
+  std::uint32_t answer_tokens = 0;
+  std::uint32_t shards = 0;            // Members of the chain that began it.
+  std::uint32_t resumed = 0;           // Times that it went on behind a loss.
+  std::vector<std::string> workers{};  // Keys, in the chain's order, of the chain that ended it.
+  std::string transport{};             // "self", "relay", "webrtc", "tcp": how their hops went.
+  // What it is paid and checked by.
+  std::vector<WorkShare> work{};
+  std::vector<std::int32_t> answered{};
+  Prints prints{};
+};
+
+}  // namespace weft::inference

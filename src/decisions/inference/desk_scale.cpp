@@ -1,0 +1,83 @@
+// How many chains a model has: one at least, another where requests wait and all are full, one less
+// where fewer would do. Between the two lie a time and a share, so that demand that comes and goes
+// moves nothing.
+#include <algorithm>
+
+#include "common/base/log.h"
+#include "decisions/inference/desk.h"
+
+namespace weft::inference {
+
+namespace {
+
+constexpr Duration form_again_after =
+    std::chrono::seconds(2);  // After there was no room for a further chain.
+
+}  // namespace
+
+void Desk::form_where_needed(const std::string& name, Instant now) {
+  const auto found = models_.find(name);
+  if (found == models_.end() || now < found->second.retry) return;
+  Model& model = found->second;
+  bool has_chain = false, has_room = false;
+  ChainId retiring;
+  for (const auto& [id, chain] : chains_) {
+    if (chain.model != name) continue;
+    has_chain = true;
+    if (chain.retiring) {
+      retiring = id;
+    } else {
+      has_room |= chain.state != ChainState::ready || chain.requests.size() < capacity_of(chain);
+    }
+  }
+  if (!has_chain) {
+    (void)form(model, now);
+    return;
+  }
+  if (model.waiting.empty() || has_room) return;
+  // One that was to go is there still.
+  if (retiring) {
+    chains_.at(retiring).retiring = false;
+    model.busy = now;
+    return hand_out(name, now);
+  }
+  if (now - requests_.at(model.waiting.front()).since < settings_.grow_after) return;
+  if (!form(model, now)) model.retry = now + form_again_after;
+  model.busy = now;
+}
+
+// With less to do than a part of what one chain less could, for long enough, the chain with the
+// least to do gets no more and goes when it is done.
+void Desk::shrink(const std::string& name, Instant now) {
+  Model& model = models_.at(name);
+  std::vector<ChainId> staying, done;
+  std::size_t demand = model.waiting.size(), capacity = 0;
+  for (const auto& [id, chain] : chains_) {
+    if (chain.model != name) continue;
+    demand += chain.requests.size();
+    if (!chain.retiring) {
+      staying.push_back(id);
+      capacity += capacity_of(chain);
+    } else if (chain.requests.empty()) {
+      done.push_back(id);
+    }
+  }
+  const double fewer = staying.empty() ? 0
+                                       : static_cast<double>(capacity) *
+                                             static_cast<double>(staying.size() - 1) /
+                                             static_cast<double>(staying.size());
+  if (staying.size() < 2 || static_cast<double>(demand) > settings_.shrink_share * fewer) {
+    model.busy = now;
+  } else if (now - model.busy > settings_.shrink_after) {
+    const ChainId least = *std::ranges::min_element(
+        staying, {}, [&](ChainId id) { return chains_.at(id).requests.size(); });
+    chains_.at(least).retiring = true;
+    model.busy = now;
+    if (chains_.at(least).requests.empty()) done.push_back(least);
+    log_info("Model {} has one chain less: {} requests for {} chains.", name, demand,
+             staying.size());
+  }
+  for (const ChainId id : done) dissolve(id, now);
+}
+
+}  // namespace weft::inference

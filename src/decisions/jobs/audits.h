@@ -1,0 +1,69 @@
+// Audits and traps that are under way: leases that the scheduler does not know of, so that they
+// take no replica's place. What is wanted is the referee's (decisions/trust/referee.h); here is who
+// does it, and what has come in.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/manifest/split.h"
+#include "common/protocol/messages.h"
+#include "decisions/trust/referee.h"
+
+namespace weft::jobs {
+
+// A worker that holds one has had no other lease on the task, so that this attempt is its first.
+inline constexpr std::uint32_t extra_attempt = 1;
+// So many workers are asked before an audit is given up for a second replica.
+inline constexpr std::size_t auditors_max = 3;
+
+// A result and the receipt that covers it, in either order.
+struct Covered {
+  std::optional<protocol::TaskResult> result;
+  std::optional<Hash> claimed;
+  [[nodiscard]] bool complete() const { return result && claimed; }
+  [[nodiscard]] bool agree() const { return complete() && result->root == *claimed; }
+};
+
+struct Audit {
+  trust::AuditWanted wanted;
+  manifest::Range range;                    // What is computed again,
+  double share = 1;                         // as a share of the task.
+  std::vector<protocol::ChunkName> chunks;  // Chunks of the suspect's outputs, which it must open.
+  std::optional<protocol::Opening> opening;
+  std::set<PublicKey> asked;
+  std::optional<PublicKey> auditor;
+  Covered answer;
+  bool inspecting = false;  // All is there; the bytes are being compared.
+  bool opens = true;       // The suspect opens its commitment. Others' bytes were checked when they
+                           // came in, and need not be here any more.
+  bool verifying = false;  // The coordinator's verifier has it.
+  bool tried_verifier = false;
+  Instant deadline;
+  Instant begun;
+};
+
+// Samples that wait longer than this lag: newcomers' pay and results wait for them.
+inline constexpr auto sample_lag_max = std::chrono::minutes(10);
+
+struct TrapLease {
+  trust::Trap trap;
+  Covered answer;
+  Instant deadline;
+};
+
+struct Audits {
+  std::map<TaskId, Audit> open;
+  std::map<std::pair<PublicKey, TaskId>, TrapLease> traps;
+};
+
+// The chunks of a task's outputs that hold part of `range`: at most protocol::opened_chunks_max,
+// evenly spread where there are more.
+[[nodiscard]] std::vector<protocol::ChunkName> chunks_to_open(const manifest::Manifest& manifest,
+                                                              std::uint32_t index,
+                                                              manifest::Range range);
+
+}  // namespace weft::jobs

@@ -1,0 +1,120 @@
+// What the core lets other threads know: the manifests of running jobs, the tokens of connected
+// workers, and which clients hold credits. The core writes; the threads that check messages and
+// uploads read.
+//
+// Threading: any.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "common/base/guarded.h"
+#include "decisions/jobs/events.h"
+
+namespace weft::jobs {
+
+class Book {
+ public:
+  using Manifest = std::shared_ptr<const manifest::Manifest>;
+
+  void add_job(const JobId& job, Manifest manifest) {
+    jobs_.with([&](auto& jobs) { jobs[job] = std::move(manifest); });
+  }
+  void remove_job(const JobId& job) {
+    const Manifest ended = manifest(job);
+    jobs_.with([&](auto& jobs) { jobs.erase(job); });
+    leases_.with([&](auto& leases) { leases.erase(job); });
+    if (ended && ended_) ended_(*ended);
+  }
+  // A part that keeps something for running jobs is told of their ends, on the core's thread. Set
+  // before the core runs.
+  void when_ended(std::function<void(const manifest::Manifest&)> ended) {
+    ended_ = std::move(ended);
+  }
+  // Null for a job that does not run.
+  [[nodiscard]] Manifest manifest(const JobId& job) const {
+    return jobs_.with([&](const auto& jobs) {
+      const auto found = jobs.find(job);
+      return found == jobs.end() ? nullptr : found->second;
+    });
+  }
+
+  void add_token(std::string token, const PublicKey& worker) {
+    tokens_.with([&](auto& tokens) { tokens.insert_or_assign(std::move(token), worker); });
+  }
+  void remove_token(const std::string& token) {
+    tokens_.with([&](auto& tokens) { tokens.erase(token); });
+  }
+  // A lease lets its worker store so many bytes more: once, however often the worker shows it.
+  void allow_upload(const PublicKey& worker, const TaskId& task, std::uint32_t attempt,
+                    std::uint64_t bytes) {
+    const bool is_new = leases_.with([&](auto& leases) {
+      return leases[task.job].insert({worker, task.index, attempt}).second;
+    });
+    if (!is_new) return;
+    uploads_.with([&](auto& uploads) {
+      if (uploads.size() >= uploaders_max && !uploads.contains(worker)) uploads.clear();
+      uploads[worker] += bytes;
+    });
+  }
+  // Takes them from what its leases allow; false where that is less.
+  [[nodiscard]] bool take_upload(const PublicKey& worker, std::uint64_t bytes) {
+    return uploads_.with([&](auto& uploads) {
+      const auto found = uploads.find(worker);
+      if (found == uploads.end() || found->second < bytes) return false;
+      found->second -= bytes;
+      return true;
+    });
+  }
+  // The connected worker whose token it is.
+  [[nodiscard]] std::optional<PublicKey> worker_of(std::string_view token) const {
+    return tokens_.with([&](const auto& tokens) {
+      const auto found = tokens.find(std::string(token));
+      return found == tokens.end() ? std::nullopt : std::optional(found->second);
+    });
+  }
+
+  // Until when a convicted worker serves no models.
+  void bar(const PublicKey& worker, UnixMillis until) {
+    barred_.with([&](auto& workers) { workers[worker] = until; });
+  }
+  [[nodiscard]] bool is_barred(const PublicKey& worker, UnixMillis now) const {
+    return barred_.with([&](const auto& workers) {
+      const auto found = workers.find(worker);
+      return found != workers.end() && now < found->second;
+    });
+  }
+
+  void set_funded(const PublicKey& client, bool funded) {
+    funded_.with([&](auto& clients) {
+      if (funded) {
+        clients.insert(client);
+      } else {
+        clients.erase(client);
+      }
+    });
+  }
+  [[nodiscard]] bool is_funded(const PublicKey& client) const {
+    return funded_.with([&](const auto& clients) { return clients.contains(client); });
+  }
+
+ private:
+  std::function<void(const manifest::Manifest&)> ended_;
+  Guarded<std::unordered_map<JobId, Manifest>> jobs_;
+  Guarded<std::unordered_map<std::string, PublicKey>> tokens_;
+  static constexpr std::size_t uploaders_max = 65'536;
+  using Shown = std::tuple<PublicKey, std::uint32_t, std::uint32_t>;  // Worker, index, attempt.
+  Guarded<std::unordered_map<JobId, std::set<Shown>>> leases_;
+  Guarded<std::unordered_map<PublicKey, std::uint64_t>> uploads_;
+  Guarded<std::unordered_set<PublicKey>> funded_;
+  Guarded<std::unordered_map<PublicKey, UnixMillis>> barred_;
+};
+
+}  // namespace weft::jobs

@@ -1,0 +1,246 @@
+// The core decides by its events alone: what is stored, which blobs are there and which ids are new
+// comes with them, and nothing else of the coordinator is linked here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "decisions/jobs/test_core.h"
+#include "decisions/ledger/answer_pay.h"
+
+namespace weft::jobs {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+ByteVector counted_from(std::uint32_t first, std::uint32_t count) {
+  ByteVector bytes;
+  for (std::uint32_t i = first; i < first + count; ++i) append_le(bytes, i);
+  return bytes;
+}
+
+TEST(CoreAlone, RunsAJobFromItsSubmissionToItsPay) {
+  CoreAlone alone;
+  alone.arrive(1);
+  const auto submission = CoreAlone::submission(count_manifest(2, 1));
+  const auto submitted = alone.submit(submission);
+  ASSERT_TRUE(submitted.has_value()) << submitted.error().message;
+  EXPECT_EQ(submitted->id, submission.id.text()) << "the id came with the event";
+
+  std::size_t done = 0;
+  for (int round = 0; round < 4 && done < 2; ++round) {
+    const auto leases = alone.told<protocol::Lease>(1);
+    for (std::size_t i = done; i < leases.size(); ++i) {
+      for (const auto& task : leases[i].tasks)
+        alone.deliver(1, leases[i], task, counted_from(task.first, task.count));
+    }
+    done = leases.size();
+    alone.pass(std::chrono::seconds(1));
+  }
+  ASSERT_THAT(alone.joins, SizeIs(1));
+  EXPECT_THAT(alone.stored.tasks, SizeIs(2));
+  const ByteVector whole = counted_from(0, 8);
+  alone.core().joined(submission.id,
+                      std::vector<store::OutputBlob>{{crypto::sha256(whole), whole.size()}},
+                      alone.now);
+  alone.run();
+
+  ASSERT_FALSE(alone.stored.job_updates.empty());
+  const auto& end = alone.stored.job_updates.back().end;
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->state, store::JobState::done);
+  EXPECT_EQ(alone.core().balance_now(ledger::Account::escrow(submission.id)), 0);
+  const OwnerId paid = OwnerId::of_first(CoreAlone::worker(1));
+  EXPECT_GT(alone.core().balance_now(ledger::Account::owner(paid)) +
+                alone.core().balance_now(ledger::Account::granted(paid)),
+            0);
+  // What receipts sign is kept with the first of their results that counts.
+  ASSERT_THAT(alone.stored.receipts, SizeIs(2));
+  ASSERT_THAT(alone.kept, SizeIs(2));
+  EXPECT_EQ(crypto::sha256(alone.kept[0]), alone.stored.receipts[0].digest);
+}
+
+TEST(CoreAlone, GivesTheStoredJobOfANonceAgain) {
+  const auto submission = CoreAlone::submission(count_manifest(2, 1));
+  store::Job row{.id = submission.id,
+                 .client = submission.client,
+                 .name = "count",
+                 .manifest = {},
+                 .manifest_hash = submission.manifest_hash,
+                 .tasks = 2,
+                 .budget = 77,
+                 .state = store::JobState::done,
+                 .reason = {},
+                 .root = {},
+                 .outputs = {}};
+  CoreAlone alone;
+  auto again = submission;
+  again.id.bytes[0] = 200;
+  again.known = row;
+  const auto answer = alone.submit(again);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->id, row.id.text());
+  EXPECT_EQ(answer->state, "done");
+  EXPECT_EQ(answer->escrow, 77);
+
+  again.manifest_hash.bytes[0] ^= 1;
+  EXPECT_EQ(alone.submit(again).error().code, ErrorCode::already_exists);
+  EXPECT_THAT(alone.stored.jobs, IsEmpty());
+}
+
+// Both were looked up before the first was stored.
+TEST(CoreAlone, TakesOneNonceOnceThoughNeitherWasStoredWhenItWasLookedUp) {
+  CoreAlone alone;
+  auto first = CoreAlone::submission(count_manifest(2, 1));
+  auto second = first;
+  second.id.bytes[0] = 200;
+  ASSERT_TRUE(alone.submit(first).has_value());
+
+  const auto answer = alone.submit(second);
+
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->id, first.id.text());
+  EXPECT_THAT(alone.stored.jobs, SizeIs(1));
+  EXPECT_THAT(alone.stored.nonces, SizeIs(1));
+}
+
+TEST(CoreAlone, KnowsOfAnEndedJobWhatItIsTold) {
+  CoreAlone alone;
+  std::optional<Result<protocol::api::Submitted>> answer;
+  const auto cancel = [&](const Cancellation& wanted) {
+    alone.core().cancel(wanted, alone.now, [&](auto result) { answer = std::move(result); });
+    alone.run();
+  };
+  cancel({.job = {}, .client = CoreAlone::worker(9)});
+  EXPECT_EQ(answer->error().code, ErrorCode::not_found);
+
+  store::Job row;
+  row.client = CoreAlone::worker(9);
+  row.state = store::JobState::failed;
+  cancel({.job = {}, .client = CoreAlone::worker(9), .stored = row});
+  ASSERT_TRUE(answer->has_value());
+  EXPECT_EQ((*answer)->state, "failed") << "it stays as it is";
+  cancel({.job = {}, .client = CoreAlone::worker(8), .stored = row});
+  EXPECT_EQ(answer->error().code, ErrorCode::permission_denied);
+  EXPECT_TRUE(alone.stored.job_updates.empty());
+}
+
+TEST(CoreAlone, KeepsAStateThatIsThereAndNoOther) {
+  CoreAlone alone;
+  alone.arrive(1);
+  ASSERT_TRUE(alone.submit(CoreAlone::submission(count_manifest(1, 1))).has_value());
+  const auto leases = alone.told<protocol::Lease>(1);
+  ASSERT_THAT(leases, SizeIs(1));
+  SavedState saved{.session = SessionId(1), .told = {}, .is_stored = false};
+  saved.told = {.task = {.job = leases[0].job, .index = 0},
+                .attempt = leases[0].tasks[0].attempt,
+                .blob = crypto::sha256(as_bytes(std::string_view("state"))),
+                .bytes = 5,
+                .done = 3,
+                .of = 10};
+
+  alone.core().checkpointed(saved, alone.now);
+  alone.run();
+  EXPECT_THAT(alone.stored.checkpoints, IsEmpty());
+  EXPECT_THAT(alone.forgotten, IsEmpty()) << "it may be other data, which nothing removes";
+
+  saved.is_stored = true;
+  alone.core().checkpointed(saved, alone.now);
+  alone.run();
+  ASSERT_THAT(alone.stored.checkpoints, SizeIs(1));
+  EXPECT_EQ(alone.stored.checkpoints[0].row.blob, saved.told.blob);
+  EXPECT_EQ(alone.stored.checkpoints[0].row.worker, CoreAlone::worker(1));
+  EXPECT_THAT(alone.core().checkpoints(), ElementsAre(saved.told.blob));
+
+  alone.core().forget_stray(saved.told.task, saved.told.blob);  // It has a name.
+  alone.run();
+  EXPECT_THAT(alone.forgotten, IsEmpty());
+}
+
+// What was compared before the restart is not stored; whether it agrees is looked up again.
+TEST(CoreAlone, TakesUpReplicasThatDifferByTheAgreementThatItIsGiven) {
+  std::string text = count_manifest(1, 2);
+  const std::string_view exact = R"("compare":"exact")";
+  text.replace(text.find(exact), exact.size(), R"("compare":{"absolute":0.5,"relative":0})");
+  const std::string_view integers = R"("type":"u32")";
+  text.replace(text.find(integers), integers.size(), R"("type":"f32")");
+  for (const bool agrees : {true, false}) {
+    const auto submission = CoreAlone::submission(text);
+    const TaskId task{.job = submission.id, .index = 0};
+    Restored restored;
+    restored.rows.jobs.push_back({.id = submission.id,
+                                  .client = submission.client,
+                                  .name = "count",
+                                  .manifest = submission.manifest_text,
+                                  .manifest_hash = submission.manifest_hash,
+                                  .tasks = 1,
+                                  .budget = 1000,
+                                  .price = 100,
+                                  .units = 1,
+                                  .reference_seconds_per_workgroup = 1e-6,
+                                  .reason = {},
+                                  .root = {},
+                                  .outputs = {}});
+    restored.rows.balances = {{ledger::Account::mint(), -1000},
+                              {ledger::Account::escrow(submission.id), 1000}};
+    std::array<Hash, 2> roots;
+    for (std::uint8_t i = 0; i < 2; ++i) {
+      roots[i].bytes[0] = i;
+      restored.rows.replicas.push_back({.task = task,
+                                        .worker = CoreAlone::worker(i + 1),
+                                        .attempt = 1,
+                                        .root = roots[i],
+                                        .outputs = {},
+                                        .receipt = {}});
+    }
+    restored.agreements = {{.task = task, .a = roots[1], .b = roots[0], .agrees = agrees}};
+
+    CoreAlone alone(std::move(restored));
+
+    EXPECT_THAT(alone.stored.tasks, SizeIs(agrees ? 1 : 0)) << agrees;
+  }
+}
+
+TEST(CoreAlone, GivesBackWhatWasSetAsideForAnAnswerThatACrashBrokeOff) {
+  const OwnerId client = OwnerId::of_first(CoreAlone::worker(9));
+  JobId id;
+  id.bytes[0] = 3;
+  Restored restored;
+  restored.rows.balances = {{ledger::Account::mint(), -500}, {ledger::Account::escrow(id), 500}};
+  restored.answers = {{.id = id, .client = client}};
+
+  CoreAlone alone(std::move(restored));
+
+  EXPECT_EQ(alone.core().balance_now(ledger::Account::owner(client)), 500);
+  EXPECT_EQ(alone.core().balance_now(ledger::Account::escrow(id)), 0);
+  EXPECT_THAT(alone.stored.transactions, SizeIs(1));
+}
+
+TEST(CoreAlone, NamesAnswersAsItIsTold) {
+  CoreAlone alone;
+  billing::AnswerOrder order{.key = {}, .model = "tiny", .ids = {}};
+  order.ids = {JobId{}, JobId{}};
+  order.ids[1].bytes[0] = 1;
+  std::optional<billing::AnswerAdmission> admitted;
+  alone.core().admit_answers(order, alone.now, [&](const Result<billing::AnswerAdmission>& answer) {
+    admitted = *answer;
+  });
+  alone.run();
+  ASSERT_TRUE(admitted.has_value());
+  ASSERT_TRUE(admitted->refused.has_value()) << "an unknown key";
+
+  billing::ApiKey key{
+      .id = "0123456789abcdef", .name = "test", .hash = {}, .owner = CoreAlone::worker(9)};
+  key.hash.bytes[0] = 1;
+  alone.core().add_key(key, billing::KeyMaker::client, 0, alone.now, [](const auto&) {});
+  order.key = key.hash;
+  alone.core().admit_answers(order, alone.now, [&](const Result<billing::AnswerAdmission>& answer) {
+    admitted = *answer;
+  });
+  alone.run();
+  EXPECT_FALSE(admitted->refused.has_value());
+  EXPECT_EQ(admitted->answers, order.ids);
+}
+
+}  // namespace
+}  // namespace weft::jobs

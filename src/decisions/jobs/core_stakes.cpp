@@ -1,0 +1,76 @@
+// Stakes that workers put down and take back themselves.
+#include <algorithm>
+
+#include "decisions/jobs/core_state.h"
+
+namespace weft::jobs {
+
+MicroCredits Core::State::stake_at_risk(const PublicKey& wallet) const {
+  MicroCredits sum = 0;
+  for (const auto& device : owners.devices(owner_of(wallet))) {
+    const auto risk = answers.at_risk.find(device.key);
+    sum += trust.stakes().locked(device.key) + (risk == answers.at_risk.end() ? 0 : risk->second);
+  }
+  return sum;
+}
+
+MicroCredits Core::State::free_of_answers(const PublicKey& wallet) const {
+  return ledger.balance(ledger::Account::stake(owner_of(wallet))) - stake_at_risk(wallet) +
+         trust.stakes().locked(wallet);
+}
+
+StakeView Core::State::stake_view(const PublicKey& wallet, UnixMillis now) const {
+  return {.wallet = wallet,
+          .staked = ledger.balance(ledger::Account::stake(owner_of(wallet))),
+          .at_risk = stake_at_risk(wallet),
+          .spendable = ledger.spendable(owner_of(wallet)),
+          .reputation = trust.book().reputation(wallet, now),
+          .established = trust.established(wallet, now),
+          .suspended_until = trust.book().suspended(wallet, now)
+                                 ? trust.book().record(wallet).suspended_until
+                                 : 0};
+}
+
+void Core::show_stake(const PublicKey& wallet, Moment now, Answer<StakeView> answer) {
+  State& state = *state_;
+  state.effect(
+      [answer = std::move(answer), view = state.stake_view(wallet, now.unix)] { answer(view); });
+}
+
+void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answer) {
+  State& state = *state_;
+  const auto reply = [&](Result<StakeView> result) {
+    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
+  };
+  if (!state.settings.stakes_open)
+    return reply(fail(ErrorCode::permission_denied,
+                      "This coordinator takes no stakes by hand (`weft serve --stakes` does)."));
+  if (move.amount <= 0)
+    return reply(fail(ErrorCode::invalid_argument, "The amount must be more than nothing."));
+  if (auto may = state.owners.may_act(move.wallet, ledger::Owners::Wants::spending); !may)
+    return reply(pass(std::move(may)));
+  const OwnerId owner = state.owner_of(move.wallet);
+  auto transaction = move.deposit ? ledger::deposit_stake(owner, move.amount, move.number)
+                                  : ledger::withdraw_stake(owner, move.amount, move.number);
+  if (!move.deposit && !state.ledger.knows(transaction.key)) {
+    const MicroCredits held = state.ledger.balance(ledger::Account::stake(owner));
+    const MicroCredits free = std::max<MicroCredits>(held - state.stake_at_risk(move.wallet), 0);
+    if (move.amount > free)
+      return reply(fail(ErrorCode::insufficient_funds,
+                        "{:.6f} credits are staked and {:.6f} of them are free; the others are at "
+                        "risk for work that is not decided.",
+                        static_cast<double>(held) / 1e6, static_cast<double>(free) / 1e6));
+  }
+  const ledger::Funds has = state.ledger.spendable(owner);
+  if (move.deposit && !state.ledger.knows(transaction.key) && move.amount > has.free)
+    return reply(fail(ErrorCode::insufficient_funds,
+                      "The balance is {:.6f} credits, less than {:.6f}; {:.6f} granted credits "
+                      "cannot be staked.",
+                      static_cast<double>(has.free) / 1e6, static_cast<double>(move.amount) / 1e6,
+                      static_cast<double>(has.granted) / 1e6));
+  if (auto moved = state.move_money(std::move(transaction), now); !moved)
+    return reply(pass(std::move(moved)));
+  reply(state.stake_view(move.wallet, now.unix));
+}
+
+}  // namespace weft::jobs

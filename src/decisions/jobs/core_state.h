@@ -1,0 +1,387 @@
+// The core's inside, shared by the core_*.cpp files. Private to them.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "decisions/billing/answers.h"
+#include "decisions/dashboard/watch_board.h"
+#include "decisions/jobs/audits.h"
+#include "decisions/jobs/core.h"
+#include "decisions/jobs/coverings.h"
+#include "decisions/jobs/held_pay.h"
+#include "decisions/ledger/answer_pay.h"
+#include "decisions/ledger/ledger.h"
+#include "decisions/ledger/owners.h"
+#include "decisions/scheduler/scheduler.h"
+#include "decisions/trust/referee.h"
+
+namespace weft::jobs {
+
+// What a worker handed in for a task that is not settled yet.
+struct Delivered {
+  protocol::TaskResult result;
+  UnixMillis arrived = 0;
+  bool counted = false;  // Covered by a receipt, and stored.
+};
+
+// What is needed of an accepted task until its job is joined; the rest of it is in the store.
+struct Settled {
+  Hash root;
+  std::vector<store::OutputBlob> outputs;
+};
+
+struct RunningJob {
+  store::Job row;  // Without the manifest's text, which is in the store.
+  OwnerId owner;   // Its client's owner when it began to run: whose room it takes.
+  Book::Manifest manifest;
+  std::vector<std::unique_ptr<const Settled>> accepted;  // By index; null: the task is open.
+  std::uint32_t accepted_count = 0;
+  std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // By index of an open task.
+  std::map<std::uint32_t, std::set<PublicKey>> leased;                // The same; for views.
+  std::map<std::uint32_t, std::map<std::pair<Hash, Hash>, bool>>
+      compared;  // Whether two roots of a task agree within the tolerance.
+  // A worker that audited an open task and agreed or accused, to be told and paid when it is
+  // accepted.
+  struct Auditor {
+    PublicKey worker;
+    double share = 1;  // Share of the task.
+    bool accuser = false;
+  };
+  std::map<std::uint32_t, Auditor> auditors;
+  // States of open tasks, by index, and by whose they are.
+  struct Kept {
+    Hash blob;
+    std::uint64_t bytes = 0;
+    std::uint32_t done = 0;
+    std::uint32_t of = 1;
+  };
+  std::map<std::uint32_t, std::map<PublicKey, Kept>> checkpoints;
+  bool refereed = false;  // The referee is told of first leases: it decides about replicas, or
+                          // audits are wanted.
+  bool joining = false;   // All tasks are accepted.
+  // For watchers, of open tasks.
+  std::map<std::uint32_t, Instant> leased_since;
+  std::set<std::uint32_t> refused;  // A result was; they are computed once more.
+  std::uint32_t refusals = 0;
+};
+
+struct ConnectedWorker {
+  SessionId session{};
+  protocol::Hello hello;
+  std::string blob_token;
+  UnixMillis since = 0;
+  Coverings coverings;
+  std::set<TaskId> undecided;  // Its results that wait for a check.
+  std::uint32_t waiting = 0;   // Messages to it that wait for a commit, other than verdicts.
+};
+
+struct Counters {
+  std::uint64_t jobs_submitted = 0;
+  std::uint64_t jobs_done = 0;
+  std::uint64_t jobs_failed = 0;
+  std::uint64_t jobs_cancelled = 0;
+  std::uint64_t tasks_accepted = 0;
+  std::uint64_t replicas_counted = 0;
+  std::uint64_t results_refused = 0;
+  std::uint64_t leases_granted = 0;
+  std::uint64_t leases_lost = 0;
+  std::uint64_t workers_arrived = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t audits = 0;
+  std::uint64_t audits_differ = 0;
+  std::uint64_t traps = 0;
+  std::uint64_t convictions = 0;
+  std::uint64_t lags = 0;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t resumed = 0;
+};
+
+// The workers that decided a dispute besides those that the job pays.
+struct Jury {
+  struct Member {
+    PublicKey worker;
+    std::uint32_t attempt = 0;
+    MicroCredits pay = 0;
+  };
+  TaskId task;
+  std::vector<Member> members;
+};
+
+struct Core::State final : dashboard::WatchSource {
+  State(Parts given, CoreSettings chosen)
+      : parts(given),
+        settings(std::move(chosen)),
+        scheduler(settings.scheduler),
+        trust(settings.referee, settings.secret) {
+    trust.admissions().set_owners(
+        [this](const PublicKey& worker) { return PublicKey{{owner_of(worker).bytes}}; });
+  }
+
+  Parts parts;
+  CoreSettings settings;
+  scheduler::Scheduler scheduler;
+  trust::Referee trust;
+  ledger::Ledger ledger;
+  ledger::Owners owners;
+  Audits audits;
+  billing::Answers answers;
+  std::vector<JobId>
+      complete;              // All their tasks are accepted, by rulings that are being carried out.
+  std::vector<Jury> juries;  // To be paid when what the dispute took from its losers is there.
+  std::set<std::pair<UnixMillis, PublicKey>> suspensions;  // Workers that were here: until when.
+  UnixMillis unix_now = 0;  // Time of the latest event; what is suspended until then.
+  Instant at_now{};
+  Instant samples_looked{}, samples_warned{};
+  std::set<PublicKey> staked;          // Devices whose owner has a stake.
+  std::unordered_set<OwnerId> funded;  // Owners that can spend something.
+
+  std::unordered_map<JobId, RunningJob> jobs;  // Looked up only.
+  std::size_t tasks_open = 0;
+  struct ClientLoad {
+    std::size_t jobs = 0;
+    std::uint64_t tasks = 0;
+  };
+  std::map<OwnerId, ClientLoad> loads;  // By owner with running jobs.
+  // core_admission.cpp
+  // Whether jobs of the client's owner may become one more.
+  [[nodiscard]] Result<> room_for(const PublicKey& client, std::uint64_t tasks) const;
+  void count_load(const OwnerId& owner, std::uint64_t tasks, bool begins);
+  std::map<PublicKey, ConnectedWorker> workers;
+  std::unordered_map<SessionId, PublicKey> keys;  // Connected workers.
+  std::deque<protocol::api::Worker> departed;
+  // Submissions taken since the start whose nonce may not have been durable yet when another one
+  // was looked up for an event that still waits. Older ones are in the store.
+  struct Taken {
+    protocol::api::Submitted answer;
+    Hash manifest_hash;
+  };
+  std::map<std::pair<PublicKey, store::SubmitNonce>, Taken> nonces;
+  std::deque<std::pair<PublicKey, store::SubmitNonce>> nonces_order;
+  std::unordered_set<OwnerId>
+      granted;  // Owners whose grant was looked at since the start; the ledger knows them all.
+  Counters counters;
+  dashboard::WatchBoard board;
+
+  // What the events since the last flush decided, and what follows from it.
+  store::Batch batch;
+  std::vector<std::function<void()>> effects;
+  // Flushes on their way to the disk, oldest first. Effects go out in order.
+  struct Flight {
+    std::uint64_t number = 0;
+    bool durable = false;
+    std::vector<std::function<void()>> effects;
+  };
+  std::deque<Flight> flights;
+  std::uint64_t flight_next = 1;
+  bool broken = false;  // A commit failed: nothing goes out any more.
+
+  // core.cpp
+  void effect(std::function<void()> work) { effects.push_back(std::move(work)); }
+  // When what it tells is durable.
+  void send(const PublicKey& worker, protocol::CoordinatorMessage message);
+  // At once, unless others to this worker still wait: what acknowledges nothing. Leases are
+  // forgotten by a crash anyway.
+  void send_early(const PublicKey& worker, protocol::CoordinatorMessage message);
+  void land();
+  void decide(Moment now);
+  void act(scheduler::Decision decision, Moment now);
+
+  // core_jobs.cpp
+  void add_running(RunningJob job, Moment now, std::span<const scheduler::TaskProgress> progress);
+  void start_join(RunningJob& job, Moment now);
+  void end_job(const JobId& id, store::JobUpdate::End end, Moment now);
+  [[nodiscard]] trust::JobTerms terms_of(const Book::Manifest& manifest);
+
+  // core_workers.cpp
+  [[nodiscard]] ConnectedWorker* worker_of(SessionId session);
+  void disconnect(const PublicKey& key, Moment now);
+  // What the scheduler makes of it: its level, its suspension, how many leases it may hold.
+  void refresh(const PublicKey& worker, Moment now);
+  // Suspensions that are over.
+  void end_suspensions(Moment now);
+  void decided(const TaskId& task, const PublicKey& worker, Moment now);
+
+  // core_results.cpp
+  void act(const std::vector<trust::Ruling>& rulings, Moment now);
+  void act(const trust::Ruling& ruling, Moment now);
+  void count(const trust::Counted& counted, Moment now);
+  static constexpr std::uint32_t newcomer_slots_max = 1024;
+  void accept(const trust::Accepted& accepted, Moment now);
+  void turn_down(const trust::Refused& refused, Moment now);
+  void verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker,
+               std::optional<MicroCredits> paid, std::string reason);
+  void store_reputation(const PublicKey& worker);
+  void store_receipt(Covering& covering);
+
+  // core_compare.cpp
+  // Whether the result is being compared first: compared() hands it to trust then.
+  bool compare_first(const RunningJob& job, const PublicKey& worker,
+                     const protocol::TaskResult& result);
+  [[nodiscard]] bool agree(const TaskId& task, const Hash& a, const Hash& b);
+
+  // core_audits.cpp
+  [[nodiscard]] MicroCredits replica_value(
+      const RunningJob& job) const;  // 0 before the canary has passed.
+  void tell_leased(const JobId& job, const PublicKey& worker,
+                   std::span<const protocol::LeasedTask> tasks, Moment now);
+  void start_audit(const trust::AuditWanted& wanted, Moment now);
+  void verify(Audit& audit);
+  void lease_audit(Audit& audit, Moment now);
+  // Those that wait for an auditor.
+  void lease_waiting_audits(Moment now);
+  // Results of workers that are not trusted, which wait for a check.
+  struct Samples {
+    std::size_t waiting = 0;
+    Duration oldest{};
+  };
+  [[nodiscard]] Samples samples() const;
+  void warn_of_lag(Moment now);
+  void measure_canary(const JobId& job);
+  void lease_extra(const PublicKey& worker, const TaskId& task, manifest::Range range);
+  void audit_again(const TaskId& task, Moment now);
+  void audit_ends(const TaskId& task, trust::AuditOutcome outcome, Moment now);
+  void inspect_if_complete(Audit& audit);
+  void lease_trap(const PublicKey& worker, const trust::Trap& trap, Moment now);
+  void spring_if_complete(const PublicKey& worker, const TaskId& task, Moment now);
+  // Whether it was an audit's or a trap's.
+  bool extra_result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
+  void extra_claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
+  bool extra_failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);
+  void extras_of_gone(const PublicKey& worker, Moment now);
+  void extras_of_ended(const JobId& job);
+  void expire_extras(Moment now);
+  [[nodiscard]] std::optional<Instant> extras_deadline() const;
+
+  // core_checkpoints.cpp
+  void restore_checkpoints(std::span<const store::Checkpoint> rows);
+  void drop_checkpoint(const TaskId& task, const PublicKey& worker);
+  // From a state that `from` has kept. What a newcomer kept may be anything: a trusted worker that
+  // went on from it would vouch for it.
+  [[nodiscard]] bool others_may_go_on(const RunningJob& job, const PublicKey& from) const;
+  void add_resume_points(protocol::Lease& lease, const PublicKey& worker);
+  void add_client(protocol::Lease& lease, const PublicKey& worker) const;
+  void forget_checkpoints(RunningJob& job, std::uint32_t index);
+  void forget_checkpoints(RunningJob& job);
+  // The share that the worker says it resumed: never more than it could have had, which is its own
+  // state if it may not continue from another's.
+  [[nodiscard]] double resumed_share(const protocol::TaskResult& result,
+                                     const PublicKey& worker) const;
+
+  // core_weights.cpp
+  [[nodiscard]] Result<> restore_weights(std::span<const store::ClientWeight> rows);
+  [[nodiscard]] double weight_of(const PublicKey& client) const;
+  [[nodiscard]] protocol::api::Client client_view(const PublicKey& client,
+                                                  const scheduler::ClientShare& share) const;
+  std::map<PublicKey, ClientWeight> weights;  // Set at run time.
+
+  // core_presence.cpp
+  void restore_presence(std::span<const store::Presence> rows);
+  void store_presence(Moment now);
+  std::optional<Instant> presence_stored;  // When that of all connected workers was stored.
+
+  // core_standing.cpp
+  void restore_standings(std::span<const store::Standing> rows);
+  void store_standings(Moment now);
+  [[nodiscard]] bool a_worker_works_alone(Moment now) const;
+  void convict(const trust::Convicted& convicted, Moment now);
+  void pay_juries(Moment now);
+  // What could be paid.
+  MicroCredits pay_from_platform(const TaskId& task, const PublicKey& worker, MicroCredits amount,
+                                 std::string_view what, Moment now);
+
+  // core_answers.cpp
+  void store_key(const billing::ApiKey& key);
+  [[nodiscard]] Result<> restore_answers(const Restored& restored, Moment now);
+  bool move_answer_money(ledger::Transaction transaction, Moment now);
+  [[nodiscard]] trust::CheckRates answer_rates(const PublicKey& worker, Moment now) const;
+  [[nodiscard]] bool audit_is_due(const billing::AnswerId& id, billing::OpenAnswer& open,
+                                  Moment now);
+  void ask_audit(const billing::AnswerId& id, Moment now);
+  [[nodiscard]] trust::Level answer_level(const PublicKey& worker, UnixMillis now) const;
+  void judge_answer(const billing::AnswerId& id, std::int64_t lead, Moment now);
+  [[nodiscard]] std::vector<ledger::AnswerWork> paid_work(const billing::OpenAnswer& open) const;
+  void end_answer(const billing::AnswerId& id, MicroCredits due, std::string_view why, Moment now);
+  void forget_answer(const billing::AnswerId& id);
+  void bar_server(const PublicKey& worker, Moment now);
+
+  // core_stakes.cpp
+  [[nodiscard]] MicroCredits stake_at_risk(const PublicKey& wallet) const;
+  // The part of the owner's stake that is not at risk for answers or by another of its
+  // devices: tasks of this one may lock it.
+  [[nodiscard]] MicroCredits free_of_answers(const PublicKey& wallet) const;
+  [[nodiscard]] StakeView stake_view(const PublicKey& wallet, UnixMillis now) const;
+
+  // core_held.cpp
+  HeldPays held_pays;
+  std::uint64_t held_moves = 0;  // Numbers transactions of it.
+  [[nodiscard]] bool holds_pay_of(const PublicKey& worker) const;
+  void move_held(ledger::Transaction transaction, std::string_view what,
+                 const HeldPays::Entry& held, Moment now);
+  void free_held_pay(Moment now);
+  void forfeit_held_pay(const PublicKey& worker, Moment now);
+  void restore_held_pay(std::span<const ledger::Entry> balances, Moment now);
+
+  // core_payments.cpp
+  [[nodiscard]] OwnerId owner_of(const PublicKey& key) const { return owners.owner_of(key); }
+  // core_owners.cpp
+  [[nodiscard]] OwnerView owner_view(const PublicKey& device) const;
+  // Whether nothing of the key's own is left, so that it may become another owner's device.
+  [[nodiscard]] Result<> is_unused(const PublicKey& key) const;
+  // What the owner of a worker or client can spend.
+  [[nodiscard]] MicroCredits spendable(const PublicKey& key) const {
+    return ledger.spendable(owner_of(key)).total();
+  }
+  // And of what it has earned, what is not free yet.
+  [[nodiscard]] MicroCredits held_pay(const PublicKey& key) const {
+    return ledger.held(owner_of(key)).total();
+  }
+  // The owner's grant, where it has not had it.
+  [[nodiscard]] Result<> fund(const OwnerId& owner, Moment now);
+  // Lets others know what the owner's balances mean: whether it can spend, whether it has a stake.
+  void note_balances(const OwnerId& owner);
+  [[nodiscard]] Result<> open_escrow(const JobId& job, const PublicKey& client, MicroCredits budget,
+                                     Moment now);
+  // What each agreeing worker got, and who audited the task.
+  struct Paid {
+    MicroCredits each = 0;
+    MicroCredits auditor = 0;
+  };
+  [[nodiscard]] MicroCredits audit_pay(const RunningJob& job, std::uint32_t index,
+                                       const ledger::TaskPay& pay, std::size_t agreeing) const;
+  // The part of a worker's pay that goes into its owner's stake.
+  [[nodiscard]] MicroCredits part_for_stake(const OwnerId& owner, MicroCredits each) const;
+  // Once it is known; a job shows it from then on.
+  void set_price(RunningJob& job, const scheduler::Estimate& estimate);
+  Paid pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now);
+  void close_escrow(const RunningJob& job, Moment now);
+  [[nodiscard]] Result<ledger::Applied> move_money(ledger::Transaction transaction, Moment now);
+
+  // core_views.cpp
+  void fill(protocol::api::Job& view) const;
+  [[nodiscard]] protocol::api::Worker view_of(const PublicKey& key,
+                                              const ConnectedWorker& worker) const;
+
+  // core_watch.cpp
+  void keep_history(Moment now);
+  void note_lease(RunningJob& job, std::uint32_t index, Moment now);
+  void note_refusal(const TaskId& task);
+  void note_acceptance(RunningJob& job, std::uint32_t index, MicroCredits paid, Moment now);
+  [[nodiscard]] std::vector<JobId> watched_jobs(std::size_t count) const override;
+  [[nodiscard]] std::size_t jobs_running() const override { return jobs.size(); }
+  [[nodiscard]] protocol::watch::Job watched_head(const JobId& id) const override;
+  [[nodiscard]] protocol::watch::TaskState watched_task(const TaskId& task) const override;
+  void each_worker(const std::function<void(const WorkerNow&)>& use) const override;
+  [[nodiscard]] protocol::watch::Worker watched_worker(const PublicKey& key) const override;
+};
+
+[[nodiscard]] std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result);
+
+}  // namespace weft::jobs

@@ -1,0 +1,122 @@
+// What happens to the coordinator's core, as plain data. Everything in here has been checked as far
+// as that needs no state: signatures fit, bytes have their hashes and roots, manifests keep every
+// rule.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/number_id.h"
+#include "common/manifest/manifest.h"
+#include "common/protocol/messages.h"
+#include "common/records/records.h"
+#include "decisions/trust/levels.h"
+
+namespace weft::jobs {
+
+// One connection of one worker.
+using SessionId = NumberId<struct SessionTag, std::uint64_t>;
+
+// The time of an event, on both clocks.
+struct Moment {
+  Instant at;
+  UnixMillis unix = 0;
+};
+
+// A job that a client signed. Its data are blobs that are stored.
+struct Submission {
+  PublicKey client;
+  store::SubmitNonce nonce{};
+  std::shared_ptr<const manifest::Manifest> manifest;
+  std::string manifest_text{};  // manifest::to_json() of it,
+  Hash manifest_hash{};         // which is this blob.
+  JobId id{};                   // Its own, if it is a new job.
+  // The stored job of the same client and nonce. Looked up before the event: a job that was taken
+  // since then is known to the core.
+  std::optional<store::Job> known{};
+};
+
+// A client wants its job to end.
+struct Cancellation {
+  JobId job;
+  PublicKey client;
+  std::optional<store::Job> stored{};  // The job, if it was stored when ingest looked.
+};
+
+// What is stored, with what is looked up about it before the core takes it up.
+struct Restored {
+  // An answer that was under way when the last process ended, and whose escrow is not empty.
+  struct Answer {
+    JobId id;
+    OwnerId client;
+  };
+  // Whether results of one task agree within its job's tolerance, of each two with different roots.
+  struct Agreement {
+    TaskId task;
+    Hash a, b;
+    bool agrees = false;
+  };
+  store::Loaded rows;
+  std::vector<Answer> answers{};
+  std::vector<Agreement> agreements{};
+};
+
+// What a client would hand in, before its shader is compiled and its data are stored.
+struct JobOffer {
+  PublicKey client;
+  store::SubmitNonce nonce{};
+  std::uint32_t tasks = 0;
+  MicroCredits budget = 0;
+};
+
+// A worker has shown that it holds its key.
+struct Arrival {
+  SessionId session{};
+  protocol::Hello hello;
+  std::string blob_token;
+  trust::Invitation invitation = trust::Invitation::none;
+};
+
+// A worker says that it has saved the state of a task.
+struct SavedState {
+  SessionId session{};
+  protocol::Checkpoint told;
+  bool is_stored = false;  // The blob is here, has that size, and is a state of that task.
+};
+
+// A result whose outputs are stored and have the root that it claims.
+struct Delivery {
+  SessionId session{};
+  PublicKey worker;
+  protocol::TaskResult result;
+};
+
+// A result that was delivered, and whether it agrees with others of its task.
+struct Comparison {
+  TaskId task;
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  Hash root;
+  std::vector<std::pair<Hash, bool>> agreements;  // With the results of these roots.
+};
+
+// A receipt whose signature fits.
+struct CoveringReceipt {
+  SessionId session{};
+  store::Receipt receipt;
+  std::vector<protocol::ReceiptItem> items;
+  ByteVector statement;  // What was signed is the SHA-256 of this, the receipt's digest.
+};
+
+// Answers one request, after everything that it tells of is durable.
+template <class T>
+using Answer = std::function<void(Result<T>)>;
+
+}  // namespace weft::jobs

@@ -1,0 +1,149 @@
+// The core alone: events in, and what it wants done out, written down. No store, no blobs, no
+// sessions; what a coordinator would look up before an event is part of the event.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/crypto/keys.h"
+#include "common/crypto/sha256.h"
+#include "common/proof/merkle.h"
+#include "decisions/jobs/core.h"
+#include "decisions/jobs/test_work.h"
+
+namespace weft::jobs {
+
+class CoreAlone : public World {
+ public:
+  static constexpr MicroCredits grant = 1'000'000'000;
+
+  explicit CoreAlone(Restored restored = {}) {
+    CoreSettings settings;
+    settings.grant = grant;
+    settings.count_levels(false);
+    core_.emplace(Core::Parts{.world = *this, .book = book_}, settings);
+    const auto taken = core_->restore(std::move(restored), now);
+    EXPECT_TRUE(taken.has_value()) << taken.error().message;
+    run();
+  }
+
+  // Decides, and lets every commit succeed at once.
+  void run() {
+    do {
+      core_->flush(now);
+      for (auto done = std::exchange(landing_, {}); auto& each : done) each({});
+    } while (!landing_.empty());
+    EXPECT_EQ(core_->ledger_sum(), 0);
+  }
+  void pass(std::chrono::milliseconds time) {
+    now.at += time;
+    now.unix += time.count();
+    run();
+  }
+
+  static Submission submission(const std::string& text, std::uint8_t nonce = 1) {
+    auto manifest = manifest::parse(text);
+    EXPECT_TRUE(manifest.has_value()) << manifest.error().message;
+    Submission made;
+    made.client.bytes[0] = 9;
+    made.nonce[0] = nonce;
+    made.manifest_text = manifest::to_json(*manifest);
+    made.manifest_hash = crypto::sha256(as_bytes(made.manifest_text));
+    made.manifest = std::make_shared<const manifest::Manifest>(std::move(*manifest));
+    made.id.bytes[0] = nonce;
+    return made;
+  }
+  Result<protocol::api::Submitted> submit(Submission submission) {
+    std::optional<Result<protocol::api::Submitted>> answer;
+    core_->submit(std::move(submission), now, [&](auto result) { answer = std::move(result); });
+    run();
+    return answer.value_or(fail(ErrorCode::unavailable, "No answer."));
+  }
+  // A native worker whose session and key have the same number.
+  void arrive(std::uint8_t number) {
+    Arrival arrival{.session = SessionId(number), .hello = {}, .blob_token = "token"};
+    arrival.hello.key = worker(number);
+    arrival.hello.slots = 4;
+    arrival.hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
+    arrival.hello.capabilities.f32_gflop_per_s = 1000;
+    core_->arrive(arrival, now);
+    run();
+  }
+  // An output and the receipt that covers it.
+  void deliver(std::uint8_t number, const protocol::Lease& lease, const protocol::LeasedTask& task,
+               const ByteVector& output) {
+    const TaskId id{.job = lease.job, .index = task.index};
+    Delivery delivery{.session = SessionId(number), .worker = worker(number), .result = {}};
+    delivery.result = {.task = id,
+                       .attempt = task.attempt,
+                       .root = proof::task_root(std::array{output}),
+                       .outputs = {{.hash = crypto::sha256(output), .bytes = output.size()}},
+                       .gpu_seconds = 0.001,
+                       .wall_seconds = 0.001};
+    const Hash root = delivery.result.root;
+    core_->deliver(delivery, now);
+    CoveringReceipt receipt{
+        .session = SessionId(number), .receipt = {}, .items = {}, .statement = {}};
+    receipt.items.push_back({.task = id, .attempt = task.attempt, .root = root});
+    receipt.statement = {number, static_cast<std::uint8_t>(task.index)};
+    receipt.receipt.digest = crypto::sha256(receipt.statement);
+    receipt.receipt.worker = worker(number);
+    core_->receipt(receipt, now);
+    run();
+  }
+
+  static PublicKey worker(std::uint8_t number) {
+    PublicKey key;
+    key.bytes[0] = number;
+    return key;
+  }
+  // The messages of one kind to one worker.
+  template <class Message>
+  std::vector<Message> told(std::uint8_t number) const {
+    std::vector<Message> found;
+    for (const auto& [session, message] : sent) {
+      if (const auto* one = std::get_if<Message>(&message); one && session == SessionId(number))
+        found.push_back(*one);
+    }
+    return found;
+  }
+  Core& core() { return *core_; }
+
+  Moment now{.at = Instant{} + std::chrono::hours(1), .unix = 1'000'000'000'000};
+  std::vector<std::pair<SessionId, protocol::CoordinatorMessage>> sent;
+  store::Batch stored;  // All batches, one after the other.
+  std::vector<ByteVector> kept;
+  std::vector<Hash> forgotten;
+  std::vector<JoinOrder> joins;
+  std::vector<CompareOrder> comparisons;
+
+  // --- World
+  void send(SessionId session, protocol::CoordinatorMessage message) override {
+    sent.emplace_back(session, std::move(message));
+  }
+  void close(SessionId, protocol::ErrorMessage) override {}
+  void keep(ByteVector bytes) override { kept.push_back(std::move(bytes)); }
+  void commit(store::Batch batch, std::function<void(Result<>)> done) override {
+    stored.merge(std::move(batch));
+    landing_.push_back(std::move(done));
+  }
+  void join(JoinOrder order) override { joins.push_back(std::move(order)); }
+  void inspect(AuditOrder) override { ADD_FAILURE() << "nothing is audited here"; }
+  void compare(CompareOrder order) override { comparisons.push_back(std::move(order)); }
+  void forget(const std::vector<Hash>& blobs) override {
+    forgotten.insert(forgotten.end(), blobs.begin(), blobs.end());
+  }
+  void fatal(const Error& error) override { ADD_FAILURE() << error.message; }
+
+ private:
+  Book book_;
+  std::optional<Core> core_;
+  std::vector<std::function<void(Result<>)>> landing_;
+};
+
+}  // namespace weft::jobs

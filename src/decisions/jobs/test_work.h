@@ -1,0 +1,101 @@
+// The job that tests run, y[i] = i, and what workers hand in for it: honest ones, and such as do
+// one thing wrong.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/format.h"
+#include "common/crypto/keys.h"
+#include "common/crypto/sha256.h"
+#include "common/proof/merkle.h"
+#include "common/proof/receipt.h"
+#include "common/protocol/codec.h"
+
+namespace weft::jobs {
+
+// `tasks` tasks of four elements each.
+inline std::string count_manifest(std::uint32_t tasks, std::uint32_t replicas,
+                                  std::string_view more = "", std::uint32_t budget = 100,
+                                  double audit = 0) {
+  return weft::format(
+      R"({{"weft":1,"kind":"wgsl","name":"count","shader":{{"inline":"fn main() {{}}"}},"entry":"main",
+    "bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{0}],"split_dim":0}}],"dispatch":[{0},1,1],
+    "split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{2},"audit":{5}}},"budget":{4}{3}}})",
+      tasks * 4, tasks, replicas, more, budget, audit);
+}
+
+// What a worker does with a task that it is leased. Each switches one thing off that an honest one
+// does.
+struct Behaviour {
+  bool wrong_byte = false;     // Other bytes, honestly hashed and signed.
+  bool wrong_root = false;     // A root that is not the bytes'.
+  bool wrong_hash = false;     // Names another hash for its bytes.
+  bool wrong_size = false;     // One element too many.
+  bool bad_signature = false;  // Signs something else.
+  bool doubled = false;        // Delivers twice, with two receipts.
+  bool receipt_first = false;  // Claims before it delivers.
+  bool silent = false;         // Takes leases and never answers.
+  bool fails = false;          // TaskFailed.
+  double gpu_seconds = 0.001;  // That it says a task took.
+  bool opens_nothing = false;  // Does not answer when its commitment is to be opened.
+  bool opens_wrong = false;    // Answers with other roots.
+  // Tasks from this index on are taken and never answered.
+  std::uint32_t answers_below = std::numeric_limits<std::uint32_t>::max();
+  // Other work than counting: the bytes of the one output of a task.
+  std::function<ByteVector(const protocol::LeasedTask&)> compute = {};
+  // Where outputs go that do not travel in the frame; empty: they do.
+  std::function<void(ByteSpan)> put = {};
+};
+
+struct Handed {
+  std::string frame;
+  ByteVector bytes;
+  protocol::Receipt receipt;
+};
+inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key,
+                      const protocol::Challenge& challenge, const JobId& job,
+                      const protocol::LeasedTask& task) {
+  const TaskId id{.job = job, .index = task.index};
+  ByteVector bytes;
+  if (behaviour.compute) {
+    bytes = behaviour.compute(task);
+  } else {
+    for (std::uint32_t i = task.first; i < task.first + task.count + (behaviour.wrong_size ? 1 : 0);
+         ++i)
+      append_le(bytes, i);
+  }
+  if (behaviour.wrong_byte) bytes[0] ^= 0x80;
+  protocol::ResultFrame frame;
+  frame.result = {.task = id,
+                  .attempt = task.attempt,
+                  .root = proof::task_root(std::array{bytes}),
+                  .outputs = {},
+                  .gpu_seconds = behaviour.gpu_seconds,
+                  .wall_seconds = 0.001};
+  frame.result.outputs.push_back(
+      {.hash = crypto::sha256(bytes), .bytes = bytes.size(), .in_frame = !behaviour.put});
+  if (behaviour.wrong_hash) frame.result.outputs[0].hash.bytes[0] ^= 1;
+  if (behaviour.wrong_root) frame.result.root.bytes[0] ^= 1;
+  if (behaviour.put) {
+    behaviour.put(bytes);
+  } else {
+    frame.payload = bytes;
+  }
+
+  Handed handed{.frame = std::string(as_text(protocol::encode_frame(frame).value())),
+                .bytes = bytes,
+                .receipt = {}};
+  const proof::Claim claim{.task = id, .attempt = task.attempt, .root = frame.result.root};
+  handed.receipt.items.push_back({.task = id, .attempt = task.attempt, .root = claim.root});
+  auto digest = proof::receipt_digest(challenge.coordinator, challenge.nonce, std::vector{claim});
+  if (behaviour.bad_signature) digest.bytes[0] ^= 1;
+  handed.receipt.signature = key.sign_now(digest.span());
+  return handed;
+}
+
+}  // namespace weft::jobs

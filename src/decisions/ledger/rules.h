@@ -1,0 +1,23 @@
+// What credits may not do, whatever a transaction says: the rules of granted and held credits.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/records/transaction.h"
+
+namespace weft::ledger {
+
+// `net`: the changes of a transaction that sum to zero, each account once. permission_denied where
+//
+// - granted credits would become others: without mint, the changes of granted accounts sum to zero,
+//   and so do those of the others; mint gives to both or takes from both. A stake has no granted
+//   account, so nothing granted is staked;
+// - an owner's granted credits would go anywhere but into an escrow or back to mint: they are not
+//   transferred;
+// - held credits would be spent, staked, or held for another owner;
+// - an account of older histories (worker) would get credits.
+[[nodiscard]] Result<> check_rules(std::string_view key, std::span<const Entry> net);
+
+}  // namespace weft::ledger

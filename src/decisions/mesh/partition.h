@@ -1,0 +1,59 @@
+// One interface for the ways in which one piece of work is cut between workers:
+//
+//   layer    a chain of shards (chain_plan.h), every item through all of them
+//   batch    the whole model on each worker, the items shared out
+//   spatial  an image in tiles with halos (tiles.h), the whole model on each worker
+//   hybrid   several chains, the items shared out between them: layer x batch
+//
+// Every part names its worker, its layers, its items and its tile; together the parts cover all
+// layers of all items (or of the whole image) exactly once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "decisions/mesh/chain_plan.h"
+#include "decisions/mesh/latency.h"
+#include "decisions/mesh/tiles.h"
+
+namespace weft::mesh {
+
+enum class Strategy : std::uint8_t { layer, batch, spatial, hybrid };
+
+struct Work {
+  Model model;
+  std::uint32_t items = 1;  // Prompts, images.
+  // For spatial: what comes in and what slides over it.
+  Image image{};
+  std::vector<Window> windows{};
+};
+
+struct Part {
+  std::string node;
+  std::uint32_t chain =
+      0;  // Parts of one chain hand on to each other, in the order of their layers.
+  std::uint32_t begin = 0;  // Layers.
+  std::uint32_t end = 0;
+  std::uint32_t first_item = 0;
+  std::uint32_t items = 0;
+  std::optional<Tile> tile{};
+};
+
+struct Partition {
+  Strategy strategy = Strategy::layer;
+  std::vector<Part> parts;
+  double seconds =
+      0;  // Until the last part is done; one pass of every item (a token each, an image).
+};
+
+// The best that a strategy has for this work. Errors as plan_chain(); invalid_argument besides for
+// no items, for spatial with several items, and as tiles() says.
+[[nodiscard]] Result<Partition> partition(Strategy strategy, const Work& work,
+                                          std::span<const Node> nodes, const Latency& latency,
+                                          const PlanOptions& options = {});
+
+}  // namespace weft::mesh

@@ -1,0 +1,120 @@
+// What a lost lease says about the task and its job: who is blamed, and when it is enough.
+#include <algorithm>
+
+#include "common/base/format.h"
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+void add_once(std::vector<PublicKey>& keys, const PublicKey& key) {
+  if (!std::ranges::contains(keys, key)) keys.push_back(key);
+}
+
+std::size_t different(std::vector<PublicKey> keys) {
+  std::ranges::sort(keys);
+  return static_cast<std::size_t>(std::ranges::unique(keys).begin() - keys.begin());
+}
+
+}  // namespace
+
+bool Scheduler::State::no_other_worker(const JobState& job,
+                                       const std::vector<PublicKey>& keys) const {
+  const RequirementClass& asked = *job.requirements;
+  constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
+  const bool natives_only = job.canary != CanaryState::passed &&
+                            job.spec.kind == manifest::Kind::wgsl && asked.members[native] > 0;
+  std::vector<PublicKey> connected;
+  for (const PublicKey& key : keys) {
+    const auto found = workers.find(key);
+    if (found == workers.end() || found->second->info.slots == 0 ||
+        (natives_only && !found->second->native()))
+      continue;
+    if (std::ranges::contains(found->second->classes, job.requirements)) add_once(connected, key);
+  }
+  return connected.size() ==
+         (natives_only ? asked.members[native] : asked.members[0] + asked.members[1]);
+}
+
+std::size_t Scheduler::State::trusted_among(const std::vector<PublicKey>& keys) const {
+  std::vector<PublicKey> trusted;
+  for (const PublicKey& key : keys) {
+    const auto known = acquaintances.find(key);
+    if (known != acquaintances.end() && known->second.trusted) add_once(trusted, key);
+  }
+  return trusted.size();
+}
+
+// Wallets are free: what newcomers alone report says nothing about the job, unless there is no
+// other worker. With others of them one trusted worker is enough.
+bool Scheduler::State::blames(const JobState& job, const std::vector<PublicKey>& keys,
+                              std::size_t enough) const {
+  if (!settings.safeguards.trusted_blame) return different(keys) >= enough;
+  const std::size_t trusted = trusted_among(keys);
+  constexpr std::size_t with_newcomers = 3;
+  return trusted >= enough ||
+         (trusted > 0 && different(keys) >= std::max(enough, with_newcomers)) ||
+         (different(keys) >= enough && no_other_worker(job, keys));
+}
+
+std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std::uint32_t index,
+                                             const WorkerState& worker, Blame kind,
+                                             const Error& why, bool canary) const {
+  const PublicKey& key = worker.info.key;
+  if (kind == Blame::none || kind == Blame::busy || kind == Blame::forgery) return {};
+
+  const bool counts = !worker.newcomer() || !settings.safeguards.trusted_blame;
+  if (kind == Blame::refusal) {
+    add_once(job.refusals, key);
+    // In the canary one is enough.
+    if ((canary && counts) || blames(job, job.refusals, settings.refusals_max) ||
+        (canary && no_other_worker(job, job.refusals)))
+      return why;
+  }
+  if (kind == Blame::unable) {
+    add_once(job.unable, key);
+    if (no_other_worker(job, job.unable)) return why;
+    return {};
+  }
+  if (kind == Blame::timeout) {
+    std::vector<PublicKey>& timeouts = canary ? job.timeouts : task.timeouts;
+    timeouts.push_back(key);
+    const bool on_all =
+        blames(job, timeouts, settings.timeouts_max) ||
+        (timeouts.size() >= settings.timeouts_max && no_other_worker(job, timeouts));
+    if (on_all) {
+      return Error{
+          ErrorCode::deadline_exceeded,
+          weft::format("Task {} ran out of its {} ms {} times, on {} {}: {}", index,
+                       settings.wall_max.count(), timeouts.size(), different(timeouts),
+                       different(timeouts) == 1 ? "worker, the only one" : "workers", why.message)};
+    }
+  }
+  if (kind == Blame::gone && worker.info.kind == protocol::WorkerKind::browser &&
+      job.spec.kind == manifest::Kind::wgsl) {
+    std::vector<PublicKey>& lost = canary ? job.browsers_lost : task.browsers_lost;
+    lost.push_back(key);
+    const bool others = job.requirements->members[0] + job.requirements->members[1] > 1;
+    if (lost.size() >= settings.browsers_lost_max && (counts || !others)) {
+      return Error{ErrorCode::device_lost,
+                   weft::format("{} browsers were lost while they ran task {} of this shader.",
+                                lost.size(), index)};
+    }
+  }
+
+  add_once(task.failed, key);
+  if (blames(job, task.failed, settings.failed_workers_max)) {
+    return Error{why.code, weft::format("Task {} failed on {} different workers; the last one: {}",
+                                        index, task.failed.size(), why.message)};
+  }
+  ++(counts ? task.failed_attempts : task.newcomer_attempts);
+  const std::uint32_t attempts = task.failed_attempts + task.newcomer_attempts;
+  if (task.failed_attempts >= settings.failed_attempts_max ||
+      (attempts >= settings.failed_attempts_max && no_other_worker(job, task.failed))) {
+    return Error{why.code, weft::format("Task {} failed {} times; the last time: {}", index,
+                                        attempts, why.message)};
+  }
+  return {};
+}
+
+}  // namespace weft::scheduler

@@ -1,0 +1,60 @@
+// What runs beside a job's canary, and what waits behind one.
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+
+// While a canary runs: whether more tasks of its job may go out, if a worker may take one
+// (may_scout()).
+bool Scheduler::State::sends_scouts(const JobState& job) const {
+  return job.urgent && job.canary == CanaryState::leased && job.leases <= settings.scouts_max;
+}
+
+// How long a scout takes is not known: it goes to an idle worker. A stranger's shader
+// has run nowhere yet: browsers wait.
+bool Scheduler::State::may_scout(const WorkerState& worker, const JobState& job) const {
+  return sends_scouts(job) && worker.running.empty() &&
+         (worker.native() || job.spec.kind != manifest::Kind::wgsl);
+}
+
+// The canary has passed while others of its job were under way: how long they take is known now,
+// too.
+void Scheduler::State::time_scouts(JobState& job, Instant now) {
+  for (auto& [index, task] : job.tasks) {
+    for (const ReplicaOf& replica : task.replicas) {
+      if (replica.state != ReplicaState::leased) continue;
+      WorkerState& worker = *workers.at(replica.worker);
+      for (Holding& each : worker.running) {
+        if (each.job != &job || each.index != index || each.seconds > 0) continue;
+        each.seconds = predicted_seconds(worker, job, index);
+        each.usual = each.seconds;
+        worker.load_seconds += each.usual;
+        watch(worker, job, index, each.seconds, now);
+      }
+      list_worker(worker);
+    }
+  }
+}
+
+// In a worker that runs one after the other: its first task is one whose length is not known, and
+// it has run for so long that it may well take until its bound.
+bool Scheduler::State::is_stuck(const WorkerState& worker) const {
+  return !worker.sliced() && !worker.running.empty() && worker.running.front().seconds <= 0 &&
+         latest >= worker.head_since + settings.hold_max;
+}
+
+// What was put after it goes back into the queue, for any free worker. The worker has fetched its
+// data for nothing, at most.
+void Scheduler::State::take_back(WorkerState& worker, Instant now) {
+  if (worker.running.size() < 2 || !is_stuck(worker)) return;
+  const Error why{ErrorCode::cancelled, "It waited behind a task of unknown length."};
+  Cancel cancel{.worker = worker.info.key, .tasks = {}, .reason = why.message};
+  while (worker.running.size() > 1) {
+    const Holding holding = worker.running[1];
+    cancel.tasks.push_back(
+        {.task = holding.job->task_id(holding.index), .attempt = holding.attempt});
+    lose(worker, *holding.job, holding.index, Blame::none, why, now);
+  }
+  out.push_back(std::move(cancel));
+}
+
+}  // namespace weft::scheduler

@@ -1,0 +1,38 @@
+// Copies of late tasks: see speculation.h.
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+
+// Called when the worker's first task may be late.
+void Scheduler::State::look_for_late(WorkerState& worker, Instant now) {
+  if (worker.running.empty()) return;
+  Holding& holding = worker.running.front();
+  if (holding.seconds <= 0 ||
+      late_at(settings.speculation, worker.head_since, holding.seconds) > now ||
+      holding.look_again > now)
+    return;
+  holding.look_again = now + settings.speculation.late_min;
+  JobState& job = *holding.job;
+  TaskState& task = job.tasks.at(holding.index);
+  const bool another_worker =
+      job.requirements->members[0] + job.requirements->members[1] > task.replicas.size();
+  if (job.canary != CanaryState::passed || task.copies > 0 || task.missing() || !another_worker ||
+      !job.open.empty() || job.has_fresh())
+    return;
+  if (!may_copy(settings.speculation, copies, workers.size())) return;
+  ++task.copies;
+  ++job.copies;
+  ++copies;
+  ++copies_made;
+  job.reopen(holding.index, task);
+  list_job(job);
+  mark(job);
+}
+
+void Scheduler::State::drop_copies(JobState& job, TaskState& task, std::uint32_t count) {
+  task.copies -= count;
+  job.copies -= count;
+  copies -= count;
+}
+
+}  // namespace weft::scheduler

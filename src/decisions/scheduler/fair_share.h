@@ -1,0 +1,71 @@
+// Fair shares between clients. Each client has a right to weight / (all weights of clients with
+// jobs) of what the network does, and a client that has had more than that is *ahead* by so many
+// seconds of the whole network's time:
+//
+//   lead = usage / capacity * (all weights / weight)      usage in reference seconds, capacity in
+//   reference seconds a second
+//
+// Its jobs stand in the queue as if they had been submitted that much later (score.h: 0.1 of a
+// score a minute), so that two clients with the same kind of jobs end up with work in proportion to
+// their weights, whatever the order of submission. Usage is forgotten by half in every half_life;
+// the lead is bounded, so that nothing waits behind newcomers for longer than lead_max and what its
+// score is short of. A client that is alone has no lead.
+//
+// Pure. Memory: an entry a client that has jobs or whose usage is not forgotten yet.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+
+namespace weft::scheduler {
+
+class FairShares {
+ public:
+  struct Settings {
+    Duration half_life = std::chrono::hours(1);
+    Duration lead_max = std::chrono::hours(4);
+    Duration step = std::chrono::seconds(
+        1);  // A lead is a multiple of this: smaller changes do not reorder queues.
+  };
+
+  FairShares() : FairShares(Settings{}) {}
+  explicit FairShares(Settings settings) : settings_(settings) {}
+
+  // A job of the client came or ended. The weight is that of its latest job; at least 1/1000.
+  void add_job(const PublicKey& client, double weight);
+  void remove_job(const PublicKey& client);
+  // From now on. Nothing for a client that is not known.
+  void set_weight(const PublicKey& client, double weight);
+  // What was done for the client, in reference seconds; negative: it was not done after all.
+  void charge(const PublicKey& client, double reference_seconds, Instant now);
+  // In reference seconds a second; of all workers together.
+  void set_capacity(double capacity) { capacity_ = capacity; }
+
+  [[nodiscard]] Duration lead(const PublicKey& client, Instant now) const;
+  [[nodiscard]] double usage(const PublicKey& client, Instant now) const;
+  [[nodiscard]] std::size_t clients_with_jobs() const { return active_; }
+
+  // Drops clients without jobs whose usage is less than a second.
+  void forget(Instant now);
+
+ private:
+  struct Client {
+    double weight = 1;
+    double usage = 0;  // As of `since`.
+    Instant since{};
+    std::size_t jobs = 0;
+  };
+  [[nodiscard]] static double bounded(double weight);
+  [[nodiscard]] double decayed(const Client& client, Instant now) const;
+
+  Settings settings_;
+  std::map<PublicKey, Client> clients_;
+  double capacity_ = 0;
+  double weights_ = 0;  // Sum over clients with jobs.
+  std::size_t active_ = 0;
+};
+
+}  // namespace weft::scheduler

@@ -1,0 +1,243 @@
+// The indexes that make matching cheap: classes, their free workers and their jobs with something
+// to give, deadlines.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+// Classes without jobs are kept for the next job of their kind, up to this many classes.
+constexpr std::size_t classes_kept_max = 64;
+
+// More than any rate makes of it: a worker that let a lease expire comes last until it delivers
+// again.
+constexpr std::int32_t slowness_after_expiry = 1000;
+
+FreeKey free_key_of(const WorkerState& worker) {
+  const auto slowness = static_cast<std::int32_t>(std::lround(-4 * std::log2(worker.rate)));
+  const auto milliseconds =
+      static_cast<std::uint32_t>(std::clamp(worker.load_seconds * 1000, 0.0, 1e9));
+  return {.newcomer = worker.ranks_last,
+          .load = worker.running.empty()
+                      ? 0U
+                      : 1U + static_cast<std::uint32_t>(std::bit_width(milliseconds)),
+          .held = static_cast<std::uint32_t>(worker.running.size()),
+          .slowness = slowness + (worker.expiries > 0 ? slowness_after_expiry : 0),
+          .sequence = worker.sequence};
+}
+
+}  // namespace
+
+RequirementClass& Scheduler::State::class_of(const Job& job) {
+  ClassKey key = ClassKey::of(job);
+  if (const auto found = classes.find(key); found != classes.end()) return *found->second;
+  if (classes.size() >= classes_kept_max) {
+    for (auto each = classes.begin(); each != classes.end();) {
+      if (each->second->jobs > 0) {
+        ++each;
+        continue;
+      }
+      for (auto& [sequence, worker] : workers_in_order)
+        std::erase(worker->classes, each->second.get());
+      each = classes.erase(each);
+    }
+  }
+  auto made = std::make_unique<RequirementClass>();
+  made->key = key;
+  for (auto& [sequence, worker] : workers_in_order) {
+    if (!fits(worker->info, key)) continue;
+    worker->classes.push_back(made.get());
+    if (worker->sliced()) made->sliced[sequence] = worker;
+    if (worker->info.slots > 0) {
+      ++made->members[worker->side()];
+      made->trusted[worker->side()] += worker->newcomer() ? 0 : 1;
+      made->rates += worker->rate;
+    }
+    if (worker->free_key) made->free[worker->side()][*worker->free_key] = worker;
+  }
+  return *classes.emplace(std::move(key), std::move(made)).first->second;
+}
+
+void Scheduler::State::list_job(JobState& job) {
+  auto phase = RequirementClass::phases;
+  if ((job.canary != CanaryState::leased || sends_scouts(job)) &&
+      (!job.open.empty() || job.has_fresh())) {
+    phase = job.canary == CanaryState::waiting  ? RequirementClass::canary
+            : job.canary == CanaryState::leased ? RequirementClass::scouts
+                                                : RequirementClass::open;
+  }
+  if (phase == job.listed_phase) return;
+  if (job.listed_phase != RequirementClass::phases)
+    job.requirements->needing[job.listed_phase].erase(job.rank);
+  if (phase != RequirementClass::phases) job.requirements->needing[phase][job.rank] = &job;
+  job.listed_phase = phase;
+}
+
+bool Scheduler::State::has_room(WorkerState& worker) const {
+  const std::size_t held = worker.running.size();
+  const std::size_t slots = std::min(worker.info.slots, worker.leases_max);
+  if (worker.sliced()) return held < slots;
+  if (is_stuck(worker)) return false;
+  if (held >= slots || (held > 0 && worker.load_seconds >= seconds(settings.hold_max))) {
+    worker.full_at = std::max(worker.full_at, held);
+    return false;
+  }
+  if (held > std::max<std::size_t>(worker.full_at / 2, 1)) return worker.full_at == 0;
+  worker.full_at = 0;
+  return true;
+}
+
+void Scheduler::State::list_worker(WorkerState& worker) {
+  std::optional<FreeKey> key;
+  if (!worker.gone && has_room(worker)) key = free_key_of(worker);
+  if (key != worker.free_key) {
+    for (RequirementClass* each : worker.classes) {
+      auto& free = each->free[worker.side()];
+      if (worker.free_key) free.erase(*worker.free_key);
+      if (key) free[*key] = &worker;
+    }
+    worker.free_key = key;
+  }
+
+  std::optional<Instant> deadline;
+  const auto at_most = [&](Instant instant) {
+    deadline = deadline ? std::min(*deadline, instant) : instant;
+  };
+  if (!worker.gone) {
+    if (!worker.running.empty()) at_most(worker.head_since + wall_bound(worker) + settings.grace);
+    if (!worker.running.empty() && settings.speculation.enabled &&
+        worker.running.front().seconds > 0) {
+      const Holding& head = worker.running.front();
+      at_most(std::max(late_at(settings.speculation, worker.head_since, head.seconds),
+                       head.look_again));
+    }
+    if (!worker.running.empty() && !worker.sliced() && worker.running.front().seconds <= 0 &&
+        !is_stuck(worker))
+      at_most(worker.head_since + settings.hold_max);
+    if (!worker.reported.empty()) at_most(worker.reported.front().since + settings.grace);
+    if (deadline) at_most(worker.heard + settings.beat * settings.beats_missed_max);
+  }
+  if (deadline == worker.deadline) return;
+  if (worker.deadline) worker_deadlines.erase({*worker.deadline, worker.sequence});
+  if (deadline) worker_deadlines.insert({*deadline, worker.sequence});
+  worker.deadline = deadline;
+}
+
+void Scheduler::State::count_member(WorkerState& worker, int change) {
+  for (RequirementClass* each : worker.classes) {
+    // With its first member a class has a use for canaries of the operator's device.
+    if (change > 0 && each->members[0] + each->members[1] == 0)
+      for (auto& [rank, job] : each->needing[RequirementClass::canary]) mark(*job);
+    each->members[worker.side()] += static_cast<std::size_t>(change);
+    if (!worker.newcomer()) each->trusted[worker.side()] += static_cast<std::size_t>(change);
+    each->rates = each->members[0] + each->members[1] == 0
+                      ? 0
+                      : each->rates + change * worker.rate;  // No rounding is left behind.
+  }
+}
+
+void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
+  const int change = static_cast<int>(slots > 0) - static_cast<int>(worker.info.slots > 0);
+  if (change != 0) count_member(worker, change);
+  worker.info.slots = slots;
+  worker.full_at = 0;
+  if (slots == 0 && !kept.empty()) keep_nothing_for(worker);
+  if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
+  list_worker(worker);
+  mark(worker);
+  if (change >= 0) return;
+  for (RequirementClass* each : worker.classes) {
+    if (!worker.newcomer() && each->trusted[0] + each->trusted[1] == 0) trusted_gone(*each);
+    // Where the last native worker of a class is gone, a canary may go to a browser.
+    if (each->members[worker.side()] > 0) continue;
+    for (auto& [rank, job] : each->needing[RequirementClass::canary]) mark(*job);
+  }
+}
+
+void Scheduler::State::set_standing(WorkerState& worker, Standing standing) {
+  if (worker.info.standing == standing) return;
+  const bool counted = worker.info.slots > 0;
+  const bool was_trusted = !worker.newcomer();
+  if (counted) count_member(worker, -1);
+  worker.info.standing = standing;
+  acquaintances.at(worker.info.key).trusted = !worker.newcomer();
+  worker.ranks_last = worker.newcomer() && settings.safeguards.newcomers_rank_last;
+  if (counted) count_member(worker, 1);
+  list_worker(worker);
+  mark(worker);
+  if (!counted || !was_trusted || !worker.newcomer()) return;
+  for (RequirementClass* each : worker.classes) {
+    if (each->trusted[0] + each->trusted[1] == 0) trusted_gone(*each);
+  }
+}
+
+void Scheduler::State::trusted_gone(RequirementClass& of) {
+  for (auto& phase : of.needing) {
+    for (auto& [rank, job] : phase) {
+      job->passed.clear();
+      job->canary_wanted = false;
+      mark(*job);
+    }
+  }
+}
+
+double Scheduler::State::assumed_rate() const {
+  constexpr double least_known = 0.1;  // Relative to the reference: a small GPU.
+  std::vector<double> rates;
+  for (const auto& [sequence, worker] : workers_in_order) {
+    if (worker->info.standing == Standing::invited || worker->rate != worker->rate_said)
+      rates.push_back(worker->rate);
+  }
+  if (rates.empty()) return least_known;
+  const auto quarter = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 4);
+  std::ranges::nth_element(rates, quarter);
+  return *quarter;
+}
+
+void Scheduler::State::count_queued(JobState& job) {
+  const double share = static_cast<double>(job.spec.tasks - job.settled_count) / job.spec.tasks;
+  const double queued = job.pace * job.spec.workgroups * job.spec.replicas * share;
+  queued_seconds += queued - job.queued_seconds;
+  job.queued_seconds = queued;
+}
+
+void Scheduler::State::set_rate(WorkerState& worker, double rate) {
+  if (worker.info.slots > 0) {
+    for (RequirementClass* each : worker.classes) each->rates += rate - worker.rate;
+  }
+  worker.rate = rate;
+}
+
+void Scheduler::State::mark(JobState& job) { changed_jobs[job.rank] = &job; }
+void Scheduler::State::mark(WorkerState& worker) { changed_workers[worker.sequence] = &worker; }
+
+void Scheduler::State::erase_job(JobState& job) {
+  break_promise(job);
+  for (const auto& [index, task] : job.tasks) forget_way(job.task_id(index));
+  std::erase_if(making_way, [&](const auto& way) { return way.second == job.spec.id; });
+  copies -= job.copies;
+  leave_client(job);
+  if (job.listed_phase != RequirementClass::phases)
+    job.requirements->needing[job.listed_phase].erase(job.rank);
+  --job.requirements->jobs;
+  queued_seconds = jobs.size() == 1 ? 0 : queued_seconds - job.queued_seconds;
+  changed_jobs.erase(job.rank);
+  if (job.spec.deadline) job_deadlines.erase({*job.spec.deadline, job.spec.id});
+  jobs.erase(JobId(job.spec.id));
+}
+
+void Scheduler::State::erase_worker(WorkerState& worker) {
+  worker.gone = true;
+  list_worker(worker);
+  changed_workers.erase(worker.sequence);
+  if (worker.sliced()) {
+    for (RequirementClass* each : worker.classes) each->sliced.erase(worker.sequence);
+  }
+  workers_in_order.erase(worker.sequence);
+  workers.erase(PublicKey(worker.info.key));
+}
+
+}  // namespace weft::scheduler

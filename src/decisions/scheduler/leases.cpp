@@ -1,0 +1,232 @@
+// What a worker holds, and how that ends.
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/check.h"
+#include "common/base/format.h"
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+
+void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t index,
+                             std::uint32_t attempt, Instant now) {
+  TaskState& task = job.touch(index);
+  task.replicas.push_back(
+      {.worker = worker.info.key, .attempt = attempt, .state = ReplicaState::leased});
+  task.next_attempt = std::max(task.next_attempt, attempt + 1);
+  if (!task.missing()) {
+    job.close(task);
+  } else if (task.open_sequence == 0) {
+    job.reopen(index, task);
+  }
+  ++job.leases;
+  if (const auto its = kept.find(job.task_id(index)); its != kept.end()) {
+    its->second.erase(worker.info.key);
+    if (its->second.empty()) kept.erase(its);
+  }
+  if (job.canary == CanaryState::waiting) {
+    job.canary = CanaryState::leased;
+    job.canary_index = index;
+  }
+  const double predicted = predicted_seconds(worker, job, index);
+  const double charged = job.pace_usual * job.range_count(index);
+  const double usual = job.pace > 0 ? predicted * job.pace_usual / job.pace : 0;
+  if (worker.running.empty()) {
+    worker.head_since = now;
+    worker.heard = std::max(worker.heard, now);  // It is asked to beat from here on.
+  }
+  worker.running.push_back({.job = &job,
+                            .index = index,
+                            .attempt = attempt,
+                            .seconds = predicted,
+                            .usual = usual,
+                            .since = now,
+                            .charged = charged,
+                            .look_again = now,
+                            .newcomer = worker.newcomer()});
+  if (worker.newcomer()) ++job.newcomer_leases;
+  worker.load_seconds += usual;
+  watch(worker, job, index, predicted, now);
+  break_promise(job);  // It has what it waited for.
+  if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
+  list_job(job);
+  list_worker(worker);
+  charge(job, charged, now);
+}
+
+void Scheduler::State::await_receipt(WorkerState& worker, const Holding& reported) {
+  worker.reported.insert(
+      std::ranges::upper_bound(worker.reported, reported.since, {}, &Holding::since), reported);
+}
+
+void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t index,
+                              Instant now) {
+  const auto is_it = [&](const Holding& holding) {
+    return holding.job == &job && holding.index == index;
+  };
+  const auto count_out = [&](const Holding& holding) {
+    if (!holding.newcomer) return;
+    --job.newcomer_leases;
+    mark(job);  // Another newcomer may take something of it.
+  };
+  if (const auto running = std::ranges::find_if(worker.running, is_it);
+      running != worker.running.end()) {
+    count_out(*running);
+    worker.load_seconds -= running->usual;
+    if (running == worker.running.begin()) worker.head_since = now;
+    worker.running.erase(running);
+    if (worker.sliced() && !worker.running.empty())
+      worker.head_since = worker.running.front().since;
+    if (worker.running.empty()) worker.load_seconds = 0;  // No rounding is carried on.
+  } else {
+    const auto reported = std::ranges::find_if(worker.reported, is_it);
+    check(reported != worker.reported.end(), "a lease is held by its worker");
+    count_out(*reported);
+    worker.reported.erase(reported);
+  }
+  --job.leases;
+  list_worker(worker);
+  mark(worker);
+}
+
+bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind,
+                            const Error& why, Instant now) {
+  TaskState& task = job.tasks.at(index);
+  const ReplicaOf replica = *task.replica_of(worker.info.key);
+  const bool canary = job.canary == CanaryState::leased && job.canary_index == index;
+  const auto is_it = [&](const Holding& each) { return each.job == &job && each.index == index; };
+  const auto running = std::ranges::find_if(worker.running, is_it);
+  charge(
+      job,
+      -(running != worker.running.end() ? *running : *std::ranges::find_if(worker.reported, is_it))
+           .charged,
+      now);
+  unhold(worker, job, index, now);
+  preemption.lost(run_of(job, index, worker.info.key));
+  making_way.erase({job.task_id(index), worker.info.key});
+  if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
+  std::erase_if(task.replicas,
+                [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
+  if (canary) job.canary = CanaryState::waiting;
+  out.push_back(LeaseLost{.task = job.task_id(index),
+                          .worker = worker.info.key,
+                          .attempt = replica.attempt,
+                          .reason = why.message});
+
+  // `canary` also where it is waiting now: nothing else of the job has been leased.
+  if (auto reason = blame(job, task, index, worker, kind, why, job.canary != CanaryState::passed)) {
+    end_job(job, std::move(*reason), now);
+    return false;
+  }
+  if (worker.newcomer() && settings.safeguards.lost_goes_to_trusted) task.for_trusted = true;
+  if (kind != Blame::none) {
+    const Instant retry_at = now + (kind == Blame::forgery  ? settings.retry_forger_after
+                                    : kind == Blame::unable ? settings.retry_unable_after
+                                                            : settings.retry_same_after);
+    std::erase_if(task.failures,
+                  [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
+    task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
+    retries.insert({retry_at, job.task_id(index)});
+  }
+  job.reopen(index, task);
+  list_job(job);
+  mark(job);
+  return true;
+}
+
+void Scheduler::State::lose_all(WorkerState& worker, Blame head, const Error& why, Instant now) {
+  while (!worker.running.empty()) {
+    const Holding holding = worker.running.front();
+    lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
+  }
+  while (!worker.reported.empty()) {
+    const Holding holding = worker.reported.front();
+    lose(worker, *holding.job, holding.index, Blame::none, why, now);
+  }
+}
+
+void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Instant now) {
+  std::map<std::uint64_t, Cancel> cancels;  // By the workers' order of arrival.
+  for (auto& [index, task] : job.tasks) {
+    for (const ReplicaOf& replica : task.replicas) {
+      if (replica.state == ReplicaState::counted) continue;
+      WorkerState& worker = *workers.at(replica.worker);
+      unhold(worker, job, index, now);
+      if (worker.gone || replica.state == ReplicaState::reported) continue;
+      Cancel& cancel = cancels[worker.sequence];
+      cancel.worker = replica.worker;
+      cancel.tasks.push_back({.task = job.task_id(index), .attempt = replica.attempt});
+    }
+  }
+  for (auto& [sequence, cancel] : cancels) {
+    cancel.reason = reason;
+    out.push_back(std::move(cancel));
+  }
+}
+
+void Scheduler::State::disconnect(WorkerState& worker, Blame head, const Error& why, Instant now) {
+  worker.gone = true;
+  set_slots(worker, 0);
+  lose_all(worker, head, why, now);
+  departs(worker, now);
+  erase_worker(worker);
+}
+
+void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
+  const JobId id = job.spec.id;
+  cancel_leases(job, reason.message, now);
+  erase_job(job);
+  out.push_back(JobFailed{.job = id, .reason = std::move(reason)});
+}
+
+bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement, Instant now) {
+  const double pace = reference_seconds_per_workgroup(measurement);
+  Pricing pricing = settings.pricing;
+  if (job.spec.per_unit > 0) pricing.per_unit = job.spec.per_unit;
+  const Estimate made = estimate(
+      {.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas},
+      pace, pricing);
+  job.canary = CanaryState::passed;
+  job.pace = pace;
+  job.pace_usual = pace;
+  count_queued(job);
+  job.spec.estimate = made;
+  if (made.price > job.spec.budget) {
+    end_job(job,
+            {ErrorCode::insufficient_funds,
+             weft::format("The job is estimated at {:.6f} credits ({:.6f} compute units); its "
+                          "budget is {:.6f}: raise \"budget\" in the manifest.",
+                          static_cast<double>(made.price) / 1e6, made.units,
+                          static_cast<double>(job.spec.budget) / 1e6)},
+            now);
+    return false;
+  }
+  out.push_back(Estimated{.job = job.spec.id, .estimate = made});
+  time_scouts(job, now);
+  list_job(job);
+  mark(job);
+  return true;
+}
+
+void Scheduler::State::measured(WorkerState& worker, JobState& job,
+                                const Measurement& measurement) {
+  const double pace = reference_seconds_per_workgroup(measurement);
+  const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
+  if (pace > 0 && canary > 0) {
+    // How much faster it is than it said, against the canary: halfway in five results, in the
+    // logarithm, so that one wild value moves it by no more than another. Measured with the rate
+    // that it said, or each value would feed the next.
+    const double most = says(worker) ? rate_correction_max : rate_shown_max;
+    const double shown = std::clamp(canary / pace, 1 / most, most);
+    const double now_at = worker.rate / worker.rate_said;
+    set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
+  }
+  if (worker.newcomer() && settings.safeguards.rates_are_shown)
+    return;  // What it takes to delay one of its own results delays no other.
+  job.pace = std::max(job.pace, pace);
+  constexpr double weight = 0.1;
+  job.pace_usual += weight * (pace - job.pace_usual);
+  count_queued(job);
+}
+
+}  // namespace weft::scheduler

@@ -1,0 +1,395 @@
+// decide(): what has expired, and who gets what.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "common/base/format.h"
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
+constexpr std::size_t pass_overs_max =
+    64;  // For one job at a time: it does not look at thousands of workers that do not suit.
+constexpr auto browser = static_cast<std::size_t>(protocol::WorkerKind::browser);
+
+}  // namespace
+
+bool Scheduler::State::waits_for_native(const JobState& job) {
+  return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl &&
+         (has_trusted(job) ? job.requirements->trusted : job.requirements->members)[native] > 0;
+}
+
+void Scheduler::State::expire(Instant now) {
+  while (!job_deadlines.empty() && job_deadlines.begin()->first <= now) {
+    JobState& job = *jobs.at(job_deadlines.begin()->second);
+    end_job(job,
+            {ErrorCode::deadline_exceeded,
+             weft::format("The job's deadline passed with {} of {} tasks accepted.",
+                          job.settled_count, job.spec.tasks)},
+            now);
+  }
+  while (!worker_deadlines.empty() && worker_deadlines.begin()->first <= now) {
+    expire_worker(*workers_in_order.at(worker_deadlines.begin()->second), now);
+  }
+  while (!retries.empty() && retries.begin()->first <= now) {
+    const TaskId id = retries.begin()->second;
+    retries.erase(retries.begin());
+    if (const auto its = kept.find(id); its != kept.end()) {
+      std::erase_if(its->second, [&](const auto& each) { return each.second <= now; });
+      if (its->second.empty()) kept.erase(its);
+    }
+    TaskState* task = find_task(id);
+    if (task == nullptr || !task->missing()) continue;
+    JobState& job = *find_job(id.job);
+    job.reopen(id.index, *task);  // Those who passed over it look again.
+    list_job(job);
+    mark(job);
+  }
+  while (!patience.empty() && patience.begin()->first <= now) {
+    JobState* job = find_job(patience.begin()->second);
+    patience.erase(patience.begin());
+    if (job != nullptr && job->patient_until && *job->patient_until <= now) mark(*job);
+  }
+  while (!starving.empty() && starving.begin()->first <= now) {
+    const TaskId id = starving.begin()->second;
+    starving.erase(starving.begin());
+    const TaskState* task = find_task(id);
+    if (task == nullptr || task->replicas.size() >= task->wanted) continue;
+    std::vector<PublicKey> had;
+    for (const ReplicaOf& replica : task->replicas) {
+      if (replica.state == ReplicaState::counted) had.push_back(replica.worker);
+    }
+    if (had.size() == task->replicas.size() && no_other_worker(*find_job(id.job), had))
+      out.push_back(NoWorkerLeft{id});
+    starving.insert({now + settings.starved_after, id});
+  }
+}
+
+void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
+  if (worker.heard + settings.beat * settings.beats_missed_max <= now) {
+    const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(now - worker.heard);
+    const Error why{ErrorCode::unavailable,
+                    weft::format("The worker has said nothing for {} ms.", silent.count())};
+    out.push_back(WorkerLost{.worker = worker.info.key, .reason = why.message});
+    disconnect(worker, Blame::gone, why, now);
+    return;
+  }
+  if (!worker.running.empty() && worker.head_since + wall_bound(worker) + settings.grace <= now) {
+    const Error why{ErrorCode::deadline_exceeded, "The lease expired."};
+    if (++worker.expiries >= settings.expiries_max) {
+      out.push_back(
+          WorkerLost{.worker = worker.info.key,
+                     .reason = weft::format("The worker let {} leases expire.", worker.expiries)});
+      disconnect(worker, Blame::timeout, why, now);
+      return;
+    }
+    Cancel cancel{.worker = worker.info.key, .tasks = {}, .reason = why.message};
+    for (const Holding& holding : worker.running)
+      cancel.tasks.push_back(
+          {.task = holding.job->task_id(holding.index), .attempt = holding.attempt});
+    out.push_back(std::move(cancel));
+    Blame head = Blame::timeout;
+    while (!worker.running.empty()) {
+      const Holding holding = worker.running.front();
+      lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
+    }
+  }
+  while (!worker.reported.empty() && worker.reported.front().since + settings.grace <= now) {
+    const Holding holding = worker.reported.front();
+    lose(worker, *holding.job, holding.index, Blame::failure,
+         {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
+  }
+  take_back(worker, now);
+  look_for_late(worker, now);
+  list_worker(worker);
+}
+
+// Jobs in the order of their rank; for each, its best free workers one by one. Only jobs that have
+// changed, and those that a changed worker might take something of, are looked at: everything else
+// was matched before. The latter are found class by class, from the front of each queue for as long
+// as a changed worker of the class has room: to ask each worker for its next job instead would ask
+// all of them again for every job that only one can have.
+//
+// What is given may put its client's jobs further back (charge()): those that were to be looked at
+// stay so at their new place, and the queues' fronts go on from where they were. Where a promise is
+// kept elsewhere its worker is free for those behind.
+void Scheduler::State::match(Instant now) {
+  struct Front {
+    Rank rank;
+    RequirementClass* of = nullptr;
+    RequirementClass::Phase phase = RequirementClass::open;
+    bool operator<(const Front& other) const {
+      return std::pair(rank, phase) < std::pair(other.rank, other.phase);
+    }
+  };
+  jobs_at_hand = std::exchange(changed_jobs, {});
+  std::unordered_map<RequirementClass*, std::vector<WorkerState*>>
+      hands;               // Changed workers with room.
+  std::set<Front> fronts;  // A rank is one job's, and so one class's.
+  const auto advance = [&](RequirementClass* of, RequirementClass::Phase phase,
+                           std::optional<Rank> after) {
+    const auto& needing = of->needing[phase];
+    const auto next = after ? needing.upper_bound(*after) : needing.begin();
+    if (next != needing.end()) fronts.insert({.rank = next->first, .of = of, .phase = phase});
+  };
+  const auto take_changed = [&](std::optional<Rank> after) {
+    std::set<RequirementClass*> touched;  // In any order: the fronts are sorted.
+    for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) {
+      if (!worker->free_key) continue;
+      for (RequirementClass* each : worker->classes) {
+        std::vector<WorkerState*>& hand = hands[each];
+        if (!after || !std::ranges::contains(hand, worker)) hand.push_back(worker);
+        touched.insert(each);
+      }
+    }
+    for (RequirementClass* of : touched) {
+      advance(of, RequirementClass::canary, after);
+      advance(of, RequirementClass::scouts, after);
+      advance(of, RequirementClass::open, after);
+    }
+  };
+  take_changed({});
+  const auto give_all = [&](JobState& job) {
+    const Rank rank = job.rank;
+    while (give(job, now)) {
+      if (job.rank == rank) continue;
+      jobs_at_hand[job.rank] = &job;  // Others are before it now.
+      break;
+    }
+    if (!changed_workers.empty()) take_changed(rank);
+  };
+
+  while (!fronts.empty() || !jobs_at_hand.empty()) {
+    if (fronts.empty() ||
+        (!jobs_at_hand.empty() && jobs_at_hand.begin()->first <= fronts.begin()->rank)) {
+      JobState* job = jobs_at_hand.begin()->second;
+      jobs_at_hand.erase(jobs_at_hand.begin());
+      give_all(*job);
+      continue;
+    }
+    const Front front = *fronts.begin();
+    fronts.erase(fronts.begin());
+    auto& candidates = hands.at(front.of);
+    const auto found = front.of->needing[front.phase].find(front.rank);
+    if (found != front.of->needing[front.phase].end()) {
+      switch (takers(candidates, *found->second, now)) {
+        case Takers::some:
+          give_all(*found->second);
+          break;
+        case Takers::none:
+          break;
+        case Takers::none_of_class:
+          continue;
+      }
+    }
+    if (!candidates.empty()) advance(front.of, front.phase, front.rank);
+  }
+}
+
+// Whether one of these workers could take something of the job. Those without room are dropped.
+Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& candidates,
+                                                  JobState& job, Instant now) {
+  const bool only_natives = waits_for_native(job);
+  bool free_taker = false;
+  for (std::size_t i = candidates.size(); i-- > 0;) {
+    WorkerState* worker = candidates[i];
+    if (!worker->free_key) {
+      candidates[i] = candidates.back();  // Looked at already.
+      candidates.pop_back();
+      continue;
+    }
+    if (only_natives && !worker->native()) continue;
+    if (job.canary == CanaryState::leased && !worker->running.empty()) continue;
+    free_taker = true;
+    if (takes(*worker, job, now)) return Takers::some;
+  }
+  // Canaries and scouts alike ask for native workers, and scouts for those that have nothing to do:
+  // so do the rest of the class.
+  return (only_natives || job.canary == CanaryState::leased) && !free_taker ? Takers::none_of_class
+                                                                            : Takers::none;
+}
+
+bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant now) {
+  const auto index = task_for(worker, job, now);
+  if (!index) return false;
+  if (!admits(worker, job, *index, now)) {
+    const JobState* promised = job.requirements->promised;
+    return promised == nullptr || job.rank < promised->rank;  // It may be promised room.
+  }
+  const bool waits = job.patient_until && *job.patient_until > now;
+  return !waits || suits(worker, job, *index, now);
+}
+
+bool Scheduler::State::has_trusted(const JobState& job) {
+  return job.requirements->trusted[0] + job.requirements->trusted[1] > 0;
+}
+
+bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job) const {
+  if (!worker.newcomer()) return false;
+  const Safeguards& rules = settings.safeguards;
+  // What a job costs is measured by a worker that is trusted, or by the operator's own device.
+  if (job.canary != CanaryState::passed && rules.trusted_canaries && !job.spec.anyone) return true;
+  const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
+  return has_trusted(job) && job.newcomer_leases >= most;
+}
+
+void Scheduler::State::want_canary(JobState& job) {
+  if (job.canary != CanaryState::waiting || job.canary_wanted || has_trusted(job) ||
+      !settings.safeguards.trusted_canaries || job.spec.anyone ||
+      job.requirements->members[0] + job.requirements->members[1] == 0)
+    return;
+  job.canary_wanted = true;
+  out.push_back(CanaryWanted{job.spec.id});
+}
+
+std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job,
+                                                        Instant now) {
+  const PublicKey& key = worker.info.key;
+  if (kept_from(worker, job) || std::ranges::contains(job.barred, key)) return {};
+  const bool leaves_lost_tasks = worker.newcomer() && has_trusted(job);
+  const auto may_take = [&](std::uint32_t index, const TaskState& task) {
+    if (leaves_lost_tasks && task.for_trusted) return false;
+    if (!kept.empty() && kept_for_others(job.task_id(index), task, key)) return false;
+    const auto failure = std::ranges::find(task.failures, key, &FailureOn::worker);
+    return std::ranges::find(task.replicas, key, &ReplicaOf::worker) == task.replicas.end() &&
+           (failure == task.failures.end() || failure->retry_at <= now);
+  };
+  if (job.canary == CanaryState::leased) {
+    if (!may_scout(worker, job)) return {};
+  } else if (job.canary != CanaryState::passed && job.canary_index) {
+    const auto canary = job.tasks.find(*job.canary_index);  // Tried before: it stays the canary.
+    return canary != job.tasks.end() && canary->second.missing() &&
+                   may_take(canary->first, canary->second)
+               ? job.canary_index
+               : std::nullopt;
+  }
+  // A task that it has a state of goes first: no other worker can continue from that state.
+  for (auto own = kept.lower_bound(job.task_id(0));
+       own != kept.end() && own->first.job == job.spec.id; ++own) {
+    const auto task = job.tasks.find(own->first.index);
+    if (own->second.contains(key) && task != job.tasks.end() && task->second.missing() &&
+        may_take(task->first, task->second))
+      return task->first;
+  }
+  const auto before = job.passed.find(key);
+  const std::uint64_t from = before == job.passed.end() ? 0 : before->second;
+  const auto start = job.open.lower_bound(from);
+  auto at = start;
+  for (; at != job.open.end(); ++at) {
+    if (may_take(at->second, job.tasks.at(at->second))) break;
+  }
+  if (at != start) job.passed[key] = at == job.open.end() ? job.next_sequence : at->first;
+  if (at != job.open.end()) return at->second;
+  if (job.has_fresh()) return job.fresh;
+  return {};
+}
+
+bool Scheduler::State::give(JobState& job, Instant now) {
+  if (job.listed_phase == RequirementClass::phases) return false;
+  want_canary(job);
+  const auto& natives = job.requirements->free[native];
+  const auto& browsers = job.requirements->free[browser];
+  auto next_native = natives.begin();
+  auto next_browser = waits_for_native(job) ? browsers.end() : browsers.begin();
+  const auto grant = [&](WorkerState& worker, std::uint32_t index, std::uint32_t attempt) {
+    announce(worker, job, index, attempt);
+    lease(worker, job, index, attempt, now);
+    return true;
+  };
+  WorkerState* failed_before =
+      nullptr;  // Takes a task again that it failed, if no other worker is free.
+  WorkerState* passed_over = nullptr;  // The best of those that do not suit.
+  double prospect_best = -1;
+  std::size_t passed_over_count = 0;
+  bool lacks_room = false;
+  while (next_native != natives.end() || next_browser != browsers.end()) {
+    const bool take_native =
+        next_browser == browsers.end() ||
+        (next_native != natives.end() && next_native->first < next_browser->first);
+    WorkerState& worker = take_native ? *(next_native++)->second : *(next_browser++)->second;
+    if (job.canary == CanaryState::leased && !worker.running.empty())
+      break;  // The idle ones come first.
+    const auto index = task_for(worker, job, now);
+    if (!index) continue;
+    if (!admits(worker, job, *index, now)) {
+      lacks_room = true;
+      continue;
+    }
+    if (const double chance = prospect(worker, job, *index, now);
+        chance < 1 - settings.leaving_risk_max) {
+      if (chance > prospect_best) {
+        prospect_best = chance;
+        passed_over = &worker;
+      }
+      if (++passed_over_count >= pass_overs_max) break;
+      continue;
+    }
+    const TaskState* task = find_task(job.task_id(*index));
+    if (task == nullptr ||
+        !std::ranges::contains(task->failures, worker.info.key, &FailureOn::worker))
+      job.patient_until.reset();
+    if (task == nullptr) return grant(worker, *index, 1);
+    if (!std::ranges::contains(task->failures, worker.info.key, &FailureOn::worker))
+      return grant(worker, *index, task->next_attempt);
+    if (failed_before == nullptr) failed_before = &worker;
+  }
+  const std::size_t asked = job.requirements->members[native] +
+                            (waits_for_native(job) ? 0 : job.requirements->members[browser]);
+  if (failed_before == nullptr && passed_over == nullptr) {
+    if (lacks_room || natives.size() + browsers.size() < asked) promise_room(job, now);
+    return false;
+  }
+  WorkerState& worker = failed_before != nullptr ? *failed_before : *passed_over;
+  const std::uint32_t index = *task_for(worker, job, now);
+  // If there is no other worker, waiting would be for nothing.
+  const bool patient = failed_before == nullptr && passed_over_count < asked;
+  if (patient && (!job.patient_until || *job.patient_until > now)) {
+    // A lease that ends without a result costs what the task takes; so long it is worth to wait.
+    const auto wait = std::chrono::duration<double>(
+        std::min(predicted_seconds(worker, job, index), seconds(settings.wall_max)));
+    wait_for_better(job, std::chrono::duration_cast<Duration>(wait), now);
+    return false;
+  }
+  const TaskState* task = find_task(job.task_id(index));
+  return grant(worker, index, task == nullptr ? 1 : task->next_attempt);
+}
+
+void Scheduler::State::wait_for_better(JobState& job, Duration wait, Instant now) {
+  if (job.patient_until) return;
+  job.patient_until = now + wait;
+  patience.insert({*job.patient_until, job.spec.id});
+}
+
+void Scheduler::State::announce(WorkerState& worker, JobState& job, std::uint32_t index,
+                                std::uint32_t attempt) {
+  const auto [place, is_new] = lease_in_out.try_emplace({worker.sequence, job.spec.id}, out.size());
+  if (is_new) {
+    Lease made{.worker = worker.info.key,
+               .job = job.spec.id,
+               .wall_ms_max = static_cast<std::uint32_t>(settings.wall_max.count()),
+               .tasks = {}};
+    made.canary = job.canary != CanaryState::passed;
+    if (made.canary || is_long(predicted_seconds(worker, job, index)))
+      made.checkpoint_ms = static_cast<std::uint32_t>(settings.checkpoint_min.count());
+    if (made.canary) {
+      // A browser cannot be stopped, so that it starts with the least there is; a native worker's
+      // child can.
+      made.piece_workgroups_max = !worker.native() && job.spec.kind == manifest::Kind::wgsl ? 1 : 0;
+    } else {
+      const double fitting =
+          seconds(settings.dispatch_max) * worker.rate / job.pace;  // Infinite for a pace of 0.
+      if (fitting < job.range_count(0))
+        made.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
+    }
+    out.push_back(std::move(made));
+  }
+  std::get<Lease>(out[place->second])
+      .tasks.push_back({.index = index,
+                        .attempt = attempt,
+                        .first = job.range_first(index),
+                        .count = job.range_count(index)});
+}
+
+}  // namespace weft::scheduler

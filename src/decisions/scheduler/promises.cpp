@@ -1,0 +1,100 @@
+// The memory of shared workers: who fits in beside what runs there, and who is promised room.
+#include <algorithm>
+
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+Duration duration_of(double seconds) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(std::min(seconds, 1e6)));
+}
+
+Room room_of(const WorkerState& worker) {
+  return {.memory_bytes = worker.info.capabilities.memory_bytes, .slots = worker.info.slots};
+}
+
+}  // namespace
+
+std::vector<Occupant> Scheduler::State::occupants(const WorkerState& worker) const {
+  std::vector<Occupant> found;
+  for (const Holding& each : worker.running) {
+    // A canary's time is not known: it has until its bound.
+    const double takes = each.seconds > 0 ? each.seconds : seconds(settings.wall_max);
+    found.push_back(
+        {.ends = each.since + duration_of(takes), .memory_bytes = partition_of(worker, *each.job)});
+  }
+  return found;
+}
+
+std::uint64_t Scheduler::State::partition_of(const WorkerState& worker, const JobState& job) {
+  return std::max(job.spec.requirements.memory_bytes, worker.info.slice_memory_bytes);
+}
+
+bool Scheduler::State::has_memory(const WorkerState& worker, const JobState& job) const {
+  std::uint64_t held = partition_of(worker, job);
+  for (const Holding& each : worker.running) held += partition_of(worker, *each.job);
+  return held <= worker.info.capabilities.memory_bytes;
+}
+
+bool Scheduler::State::admits(const WorkerState& worker, const JobState& job, std::uint32_t index,
+                              Instant now) const {
+  if (!worker.sliced()) return true;
+  if (!has_memory(worker, job)) return false;
+  if (worker.promised == nullptr || worker.promised == &job || job.rank < worker.promised->rank)
+    return true;
+  const double takes = job.canary == CanaryState::passed ? predicted_seconds(worker, job, index)
+                                                         : seconds(settings.wall_max);
+  return may_backfill(
+      room_of(worker), occupants(worker), worker.promise,
+      {.ends = now + duration_of(takes), .memory_bytes = partition_of(worker, job)});
+}
+
+// The first job of its class, in the order of rank, that only lacks room.
+void Scheduler::State::promise_room(JobState& job, Instant now) {
+  RequirementClass& asked = *job.requirements;
+  if (asked.sliced.empty() || job.promised != nullptr) return;
+  if (asked.promised != nullptr) {
+    if (asked.promised->rank < job.rank) return;
+    break_promise(*asked.promised);
+  }
+  WorkerState* best = nullptr;
+  Instant start;
+  for (auto& [sequence, worker] : asked.sliced) {
+    const auto index = worker->info.slots == 0 ? std::nullopt : task_for(*worker, job, now);
+    if (!index || !suits(*worker, job, *index, now)) continue;
+    if (worker->promised != nullptr && worker->promised->rank < job.rank)
+      continue;  // Another class's, and before this one.
+    const auto there = occupants(*worker);
+    const auto earliest = earliest_start(room_of(*worker), there, partition_of(*worker, job), now);
+    if (earliest && (best == nullptr || *earliest < start)) {
+      best = worker;
+      start = *earliest;
+    }
+  }
+  if (best == nullptr) return;
+  if (best->promised != nullptr) break_promise(*best->promised);
+  best->promised = &job;
+  best->promise = {.start = start, .memory_bytes = partition_of(*best, job)};
+  job.promised = best;
+  asked.promised = &job;
+}
+
+void Scheduler::State::renew_promise(WorkerState& worker, Instant now) {
+  const auto there = occupants(worker);
+  const auto earliest = earliest_start(room_of(worker), there, worker.promise.memory_bytes, now);
+  if (!earliest || *earliest <= worker.promise.start) return;
+  worker.promise.start = *earliest;
+  mark(worker);  // More ends before that.
+}
+
+void Scheduler::State::break_promise(JobState& job) {
+  if (job.promised == nullptr) return;
+  WorkerState& worker = *std::exchange(job.promised, nullptr);
+  worker.promised = nullptr;
+  job.requirements->promised = nullptr;
+  if (!worker.gone) mark(worker);  // Others may go there again.
+}
+
+}  // namespace weft::scheduler

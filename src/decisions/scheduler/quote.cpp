@@ -1,0 +1,66 @@
+#include "decisions/scheduler/quote.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::scheduler {
+
+Quote quote(const Pricing& pricing, const Market& market, double seasonal) {
+  constexpr double half_backlog_seconds = 60;
+  Quote made{.seasonal = seasonal};
+  if (market.workers == 0 || market.seconds_per_second <= 0) {
+    made.demand = 1;
+  } else {
+    const double backlog = market.queued_seconds / market.seconds_per_second;
+    made.demand = backlog / (backlog + half_backlog_seconds);
+    const double rate = market.seconds_per_second / static_cast<double>(market.workers);
+    made.capability = rate / (1 + rate);
+  }
+  const double per_unit = static_cast<double>(pricing.per_unit) * (1 + made.demand) *
+                          (1 + made.capability) * made.seasonal;
+  made.per_unit = std::max<MicroCredits>(std::llround(std::min(per_unit, 1e15)), 1);
+  return made;
+}
+
+void Seasons::observe(UnixMillis time, double busy) {
+  if (!std::isfinite(busy)) return;
+  const std::int64_t hour = hour_of(time);
+  if (hour_ && *hour_ != hour) fold();
+  hour_ = hour;
+  sum_ += std::clamp(busy, 0.0, 1.0);
+  ++count_;
+}
+
+// The hour that has ended joins what is usual: the last weeks count most.
+void Seasons::fold() {
+  constexpr double weight = 0.3;
+  double& usual = usual_[static_cast<std::size_t>(*hour_ % static_cast<std::int64_t>(hours))];
+  const double mean = sum_ / static_cast<double>(count_);
+  usual = usual < 0 ? mean : usual + weight * (mean - usual);
+  sum_ = 0;
+  count_ = 0;
+}
+
+double Seasons::factor(UnixMillis time) const {
+  constexpr int known_min = 24;
+  double sum = 0;
+  int known = 0;
+  for (const double usual : usual_) {
+    if (usual < 0) continue;
+    sum += usual;
+    ++known;
+  }
+  const double here =
+      usual_[static_cast<std::size_t>(hour_of(time) % static_cast<std::int64_t>(hours))];
+  if (known < known_min || here < 0 || sum <= 0) return 1;
+  return std::clamp(here / (sum / known), 0.5, 2.0);
+}
+
+void Seasons::restore(std::span<const double> saved) {
+  if (saved.size() != hours ||
+      !std::ranges::all_of(saved, [](double value) { return std::isfinite(value) && value <= 1; }))
+    return;
+  std::ranges::copy(saved, usual_.begin());
+}
+
+}  // namespace weft::scheduler

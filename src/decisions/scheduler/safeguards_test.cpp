@@ -1,0 +1,200 @@
+// What strangers cannot do to a job: price it, end it, or take its tasks and do nothing. Each rule
+// is one field of Safeguards, and each test shows what happens without it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "decisions/scheduler/test_network.h"
+
+namespace weft::scheduler {
+namespace {
+
+constexpr std::uint64_t stranger = 1000;
+
+class SafeguardsTest : public testing::Test {
+ protected:
+  void start(const Safeguards& rules = {}) {
+    Settings settings;
+    settings.safeguards = rules;
+    scheduler.emplace(settings);
+    attempts.clear();
+  }
+  void join(std::uint64_t number, Standing standing = Standing::invited, double tflops = 1) {
+    Worker worker = native_worker(number, tflops);
+    worker.standing = standing;
+    ASSERT_TRUE(scheduler->add_worker(worker, at(0)).has_value());
+  }
+  std::vector<Lease> decide(double time) {
+    last = scheduler->decide(at(time));
+    for (const Lease& lease : all<Lease>(last)) {
+      for (const auto& task : lease.tasks)
+        attempts[{{lease.job, task.index}, lease.worker}] = task.attempt;
+    }
+    return all<Lease>(last);
+  }
+  bool fail_all(double time, ErrorCode code) {
+    bool any = false;
+    const auto held = std::exchange(attempts, {});
+    for (const auto& [of, attempt] : held)
+      any = scheduler->failed(of.first, of.second, attempt, {code, "1:1: expected ;"}, at(time))
+                .has_value() ||
+            any;
+    return any;
+  }
+
+  std::optional<Scheduler> scheduler;
+  std::map<std::pair<TaskId, PublicKey>, std::uint32_t> attempts;
+  std::vector<Decision> last;
+};
+
+// H-1 of a review: one stranger called the shader wrong, and the job ended.
+TEST_F(SafeguardsTest, StrangersThatFailDoNotEndAJob) {
+  const auto ended = [&](const Safeguards& rules) {
+    start(rules);
+    join(1);
+    for (std::uint64_t i = 0; i < 20; ++i) join(stranger + i, Standing::newcomer, 1000);
+    EXPECT_TRUE(scheduler->add_job(known_job(1, 100, 1, 0.001), at(0)).has_value());
+    for (int round = 0; round < 20; ++round) {
+      scheduler->heard(key_of(1), at(round));
+      (void)decide(round);
+      if (!all<JobFailed>(last).empty()) return true;
+      std::erase_if(attempts, [](const auto& each) { return each.first.second == key_of(1); });
+      (void)fail_all(round + 0.5, ErrorCode::invalid_argument);
+    }
+    return false;
+  };
+  EXPECT_FALSE(ended({}));
+  EXPECT_TRUE(ended({.newcomers_rank_last = false,
+                     .trusted_blame = false,
+                     .lost_goes_to_trusted = false,
+                     .newcomer_share_max = 1}));
+}
+
+TEST_F(SafeguardsTest, StrangersRunNoCanary) {
+  const auto taker = [&](bool rule) {
+    start({.newcomers_rank_last = rule, .rates_are_shown = rule, .trusted_canaries = rule});
+    join(1);
+    join(stranger, Standing::newcomer, 1000);
+    EXPECT_TRUE(scheduler->add_job(small_job(1), at(0)).has_value());
+    const auto leases = decide(0);
+    return leases.empty() ? PublicKey{} : leases[0].worker;
+  };
+  EXPECT_EQ(taker(true), key_of(1));
+  EXPECT_EQ(taker(false), key_of(stranger)) << "the fastest claim had it";
+}
+
+TEST_F(SafeguardsTest, WithoutATrustedWorkerTheOperatorsDeviceMeasuresTheJob) {
+  start();
+  join(stranger, Standing::newcomer);
+  ASSERT_TRUE(scheduler->add_job(small_job(1), at(0)).has_value());
+
+  EXPECT_TRUE(decide(0).empty());
+  ASSERT_EQ(all<CanaryWanted>(last).size(), 1U);
+  EXPECT_TRUE(decide(1).empty());
+  EXPECT_TRUE(all<CanaryWanted>(last).empty()) << "said once";
+  scheduler->canary_measured(
+      job_id_of(1), {.workgroups = 10, .gpu_seconds = 1, .elapsed_seconds = 1, .rate = 0.1}, at(2));
+
+  EXPECT_FALSE(decide(2).empty());
+  EXPECT_TRUE(scheduler->progress(job_id_of(1))->canary_passed);
+}
+
+// A job that was submitted before any worker came was never measured.
+TEST_F(SafeguardsTest, AJobThatWaitedForItsFirstWorkerIsMeasuredByTheOperatorsDevice) {
+  start();
+  ASSERT_TRUE(scheduler->add_job(small_job(1), at(0)).has_value());
+  EXPECT_TRUE(decide(0).empty());
+  ASSERT_TRUE(all<CanaryWanted>(last).empty()) << "no worker could do the rest";
+
+  join(stranger, Standing::newcomer);
+
+  EXPECT_TRUE(decide(1).empty());
+  EXPECT_EQ(all<CanaryWanted>(last).size(), 1U);
+}
+
+// H-2: a claim of 10^9 GFLOP/s made a job 57,000 times as expensive.
+TEST_F(SafeguardsTest, WhatAStrangerClaimsChangesNoQuote) {
+  const auto capacity = [&](bool rule, bool claims) {
+    start({.rates_are_shown = rule});
+    join(1);
+    join(2);
+    if (claims) {
+      for (std::uint64_t i = 0; i < 100; ++i) join(stranger + i, Standing::newcomer, 1e6);
+    } else {
+      for (std::uint64_t i = 0; i < 100; ++i) join(stranger + i, Standing::newcomer, 1e-3);
+    }
+    return scheduler->market(small_job(1)).seconds_per_second;
+  };
+  EXPECT_DOUBLE_EQ(capacity(true, true), capacity(true, false));
+  EXPECT_GT(capacity(false, true), 1000 * capacity(false, false));
+}
+
+TEST_F(SafeguardsTest, AThousandHoardersHoldATenthOfAJob) {
+  const auto held = [&](double share, bool last_rank) {
+    start({.newcomers_rank_last = last_rank, .newcomer_share_max = share});
+    for (std::uint64_t i = 1; i <= 10; ++i) join(i);
+    for (std::uint64_t i = 0; i < 1000; ++i) join(stranger + i, Standing::newcomer);
+    EXPECT_TRUE(scheduler->add_job(known_job(1, 500, 1, 1), at(0)).has_value());
+    std::size_t count = 0;
+    for (const Lease& lease : decide(0)) {
+      std::uint64_t number = 0;
+      std::memcpy(&number, lease.worker.bytes.data(), sizeof number);
+      count += number >= stranger ? lease.tasks.size() : 0;
+    }
+    return count;
+  };
+  EXPECT_LE(held(0.1, true), 50U);
+  EXPECT_GT(held(1, false), 400U);
+}
+
+TEST_F(SafeguardsTest, ATaskThatAStrangerLostGoesToATrustedWorkerNext) {
+  const auto strangers = [&](bool rule) {
+    start({.lost_goes_to_trusted = rule, .newcomer_share_max = 1});
+    join(1);
+    scheduler->set_leases_max(key_of(1), 0);
+    for (std::uint64_t i = 0; i < 10; ++i) join(stranger + i, Standing::newcomer);
+    EXPECT_TRUE(scheduler->add_job(known_job(1, 1, 1, 0.001), at(0)).has_value());
+    std::size_t leases = 0;
+    for (int round = 0; round < 5; ++round) {
+      leases += decide(round).size();
+      (void)fail_all(round + 0.5, ErrorCode::internal);
+    }
+    return leases;
+  };
+  EXPECT_EQ(strangers(true), 1U);
+  EXPECT_GT(strangers(false), 2U);
+}
+
+TEST_F(SafeguardsTest, AStrangersSpeedIsWhatItsAcceptedWorkHasShown) {
+  start();
+  join(1);
+  join(stranger, Standing::newcomer, 500);
+  ASSERT_TRUE(scheduler->add_job(known_job(1, 40, 1, 0.001), at(0)).has_value());
+  const double before = scheduler->load(key_of(stranger))->rate;
+  EXPECT_LE(before, 1) << "not what it claims";
+  double time = 0;
+  for (int round = 0; round < 6; ++round) {
+    (void)decide(time);
+    time += 0.001;  // It is ten times as fast as the others.
+    for (const auto& [of, attempt] : std::exchange(attempts, {})) {
+      if (of.second != key_of(stranger)) continue;
+      (void)scheduler->result(
+          {.task = of.first, .worker = of.second, .attempt = attempt, .gpu_seconds = 1e-9},
+          at(time));
+      scheduler->counted(of.first, of.second);
+      if (round < 3) {
+        EXPECT_EQ(scheduler->load(key_of(stranger))->rate, before) << "nothing is accepted yet";
+        continue;
+      }
+      const std::array<PublicKey, 1> right{of.second};
+      scheduler->settled(of.first, right);
+    }
+  }
+  EXPECT_GT(scheduler->load(key_of(stranger))->rate, before);
+}
+
+}  // namespace
+}  // namespace weft::scheduler

@@ -1,0 +1,536 @@
+#include "decisions/scheduler/scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/check.h"
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+constexpr std::uint32_t slots_max = 1024;  // Slots of one worker: bounds a Lease message.
+
+// Where a worker has measured nothing itself: a small part of the reference, so that it proves
+// itself on small shares.
+double first_rate(const protocol::Capabilities& capabilities) {
+  if (std::isfinite(capabilities.f32_gflop_per_s) && capabilities.f32_gflop_per_s > 0)
+    return std::clamp(capabilities.f32_gflop_per_s / 1000, 1e-4, 1000.0);
+  return capabilities.device == protocol::DeviceKind::gpu ? 0.1 : 0.02;
+}
+
+Blame blame_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return Blame::refusal;
+    case ErrorCode::resource_exhausted:
+      return Blame::unable;
+    case ErrorCode::deadline_exceeded:
+      return Blame::timeout;
+    case ErrorCode::cancelled:
+      return Blame::busy;
+    case ErrorCode::data_loss:
+      return Blame::forgery;
+    default:
+      return Blame::failure;
+  }
+}
+
+}  // namespace
+
+Scheduler::Scheduler(Settings settings) : state_(std::make_unique<State>(settings)) {}
+Scheduler::~Scheduler() = default;
+
+Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  if (state.workers.contains(worker.key))
+    return fail(ErrorCode::already_exists, "The worker {} is connected already.",
+                worker.key.text());
+  auto made = std::make_unique<WorkerState>();
+  made->info = worker;
+  made->info.slots = std::min(worker.slots, slots_max);
+  made->sequence = state.next_worker++;
+  const bool says =
+      worker.standing == Standing::invited || !state.settings.safeguards.rates_are_shown;
+  made->rate_said = says ? first_rate(worker.capabilities) : state.assumed_rate();
+  made->ranks_last = made->newcomer() && state.settings.safeguards.newcomers_rank_last;
+  made->rate = made->rate_said;
+  made->heard = now;
+  WorkerState& added = *made;
+  state.arrives(added, now);
+  state.workers[worker.key] = std::move(made);
+  state.workers_in_order[added.sequence] = &added;
+  for (auto& [key, each] : state.classes) {
+    if (!fits(added.info, key)) continue;
+    added.classes.push_back(each.get());
+    if (added.sliced()) each->sliced[added.sequence] = &added;
+  }
+  if (added.info.slots > 0) state.count_member(added, 1);
+  state.list_worker(added);
+  state.mark(added);
+  return {};
+}
+
+void Scheduler::set_clock(Instant now, UnixMillis unix) {
+  state_->clock_at = now;
+  state_->clock_unix = unix;
+}
+
+void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  WorkerState* found = state_->find_worker(worker);
+  if (found == nullptr) return;
+  const bool left = departure == Departure::left;
+  state_->disconnect(
+      *found, left ? Blame::none : Blame::gone,
+      {ErrorCode::unavailable, left ? "The worker left." : "The connection to the worker broke."},
+      now);
+}
+
+void Scheduler::set_slots(const PublicKey& worker, std::uint32_t slots) {
+  if (WorkerState* found = state_->find_worker(worker))
+    state_->set_slots(*found, std::min(slots, slots_max));
+}
+
+void Scheduler::set_standing(const PublicKey& worker, Standing standing) {
+  if (WorkerState* found = state_->find_worker(worker)) state_->set_standing(*found, standing);
+}
+
+void Scheduler::set_leases_max(const PublicKey& worker, std::uint32_t leases) {
+  WorkerState* found = state_->find_worker(worker);
+  if (found == nullptr || found->leases_max == leases) return;
+  const bool more = leases > found->leases_max;
+  found->leases_max = leases;
+  state_->list_worker(*found);
+  if (more) state_->mark(*found);
+}
+
+void Scheduler::heard(const PublicKey& worker, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  WorkerState* found = state_->find_worker(worker);
+  if (found != nullptr)
+    found->heard = std::max(found->heard, now);  // Its deadline is checked again when it comes.
+}
+
+std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
+                                                  std::span<const protocol::HeldTask> held,
+                                                  Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  WorkerState* found = state.find_worker(worker);
+  if (found == nullptr) return {};
+  found->heard = std::max(found->heard, now);
+  std::vector<protocol::HeldTask> taken;
+  Cancel cancel{.worker = worker, .tasks = {}, .reason = "The task is settled or runs elsewhere."};
+  for (const protocol::HeldTask& each : held) {
+    JobState* job = state.find_job(each.task.job);
+    const auto wanted_again = [&] {
+      if (job == nullptr || each.task.index >= job->spec.tasks || job->settled[each.task.index] ||
+          found->running.size() >= found->info.slots)
+        return false;
+      if (!std::ranges::contains(found->classes, job->requirements) ||
+          job->canary == CanaryState::leased)
+        return false;
+      if ((job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl &&
+           !found->native()) ||
+          state.kept_from(*found, *job))
+        return false;  // It goes through the queue.
+      TaskState* task = state.find_task(each.task);
+      return task == nullptr || (task->missing() && task->replica_of(worker) == nullptr);
+    };
+    TaskState* task = state.find_task(each.task);
+    const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(worker);
+    if (replica != nullptr && replica->attempt == each.attempt &&
+        replica->state == ReplicaState::leased) {
+      taken.push_back(each);  // It is its already.
+    } else if (wanted_again()) {
+      state.lease(*found, *job, each.task.index, each.attempt, now);
+      taken.push_back(each);
+    } else {
+      cancel.tasks.push_back(each);
+    }
+  }
+  if (!cancel.tasks.empty()) state.out.push_back(std::move(cancel));
+  return taken;
+}
+
+Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskProgress> progress) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  if (state.jobs.contains(job.id))
+    return fail(ErrorCode::already_exists, "The job {} is known already.", job.id.text());
+  if (job.tasks == 0 || job.replicas == 0 || job.workgroups < job.tasks) {
+    return fail(ErrorCode::invalid_argument,
+                "A job has at least one task, one replica and one workgroup for each task; this "
+                "one has {}, {} and {}.",
+                job.tasks, job.replicas, job.workgroups);
+  }
+  auto made = std::make_unique<JobState>();
+  JobState& added = *made;
+  added.spec = job;
+  const Worth worth{
+      .stake = job.stake,
+      .priority = job.priority,
+      .deadline_s = job.deadline ? std::max(seconds(*job.deadline - now + job.waited), 1.0) : 0,
+      .workgroups = job.workgroups,
+      .replicas = job.replicas};
+  added.score = score(worth);
+  added.urgent = urgency(worth) >= state.settings.urgent_from;
+  added.rank = rank_of(worth, now - job.waited, state.next_job++);
+  added.settled.resize(job.tasks);
+  if (job.estimate) {
+    added.canary = CanaryState::passed;
+    added.pace = job.estimate->reference_seconds_per_workgroup;
+    added.pace_usual = added.pace;
+  }
+  for (const TaskProgress& each : progress) {
+    if (each.index >= job.tasks)
+      return fail(ErrorCode::invalid_argument, "The job {} has {} tasks; there is no task {}.",
+                  job.id.text(), job.tasks, each.index);
+    if (each.settled) {
+      added.settled_count += added.settled[each.index] ? 0 : 1;
+      added.settled[each.index] = true;
+      continue;
+    }
+    TaskState& task = added.touch(each.index);
+    task.wanted =
+        std::max(job.replicas_first == 0 ? job.replicas : job.replicas_first, each.replicas_wanted);
+    for (const PublicKey& worker : each.delivered)
+      task.replicas.push_back({.worker = worker, .attempt = 0, .state = ReplicaState::counted});
+    added.reopen(each.index, task);
+  }
+  added.requirements = &state.class_of(job);
+  ++added.requirements->jobs;
+  state.count_queued(added);
+  if (job.deadline) state.job_deadlines.insert({std::max(*job.deadline, now), job.id});
+  if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
+  state.join_client(added);
+  state.jobs[job.id] = std::move(made);
+  state.list_job(added);
+  state.mark(added);
+  return {};
+}
+
+void Scheduler::remove_job(const JobId& job, std::string_view reason) {
+  JobState* found = state_->find_job(job);
+  if (found == nullptr) return;
+  state_->cancel_leases(*found, reason, state_->latest);
+  state_->erase_job(*found);
+}
+
+void Scheduler::set_share(const PublicKey& client, double weight) {
+  state_->shares.set_weight(client, weight);
+  const auto found = state_->clients.find(client);
+  if (found == state_->clients.end()) return;
+  for (auto& [sequence, job] : found->second.jobs) job->spec.share = weight;
+  state_->shares_stale = true;
+}
+
+Result<> Scheduler::result(const TaskResult& result, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  WorkerState* worker = state.find_worker(result.worker);
+  TaskState* task = state.find_task(result.task);
+  ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(result.worker);
+  if (worker == nullptr || replica == nullptr || replica->attempt != result.attempt ||
+      replica->state != ReplicaState::leased) {
+    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.",
+                result.attempt, result.task.text());
+  }
+  JobState& job = *state.find_job(result.task.job);
+  const auto holding = std::ranges::find_if(worker->running, [&](const Holding& each) {
+    return each.job == &job && each.index == result.task.index;
+  });
+  check(holding != worker->running.end(), "a leased replica is held by its worker");
+  const Instant began =
+      holding == worker->running.begin() && !worker->sliced() ? worker->head_since : holding->since;
+  const double own = 1 - std::clamp(std::isfinite(result.resumed) ? result.resumed : 0, 0.0, 1.0);
+  const auto computed = static_cast<std::uint32_t>(
+      std::max(1.0, std::round(own * job.range_count(result.task.index))));
+  const Measurement measurement{.workgroups = computed,
+                                .gpu_seconds = state.says(*worker) ? result.gpu_seconds : 0,
+                                .elapsed_seconds = seconds(now - began),
+                                .rate = worker->rate_said};
+
+  replica->state = ReplicaState::reported;
+  Holding reported = *holding;
+  reported.since = now;
+  state.preemption.done(State::run_of(job, result.task.index, result.worker));
+  state.making_way.erase({result.task, result.worker});
+  reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
+  state.charge(job, reported.charged - holding->charged, now);
+  worker->load_seconds -= holding->usual;
+  worker->running.erase(holding);
+  if (worker->running.empty()) worker->load_seconds = 0;
+  worker->head_since = now;  // Whatever is first now runs from here on at the latest.
+  if (worker->sliced() && !worker->running.empty())
+    worker->head_since = worker->running.front().since;
+  state.await_receipt(*worker, reported);
+  worker->heard = std::max(worker->heard, now);
+  worker->expiries = 0;
+
+  if (job.canary != CanaryState::passed) {  // A scout that is done first does as well.
+    if (!state.pass_canary(job, measurement, now)) return {};
+  } else if (!state.says(*worker)) {
+    replica->measured = measurement;  // It shows something once it is accepted.
+  } else {
+    state.measured(*worker, job, measurement);
+  }
+  state.list_worker(*worker);
+  state.mark(*worker);
+  return {};
+}
+
+void Scheduler::awaits_receipt_from(const TaskId& id, const PublicKey& key, Instant then) {
+  State& state = *state_;
+  WorkerState* worker = state.find_worker(key);
+  const JobState* job = state.find_job(id.job);
+  if (worker == nullptr || job == nullptr) return;
+  const auto reported = std::ranges::find_if(worker->reported, [&](const Holding& each) {
+    return each.job == job && each.index == id.index;
+  });
+  if (reported == worker->reported.end()) return;
+  Holding moved = *reported;
+  worker->reported.erase(reported);
+  moved.since = then;
+  state.await_receipt(*worker, moved);
+  state.list_worker(*worker);
+}
+
+void Scheduler::counted(const TaskId& id, const PublicKey& key) {
+  State& state = *state_;
+  JobState* job = state.find_job(id.job);
+  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
+  TaskState& task = job->touch(id.index);
+  ReplicaOf* replica = task.replica_of(key);
+  if (replica != nullptr && replica->state == ReplicaState::counted) return;
+  if (replica == nullptr) {
+    task.replicas.push_back({.worker = key, .attempt = 0, .state = ReplicaState::counted});
+    job->reopen(id.index, task);
+  } else {
+    replica->state = ReplicaState::counted;
+    state.unhold(*state.workers.at(key), *job, id.index, state.latest);
+  }
+  state.list_job(*job);
+}
+
+Result<> Scheduler::failed(const TaskId& id, const PublicKey& key, std::uint32_t attempt,
+                           const Error& error, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  State& state = *state_;
+  WorkerState* worker = state.find_worker(key);
+  TaskState* task = state.find_task(id);
+  const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(key);
+  if (worker == nullptr || replica == nullptr || replica->attempt != attempt ||
+      replica->state == ReplicaState::counted) {
+    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.", attempt,
+                id.text());
+  }
+  worker->heard = std::max(worker->heard, now);
+  worker->expiries = 0;
+  state.lose(*worker, *state.find_job(id.job), id.index, blame_for(error.code), error, now);
+  return {};
+}
+
+void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
+  State& state = *state_;
+  JobState* job = state.find_job(id.job);
+  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
+  if (const auto task = job->tasks.find(id.index); task != job->tasks.end()) {
+    for (const PublicKey& right : by) {
+      const ReplicaOf* replica = task->second.replica_of(right);
+      WorkerState* worker = state.find_worker(right);
+      if (replica != nullptr && worker != nullptr && replica->measured)
+        state.measured(*worker, *job, *replica->measured);
+    }
+  }
+  job->settled[id.index] = true;
+  ++job->settled_count;
+  state.count_queued(*job);
+  if (const auto found = job->tasks.find(id.index); found != job->tasks.end()) {
+    for (const ReplicaOf& replica : found->second.replicas) {
+      if (replica.state == ReplicaState::counted) continue;
+      state.unhold(*state.workers.at(replica.worker), *job, id.index, state.latest);
+      if (replica.state == ReplicaState::reported) continue;
+      state.out.push_back(Cancel{.worker = replica.worker,
+                                 .tasks = {{.task = id, .attempt = replica.attempt}},
+                                 .reason = "The task is settled."});
+    }
+    state.forget_way(id);
+    state.drop_copies(*job, found->second, found->second.copies);
+    job->close(found->second);
+    job->tasks.erase(found);
+  }
+  if (job->canary != CanaryState::passed && job->canary_index == id.index) {
+    job->canary = CanaryState::waiting;
+    job->canary_index.reset();
+  }
+  state.list_job(*job);
+  state.mark(*job);
+}
+
+void Scheduler::bar(const JobId& id, const PublicKey& worker) {
+  JobState* job = state_->find_job(id);
+  if (job != nullptr && !std::ranges::contains(job->barred, worker)) job->barred.push_back(worker);
+}
+
+void Scheduler::canary_measured(const JobId& id, const Measurement& measurement, Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  JobState* job = state_->find_job(id);
+  if (job == nullptr || job->canary != CanaryState::waiting) return;
+  (void)state_->pass_canary(*job, measurement, now);
+}
+
+std::size_t Scheduler::able_count(const JobId& id) const {
+  const JobState* job = state_->find_job(id);
+  return job == nullptr ? 0 : job->requirements->members[0] + job->requirements->members[1];
+}
+
+void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
+  State& state = *state_;
+  JobState* job = state.find_job(id.job);
+  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
+  TaskState& task = job->touch(id.index);
+  if (task.wanted >= replicas) return;
+  task.wanted = replicas;
+  job->reopen(id.index, task);
+  state.starving.insert({state.latest + state.settings.starved_after, id});
+  state.list_job(*job);
+  state.mark(*job);
+}
+
+std::vector<Decision> Scheduler::decide(Instant now) {
+  state_->latest = std::max(state_->latest, now);
+  state_->expire(now);
+  state_->refresh_shares(now);
+  do {
+    state_->match(now);
+    state_->make_way(now);
+  } while (!state_->changed_jobs.empty() ||
+           !state_->changed_workers.empty());  // A promise was kept or broken, or a run made way.
+  state_->lease_in_out.clear();
+  return std::exchange(state_->out, {});
+}
+
+std::optional<Instant> Scheduler::next_deadline() const {
+  std::optional<Instant> next;
+  const auto at_most = [&](const auto& set) {
+    if (!set.empty()) next = next ? std::min(*next, set.begin()->first) : set.begin()->first;
+  };
+  at_most(state_->job_deadlines);
+  at_most(state_->worker_deadlines);
+  at_most(state_->retries);
+  at_most(state_->starving);
+  at_most(state_->patience);
+  if (state_->way_at) next = next ? std::min(*next, *state_->way_at) : *state_->way_at;
+  return next;
+}
+
+std::optional<JobProgress> Scheduler::progress(const JobId& job) const {
+  const JobState* found = state_->find_job(job);
+  if (found == nullptr) return {};
+  return JobProgress{.settled = found->settled_count,
+                     .leased = found->leases,
+                     .canary_passed = found->canary == CanaryState::passed,
+                     .estimate = found->spec.estimate};
+}
+
+std::vector<PublicKey> Scheduler::able(const JobId& job) const {
+  std::vector<PublicKey> keys;
+  const JobState* found = state_->find_job(job);
+  if (found == nullptr) return keys;
+  for (const auto& [sequence, worker] : state_->workers_in_order) {
+    if (!worker->gone && worker->info.slots > 0 &&
+        std::ranges::contains(worker->classes, found->requirements))
+      keys.push_back(worker->info.key);
+  }
+  return keys;
+}
+
+LeaseTerms Scheduler::terms(const JobId& job, const PublicKey& worker) const {
+  LeaseTerms terms{.piece_workgroups_max = 0,
+                   .wall_ms_max = static_cast<std::uint32_t>(state_->settings.wall_max.count())};
+  const JobState* asked = state_->find_job(job);
+  const WorkerState* taker = state_->find_worker(worker);
+  if (asked == nullptr || taker == nullptr) return terms;
+  const double fitting = seconds(state_->settings.dispatch_max) * taker->rate /
+                         asked->pace;  // Infinite for a pace of 0.
+  if (fitting < asked->range_count(0))
+    terms.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
+  return terms;
+}
+
+std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {
+  const WorkerState* found = state_->find_worker(worker);
+  if (found == nullptr) return {};
+  return WorkerLoad{.held = static_cast<std::uint32_t>(found->running.size()),
+                    .slots = found->info.slots,
+                    .rate = found->rate};
+}
+
+Market Scheduler::market(const Job& job) const {
+  const RequirementClass& asked = state_->class_of(job);
+  return {.queued_seconds = std::max(state_->queued_seconds, 0.0),
+          .seconds_per_second = std::max(asked.rates, 0.0),
+          .workers = asked.members[0] + asked.members[1]};
+}
+
+std::vector<ReservationView> Scheduler::reservations() const {
+  std::vector<ReservationView> found;
+  for (const auto& [sequence, worker] : state_->workers_in_order) {
+    if (worker->promised == nullptr) continue;
+    found.push_back({.job = worker->promised->spec.id,
+                     .worker = worker->info.key,
+                     .start = worker->promise.start});
+  }
+  return found;
+}
+
+std::vector<PublicKey> Scheduler::clients() const {
+  std::vector<PublicKey> keys;
+  for (const auto& [key, client] : state_->clients) keys.push_back(key);
+  return keys;
+}
+
+ClientShare Scheduler::share(const PublicKey& client, Instant now) const {
+  const auto found = state_->clients.find(client);
+  return {.jobs = found == state_->clients.end()
+                      ? 0U
+                      : static_cast<std::uint32_t>(found->second.jobs.size()),
+          .used_seconds = state_->shares.usage(client, now),
+          .lead_seconds = seconds(state_->shares.lead(client, now))};
+}
+
+std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, Instant now) const {
+  const WorkerState* found = state_->find_worker(worker);
+  if (found == nullptr) return {};
+  return found->presence->stays(state_->unix_at(now), seconds);
+}
+
+std::size_t Scheduler::copies() const { return state_->copies; }
+std::uint64_t Scheduler::copies_made() const { return state_->copies_made; }
+
+std::uint64_t Scheduler::preemptions() const { return state_->preemptions; }
+
+std::vector<PublicKey> Scheduler::take_moved() { return std::exchange(state_->moved, {}); }
+std::vector<PublicKey> Scheduler::take_forgotten() { return std::exchange(state_->forgotten, {}); }
+
+const Presence* Scheduler::presence(const PublicKey& worker) const {
+  const auto found = state_->acquaintances.find(worker);
+  return found == state_->acquaintances.end() ? nullptr : &found->second.presence;
+}
+
+void Scheduler::restore_presence(const PublicKey& worker,
+                                 const std::array<Presence::Hour, Presence::hours>& seen) {
+  const auto [known, is_new] = state_->acquaintances.try_emplace(worker);
+  if (!is_new) return;
+  known->second.presence.restore(seen);
+  known->second.seen = state_->next_departure++;
+  state_->departed[known->second.seen] = worker;
+}
+
+std::size_t Scheduler::workers() const { return state_->workers.size(); }
+std::size_t Scheduler::jobs() const { return state_->jobs.size(); }
+
+}  // namespace weft::scheduler

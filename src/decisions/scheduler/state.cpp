@@ -1,0 +1,66 @@
+#include "decisions/scheduler/state.h"
+
+#include <algorithm>
+
+namespace weft::scheduler {
+
+ReplicaOf* TaskState::replica_of(const PublicKey& worker) {
+  const auto found = std::ranges::find(replicas, worker, &ReplicaOf::worker);
+  return found == replicas.end() ? nullptr : &*found;
+}
+
+// The rule of manifest::task_range: n runs, the remainder going to the first ones.
+std::uint32_t JobState::range_first(std::uint32_t index) const {
+  return index * (spec.workgroups / spec.tasks) + std::min(index, spec.workgroups % spec.tasks);
+}
+std::uint32_t JobState::range_count(std::uint32_t index) const {
+  return spec.workgroups / spec.tasks + (index < spec.workgroups % spec.tasks ? 1U : 0U);
+}
+
+bool JobState::has_fresh() {
+  fresh = next_fresh();
+  return fresh < spec.tasks;
+}
+
+std::uint32_t JobState::next_fresh() const {
+  std::uint32_t next = fresh;
+  while (next < spec.tasks && (settled[next] || tasks.contains(next))) ++next;
+  return next;
+}
+
+TaskState& JobState::touch(std::uint32_t index) {
+  const auto [place, is_new] = tasks.try_emplace(index);
+  if (is_new) place->second.wanted = spec.replicas_first == 0 ? spec.replicas : spec.replicas_first;
+  return place->second;
+}
+
+void JobState::reopen(std::uint32_t index, TaskState& task) {
+  close(task);
+  if (!task.missing()) return;
+  task.open_sequence = next_sequence++;
+  open[task.open_sequence] = index;
+}
+
+void JobState::close(TaskState& task) {
+  if (task.open_sequence != 0) open.erase(task.open_sequence);
+  task.open_sequence = 0;
+}
+
+JobState* Scheduler::State::find_job(const JobId& id) {
+  const auto found = jobs.find(id);
+  return found == jobs.end() ? nullptr : found->second.get();
+}
+
+WorkerState* Scheduler::State::find_worker(const PublicKey& key) {
+  const auto found = workers.find(key);
+  return found == workers.end() ? nullptr : found->second.get();
+}
+
+TaskState* Scheduler::State::find_task(const TaskId& id) {
+  JobState* job = find_job(id.job);
+  if (job == nullptr) return nullptr;
+  const auto found = job->tasks.find(id.index);
+  return found == job->tasks.end() ? nullptr : &found->second;
+}
+
+}  // namespace weft::scheduler

@@ -1,0 +1,221 @@
+// Places for urgent tasks: which run makes way, and when. See preemption.h for which runs may.
+#include <algorithm>
+#include <cmath>
+
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+constexpr auto look_every = std::chrono::milliseconds(250);
+constexpr Duration keep_min = std::chrono::seconds(10);
+constexpr Duration keep_max = std::chrono::hours(1);
+constexpr int checkpoints_min =
+    20;  // For a task that is worth checkpointing: one for each twentieth of its work.
+
+}  // namespace
+
+bool Scheduler::State::is_long(double predicted) const {
+  return settings.checkpoint_min.count() > 0 &&
+         predicted >= seconds(settings.checkpoint_min) * checkpoints_min;
+}
+
+RunId Scheduler::State::run_of(const JobState& job, std::uint32_t index, const PublicKey& worker) {
+  return job.spec.states_shared ? RunId(job.task_id(index)) : RunId(job.task_id(index), worker);
+}
+
+// How long a canary takes is known with its first checkpoint.
+void Scheduler::State::watch(const WorkerState& worker, const JobState& job, std::uint32_t index,
+                             double predicted, Instant now) {
+  if (!is_long(predicted)) return;
+  preemption.began(run_of(job, index, worker.info.key), worker.info.key,
+                   {.score = job.score, .seconds = predicted}, now);
+}
+
+void Scheduler::State::forget_way(const TaskId& task) {
+  preemption.ended(task);
+  kept.erase(task);
+  auto way = making_way.lower_bound({task, PublicKey{}});
+  while (way != making_way.end() && way->first.first == task) way = making_way.erase(way);
+}
+
+// As long as it would take another worker to come as far: waiting then costs at most twice what was
+// best.
+void Scheduler::State::keep_for(WorkerState& worker, JobState& job, std::uint32_t index,
+                                double done_seconds, Instant now) {
+  const auto task = job.tasks.find(index);
+  if (job.spec.states_shared || task == job.tasks.end() || !task->second.missing() || worker.gone ||
+      worker.info.slots == 0)
+    return;
+  const auto until =
+      now + std::clamp<Duration>(std::chrono::duration_cast<Duration>(
+                                     std::chrono::duration<double>(std::min(done_seconds, 1e6))),
+                                 keep_min, keep_max);
+  kept[job.task_id(index)][worker.info.key] = until;
+  retries.insert({until, job.task_id(index)});
+}
+
+bool Scheduler::State::kept_for_others(const TaskId& id, const TaskState& task,
+                                       const PublicKey& worker) const {
+  const auto found = kept.find(id);
+  if (found == kept.end() || found->second.contains(worker)) return false;
+  return task.wanted + task.copies <= task.replicas.size() + found->second.size();
+}
+
+void Scheduler::State::keep_nothing_for(const WorkerState& worker) {
+  for (auto each = kept.begin(); each != kept.end();) {
+    const TaskId id = each->first;
+    const bool had = each->second.erase(worker.info.key) > 0;
+    each = each->second.empty() ? kept.erase(each) : std::next(each);
+    if (!had) continue;
+    JobState& job = *find_job(id.job);
+    job.reopen(id.index, job.tasks.at(id.index));
+    list_job(job);
+    mark(job);
+  }
+}
+
+Duration Scheduler::State::starts_in(const JobState& job, Instant now) const {
+  Duration soonest = Duration::max();
+  for (const auto& [sequence, worker] : workers_in_order) {
+    if (worker->info.slots == 0 || worker->running.empty() ||
+        !std::ranges::contains(worker->classes, job.requirements))
+      continue;
+    // Sliced ones: when the first of them ends; else when all have.
+    double left = std::numeric_limits<double>::infinity();
+    if (worker->sliced()) {
+      for (const Holding& each : worker->running) {
+        if (each.seconds > 0) left = std::min(left, each.seconds - seconds(now - each.since));
+      }
+    } else if (worker->running.front().seconds > 0) {
+      left = worker->load_seconds - seconds(now - worker->head_since);
+    }
+    if (std::isfinite(left))
+      soonest = std::min(soonest, std::chrono::duration_cast<Duration>(
+                                      std::chrono::duration<double>(std::max(left, 0.0))));
+  }
+  return soonest;
+}
+
+// The job that is first in the queue of its class waits because no worker that could take it is
+// free: match() has just looked.
+void Scheduler::State::make_way(Instant now) {
+  if (preemption.empty()) return way_at.reset();
+  if (way_at && now < *way_at) return;
+  way_at.reset();
+  for (auto& [key, each] : classes) {
+    for (const auto phase :
+         {RequirementClass::canary, RequirementClass::open}) {  // No run makes way for a scout.
+      if (each->needing[phase].empty()) continue;
+      JobState& urgent = *each->needing[phase].begin()->second;
+      way_at = now + look_every;
+      if (!preemption.has_victim(urgent.score, now)) continue;
+      const auto asked =
+          std::ranges::count(making_way, urgent.spec.id, &decltype(making_way)::value_type::second);
+      const std::size_t waiting = phase == RequirementClass::canary
+                                      ? 1
+                                      : urgent.open.size() + (urgent.spec.tasks - urgent.fresh);
+      if (static_cast<std::size_t>(asked) >= waiting) continue;
+      const bool native_only =
+          phase == RequirementClass::canary && urgent.spec.kind == manifest::Kind::wgsl &&
+          each->members[static_cast<std::size_t>(protocol::WorkerKind::native)] > 0;
+      const auto fits = [&](const PublicKey& at, const TaskId& victim) {
+        const WorkerState* const worker = find_worker(at);
+        const JobState* const other = find_job(victim.job);
+        if (worker == nullptr || other == nullptr || worker->info.slots == 0 ||
+            (native_only && !worker->native()))
+          return false;
+        // It must have left something behind, and not come first again once it has made way.
+        if (!preemption.resume_from(run_of(*other, victim.index, at)) ||
+            !(urgent.rank < other->rank))
+          return false;
+        return std::ranges::contains(worker->classes, urgent.requirements) &&
+               task_for(*worker, urgent, now).has_value();
+      };
+      const auto way = preemption.make_way(
+          {.score = urgent.score, .starts_in = starts_in(urgent, now), .fits = fits}, now);
+      if (way.now) {
+        stop(*find_worker(way.now->worker), *find_job(way.now->victim.job), way.now->victim.index,
+             now);
+      } else if (way.later) {
+        const JobState& job = *find_job(way.later->victim.job);
+        const ReplicaOf* const replica =
+            find_task(way.later->victim)->replica_of(way.later->worker);
+        if (replica == nullptr) continue;
+        making_way[{way.later->victim, way.later->worker}] = urgent.spec.id;
+        out.push_back(Yield{
+            .worker = way.later->worker,
+            .task = {.task = job.task_id(way.later->victim.index), .attempt = replica->attempt}});
+      }
+    }
+  }
+}
+
+// Its lease ends now; what it has done since its last checkpoint is done again.
+void Scheduler::State::stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now) {
+  const TaskId task = job.task_id(index);
+  const ReplicaOf* const replica = find_task(task)->replica_of(worker.info.key);
+  if (replica == nullptr) return;
+  ++preemptions;
+  const auto holding = std::ranges::find_if(
+      worker.running, [&](const Holding& each) { return each.job == &job && each.index == index; });
+  const auto from = preemption.resume_from(run_of(job, index, worker.info.key));
+  const double done = from && holding != worker.running.end() ? from->done * holding->seconds : 0;
+  out.push_back(Cancel{.worker = worker.info.key,
+                       .tasks = {{.task = task, .attempt = replica->attempt}},
+                       .reason = "It makes way for a more urgent task."});
+  lose(worker, job, index, Blame::none,
+       {ErrorCode::cancelled, "It made way for a more urgent task."}, now);
+  keep_for(worker, job, index, done, now);
+}
+
+Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) {
+  State& state = *state_;
+  state.latest = std::max(state.latest, now);
+  WorkerState* const worker = state.find_worker(checkpoint.worker);
+  TaskState* const task = state.find_task(checkpoint.task);
+  const ReplicaOf* const replica = task == nullptr ? nullptr : task->replica_of(checkpoint.worker);
+  if (worker == nullptr || replica == nullptr || replica->attempt != checkpoint.attempt ||
+      replica->state != ReplicaState::leased) {
+    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.",
+                checkpoint.attempt, checkpoint.task.text());
+  }
+  worker->heard = std::max(worker->heard, now);
+  JobState& job = *state.find_job(checkpoint.task.job);
+  const auto holding = std::ranges::find_if(worker->running, [&](const Holding& each) {
+    return each.job == &job && each.index == checkpoint.task.index;
+  });
+  const RunId run = State::run_of(job, checkpoint.task.index, checkpoint.worker);
+  if (holding->seconds <= 0 && checkpoint.done > 0) {
+    // A canary: now its length is known, and no task should wait for it.
+    const auto before = state.preemption.resume_from(run);
+    const double here = std::max(checkpoint.done - (before ? before->done : 0), 1e-3);
+    const double whole =
+        seconds(now - (worker->sliced() ? holding->since
+                                        : std::max(holding->since, worker->head_since))) /
+        here;
+    holding->seconds = whole;
+    holding->usual = whole;
+    worker->load_seconds += whole;
+    state.list_worker(*worker);
+    if (state.is_long(whole))
+      state.preemption.began(run, checkpoint.worker, {.score = job.score, .seconds = whole},
+                             holding->since);
+  }
+  const auto stopped = state.preemption.checkpointed(run, checkpoint.worker,
+                                                     {.blob = {}, .done = checkpoint.done}, now);
+  if (!stopped && !checkpoint.stopped) return {};
+  if (stopped) ++state.preemptions;
+  if (!checkpoint.stopped) {
+    state.out.push_back(Cancel{.worker = checkpoint.worker,
+                               .tasks = {{.task = checkpoint.task, .attempt = checkpoint.attempt}},
+                               .reason = "It makes way for a more urgent task."});
+  }
+  const double done = checkpoint.done * holding->seconds;
+  state.lose(*worker, job, checkpoint.task.index, Blame::none,
+             {ErrorCode::cancelled, "It stopped at a checkpoint."}, now);
+  state.keep_for(*worker, job, checkpoint.task.index, done, now);
+  return {};
+}
+
+}  // namespace weft::scheduler

@@ -1,0 +1,202 @@
+// Whatever is lost, doubled, late or out of order between chain, journal and ledger, and wherever
+// the process ends, each deposit is credited once: never more than the chain holds for good, and
+// all of it in the end. Two controls: without the key a lost answer pays twice; with deposits that
+// are not final a fork leaves credits without a deposit. WEFT_LONG=1: 100,000 histories instead of
+// 1,000.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "decisions/ledger/ledger.h"
+#include "decisions/settlement/deposits.h"
+
+namespace weft::settlement {
+namespace {
+
+constexpr int owners = 3;
+constexpr std::uint64_t final_slots = 32;
+
+struct Rules {
+  bool keyed = true;    // The ledger is asked with the crediting's own key.
+  bool settled = true;  // Only what is final is read.
+};
+
+PublicKey owner_named(int number) {
+  PublicKey out;
+  out.bytes.fill(static_cast<std::uint8_t>(number + 1));
+  return out;
+}
+
+// A chain whose last blocks may be lost to a fork.
+class Chain {
+ public:
+  explicit Chain(std::mt19937_64& random) : random_(random) {}
+
+  void pass(std::uint64_t slots) { slot_ += slots; }
+  void deposit(int owner, std::uint64_t amount) { blocks_.push_back({++slot_, owner, amount}); }
+  void fork() {
+    while (!blocks_.empty() && blocks_.back().slot + final_slots > slot_ && random_() % 4 != 0)
+      blocks_.pop_back();
+  }
+  [[nodiscard]] std::uint64_t deposited(int owner, bool final_only) const {
+    std::uint64_t sum = 0;
+    for (const Block& block : blocks_)
+      if (block.owner == owner && (!final_only || block.slot + final_slots <= slot_))
+        sum += block.amount;
+    return sum;
+  }
+
+ private:
+  struct Block {
+    std::uint64_t slot;
+    int owner;
+    std::uint64_t amount;
+  };
+  std::mt19937_64& random_;
+  std::uint64_t slot_ = 1;
+  std::vector<Block> blocks_;
+};
+
+class History {
+ public:
+  History(std::uint64_t seed, Rules rules) : random_(seed), rules_(rules), chain_(random_) {}
+
+  // Empty, or what went wrong.
+  std::string run() {
+    for (int step = 0; step < 200 && wrong_.empty(); ++step) {
+      switch (random_() % 6) {
+        case 0:
+          chain_.deposit(any_owner(), 1 + random_() % 1000);
+          break;
+        case 1:
+          chain_.fork();
+          break;
+        case 2:
+          chain_.pass(random_() % 40);
+          break;
+        case 3:
+          late_arrives();
+          break;
+        default:
+          turn(30);
+      }
+      look(false);
+    }
+    // The end: nothing is lost any more, and the last block becomes final.
+    chain_.pass(final_slots + 1);
+    while (!late_.empty()) late_arrives();
+    for (int i = 0; i < 3; ++i) turn(0);
+    look(true);
+    return wrong_;
+  }
+
+ private:
+  struct Ask {
+    Hash key;
+    Crediting crediting;
+  };
+  int any_owner() { return static_cast<int>(random_() % owners); }
+  bool chance(std::uint64_t percent) { return random_() % 100 < percent; }
+
+  // One pass of the process over all owners; it may end after every single step.
+  void turn(std::uint64_t trouble) {
+    const auto restored = Deposits::restore(journal_);
+    if (!restored) {
+      wrong_ = restored.error().message;
+      return;
+    }
+    Deposits deposits = *restored;
+    const auto ends = [&] { return trouble > 0 && chance(10); };
+    for (int i = 0; i < owners; ++i) {
+      const auto next = deposits.seen(owner_named(i), chain_.deposited(i, rules_.settled));
+      if (ends()) return;
+      if (!next) continue;
+      const JournalRow row{.state = JournalRow::State::open, .crediting = *next};
+      journal_.push_back(row);
+      if (ends()) return;
+      if (!deposits.written(row)) wrong_ = "a row that was just made does not follow";
+    }
+    for (const Crediting& crediting : deposits.open()) {
+      if (ends()) return;
+      const bool answered = ask(crediting, trouble);
+      if (ends()) return;
+      if (answered) journal_.push_back({.state = JournalRow::State::done, .crediting = crediting});
+    }
+  }
+
+  // Whether an answer came.
+  bool ask(const Crediting& crediting, std::uint64_t trouble) {
+    Ask out{.key = key_of(crediting, {}), .crediting = crediting};
+    if (!rules_.keyed)
+      for (auto& byte : out.key.bytes) byte = static_cast<std::uint8_t>(random_());
+    if (chance(trouble)) {  // Lost, or on its way for long.
+      if (chance(50)) late_.push_back(out);
+      return false;
+    }
+    arrives(out);
+    if (chance(trouble)) arrives(out);          // Doubled.
+    if (chance(trouble)) late_.push_back(out);  // Doubled, and the second one comes much later.
+    return !chance(trouble);                    // The answer is lost.
+  }
+  void late_arrives() {
+    if (late_.empty()) return;
+    const std::size_t at = random_() % late_.size();
+    arrives(late_[at]);
+    late_.erase(late_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  void arrives(const Ask& ask) {
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < 8; ++i) number |= std::uint64_t{ask.key.bytes[i]} << (8 * i);
+    const auto applied =
+        ledger_.apply(ledger::issue(OwnerId::of_first(ask.crediting.owner),
+                                    static_cast<MicroCredits>(ask.crediting.amount()), number));
+    if (!applied) wrong_ = applied.error().message;
+  }
+
+  void look(bool end) {
+    for (int i = 0; i < owners && wrong_.empty(); ++i) {
+      const auto has = static_cast<std::uint64_t>(
+          ledger_.balances(OwnerId::of_first(owner_named(i))).spendable.free);
+      const std::uint64_t final = chain_.deposited(i, true);
+      if (has > final && rules_.settled)
+        wrong_ = "more credits than final deposits";
+      else if (end && has != final)
+        wrong_ = "credits and deposits differ in the end";
+    }
+  }
+
+  std::mt19937_64 random_;
+  Rules rules_;
+  Chain chain_;
+  std::vector<JournalRow> journal_;
+  std::vector<Ask> late_;
+  ledger::Ledger ledger_;
+  std::string wrong_;
+};
+
+int histories() { return std::getenv("WEFT_LONG") != nullptr ? 100'000 : 1'000; }
+
+int failures(Rules rules) {
+  int out = 0;
+  for (int seed = 0; seed < histories(); ++seed)
+    out += History(static_cast<std::uint64_t>(seed), rules).run().empty() ? 0 : 1;
+  return out;
+}
+
+TEST(DepositHistories, each_deposit_is_credited_once) {
+  for (int seed = 0; seed < histories(); ++seed)
+    ASSERT_EQ(History(static_cast<std::uint64_t>(seed), {}).run(), "") << "seed " << seed;
+}
+
+TEST(DepositHistories, without_the_key_a_lost_answer_pays_twice) {
+  EXPECT_GT(failures({.keyed = false}), histories() / 2);
+}
+
+TEST(DepositHistories, with_deposits_that_are_not_final_a_fork_leaves_credits_without_them) {
+  EXPECT_GT(failures({.settled = false}), histories() / 10);
+}
+
+}  // namespace
+}  // namespace weft::settlement

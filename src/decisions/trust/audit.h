@@ -1,0 +1,27 @@
+// Which part of a task an audit computes again. The task's run of workgroups along the split axis
+// is cut into `parts` equal parts (the remainder going to the first ones, as jobs are cut) and one
+// is drawn, so that every workgroup is covered with the same probability: a cheat gains nothing by
+// hiding its garbage at an end. A job that cannot be cut is audited whole.
+#pragma once
+
+#include <cstdint>
+
+#include "decisions/trust/draw.h"
+
+namespace weft::trust {
+
+// A run of whole workgroups along the split axis, as in manifest::Range.
+struct Part {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+// Part `number` of `parts` of a task's run. `parts` is from 1 to task.count, `number` below it.
+[[nodiscard]] Part part_of(const Part& task, std::uint32_t parts, std::uint32_t number);
+
+// The part that is audited of what `worker` handed in.
+[[nodiscard]] Part audited_part(const Part& task, std::uint32_t parts, const Secret& secret,
+                                const TaskId& id, const PublicKey& worker);
+
+}  // namespace weft::trust

@@ -1,0 +1,34 @@
+#include "decisions/trust/evidence.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::trust {
+
+double Evidence::admit(const PublicKey& worker, const PublicKey& client, double weight,
+                       double verified, double share_max, UnixMillis half_life, UnixMillis now) {
+  auto& clients = given_[worker];
+  Given& given = clients[client];
+  const auto passed = static_cast<double>(std::max<UnixMillis>(now - given.at, 0));
+  given.weight *= std::exp2(-passed / static_cast<double>(half_life));
+  given.at = now;
+  const double room = std::max(client_floor, share_max * verified) - given.weight;
+  const double counted = std::clamp(weight, 0.0, std::max(room, 0.0));
+  given.weight += counted;
+  if (clients.size() > clients_max) {
+    const auto least =
+        std::ranges::min_element(clients, {}, [](const auto& each) { return each.second.weight; });
+    clients.erase(least);
+  }
+  return counted;
+}
+
+Evidence::Mismatches Evidence::mismatch(const PublicKey& worker, const PublicKey& client,
+                                        MicroCredits penalty) {
+  Wrong& wrong = mismatches_[worker];
+  if (wrong.clients.size() < clients_max) wrong.clients.insert(client);
+  wrong.penalty += penalty;
+  return {.clients = wrong.clients.size(), .penalty = wrong.penalty};
+}
+
+}  // namespace weft::trust

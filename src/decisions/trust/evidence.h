@@ -1,0 +1,52 @@
+// Which confirmations and mismatches count, and from whom. Standing must be expensive to make: a
+// client that runs its own jobs on its own workers earns them a tenth of what they need, and a
+// shader that is wrong on one vendor's devices convicts none of them.
+//
+// Pure. Memory: a record for each wallet with evidence, of at most clients_max clients.
+#pragma once
+
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+
+namespace weft::trust {
+
+class Evidence {
+ public:
+  // How much of `weight` from this client counts for a worker that has `verified` already, where a
+  // client may make up `share_max` of it, and at least client_floor. What was given fades with
+  // `half_life`.
+  [[nodiscard]] double admit(const PublicKey& worker, const PublicKey& client, double weight,
+                             double verified, double share_max, UnixMillis half_life,
+                             UnixMillis now);
+
+  // A mismatch of `worker` in a job of `client` that a trusted worker confirmed, with what it may
+  // lose for it. Says in jobs of how many clients there were some, and what they come to.
+  struct Mismatches {
+    std::size_t clients = 0;
+    MicroCredits penalty = 0;
+  };
+  Mismatches mismatch(const PublicKey& worker, const PublicKey& client, MicroCredits penalty);
+  void forget_mismatches(const PublicKey& worker) { mismatches_.erase(worker); }
+
+  static constexpr std::size_t clients_max = 64;
+  // A little more than a tenth of what makes a wallet established, so that ten clients keep it so.
+  static constexpr double client_floor = 1.1;
+
+ private:
+  struct Given {
+    double weight = 0;
+    UnixMillis at = 0;
+  };
+  struct Wrong {
+    std::set<PublicKey> clients;
+    MicroCredits penalty = 0;
+  };
+  std::unordered_map<PublicKey, std::map<PublicKey, Given>> given_;  // Looked up only.
+  std::unordered_map<PublicKey, Wrong> mismatches_;                  // Looked up only.
+};
+
+}  // namespace weft::trust

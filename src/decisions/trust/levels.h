@@ -1,0 +1,109 @@
+// Whose word counts. Wallets are free, so that no number of them decides anything: each verdict
+// rests on something that cannot be had for free.
+//
+//   root          its evidence decides, and convicts: the coordinator's own checks, its verifier
+//                 process, and workers that the operator invited as verifiers
+//   invited       the operator's own worker: believed alone, convicts no other
+//   established   earned its standing under roots: two of different owners decide together
+//   newcomer      decides nothing
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "common/base/ids.h"
+
+namespace weft::trust {
+
+enum class Level : std::uint8_t { newcomer, established, invited, root };
+[[nodiscard]] constexpr std::string_view to_string(Level level) {
+  switch (level) {
+    case Level::newcomer:
+      break;
+    case Level::established:
+      return "established";
+    case Level::invited:
+      return "invited";
+    case Level::root:
+      return "verifier";
+  }
+  return "newcomer";
+}
+
+// What the operator's invitation makes of a worker.
+enum class Invitation : std::uint8_t { none, worker, verifier };
+
+// The rules that keep free wallets from deciding. Each is one field, so that a test can show what
+// happens without it.
+struct Defences {
+  bool newcomers_decide_nothing = true;  // Agreement counts by levels, not by heads.
+  bool only_roots_convict = true;        // A result that others outvote costs no standing.
+  bool standing_under_roots = true;      // Only what a root has confirmed counts as evidence.
+  // A mismatch convicts only if a trusted worker of the suspect's vendor agrees with the root:
+  // otherwise a shader whose right answer differs by device would convict honest workers.
+  bool same_vendor_confirms = true;
+  // And only if the suspect mismatched in jobs of so many clients.
+  std::uint32_t clients_to_convict = 2;
+  // Evidence of one client, in confirmations, as a share of what a worker has.
+  double client_share_max = 0.1;
+  // Evidence counts if so many workers could have been given the task.
+  std::uint32_t eligible_min = 10;
+
+  // Workers count by heads, at every level.
+  [[nodiscard]] static Defences none() {
+    Defences defences;
+    defences.newcomers_decide_nothing = false;
+    defences.only_roots_convict = false;
+    defences.standing_under_roots = false;
+    return defences;
+  }
+};
+
+// What the operator and the workers' connections say of wallets.
+class Admissions {
+ public:
+  void invite(const PublicKey& worker, Invitation invitation) {
+    if (invitation == Invitation::none) {
+      invitations_.erase(worker);
+    } else {
+      invitations_[worker] = invitation;
+    }
+  }
+  [[nodiscard]] Invitation invitation(const PublicKey& worker) const {
+    const auto found = invitations_.find(worker);
+    return found == invitations_.end() ? Invitation::none : found->second;
+  }
+  // The vendor of the worker's device; workers whose vendor is not known are alike.
+  void set_vendor(const PublicKey& worker, std::string vendor) {
+    if (vendor.empty()) {
+      vendors_.erase(worker);
+    } else {
+      vendors_[worker] = std::move(vendor);
+    }
+  }
+  [[nodiscard]] bool same_vendor(const PublicKey& a, const PublicKey& b) const {
+    const auto of = [&](const PublicKey& worker) {
+      const auto found = vendors_.find(worker);
+      return found == vendors_.end() ? std::string_view() : std::string_view(found->second);
+    };
+    return of(a) == of(b);
+  }
+  // Whose wallet it is; without a function each wallet is an owner of its own.
+  void set_owners(std::function<PublicKey(const PublicKey&)> owner_of) {
+    owner_of_ = std::move(owner_of);
+  }
+  [[nodiscard]] PublicKey owner(const PublicKey& worker) const {
+    return owner_of_ ? owner_of_(worker) : worker;
+  }
+
+ private:
+  std::unordered_map<PublicKey, Invitation> invitations_;  // Looked up only.
+  std::unordered_map<PublicKey, std::string> vendors_;     // Looked up only.
+  std::function<PublicKey(const PublicKey&)> owner_of_;
+};
+
+}  // namespace weft::trust

@@ -1,0 +1,299 @@
+// Decides how each task is checked, and what follows from the checks: votes (trust.h), reputation,
+// stakes, audits, traps.
+//
+// Pure: events and time in, rulings out; the same events and the same secret give the same rulings.
+// The wiring moves the money, runs the audits and traps as extra leases, and says how they ended.
+//
+//   leased(task, worker)     the first lease on a task of a job that wants at least two replicas. A
+//   wallet that is established
+//                            and has the stake does it alone; for any other the job's quorum is
+//                            wanted at once.
+//   Counted alone            replica_rate: a second replica.  audit rate: AuditWanted.  Otherwise
+//   the result is held back until
+//                            hold_max later ones of its worker are, or its job waits for nothing
+//                            else: then it is Accepted.
+//   Counted, of newcomers    their agreement decides nothing (levels.h): AuditWanted, at least one
+//   part of every result, by a root, an invited worker or two established ones.
+//   a check that differs     a root decides which result is right; without one, trusted workers do,
+//   which convicts none. A root's mismatch rejects a result, and everything of its worker that was
+//   held back is computed again. Mismatches in jobs of two clients, each confirmed by a trusted
+//   worker of the same vendor, convict: the stake is slashed and reputation ends.
+//
+// What a worker can see (a lease) never depends on a draw about its own result. Restarts: draws are
+// made again and come out the same; audits that were under way are wanted again.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "decisions/trust/draw.h"
+#include "decisions/trust/evidence.h"
+#include "decisions/trust/levels.h"
+#include "decisions/trust/replication_policy.h"
+#include "decisions/trust/reputation.h"
+#include "decisions/trust/stake.h"
+#include "decisions/trust/traps.h"
+#include "decisions/trust/trust.h"
+
+namespace weft::trust {
+
+struct RefereeSettings {
+  ReputationSettings reputation;
+  CheckSettings checks;
+  std::size_t hold_max = 100;  // Results held back for each worker.
+  std::uint32_t lead_min =
+      2;  // Enough where no further worker is there to ask; less of a lead convicts no worker.
+  Defences defences;
+  // A task of this price or more is one confirmation, a cheaper one less in proportion.
+  MicroCredits value_full = 1000;
+  // Leases of a newcomer at a time, at most: 1, 2, 4 ... as its samples pass.
+  std::uint32_t newcomer_leases_max = 64;
+  // So many results of a worker are checked whole after a root has found one wrong.
+  std::uint32_t whole_checks = 32;
+};
+
+struct JobTerms {
+  std::uint32_t replicas = 1;
+  double audit = 0;         // Share of results that is audited at least.
+  std::uint32_t parts = 1;  // Into how many a task's run can be cut: the workgroups of the
+                            // smallest; 1 where it cannot be.
+  Agree agree = {};
+  PublicKey client = {};
+  // Its client asked for no more than agreement ("trust": "anyone"): newcomers decide, and nothing
+  // of it counts for or against a wallet.
+  bool anyone = false;
+  bool checked = false;  // The coordinator has checked each result itself before it is counted.
+  bool evidence = true;  // Whether its results may count towards standing.
+  // How many workers could be given its tasks; empty: enough.
+  std::function<std::uint32_t()> eligible = {};
+
+  // Whose results agree is all that is asked.
+  [[nodiscard]] bool by_heads() const { return anyone || checked; }
+};
+
+// Compute part `part` of `parts` (audit.h) of the task again, on another worker than `suspect`:
+// audited().
+struct AuditWanted {
+  TaskId task;
+  PublicKey suspect;
+  std::uint32_t attempt = 0;
+  Hash root;
+  std::uint32_t part = 0;
+  std::uint32_t parts = 1;
+  // Whether trusted workers alone may do it: of a newcomer's result.
+  bool trusted_only = false;
+  // The results differ, and only a root can say which is right.
+  bool dispute = false;
+  std::vector<Hash> rivals = {};  // The other results of the task.
+  // How many parts a root computes, `part` the first of them.
+  std::uint32_t samples = 1;
+  std::vector<PublicKey> except = {};  // Workers that have checked it already.
+};
+// `worker` was wrong: `penalty` of its stake is to be slashed (as much of it as there is).
+struct Convicted {
+  TaskId task;
+  PublicKey worker;
+  MicroCredits penalty = 0;
+  MicroCredits value = 0;
+  std::string reason;
+};
+using Ruling =
+    std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed, AuditWanted, Convicted>;
+
+enum class AuditOutcome : std::uint8_t {
+  agrees,
+  differs,
+  failed,  // No worker was found to do it, or the worker did not open its commitment.
+};
+
+// The worker that did an audit.
+enum class Auditor : std::uint8_t {
+  worker,       // One of the network: its level says what that is worth.
+  coordinator,  // The coordinator's verifier: a root.
+};
+
+class Referee {
+ public:
+  explicit Referee(RefereeSettings settings = {}, const Secret& secret = {})
+      : settings_(settings), secret_(secret), book_(settings.reputation) {}
+
+  // --- Levels (levels.h).
+  [[nodiscard]] Admissions& admissions() { return admissions_; }
+  [[nodiscard]] const Admissions& admissions() const { return admissions_; }
+  [[nodiscard]] Level level(const PublicKey& worker, UnixMillis now) const;
+  // Whether the agreement of these workers decides: a root or an invited worker among them, or two
+  // established ones of different owners.
+  [[nodiscard]] bool decides(std::span<const PublicKey> workers, UnixMillis now) const;
+  // How many leases a worker may hold whose results are not decided.
+  [[nodiscard]] std::uint32_t leases_max(const PublicKey& worker, UnixMillis now) const;
+
+  // As Trust has them.
+  void add_job(const JobId& job, JobTerms terms, std::uint32_t tasks);
+  void remove_job(const JobId& job);
+  void restore_accepted(const TaskId& task) { trust_.restore_accepted(task); }
+  void restore_counted(const Replica& replica) { trust_.restore_counted(replica); }
+  // `stake`: what a wallet has staked.
+  using StakeOf = std::function<MicroCredits(const PublicKey&)>;
+  [[nodiscard]] std::vector<Ruling> restored(const JobId& job, MicroCredits value,
+                                             const StakeOf& stake, UnixMillis now);
+
+  // The first lease on a task goes to `worker`. `value`: what one replica is paid, 0 where that is
+  // not known yet.
+  [[nodiscard]] std::vector<Ruling> leased(const TaskId& task, const PublicKey& worker,
+                                           MicroCredits value, MicroCredits stake, UnixMillis now);
+  // A lease ended without a result.
+  void lost(const TaskId& task, const PublicKey& worker);
+  // It is not connected any more: claims of its that met no result are forgotten. What counted
+  // stays.
+  void gone(const PublicKey& worker) { trust_.forget_claims(worker); }
+  // The receipt of it is not there any more.
+  void forget_claim(const PublicKey& worker, const TaskId& task, std::uint32_t attempt) {
+    trust_.forget_claim(worker, task, attempt);
+  }
+  [[nodiscard]] std::vector<Ruling> add_result(const Replica& replica, UnixMillis now);
+  [[nodiscard]] std::vector<Ruling> add_receipt(const PublicKey& worker,
+                                                std::span<const Claim> claims, UnixMillis now);
+  [[nodiscard]] std::vector<Ruling> give_up(const TaskId& task, UnixMillis now);
+
+  // An audit that is not wanted (any more) is nothing.
+  [[nodiscard]] std::vector<Ruling> audited(const TaskId& task, const PublicKey& auditor,
+                                            AuditOutcome outcome, UnixMillis now,
+                                            Auditor who = Auditor::worker);
+  [[nodiscard]] bool audit_wanted(const TaskId& task) const;
+
+  // Whether `worker`, that is being leased `task`, is given a trap as well, and which.
+  [[nodiscard]] std::optional<Trap> trap_for(const TaskId& task, const PublicKey& worker,
+                                             UnixMillis now);
+  [[nodiscard]] std::vector<Ruling> trap_answered(const Trap& trap, const PublicKey& worker,
+                                                  bool right, UnixMillis now);
+  void add_trap(const Trap& trap) { traps_.add(trap, {}); }
+  // Traps outlive their jobs, for as long as their data can be leased.
+  void remove_traps(const JobId& job) { traps_.remove_job(job); }
+
+  // Established, not suspended, and `stake` reaches for a task of this value: a first lease would
+  // be its alone.
+  [[nodiscard]] bool works_alone(const PublicKey& worker, const JobId& job, MicroCredits value,
+                                 MicroCredits stake, UnixMillis now) const;
+  [[nodiscard]] bool established(const PublicKey& worker, UnixMillis now) const {
+    return book_.established(worker, now);
+  }
+
+  // What was confirmed or refuted elsewhere than in a job's tasks. `weight` as
+  // ReputationBook::confirm has it.
+  void vouch(const PublicKey& worker, double weight, UnixMillis now) {
+    book_.confirm(worker, weight, now);
+  }
+  void doubt(const PublicKey& worker, UnixMillis now) { book_.doubt(worker, now); }
+  // By the operator: what it was convicted for convicts it no more. False where it is not
+  // suspended.
+  bool pardon(const PublicKey& worker, UnixMillis now) {
+    evidence_.forget_mismatches(worker);
+    return book_.pardon(worker, now);
+  }
+  // `penalty` is what of its stake it may lose.
+  [[nodiscard]] std::vector<Ruling> convicted(const TaskId& what, const PublicKey& worker,
+                                              MicroCredits penalty, MicroCredits value,
+                                              std::string reason, UnixMillis now);
+
+  [[nodiscard]] const Trust& votes() const { return trust_; }
+  [[nodiscard]] const StakesAtRisk& stakes() const { return stakes_; }
+  [[nodiscard]] const ReputationBook& book() const { return book_; }
+  [[nodiscard]] const Secret& secret() const { return secret_; }
+  [[nodiscard]] std::vector<PublicKey> take_moved() { return book_.take_moved(); }
+  void restore_record(const PublicKey& worker, const Record& record) {
+    book_.restore(worker, record);
+  }
+  void restore_reputation(const PublicKey& worker, Reputation reputation) {
+    trust_.restore_reputation(worker, reputation);
+  }
+
+ private:
+  enum class Stage : std::uint8_t { alone, newcomer, replicated, auditing, held, disputed };
+  struct Case {
+    Stage stage = Stage::alone;
+    PublicKey worker;  // The worker that had the first lease.
+    MicroCredits value = 0;
+    CheckRates rates;
+    Hash root;  // The result's root, once there.
+    std::optional<PublicKey> accuser;
+    // What is being audited is the result of this worker.
+    PublicKey suspect = {};
+    std::uint32_t audits = 0;              // So many were drawn.
+    std::vector<PublicKey> seconded = {};  // Established auditors that agreed.
+    bool rootless = false;                 // There was no root to decide a dispute.
+    bool root_agrees = false;              // A root has confirmed a part of `root`.
+    // Whose results a root has found wrong, with what they may lose.
+    struct Mismatch {
+      PublicKey worker;
+      MicroCredits penalty = 0;
+    };
+    std::vector<Mismatch> mismatches = {};
+  };
+  struct Job {
+    JobTerms terms;
+    std::uint32_t tasks = 0;
+    std::uint32_t held = 0;
+    MicroCredits value = 0;
+    std::map<std::uint32_t, Case> cases;  // By index.
+  };
+  struct Pass;  // One event's way through: what is still to be looked at, and what came out.
+
+  [[nodiscard]] CheckRates rates(const PublicKey& worker, const JobTerms& terms,
+                                 UnixMillis now) const;
+  Case* case_of(const TaskId& task);
+  void begin(const TaskId& task, const PublicKey& worker, MicroCredits value, MicroCredits stake,
+             Pass& pass);
+  [[nodiscard]] std::vector<Ruling> run(std::vector<Decision> decisions, UnixMillis now);
+  void run(Pass& pass);
+  void on(const Provisional& provisional, Pass& pass);
+  void on(const NeedReplicas& need, Pass& pass);
+  void on(const Accepted& accepted, Pass& pass);
+  void on(const Refused& refused, Pass& pass);
+  // Adds the case where there is none yet.
+  Case& case_for(const TaskId& task, const PublicKey& worker);
+  void sample(const TaskId& task, const Hash& root, const PublicKey& suspect, Pass& pass);
+  void reject(const TaskId& task, Pass& pass);
+  void passed(const TaskId& task, Pass& pass);
+  // A root confirmed a result of this worker.
+  void credit(const JobId& job, const PublicKey& worker, Pass& pass);
+  void settle_mismatches(const Case& closed, const Accepted& accepted, Pass& pass);
+  void recheck_held(const PublicKey& worker, Pass& pass);
+  [[nodiscard]] bool trusts_heads() const { return !settings_.defences.newcomers_decide_nothing; }
+  void ask(const TaskId& task, Stage stage, const Ballot& ballot, Pass& pass);
+  void dispute(const TaskId& task, Pass& pass);
+  void hold(const TaskId& task, Pass& pass);
+  // With a winner, what agrees with it is accepted, whichever worker it is from.
+  void release(const TaskId& task, Pass& pass, std::optional<Hash> winner = {});
+  void release_if_last(const JobId& job, Pass& pass);
+  void unhold(const TaskId& task, const Case& held);
+  void convict(const TaskId& task, const PublicKey& worker, MicroCredits value, std::string reason,
+               Pass& pass);
+  void convict(const TaskId& task, const PublicKey& worker, MicroCredits penalty,
+               MicroCredits value, std::string reason, Pass& pass);
+  [[nodiscard]] std::uint32_t lead() const {
+    return jury_lead(settings_.checks.error, settings_.checks.collusion);
+  }
+
+  const RefereeSettings settings_;
+  const Secret secret_;
+  Trust trust_;
+  ReputationBook book_;
+  StakesAtRisk stakes_;
+  TrapPool traps_;
+  Admissions admissions_;
+  Evidence evidence_;
+  std::unordered_map<PublicKey, std::uint32_t> passes_;     // Samples in a row; looked up only.
+  std::unordered_map<PublicKey, std::uint32_t> suspicion_;  // Whole checks to come; looked up only.
+  UnixMillis now_ = 0;                                      // Time of the event under way.
+  std::map<JobId, Job> jobs_;
+  std::unordered_map<PublicKey, std::deque<TaskId>> holds_;  // Oldest first; looked up only.
+};
+
+}  // namespace weft::trust

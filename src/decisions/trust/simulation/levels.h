@@ -1,0 +1,35 @@
+// What one cheat comes to at each reputation: by the formulas (stake.h), and measured, by letting a
+// worker of that reputation hand in one wrong answer many times over, in a network where the
+// assumed share of all others are its accomplices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "decisions/trust/referee.h"
+
+namespace weft::trust::simulation {
+
+struct LevelOptions {
+  std::uint64_t seed = 1;
+  std::vector<double> reputations{0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999};
+  std::uint32_t trials = 20'000;
+  std::uint32_t others = 100;
+  std::uint32_t parts_wrong = 32;  // Wrong parts out of 32.
+};
+
+struct Level {
+  double reputation = 0;
+  bool alone = false;  // Established: its results may be accepted on its word.
+  CheckRates rates;
+  double detection = 0;  // By the formula.
+  double stake = 0;      // In values of a task, as all that follows.
+  double expected = 0;   // By the formula.
+  double measured_detection = 0;
+  double measured = 0;  // Mean of what a cheat came to;
+  double error = 0;     // its standard error.
+};
+
+[[nodiscard]] std::vector<Level> measure_levels(const LevelOptions& options);
+
+}  // namespace weft::trust::simulation

@@ -1,0 +1,46 @@
+// Tasks whose answers are known, handed out like any other: a worker that returns something else is
+// wrong beyond doubt. They come from tasks that a jury has decided, and from callers that add some
+// with answers of their own. A trap looks like one more replica of a task; a worker that has had
+// the task is never given it again.
+//
+// Pure. Bounds: traps_max, the oldest dropped; workers_max for each, after which it is spent.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "common/base/ids.h"
+
+namespace weft::trust {
+
+struct Trap {
+  TaskId task;
+  Hash root;  // Root of the right answer.
+  MicroCredits value = 0;
+};
+
+class TrapPool {
+ public:
+  void add(const Trap& trap, const std::vector<PublicKey>& known_to);
+  // One that `worker` has not had, from the place that `random` names on; it counts as known to the
+  // worker from here on.
+  [[nodiscard]] std::optional<Trap> take(const PublicKey& worker, std::uint64_t random);
+  void remove_job(const JobId& job);
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+  static constexpr std::size_t traps_max = 256;
+  static constexpr std::size_t workers_max = 64;
+  static constexpr std::size_t looks_max = 8;  // At traps, for one that the worker has not had.
+
+ private:
+  struct Entry {
+    Trap trap;
+    std::unordered_set<PublicKey> known_to;
+  };
+  std::deque<Entry> entries_;
+};
+
+}  // namespace weft::trust

@@ -1,0 +1,227 @@
+#include "engine/grammar/constraint.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "engine/grammar/gbnf.h"
+
+namespace weft::grammar {
+namespace {
+
+constexpr std::size_t forced_bytes_max = 4096;
+
+// The tokens that write `text`, as the tokenizer would where it can write it without adding to it.
+std::vector<tokenizer::Token> tokens_of(std::string_view text,
+                                        const tokenizer::Tokenizer& tokenizer,
+                                        const VocabularyTrie& trie) {
+  if (auto tokens = tokenizer.encode(text, {})) {
+    std::string written;
+    bool plain = true;
+    for (const tokenizer::Token token : *tokens) {
+      plain = plain && !tokenizer.vocabulary().is_control(token);
+      tokenizer.append_piece(token, {}, written);
+    }
+    if (plain && written == text) return std::move(*tokens);
+  }
+  std::vector<tokenizer::Token> out;
+  while (!text.empty()) {
+    const auto [token, bytes] = trie.longest(text);
+    if (bytes == 0) break;
+    out.push_back(token);
+    text.remove_prefix(bytes);
+  }
+  return out;
+}
+
+}  // namespace
+
+struct Constraint::Tables {
+  Tables(const std::shared_ptr<const Grammar>& grammar, const VocabularyTrie& trie)
+      : matcher(grammar), masks(matcher, trie) {}
+
+  Matcher matcher;
+  TokenMasks masks;
+};
+
+struct Constraint::Compiled {
+  const tokenizer::Tokenizer& tokenizer;
+  std::shared_ptr<const VocabularyTrie> trie;
+  std::shared_ptr<const Grammar> grammar;
+  std::shared_ptr<Tables> tables;  // Replaced when they are full; answers on their way keep theirs.
+};
+
+Constraint::Constraint(std::shared_ptr<Compiled> compiled, Options options)
+    : compiled_(std::move(compiled)),
+      tables_(compiled_->tables),
+      after_(std::move(options.after)),
+      first_(options.first.begin(), options.first.end()),
+      waits_(!after_.empty()),
+      state_(tables_->matcher.start()) {}
+
+Constraint::~Constraint() = default;
+
+// Goes on with tables that have room.
+Result<> Constraint::renew() {
+  const std::shared_ptr<Tables> old = tables_;
+  if (compiled_->tables == old)
+    compiled_->tables = std::make_shared<Tables>(compiled_->grammar, *compiled_->trie);
+  const Matcher::State state = compiled_->tables->matcher.take_over(old->matcher, state_);
+  if (state >= Matcher::full) return ambiguous();
+  tables_ = compiled_->tables;
+  state_ = state;
+  return {};
+}
+
+std::unexpected<Error> Constraint::ambiguous() const {
+  return fail(ErrorCode::invalid_argument,
+              "The grammar can be read in too many ways at byte {} of the answer; make its rules "
+              "less ambiguous.",
+              bytes_);
+}
+
+Result<> Constraint::read(std::string_view text) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const Matcher::State to = tables_->matcher.next(state_, text);
+    if (to == Matcher::dead)
+      return fail(ErrorCode::invalid_argument,
+                  "A token is not what the grammar allows at byte {} of the answer.", bytes_);
+    if (to != Matcher::full) {
+      state_ = to;
+      bytes_ += text.size();
+      return {};
+    }
+    WEFT_OK(renew());
+  }
+  return ambiguous();
+}
+
+std::vector<Constraint::Token> Constraint::forced(std::size_t count_max) {
+  std::vector<Token> out;
+  if (waits_) return out;
+  if (!first_.empty()) {
+    out.assign(first_.begin(), first_.end());
+    out.resize(std::min(out.size(), count_max));
+    return out;
+  }
+  if (state_ >= Matcher::full || count_max == 0) return out;
+  Matcher& matcher = tables_->matcher;
+  const std::string text = matcher.forced_text(state_, forced_bytes_max);
+  if (text.empty()) return out;
+  out = tokens_of(text, compiled_->tokenizer, *compiled_->trie);
+  std::size_t bytes = 0;
+  std::string written;
+  for (const Token token : out) {
+    written.clear();
+    compiled_->tokenizer.append_piece(token, {}, written);
+    bytes += written.size();
+  }
+  const Matcher::State end = matcher.next(state_, text);
+  const bool ends = end < Matcher::full && bytes == text.size() && matcher.is_complete(end);
+  if (!ends && !out.empty()) out.pop_back();
+  out.resize(std::min(out.size(), count_max));
+  return out;
+}
+
+Result<> Constraint::restrict(std::span<float> logits) {
+  if (waits_) return {};
+  constexpr float impossible = -std::numeric_limits<float>::infinity();
+  if (!first_.empty()) {
+    const auto only = static_cast<std::size_t>(first_.front());
+    for (std::size_t i = 0; i < logits.size(); ++i)
+      if (i != only) logits[i] = impossible;
+    return {};
+  }
+  const TokenMask* mask = state_ >= Matcher::full ? nullptr : tables_->masks.allowed(state_);
+  if (mask == nullptr) {
+    WEFT_OK(renew());
+    mask = tables_->masks.allowed(state_);
+  }
+  if (mask == nullptr) return ambiguous();
+  const bool may_end = tables_->matcher.accepts(state_);
+  const tokenizer::Vocabulary& vocabulary = compiled_->tokenizer.vocabulary();
+  bool any = false;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const auto token = static_cast<Token>(i);
+    if (mask->has(token) || (may_end && vocabulary.ends_generation(token))) {
+      any = true;
+    } else {
+      logits[i] = impossible;
+    }
+  }
+  if (!any)
+    return fail(ErrorCode::unsupported,
+                "No token of the model continues byte {} of the answer as the grammar demands.",
+                bytes_);
+  return {};
+}
+
+Result<> Constraint::accept(Token token) {
+  const tokenizer::Vocabulary& vocabulary = compiled_->tokenizer.vocabulary();
+  if (!vocabulary.has(token))
+    return fail(ErrorCode::invalid_argument, "{} is not a token of the model.", token);
+  if (!waits_ && !first_.empty()) {
+    if (token != first_.front())
+      return fail(ErrorCode::invalid_argument,
+                  "The answer begins with another token than it must.");
+    first_.pop_front();
+    return {};
+  }
+  if (vocabulary.ends_generation(token)) {
+    if (!waits_ && !accepts())
+      return fail(ErrorCode::invalid_argument,
+                  "The answer ends at byte {}, before the grammar allows it.", bytes_);
+    return {};
+  }
+  std::string piece;
+  compiled_->tokenizer.append_piece(token, {}, piece);
+  if (!waits_) return read(piece);
+  before_ += piece;
+  if (const std::size_t found = before_.find(after_); found != std::string::npos) {
+    // What the same token says behind it counts where the grammar takes it.
+    const std::string rest = before_.substr(found + after_.size());
+    waits_ = false;
+    if (!rest.empty()) (void)read(rest);
+  } else if (before_.size() > after_.size()) {
+    before_.erase(0, before_.size() - after_.size());
+  }
+  return {};
+}
+
+bool Constraint::is_complete() const {
+  return !waits_ && first_.empty() && state_ < Matcher::full &&
+         tables_->matcher.is_complete(state_);
+}
+
+bool Constraint::accepts() const {
+  return !waits_ && first_.empty() && state_ < Matcher::full && tables_->matcher.accepts(state_);
+}
+
+Grammars::Grammars(const tokenizer::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+Grammars::~Grammars() = default;
+
+Result<std::unique_ptr<Constraint>> Grammars::begin(std::string_view gbnf,
+                                                    Constraint::Options options) {
+  const auto known =
+      std::ranges::find_if(kept_, [gbnf](const auto& entry) { return entry.first == gbnf; });
+  std::shared_ptr<Constraint::Compiled> compiled;
+  if (known != kept_.end()) {
+    compiled = known->second;
+    kept_.erase(known);
+  } else {
+    WEFT_ASSIGN(Grammar grammar, parse_gbnf(gbnf));
+    if (!trie_) trie_ = std::make_shared<const VocabularyTrie>(tokenizer_);
+    auto shared = std::make_shared<const Grammar>(std::move(grammar));
+    auto tables = std::make_shared<Constraint::Tables>(shared, *trie_);
+    compiled = std::make_shared<Constraint::Compiled>(Constraint::Compiled{
+        .tokenizer = tokenizer_, .trie = trie_, .grammar = std::move(shared), .tables = tables});
+    if (tables->matcher.start() >= Matcher::full)
+      return fail(ErrorCode::resource_exhausted,
+                  "The grammar can begin in too many ways; make its rules less ambiguous.");
+  }
+  kept_.emplace_back(std::string(gbnf), compiled);
+  if (kept_.size() > kept_max) kept_.pop_front();
+  return std::make_unique<Constraint>(std::move(compiled), std::move(options));
+}
+
+}  // namespace weft::grammar

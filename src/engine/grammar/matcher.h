@@ -1,0 +1,116 @@
+// Follows texts through a grammar, byte by byte. A state is the set of all ways in which the text
+// so far can be read; each way is a stack of places in the grammar. States are numbered, and what a
+// byte leads to is remembered, so that the grammar becomes a table as far as it is walked.
+//
+//   Matcher matcher(grammar);
+//   Matcher::State state = matcher.start();
+//   for (const char c : text) state = matcher.next(state, static_cast<std::uint8_t>(c));
+//   matcher.accepts(state);
+//
+// Threading: one thread. Bounds: Limits; beyond them states are Matcher::full. A new Matcher that
+// takes over the last state then has room again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/grammar/grammar.h"
+
+namespace weft::grammar {
+
+class Matcher {
+ public:
+  using State = std::uint32_t;
+  static constexpr State dead = 0xFFFFFFFF;  // No text of the grammar begins like this.
+  static constexpr State full = 0xFFFFFFFE;  // Limits were reached.
+
+  struct Limits {
+    std::size_t states_max = std::size_t{1} << 15;
+    std::size_t entries_max = std::size_t{1} << 22;  // Stacks of all states; nodes; table entries.
+    std::size_t stacks_max = std::size_t{1} << 14;   // Stacks of one state.
+    std::size_t steps_max = std::size_t{1} << 24;    // Symbols looked at, over all states.
+  };
+
+  explicit Matcher(std::shared_ptr<const Grammar> grammar)
+      : Matcher(std::move(grammar), Limits{}) {}
+  Matcher(std::shared_ptr<const Grammar> grammar, Limits limits);
+  Matcher(const Matcher&) = delete;
+
+  [[nodiscard]] State start() const { return start_; }
+  // From dead or full: the same.
+  [[nodiscard]] State next(State state, std::uint8_t byte) {
+    if (state >= full) return state;
+    const State known = table_[state * classes_ + class_of_[byte]];
+    return known != unknown ? known : compute(state, byte);
+  }
+  [[nodiscard]] State next(State state, std::string_view text);
+  // The same state as `state` of another matcher of the same grammar; full where it does not fit.
+  [[nodiscard]] State take_over(const Matcher& other, State state);
+
+  // The functions below: of a state that is neither dead nor full.
+  // Whether the text so far is one of the grammar's.
+  [[nodiscard]] bool accepts(State state) const { return states_[state].accepts; }
+  // Whether nothing can follow.
+  [[nodiscard]] bool is_complete(State state) const { return states_[state].count == 0; }
+  // Bytes of the shortest text that completes this one.
+  [[nodiscard]] std::uint32_t least_bytes(State state) const { return states_[state].least; }
+  // The bytes that can follow.
+  [[nodiscard]] ByteSet possible(State state) const;
+  // What must follow before there is a choice, at most `bytes_max` of it; nothing where the text
+  // may end.
+  [[nodiscard]] std::string forced_text(State state, std::size_t bytes_max);
+
+  [[nodiscard]] std::size_t states() const { return states_.size(); }
+  [[nodiscard]] const Grammar& grammar() const { return *grammar_; }
+
+ private:
+  using NodeId = std::uint32_t;
+  static constexpr State unknown = 0xFFFFFFFD;
+
+  // The top of a stack: a place in the grammar, and what comes behind it.
+  struct Node {
+    Position position = 0;
+    NodeId below = 0;
+    std::uint32_t least = 0;  // Bytes to the end of the text, at the least.
+  };
+  struct Entry {
+    std::uint32_t first = 0;  // In stacks_.
+    std::uint32_t count = 0;
+    std::uint32_t least = 0;
+    bool accepts = false;
+  };
+  using Place = std::pair<Position, NodeId>;
+
+  void find_classes();
+  [[nodiscard]] State compute(State state, std::uint8_t byte);
+  // Follows rules from the places in todo_ to sets of bytes; the state of all that are found.
+  [[nodiscard]] State settle();
+  [[nodiscard]] NodeId intern_node(Position position, NodeId below);
+  [[nodiscard]] State intern_state(std::vector<NodeId>& stacks, bool accepts);
+  void push(Position position, NodeId below);
+  [[nodiscard]] std::uint32_t least_of(Position position, NodeId below) const;
+
+  const std::shared_ptr<const Grammar> grammar_;
+  const Limits limits_;
+  std::array<std::uint16_t, 256> class_of_{};  // Bytes that no set of the grammar tells apart.
+  std::size_t classes_ = 0;
+  std::vector<Node> nodes_;  // nodes_[0] stands for the end of the text.
+  std::unordered_map<std::uint64_t, NodeId> node_ids_;
+  std::vector<Entry> states_;
+  std::vector<NodeId> stacks_;  // Stacks of all states, one after the other; sorted within a state.
+  std::unordered_multimap<std::uint64_t, State> state_ids_;  // By a hash of the stacks.
+  std::vector<State> table_;                                 // [state][class]
+  State start_ = dead;
+  std::size_t steps_ = 0;
+
+  std::vector<Place> todo_;  // Kept for their memory.
+  std::unordered_map<std::uint64_t, bool> seen_;
+  std::vector<NodeId> found_;
+};
+
+}  // namespace weft::grammar

@@ -1,0 +1,52 @@
+// Which tokens of a vocabulary may follow a state of a matcher. Answers are kept, within a bound.
+//
+// Threading: one thread. Lifetime: the trie outlives it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/grammar/matcher.h"
+#include "engine/grammar/vocabulary_trie.h"
+
+namespace weft::grammar {
+
+// A bit for each token.
+class TokenMask {
+ public:
+  explicit TokenMask(std::size_t tokens) : words_((tokens + 63) / 64) {}
+
+  void add(tokenizer::Token token) {
+    words_[static_cast<std::size_t>(token) >> 6] |= std::uint64_t{1} << (token & 63);
+  }
+  [[nodiscard]] bool has(tokenizer::Token token) const {
+    const auto index = static_cast<std::size_t>(token);
+    return (index >> 6) < words_.size() && (words_[index >> 6] >> (index & 63) & 1) != 0;
+  }
+  [[nodiscard]] std::size_t count() const;
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+class TokenMasks {
+ public:
+  static constexpr std::size_t bytes_max = std::size_t{32} << 20;
+
+  TokenMasks(Matcher& matcher, const VocabularyTrie& trie) : matcher_(matcher), trie_(trie) {}
+  TokenMasks(const TokenMasks&) = delete;
+
+  // The tokens whose bytes can follow; null where the matcher is full. Valid until the next call.
+  [[nodiscard]] const TokenMask* allowed(Matcher::State state);
+  [[nodiscard]] std::size_t kept() const { return masks_.size(); }
+
+ private:
+  Matcher& matcher_;
+  const VocabularyTrie& trie_;
+  std::unordered_map<Matcher::State, TokenMask> masks_;
+  std::vector<Matcher::State> path_;  // [depth]
+};
+
+}  // namespace weft::grammar

@@ -1,0 +1,11 @@
+// BERT and models of its form (all-MiniLM, bge, e5, ...): embedded positions, biases everywhere,
+// GELU.
+#pragma once
+
+#include "engine/llm/encoders/encoder_model.h"
+
+namespace weft::llm {
+
+[[nodiscard]] Result<EncoderModel> read_bert(const gguf::File& file);
+
+}  // namespace weft::llm

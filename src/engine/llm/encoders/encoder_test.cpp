@@ -1,0 +1,155 @@
+// Encoders make of texts the vectors that llama.cpp makes (tests/data/tiny/make_random.py),
+// whatever stands beside them in a batch, and say what is wrong with a file or a text.
+#include "engine/llm/encoders/encoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "common/base/test_data.h"
+#include "common/json/json.h"
+#include "engine/gguf/mapped_file.h"
+#include "engine/gguf/test_builder.h"
+
+namespace weft::llm {
+namespace {
+
+struct ExpectedVector {
+  std::string text;
+  std::vector<Token> tokens;
+  std::vector<double> vector;
+};
+
+std::vector<ExpectedVector> read_vectors(const std::string& path) {
+  std::vector<ExpectedVector> out;
+  const std::string text = weft::test::read_bytes(path);
+  const auto root = json::parse(text, {.bytes_max = std::size_t{1} << 24}).value();
+  const auto cases = root.object({"model", "oracle", "cases"}).value().get("cases").value();
+  EXPECT_TRUE(cases.for_each({}, [&](const json::Value& one) -> Result<> {
+    const auto object = one.object({"text", "tokens", "joined", "embedding"}).value();
+    ExpectedVector& made = out.emplace_back();
+    made.text = object.get("text")->string({.bytes_max = 1 << 16}).value();
+    WEFT_OK(object.get("tokens")->for_each({}, [&](const json::Value& token) -> Result<> {
+      WEFT_ASSIGN(made.tokens.emplace_back(), token.integer_as<Token>());
+      return {};
+    }));
+    return object.get("embedding")->for_each({}, [&](const json::Value& number) -> Result<> {
+      WEFT_ASSIGN(made.vector.emplace_back(), number.number());
+      return {};
+    });
+  }));
+  return out;
+}
+
+struct OpenEncoder {
+  std::unique_ptr<gguf::MappedFile> source;
+  gguf::File file;
+  EncoderModel model;
+  std::unique_ptr<Encoder> encoder;
+};
+std::unique_ptr<OpenEncoder> open_encoder(const std::string& name) {
+  auto out = std::make_unique<OpenEncoder>();
+  const auto path = weft::test::find_data("models/" + name + ".gguf");
+  out->source = gguf::MappedFile::open(path->string()).value();
+  out->file = gguf::read_file(*out->source).value();
+  out->model = read_encoder(out->file).value();
+  out->encoder = Encoder::create(out->model, *out->source, 2).value();
+  return out;
+}
+
+class Encoders : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Models, Encoders,
+                         testing::Values("tiny-bert-random-f16", "tiny-nomic-bert-random-f16"),
+                         [](const auto& row) {
+                           std::string name = row.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST_P(Encoders, MakeTheVectorsOfLlamaCpp) {
+  const std::string name = GetParam();
+  const auto opened = open_encoder(name);
+  const auto expected = read_vectors(*weft::test::find_data("models/expected/" + name + ".json"));
+  ASSERT_GT(expected.size(), 15u);
+  std::vector<std::vector<Token>> texts;
+  for (const auto& one : expected) texts.push_back(one.tokens);
+
+  const auto together = opened->encoder->embed(texts);
+
+  ASSERT_TRUE(together) << together.error().message;
+  double worst = 1;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    double dot = 0, squares = 0;
+    for (std::size_t e = 0; e < expected[i].vector.size(); ++e) {
+      dot += double{(*together)[i][e]} * expected[i].vector[e];
+      squares += double{(*together)[i][e]} * (*together)[i][e];
+    }
+    worst = std::min(worst, dot);
+    EXPECT_GE(dot, 0.9999) << expected[i].text;
+    EXPECT_NEAR(squares, 1, 1e-5);
+    EXPECT_EQ(opened->encoder->embed({&texts[i], 1}).value().front(), (*together)[i])
+        << "what stands beside it changes nothing";
+  }
+  std::printf("  %s: %zu texts, cosine at least %.7f\n", name.c_str(), expected.size(), worst);
+}
+
+TEST(Encoder, RefusesTextsThatItCannotRead) {
+  const auto opened = open_encoder("tiny-bert-random-f16");
+  const auto message = [&](std::vector<Token> tokens) {
+    const auto refused = opened->encoder->embed({&tokens, 1});
+    return refused ? std::string() : refused.error().message;
+  };
+  EXPECT_EQ(message({}), "A text without tokens has no vector.");
+  EXPECT_EQ(message(std::vector<Token>(513, 5)),
+            "The text has 513 tokens; the model reads at most 512.");
+  EXPECT_EQ(message(std::vector<Token>(512, 5)), "");
+  EXPECT_EQ(message({-1}), "-1 is not a token of the model, which has " +
+                               std::to_string(opened->model.config.vocabulary) + ".");
+}
+
+TEST(Encoder, ShortensVectorsToLength1) {
+  const std::vector<float> vector{0.6f, 0.0f, 0.8f};
+  EXPECT_EQ(shortened(vector, 2), (std::vector<float>{1, 0}));
+  EXPECT_NEAR(shortened(vector, 3)[2], 0.8f, 1e-6);
+}
+
+TEST(ReadEncoder, SaysWhatIsWrongWithAFile) {
+  const auto message = [](std::string_view architecture,
+                          const std::function<void(gguf::test::Builder&)>& change) {
+    gguf::test::Builder builder;
+    builder.text("general.architecture", std::string(architecture));
+    const std::string own(architecture);
+    for (const auto& [key, value] :
+         std::map<std::string, std::uint32_t>{{"block_count", 1},
+                                              {"embedding_length", 32},
+                                              {"feed_forward_length", 64},
+                                              {"attention.head_count", 4},
+                                              {"context_length", 16}})
+      builder.uint32(own + "." + key, value);
+    change(builder);
+    const std::string bytes = builder.bytes(1 << 16);
+    const gguf::MemorySource source(as_bytes(bytes));
+    const auto file = gguf::read_file(source).value();
+    const auto read = read_encoder(file);
+    return read ? std::string() : read.error().message;
+  };
+  const auto epsilon = [](gguf::test::Builder& builder) {
+    builder.scalar("bert.attention.layer_norm_epsilon", gguf::ValueType::float32, 1e-12f);
+  };
+  EXPECT_EQ(message("llama", [](auto&) {}),
+            "The architecture 'llama' embeds no texts; bert and nomic-bert do.");
+  EXPECT_EQ(message("bert", [](auto&) {}),
+            "The metadata has no 'bert.attention.layer_norm_epsilon'.");
+  EXPECT_EQ(
+      message("bert",
+              [&](auto& builder) {
+                epsilon(builder);
+                builder.uint32("bert.pooling_type", 4);
+              }),
+      "bert.pooling_type is 4; Weft knows 1 (the mean), 2 (the first position) and 3 (the last).");
+  EXPECT_EQ(message("bert", epsilon),
+            "The file has no tensor 'token_embd.weight' of 1 to 16777216 rows, which bert needs.");
+}
+
+}  // namespace
+}  // namespace weft::llm

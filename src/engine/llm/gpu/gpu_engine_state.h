@@ -1,0 +1,242 @@
+// The engine on a GPU, for its own files: gpu_engine.cpp (loading, sequences, rows through the
+// layers, reading back), gpu_drawing.cpp (tokens drawn ahead, many submits under way) and
+// gpu_ranges.cpp (a range of layers: hidden states in and out).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/check.h"
+#include "engine/gpu/readback.h"
+#include "engine/kernels/sampling/gpu_sampler.h"
+#include "engine/llm/gpu/gpu_engine.h"
+#include "engine/llm/gpu/kv_pages.h"
+#include "engine/llm/gpu/model_program.h"
+
+namespace weft::llm {
+
+// Submits that are under way at a time, so that the device never waits for the CPU to read a
+// token, and tokens in one of them: more than one only where that many are quicker than a listener
+// notices.
+constexpr std::size_t submits_ahead = 4;
+constexpr std::size_t steps_max = 4;
+constexpr auto submit_time_max = std::chrono::milliseconds(8);
+constexpr std::size_t draws_under_way_max = submits_ahead * steps_max + steps_max;
+
+struct GpuSequence {
+  std::vector<Token> tokens;  // Handed in and handed out; empty where hidden states come in.
+  std::uint32_t length = 0;   // Positions that were handed in and out.
+  std::uint32_t fed = 0;      // Positions in the device's caches. What it drew ahead is among them.
+  std::deque<Drawn> ahead;    // Drawn and not yet handed out.
+  std::uint32_t under_way = 0;
+  std::uint64_t epoch = 0;  // Goes up when what is under way no longer counts.
+  std::optional<std::uint32_t>
+      hidden_at;  // The final hidden state in last_hidden_ is the one behind so many positions.
+  Sampling sampling;
+  std::uint32_t keep_from = 0, keep_every = 0;         // Hidden states to keep; see Engine.
+  std::map<std::uint32_t, std::vector<float>> kept{};  // By length.
+};
+
+class GpuEngine final : public Engine {
+ public:
+  GpuEngine(gpu::Device& device, const Model& model, EngineOptions options)
+      : device_(device),
+        config_(model.config),
+        options_(options),
+        buffers_(device, shape_of(device, model, options_)),
+        pages_({.pages = buffers_.shape.pages,
+                .positions = kv_page_positions,
+                .sequences = options.sequences,
+                .pages_each = buffers_.shape.table_pages}),
+        pipelines_(device),
+        drawn_ring_(device, {.slots = draws_under_way_max,
+                             .slot_bytes = std::uint64_t{options.sequences} * 8}),
+        last_hidden_(device.create_buffer(
+            {.size = std::uint64_t{options.sequences} * config_.embedding * 4,
+             .usage = gpu::BufferUsage::storage | gpu::BufferUsage::copy_source |
+                      gpu::BufferUsage::copy_destination,
+             .label = "last hidden"})),
+        sequences_(options.sequences) {}
+
+  [[nodiscard]] Async<Result<>> load(const Model& model, const gguf::Source& source,
+                                     LoadProgress on_progress);
+
+  const Config& config() const override { return config_; }
+  const EngineOptions& options() const override { return options_; }
+  std::string device() const override;
+  EngineCounters counters() const override { return counters_; }
+
+  Result<SequenceId> open() override;
+  void close(SequenceId id) override;
+  std::uint32_t length(SequenceId id) const override { return sequences_[index(id)]->length; }
+  std::uint32_t rewind(SequenceId id, std::uint32_t length) override;
+  Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
+  Async<Result<std::vector<float>>> logits(SequenceId id) override;
+  Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
+  Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
+                                         std::uint32_t more) override;
+  void set_sampling(SequenceId id, const Sampling& sampling) override;
+  std::uint32_t drawn_ahead(SequenceId id) const override {
+    const GpuSequence& sequence = *sequences_[index(id)];
+    return static_cast<std::uint32_t>(sequence.ahead.size()) + sequence.under_way;
+  }
+  bool keeps_hidden() const override { return true; }
+  void keep_hidden(SequenceId id, std::uint32_t from, std::uint32_t every) override;
+  std::optional<std::vector<float>> take_hidden(SequenceId id, std::uint32_t length) override;
+  Result<> reserve(SequenceId id, std::uint32_t positions) override;
+  std::uint32_t share(SequenceId from, SequenceId to, std::uint32_t length) override;
+  Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden) override;
+  Async<Result<std::vector<float>>> forward_tokens(SequenceId id,
+                                                   std::vector<Token> tokens) override;
+  Async<Result<>> absorb(SequenceId id, std::vector<float> hidden) override;
+  Async<Result<Drawn>> draw_behind(SequenceId id, Sampling sampling,
+                                   std::vector<Token> tokens) override;
+
+ private:
+  static RowShape shape_of(const gpu::Device& device, const Model& model,
+                           const EngineOptions& options);
+  static std::uint32_t rows_max(const gpu::Device& device, const EngineOptions& options) {
+    constexpr std::uint32_t rows_cpu = 64, rows_gpu = 512;
+    return std::max(options.sequences,
+                    device.adapter().kind == gpu::AdapterKind::cpu ? rows_cpu : rows_gpu);
+  }
+  [[nodiscard]] std::size_t index(SequenceId id) const {
+    const auto i = static_cast<std::size_t>(id);
+    check(i < sequences_.size() && sequences_[i].has_value(), "the sequence is open");
+    return i;
+  }
+  [[nodiscard]] GpuSequence& at(SequenceId id) { return *sequences_[index(id)]; }
+
+  // A row whose hidden state is kept: which of the pass's sequences, and behind how many positions.
+  struct HiddenRow {
+    std::uint32_t row = 0;
+    std::uint32_t length = 0;
+  };
+  // A draw that was recorded and not yet submitted.
+  struct Step {
+    std::uint32_t number = 0;  // Number of the sampler's step.
+    std::vector<HiddenRow> rows{};
+    std::optional<gpu::Readback> hidden{};
+  };
+  // Passes that were submitted, oldest first.
+  struct UnderWay {
+    gpu::Readback read;
+    std::vector<SequenceId> sequences;
+    std::vector<std::uint64_t> epochs;
+    std::vector<HiddenRow> rows{};  // Whose hidden states are in `hidden`, one behind the other.
+    std::optional<gpu::Readback> hidden{};
+  };
+
+  // Memory that the CPU reads, kept for the next read: making some takes 0.1 ms, and giving it back
+  // may wait for the device.
+  struct Staging {
+    gpu::Buffer buffer;
+    bool taken = false;
+  };
+  struct FloatsBack {
+    std::shared_ptr<Staging> staging;
+    std::uint64_t count = 0;
+  };
+
+  [[nodiscard]] Result<> fits(const GpuSequence& sequence, std::size_t more) const;
+  [[nodiscard]] Result<> check_tokens(std::span<const Token> tokens) const;
+  void reset(SequenceId id);
+  void settle(SequenceId id);
+  void place_rows(SequenceId id, std::uint32_t first, std::uint32_t count);
+  // Records a pass of rows through the layers, and hands it to the device in pieces while more is
+  // being recorded, so that it does not wait for all of it; the last piece is the caller's to
+  // submit.
+  [[nodiscard]] gpu::Encoder begin_layers(const RowCount& rows, bool embed, const char* label);
+  // Everything that was handed in goes through the layers; what comes out of the last rows can be
+  // recorded along with them.
+  void feed(SequenceId id,
+            const std::function<void(gpu::Encoder&, std::uint32_t rows)>& record = {});
+  [[nodiscard]] Result<> takes_hidden(const GpuSequence& sequence,
+                                      const std::vector<float>& hidden) const;
+  // These rows of hidden states through the layers, in one submit with what `record` adds behind
+  // them.
+  void pass_hidden(SequenceId id, std::span<const float> states,
+                   const std::function<void(gpu::Encoder&)>& record);
+  void ensure_hidden(SequenceId id);
+  // Copies final hidden states to the first rows and makes logits of them.
+  std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& sequences);
+  // A copy of floats on its way back: recorded, then, when its encoder is submitted, awaited.
+  [[nodiscard]] FloatsBack record_floats(gpu::Encoder& encoder, const gpu::Buffer& buffer,
+                                         std::uint64_t count, std::uint64_t first = 0);
+  [[nodiscard]] Async<Result<std::vector<float>>> floats_of(FloatsBack back);
+  [[nodiscard]] Async<Result<std::vector<float>>> read_floats_back(const gpu::Buffer& buffer,
+                                                                   std::uint64_t count,
+                                                                   std::uint64_t first = 0);
+  [[nodiscard]] Async<Result<>> take_oldest();
+  void measure_steps();
+  [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& sequences);
+  void record_draw(gpu::Pass& pass, const std::vector<SequenceId>& sequences);
+  // Rows of the pass whose hidden states are to be kept, where row i's is the one behind
+  // lengths(i) positions.
+  [[nodiscard]] std::vector<HiddenRow> rows_to_keep(
+      const std::vector<SequenceId>& sequences,
+      const std::function<std::uint32_t(std::size_t)>& length) const;
+  // Copies them for the last step that was recorded.
+  void record_hidden(gpu::Encoder& encoder, std::vector<HiddenRow> rows);
+  [[nodiscard]] bool grow(SequenceId id, std::uint32_t positions);
+  [[nodiscard]] Result<> grow_or_fail(SequenceId id, std::uint32_t positions);
+  void count_decode(std::uint32_t dispatches);
+  void finish_draws(gpu::Encoder encoder, const std::vector<SequenceId>& sequences);
+  void draw_further(std::size_t steps);
+  // Positions that still fit behind what was fed, of all the sequences, with a token to be drawn
+  // behind each.
+  [[nodiscard]] std::size_t may_feed(const std::vector<SequenceId>& sequences) {
+    std::uint32_t left = options_.context;
+    for (const SequenceId id : sequences) {
+      const std::uint32_t fed = at(id).fed;
+      (void)grow(id, std::min<std::uint32_t>(options_.context, fed + steps_max));
+      const std::uint32_t room =
+          std::min(options_.context - 1, pages_.room(static_cast<std::uint32_t>(id)));
+      left = std::min(left, room - std::min(room, fed));
+    }
+    return left;
+  }
+  // The rows are those of these sequences, in whatever order.
+  [[nodiscard]] bool streams(const std::vector<SequenceId>& sequences) const {
+    return stream_.size() == sequences.size() && std::ranges::is_permutation(stream_, sequences);
+  }
+  void end_stream() { stream_.clear(); }
+  [[nodiscard]] Result<> check_device() const;
+
+  gpu::Device& device_;
+  const Config config_;
+  const EngineOptions options_;
+  const RowBuffers buffers_;
+  KvPages pages_;
+  gpu::PipelineCache pipelines_;
+  std::unique_ptr<ModelProgram> program_;
+  gpu::ReadbackRing drawn_ring_;
+  std::unique_ptr<gpu::ReadbackRing> hidden_ring_;  // Made when the first is to be kept.
+  gpu::Buffer last_hidden_;                         // [slot][embedding]
+  std::vector<std::shared_ptr<Staging>> stagings_;
+  std::vector<std::optional<GpuSequence>> sequences_;
+  std::deque<UnderWay> under_way_;
+  std::vector<SequenceId> stream_;  // Whose last drawn tokens are in the device's rows; empty when
+                                    // the rows were used otherwise.
+  std::unique_ptr<kernels::GpuSampler> sampler_;  // Null without the last layer.
+  std::optional<kernels::GpuSampler::Rows> sampled_rows_;
+  std::vector<Step> steps_;
+  std::size_t steps_a_submit_ = 1;
+  std::int64_t steps_taken_ = 0;                   // Since then:
+  std::chrono::steady_clock::time_point taken_{};  // When the last draw came back.
+  EngineCounters counters_;
+};
+
+// What the sampler leaves of one draw (kernels::GpuDrawn).
+[[nodiscard]] Drawn drawn_of(ByteSpan bytes);
+
+}  // namespace weft::llm

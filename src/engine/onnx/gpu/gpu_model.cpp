@@ -1,0 +1,334 @@
+#include "engine/onnx/gpu/gpu_model.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "engine/onnx/operators/interpreter.h"
+#include "engine/onnx/operators/prepare.h"
+
+namespace weft::onnx {
+namespace {
+
+using gpu::BufferUsage;
+
+// Small inputs may say what shapes there are.
+constexpr std::int64_t telling_elements_max = 64;
+constexpr std::uint64_t telling_bytes_max = 64 << 10;
+
+std::uint64_t padded(std::uint64_t bytes) {
+  return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
+}
+
+}  // namespace
+
+// Everything that a run needs, made once: nothing is created while it runs.
+struct GpuModel::Plan {
+  struct Dispatch {
+    std::shared_ptr<const gpu::Pipeline> pipeline;
+    gpu::BindGroup group;
+    gpu::Workgroups workgroups;
+  };
+  struct BoundStep {
+    const Step* step = nullptr;
+    std::vector<Dispatch> dispatches;
+  };
+  Inference inference;
+  Schedule schedule;
+  MemoryPlan memory;
+  std::vector<gpu::Buffer> slots;
+  std::map<ValueId, gpu::Buffer> known;  // What was inferred for these inputs.
+  std::deque<gpu::Buffer> data;          // Made for kernels.
+  std::vector<BoundStep> steps;
+  std::vector<bool> input_is_known;
+  std::vector<ValueId> fetched_at_end;
+  std::vector<std::optional<Tensor>> host;  // By ValueId, during a run.
+  std::size_t dispatches = 0;
+  std::uint64_t last_use = 0;
+
+  gpu::Buffer staging;
+  std::uint64_t staging_bytes = 0;
+  gpu::Encoder encoder;
+  bool recording = false;
+};
+
+GpuModel::GpuModel(gpu::Device& device, Graph graph, Options options)
+    : device_(device),
+      graph_(std::move(graph)),
+      options_(options),
+      pipelines_(device, {.pipelines_max = 4096}) {}
+GpuModel::~GpuModel() = default;
+
+gpu::Buffer GpuModel::buffer_of(std::span<const std::uint32_t> words) {
+  gpu::Buffer buffer = device_.create_buffer(
+      {.size = padded(words.size() * 4),
+       .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
+       .label = "onnx constant"});
+  if (!words.empty()) device_.write(buffer, 0, weft::as_bytes(words));
+  return buffer;
+}
+
+Result<const gpu::Buffer*> GpuModel::constant(Plan& plan, ValueId id) {
+  auto& held = graph_.values[id].constant ? weights_ : plan.known;
+  if (const auto found = held.find(id); found != held.end()) return &found->second;
+  const auto words = storage_of(*plan.inference.values[id]);
+  check(words.has_value(), "a kernel reads values that fit");
+  return &held.emplace(id, buffer_of(*words)).first->second;
+}
+
+Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<Tensor>& inputs) {
+  auto plan = std::make_unique<Plan>();
+  // i64 inputs carry shapes and places. Where that is not enough, other small inputs may, too.
+  for (const bool small_ones : {false, true}) {
+    std::vector<Tensor> shapes;
+    plan->input_is_known.clear();
+    for (const Tensor& input : inputs) {
+      const bool known =
+          (input.type() == ElementType::i64 && input.byte_count() <= telling_bytes_max) ||
+          (small_ones && input.count() <= telling_elements_max);
+      plan->input_is_known.push_back(known);
+      shapes.push_back(known ? input : input.without_bytes());
+    }
+    WEFT_CO_ASSIGN(plan->inference, infer(graph_, std::move(shapes)));
+    bool complete = true;
+    for (const Node& node : graph_.nodes)
+      for (const ValueId id : node.outputs)
+        complete = complete && (id == no_value || plan->inference.values[id]);
+    if (complete) break;
+  }
+  const KernelContext context{.graph = graph_, .inference = plan->inference};
+  const gpu::Limits& limits = device_.limits();
+  plan->schedule = make_schedule(
+      context,
+      {.fuse = options_.fuse,
+       .keep_all = options_.keep_all,
+       .bindings_max = limits.storage_buffers_per_stage_max,
+       .binding_bytes_max = std::min<std::uint64_t>(
+           {limits.storage_binding_bytes_max, limits.buffer_bytes_max, std::uint64_t{1} << 31})});
+  std::vector<bool> kept(graph_.values.size(), options_.keep_all);
+  for (const ValueId id : graph_.outputs) kept[id] = true;
+  plan->memory = plan_memory(context, plan->schedule, kept);
+
+  device_.push_error_scope(gpu::Device::ErrorFilter::out_of_memory);
+  for (const std::uint64_t bytes : plan->memory.slot_bytes)
+    plan->slots.push_back(device_.create_buffer(
+        {.size = bytes,
+         .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
+         .label = "onnx values"}));
+  Result<> failed;
+  std::map<const void*, std::size_t> data_of;
+  for (const Step& step : plan->schedule.steps) {
+    Plan::BoundStep bound{.step = &step, .dispatches = {}};
+    for (const Kernel& kernel : step.kernels) {
+      if (kernel.workgroups.x == 0) continue;
+      gpu::GroupLayout layout;
+      for (std::uint32_t i = 0; i < kernel.inputs.size() + kernel.outputs.size(); ++i)
+        layout.push_back({i, i < kernel.inputs.size() ? gpu::BindingKind::storage_read
+                                                      : gpu::BindingKind::storage});
+      auto pipeline = co_await pipelines_.get(
+          {.wgsl = kernel.wgsl, .label = "onnx " + kernel.label, .groups = {layout}});
+      if (!pipeline) {
+        failed = std::unexpected(
+            Error{ErrorCode::internal,
+                  weft::format("Node '{}' ({}): its kernel does not compile: {}", step.node->name,
+                               kernel.label, pipeline.error().message)});
+        break;
+      }
+      std::vector<gpu::BoundBuffer> buffers;
+      std::uint32_t binding = 0;
+      for (const KernelInput& input : kernel.inputs) {
+        const gpu::Buffer* buffer = nullptr;
+        if (input.value == no_value) {
+          auto [place, is_new] = data_of.emplace(input.data.get(), plan->data.size());
+          if (is_new) plan->data.push_back(buffer_of(*input.data));
+          buffer = &plan->data[place->second];
+        } else if (plan->inference.values[input.value]->has_bytes()) {
+          const auto held = constant(*plan, input.value);
+          buffer = *held;
+        } else {
+          buffer = &plan->slots[plan->memory.slot_of[input.value]];
+        }
+        buffers.push_back({.binding = binding++, .buffer = *buffer});
+      }
+      for (const ValueId id : kernel.outputs)
+        buffers.push_back({.binding = binding++, .buffer = plan->slots[plan->memory.slot_of[id]]});
+      bound.dispatches.push_back({.pipeline = *pipeline,
+                                  .group = device_.create_bind_group(**pipeline, 0, buffers),
+                                  .workgroups = kernel.workgroups});
+    }
+    plan->dispatches += bound.dispatches.size();
+    plan->steps.push_back(std::move(bound));
+    if (!failed) break;
+  }
+  // What leaves the GPU at the end.
+  for (ValueId id = 0; id < graph_.values.size(); ++id)
+    if (kept[id] && plan->memory.slot_of[id] != MemoryPlan::none && plan->inference.values[id] &&
+        !plan->inference.values[id]->has_bytes() && !std::ranges::contains(graph_.input_ids, id))
+      plan->fetched_at_end.push_back(id);
+  for (const ValueId id : plan->fetched_at_end)
+    plan->staging_bytes +=
+        padded(static_cast<std::uint64_t>(plan->inference.values[id]->count()) * 4);
+  for (const Step& step : plan->schedule.steps) {
+    if (step.kind != Step::Kind::processor) continue;
+    std::uint64_t bytes = 0;
+    for (const ValueId id : step.node->inputs)
+      if (id != no_value && plan->inference.values[id])
+        bytes += padded(static_cast<std::uint64_t>(plan->inference.values[id]->count()) * 4);
+    plan->staging_bytes = std::max(plan->staging_bytes, bytes);
+  }
+  if (plan->staging_bytes > 0)
+    plan->staging =
+        device_.create_buffer({.size = plan->staging_bytes,
+                               .usage = BufferUsage::map_read | BufferUsage::copy_destination,
+                               .label = "onnx results"});
+  auto memory = co_await device_.pop_error_scope();
+  if (!failed) co_return pass(std::move(failed));
+  if (!memory) co_return pass(std::move(memory), "while making room for the model's values");
+  co_return plan;
+}
+
+Async<Result<GpuModel::Plan*>> GpuModel::plan_for(const std::vector<Tensor>& inputs) {
+  std::string key;
+  for (const Tensor& input : inputs) {
+    key += weft::format("{}{};", to_string(input.type()), to_string(input.shape()));
+    if ((input.type() == ElementType::i64 && input.byte_count() <= telling_bytes_max) ||
+        input.count() <= telling_elements_max)
+      key.append(weft::as_text(input.bytes()));
+  }
+  auto found = plans_.find(key);
+  if (found == plans_.end()) {
+    WEFT_CO_ASSIGN(auto plan, co_await bind(inputs));
+    while (plans_.size() >= options_.plans_max)
+      plans_.erase(std::ranges::min_element(
+          plans_, {}, [](const auto& entry) { return entry.second->last_use; }));
+    found = plans_.emplace(std::move(key), std::move(plan)).first;
+  }
+  found->second->last_use = ++uses_;
+  co_return found->second.get();
+}
+
+void GpuModel::submit(Plan& plan) {
+  device_.submit(std::move(plan.encoder));
+  plan.recording = false;
+  ++statistics_.submits;
+}
+
+// Brings values from the GPU to plan.host: submits what is recorded, and waits.
+Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
+  if (ids.empty()) co_return Result<>();
+  if (!plan.recording) plan.encoder = device_.create_encoder("onnx");
+  std::uint64_t offset = 0;
+  for (const ValueId id : ids) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(plan.inference.values[id]->count()) * 4;
+    if (bytes > 0)
+      plan.encoder.copy(plan.slots[plan.memory.slot_of[id]], 0, plan.staging, offset, bytes);
+    offset += padded(bytes);
+  }
+  submit(plan);
+  std::vector<std::uint32_t> words(offset / 4);
+  WEFT_CO_OK(co_await device_.read(plan.staging, 0,
+                                   {reinterpret_cast<std::uint8_t*>(words.data()), offset}));
+  offset = 0;
+  for (const ValueId id : ids) {
+    const Tensor& about = *plan.inference.values[id];
+    const auto count = static_cast<std::size_t>(about.count());
+    WEFT_CO_ASSIGN(plan.host[id], tensor_of(about.type(), about.shape(),
+                                            std::span(words).subspan(offset / 4, count)));
+    offset += padded(count * 4);
+  }
+  co_return Result<>();
+}
+
+Async<Result<std::vector<Tensor>>> GpuModel::run(std::vector<Tensor> inputs, Observe observe) {
+  WEFT_CO_OK(check_inputs(graph_, inputs));
+  WEFT_CO_ASSIGN(Plan* const plan, co_await plan_for(inputs));
+  statistics_ = {.nodes_on_gpu = plan->schedule.nodes_on_gpu,
+                 .nodes_on_processor = plan->schedule.nodes_on_processor,
+                 .dispatches = plan->dispatches,
+                 .submits = 0,
+                 .memory_bytes = 0,
+                 .unshared_bytes = plan->memory.unshared_bytes,
+                 .processor_nodes = {}};
+  for (const std::uint64_t bytes : plan->memory.slot_bytes) statistics_.memory_bytes += bytes;
+  plan->host.assign(graph_.values.size(), std::nullopt);
+  const auto upload = [&](ValueId id, const Tensor& value) -> Result<> {
+    const std::uint32_t slot = plan->memory.slot_of[id];
+    if (slot == MemoryPlan::none) return {};
+    const auto words = storage_of(value);
+    if (!words)
+      return fail(ErrorCode::unsupported,
+                  "The value '{}' holds integers that do not fit into 32 bits.", graph_.name(id));
+    if (!words->empty()) device_.write(plan->slots[slot], 0, weft::as_bytes(std::span(*words)));
+    return {};
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const ValueId id = graph_.input_ids[i];
+    if (!plan->input_is_known[i]) WEFT_CO_OK(upload(id, inputs[i]));
+    plan->host[id] = std::move(inputs[i]);
+  }
+  const auto host_value = [&](ValueId id) -> const Tensor* {
+    if (id == no_value) return nullptr;
+    if (plan->host[id]) return &*plan->host[id];
+    const auto& known = plan->inference.values[id];
+    return known && known->has_bytes() ? &*known : nullptr;
+  };
+  // What the processor needs comes down, what it computes goes up.
+  std::optional<gpu::Pass> pass;  // One for all kernels of a submit.
+  for (Plan::BoundStep& bound : plan->steps) {
+    const Step& step = *bound.step;
+    if (step.kind == Step::Kind::kernels) {
+      if (!plan->recording) plan->encoder = device_.create_encoder("onnx");
+      plan->recording = true;
+      if (!pass) pass.emplace(plan->encoder.begin_pass());
+      for (const Plan::Dispatch& dispatch : bound.dispatches)
+        pass->run(*dispatch.pipeline, {&dispatch.group}, dispatch.workgroups);
+      continue;
+    }
+    if (step.kind == Step::Kind::alias) {
+      // On the host only where its source is.
+      const Tensor* source = host_value(step.node->inputs[0]);
+      const ValueId id = step.node->outputs[0];
+      if (source != nullptr) plan->host[id] = source->reshaped(plan->inference.values[id]->shape());
+      continue;
+    }
+    const Node& node = *step.node;
+    std::vector<ValueId> missing;
+    for (const ValueId id : node.inputs)
+      if (id != no_value && host_value(id) == nullptr && !std::ranges::contains(missing, id))
+        missing.push_back(id);
+    // A write goes ahead of what is only recorded, and its slot may still be read there.
+    pass.reset();
+    WEFT_CO_OK(co_await fetch(*plan, std::move(missing)));
+    if (plan->recording) submit(*plan);
+    std::vector<const Tensor*> given;
+    for (const ValueId id : node.inputs) given.push_back(host_value(id));
+    WEFT_CO_ASSIGN(auto outputs, run_node(graph_, node, given, false));
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId id = node.outputs[i];
+      if (id == no_value) continue;
+      WEFT_CO_OK(upload(id, *outputs[i]));
+      plan->host[id] = std::move(outputs[i]);
+    }
+    statistics_.processor_nodes.push_back(weft::format("{} ({})", node.name, node.op));
+  }
+  pass.reset();
+  std::vector<ValueId> missing;
+  for (const ValueId id : plan->fetched_at_end)
+    if (host_value(id) == nullptr) missing.push_back(id);
+  WEFT_CO_OK(co_await fetch(*plan, std::move(missing)));
+  if (observe) {
+    for (const Node& node : graph_.nodes)
+      for (const ValueId id : node.outputs)
+        if (const Tensor* value = host_value(id); value != nullptr) observe(node, id, *value);
+  }
+  std::vector<Tensor> out;
+  for (const ValueId id : graph_.outputs) {
+    const Tensor* value = host_value(id);
+    if (value == nullptr)
+      co_return fail(ErrorCode::internal, "The output '{}' was not computed.", graph_.name(id));
+    out.push_back(*value);
+  }
+  plan->host.assign(graph_.values.size(), std::nullopt);
+  co_return out;
+}
+
+}  // namespace weft::onnx

@@ -1,0 +1,68 @@
+// A graph on a GPU: compiled to kernels for the shapes of its inputs, bound once for each set of
+// them, and run as one submit. Nodes without a kernel are computed by the processor in between.
+//
+//   WEFT_CO_ASSIGN(auto model, GpuModel::create(device, std::move(graph), {}));
+//   WEFT_CO_ASSIGN(const auto outputs, co_await model->run(std::move(inputs)));
+//
+// Threading: the device's thread; one run at a time. Lifetime: the device outlives the model.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "engine/gpu/pipeline_cache.h"
+#include "engine/onnx/gpu/schedule.h"
+
+namespace weft::onnx {
+
+class GpuModel {
+ public:
+  struct Options {
+    bool fuse = true;
+    bool keep_all = false;      // Every value can be observed.
+    std::size_t plans_max = 8;  // For sets of input shapes; the longest unused goes first.
+  };
+  // What a bound plan consists of.
+  struct Statistics {
+    std::size_t nodes_on_gpu = 0;
+    std::size_t nodes_on_processor = 0;
+    std::size_t dispatches = 0;
+    std::size_t submits = 0;                   // In the latest run.
+    std::uint64_t memory_bytes = 0;            // Memory of values, shared.
+    std::uint64_t unshared_bytes = 0;          // What they would take without sharing.
+    std::vector<std::string> processor_nodes;  // "NAME (OP)".
+  };
+  using Observe = std::function<void(const Node& node, ValueId id, const Tensor& value)>;
+
+  GpuModel(gpu::Device& device, Graph graph, Options options);
+  GpuModel(const GpuModel&) = delete;
+  ~GpuModel();
+
+  // Outputs in the graph's order. Fails as interpret() does, and with what the device says.
+  // `observe` is called after the run with every value that was computed, if keep_all is set.
+  [[nodiscard]] Async<Result<std::vector<Tensor>>> run(std::vector<Tensor> inputs,
+                                                       Observe observe = {});
+  // Statistics of the plan that ran last.
+  [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+
+ private:
+  struct Plan;
+  Async<Result<Plan*>> plan_for(const std::vector<Tensor>& inputs);
+  Async<Result<std::unique_ptr<Plan>>> bind(const std::vector<Tensor>& inputs);
+  Result<const gpu::Buffer*> constant(Plan& plan, ValueId id);
+  gpu::Buffer buffer_of(std::span<const std::uint32_t> words);
+  void submit(Plan& plan);
+  Async<Result<>> fetch(Plan& plan, std::vector<ValueId> ids);
+
+  gpu::Device& device_;
+  const Graph graph_;
+  const Options options_;
+  gpu::PipelineCache pipelines_;
+  std::map<ValueId, gpu::Buffer> weights_;  // Constants of the graph, shared by plans.
+  std::map<std::string, std::unique_ptr<Plan>> plans_;
+  std::uint64_t uses_ = 0;
+  Statistics statistics_;
+};
+
+}  // namespace weft::onnx

@@ -1,0 +1,119 @@
+// What a node becomes on a GPU: WGSL, what it reads and writes, and how many workgroups.
+//
+// On a GPU every element takes four bytes: floats are f32, signed integers i32, unsigned ones and
+// truth values u32. i64 is there only where its values are proven to fit.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/device.h"
+#include "engine/onnx/operators/infer.h"
+
+namespace weft::onnx {
+
+// A buffer that a kernel reads: a value of the graph, or data made for the kernel (weights in
+// another order, taps of a resize).
+struct KernelInput {
+  ValueId value = no_value;
+  std::shared_ptr<const std::vector<std::uint32_t>> data = nullptr;
+};
+
+struct Kernel {
+  std::string label;
+  std::string wgsl;
+  std::vector<KernelInput> inputs;  // Bindings 0, 1, ...
+  std::vector<ValueId> outputs;     // The bindings after them.
+  gpu::Workgroups workgroups;
+};
+
+// "f32", "i32" or "u32".
+[[nodiscard]] std::string_view storage_type(ElementType type);
+// A tensor's elements as they lie on a GPU; nullopt if an i64 does not fit into i32.
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> storage_of(const Tensor& tensor);
+// The reverse; `words` are as many as the shape has elements. f16 is rounded to the nearest.
+[[nodiscard]] Result<Tensor> tensor_of(ElementType type, Shape shape,
+                                       std::span<const std::uint32_t> words);
+
+// The text of a kernel with one thread per element of its (first) output, put together from parts.
+class KernelText {
+ public:
+  // Adds an input binding and gives its name: a0, a1, ... The same input is bound once.
+  std::string input(const KernelInput& input, ElementType type);
+  std::string input(ValueId value, ElementType type) {
+    return this->input(KernelInput{.value = value}, type);
+  }
+  // Adds an output binding: y0, y1, ...
+  std::string output(ValueId value, ElementType type);
+  // A function that the body calls, once.
+  void helper(std::string_view text);
+  [[nodiscard]] std::size_t input_count() const { return inputs_.size(); }
+
+  // `body` runs for each i below `threads`.
+  [[nodiscard]] Kernel build(std::string label, std::uint64_t threads, std::string_view body) const;
+  // `body` runs for each workgroup `group` below `groups`, with `lane` below 64.
+  [[nodiscard]] Kernel build_groups(std::string label, std::uint64_t groups,
+                                    std::string_view declarations, std::string_view body) const;
+
+ private:
+  [[nodiscard]] std::string bindings() const;
+  std::vector<KernelInput> inputs_;
+  std::vector<std::string> input_types_;
+  std::vector<ValueId> outputs_;
+  std::vector<std::string> output_types_;
+  std::vector<std::string> helpers_;
+};
+
+// An index expression: the element of a tensor with `strides` that stands at element `index` (an
+// expression) of `shape`, plus `start`. 32-bit; shapes of over 2^31 elements are not for a GPU.
+[[nodiscard]] std::string strided_index(std::string_view index, const Shape& shape,
+                                        const Shape& strides, std::int64_t start = 0);
+
+// What a kernel appends to each element that it computes: a chain of elementwise nodes fused into
+// it. `value` and `index` are names; gives statements and the name of the result.
+struct Epilogue {
+  std::vector<const Node*> nodes;  // In order. Empty: none.
+};
+
+// The world that kernels are made in: the graph and what was inferred of it.
+struct KernelContext {
+  const Graph& graph;
+  const Inference& inference;
+  [[nodiscard]] const Tensor& tensor(ValueId id) const { return *inference.values[id]; }
+  [[nodiscard]] const Tensor* optional_tensor(const Node& node, std::size_t input) const {
+    return input < node.inputs.size() && node.inputs[input] != no_value
+               ? &tensor(node.inputs[input])
+               : nullptr;
+  }
+};
+
+// Statements that compute `node`'s chain from the value named `value` at output element `index`;
+// gives the name of the last result.
+[[nodiscard]] std::optional<std::string> apply_chain(const KernelContext& context,
+                                                     const Epilogue& epilogue, ValueId first,
+                                                     std::string_view value, std::string_view index,
+                                                     KernelText& text, std::string& statements);
+
+// True if a node computes each element of its one output from the same places of its inputs.
+[[nodiscard]] bool is_elementwise(const KernelContext& context, const Node& node);
+
+// The kernels of a node with what is fused behind it; nullopt if it has none (then the processor
+// computes it).
+[[nodiscard]] std::optional<std::vector<Kernel>> make_kernels(const KernelContext& context,
+                                                              const Node& node,
+                                                              const Epilogue& epilogue);
+
+// The families.
+using MaybeKernels = std::optional<std::vector<Kernel>>;
+[[nodiscard]] MaybeKernels elementwise_kernels(const KernelContext& context, const Node& node,
+                                               const Epilogue& epilogue);
+[[nodiscard]] MaybeKernels movement_kernels(const KernelContext& context, const Node& node);
+[[nodiscard]] MaybeKernels window_kernels(const KernelContext& context, const Node& node,
+                                          const Epilogue& epilogue);
+[[nodiscard]] MaybeKernels row_kernels(const KernelContext& context, const Node& node);
+[[nodiscard]] MaybeKernels product_kernels(const KernelContext& context, const Node& node,
+                                           const Epilogue& epilogue);
+
+}  // namespace weft::onnx

@@ -1,0 +1,270 @@
+// Kernels that bring rows of elements together: sums, extremes, softmax, norms. A workgroup of 64
+// threads takes a row; each adds up what it meets, then they meet in workgroup memory.
+#include <algorithm>
+
+#include "engine/onnx/gpu/kernel.h"
+#include "engine/onnx/operators/walk.h"
+
+namespace weft::onnx {
+namespace {
+
+constexpr std::string_view team_text =
+    "var<workgroup> parts: array<f32, 64>;\n"
+    "fn team_sum(value: f32, lane: u32) -> f32 {\n"
+    "  parts[lane] = value;\n  workgroupBarrier();\n"
+    "  for (var half = 32u; half > 0u; half /= 2u) {\n"
+    "    if (lane < half) { parts[lane] += parts[lane + half]; }\n    workgroupBarrier();\n  }\n"
+    "  let sum = parts[0];\n  workgroupBarrier();\n  return sum;\n}\n"
+    "fn team_max(value: f32, lane: u32) -> f32 {\n"
+    "  parts[lane] = value;\n  workgroupBarrier();\n"
+    "  for (var half = 32u; half > 0u; half /= 2u) {\n"
+    "    if (lane < half) { parts[lane] = max(parts[lane], parts[lane + half]); }\n"
+    "    workgroupBarrier();\n  }\n"
+    "  let largest = parts[0];\n  workgroupBarrier();\n  return largest;\n}\n"
+    "fn team_product(value: f32, lane: u32) -> f32 {\n"
+    "  parts[lane] = value;\n  workgroupBarrier();\n"
+    "  for (var half = 32u; half > 0u; half /= 2u) {\n"
+    "    if (lane < half) { parts[lane] *= parts[lane + half]; }\n    workgroupBarrier();\n  }\n"
+    "  let product = parts[0];\n  workgroupBarrier();\n  return product;\n}\n";
+
+constexpr std::string_view lowest = "bitcast<f32>(0xff7fffffu)";
+
+// A row of a tensor seen around an axis: element k is at `base + k * after`.
+std::string axis_base(const AxisView& view) {
+  return weft::format("  let base = group / {0}u * {1}u + group % {0}u;\n", view.after,
+                      view.length * view.after);
+}
+std::string each_of_row(std::int64_t length, std::string_view statement) {
+  return weft::format("  for (var k = lane; k < {}u; k += 64u) {{ {} }}\n", length, statement);
+}
+
+MaybeKernels softmax_kernels(const KernelContext& context, const Node& node, const Call& call) {
+  const Tensor& x = call.input(0);
+  if (!is_float(x.type()) || x.rank() == 0 || x.count() == 0) return std::nullopt;
+  const bool is_old = context.graph.opset < 13;
+  std::int64_t axis = call.integer("axis", is_old ? 1 : -1);
+  if (axis < 0) axis += x.rank();
+  AxisView view(x.shape(), axis);
+  if (is_old) {
+    view.length *= view.after;
+    view.after = 1;
+  }
+  KernelText text;
+  const std::string in = text.input(node.inputs[0], x.type());
+  const std::string out = text.output(node.outputs[0], x.type());
+  const std::string element = weft::format("{}[base + k * {}u]", in, view.after);
+  std::string body = axis_base(view);
+  body += weft::format("  var largest_here = {};\n", lowest);
+  body += each_of_row(view.length, "largest_here = max(largest_here, " + element + ");");
+  body += "  let largest = team_max(largest_here, lane);\n  var sum_here = 0.0;\n";
+  body += each_of_row(view.length, "sum_here += exp(" + element + " - largest);");
+  body += "  let sum = team_sum(sum_here, lane);\n";
+  body += each_of_row(view.length,
+                      weft::format("{}[base + k * {}u] = {};", out, view.after,
+                                   node.op == "Softmax" ? "exp(" + element + " - largest) / sum"
+                                                        : element + " - largest - log(sum)"));
+  return std::vector{text.build_groups(
+      node.op, static_cast<std::uint64_t>(view.before * view.after), team_text, body)};
+}
+
+struct ReductionText {
+  std::string_view start = "0.0";
+  std::string_view step;  // An expression of `sum` and `x`.
+  std::string_view team = "team_sum";
+  std::string_view finish = "sum";
+};
+std::optional<ReductionText> reduction_text(std::string_view op) {
+  if (op == "ReduceSum") return ReductionText{.step = "sum + x"};
+  if (op == "ReduceMean" || op == "GlobalAveragePool")
+    return ReductionText{.step = "sum + x", .finish = "sum / count"};
+  if (op == "ReduceL1") return ReductionText{.step = "sum + abs(x)"};
+  if (op == "ReduceL2") return ReductionText{.step = "sum + x * x", .finish = "sqrt(sum)"};
+  if (op == "ReduceSumSquare") return ReductionText{.step = "sum + x * x"};
+  if (op == "ReduceLogSum") return ReductionText{.step = "sum + x", .finish = "log(sum)"};
+  if (op == "ReduceProd")
+    return ReductionText{.start = "1.0", .step = "sum * x", .team = "team_product"};
+  if (op == "ReduceMax" || op == "GlobalMaxPool")
+    return ReductionText{.start = lowest, .step = "max(sum, x)", .team = "team_max"};
+  if (op == "ReduceMin")  // The largest of the negated.
+    return ReductionText{
+        .start = lowest, .step = "max(sum, -x)", .team = "team_max", .finish = "-sum"};
+  return std::nullopt;
+}
+
+MaybeKernels reduction_kernels(const Node& node, const Call& call) {
+  const Tensor& x = call.input(0);
+  const auto how = reduction_text(node.op);
+  if (!how || !is_float(x.type()) || x.count() == 0) return std::nullopt;
+  std::vector<bool> reduced(x.shape().size());
+  if (node.op.starts_with("Global")) {
+    for (std::size_t d = 2; d < reduced.size(); ++d) reduced[d] = true;
+  } else {
+    std::vector<std::int64_t> axes = call.integers("axes");
+    if (call.optional_input(1) != nullptr) {
+      const auto given = call.integers_of(1);
+      if (!given) return std::nullopt;
+      axes = *given;
+    }
+    reduced.assign(reduced.size(), axes.empty() && call.integer("noop_with_empty_axes", 0) == 0);
+    for (const std::int64_t axis : axes)
+      reduced[static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis)] = true;
+  }
+  const Shape own = row_major_strides(x.shape());
+  Shape kept, kept_strides, inner, inner_strides;
+  for (std::size_t d = 0; d < reduced.size(); ++d) {
+    (reduced[d] ? inner : kept).push_back(x.shape()[d]);
+    (reduced[d] ? inner_strides : kept_strides).push_back(own[d]);
+  }
+  KernelText text;
+  const std::string in = text.input(node.inputs[0], x.type());
+  const std::string out = text.output(node.outputs[0], x.type());
+  std::string body =
+      weft::format("  let base = {};\n  let count = f32({});\n  var sum = {};\n",
+                   strided_index("group", kept, kept_strides), element_count(inner), how->start);
+  body += each_of_row(element_count(inner),
+                      weft::format("let x = {}[base + {}]; sum = {};", in,
+                                   strided_index("k", inner, inner_strides), how->step));
+  body += weft::format("  sum = {}(sum, lane);\n  if (lane == 0u) {{ {}[group] = {}; }}\n",
+                       how->team, out, how->finish);
+  return std::vector{
+      text.build_groups(node.op, static_cast<std::uint64_t>(element_count(kept)), team_text, body)};
+}
+
+MaybeKernels place_kernels(const KernelContext& context, const Node& node, const Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.type() == ElementType::boolean || x.rank() == 0) return std::nullopt;
+  std::int64_t axis = call.integer("axis", 0);
+  if (axis < 0) axis += x.rank();
+  const AxisView view(x.shape(), axis);
+  if (x.count() == 0) return std::nullopt;
+  KernelText text;
+  const std::string in = text.input(node.inputs[0], x.type());
+  const std::string out = text.output(node.outputs[0], context.tensor(node.outputs[0]).type());
+  std::string sign = node.op == "ArgMax" ? ">" : "<";
+  if (call.integer("select_last_index", 0) != 0) sign += "=";
+  const std::string body = weft::format(
+      "  let base = i / {0}u * {1}u + i % {0}u;\n  var best = 0u;\n  var value = {2}[base];\n"
+      "  for (var k = 1u; k < {3}u; k++) {{\n    let next = {2}[base + k * {0}u];\n"
+      "    if (next {4} value) {{ value = next; best = k; }}\n  }}\n  {5}[i] = i32(best);\n",
+      view.after, view.length * view.after, in, view.length, sign, out);
+  return std::vector{
+      text.build(node.op, static_cast<std::uint64_t>(view.before * view.after), body)};
+}
+
+// LayerNormalization, RMSNormalization, InstanceNormalization and GroupNormalization: rows of
+// neighbouring elements, then a factor and an addend for each element.
+MaybeKernels norm_kernels(const KernelContext& context, const Node& node, const Call& call) {
+  const Tensor& x = call.input(0);
+  if (!is_float(x.type()) || x.count() == 0 || node.outputs.size() > 1) return std::nullopt;
+  const bool rms = node.op == "RMSNormalization";
+  const bool rows = rms || node.op == "LayerNormalization";
+  std::int64_t length = 1;
+  if (rows) {
+    std::int64_t axis = call.integer("axis", -1);
+    if (axis < 0) axis += x.rank();
+    for (std::int64_t d = axis; d < x.rank(); ++d) length *= x.shape()[static_cast<std::size_t>(d)];
+  } else {
+    const std::int64_t groups =
+        node.op == "GroupNormalization" ? call.integer("num_groups", 1) : x.shape()[1];
+    length = x.count() / x.shape()[0] / groups;
+    if (node.op == "GroupNormalization" && context.graph.opset < 21) return std::nullopt;
+  }
+  KernelText text;
+  const std::string in = text.input(node.inputs[0], x.type());
+  const std::string out = text.output(node.outputs[0], x.type());
+  const auto operand = [&](std::size_t i) -> std::string {
+    const Tensor* given = call.optional_input(i);
+    if (given == nullptr) return {};
+    Shape strides;
+    if (rows) {
+      strides = broadcast_strides(given->shape(), x.shape());
+    } else {
+      strides.assign(x.shape().size(), 0);
+      strides[1] = 1;
+    }
+    return weft::format("{}[{}]", text.input(node.inputs[i], given->type()),
+                        strided_index("(base + k)", x.shape(), strides));
+  };
+  const std::string scale = operand(1), bias = operand(2);
+  std::string body = weft::format("  let base = group * {}u;\n  var mean = 0.0;\n", length);
+  if (!rms) {
+    body += "  var here = 0.0;\n";
+    body += each_of_row(length, weft::format("here += {}[base + k];", in));
+    body += weft::format("  mean = team_sum(here, lane) / f32({});\n", length);
+  }
+  body += "  var squares = 0.0;\n";
+  body += each_of_row(length, weft::format("let x = {}[base + k] - mean; squares += x * x;", in));
+  body += weft::format(
+      "  let factor = 1.0 / sqrt(team_sum(squares, lane) / f32({}) + bitcast<f32>({}u));\n", length,
+      std::bit_cast<std::uint32_t>(call.number("epsilon", 1e-5f)));
+  body += each_of_row(
+      length, weft::format("{}[base + k] = ({}[base + k] - mean) * factor{}{};", out, in,
+                           scale.empty() ? "" : " * " + scale, bias.empty() ? "" : " + " + bias));
+  return std::vector{
+      text.build_groups(node.op, static_cast<std::uint64_t>(x.count() / length), team_text, body)};
+}
+
+MaybeKernels length_kernels(const Node& node, const Call& call) {
+  const Tensor& x = call.input(0);
+  if (!is_float(x.type()) || x.count() == 0) return std::nullopt;
+  std::int64_t axis = call.integer("axis", -1);
+  if (axis < 0) axis += x.rank();
+  const AxisView view(x.shape(), axis);
+  const bool absolute = call.integer("p", 2) == 1;
+  KernelText text;
+  const std::string in = text.input(node.inputs[0], x.type());
+  const std::string out = text.output(node.outputs[0], x.type());
+  std::string body = axis_base(view) + "  var here = 0.0;\n";
+  const std::string element = weft::format("{}[base + k * {}u]", in, view.after);
+  body += each_of_row(
+      view.length, weft::format("let x = {}; here += {};", element, absolute ? "abs(x)" : "x * x"));
+  body += weft::format("  let norm = {};\n",
+                       absolute ? "team_sum(here, lane)" : "sqrt(team_sum(here, lane))");
+  body += each_of_row(view.length,
+                      weft::format("{}[base + k * {}u] = select({} / norm, 0.0, norm == 0.0);", out,
+                                   view.after, element));
+  return std::vector{text.build_groups(
+      node.op, static_cast<std::uint64_t>(view.before * view.after), team_text, body)};
+}
+
+MaybeKernels lrn_kernels(const Node& node, const Call& call) {
+  const Tensor& x = call.input(0);
+  if (!is_float(x.type()) || x.count() == 0) return std::nullopt;
+  const AxisView view(x.shape(), 1);
+  const std::int64_t size = call.integer("size", 1);
+  const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  KernelText text;
+  const std::string in = text.input(node.inputs[0], x.type());
+  const std::string out = text.output(node.outputs[0], x.type());
+  const std::string body = weft::format(
+      "  let c = i32(i / {0}u % {1}u);\n  var squares = 0.0;\n"
+      "  for (var k = max(0, c - {2}); k <= min({1} - 1, c + {3}); k++) {{\n"
+      "    let x = {4}[u32(i32(i) + (k - c) * {0})];\n    squares += x * x;\n  }}\n"
+      "  {5}[i] = {4}[i] / pow(bitcast<f32>({6}u) + bitcast<f32>({7}u) * squares, "
+      "bitcast<f32>({8}u));\n",
+      view.after, view.length, (size - 1) / 2, size / 2, in, out, bits(call.number("bias", 1)),
+      bits(call.number("alpha", 1e-4f) / static_cast<float>(size)),
+      bits(call.number("beta", 0.75f)));
+  return std::vector{text.build(node.op, static_cast<std::uint64_t>(x.count()), body)};
+}
+
+}  // namespace
+
+MaybeKernels row_kernels(const KernelContext& context, const Node& node) {
+  std::vector<const Tensor*> inputs;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    inputs.push_back(context.optional_tensor(node, i));
+  const Call call(node, inputs, {.opset = context.graph.opset, .shapes_only = true});
+  if (node.op == "Softmax" || node.op == "LogSoftmax") return softmax_kernels(context, node, call);
+  if (node.op.starts_with("Reduce") || node.op.starts_with("Global"))
+    return reduction_kernels(node, call);
+  if (node.op == "ArgMax" || node.op == "ArgMin") return place_kernels(context, node, call);
+  if (node.op == "LayerNormalization" || node.op == "RMSNormalization" ||
+      node.op == "InstanceNormalization" || node.op == "GroupNormalization")
+    return norm_kernels(context, node, call);
+  if (node.op == "LpNormalization") return length_kernels(node, call);
+  if (node.op == "LRN") return lrn_kernels(node, call);
+  return std::nullopt;
+}
+
+}  // namespace weft::onnx

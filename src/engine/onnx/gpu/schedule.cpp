@@ -1,0 +1,274 @@
+#include "engine/onnx/gpu/schedule.h"
+
+#include <algorithm>
+
+namespace weft::onnx {
+namespace {
+
+constexpr std::size_t chain_max = 12;
+
+bool only_reshapes(const Node& node) {
+  return node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" ||
+         node.op == "Unsqueeze" || node.op == "Identity";
+}
+
+// Inputs that only say what to do: known when a plan is made, and read by no kernel.
+bool is_setting(const Node& node, std::size_t input) {
+  static constexpr std::string_view with_settings[] = {"Reshape",  "Squeeze", "Unsqueeze", "Slice",
+                                                       "Expand",   "Tile",    "Split",     "Resize",
+                                                       "Upsample", "Trilu"};
+  if (input == 0) return false;
+  if (node.op == "Pad") return input != 2;
+  return node.op.starts_with("Reduce") || std::ranges::contains(with_settings, node.op);
+}
+
+class Scheduler {
+ public:
+  Scheduler(const KernelContext& context, const ScheduleOptions& options)
+      : context_(context),
+        options_(options),
+        readers_(context.graph.values.size()),
+        is_output_(context.graph.values.size()),
+        taken_(context.graph.nodes.size()) {
+    for (std::size_t n = 0; n < context.graph.nodes.size(); ++n)
+      for (const ValueId id : context.graph.nodes[n].inputs)
+        if (id != no_value && !std::ranges::contains(readers_[id], n)) readers_[id].push_back(n);
+    for (const ValueId id : context.graph.outputs) is_output_[id] = true;
+    prove_ranges();
+  }
+
+  Schedule run() {
+    Schedule out;
+    for (ValueId id = 0; id < context_.graph.values.size(); ++id) out.alias_of.push_back(id);
+    std::vector<std::pair<std::size_t, Step>> placed;
+    for (std::size_t n = 0; n < context_.graph.nodes.size(); ++n) {
+      const Node& node = context_.graph.nodes[n];
+      if (taken_[n] || is_known(node)) continue;
+      Step step;
+      step.node = &node;
+      std::size_t position = n;
+      if (fits_gpu(node)) {
+        if (only_reshapes(node)) {
+          step.kind = Step::Kind::alias;
+          out.alias_of[node.outputs[0]] = out.alias_of[node.inputs[0]];
+        } else if (auto made = kernels_of(n, step.fused, position)) {
+          step.kind = Step::Kind::kernels;
+          step.kernels = std::move(*made);
+        }
+      }
+      (step.kind == Step::Kind::processor ? out.nodes_on_processor : out.nodes_on_gpu) +=
+          1 + step.fused.size();
+      placed.emplace_back(position, std::move(step));
+    }
+    std::ranges::stable_sort(placed, {}, &std::pair<std::size_t, Step>::first);
+    for (auto& [position, step] : placed) out.steps.push_back(std::move(step));
+    return out;
+  }
+
+ private:
+  const Tensor* tensor(ValueId id) const {
+    return context_.inference.values[id] ? &*context_.inference.values[id] : nullptr;
+  }
+  bool is_known(const Node& node) const {
+    return std::ranges::all_of(node.outputs, [&](ValueId id) {
+      return id == no_value || (tensor(id) != nullptr && tensor(id)->has_bytes());
+    });
+  }
+
+  // Which i64 values are certain to fit into i32: known ones that do, places in tensors, and what
+  // is moved from such.
+  void prove_ranges() {
+    proven_.resize(context_.graph.values.size());
+    const auto known_fits = [&](ValueId id) {
+      const Tensor* value = tensor(id);
+      if (value == nullptr) return false;
+      if (value->type() != ElementType::i64) return true;
+      return value->has_bytes() && storage_of(*value).has_value();
+    };
+    for (ValueId id = 0; id < proven_.size(); ++id) proven_[id] = known_fits(id);
+    for (const Node& node : context_.graph.nodes) {
+      bool inputs = true;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        inputs = inputs &&
+                 (node.inputs[i] == no_value || proven_[node.inputs[i]] || is_setting(node, i));
+      const bool places = node.op == "ArgMax" || node.op == "ArgMin" || node.op == "TopK" ||
+                          node.op == "NonZero" || node.op == "NonMaxSuppression";
+      bool moved = only_reshapes(node) || node.op == "Transpose" || node.op == "Slice" ||
+                   node.op == "Concat" || node.op == "Split" || node.op == "Expand" ||
+                   node.op == "Gather" || node.op == "GatherElements" || node.op == "Tile" ||
+                   node.op == "Where" || node.op == "Trilu" || node.op == "Pad";
+      if (node.op == "Cast" && tensor(node.inputs[0]) != nullptr) {
+        const ElementType from = tensor(node.inputs[0])->type();
+        moved = !is_float(from) && from != ElementType::u32;
+      }
+      for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        const ValueId id = node.outputs[i];
+        if (id == no_value || proven_[id] || tensor(id) == nullptr) continue;
+        proven_[id] = (moved && inputs) || (places && (node.op != "TopK" || i == 1));
+      }
+    }
+  }
+
+  // Shapes, ranges and sizes that a kernel can work with.
+  bool fits_gpu(const Node& node) const {
+    const auto fits = [&](ValueId id) {
+      if (id == no_value) return true;
+      const Tensor* value = tensor(id);
+      return value != nullptr && proven_[id] &&
+             static_cast<std::uint64_t>(value->count()) * 4 <= options_.binding_bytes_max;
+    };
+    // Empty tensors are left to the processor.
+    const auto is_empty = [&](ValueId id) { return id != no_value && tensor(id)->count() == 0; };
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      if (!fits(node.inputs[i]) && !(is_setting(node, i) && tensor(node.inputs[i]) != nullptr))
+        return false;
+    return std::ranges::all_of(node.outputs, fits) &&
+           (node.inputs.empty() || node.inputs[0] == no_value || !is_empty(node.inputs[0])) &&
+           std::ranges::none_of(node.outputs, is_empty);
+  }
+
+  // The nodes that can be computed together with node `n`: a chain whose only result that is read
+  // elsewhere is the last one's. Chains of all lengths, shortest first.
+  std::vector<std::vector<std::size_t>> chains_after(std::size_t n) const {
+    std::vector<std::vector<std::size_t>> out;
+    const Node& first = context_.graph.nodes[n];
+    if (!options_.fuse || options_.keep_all || first.outputs.size() != 1) return out;
+    const Shape& shape = tensor(first.outputs[0])->shape();
+    std::vector<ValueId> values = {first.outputs[0]};
+    std::vector<std::size_t> members = {n};
+    while (members.size() <= chain_max) {
+      std::size_t next = ~std::size_t{0};
+      for (const ValueId id : values)
+        for (const std::size_t reader : readers_[id])
+          if (!std::ranges::contains(members, reader)) next = std::min(next, reader);
+      if (next == ~std::size_t{0} || taken_[next]) break;
+      const Node& node = context_.graph.nodes[next];
+      if (!fits_gpu(node) || is_known(node) || !is_elementwise(context_, node) ||
+          tensor(node.outputs[0])->shape() != shape)
+        break;
+      members.push_back(next);
+      values.push_back(node.outputs[0]);
+      const bool closed = std::ranges::all_of(values.begin(), values.end() - 1, [&](ValueId id) {
+        return !is_output_[id] && std::ranges::all_of(readers_[id], [&](std::size_t reader) {
+          return std::ranges::contains(members, reader);
+        });
+      });
+      if (closed) out.emplace_back(members.begin() + 1, members.end());
+    }
+    return out;
+  }
+
+  MaybeKernels kernels_of(std::size_t n, std::vector<const Node*>& fused, std::size_t& position) {
+    const Node& node = context_.graph.nodes[n];
+    auto chains = chains_after(n);
+    chains.insert(chains.begin(), std::vector<std::size_t>());
+    for (std::size_t c = chains.size(); c-- > 0;) {
+      Epilogue epilogue;
+      for (const std::size_t member : chains[c])
+        epilogue.nodes.push_back(&context_.graph.nodes[member]);
+      auto kernels = make_kernels(context_, node, epilogue);
+      if (!kernels || std::ranges::any_of(*kernels, [&](const Kernel& kernel) {
+            return kernel.inputs.size() + kernel.outputs.size() > options_.bindings_max;
+          }))
+        continue;
+      for (const std::size_t member : chains[c]) {
+        taken_[member] = true;
+        position = member;
+      }
+      fused = std::move(epilogue.nodes);
+      return kernels;
+    }
+    return std::nullopt;
+  }
+
+  const KernelContext& context_;
+  const ScheduleOptions& options_;
+  std::vector<std::vector<std::size_t>> readers_;  // By value: the nodes that read it.
+  std::vector<bool> is_output_;
+  std::vector<bool> proven_;
+  std::vector<bool> taken_;  // Nodes that a chain before them computes.
+};
+
+}  // namespace
+
+Schedule make_schedule(const KernelContext& context, const ScheduleOptions& options) {
+  return Scheduler(context, options).run();
+}
+
+MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
+                       const std::vector<bool>& kept) {
+  const std::size_t count = context.graph.values.size();
+  constexpr std::size_t never = ~std::size_t{0};
+  const std::size_t end = schedule.steps.size();
+  std::vector<std::size_t> first(count, never), last(count, 0);
+  std::vector<bool> on_gpu(count);
+  const auto is_known = [&](ValueId id) {
+    const auto& value = context.inference.values[id];
+    return !value || value->has_bytes();
+  };
+  const auto use = [&](ValueId id, std::size_t step) {
+    id = schedule.alias_of[id];
+    first[id] = std::min(first[id], step);
+    last[id] = std::max(last[id], step);
+  };
+  for (std::size_t s = 0; s < end; ++s) {
+    const Step& step = schedule.steps[s];
+    if (step.kind == Step::Kind::kernels) {
+      for (const Kernel& kernel : step.kernels) {
+        for (const KernelInput& input : kernel.inputs) {
+          if (input.value == no_value || is_known(input.value)) continue;
+          on_gpu[schedule.alias_of[input.value]] = true;
+          use(input.value, s);
+        }
+        for (const ValueId id : kernel.outputs) {
+          on_gpu[schedule.alias_of[id]] = true;
+          use(id, s);
+        }
+      }
+    } else {
+      for (const ValueId id : step.node->inputs)
+        if (id != no_value && !is_known(id)) use(id, s);
+      for (const ValueId id : step.node->outputs)
+        if (id != no_value && !is_known(id)) use(id, s);
+    }
+  }
+  // Inputs are there from the start; what is kept stays to the end.
+  for (const ValueId id : context.graph.input_ids) first[schedule.alias_of[id]] = 0;
+  for (std::size_t id = 0; id < count; ++id)
+    if (kept[id]) last[schedule.alias_of[id]] = end;
+
+  MemoryPlan plan;
+  plan.slot_of.assign(count, MemoryPlan::none);
+  std::vector<std::size_t> free_at;  // For each slot, the step after which it is free.
+  for (std::size_t s = 0; s <= end; ++s)
+    for (ValueId id = 0; id < count; ++id) {
+      if (!on_gpu[id] || first[id] != s || schedule.alias_of[id] != id) continue;
+      const std::uint64_t bytes =
+          std::max<std::uint64_t>(16, (context.tensor(id).count() * 4 + 15) / 16 * 16);
+      plan.unshared_bytes += bytes;
+      // The free slot that wastes or grows least.
+      std::uint32_t best = MemoryPlan::none;
+      std::uint64_t least = 0;
+      for (std::uint32_t slot = 0; slot < plan.slot_bytes.size(); ++slot) {
+        if (free_at[slot] >= s) continue;
+        const std::uint64_t have = plan.slot_bytes[slot];
+        const std::uint64_t cost = have > bytes ? have - bytes : bytes - have;
+        if (best == MemoryPlan::none || cost < least) {
+          best = slot;
+          least = cost;
+        }
+      }
+      if (best == MemoryPlan::none) {
+        best = static_cast<std::uint32_t>(plan.slot_bytes.size());
+        plan.slot_bytes.push_back(0);
+        free_at.push_back(0);
+      }
+      plan.slot_bytes[best] = std::max(plan.slot_bytes[best], bytes);
+      free_at[best] = last[id];
+      plan.slot_of[id] = best;
+    }
+  for (ValueId id = 0; id < count; ++id) plan.slot_of[id] = plan.slot_of[schedule.alias_of[id]];
+  return plan;
+}
+
+}  // namespace weft::onnx

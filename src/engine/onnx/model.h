@@ -1,0 +1,57 @@
+// An ONNX model as its file says it: plain data, nothing resolved.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/onnx/tensor.h"
+
+namespace weft::onnx {
+
+// A setting of a node. Graphs, types and sparse tensors are read as unreadable: their kind by name.
+struct UnreadableAttribute {
+  std::string kind;
+};
+using Attribute =
+    std::variant<float, std::int64_t, std::string, Tensor, std::vector<float>,
+                 std::vector<std::int64_t>, std::vector<std::string>, UnreadableAttribute>;
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+struct ModelNode {
+  std::string name;  // May be empty.
+  std::string op;
+  std::string domain;
+  std::vector<std::string> inputs;   // An empty name: not given.
+  std::vector<std::string> outputs;  // An empty name: not asked for.
+  Attributes attributes;
+};
+
+// A size in the shape of an input or output: a number, a symbol ("batch"), or unknown (neither).
+struct Dimension {
+  std::optional<std::int64_t> size;
+  std::string symbol;
+};
+
+struct ValueInfo {
+  std::string name;
+  ElementType type = ElementType::f32;
+  std::optional<std::vector<Dimension>> shape;  // nullopt: of any rank.
+};
+
+struct Model {
+  std::int64_t ir_version = 0;
+  std::int64_t opset = 0;  // Version of the domain ai.onnx.
+  std::string producer;
+  std::string graph_name;
+  std::vector<ModelNode> nodes;
+  std::vector<std::pair<std::string, Tensor>> initializers;
+  std::vector<ValueInfo> inputs;
+  std::vector<ValueInfo> outputs;
+};
+
+}  // namespace weft::onnx

@@ -1,0 +1,15 @@
+// Quantised elements as i32. Private to the folder.
+#pragma once
+
+#include "engine/onnx/operators/walk.h"
+
+namespace weft::onnx {
+
+[[nodiscard]] constexpr bool is_byte(ElementType type) {
+  return type == ElementType::u8 || type == ElementType::i8;
+}
+// x - zero, where `zero` is null (0), one number, or one for each place along `axis`.
+[[nodiscard]] std::vector<std::int32_t> less_zero_point(const Tensor& x, const Tensor* zero,
+                                                        std::int64_t axis);
+
+}  // namespace weft::onnx

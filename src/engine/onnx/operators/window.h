@@ -1,0 +1,57 @@
+// Windows that slide over the spatial dimensions of a tensor: convolutions and pooling, on the
+// processor and on a GPU.
+//
+// Shapes: [batch][channel][spatial...]. Padding follows ONNX: explicit pads, SAME_UPPER,
+// SAME_LOWER or VALID.
+#pragma once
+
+#include "engine/onnx/operators/call.h"
+
+namespace weft::onnx {
+
+struct Window {
+  std::vector<std::int64_t> kernel;
+  std::vector<std::int64_t> strides;
+  std::vector<std::int64_t> dilations;
+  std::vector<std::int64_t> pads_before;
+  std::vector<std::int64_t> pads_after;
+  Shape input;   // Spatial sizes.
+  Shape output;  // Spatial sizes.
+};
+
+// From the attributes of a Conv or a pooling node, and the spatial sizes of input and kernel.
+[[nodiscard]] Result<Window> plan_window(const Call& call, Shape input, Shape kernel);
+
+// A convolution of any kind (Conv, ConvInteger, QLinearConv).
+struct ConvolutionPlan {
+  Window window;
+  std::int64_t batch = 0;
+  std::int64_t groups = 1;
+  std::int64_t channels_in = 0;   // Input channels of one group.
+  std::int64_t channels_out = 0;  // Output channels of one group.
+  Shape output;                   // [batch][groups * channels_out][spatial...]
+};
+[[nodiscard]] Result<ConvolutionPlan> plan_convolution(const Call& call, const Tensor& x,
+                                                       const Tensor& weights);
+// Sums of x * weights, plus `bias` per output channel where it is not empty.
+void convolve(const ConvolutionPlan& plan, std::span<const float> x, std::span<const float> weights,
+              std::span<const float> bias, std::span<float> out);
+void convolve(const ConvolutionPlan& plan, std::span<const std::int32_t> x,
+              std::span<const std::int32_t> weights, std::span<const std::int32_t> bias,
+              std::span<std::int32_t> out);
+
+struct TransposedPlan {
+  Window window;  // input: of x; output: of the result.
+  std::int64_t batch = 0;
+  std::int64_t groups = 1;
+  std::int64_t channels_in = 0;   // Input channels of one group.
+  std::int64_t channels_out = 0;  // Output channels of one group.
+  Shape output;
+};
+[[nodiscard]] Result<TransposedPlan> plan_transposed(const Call& call, const Tensor& x,
+                                                     const Tensor& weights);
+
+// Pooling: spatial windows of each channel by itself.
+[[nodiscard]] Result<Window> plan_pool(const Call& call, const Tensor& x);
+
+}  // namespace weft::onnx

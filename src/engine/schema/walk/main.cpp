@@ -1,0 +1,47 @@
+// Reads JSON schemas, one a line, and writes random texts of each, as one JSON array of strings a
+// line; for a schema that is refused, {"error": its sentence}. The seed makes the texts.
+//   schema_walk SEED TEXTS < schemas
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "common/json/quote.h"
+#include "engine/grammar/gbnf.h"
+#include "engine/grammar/test_walk.h"
+#include "engine/schema/schema.h"
+
+namespace {
+
+using namespace weft;
+
+Result<std::string> texts_of(const std::string& schema, std::mt19937_64& random, int count) {
+  WEFT_ASSIGN(const std::string gbnf, schema::grammar_of_schema(schema));
+  WEFT_ASSIGN(grammar::Grammar made, grammar::parse_gbnf(gbnf));
+  grammar::Matcher matcher(std::make_shared<const grammar::Grammar>(std::move(made)));
+  std::string out;
+  for (int i = 0; i < count; ++i) {
+    const auto text = grammar::test::random_text(matcher, random, 1 + random() % 200);
+    if (!text) return fail(ErrorCode::internal, "The walk came to no end.");
+    out += (i > 0 ? "," : "") + json::quote(*text);
+  }
+  return "[" + out + "]";
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::fputs("Usage: schema_walk SEED TEXTS < schemas\n", stderr);
+    return 2;
+  }
+  std::mt19937_64 random(std::strtoull(arguments[1], nullptr, 10));
+  const int texts = std::atoi(arguments[2]);
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto written = texts_of(line, random, texts);
+    std::puts(
+        (written ? *written : "{\"error\":" + json::quote(written.error().message) + "}").c_str());
+  }
+  return 0;
+}

@@ -1,0 +1,55 @@
+// Strangers are counted by what one of them has: an IPv4 address, or a /64 of IPv6; and a page
+// whose name was pointed to this server is not one of its own.
+#include "platform/net/address.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace weft::net {
+namespace {
+
+TEST(AddressGroup, IsAnIpv4AddressOrASlash64) {
+  EXPECT_EQ(address_group("192.0.2.1"), "192.0.2.1");
+  EXPECT_EQ(address_group("::ffff:192.0.2.1"), "192.0.2.1");
+  EXPECT_EQ(address_group("2001:db8:0:1:aaaa::1"), "2001:db8:0:1::/64");
+  EXPECT_EQ(address_group("2001:db8:0:1:bbbb::2"), address_group("2001:db8:0:1:aaaa::1"));
+  EXPECT_NE(address_group("2001:db8:0:2::1"), address_group("2001:db8:0:1::1"));
+  EXPECT_EQ(address_group("unknown"), "unknown");
+}
+
+TEST(ForwardedAddress, IsBelievedOfTrustedProxiesOnly) {
+  const std::vector<std::string> trusted{"10.0.0.1", "10.0.0.2"};
+
+  EXPECT_EQ(forwarded_address("10.0.0.1", "203.0.113.9", trusted), "203.0.113.9");
+  EXPECT_EQ(forwarded_address("203.0.113.1", "198.51.100.1", trusted), "203.0.113.1")
+      << "a stranger's header";
+  EXPECT_EQ(forwarded_address("10.0.0.1", "1.1.1.1, 203.0.113.9, 10.0.0.2", trusted), "203.0.113.9")
+      << "what a client wrote itself stands to the left";
+  EXPECT_EQ(forwarded_address("10.0.0.1", "", trusted), "10.0.0.1");
+  EXPECT_EQ(forwarded_address("10.0.0.1", "1.1.1.1, nonsense", trusted), "10.0.0.1");
+  EXPECT_EQ(forwarded_address("10.0.0.1", "1.1.1.1", {}), "10.0.0.1");
+}
+
+TEST(Host, IsReadWithoutItsPort) {
+  EXPECT_EQ(host_of("Weft.Example:7300"), "weft.example");
+  EXPECT_EQ(host_of("weft.example."), "weft.example");
+  EXPECT_EQ(host_of("[::1]:7300"), "::1");
+  EXPECT_EQ(host_of("[::1"), "");
+  EXPECT_EQ(host_of(""), "");
+}
+
+TEST(Host, IsAcceptedIfItIsLoopbackOrAName) {
+  const std::vector<std::string> names{"weft.example", "*.grid.example", "192.168.1.5",
+                                       "2001:db8::1"};
+  for (const char* good : {"localhost", "127.0.0.1", "127.9.9.9", "::1", "weft.example",
+                           "a.grid.example", "192.168.1.5", "2001:db8:0::1"})
+    EXPECT_TRUE(is_accepted_host(good, names)) << good;
+  for (const char* bad :
+       {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "grid.example",
+        "a.b.grid.example", ".grid.example", "192.168.1.6", "0.0.0.0", "weft.example.evil.example"})
+    EXPECT_FALSE(is_accepted_host(bad, names)) << bad;
+}
+
+}  // namespace
+}  // namespace weft::net

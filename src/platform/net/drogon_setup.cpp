@@ -1,0 +1,42 @@
+#include "platform/net/drogon_setup.h"
+
+#include <atomic>
+#include <mutex>
+#include <string_view>
+
+#include <drogon/HttpAppFramework.h>
+#include <trantor/utils/Logger.h>
+
+#include "common/base/log.h"
+
+namespace weft::net {
+
+namespace {
+std::atomic<bool> loud = false;
+}
+
+void let_drogon_complain(bool on) { loud = on; }
+
+void set_up_drogon_once() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    // What trantor has to say is about single connections (a reset, a bad frame): of interest when
+    // looking for something.
+    trantor::Logger::setLogLevel(trantor::Logger::kWarn);
+    trantor::Logger::setOutputFunction(
+        [](const char* text, std::uint64_t size) {
+          std::string_view line(text, size);
+          while (!line.empty() && (line.back() == '\n' || line.back() == '\r'))
+            line.remove_suffix(1);
+          if (loud) {
+            log_error("{}", line);
+          } else {
+            log_debug("{}", line);
+          }
+        },
+        [] {});
+    drogon::app().setClientMaxWebSocketMessageSize(drogon_message_bytes_max);
+  });
+}
+
+}  // namespace weft::net

@@ -1,0 +1,316 @@
+// Requests are refused by their heads: each defence stands against one attack, and with its field
+// off the attack succeeds.
+#include <gtest/gtest.h>
+
+#include "platform/net/connection_table.h"
+#include "platform/net/request_gate.h"
+
+namespace weft::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant start{};
+constexpr const char* stranger = "203.0.113.9";
+
+RequestGate::Options options_with(Limits limits) {
+  return {.limits = limits, .rate = std::nullopt, .hosts = {"weft.example"}};
+}
+
+std::unique_ptr<RequestGate> gate_of(RequestGate::Options options) {
+  auto gate = std::make_unique<RequestGate>(std::move(options));
+  gate->add({.method = "GET", .pattern = "/v1/ledger", .cost = 1});
+  gate->add({.method = "POST",
+             .pattern = "/v1/jobs",
+             .cost = 1,
+             .body_bytes_max = 64 << 20,
+             .is_signed = true,
+             .is_new_work = true});
+  gate->add({.method = "POST", .pattern = "/v1/keys", .cost = 1, .body_bytes_max = 4096});
+  gate->add({.method = "PUT",
+             .pattern = "/v1/blobs/{}",
+             .cost = 0.1,
+             .body_bytes_max = std::uint64_t{4} << 30,
+             .is_upload = true});
+  gate->add({.method = "GET", .pattern = "/v1/watch", .cost = 1, .is_socket = true});
+  return gate;
+}
+std::unique_ptr<RequestGate> gate_of(Limits limits = {}) { return gate_of(options_with(limits)); }
+
+RequestHead head_of(std::string method, std::string target,
+                    std::optional<std::uint64_t> length = std::nullopt) {
+  RequestHead head;
+  head.method = std::move(method);
+  head.target = std::move(target);
+  head.host = "weft.example:7300";
+  head.hosts = 1;
+  head.length = length;
+  if (length) head.content_type = "application/json; charset=utf-8";
+  return head;
+}
+RequestHead signed_head(std::uint64_t length) {
+  RequestHead head = head_of("POST", "/v1/jobs", length);
+  head.client = std::string(44, 'A');
+  head.nonce = std::string(32, '0');
+  head.time = "1700000000000";
+  head.signature = std::string(88, 'B');
+  return head;
+}
+
+int status_of(RequestGate& gate, const RequestHead& head, Instant at = start) {
+  const auto passed = gate.judge(head, stranger, at);
+  return passed ? 200 : passed.error().status;
+}
+
+TEST(Gate, TakesNoBodyThatItsRouteDoesNotWant) {
+  const auto gate = gate_of();
+
+  EXPECT_EQ(status_of(*gate, head_of("PUT", "/anything", std::uint64_t{4} << 30)), 404);
+  EXPECT_EQ(status_of(*gate, head_of("POST", "/v1/keys", 4097)), 413);
+  EXPECT_EQ(status_of(*gate, head_of("POST", "/v1/keys", 4096)), 200);
+  EXPECT_EQ(status_of(*gate, head_of("GET", "/v1/ledger", 1)), 413);
+  EXPECT_EQ(status_of(*gate, head_of("PUT", "/v1/blobs/ab", std::uint64_t{1} << 30)), 200);
+  RequestHead endless = head_of("PUT", "/v1/blobs/ab");
+  endless.chunked = true;
+  EXPECT_EQ(status_of(*gate, endless), 411);
+
+  const auto open = gate_of({.bodies_by_route = false});
+  EXPECT_EQ(status_of(*open, head_of("PUT", "/anything", 100 << 20)), 200) << "the attack";
+}
+
+TEST(Gate, TakesNoLargeBodyWithoutTheFormOfASignature) {
+  const auto gate = gate_of();
+  EXPECT_EQ(status_of(*gate, head_of("POST", "/v1/jobs", 60 << 20)), 401);
+  EXPECT_EQ(status_of(*gate, signed_head(60 << 20)), 200);
+
+  const auto open = gate_of({.signatures_first = false});
+  EXPECT_EQ(status_of(*open, head_of("POST", "/v1/jobs", 60 << 20)), 200) << "the attack";
+}
+
+TEST(Gate, BoundsTheBytesUnderWayByAddressAndInAll) {
+  const auto gate =
+      gate_of({.bodies_bytes_max = std::uint64_t{100} << 20, .bodies_bytes_per_address = 40 << 20});
+
+  auto first = gate->judge(signed_head(30 << 20), stranger, start);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(status_of(*gate, signed_head(30 << 20)), 503) << "one address";
+  const auto second = gate->judge(signed_head(30 << 20), "203.0.113.10", start);
+  const auto third = gate->judge(signed_head(30 << 20), "203.0.113.11", start);
+  ASSERT_TRUE(second.has_value() && third.has_value());
+  EXPECT_FALSE(gate->judge(signed_head(30 << 20), "203.0.113.12", start).has_value()) << "all";
+  EXPECT_EQ(gate->bytes_held(), std::uint64_t{90} << 20);
+  first->hold.reset();
+  EXPECT_EQ(status_of(*gate, signed_head(30 << 20)), 200) << "room again";
+
+  const auto open = gate_of({.bodies_bytes_max = 0, .bodies_bytes_per_address = 0});
+  std::vector<RequestGate::Passed> held;
+  for (int i = 0; i < 100; ++i) {
+    auto passed = open->judge(signed_head(60 << 20), stranger, start);
+    ASSERT_TRUE(passed.has_value()) << "the attack";
+    held.push_back(std::move(*passed));
+  }
+}
+
+TEST(Gate, CountsABodyUntilItsRequestIsAnswered) {
+  const auto gate = gate_of({.bodies_bytes_per_address = 40 << 20});
+
+  auto hold = gate->hold(stranger, 30 << 20);
+
+  EXPECT_EQ(status_of(*gate, signed_head(30 << 20)), 503);
+  hold.reset();
+  EXPECT_EQ(status_of(*gate, signed_head(30 << 20)), 200);
+}
+
+TEST(Gate, AnswersForItsOwnHostsOnly) {
+  const auto gate = gate_of();
+  RequestHead rebound = head_of("GET", "/v1/ledger");
+  rebound.host = "evil.example:7300";
+
+  EXPECT_EQ(status_of(*gate, rebound), 421);
+  rebound.target = "/v1/watch";
+  EXPECT_EQ(status_of(*gate, rebound), 421) << "sockets too";
+  rebound.target = "/";
+  EXPECT_EQ(status_of(*gate, rebound), 421) << "and the page";
+  RequestHead twice = head_of("GET", "/v1/ledger");
+  twice.hosts = 2;
+  EXPECT_EQ(status_of(*gate, twice), 421);
+  RequestHead none = head_of("GET", "/v1/ledger");
+  none.hosts = 0;
+  none.host.clear();
+  EXPECT_EQ(status_of(*gate, none), 421);
+  EXPECT_EQ(status_of(*gate, head_of("GET", "http://evil.example/v1/ledger")), 400);
+  EXPECT_EQ(status_of(*gate, head_of("GET", "/v1/ledger")), 200);
+
+  rebound.target = "/v1/ledger";
+  const auto open = gate_of({.check_host = false});
+  EXPECT_EQ(status_of(*open, rebound), 200) << "the attack";
+}
+
+TEST(Gate, RefusesPagesOfOtherSites) {
+  const auto gate = gate_of();
+  RequestHead foreign = head_of("POST", "/v1/keys", 2);
+  foreign.origin = "http://evil.example";
+  RequestHead cross = head_of("GET", "/v1/ledger");
+  cross.fetch_site = "cross-site";
+  RequestHead neighbour = head_of("GET", "/v1/ledger");
+  neighbour.fetch_site = "same-site";
+  RequestHead socket = head_of("GET", "/v1/watch");
+  socket.origin = "null";
+  RequestHead own = head_of("POST", "/v1/keys", 2);
+  own.origin = "https://weft.example:7300";
+  own.fetch_site = "same-origin";
+  RequestHead visit = head_of("GET", "/jobs/1");
+  visit.fetch_site = "cross-site";
+
+  for (const RequestHead& bad : {foreign, cross, neighbour, socket})
+    EXPECT_EQ(status_of(*gate, bad), 403) << bad.target << bad.origin;
+  EXPECT_EQ(status_of(*gate, own), 200);
+  EXPECT_EQ(status_of(*gate, visit), 200) << "a link to the page";
+
+  const auto open = gate_of({.check_origin = false});
+  for (const RequestHead& bad : {foreign, cross, neighbour, socket})
+    EXPECT_EQ(status_of(*open, bad), 200) << "the attack";
+}
+
+TEST(Gate, WantsJsonWherePagesCouldSendFormsOtherwise) {
+  const auto gate = gate_of();
+  RequestHead form = head_of("POST", "/v1/keys", 2);
+  for (const char* type : {"", "text/plain", "application/x-www-form-urlencoded",
+                           "application/jsonx", "text/plain; application/json"}) {
+    form.content_type = type;
+    EXPECT_EQ(status_of(*gate, form), 415) << type;
+  }
+  form.content_type = "Application/JSON ; charset=utf-8";
+  EXPECT_EQ(status_of(*gate, form), 200);
+
+  form.content_type = "text/plain";
+  const auto open = gate_of({.json_only = false});
+  EXPECT_EQ(status_of(*open, form), 200) << "the attack";
+}
+
+TEST(Gate, TakesTokensBeforeTheBodyAndOfWholeSlash64s) {
+  auto options = options_with({});
+  options.rate = RateLimit::Options{.per_second = 1, .burst = 3};
+  const auto gate = gate_of(options);
+  const auto from = [&](const char* address) {
+    return gate->judge(head_of("GET", "/v1/ledger"), address, start).has_value();
+  };
+
+  EXPECT_TRUE(from("2001:db8::1") && from("2001:db8::2") && from("2001:db8::3"));
+  EXPECT_FALSE(from("2001:db8::4")) << "another address of the same subscriber";
+  EXPECT_TRUE(from("2001:db8:0:1::1"));
+  const auto refused = gate->judge(head_of("GET", "/v1/ledger"), "2001:db8::5", start);
+  EXPECT_EQ(refused.error().status, 429);
+
+  const auto open = gate_of(options_with({}));
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_EQ(status_of(*open, head_of("GET", "/v1/ledger")), 200) << "the attack";
+}
+
+TEST(Gate, BehindATrustedProxyCountsTheClients) {
+  auto options = options_with({});
+  options.rate = RateLimit::Options{.per_second = 1, .burst = 1};
+  options.trusted_proxies = {"10.0.0.1"};
+  const auto gate = gate_of(options);
+  const auto of = [&](const char* client, const char* proxy) {
+    RequestHead head = head_of("GET", "/v1/ledger");
+    head.forwarded_for = client;
+    return gate->judge(head, proxy, start).has_value();
+  };
+
+  EXPECT_TRUE(of("203.0.113.1", "10.0.0.1") && of("203.0.113.2", "10.0.0.1"));
+  EXPECT_FALSE(of("203.0.113.1", "10.0.0.1"));
+  EXPECT_TRUE(of("203.0.113.3", "10.0.0.9"));
+  EXPECT_FALSE(of("203.0.113.4", "10.0.0.9")) << "no proxy of ours: its header is its own word";
+}
+
+TEST(Gate, TakesNoNewWorkOntoAFullDisk) {
+  std::uint64_t left = 100 << 20;
+  int asked = 0;
+  auto options = options_with({.disk_bytes_kept = 256 << 20});
+  options.disk_bytes_free = [&] {
+    ++asked;
+    return left;
+  };
+  const auto gate = gate_of(options);
+
+  EXPECT_EQ(status_of(*gate, signed_head(100)), 503);
+  EXPECT_EQ(status_of(*gate, head_of("GET", "/v1/ledger")), 200) << "views go on";
+  EXPECT_EQ(status_of(*gate, head_of("PUT", "/v1/blobs/ab", 100)), 200) << "and results";
+  left = std::uint64_t{1} << 30;
+  EXPECT_EQ(status_of(*gate, signed_head(100), start + 300ms), 200);
+  EXPECT_EQ(asked, 2);
+
+  left = 0;
+  options.limits.disk_bytes_kept = 0;
+  const auto open = gate_of(options);
+  EXPECT_EQ(status_of(*open, signed_head(100)), 200) << "the attack";
+}
+
+// --- Connections.
+
+struct Sockets {
+  std::set<std::uint64_t> closed;
+  std::uint64_t next = 1;
+  ConnectionTable table;
+
+  explicit Sockets(Limits limits, std::size_t all = 1000)
+      : table(limits, all, [this](const ConnectionTable::Socket& socket) {
+          return !closed.contains(socket.cookie);
+        }) {}
+  bool accept(const std::string& address, Instant at = start, bool bounded = true) {
+    const std::uint64_t number = next++;
+    return table.accept(address + ":" + std::to_string(number), address_group(address),
+                        {.descriptor = static_cast<int>(number), .cookie = number}, bounded, at);
+  }
+};
+
+TEST(Connections, AreBoundedByAddressAndSlash64) {
+  Sockets sockets({.connections_per_address = 3});
+  EXPECT_TRUE(sockets.accept("192.0.2.1") && sockets.accept("192.0.2.1") &&
+              sockets.accept("192.0.2.1"));
+  EXPECT_FALSE(sockets.accept("192.0.2.1"));
+  EXPECT_TRUE(sockets.accept("192.0.2.2"));
+  EXPECT_TRUE(sockets.accept("2001:db8::1") && sockets.accept("2001:db8::2") &&
+              sockets.accept("2001:db8::3"));
+  EXPECT_FALSE(sockets.accept("2001:db8::4"));
+  EXPECT_TRUE(sockets.accept("192.0.2.1", start, false)) << "a trusted proxy";
+
+  Sockets open({.connections_per_address = 0});
+  for (int i = 0; i < 900; ++i) EXPECT_TRUE(open.accept("192.0.2.1")) << "the attack";
+}
+
+TEST(Connections, AreBoundedInAll) {
+  Sockets sockets({}, 5);
+  for (int i = 1; i <= 5; ++i) EXPECT_TRUE(sockets.accept("192.0.2." + std::to_string(i)));
+  EXPECT_FALSE(sockets.accept("192.0.2.6"));
+  sockets.table.gone("192.0.2.1:1");
+  EXPECT_TRUE(sockets.accept("192.0.2.7"));
+}
+
+TEST(Connections, ThatAreClosedWithoutAWordAreForgottenAtTheBound) {
+  Sockets sockets({.connections_per_address = 2});
+  EXPECT_TRUE(sockets.accept("192.0.2.1") && sockets.accept("192.0.2.1"));
+  sockets.closed = {1};
+
+  EXPECT_TRUE(sockets.accept("192.0.2.1"));
+  EXPECT_EQ(sockets.table.size(), 2u);
+}
+
+TEST(Connections, WithoutAHandshakeAreOverdueAfterItsTime) {
+  Sockets sockets({.handshake_max = 10s});
+  ASSERT_TRUE(sockets.accept("192.0.2.1") && sockets.accept("192.0.2.1"));
+  sockets.table.ready("192.0.2.1:1");
+
+  EXPECT_TRUE(sockets.table.overdue(start + 10s).empty());
+  const auto late = sockets.table.overdue(start + 11s);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].cookie, 2u);
+
+  Sockets open({.handshake_max = {}});
+  ASSERT_TRUE(open.accept("192.0.2.1"));
+  EXPECT_TRUE(open.table.overdue(start + 1h).empty()) << "the attack";
+}
+
+}  // namespace
+}  // namespace weft::net

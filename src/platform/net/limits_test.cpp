@@ -1,0 +1,416 @@
+// What strangers may take of a server, tried with real sockets against a server in a process of its
+// own (Drogon is one a process). Each attack is tried twice: with the defaults, and with the one
+// field off that stands against it.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "platform/net/server.h"
+#include "platform/net/tls.h"
+
+namespace weft::net {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+// The fields that these tests change, as words of an environment variable.
+Limits limits_from(const std::string& words) {
+  Limits limits;
+  std::istringstream in(words);
+  for (std::string word; in >> word;) {
+    const auto equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const auto value = std::stoull(word.substr(equals + 1));
+    const auto time = std::chrono::milliseconds(value);
+    if (name == "connections_per_address") limits.connections_per_address = value;
+    if (name == "handshake_max") limits.handshake_max = time;
+    if (name == "head_max") limits.head_max = time;
+    if (name == "body_max") limits.body_max = time;
+    if (name == "body_bytes_per_second") limits.body_bytes_per_second = value;
+    if (name == "pipelined_max") limits.pipelined_max = value;
+    if (name == "bodies_by_route") limits.bodies_by_route = value != 0;
+    if (name == "greeting_max") limits.greeting_max = time;
+    if (name == "greeting_bytes_max") limits.greeting_bytes_max = value;
+    if (name == "greeting_sockets_max") limits.greeting_sockets_max = value;
+    if (name == "lengths_after_upgrade") limits.lengths_after_upgrade = value != 0;
+  }
+  return limits;
+}
+
+// Not a test: the server of the others, started again as a process (see AServer).
+TEST(LimitsChild, DISABLED_Serves) {
+  const char* const folder = std::getenv("WEFT_LIMITS_FOLDER");
+  ASSERT_NE(folder, nullptr);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const fs::path at(folder);
+  Server::Options options{.scratch = at / "incoming",
+                          .limits = limits_from(std::getenv("WEFT_LIMITS")),
+                          .rate_limit = std::nullopt};
+  if (std::getenv("WEFT_LIMITS_TLS") != nullptr)
+    options.tls = self_signed(at / "tls", {"127.0.0.1"}, unix_now()).value();
+  auto server = Server::create(std::move(options)).value();
+  // Answered only when its connection goes.
+  server->route({.method = "GET",
+                 .pattern = "/v1/slow",
+                 .handle =
+                     [](const IncomingRequest&, const Respond& respond) {
+                       static std::vector<Respond> kept;
+                       kept.push_back(respond);
+                     },
+                 .cost = 0});
+  server->route({.method = "GET",
+                 .pattern = "/v1/here",
+                 .handle = [](const IncomingRequest&,
+                              const Respond& respond) { respond(text_reply(200, "here")); },
+                 .cost = 0});
+  server->route({.method = "POST",
+                 .pattern = "/v1/large",
+                 .handle =
+                     [](const IncomingRequest& request, const Respond& respond) {
+                       respond(text_reply(200, std::to_string(request.body.size())));
+                     },
+                 .cost = 0,
+                 .body_bytes_max = 32 << 20});
+  server->socket(
+      {.path = "/v1/greet",
+       .greets = true,
+       .opened = [](const std::shared_ptr<Peer>&) {},
+       .text =
+           [](const std::shared_ptr<Peer>& peer, const std::string& text) {
+             if (text == "hello") peer->admit();
+             peer->send_text(text.size() > 100 ? "long" : "heard " + text);
+           },
+       .binary = [](const std::shared_ptr<Peer>&, const std::string&) {},
+       .oversized = [](const std::shared_ptr<Peer>& peer, std::size_t) { peer->close("too long"); },
+       .closed = [](const std::shared_ptr<Peer>&) {},
+       .cost = 0});
+  ASSERT_TRUE(server->start().has_value());
+  std::ofstream(at / "port.new") << server->port();
+  fs::rename(at / "port.new", at / "port");
+  for (;;) pause();
+}
+
+class AServer {
+ public:
+  explicit AServer(const std::string& limits, bool tls = false) {
+    std::string pattern = (fs::temp_directory_path() / "weft-limits-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    const std::string self = fs::read_symlink("/proc/self/exe").string();
+    child_ = fork();
+    if (child_ == 0) {
+      setenv("WEFT_LIMITS", limits.c_str(), 1);
+      setenv("WEFT_LIMITS_FOLDER", folder_.c_str(), 1);
+      if (tls) setenv("WEFT_LIMITS_TLS", "1", 1);
+      execl(self.c_str(), self.c_str(), "--gtest_filter=LimitsChild.*",
+            "--gtest_also_run_disabled_tests", "--gtest_brief=1", nullptr);
+      _exit(127);
+    }
+    for (const Instant give_up = now() + 30s; port_ == 0 && now() < give_up;) {
+      std::ifstream(folder_ / "port") >> port_;
+      if (port_ == 0) std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_NE(port_, 0);
+  }
+  ~AServer() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  AServer(const AServer&) = delete;
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::uintmax_t scratch_bytes() const {
+    std::uintmax_t sum = 0;
+    std::error_code ignored;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / "incoming", ignored))
+      if (entry.is_regular_file(ignored)) sum += entry.file_size(ignored);
+    return sum;
+  }
+
+ private:
+  fs::path folder_;
+  pid_t child_ = 0;
+  std::uint16_t port_ = 0;
+};
+
+// A connection of bytes.
+class Bytes {
+ public:
+  explicit Bytes(const AServer& server) {
+    file_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(server.port());
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(file_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  Bytes(Bytes&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  Bytes& operator=(Bytes&&) = delete;
+  ~Bytes() {
+    if (file_ >= 0) close(file_);
+  }
+
+  bool send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(file_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
+  }
+  // What comes until `until` is in it, the other side closes, or the time is over.
+  std::string read(std::string_view until, Duration patience = 30s) {
+    std::string out;
+    const Instant give_up = now() + patience;
+    while (!out.contains(until) || until.empty()) {
+      const auto left = std::chrono::duration_cast<std::chrono::microseconds>(give_up - now());
+      if (left.count() <= 0) return out;
+      const timeval time{.tv_sec = left.count() / 1'000'000, .tv_usec = left.count() % 1'000'000};
+      setsockopt(file_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+      char part[4096];
+      const ssize_t count = recv(file_, part, sizeof part, 0);
+      if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) {
+        closed_ = true;
+        return out;
+      }
+      if (count > 0) out.append(part, static_cast<std::size_t>(count));
+    }
+    return out;
+  }
+  // Whether the other side ends it within the time.
+  bool ends(Duration patience = 30s) {
+    while (!closed_ && patience > Duration::zero()) {
+      const Instant begun = now();
+      (void)read("", patience);
+      patience -= now() - begun;
+    }
+    return closed_;
+  }
+  bool is_open() { return !ends(500ms); }
+
+ private:
+  int file_ = -1;
+  bool closed_ = false;
+};
+
+const std::string host = "Host: 127.0.0.1\r\n";
+const std::string here = "GET /v1/here HTTP/1.1\r\n" + host + "\r\n";
+const std::string upgrade =
+    "GET /v1/greet HTTP/1.1\r\n" + host +
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+bool answers(const AServer& server) {
+  Bytes other(server);
+  return other.send(here) && other.read("here").contains(" 200 ");
+}
+
+// A masked text frame (the mask is 0).
+std::string frame(std::string_view text) {
+  std::string out = "\x81";
+  if (text.size() < 126) {
+    out += static_cast<char>(0x80 | text.size());
+  } else {
+    out += static_cast<char>(0x80 | 126);
+    out += static_cast<char>(text.size() >> 8);
+    out += static_cast<char>(text.size() & 0xff);
+  }
+  return out + std::string(4, '\0') + std::string(text);
+}
+
+TEST(Limits, OneAddressHoldsSoManyConnections) {
+  const auto flood = [](const AServer& server, std::size_t count) {
+    std::vector<Bytes> held;
+    for (std::size_t i = 0; i < count; ++i) {
+      held.emplace_back(server);
+      (void)held.back().send("GET /v1/here HTTP/1.1\r\nX: ");
+    }
+    return static_cast<std::size_t>(
+        std::ranges::count_if(held, [](Bytes& one) { return !one.ends(20ms); }));
+  };
+  const AServer server("connections_per_address=20");
+  EXPECT_EQ(flood(server, 40), 20u);
+  const AServer open("connections_per_address=0");
+  EXPECT_EQ(flood(open, 40), 40u) << "the attack";
+}
+
+TEST(Limits, ConnectionsOfTlsCountBeforeTheirHandshakeAndEndWithoutIt) {
+  const AServer server("connections_per_address=5 handshake_max=300", true);
+  std::vector<Bytes> held;
+  for (int i = 0; i < 8; ++i) held.emplace_back(server);
+  EXPECT_EQ(std::ranges::count_if(held, [](Bytes& one) { return one.ends(100ms); }), 3);
+  for (Bytes& one : held) EXPECT_TRUE(one.ends());
+
+  const AServer open("connections_per_address=0 handshake_max=0", true);
+  std::vector<Bytes> kept;
+  for (int i = 0; i < 8; ++i) kept.emplace_back(open);
+  std::this_thread::sleep_for(2s);
+  EXPECT_EQ(std::ranges::count_if(kept, [](Bytes& one) { return one.ends(20ms); }), 0)
+      << "the attack";
+}
+
+TEST(Limits, AHeadThatDoesNotEndIsNotWaitedFor) {
+  const AServer server("head_max=300");
+  Bytes first(server);
+  ASSERT_TRUE(first.send("GET /v1/here HT"));
+  EXPECT_TRUE(first.ends());
+  Bytes silent(server);
+  EXPECT_TRUE(silent.ends()) << "nor one that does not begin";
+  Bytes second(server);
+  ASSERT_TRUE(second.send(here));
+  ASSERT_TRUE(second.read("here").contains(" 200 "));
+  ASSERT_TRUE(second.send("GET /v1/here HT"));
+  EXPECT_TRUE(second.ends()) << "nor a second one";
+  EXPECT_TRUE(answers(server));
+
+  const AServer open("head_max=0");
+  Bytes held(open);
+  ASSERT_TRUE(held.send("GET /v1/here HT"));
+  EXPECT_FALSE(held.ends(1500ms)) << "the attack";
+}
+
+TEST(Limits, ABodyThatTricklesIsNotWaitedFor) {
+  const std::string head = "POST /v1/large HTTP/1.1\r\n" + host +
+                           "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\nabc";
+  const AServer server("body_max=300");
+  Bytes slow(server);
+  ASSERT_TRUE(slow.send(head));
+  EXPECT_TRUE(slow.ends());
+  Bytes whole(server);
+  ASSERT_TRUE(whole.send(head + std::string(997, 'x')));
+  EXPECT_TRUE(whole.read("1000").contains(" 200 "));
+
+  const AServer open("body_max=0");
+  Bytes held(open);
+  ASSERT_TRUE(held.send(head));
+  EXPECT_FALSE(held.ends(1500ms)) << "the attack";
+}
+
+TEST(Limits, ABodyThatNoRouteWantsNeverComesToTheDisk) {
+  const std::string head = "PUT /anything HTTP/1.1\r\n" + host + "Content-Length: 20000000\r\n\r\n";
+  const auto written = [&](const AServer& server) {
+    Bytes attacker(server);
+    EXPECT_TRUE(attacker.send(head));
+    std::uintmax_t most = 0;
+    for (int i = 0; i < 19; ++i) {
+      if (!attacker.send(std::string(1'000'000, 'x'))) break;
+      most = std::max(most, server.scratch_bytes());
+    }
+    for (const Instant give_up = now() + 300ms; most == 0 && now() < give_up;)
+      most = std::max(most, server.scratch_bytes());
+    return most;
+  };
+  const AServer server("");
+  EXPECT_EQ(written(server), 0u);
+  EXPECT_TRUE(answers(server));
+  Bytes polite(server);
+  ASSERT_TRUE(polite.send(head));
+  EXPECT_TRUE(polite.read("}").starts_with("HTTP/1.1 404 ")) << "at the head";
+}
+
+TEST(Limits, SoManyRequestsWaitOnOneConnection) {
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += "GET /v1/slow HTTP/1.1\r\n" + host + "\r\n";
+  const AServer server("");
+  Bytes greedy(server);
+  ASSERT_TRUE(greedy.send(many));
+  EXPECT_TRUE(greedy.ends());
+  EXPECT_TRUE(answers(server));
+
+  const AServer open("pipelined_max=0");
+  Bytes held(open);
+  ASSERT_TRUE(held.send(many));
+  EXPECT_TRUE(held.is_open()) << "the attack";
+}
+
+TEST(Limits, ASocketThatDoesNotGreetIsEnded) {
+  const AServer server("greeting_max=300");
+  Bytes silent(server);
+  ASSERT_TRUE(silent.send(upgrade));
+  ASSERT_TRUE(silent.read("\r\n\r\n").contains(" 101 "));
+  EXPECT_TRUE(silent.ends());
+  Bytes known(server);
+  ASSERT_TRUE(known.send(upgrade));
+  ASSERT_TRUE(known.read("\r\n\r\n").contains(" 101 "));
+  ASSERT_TRUE(known.send(frame("hello")));
+  ASSERT_TRUE(known.read("heard hello").contains("heard hello"));
+  EXPECT_FALSE(known.ends(1500ms)) << "one that is admitted stays";
+
+  const AServer open("greeting_max=0");
+  Bytes held(open);
+  ASSERT_TRUE(held.send(upgrade));
+  EXPECT_FALSE(held.ends(1500ms)) << "the attack";
+}
+
+TEST(Limits, ASocketThatDoesNotGreetHoldsFourKibibytes) {
+  const AServer server("");
+  Bytes attacker(server);
+  ASSERT_TRUE(attacker.send(upgrade));
+  ASSERT_TRUE(attacker.read("\r\n\r\n").contains(" 101 "));
+  ASSERT_TRUE(attacker.send(frame(std::string(9000, 'x')).substr(0, 6000)));
+  EXPECT_TRUE(attacker.ends(4s));
+  Bytes known(server);
+  ASSERT_TRUE(known.send(upgrade));
+  ASSERT_TRUE(known.read("\r\n\r\n").contains(" 101 "));
+  ASSERT_TRUE(known.send(frame("hello")));
+  ASSERT_TRUE(known.read("heard hello").contains("heard hello"));
+  ASSERT_TRUE(known.send(frame(std::string(9000, 'x'))));
+  EXPECT_TRUE(known.read("long").contains("long")) << "one that is admitted may say more";
+
+  const AServer open("greeting_bytes_max=0 greeting_max=0");
+  Bytes held(open);
+  ASSERT_TRUE(held.send(upgrade));
+  ASSERT_TRUE(held.read("\r\n\r\n").contains(" 101 "));
+  ASSERT_TRUE(held.send(frame(std::string(9000, 'x')).substr(0, 6000)));
+  EXPECT_TRUE(held.is_open()) << "the attack";
+}
+
+TEST(Limits, SoManySocketsMayBeAboutToGreet) {
+  const auto flood = [](const AServer& server) {
+    std::vector<Bytes> held;
+    for (int i = 0; i < 12; ++i) {
+      held.emplace_back(server);
+      EXPECT_TRUE(held.back().send(upgrade));
+      (void)held.back().read("\r\n\r\n");
+    }
+    return std::ranges::count_if(held, [](Bytes& one) { return !one.ends(50ms); });
+  };
+  const AServer server("greeting_sockets_max=4");
+  EXPECT_EQ(flood(server), 4);
+  const AServer open("greeting_sockets_max=0");
+  EXPECT_EQ(flood(open), 12) << "the attack";
+}
+
+TEST(Limits, TwoLengthsAreFoundBehindAnUpgradeThatDidNotHappen) {
+  const std::string twice = "POST /v1/large HTTP/1.1\r\n" + host +
+                            "Content-Type: application/json\r\nContent-Length: 2\r\n"
+                            "Content-Length: 9\r\n\r\n{}";
+  const auto answer = [&](const AServer& server) {
+    Bytes one(server);
+    EXPECT_TRUE(one.send("GET /v1/here HTTP/1.1\r\n" + host + "Upgrade: websocket\r\n\r\n"));
+    EXPECT_TRUE(one.read("here").contains(" 200 "));
+    EXPECT_TRUE(one.send(twice));
+    return one.read("\r\n\r\n").substr(0, 12);
+  };
+  const AServer server("");
+  EXPECT_EQ(answer(server), "HTTP/1.1 400");
+  const AServer open("lengths_after_upgrade=0");
+  EXPECT_EQ(answer(open), "HTTP/1.1 200") << "the attack";
+}
+
+}  // namespace
+}  // namespace weft::net

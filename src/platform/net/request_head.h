@@ -1,0 +1,38 @@
+// The fields of a request's head that decide whether it is taken, before any library has read it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace weft::net {
+
+struct RequestHead {
+  std::string method;
+  std::string target;  // As it was sent: "/v1/jobs?count=1".
+  std::string host;
+  std::uint32_t hosts = 0;  // How many Host fields there are.
+  std::string origin;
+  std::string fetch_site;  // Sec-Fetch-Site.
+  std::string content_type;
+  std::string forwarded_for;
+  std::string client, nonce, time, signature;  // Weft-Client, Weft-Nonce, Weft-Time...
+  std::optional<std::uint64_t> length;
+  bool chunked = false;
+  bool upgrades = false;  // To a WebSocket.
+
+  [[nodiscard]] std::string_view path() const {
+    return std::string_view(target).substr(0, target.find('?'));
+  }
+};
+
+// Why a request is not taken, and with which HTTP status.
+struct HeadRefusal {
+  int status = 400;
+  Error error;
+};
+
+}  // namespace weft::net

@@ -1,0 +1,417 @@
+#include "platform/store/blobs.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <set>
+#include <unistd.h>
+#include <unordered_set>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "common/base/check.h"
+#include "common/base/guarded.h"
+#include "common/crypto/sha256.h"
+#include "platform/store/blob_pack.h"
+
+namespace weft::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint8_t version_plain = 1;
+constexpr std::uint64_t header_bytes = 1;
+constexpr std::string_view incoming = "incoming";  // Files that are being written.
+
+class File {
+ public:
+  File() = default;
+  explicit File(int number) : number_(number) {}
+  File(File&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~File() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int number() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+
+ private:
+  int number_ = -1;
+};
+
+std::unexpected<Error> system_error(std::string_view doing, const fs::path& path) {
+  const int code = errno;
+  const ErrorCode meaning = code == ENOSPC || code == EDQUOT || code == EMFILE || code == ENFILE
+                                ? ErrorCode::resource_exhausted
+                            : code == EACCES || code == EPERM || code == EROFS
+                                ? ErrorCode::permission_denied
+                            : code == EIO ? ErrorCode::data_loss
+                                          : ErrorCode::internal;
+  return fail(meaning, "{} {} fails: {}.", doing, path.string(), std::strerror(code));
+}
+
+Result<> write_all(int file, ByteSpan bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_error("Writing", path);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<> sync_folder(const fs::path& folder) {
+  const File file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file || ::fsync(file.number()) != 0) return system_error("Syncing the folder", folder);
+  return {};
+}
+
+}  // namespace
+
+struct Blobs::State {
+  fs::path directory;
+  Options options;
+  std::atomic<std::uint64_t> bytes = 0;  // Size of stored blobs and of those being written.
+  std::atomic<std::uint64_t> count = 0;
+  std::atomic<std::uint64_t> next_name = 0;
+  std::unique_ptr<BlobPack> pack;
+  Guarded<std::unordered_set<Hash>> files;  // Blobs with a file of their own.
+  std::array<std::atomic<bool>, 256>
+      folders_durable{};  // Made and synced by this process, by the first byte of the hash.
+
+  [[nodiscard]] fs::path folder_of(const Hash& hash) const {
+    return directory / hash.text().substr(0, 2);
+  }
+  [[nodiscard]] fs::path path_of(const Hash& hash) const {
+    return folder_of(hash) / hash.text().substr(2);
+  }
+
+  Result<> reserve(std::uint64_t size) {
+    if (bytes.fetch_add(size) + size <= options.bytes_max) return {};
+    bytes.fetch_sub(size);
+    return fail(ErrorCode::resource_exhausted,
+                "The blobs would take more than {} bytes; --blob-bytes-max raises the bound.",
+                options.bytes_max);
+  }
+  // Gives a written and synced file its name; false where the blob was there already. The folder is
+  // not synced yet.
+  Result<bool> publish(const fs::path& written, const Hash& hash);
+  Result<> scan();
+};
+
+Result<bool> Blobs::State::publish(const fs::path& written, const Hash& hash) {
+  const fs::path path = path_of(hash);
+  std::atomic<bool>& folder_is_durable = folders_durable[hash.bytes[0]];
+  if (!folder_is_durable) {
+    if (::mkdir(folder_of(hash).c_str(), 0700) != 0 && errno != EEXIST)
+      return system_error("Making", folder_of(hash));
+    WEFT_OK(sync_folder(directory));
+    folder_is_durable = true;
+  }
+  // link() refuses to replace, so that two who put the same blob at once count it once.
+  const bool is_new = ::link(written.c_str(), path.c_str()) == 0;
+  if (!is_new && errno != EEXIST) return system_error("Naming", path);
+  ::unlink(written.c_str());
+  if (is_new) {
+    count.fetch_add(1);
+    files.with([&](auto& names) { names.insert(hash); });
+  }
+  return is_new;
+}
+
+Result<> Blobs::State::scan() {
+  std::error_code error;
+  fs::create_directories(directory / incoming, error);
+  if (error)
+    return fail(ErrorCode::permission_denied, "The folder {} cannot be made: {}.",
+                (directory / incoming).string(), error.message());
+  for (const fs::directory_entry& left : fs::directory_iterator(directory / incoming, error))
+    fs::remove(left.path(), error);
+  for (const fs::directory_entry& folder : fs::directory_iterator(directory, error)) {
+    if (folder.path().filename().string().size() != 2 || !folder.is_directory(error)) continue;
+    for (const fs::directory_entry& blob : fs::directory_iterator(folder.path(), error)) {
+      const std::uint64_t size = blob.file_size(error);
+      const auto hash =
+          Hash::parse(folder.path().filename().string() + blob.path().filename().string());
+      if (error || !hash) continue;
+      files.with([&](auto& names) { names.insert(*hash); });
+      bytes += size - std::min(size, header_bytes);
+      count += 1;
+    }
+  }
+  if (error)
+    return fail(ErrorCode::internal, "Reading the folder {} fails: {}.", directory.string(),
+                error.message());
+  WEFT_ASSIGN(pack, BlobPack::open(directory / "pack", {}));
+  bytes += pack->bytes();
+  count += pack->count();
+  return sync_folder(directory);
+}
+
+// --- Writing
+// -----------------------------------------------------------------------------------------------------------
+
+struct Blobs::Writer::State {
+  std::shared_ptr<Blobs::State> blobs;
+  std::optional<Hash> expected;
+  std::uint64_t bytes_max = 0;
+  fs::path path;
+  File file;
+  crypto::Sha256 hash;
+  std::uint64_t written = 0;
+  bool kept = false;  // The bytes stay reserved: the blob is stored.
+
+  ~State() {
+    if (kept || path.empty()) return;
+    ::unlink(path.c_str());
+    blobs->bytes.fetch_sub(written);
+  }
+
+  Result<> begin() {
+    path = blobs->directory / incoming / std::to_string(blobs->next_name.fetch_add(1));
+    file = File(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file) return system_error("Making", path);
+    return write_all(file.number(), std::array{version_plain}, path);
+  }
+  Result<> write(ByteSpan bytes) {
+    if (bytes.size() > bytes_max - written) {
+      return fail(ErrorCode::resource_exhausted,
+                  "The blob has more than the {} bytes that it was announced with.", bytes_max);
+    }
+    WEFT_OK(blobs->reserve(bytes.size()));
+    written += bytes.size();
+    hash.update(bytes);
+    return write_all(file.number(), bytes, path);
+  }
+  // Everything but the sync of the folder.
+  Result<Hash> seal() {
+    const Hash found = hash.finish();
+    if (expected && found != *expected) {
+      return fail(ErrorCode::invalid_argument, "The bytes have the hash {}, not {}.", found.text(),
+                  expected->text());
+    }
+    if (::fdatasync(file.number()) != 0) return system_error("Syncing", path);
+    WEFT_ASSIGN(const bool is_new, blobs->publish(path, found));
+    if (!is_new) blobs->bytes.fetch_sub(written);
+    kept = true;
+    return found;
+  }
+};
+
+Blobs::Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Blobs::Writer::Writer(Writer&&) noexcept = default;
+Blobs::Writer::~Writer() = default;
+
+Result<> Blobs::Writer::write(ByteSpan bytes) { return state_->write(bytes); }
+
+Result<Hash> Blobs::Writer::finish() {
+  check(!state_->kept, "a blob is finished once");
+  WEFT_ASSIGN(const Hash hash, state_->seal());
+  WEFT_OK(sync_folder(state_->blobs->folder_of(hash)));
+  return hash;
+}
+
+Result<Blobs::Writer> Blobs::begin(const Hash& expected, std::uint64_t bytes_max) {
+  auto state = std::make_unique<Writer::State>();
+  state->blobs = state_;
+  state->expected = expected;
+  state->bytes_max = bytes_max;
+  WEFT_OK(state->begin());
+  return Writer(std::move(state));
+}
+
+Result<Hash> Blobs::put(ByteSpan bytes) {
+  WEFT_ASSIGN(const std::vector<Hash> hashes, put_all(std::span(&bytes, 1)));
+  return hashes.front();
+}
+
+Result<std::vector<Hash>> Blobs::put_all(std::span<const ByteSpan> blobs) {
+  std::vector<Hash> hashes;
+  std::set<fs::path> folders;
+  for (const ByteSpan& bytes : blobs) {
+    hashes.push_back(crypto::sha256(bytes));
+    const Hash& hash = hashes.back();
+    if (state_->pack->find(hash)) {
+      WEFT_OK(sync());
+      continue;
+    }
+    // There already; perhaps from a thread that has not synced the folder yet.
+    folders.insert(state_->folder_of(hash));
+    if (has(hash)) continue;
+    Writer::State writer;
+    writer.blobs = state_;
+    writer.bytes_max = bytes.size();
+    WEFT_OK(writer.begin());
+    WEFT_OK(writer.write(bytes));
+    WEFT_OK(writer.seal());
+  }
+  for (const fs::path& folder : folders) WEFT_OK(sync_folder(folder));
+  return hashes;
+}
+
+Result<Hash> Blobs::add(ByteSpan bytes) {
+  WEFT_ASSIGN(const std::vector<Hash> hashes, add_all(std::span(&bytes, 1)));
+  return hashes.front();
+}
+
+Result<std::vector<Hash>> Blobs::add_all(std::span<const ByteSpan> blobs) {
+  std::vector<Hash> hashes;
+  for (const ByteSpan& bytes : blobs) {
+    if (bytes.size() > state_->options.packed_bytes_max) {
+      WEFT_ASSIGN(const Hash hash, put(bytes));
+      hashes.push_back(hash);
+      continue;
+    }
+    hashes.push_back(crypto::sha256(bytes));
+    if (has(hashes.back())) continue;
+    WEFT_OK(state_->reserve(bytes.size()));
+    const auto added = state_->pack->add(hashes.back(), bytes);
+    if (!added || !*added) state_->bytes.fetch_sub(bytes.size());
+    if (!added) return std::unexpected(added.error());
+    if (*added) state_->count.fetch_add(1);
+  }
+  return hashes;
+}
+
+Result<> Blobs::sync() { return state_->pack->sync(); }
+
+// --- Reading
+// -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct OpenBlob {
+  File file;
+  std::uint64_t size = 0;  // Size of the plaintext.
+};
+
+Result<OpenBlob> open_blob(const fs::path& path, const Hash& hash) {
+  OpenBlob blob{.file = File(::open(path.c_str(), O_RDONLY | O_CLOEXEC))};
+  if (!blob.file && errno == ENOENT)
+    return fail(ErrorCode::not_found, "There is no blob {}.", hash.text());
+  struct stat status{};
+  std::uint8_t version = 0;
+  if (!blob.file || ::fstat(blob.file.number(), &status) != 0 ||
+      ::pread(blob.file.number(), &version, 1, 0) < 0)
+    return system_error("Reading", path);
+  if (status.st_size < 1 || version != version_plain) {
+    return fail(ErrorCode::data_loss, "The file {} is not a blob of version {}.", path.string(),
+                version_plain);
+  }
+  blob.size = static_cast<std::uint64_t>(status.st_size) - header_bytes;
+  return blob;
+}
+
+Result<ByteVector> read_part(const OpenBlob& blob, std::uint64_t offset, std::uint64_t size,
+                             const fs::path& path) {
+  ByteVector bytes(size);
+  std::uint64_t done = 0;
+  while (done < size) {
+    const ssize_t count = ::pread(blob.file.number(), bytes.data() + done, size - done,
+                                  static_cast<off_t>(header_bytes + offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("Reading", path);
+    if (count == 0) return fail(ErrorCode::data_loss, "The file {} ends too early.", path.string());
+    done += static_cast<std::uint64_t>(count);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Blobs>> Blobs::open(const fs::path& directory, Options options) {
+  auto state = std::make_shared<State>();
+  state->directory = directory;
+  state->options = options;
+  WEFT_OK(state->scan());
+  return std::unique_ptr<Blobs>(new Blobs(std::move(state)));
+}
+
+Blobs::Blobs(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Blobs::~Blobs() = default;
+
+Result<Blobs::Location> Blobs::location(const Hash& hash) const {
+  if (const auto place = state_->pack->find(hash)) {
+    WEFT_ASSIGN(fs::path path, state_->pack->file_of(*place));
+    return Location{.path = std::move(path), .offset = place->offset, .size = place->size};
+  }
+  const fs::path path = state_->path_of(hash);
+  WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
+  return Location{.path = path, .offset = 1, .size = blob.size};  // Behind the version.
+}
+
+bool Blobs::has(const Hash& hash) const {
+  return state_->pack->find(hash).has_value() ||
+         state_->files.with([&](const auto& names) { return names.contains(hash); });
+}
+
+Result<std::uint64_t> Blobs::size(const Hash& hash) const {
+  if (const auto place = state_->pack->find(hash)) return place->size;
+  WEFT_ASSIGN(const OpenBlob blob, open_blob(state_->path_of(hash), hash));
+  return blob.size;
+}
+
+Result<ByteVector> Blobs::read(const Hash& hash) const {
+  const auto checked = [&](ByteVector bytes, const fs::path& where) -> Result<ByteVector> {
+    if (crypto::sha256(bytes) != hash)
+      return fail(ErrorCode::data_loss, "The bytes in {} no longer have their hash.",
+                  where.string());
+    return bytes;
+  };
+  if (const auto place = state_->pack->find(hash)) {
+    WEFT_ASSIGN(ByteVector bytes, state_->pack->read(*place, 0, place->size));
+    return checked(std::move(bytes), state_->directory / "pack");
+  }
+  const fs::path path = state_->path_of(hash);
+  WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
+  WEFT_ASSIGN(ByteVector bytes, read_part(blob, 0, blob.size, path));
+  return checked(std::move(bytes), path);
+}
+
+Result<ByteVector> Blobs::read(const Hash& hash, std::uint64_t offset, std::uint64_t size) const {
+  const auto within = [&](std::uint64_t all) -> Result<> {
+    if (offset <= all && size <= all - offset) return {};
+    return fail(ErrorCode::invalid_argument,
+                "The range of {} bytes at {} lies past the end of the blob ({}).", size, offset,
+                all);
+  };
+  if (const auto place = state_->pack->find(hash)) {
+    WEFT_OK(within(place->size));
+    return state_->pack->read(*place, offset, size);
+  }
+  const fs::path path = state_->path_of(hash);
+  WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
+  WEFT_OK(within(blob.size));
+  return read_part(blob, offset, size, path);
+}
+
+Result<> Blobs::remove(const Hash& hash) {
+  if (const auto place = state_->pack->find(hash)) {
+    WEFT_ASSIGN(const bool removed, state_->pack->remove(hash));
+    if (!removed) return fail(ErrorCode::not_found, "There is no blob {}.", hash.text());
+    state_->bytes.fetch_sub(place->size);
+    state_->count.fetch_sub(1);
+    return {};
+  }
+  const fs::path path = state_->path_of(hash);
+  WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
+  if (::unlink(path.c_str()) != 0) return system_error("Removing", path);
+  state_->files.with([&](auto& names) { names.erase(hash); });
+  state_->bytes.fetch_sub(blob.size);
+  state_->count.fetch_sub(1);
+  return sync_folder(state_->folder_of(hash));
+}
+
+std::vector<Hash> Blobs::files() const {
+  return state_->files.with(
+      [](const auto& names) { return std::vector<Hash>(names.begin(), names.end()); });
+}
+std::uint64_t Blobs::bytes_total() const { return state_->bytes; }
+std::uint64_t Blobs::count() const { return state_->count; }
+
+}  // namespace weft::store

@@ -1,0 +1,89 @@
+// A disk in memory, as a VFS of SQLite, whose power can be cut. What was written and not synced is
+// then there whole, in some of its sectors, or not at all, each write for itself; a file that was
+// made and never synced may be gone, and one that was removed without syncing the folder may be
+// back. Every operation after the cut fails until restart().
+//
+// It promises what SQLite's own unix VFS promises for a common disk, so SQLite goes the same ways:
+// sectors of 4096 bytes, and that bytes outside of a write stay as they are (powersafe overwrite).
+// Locks are those of one process with several connections.
+//
+// Threading: any; one lock. Lifetime: outlives its connections.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/base/bytes.h"
+
+struct sqlite3_vfs;
+
+namespace weft::store::faulty {
+
+class FaultyDisk {
+ public:
+  // Registered with SQLite under `name` while it lives.
+  FaultyDisk(std::string name, std::uint64_t seed);
+  FaultyDisk(const FaultyDisk&) = delete;
+  ~FaultyDisk();
+
+  // Which operations count towards a cut: all, or those on the database itself, which only a
+  // checkpoint writes.
+  enum class Counting : std::uint8_t { everything, database };
+  // The power goes after so many further writes, truncations, syncs and removals.
+  void cut_power_after(std::uint64_t operations, Counting counting = Counting::everything);
+  [[nodiscard]] bool power_is_off();
+  // Once everything is closed: what survives is what is there, and the power is on again.
+  void restart();
+
+  struct Counts {
+    std::uint64_t syncs = 0;
+    std::uint64_t writes_lost = 0;
+    std::uint64_t writes_torn = 0;
+    std::uint64_t files_lost = 0;
+    std::uint64_t files_back = 0;
+    std::uint64_t cuts_in_log = 0;
+    std::uint64_t cuts_in_database = 0;
+  };
+  [[nodiscard]] Counts counts();
+
+ private:
+  friend struct FaultyDiskCalls;
+  struct Write {
+    std::uint64_t offset = 0;
+    ByteVector bytes;
+    bool truncates = false;  // To `offset`.
+  };
+  enum class Kind : std::uint8_t { database, log, other };
+  // Outlives its name while a connection has it open, as files do.
+  struct File {
+    Kind kind = Kind::other;
+    ByteVector now;
+    ByteVector durable;
+    std::vector<Write> pending;        // Since the last sync.
+    bool synced = false;               // Ever.
+    std::map<const void*, int> locks;  // Levels of SQLite's file locks, by connection.
+    std::vector<std::unique_ptr<ByteVector>> shared;
+    std::array<int, 8> shared_locks{};  // Number of readers; -1: one writer.
+  };
+
+  [[nodiscard]] bool spend(const File& file);
+  void lose_what_is_not_synced(File& file);
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<File>> files_;
+  std::map<std::string, std::shared_ptr<File>> removed_;  // Since the folder was synced.
+  Counts counts_;
+  std::mt19937_64 random_;
+  std::unique_ptr<sqlite3_vfs> vfs_;
+  const std::string name_;
+  std::uint64_t left_ = UINT64_MAX;
+  Counting counting_ = Counting::everything;
+};
+
+}  // namespace weft::store::faulty

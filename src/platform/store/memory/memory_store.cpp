@@ -1,0 +1,388 @@
+#include "platform/store/memory/memory_store.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "common/records/transaction.h"
+
+namespace weft::store::memory {
+namespace {
+
+class MemoryStore final : public Store {
+ public:
+  Result<Loaded> load() override;
+  Result<> commit_all(std::span<const Batch> batches, const Ready& ready) override;
+  Result<Job> job(const JobId& id) override;
+  Result<std::vector<Task>> tasks(const JobId& id) override;
+  Result<std::vector<Replica>> replicas(const JobId& id) override;
+  Result<std::vector<Receipt>> receipts(const JobId& id) override;
+  Result<std::vector<Job>> jobs(const JobPage& page) override;
+  Result<std::optional<JobId>> job_of_nonce(const PublicKey& client,
+                                            const SubmitNonce& nonce) override;
+  Result<History> history(const ledger::Account& account, const HistoryPage& page) override;
+  Result<History> history(const JobId& job, const HistoryPage& page) override;
+  Result<> audit() override;
+
+ private:
+  struct JobRow {
+    Job job;
+    std::map<std::uint32_t, Task> tasks;
+    std::map<std::uint32_t, std::vector<Replica>> replicas;  // As they arrived.
+  };
+  Result<> write(const Batch& batch);
+  Result<> write(const Transaction& transaction);
+  Result<JobRow*> row_of(const JobId& id);
+  std::vector<Posted> posted() const;
+  Result<> write_records(const Batch& batch);
+  void undo_later(std::function<void()> step) { undo_.push_back(std::move(step)); }
+  template <class Map, class Key, class Row>
+  void put(Map& map, const Key& key, const Row& row) {
+    remove(map, key);
+    undo_later([&map, key] { map.erase(key); });
+    map.emplace(key, row);
+  }
+  template <class Map, class Key>
+  void remove(Map& map, const Key& key) {
+    const auto before = map.find(key);
+    if (before == map.end()) return;
+    undo_later([&map, key, old = before->second] { map.insert_or_assign(key, old); });
+    map.erase(before);
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Secret> secrets_;
+  std::map<JobId, JobRow> jobs_;
+  std::vector<JobId> order_;
+  std::map<std::pair<PublicKey, SubmitNonce>, JobId> nonces_;
+  std::map<Hash, Receipt> receipts_;
+  std::vector<Transaction> transactions_;
+  std::set<std::string> keys_;
+  std::map<ledger::Account, MicroCredits> balances_;
+  std::map<PublicKey, Reputation> reputations_;
+  std::map<PublicKey, Standing> standings_;
+  std::map<PublicKey, ClientWeight> client_weights_;
+  std::map<PublicKey, Device> devices_;
+  std::map<std::string, ApiKey> api_keys_;
+  std::map<std::pair<TaskId, PublicKey>, Checkpoint> checkpoints_;
+  std::map<PublicKey, Presence> presences_;
+  std::map<std::string, Model> models_;
+  std::vector<std::function<void()>>
+      undo_;  // Undoes the batch that is being written; run backwards if it is refused.
+};
+
+Result<> MemoryStore::commit_all(std::span<const Batch> batches, const Ready& ready) {
+  const std::lock_guard lock(mutex_);
+  undo_.clear();
+  Result<> result;
+  for (const Batch& batch : batches) {
+    if (result) result = write(batch);
+  }
+  if (result && ready) result = ready();
+  if (!result) {
+    for (auto step = undo_.rbegin(); step != undo_.rend(); ++step) (*step)();
+  }
+  return result;
+}
+
+Result<> MemoryStore::write(const Batch& batch) {
+  for (const Secret& secret : batch.secrets) put(secrets_, secret.name, secret);
+  for (const Job& job : batch.jobs) {
+    if (jobs_.contains(job.id))
+      return fail(ErrorCode::already_exists, "The job {} is stored already.", job.id.text());
+    jobs_[job.id].job = job;
+    order_.push_back(job.id);
+    undo_later([this, id = job.id] {
+      jobs_.erase(id);
+      order_.pop_back();
+    });
+  }
+  for (const Nonce& nonce : batch.nonces) {
+    WEFT_OK(row_of(nonce.job));
+    if (nonces_.contains({nonce.client, nonce.nonce})) {
+      return fail(ErrorCode::already_exists, "The client {} has used this nonce already.",
+                  nonce.client.text());
+    }
+    put(nonces_, std::pair(nonce.client, nonce.nonce), nonce.job);
+  }
+  for (const Receipt& receipt : batch.receipts) {
+    if (!receipts_.contains(receipt.digest)) put(receipts_, receipt.digest, receipt);
+  }
+  for (const Replica& replica : batch.replicas) {
+    WEFT_ASSIGN(JobRow * row, row_of(replica.task.job));
+    auto& all = row->replicas[replica.task.index];
+    if (std::ranges::contains(all, replica.worker, &Replica::worker)) {
+      return fail(ErrorCode::already_exists, "A replica of {} by {} is stored already.",
+                  replica.task.text(), replica.worker.text());
+    }
+    all.push_back(replica);
+    undo_later([&all] { all.pop_back(); });
+  }
+  for (const Task& task : batch.tasks) {
+    WEFT_ASSIGN(JobRow * row, row_of(task.id.job));
+    if (!row->tasks.try_emplace(task.id.index, task).second)
+      return fail(ErrorCode::already_exists, "The task {} is accepted already.", task.id.text());
+    ++row->job.accepted;
+    undo_later([row, index = task.id.index] {
+      row->tasks.erase(index);
+      --row->job.accepted;
+    });
+  }
+  for (const JobUpdate& update : batch.job_updates) {
+    WEFT_ASSIGN(JobRow * row, row_of(update.id));
+    undo_later([row, old = row->job] { row->job = old; });
+    if (update.price) {
+      row->job.price = update.price->price;
+      row->job.units = update.price->units;
+      row->job.reference_seconds_per_workgroup = update.price->reference_seconds_per_workgroup;
+    }
+    if (update.end) {
+      row->job.state = update.end->state;
+      row->job.reason = update.end->reason;
+      row->job.root = update.end->root;
+      row->job.outputs = update.end->outputs;
+      row->job.ended = update.end->ended;
+    }
+  }
+  for (const Transaction& transaction : batch.transactions) WEFT_OK(write(transaction));
+  return write_records(batch);
+}
+
+Result<> MemoryStore::write_records(const Batch& batch) {
+  for (const Reputation& each : batch.reputations) put(reputations_, each.worker, each);
+  for (const Standing& each : batch.standings) put(standings_, each.worker, each);
+  for (const ClientWeight& each : batch.client_weights) put(client_weights_, each.client, each);
+  for (const Device& each : batch.devices) put(devices_, each.key, each);
+  for (const ApiKey& each : batch.api_keys) {
+    const bool taken = std::ranges::any_of(api_keys_, [&](const auto& other) {
+      return other.second.hash == each.hash && other.first != each.id;
+    });
+    if (taken)
+      return fail(ErrorCode::already_exists,
+                  "The secret of the API key {} is another key's already.", each.id);
+    put(api_keys_, each.id, each);
+  }
+  const auto change = [&](auto& map, const auto& key, const auto& each) {
+    each.change == Change::put ? put(map, key, each.row) : remove(map, key);
+  };
+  for (const auto& each : batch.checkpoints) {
+    WEFT_OK(row_of(each.row.task.job));
+    change(checkpoints_, std::pair(each.row.task, each.row.worker), each);
+  }
+  for (const auto& each : batch.presences) change(presences_, each.row.worker, each);
+  for (const auto& each : batch.models) change(models_, each.row.name, each);
+  return {};
+}
+
+Result<> MemoryStore::write(const Transaction& transaction) {
+  const ledger::Transaction& what = transaction.transaction;
+  MicroCredits total = 0;
+  for (const ledger::Entry& entry : what.entries) total += entry.amount;
+  if (total != 0)
+    return fail(ErrorCode::invalid_argument,
+                "The entries of the transaction {} sum to {}, not to 0.", what.key, total);
+  if (what.job) WEFT_OK(row_of(*what.job));
+  if (!keys_.insert(what.key).second)
+    return fail(ErrorCode::already_exists, "The transaction {} is stored already.", what.key);
+  undo_later([this, key = what.key] { keys_.erase(key); });
+  for (const ledger::Entry& entry : what.entries) {
+    balances_[entry.account] += entry.amount;
+    undo_later([this, entry] { balances_[entry.account] -= entry.amount; });
+  }
+  for (const ledger::Entry& entry : what.entries) {
+    if (entry.account.kind != ledger::Account::Kind::mint && balances_[entry.account] < 0) {
+      return fail(ErrorCode::insufficient_funds,
+                  "The account {} holds less than the {} micro-credits that {} takes.",
+                  entry.account.text(), -entry.amount, what.key);
+    }
+  }
+  transactions_.push_back(transaction);
+  undo_later([this] { transactions_.pop_back(); });
+  return {};
+}
+
+Result<MemoryStore::JobRow*> MemoryStore::row_of(const JobId& id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end())
+    return fail(ErrorCode::not_found, "The job {} is not stored.", id.text());
+  return &found->second;
+}
+
+Result<Loaded> MemoryStore::load() {
+  const std::lock_guard lock(mutex_);
+  Loaded loaded;
+  for (const JobId& id : order_) {
+    const JobRow& row = jobs_.at(id);
+    if (row.job.state != JobState::running) continue;
+    loaded.jobs.push_back(row.job);
+    for (const auto& [index, task] : row.tasks) loaded.tasks.push_back(task);
+    for (const auto& [index, all] : row.replicas) {
+      if (!row.tasks.contains(index))
+        loaded.replicas.insert(loaded.replicas.end(), all.begin(), all.end());
+    }
+  }
+  for (const auto& [account, amount] : balances_) {
+    if (amount != 0) loaded.balances.push_back({.account = account, .amount = amount});
+  }
+  for (const Transaction& each : transactions_) {
+    const auto& what = each.transaction;
+    if (!what.job && what.key.starts_with(ledger::answer_key_prefix))
+      continue;  // As sqlite/reader.cpp says.
+    if (!what.job || jobs_.at(*what.job).job.state == JobState::running)
+      loaded.keys.push_back({.key = what.key, .job = what.job});
+  }
+  const auto copy = [](const auto& map, auto& rows) {
+    for (const auto& [key, row] : map) rows.push_back(row);
+  };
+  copy(secrets_, loaded.secrets);
+  copy(reputations_, loaded.reputations);
+  copy(standings_, loaded.standings);
+  copy(client_weights_, loaded.client_weights);
+  copy(devices_, loaded.devices);
+  copy(api_keys_, loaded.api_keys);
+  copy(checkpoints_, loaded.checkpoints);
+  copy(presences_, loaded.presences);
+  copy(models_, loaded.models);
+  return loaded;
+}
+
+Result<Job> MemoryStore::job(const JobId& id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return fail(ErrorCode::not_found, "There is no job {}.", id.text());
+  return found->second.job;
+}
+
+Result<std::vector<Task>> MemoryStore::tasks(const JobId& id) {
+  const std::lock_guard lock(mutex_);
+  WEFT_ASSIGN(const JobRow* row, row_of(id));
+  std::vector<Task> all;
+  for (const auto& [index, task] : row->tasks) all.push_back(task);
+  return all;
+}
+
+Result<std::vector<Replica>> MemoryStore::replicas(const JobId& id) {
+  const std::lock_guard lock(mutex_);
+  WEFT_ASSIGN(const JobRow* row, row_of(id));
+  std::vector<Replica> all;
+  for (const auto& [index, each] : row->replicas) all.insert(all.end(), each.begin(), each.end());
+  return all;
+}
+
+Result<std::vector<Receipt>> MemoryStore::receipts(const JobId& id) {
+  const std::lock_guard lock(mutex_);
+  WEFT_ASSIGN(const JobRow* row, row_of(id));
+  std::set<Hash> named;
+  for (const auto& [index, each] : row->replicas) {
+    for (const Replica& replica : each) named.insert(replica.receipt);
+  }
+  std::vector<Receipt> found;
+  for (const Hash& digest : named) {
+    if (const auto receipt = receipts_.find(digest); receipt != receipts_.end())
+      found.push_back(receipt->second);
+  }
+  return found;
+}
+
+Result<std::vector<Job>> MemoryStore::jobs(const JobPage& page) {
+  const std::lock_guard lock(mutex_);
+  const UnixMillis before = page.before == 0 ? std::numeric_limits<UnixMillis>::max() : page.before;
+  std::vector<Job> all;
+  for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
+    const Job& job = jobs_.at(*id).job;
+    if (job.created < before && (!page.client || job.client == *page.client)) all.push_back(job);
+  }
+  std::ranges::stable_sort(all, std::greater<>(), &Job::created);
+  if (all.size() > page.count) all.resize(page.count);
+  return all;
+}
+
+Result<std::optional<JobId>> MemoryStore::job_of_nonce(const PublicKey& client,
+                                                       const SubmitNonce& nonce) {
+  const std::lock_guard lock(mutex_);
+  const auto found = nonces_.find({client, nonce});
+  if (found == nonces_.end()) return std::optional<JobId>();
+  return std::optional(found->second);
+}
+
+// All transactions, with what each did to its accounts.
+std::vector<Posted> MemoryStore::posted() const {
+  std::map<ledger::Account, MicroCredits> balances;
+  std::vector<Posted> all;
+  for (const Transaction& each : transactions_) {
+    const ledger::Transaction& from = each.transaction;
+    Posted& made = all.emplace_back(Posted{
+        .key = from.key, .job = from.job, .what = from.what, .time = each.time, .movements = {}});
+    for (const ledger::Entry& entry : from.entries) {
+      auto known = std::ranges::find(made.movements, entry.account, &Movement::account);
+      if (known == made.movements.end())
+        known = made.movements.insert(known, {.account = entry.account, .amount = 0, .balance = 0});
+      known->amount += entry.amount;
+      known->balance = balances[entry.account] += entry.amount;
+    }
+  }
+  return all;
+}
+
+// A page's number is the transaction's place, from 1.
+Result<History> MemoryStore::history(const ledger::Account& account, const HistoryPage& page) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<Posted> all = posted();
+  const auto touches = [&](std::size_t place) {
+    return std::ranges::contains(all[place - 1].movements, account, &Movement::account);
+  };
+  if (page.from > all.size() || (page.from != 0 && !touches(page.from)))
+    return fail(ErrorCode::invalid_argument, "There is no page of {} that begins at {}.",
+                account.text(), page.from);
+  History history;
+  for (std::size_t place = page.from == 0 ? all.size() : page.from; place > 0; --place) {
+    if (!touches(place)) continue;
+    if (history.transactions.size() == page.count) {
+      history.next = place;
+      break;
+    }
+    history.transactions.push_back(all[place - 1]);
+  }
+  return history;
+}
+
+Result<History> MemoryStore::history(const JobId& job, const HistoryPage& page) {
+  const std::lock_guard lock(mutex_);
+  WEFT_OK(row_of(job));
+  const std::vector<Posted> all = posted();
+  History history;
+  for (std::size_t place = std::max<std::size_t>(page.from, 1); place <= all.size(); ++place) {
+    if (all[place - 1].job != job) continue;
+    if (history.transactions.size() == page.count) {
+      history.next = place;
+      break;
+    }
+    history.transactions.push_back(all[place - 1]);
+  }
+  return history;
+}
+
+Result<> MemoryStore::audit() {
+  const std::lock_guard lock(mutex_);
+  std::map<ledger::Account, MicroCredits> added;
+  for (const Transaction& each : transactions_) {
+    for (const ledger::Entry& entry : each.transaction.entries)
+      added[entry.account] += entry.amount;
+  }
+  for (const auto& [account, amount] : balances_) {
+    if (added[account] != amount) {
+      return fail(ErrorCode::data_loss, "The account {} holds {}; its transactions sum to {}.",
+                  account.text(), amount, added[account]);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<Store> create() { return std::make_unique<MemoryStore>(); }
+
+}  // namespace weft::store::memory

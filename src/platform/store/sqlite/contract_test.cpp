@@ -1,0 +1,481 @@
+// What every store promises: a batch is there whole or not at all, whatever contradicts it is
+// refused, and what was committed is read back as it was. The same for memory and for SQLite.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+#include "platform/store/memory/memory_store.h"
+#include "platform/store/sqlite/sqlite_store.h"
+#include "platform/store/sqlite/test_rows.h"
+
+namespace weft::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+class StoreContract : public testing::TestWithParam<std::string> {
+ protected:
+  StoreContract() {
+    std::string name = (fs::temp_directory_path() / "weft-store-XXXXXX").string();
+    directory = ::mkdtemp(name.data());
+    store = GetParam() == "memory" ? memory::create() : sqlite::open(directory / "weft.db").value();
+  }
+  ~StoreContract() override {
+    store.reset();
+    fs::remove_all(directory);
+  }
+
+  void commit(const Batch& batch) { ASSERT_TRUE(store->commit(batch).has_value()); }
+
+  fs::path directory;
+  std::unique_ptr<Store> store;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::Values("memory", "sqlite"),
+                         [](const auto& row) { return row.param; });
+
+TEST_P(StoreContract, LoadsNothingAtFirst) {
+  const Loaded loaded = store->load().value();
+  EXPECT_TRUE(loaded.jobs.empty() && loaded.tasks.empty() && loaded.replicas.empty() &&
+              loaded.balances.empty() && loaded.keys.empty());
+  EXPECT_TRUE(store->audit().has_value());
+}
+
+TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
+  const Job job = job_row(1);
+  const TaskId task{.job = job.id, .index = 2};
+  const auto put = [&](unsigned worker, std::uint32_t done) {
+    return Changed<Checkpoint>{.row = checkpoint_row(task, worker, done)};
+  };
+  const auto removed = [&](unsigned worker) {
+    return Changed<Checkpoint>{.row = {.task = task, .worker = key_of(worker)},
+                               .change = Change::remove};
+  };
+  Batch first = submit_batch(job);
+  first.checkpoints = {put(1, 10), put(2, 10), put(3, 10)};
+  first.models = {{.row = model_row("a")}, {.row = model_row("b")}};
+  first.presences = {{.row = presence_row(1)}, {.row = presence_row(2)}};
+  commit(first);
+  Batch second;
+  second.checkpoints = {put(4, 10), removed(1), removed(4), removed(99), removed(2), put(2, 30)};
+  second.models = {{.row = model_row("a"), .change = Change::remove}};
+  second.presences = {{.row = {.worker = key_of(2)}, .change = Change::remove}};
+  commit(second);
+  const Loaded loaded = store->load().value();
+  EXPECT_EQ(loaded.checkpoints,
+            (std::vector{checkpoint_row(task, 2, 30), checkpoint_row(task, 3, 10)}));
+  EXPECT_EQ(loaded.models, std::vector{model_row("b")});
+  EXPECT_EQ(loaded.presences, std::vector{presence_row(1)});
+
+  // Batches that are committed together mean what they mean one after the other.
+  Batch removing;
+  removing.checkpoints = {removed(2), removed(3)};
+  Batch putting_again;
+  putting_again.checkpoints = {put(2, 50)};
+  removing.merge(std::move(putting_again));
+  EXPECT_FALSE(removing.empty());
+  commit(removing);
+  EXPECT_EQ(store->load().value().checkpoints, std::vector{checkpoint_row(task, 2, 50)});
+}
+
+TEST_P(StoreContract, RefusesTheStateOfAnUnknownJobAndTwoKeysWithOneSecret) {
+  Batch unknown;
+  unknown.checkpoints = {{.row = checkpoint_row({.job = job_row(9).id, .index = 0}, 1, 10)}};
+  EXPECT_EQ(store->commit(unknown).error().code, ErrorCode::not_found);
+
+  Batch twice;
+  twice.api_keys = {api_key_row("one", 5), api_key_row("other", 5)};
+  EXPECT_EQ(store->commit(twice).error().code, ErrorCode::already_exists);
+  EXPECT_TRUE(store->load().value().api_keys.empty());
+}
+
+TEST_P(StoreContract, ReadsBackEverythingThatWasCommitted) {
+  const Job job = job_row(1);
+  Batch batch = submit_batch(job);
+  batch.secrets = {{.name = "draws", .value = {hash_of(11).bytes}}};
+  batch.standings = {{.worker = key_of(7),
+                      .verified = 1.0 / 3,
+                      .updated = 1'700'000'000'000,
+                      .wrong = 2,
+                      .suspended_until = 1'800'000'000'000}};
+  batch.client_weights = {{.client = key_of(8), .weight = 0.1, .at = 5}};
+  batch.api_keys = {api_key_row("a", 1), api_key_row("b", 2)};
+  batch.checkpoints = {{.row = checkpoint_row({.job = job.id, .index = 3}, 7, 40)}};
+  batch.presences = {{.row = presence_row(7)}};
+  batch.models = {{.row = model_row("tiny")}};
+  batch.replicas = {replica_row(job, 0, 7), replica_row(job, 0, 8), replica_row(job, 2, 7)};
+  batch.receipts = {receipt_row(7), receipt_row(7)};
+  batch.tasks = {task_row(job, 0)};
+  batch.reputations = {{.worker = key_of(7), .accepted = 3, .refused = 1}};
+  commit(batch);
+
+  const Loaded loaded = store->load().value();
+
+  EXPECT_EQ(loaded.secrets, batch.secrets);
+  EXPECT_EQ(loaded.standings, batch.standings);
+  EXPECT_EQ(loaded.client_weights, batch.client_weights);
+  EXPECT_EQ(loaded.api_keys, batch.api_keys);
+  EXPECT_EQ(loaded.checkpoints, std::vector{batch.checkpoints[0].row});
+  EXPECT_EQ(loaded.presences, std::vector{batch.presences[0].row});
+  EXPECT_EQ(loaded.models, std::vector{batch.models[0].row});
+  Job counted = job;
+  counted.accepted = 1;
+  EXPECT_EQ(loaded.jobs, std::vector{counted});
+  EXPECT_EQ(loaded.tasks, batch.tasks);
+  EXPECT_EQ(loaded.replicas, std::vector{batch.replicas[2]}) << "only of open tasks";
+  EXPECT_EQ(loaded.reputations, batch.reputations);
+  EXPECT_EQ(store->job(job.id).value(), counted);
+  EXPECT_EQ(store->tasks(job.id).value(), batch.tasks);
+  EXPECT_EQ(store->replicas(job.id).value(), batch.replicas);
+  EXPECT_EQ(store->receipts(job.id).value(), std::vector{batch.receipts[0]})
+      << "once, though it was committed twice";
+  EXPECT_EQ(store->receipts(job_row(2).id).error().code, ErrorCode::not_found);
+  EXPECT_EQ(store->job_of_nonce(job.client, nonce_of(1)).value(), job.id);
+  EXPECT_EQ(store->job_of_nonce(key_of(99), nonce_of(1)).value(), std::nullopt);
+}
+
+TEST_P(StoreContract, CommitsSeveralBatchesTogetherOrNoneOfThem) {
+  const std::vector<Batch> two = {submit_batch(job_row(1)), submit_batch(job_row(2))};
+  int asked = 0;
+  const auto refuses = [&]() -> Result<> {
+    ++asked;
+    return fail(ErrorCode::data_loss, "The blobs are not there.");
+  };
+  EXPECT_EQ(store->commit_all(two, refuses).error().code, ErrorCode::data_loss);
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(store->load()->jobs.empty());
+
+  const std::vector<Batch> with_a_bad_one = {two[0], two[1], two[1]};
+  EXPECT_EQ(store->commit_all(with_a_bad_one, refuses).error().code, ErrorCode::already_exists);
+  EXPECT_EQ(asked, 1) << "what cannot be stored is not waited for";
+  EXPECT_TRUE(store->load()->jobs.empty());
+
+  EXPECT_TRUE(store->commit_all(two, {}).has_value()) << "and the store goes on";
+  EXPECT_EQ(store->load()->jobs, (std::vector{job_row(1), job_row(2)}));
+  EXPECT_TRUE(store->audit().has_value());
+}
+
+TEST_P(StoreContract, LoadsTasksAndReplicasInTheOrderOfTheirJobs) {
+  // Jobs whose ids are not in the order of their commits; the middle one has ended, the last two
+  // have open and settled tasks.
+  const std::vector<Job> jobs = {job_row(9), job_row(5), job_row(7), job_row(3)};
+  for (const Job& job : jobs) commit(submit_batch(job));
+  const auto replica = [](const Job& job, std::uint32_t index, unsigned worker,
+                          UnixMillis arrived) {
+    Replica row = replica_row(job, index, worker);
+    row.arrived = arrived;
+    return row;
+  };
+  Batch batch;
+  for (const Job& job : {jobs[1], jobs[2], jobs[3]}) {
+    batch.tasks.insert(batch.tasks.end(), {task_row(job, 3), task_row(job, 1)});
+    for (const std::uint32_t index : {3U, 2U, 1U, 0U}) {
+      // The worker that came first has the greater key.
+      batch.replicas.insert(batch.replicas.end(),
+                            {replica(job, index, 200, 10), replica(job, index, 7, 20)});
+    }
+  }
+  batch.job_updates.push_back(
+      {.id = jobs[1].id,
+       .price = {},
+       .end = JobUpdate::End{
+           .state = JobState::cancelled, .reason = "", .root = {}, .outputs = {}, .ended = 9}});
+  commit(batch);
+
+  const Loaded loaded = store->load().value();
+
+  std::vector<JobId> ids;
+  for (const Job& job : loaded.jobs) ids.push_back(job.id);
+  EXPECT_EQ(ids, (std::vector{jobs[0].id, jobs[2].id, jobs[3].id}));
+  std::vector<TaskId> settled;
+  for (const Task& task : loaded.tasks) settled.push_back(task.id);
+  EXPECT_EQ(settled, (std::vector<TaskId>{
+                         {jobs[2].id, 1}, {jobs[2].id, 3}, {jobs[3].id, 1}, {jobs[3].id, 3}}));
+  std::vector<std::pair<TaskId, PublicKey>> open;
+  for (const Replica& row : loaded.replicas) open.emplace_back(row.task, row.worker);
+  std::vector<std::pair<TaskId, PublicKey>> expected;
+  for (const Job& job : {jobs[2], jobs[3]}) {
+    for (const std::uint32_t index : {0U, 2U}) {
+      expected.insert(expected.end(),
+                      {{{job.id, index}, key_of(200)}, {{job.id, index}, key_of(7)}});
+    }
+  }
+  EXPECT_EQ(open, expected);
+}
+
+TEST_P(StoreContract, KeepsBalancesAndKeysForTheLedger) {
+  const Job job = job_row(1);
+  commit(submit_batch(job));
+
+  const Loaded loaded = store->load().value();
+
+  EXPECT_EQ(loaded.balances,
+            (std::vector<ledger::Entry>{{ledger::Account::mint(), -2 * job.budget},
+                                        {ledger::Account::owner(owner_of(job.client)), job.budget},
+                                        {ledger::Account::escrow(job.id), job.budget}}));
+  ASSERT_EQ(loaded.keys.size(), 2U);
+  EXPECT_EQ(loaded.keys[0].key, ledger::issue(owner_of(job.client), 1, 1).key);
+  EXPECT_EQ(loaded.keys[0].job, std::nullopt);
+  EXPECT_EQ(loaded.keys[1].key, ledger::open_escrow(job.id, owner_of(job.client), 1, {}).key);
+  EXPECT_EQ(loaded.keys[1].job, job.id);
+  EXPECT_TRUE(store->audit().has_value());
+}
+
+TEST_P(StoreContract, KeepsDevicesAndWhatBecameOfThem) {
+  const OwnerId owner = owner_of(key_of(1));
+  const Device first{.key = key_of(1), .owner = owner, .name = "", .added = 5};
+  Device second{
+      .key = key_of(2), .owner = owner, .role = DeviceRole::recovery, .name = "käse", .added = 5};
+  Batch batch;
+  batch.devices = {first, second};
+  commit(batch);
+  second.revoked = 9;
+  Batch change;
+  change.devices = {second};
+  commit(change);
+
+  EXPECT_THAT(store->load()->devices, testing::UnorderedElementsAre(first, second));
+}
+
+TEST_P(StoreContract, LeavesEndedJobsOutOfWhatIsLoaded) {
+  const Job job = job_row(1);
+  commit(submit_batch(job));
+  Batch end;
+  end.tasks = {task_row(job, 0)};
+  end.job_updates.push_back(
+      {.id = job.id,
+       .price =
+           JobUpdate::Price{.price = 77, .units = 1.5, .reference_seconds_per_workgroup = 0.25},
+       .end = {}});
+  end.job_updates.push_back({.id = job.id,
+                             .price = {},
+                             .end = JobUpdate::End{.state = JobState::failed,
+                                                   .reason = "replicas differ",
+                                                   .root = hash_of(4),
+                                                   .outputs = {{hash_of(5), 7}},
+                                                   .ended = 99}});
+  end.transactions.push_back(
+      {.transaction = ledger::close_escrow(job.id, owner_of(job.client), {.free = job.budget}),
+       .time = 99});
+  commit(end);
+
+  const Loaded loaded = store->load().value();
+
+  EXPECT_TRUE(loaded.jobs.empty());
+  EXPECT_TRUE(loaded.tasks.empty());
+  EXPECT_EQ(loaded.keys.size(), 1U) << "the issued credits";
+  const Job ended = store->job(job.id).value();
+  EXPECT_EQ(ended.state, JobState::failed);
+  EXPECT_EQ(ended.reason, "replicas differ");
+  EXPECT_EQ(ended.price, 77);
+  EXPECT_DOUBLE_EQ(ended.units, 1.5);
+  EXPECT_DOUBLE_EQ(ended.reference_seconds_per_workgroup, 0.25);
+  EXPECT_EQ(ended.root, hash_of(4));
+  EXPECT_EQ(ended.outputs, (std::vector<OutputBlob>{{hash_of(5), 7}}));
+  EXPECT_EQ(ended.ended, 99);
+  EXPECT_EQ(store->tasks(job.id).value().size(), 1U);
+}
+
+// One row for each contradiction: refused with its code, and nothing of the batch is stored.
+TEST_P(StoreContract, RefusesWhatContradictsItAndStoresNothingOfIt) {
+  const Job job = job_row(1);
+  Batch first = submit_batch(job);
+  first.replicas = {replica_row(job, 0, 7)};
+  first.tasks = {task_row(job, 0)};
+  commit(first);
+
+  struct Row {
+    std::string_view why;
+    std::function<void(Batch&)> add;
+    ErrorCode code;
+  };
+  const Job stranger = job_row(50);
+  const std::vector<Row> rows = {
+      {"the same job", [&](Batch& batch) { batch.jobs.push_back(job); }, ErrorCode::already_exists},
+      {"the same nonce",
+       [&](Batch& batch) { batch.nonces.push_back({job.client, nonce_of(1), job.id}); },
+       ErrorCode::already_exists},
+      {"the same task", [&](Batch& batch) { batch.tasks.push_back(task_row(job, 0)); },
+       ErrorCode::already_exists},
+      {"the same worker's second replica",
+       [&](Batch& batch) { batch.replicas.push_back(replica_row(job, 0, 7)); },
+       ErrorCode::already_exists},
+      {"the same payment",
+       [&](Batch& batch) {
+         batch.transactions.push_back({ledger::issue(owner_of(job.client), 1, 1), 1});
+       },
+       ErrorCode::already_exists},
+      {"a task of an unknown job",
+       [&](Batch& batch) { batch.tasks.push_back(task_row(stranger, 0)); }, ErrorCode::not_found},
+      {"a replica of an unknown job",
+       [&](Batch& batch) { batch.replicas.push_back(replica_row(stranger, 0, 7)); },
+       ErrorCode::not_found},
+      {"an unknown job's end",
+       [&](Batch& batch) {
+         batch.job_updates.push_back({.id = stranger.id, .price = {}, .end = JobUpdate::End{}});
+       },
+       ErrorCode::not_found},
+      {"an unknown job's money",
+       [&](Batch& batch) {
+         batch.transactions.push_back(
+             {ledger::open_escrow(stranger.id, owner_of(job.client), 1, {}), 1});
+       },
+       ErrorCode::not_found},
+      {"more than there is",
+       [&](Batch& batch) {
+         batch.transactions.push_back({ledger::refund(job.id, owner_of(job.client), job.budget + 1,
+                                                      "1", {.free = job.budget + 1}),
+                                       1});
+       },
+       ErrorCode::insufficient_funds},
+      {"money from nowhere",
+       [&](Batch& batch) {
+         batch.transactions.push_back(
+             {{.key = "k", .job = {}, .entries = {{ledger::Account::platform(), 1}}, .what = ""},
+              1});
+       },
+       ErrorCode::invalid_argument},
+  };
+  for (const Row& row : rows) {
+    Batch batch;
+    batch.secrets.push_back({.name = "mark", .value = {}});
+    batch.jobs.push_back(job_row(2));
+    batch.replicas.push_back(replica_row(job, 3, 9));
+    batch.tasks.push_back(task_row(job, 3));
+    batch.transactions.push_back({ledger::grant(owner_of(key_of(77)), 5), 1});
+    row.add(batch);
+
+    const Result<> refused = store->commit(batch);
+
+    ASSERT_FALSE(refused.has_value()) << row.why;
+    EXPECT_EQ(refused.error().code, row.code) << row.why << ": " << refused.error().message;
+    const Loaded loaded = store->load().value();
+    EXPECT_TRUE(loaded.secrets.empty()) << row.why;
+    EXPECT_EQ(loaded.jobs.size(), 1U) << row.why;
+    EXPECT_EQ(loaded.jobs[0].accepted, 1U) << row.why;
+    EXPECT_EQ(loaded.tasks.size(), 1U) << row.why;
+    EXPECT_TRUE(loaded.replicas.empty()) << row.why;
+    EXPECT_EQ(loaded.keys.size(), 2U) << row.why;
+    EXPECT_TRUE(store->audit().has_value()) << row.why;
+  }
+  commit(submit_batch(job_row(3)));  // And it goes on.
+}
+
+TEST_P(StoreContract, ListsJobsNewestFirstByClientAndPage) {
+  for (std::uint8_t i = 1; i <= 5; ++i) {
+    Batch batch;
+    Job job = job_row(i);
+    job.created = i * 100;
+    job.client = key_of(i % 2);
+    batch.jobs.push_back(job);
+    commit(batch);
+  }
+  const auto ids = [&](const Store::JobPage& page) {
+    std::vector<int> found;
+    for (const Job& job : store->jobs(page).value()) found.push_back(job.id.bytes[0]);
+    return found;
+  };
+
+  EXPECT_EQ(ids({}), (std::vector{5, 4, 3, 2, 1}));
+  EXPECT_EQ(ids({.client = key_of(1)}), (std::vector{5, 3, 1}));
+  EXPECT_EQ(ids({.client = {}, .before = 400, .count = 2}), (std::vector{3, 2}));
+}
+
+// A job's money from its issue to its end: 2,000,000 issued, 1,000,000 set aside, two tasks of
+// 1,000 paid, the rest returned.
+struct Trail {
+  Job job = job_row(1);
+  ledger::Account client = ledger::Account::owner(owner_of(job.client));
+  ledger::Account escrow = ledger::Account::escrow(job.id);
+  ledger::Account worker = ledger::Account::owner(owner_of(key_of(7)));
+
+  void commit_to(Store& store) const {
+    ASSERT_TRUE(store.commit(submit_batch(job)).has_value());
+    for (const std::uint32_t index : {0U, 1U}) {
+      Batch batch;
+      batch.transactions.push_back(
+          {.transaction = ledger::pay_task({.task = {job.id, index},
+                                            .client = owner_of(job.client),
+                                            .price = 1000,
+                                            .replicas = 2},
+                                           std::vector{owner_of(key_of(7))}, {.free = 1000}),
+           .time = 5 + index});
+      ASSERT_TRUE(store.commit(batch).has_value());
+    }
+    Batch batch;
+    batch.transactions.push_back(
+        {.transaction = ledger::close_escrow(job.id, owner_of(job.client), {.free = 998'000}),
+         .time = 9});
+    ASSERT_TRUE(store.commit(batch).has_value());
+  }
+};
+
+TEST_P(StoreContract, TellsAJobsMoneyFromItsEscrowToItsEndWithRunningBalances) {
+  const Trail trail;
+  trail.commit_to(*store);
+
+  const History history = store->history(trail.job.id, {}).value();
+
+  ASSERT_EQ(history.transactions.size(), 4U);
+  EXPECT_EQ(history.next, 0U);
+  using Movements = std::vector<Movement>;
+  EXPECT_EQ(history.transactions[0].movements, (Movements{{trail.client, -1'000'000, 1'000'000},
+                                                          {trail.escrow, 1'000'000, 1'000'000}}));
+  EXPECT_EQ(history.transactions[1].movements, (Movements{{trail.escrow, -1000, 999'000},
+                                                          {trail.worker, 500, 500},
+                                                          {trail.client, 500, 1'000'500}}));
+  EXPECT_EQ(history.transactions[2].movements, (Movements{{trail.escrow, -1000, 998'000},
+                                                          {trail.worker, 500, 1000},
+                                                          {trail.client, 500, 1'001'000}}));
+  EXPECT_EQ(history.transactions[3].movements,
+            (Movements{{trail.escrow, -998'000, 0}, {trail.client, 998'000, 1'999'000}}));
+  EXPECT_EQ(history.transactions[1].key, "pay:" + (TaskId{trail.job.id, 0}).text());
+  EXPECT_EQ(history.transactions[1].job, trail.job.id);
+  EXPECT_EQ(history.transactions[1].time, 5);
+  EXPECT_TRUE(store->audit().has_value());
+}
+
+TEST_P(StoreContract, TellsAnAccountsHistoryNewestFirstPageByPage) {
+  const Trail trail;
+  trail.commit_to(*store);
+  const auto keys_of = [](const History& history) {
+    std::vector<std::string> keys;
+    for (const Posted& posted : history.transactions)
+      keys.push_back(posted.key.substr(0, posted.key.find(':')));
+    return keys;
+  };
+
+  const History first = store->history(trail.client, {.from = 0, .count = 2}).value();
+  ASSERT_NE(first.next, 0U);
+  const History second = store->history(trail.client, {.from = first.next, .count = 2}).value();
+  ASSERT_NE(second.next, 0U);
+  const History third = store->history(trail.client, {.from = second.next, .count = 2}).value();
+
+  EXPECT_EQ(keys_of(first), (std::vector<std::string>{"close", "pay"}));
+  EXPECT_EQ(keys_of(second), (std::vector<std::string>{"pay", "open"}));
+  EXPECT_EQ(keys_of(third), (std::vector<std::string>{"issue"}));
+  EXPECT_EQ(third.next, 0U);
+  EXPECT_EQ(third.transactions[0].job, std::nullopt);
+  EXPECT_TRUE(store->history(ledger::Account::platform(), {})->transactions.empty());
+  EXPECT_EQ(store->history(trail.worker, {.from = 1, .count = 2}).error().code,
+            ErrorCode::invalid_argument)
+      << "the grant is not the worker's";
+
+  const History of_job = store->history(trail.job.id, {.from = 0, .count = 3}).value();
+  EXPECT_EQ(keys_of(of_job), (std::vector<std::string>{"open", "pay", "pay"}));
+  EXPECT_EQ(keys_of(store->history(trail.job.id, {.from = of_job.next, .count = 3}).value()),
+            (std::vector<std::string>{"close"}));
+}
+
+TEST_P(StoreContract, SaysWhatIsNotThere) {
+  EXPECT_EQ(store->job(JobId()).error().code, ErrorCode::not_found);
+  EXPECT_EQ(store->tasks(JobId()).error().code, ErrorCode::not_found);
+  EXPECT_EQ(store->replicas(JobId()).error().code, ErrorCode::not_found);
+  EXPECT_EQ(store->history(JobId(), {}).error().code, ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace weft::store

@@ -1,0 +1,327 @@
+#include "platform/store/sqlite/reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <span>
+
+#include "common/base/format.h"
+#include "platform/store/sqlite/rows.h"
+
+namespace weft::store::sqlite {
+namespace {
+
+// Calls `take(statement)` -> Result<> for every row of a statement that has been started.
+template <class Take>
+Result<> each_row(Statement& statement, Take take) {
+  for (;;) {
+    WEFT_ASSIGN(const bool row, statement.next());
+    if (!row) return {};
+    WEFT_OK(take(statement));
+  }
+}
+
+// Every row of `sql` through `make(statement)` -> Result<Row>.
+template <class Row, class Make, class... Values>
+Result<std::vector<Row>> rows(Connection& connection, const std::string& sql, Make make,
+                              const Values&... values) {
+  WEFT_ASSIGN(Statement statement, connection.prepare(sql));
+  statement.start(values...);
+  std::vector<Row> all;
+  WEFT_OK(each_row(statement, [&](const Statement& row) -> Result<> {
+    WEFT_ASSIGN(Row made, make(row));
+    all.push_back(std::move(made));
+    return {};
+  }));
+  return all;
+}
+
+// "t.a, t.b" of "a, b".
+std::string prefixed(std::string_view table, std::string_view columns) {
+  std::string all(table);
+  all += '.';
+  for (const char c : columns) {
+    all += c;
+    if (c == ' ') all += std::string(table) + ".";
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<Loaded> Reader::load() {
+  return snapshot([this] { return load_all(); });
+}
+
+Result<Loaded> Reader::load_all() {
+  Loaded loaded;
+  WEFT_OK(load_running(loaded));
+  WEFT_OK(load_money(loaded));
+  WEFT_OK(load_workers(loaded));
+  WEFT_OK(load_others(loaded));
+  return loaded;
+}
+
+Result<> Reader::load_workers(Loaded& loaded) {
+  WEFT_ASSIGN(loaded.reputations,
+              rows<Reputation>(
+                  connection_, "SELECT worker, accepted, refused FROM reputations ORDER BY worker",
+                  [](const Statement& row) -> Result<Reputation> {
+                    WEFT_ASSIGN(const PublicKey worker, row.fixed<PublicKey>(0));
+                    return Reputation{.worker = worker,
+                                      .accepted = static_cast<std::uint64_t>(row.integer(1)),
+                                      .refused = static_cast<std::uint64_t>(row.integer(2))};
+                  }));
+  WEFT_ASSIGN(loaded.standings,
+              rows<Standing>(connection_,
+                             "SELECT worker, verified, updated, wrong, suspended_until FROM "
+                             "standings ORDER BY worker",
+                             [](const Statement& row) -> Result<Standing> {
+                               WEFT_ASSIGN(const PublicKey worker, row.fixed<PublicKey>(0));
+                               return Standing{.worker = worker,
+                                               .verified = row.real(1),
+                                               .updated = row.integer(2),
+                                               .wrong = static_cast<std::uint32_t>(row.integer(3)),
+                                               .suspended_until = row.integer(4)};
+                             }));
+  WEFT_ASSIGN(loaded.presences,
+              rows<Presence>(connection_, "SELECT worker, hours FROM presences ORDER BY worker",
+                             [](const Statement& row) -> Result<Presence> {
+                               Presence presence;
+                               WEFT_ASSIGN(presence.worker, row.fixed<PublicKey>(0));
+                               WEFT_ASSIGN(presence.hours, unpack_hours(row.blob(1)));
+                               return presence;
+                             }));
+  WEFT_ASSIGN(loaded.checkpoints,
+              rows<Checkpoint>(
+                  connection_,
+                  weft::format("SELECT {}, j.id FROM checkpoints c JOIN jobs j ON j.seq = c.job "
+                               "ORDER BY c.job, c.task, c.worker",
+                               prefixed("c", checkpoint_columns)),
+                  [](const Statement& row) -> Result<Checkpoint> {
+                    WEFT_ASSIGN(const JobId job, row.fixed<JobId>(6));
+                    return checkpoint_of(row, job);
+                  }));
+  return {};
+}
+
+Result<> Reader::load_others(Loaded& loaded) {
+  WEFT_ASSIGN(loaded.secrets,
+              rows<Secret>(connection_, "SELECT name, value FROM secrets ORDER BY name",
+                           [](const Statement& row) -> Result<Secret> {
+                             Secret secret{.name = row.text(0), .value = {}};
+                             WEFT_ASSIGN(secret.value, row.fixed<FixedBytes<32>>(1));
+                             return secret;
+                           }));
+  WEFT_ASSIGN(loaded.client_weights,
+              rows<ClientWeight>(
+                  connection_, "SELECT client, weight, set_at FROM client_weights ORDER BY client",
+                  [](const Statement& row) -> Result<ClientWeight> {
+                    WEFT_ASSIGN(const PublicKey client, row.fixed<PublicKey>(0));
+                    return ClientWeight{
+                        .client = client, .weight = row.real(1), .at = row.integer(2)};
+                  }));
+  WEFT_ASSIGN(loaded.api_keys,
+              rows<ApiKey>(connection_,
+                           weft::format("SELECT {} FROM api_keys ORDER BY id", api_key_columns),
+                           api_key_of));
+  WEFT_ASSIGN(
+      loaded.devices,
+      rows<Device>(connection_,
+                   "SELECT key, owner, role, name, added, revoked FROM devices ORDER BY seq",
+                   [](const Statement& row) -> Result<Device> {
+                     Device device{.key = {},
+                                   .owner = {},
+                                   .name = row.text(3),
+                                   .added = row.integer(4),
+                                   .revoked = row.integer(5)};
+                     WEFT_ASSIGN(device.key, row.fixed<PublicKey>(0));
+                     WEFT_ASSIGN(device.owner, row.fixed<OwnerId>(1));
+                     if (row.integer(2) < 0 || row.integer(2) > 1)
+                       return fail(ErrorCode::data_loss, "The stored device {} has the role {}.",
+                                   device.key.text(), row.integer(2));
+                     device.role = static_cast<DeviceRole>(row.integer(2));
+                     return device;
+                   }));
+  WEFT_ASSIGN(
+      loaded.models,
+      rows<Model>(connection_, weft::format("SELECT {} FROM models ORDER BY name", model_columns),
+                  model_of));
+  return {};
+}
+
+Result<> Reader::load_running(Loaded& loaded) {
+  WEFT_ASSIGN(
+      loaded.jobs,
+      rows<Job>(connection_,
+                weft::format("SELECT {} FROM jobs WHERE state = 0 ORDER BY seq", job_columns),
+                job_of));
+  // Job by job in the order of `seq`, as the tables are: one walk over each, and nothing is sorted.
+  constexpr std::string_view running = "FROM jobs j INDEXED BY jobs_running CROSS JOIN";
+  WEFT_ASSIGN(
+      Statement tasks,
+      connection_.prepare(weft::format(
+          "SELECT {}, j.id {} tasks t ON t.job = j.seq WHERE j.state = 0 ORDER BY j.seq, t.task",
+          prefixed("t", task_columns), running)));
+  tasks.start();
+  WEFT_OK(each_row(tasks, [&](const Statement& each) -> Result<> {
+    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(6));
+    WEFT_ASSIGN(Task task, task_of(each, job));
+    loaded.tasks.push_back(std::move(task));
+    return {};
+  }));
+  WEFT_ASSIGN(Statement replicas,
+              connection_.prepare(weft::format("SELECT {}, j.id {} replicas r ON r.job = j.seq "
+                                               "WHERE j.state = 0 ORDER BY j.seq, r.task, r.worker",
+                                               prefixed("r", replica_columns), running)));
+  std::size_t settled = 0;  // Index into loaded.tasks, whose order is the same.
+  std::size_t of_task = 0;  // The first replica of the latest task.
+  const auto order_by_arrival = [&] {
+    std::ranges::sort(std::span(loaded.replicas).subspan(of_task), {}, [](const Replica& replica) {
+      return std::pair(replica.arrived, replica.worker);
+    });
+  };
+  std::size_t at = 0;  // In loaded.jobs.
+  replicas.start();
+  WEFT_OK(each_row(replicas, [&](const Statement& each) -> Result<> {
+    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(9));
+    const auto index = static_cast<std::uint32_t>(each.integer(0));
+    for (; at < loaded.jobs.size() && loaded.jobs[at].id != job; ++at) {
+      while (settled < loaded.tasks.size() && loaded.tasks[settled].id.job == loaded.jobs[at].id)
+        ++settled;
+    }
+    while (settled < loaded.tasks.size() && loaded.tasks[settled].id.job == job &&
+           loaded.tasks[settled].id.index < index)
+      ++settled;
+    const TaskId task{.job = job, .index = index};
+    if (settled < loaded.tasks.size() && loaded.tasks[settled].id == task) return {};
+    WEFT_ASSIGN(Replica replica, replica_of(each, job));
+    if (loaded.replicas.size() > of_task && loaded.replicas[of_task].task != task) {
+      order_by_arrival();
+      of_task = loaded.replicas.size();
+    }
+    loaded.replicas.push_back(std::move(replica));
+    return {};
+  }));
+  order_by_arrival();
+  return {};
+}
+
+Result<> Reader::load_money(Loaded& loaded) {
+  WEFT_ASSIGN(loaded.balances,
+              rows<ledger::Entry>(
+                  connection_,
+                  "SELECT kind, key, balance FROM accounts WHERE balance <> 0 ORDER BY kind, key",
+                  [](const Statement& row) -> Result<ledger::Entry> {
+                    WEFT_ASSIGN(const ledger::Account account, account_of(row, 0));
+                    return ledger::Entry{.account = account, .amount = row.integer(2)};
+                  }));
+  using Key = ledger::AppliedKey;
+  // Those of answers hold an id that is drawn once: nothing will ever ask for them again.
+  WEFT_ASSIGN(
+      loaded.keys,
+      rows<Key>(
+          connection_,
+          "SELECT key FROM transactions WHERE job IS NULL AND key NOT GLOB 'answer-*' ORDER BY seq",
+          [](const Statement& row) -> Result<Key> { return Key{.key = row.text(0), .job = {}}; }));
+  WEFT_ASSIGN(const std::vector<Key> of_jobs,
+              rows<Key>(connection_,
+                        "SELECT t.key, j.id FROM jobs j JOIN transactions t ON t.job = j.seq WHERE "
+                        "j.state = 0 ORDER BY j.seq, t.seq",
+                        [](const Statement& row) -> Result<Key> {
+                          WEFT_ASSIGN(const JobId job, row.fixed<JobId>(1));
+                          return Key{.key = row.text(0), .job = job};
+                        }));
+  loaded.keys.insert(loaded.keys.end(), of_jobs.begin(), of_jobs.end());
+  return {};
+}
+
+Result<std::int64_t> Reader::job_row(const JobId& id) {
+  WEFT_ASSIGN(const auto found,
+              rows<std::int64_t>(
+                  connection_, "SELECT seq FROM jobs WHERE id = ?",
+                  [](const Statement& row) -> Result<std::int64_t> { return row.integer(0); }, id));
+  if (found.empty()) return fail(ErrorCode::not_found, "There is no job {}.", id.text());
+  return found.front();
+}
+
+Result<Job> Reader::job(const JobId& id) {
+  WEFT_ASSIGN(auto found,
+              rows<Job>(connection_, weft::format("SELECT {} FROM jobs WHERE id = ?", job_columns),
+                        job_of, id));
+  if (found.empty()) return fail(ErrorCode::not_found, "There is no job {}.", id.text());
+  return std::move(found.front());
+}
+
+Result<std::vector<Task>> Reader::tasks(const JobId& id) {
+  WEFT_ASSIGN(const std::int64_t row, job_row(id));
+  return rows<Task>(
+      connection_, weft::format("SELECT {} FROM tasks WHERE job = ? ORDER BY task", task_columns),
+      [&](const Statement& each) { return task_of(each, id); }, row);
+}
+
+Result<std::vector<Replica>> Reader::replicas(const JobId& id) {
+  WEFT_ASSIGN(const std::int64_t row, job_row(id));
+  return rows<Replica>(
+      connection_,
+      weft::format("SELECT {} FROM replicas WHERE job = ? ORDER BY task, arrived, worker",
+                   replica_columns),
+      [&](const Statement& each) { return replica_of(each, id); }, row);
+}
+
+Result<std::vector<Receipt>> Reader::receipts(const JobId& id) {
+  WEFT_ASSIGN(const std::int64_t job, job_row(id));
+  return rows<Receipt>(
+      connection_,
+      "SELECT digest, worker, session_nonce, signature, arrived FROM receipts "
+      "WHERE seq IN (SELECT receipt_seq FROM replicas WHERE job = ?) ORDER BY seq",
+      [](const Statement& row) -> Result<Receipt> {
+        Receipt receipt{.digest = {},
+                        .worker = {},
+                        .session_nonce = {},
+                        .signature = {},
+                        .arrived = row.integer(4)};
+        WEFT_ASSIGN(receipt.digest, row.fixed<Hash>(0));
+        WEFT_ASSIGN(receipt.worker, row.fixed<PublicKey>(1));
+        WEFT_ASSIGN(receipt.session_nonce, row.fixed<Hash>(2));
+        WEFT_ASSIGN(receipt.signature, row.fixed<Signature>(3));
+        return receipt;
+      },
+      job);
+}
+
+Result<std::vector<Job>> Reader::jobs(const Store::JobPage& page) {
+  const UnixMillis before = page.before == 0 ? std::numeric_limits<UnixMillis>::max() : page.before;
+  if (page.client) {
+    return rows<Job>(connection_,
+                     weft::format("SELECT {} FROM jobs WHERE client = ? AND created < ? ORDER BY "
+                                  "created DESC, seq DESC LIMIT ?",
+                                  job_columns),
+                     job_of, *page.client, before, page.count);
+  }
+  return rows<Job>(
+      connection_,
+      weft::format("SELECT {} FROM jobs WHERE created < ? ORDER BY created DESC, seq DESC LIMIT ?",
+                   job_columns),
+      job_of, before, page.count);
+}
+
+// Asked for every submission, so that its statement is kept.
+Result<std::optional<JobId>> Reader::job_of_nonce(const PublicKey& client,
+                                                  const SubmitNonce& nonce) {
+  if (!find_nonce_) {
+    WEFT_ASSIGN(find_nonce_, connection_.prepare("SELECT j.id FROM nonces n JOIN jobs j ON j.seq = "
+                                                 "n.job WHERE n.client = ? AND n.nonce = ?"));
+  }
+  find_nonce_->start(client, ByteSpan(nonce));
+  auto found = [&]() -> Result<std::optional<JobId>> {
+    WEFT_ASSIGN(const bool there, find_nonce_->next());
+    if (!there) return std::optional<JobId>();
+    WEFT_ASSIGN(const JobId id, find_nonce_->fixed<JobId>(0));
+    return std::optional(id);
+  }();
+  find_nonce_->finish();
+  return found;
+}
+
+}  // namespace weft::store::sqlite

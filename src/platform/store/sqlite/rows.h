@@ -1,0 +1,67 @@
+// Lists inside a row as bytes: little-endian, one fixed size an element.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+#include "common/records/records.h"
+#include "platform/store/sqlite/connection.h"
+
+namespace weft::store::sqlite {
+
+// 40 bytes each: hash, u64 size.
+[[nodiscard]] ByteVector pack(std::span<const OutputBlob> outputs);
+[[nodiscard]] Result<std::vector<OutputBlob>> unpack_outputs(ByteSpan bytes);
+
+// 32 bytes each.
+[[nodiscard]] ByteVector pack(std::span<const PublicKey> keys);
+[[nodiscard]] Result<std::vector<PublicKey>> unpack_keys(ByteSpan bytes);
+
+// 12 bytes each: f32 seconds present, f32 departures, i32 day.
+[[nodiscard]] ByteVector pack(const std::array<Presence::Hour, 24>& hours);
+[[nodiscard]] Result<std::array<Presence::Hour, 24>> unpack_hours(ByteSpan bytes);
+
+// Entries of a transaction as files before schema version 2 have them, 16 bytes each: i64 row of
+// the account, i64 amount.
+struct StoredEntry {
+  std::int64_t account = 0;
+  MicroCredits amount = 0;
+};
+[[nodiscard]] ByteVector pack(std::span<const StoredEntry> entries);
+[[nodiscard]] Result<std::vector<StoredEntry>> unpack_entries(ByteSpan bytes);
+// One an account, in the order in which they first come.
+[[nodiscard]] std::vector<StoredEntry> net(std::span<const StoredEntry> entries);
+
+// Columns of a job in the order in which every SELECT here names them.
+inline constexpr std::string_view job_columns =
+    "id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, "
+    "units, pace, reason, root, ended, joined";
+[[nodiscard]] Result<Job> job_of(const Statement& row);
+
+// For the job whose rows are asked for.
+inline constexpr std::string_view task_columns = "task, root, outputs, worker, agreeing, accepted";
+[[nodiscard]] Result<Task> task_of(const Statement& row, const JobId& job);
+inline constexpr std::string_view replica_columns =
+    "task, worker, attempt, root, outputs, receipt, gpu_seconds, wall_seconds, arrived";
+[[nodiscard]] Result<Replica> replica_of(const Statement& row, const JobId& job);
+
+inline constexpr std::string_view api_key_columns =
+    "id, hash, name, owner, created, revoked, requests_per_min, tokens_per_min, tokens_max, "
+    "credits_max, requests, tokens, credits";
+[[nodiscard]] Result<ApiKey> api_key_of(const Statement& row);
+inline constexpr std::string_view model_columns =
+    "name, file, chunks, bytes, header_bytes, chunk_bytes, architecture, layers, embedding, "
+    "vocabulary, context, layer_bytes, first_bytes, last_bytes, cache_bytes, shards_min, price, "
+    "wire, created, owner";
+[[nodiscard]] Result<Model> model_of(const Statement& row);
+inline constexpr std::string_view checkpoint_columns =
+    "task, worker, blob, bytes, parts_done, parts";
+[[nodiscard]] Result<Checkpoint> checkpoint_of(const Statement& row, const JobId& job);
+
+// An account from its columns kind and key.
+[[nodiscard]] Result<ledger::Account> account_of(const Statement& row, int kind_column);
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,126 @@
+#include "platform/store/sqlite/sqlite_store.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <unistd.h>
+
+#include <sys/file.h>
+
+#include "common/base/format.h"
+#include "platform/store/sqlite/reader.h"
+#include "platform/store/sqlite/schema.h"
+#include "platform/store/sqlite/writer.h"
+
+namespace weft::store::sqlite {
+namespace {
+
+// FILE.lock, held while the store is open: SQLite itself would let a second coordinator write in
+// turns.
+class FileLock {
+ public:
+  static Result<FileLock> take(const std::filesystem::path& path) {
+    const std::string name = path.string() + ".lock";
+    const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0)
+      return fail(ErrorCode::permission_denied, "{} cannot be opened: {}.", name,
+                  std::strerror(errno));
+    FileLock lock(file);
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0)
+      return fail(ErrorCode::unavailable, "Another process has the database {} open.",
+                  path.string());
+    return lock;
+  }
+  FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  ~FileLock() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+ private:
+  explicit FileLock(int file) : file_(file) {}
+  int file_;
+};
+
+class SqliteStore final : public Store {
+  template <class Method, class... Args>
+  auto read(Method method, const Args&... args) {
+    const std::lock_guard guard(reader_mutex_);
+    return (reader_.*method)(args...);
+  }
+
+ public:
+  SqliteStore(FileLock lock, Writer writer, Reader reader)
+      : lock_(std::move(lock)), writer_(std::move(writer)), reader_(std::move(reader)) {}
+
+  Result<Loaded> load() override { return read(&Reader::load); }
+  Result<> commit_all(std::span<const Batch> batches, const Ready& ready) override {
+    const std::lock_guard guard(writer_mutex_);
+    return writer_.commit(batches, ready);
+  }
+  Result<Job> job(const JobId& id) override { return read(&Reader::job, id); }
+  Result<std::vector<Task>> tasks(const JobId& id) override { return read(&Reader::tasks, id); }
+  Result<std::vector<Replica>> replicas(const JobId& id) override {
+    return read(&Reader::replicas, id);
+  }
+  Result<std::vector<Receipt>> receipts(const JobId& id) override {
+    return read(&Reader::receipts, id);
+  }
+  Result<std::vector<Job>> jobs(const JobPage& page) override { return read(&Reader::jobs, page); }
+  Result<std::optional<JobId>> job_of_nonce(const PublicKey& client,
+                                            const SubmitNonce& nonce) override {
+    return read(&Reader::job_of_nonce, client, nonce);
+  }
+  Result<History> history(const ledger::Account& account, const HistoryPage& page) override {
+    return read(&Reader::history_of_account, account, page);
+  }
+  Result<History> history(const JobId& job, const HistoryPage& page) override {
+    return read(&Reader::history_of_job, job, page);
+  }
+  Result<> audit() override { return read(&Reader::audit); }
+
+ private:
+  FileLock lock_;
+  std::mutex writer_mutex_;
+  Writer writer_;
+  std::mutex reader_mutex_;
+  Reader reader_;
+};
+
+Result<Connection> connect(const std::filesystem::path& path, const Options& options) {
+  WEFT_ASSIGN(Connection connection, Connection::open(path.string(), options.vfs));
+  // FULL syncs the log at every commit: in WAL mode NORMAL may lose the last ones at a power cut.
+  WEFT_OK(connection.execute(
+      std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = "
+                  "5000; PRAGMA cache_size = -65536;"
+                  "PRAGMA wal_autocheckpoint = 4000;"  // Pages: 16 MB of log, so that one that
+                                                       // changes often is copied seldom.
+                  "PRAGMA temp_store = MEMORY; PRAGMA synchronous = ") +
+      (options.synchronous ? "FULL" : "OFF")));
+  if (options.pages_max > 0)
+    WEFT_OK(connection.execute(weft::format("PRAGMA max_page_count = {}", options.pages_max)));
+  return connection;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open(const std::filesystem::path& path, const Options& options) {
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  if (error)
+    return fail(ErrorCode::permission_denied, "The folder of {} cannot be made: {}.", path.string(),
+                error.message());
+  WEFT_ASSIGN(FileLock lock, FileLock::take(path));
+  auto opened = [&]() -> Result<std::unique_ptr<Store>> {
+    WEFT_ASSIGN(Connection writing, connect(path, options));
+    WEFT_OK(migrate(writing));
+    WEFT_ASSIGN(Writer writer, Writer::create(std::move(writing)));
+    WEFT_ASSIGN(Connection reading, connect(path, options));
+    return std::make_unique<SqliteStore>(std::move(lock), std::move(writer),
+                                         Reader(std::move(reading)));
+  }();
+  if (!opened) return pass(std::move(opened), "while opening the database {}", path.string());
+  return opened;
+}
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,263 @@
+#include "worker/inference/chain_member.h"
+
+#include <utility>
+
+#include "common/base/format.h"
+#include "common/proof/fingerprint.h"
+
+namespace weft::worker {
+
+namespace wire = protocol::serving;
+
+namespace {
+
+constexpr Duration tell_delay =
+    std::chrono::milliseconds(5);  // Tokens that come within it travel together.
+// Tokens of a prompt that are read between two tokens of the others: what a GPU reads at a time,
+// and what a processor, whose calls are cut further, reads in some parts.
+constexpr std::uint32_t append_max = 512, append_max_exact = 128;
+
+wire::Answered failed(std::uint32_t request, std::uint32_t epoch, const Error& error) {
+  return {.request = request,
+          .epoch = epoch,
+          .reason = "failed",
+          .code = std::string(to_string(error.code)),
+          .message = error.message};
+}
+
+}  // namespace
+
+std::shared_ptr<ChainMember> ChainMember::create(ServingHost& host, wire::Link link,
+                                                 std::shared_ptr<Shard> shard, Lines lines) {
+  std::shared_ptr<ChainMember> out(
+      new ChainMember(host, std::move(link), std::move(shard), std::move(lines)));
+  out->begin();
+  return out;
+}
+
+ChainMember::ChainMember(ServingHost& host, wire::Link link, std::shared_ptr<Shard> shard,
+                         Lines lines)
+    : host_(host), link_(std::move(link)), shard_(std::move(shard)), lines_(std::move(lines)) {}
+
+// Lines hold no reference to this member that would keep it: they look whether it is there still.
+void ChainMember::begin() {
+  const auto members = static_cast<std::uint16_t>(link_.members.size());
+  const auto index = static_cast<std::uint16_t>(link_.index);
+  const auto hop = [weak = weak_from_this()](std::uint16_t to) {
+    return [weak, to](ByteVector message) {
+      if (const auto self = weak.lock(); self && !self->ended_)
+        self->lines_.send(to, std::move(message));
+    };
+  };
+  const llm::Wire values = link_.wire == "f16"  ? llm::Wire::f16
+                           : link_.wire == "i8" ? llm::Wire::i8
+                                                : llm::Wire::f32;
+  if (index > 0) {
+    stage_ = llm::ChainStage::create(
+        shard_->engine(), {.last = index + 1 == members, .wire = values},
+        {.onwards = hop(static_cast<std::uint16_t>(index + 1)), .to_first = hop(0)});
+    return;
+  }
+  llm::Engine* engine = shard_->engine().get();
+  if (members > 1) {
+    chain_ = std::make_unique<llm::ChainEngine>(*engine, llm::ChainEngine::Options{.wire = values},
+                                                hop(1));
+    engine = chain_.get();
+  }
+  generator_ = std::make_unique<llm::Generator>(
+      *engine, shard_->text()->tokenizer(),
+      llm::Generator::Options{
+          .append_max = link_.exact || members > 1 ? append_max_exact : append_max,
+          .exact_in_parts = link_.exact});
+}
+
+void ChainMember::broken(std::uint32_t member, std::string message) {
+  if (!ended_)
+    lines_.tell(wire::Broken{.chain = link_.chain,
+                             .epoch = link_.epoch,
+                             .member = member,
+                             .message = std::move(message)});
+}
+
+void ChainMember::receive(const wire::HopFrame& frame) {
+  if (ended_) return;
+  const auto self = shared_from_this();
+  auto message = joiner_.take(frame);
+  Result<> taken;
+  if (!message) {
+    taken = std::unexpected(message.error());
+  } else if (*message) {
+    if (stage_) {
+      taken = stage_->receive(**message);
+    } else if (chain_) {
+      taken = chain_->receive(**message);
+    } else {
+      taken = fail(ErrorCode::invalid_argument, "A worker that serves alone gets a hop.");
+    }
+  }
+  if (!taken) broken(frame.from, taken.error().message);
+}
+
+void ChainMember::ask(const wire::Ask& ask) {
+  const auto refuse = [&](const Error& error) {
+    lines_.tell(failed(ask.request, link_.epoch, error));
+  };
+  if (!generator_)
+    return refuse({ErrorCode::internal, "A member of a chain that is not its first is asked."});
+  if (requests_.contains(ask.request))
+    return refuse({ErrorCode::already_exists, "The request is being answered already."});
+  const tokenizer::Vocabulary& vocabulary = shard_->text()->tokenizer().vocabulary();
+  for (const auto* tokens : {&ask.prompt, &ask.answered}) {
+    for (const std::int32_t token : *tokens) {
+      if (!vocabulary.has(token))
+        return refuse({ErrorCode::invalid_argument,
+                       weft::format("{} is not a token of the model, which has {}.", token,
+                                    vocabulary.size())});
+    }
+  }
+  const std::uint32_t number = ask.request;
+  const auto prompt_tokens = static_cast<std::uint32_t>(ask.prompt.size());
+  // A worker that reads an answer again draws nothing.
+  auto constraint =
+      ask.audit ? Result<std::shared_ptr<grammar::Constraint>>(nullptr)
+                : shard_->text()->constraint(
+                      {.format = ask.format, .rule = ask.rule, .calls = ask.calls}, ask.prompt);
+  if (!constraint) return refuse(constraint.error());
+  llm::Request request{.prompt = ask.prompt,
+                       .answered = ask.answered,
+                       .tokens_max = ask.tokens_max,
+                       .stop = ask.stop,
+                       .top = ask.top,
+                       .constraint = std::move(*constraint)};
+  if (!ask.audit) {
+    for (const wire::Bias& one : ask.bias)
+      request.bias.push_back({.token = one.token, .bias = static_cast<float>(one.bias)});
+  }
+  request.sampling = {.temperature = static_cast<float>(ask.temperature),
+                      .top_k = ask.top_k,
+                      .top_p = static_cast<float>(ask.top_p),
+                      .min_p = static_cast<float>(ask.min_p),
+                      .repetition_penalty = static_cast<float>(ask.repetition_penalty),
+                      .presence_penalty = static_cast<float>(ask.presence_penalty),
+                      .frequency_penalty = static_cast<float>(ask.frequency_penalty),
+                      .seed = ask.seed};
+  // The member outlives its generator, which calls these.
+  request.wanted = [this, number] { return !ended_ && requests_.at(number).wanted; };
+  request.on_token = [this, number](const llm::GeneratedToken& token, std::string_view) {
+    on_token(number, token);
+  };
+  if (ask.prints)
+    request.on_hidden = [this, number](std::uint32_t tokens, std::span<const float> hidden) {
+      on_hidden(number, tokens, hidden);
+    };
+  requests_[number].told = static_cast<std::uint32_t>(ask.answered.size());
+  requests_[number].prompt_tokens = prompt_tokens;
+  const auto done = [this, number, prompt_tokens](Result<llm::Generation> generation) {
+    on_done(number, prompt_tokens, std::move(generation));
+  };
+  if (auto added = generator_->add(std::move(request), {}, done); !added) {
+    requests_.erase(number);
+    return refuse(added.error());
+  }
+  if (!running_) run();
+}
+
+void ChainMember::run() {
+  running_ = true;
+  // Keeps the member while its generator works.
+  start<Result<>>(generator_->run(), [self = shared_from_this()](const Result<>&) {
+    self->running_ = false;
+    self->check_ended();
+  });
+}
+
+void ChainMember::on_token(std::uint32_t number, const llm::GeneratedToken& token) {
+  if (ended_) return;
+  Request& request = requests_.at(number);
+  wire::Token out{.id = token.id, .logprob = token.logprob};
+  for (const llm::Drawn& drawn : token.top)
+    out.top.push_back({.id = drawn.token, .logprob = drawn.logprob});
+  request.tokens.push_back(std::move(out));
+  constexpr std::size_t together_max = 32;
+  if (request.tokens.size() >= together_max) return tell_tokens(number);
+  if (std::exchange(request.telling, true)) return;
+  host_.after(tell_delay, [weak = weak_from_this(), number] {
+    if (const auto self = weak.lock()) self->tell_tokens(number);
+  });
+}
+
+// What has no fingerprint (a model whose numbers are not finite) goes without one.
+void ChainMember::on_hidden(std::uint32_t number, std::uint32_t tokens,
+                            std::span<const float> hidden) {
+  if (ended_) return;
+  if (const auto bytes = proof::fingerprint(hidden))
+    requests_.at(number).prints.push_back({.at = tokens, .data = to_base64(*bytes)});
+}
+
+void ChainMember::tell_tokens(std::uint32_t number) {
+  const auto found = requests_.find(number);
+  if (ended_ || found == requests_.end()) return;
+  Request& request = found->second;
+  request.telling = false;
+  if (request.tokens.empty() && request.prints.empty()) return;
+  wire::Tokens tokens{.request = number,
+                      .epoch = link_.epoch,
+                      .first = request.told,
+                      .tokens = std::exchange(request.tokens, {}),
+                      .prompt_tokens = request.prompt_tokens,
+                      .prints = std::exchange(request.prints, {})};
+  request.told += static_cast<std::uint32_t>(tokens.tokens.size());
+  lines_.tell(std::move(tokens));
+}
+
+void ChainMember::on_done(std::uint32_t number, std::uint32_t prompt_tokens,
+                          Result<llm::Generation> generation) {
+  if (!ended_) {
+    tell_tokens(number);
+    // The coordinator forms the chain again after a lost member, and the request continues there.
+    const bool lost =
+        !generation && chain_ != nullptr && generation.error().code == ErrorCode::unavailable;
+    if (lost) {
+      broken(0, generation.error().message);
+    } else if (!generation) {
+      lines_.tell(failed(number, link_.epoch, generation.error()));
+    } else {
+      lines_.tell(wire::Answered{.request = number,
+                                 .epoch = link_.epoch,
+                                 .reason = std::string(to_string(generation->stop)),
+                                 .prompt_tokens = prompt_tokens,
+                                 .reused_tokens = generation->reused_tokens,
+                                 .prefill_s = generation->prefill_s,
+                                 .decode_s = generation->decode_s});
+    }
+  }
+  requests_.erase(number);
+}
+
+void ChainMember::drop(std::uint32_t request) {
+  if (const auto found = requests_.find(request); found != requests_.end())
+    found->second.wanted = false;
+}
+
+void ChainMember::end(std::function<void()> done) {
+  const auto self = shared_from_this();
+  ended_ = true;
+  on_end_ = std::move(done);
+  if (chain_) chain_->lose({ErrorCode::unavailable, "The chain has ended."});
+  if (stage_) {
+    return stage_->stop([self] {
+      self->stage_.reset();
+      self->check_ended();
+    });
+  }
+  check_ended();
+}
+
+void ChainMember::check_ended() {
+  if (!ended_ || running_ || stage_) return;
+  generator_.reset();
+  chain_.reset();
+  if (const auto done = std::exchange(on_end_, nullptr)) done();
+}
+
+}  // namespace weft::worker

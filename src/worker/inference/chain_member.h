@@ -1,0 +1,85 @@
+// This worker's place in one chain, for one epoch of it. The first member generates: it takes
+// requests, draws many together, and tells of tokens a few at a time; where it is not alone the
+// others are stages behind it.
+//
+// Threading: the host's thread. Lifetime: end() lets what is under way come to its end; it is
+// silent from then on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/protocol/serving.h"
+#include "engine/llm/chain/chain_engine.h"
+#include "engine/llm/chain/chain_stage.h"
+#include "engine/llm/generator.h"
+#include "worker/inference/hops.h"
+#include "worker/inference/serving_host.h"
+#include "worker/inference/shard.h"
+
+namespace weft::worker {
+
+class ChainMember : public std::enable_shared_from_this<ChainMember> {
+ public:
+  struct Lines {
+    std::function<void(std::uint16_t to, ByteVector message)> send;  // To another member.
+    std::function<void(const protocol::serving::ServingWorkerMessage& message)>
+        tell;  // The coordinator.
+  };
+  [[nodiscard]] static std::shared_ptr<ChainMember> create(ServingHost& host,
+                                                           protocol::serving::Link link,
+                                                           std::shared_ptr<Shard> shard,
+                                                           Lines lines);
+
+  [[nodiscard]] const protocol::serving::Link& link() const { return link_; }
+  [[nodiscard]] bool is_first() const { return link_.index == 0; }
+  [[nodiscard]] std::size_t running() const { return requests_.size(); }
+
+  // A frame of another member. What does not fit is told as Broken.
+  void receive(const protocol::serving::HopFrame& frame);
+  void ask(const protocol::serving::Ask& ask);
+  void drop(std::uint32_t request);
+  // `done` is called when the shard's engine is free again; perhaps at once.
+  void end(std::function<void()> done);
+
+ private:
+  struct Request {
+    bool wanted = true;
+    std::uint32_t told = 0;  // Tokens of the answer that were told of, here or by another chain.
+    std::vector<protocol::serving::Token> tokens;
+    std::vector<protocol::serving::Print> prints;
+    std::uint32_t prompt_tokens = 0;
+    bool telling = false;  // Soon.
+  };
+
+  ChainMember(ServingHost& host, protocol::serving::Link link, std::shared_ptr<Shard> shard,
+              Lines lines);
+  void begin();
+  void run();
+  void check_ended();
+  void on_token(std::uint32_t number, const llm::GeneratedToken& token);
+  void on_hidden(std::uint32_t number, std::uint32_t tokens, std::span<const float> hidden);
+  void tell_tokens(std::uint32_t number);
+  void on_done(std::uint32_t number, std::uint32_t prompt_tokens,
+               Result<llm::Generation> generation);
+  void broken(std::uint32_t member, std::string message);
+
+  ServingHost& host_;
+  const protocol::serving::Link link_;
+  const std::shared_ptr<Shard> shard_;
+  const Lines lines_;
+  HopJoiner joiner_;
+  std::unique_ptr<llm::ChainEngine> chain_;  // Where the first is not alone.
+  std::unique_ptr<llm::Generator> generator_;
+  std::shared_ptr<llm::ChainStage> stage_;
+  std::map<std::uint32_t, Request> requests_;
+  bool running_ = false;
+  bool ended_ = false;
+  std::function<void()> on_end_;
+};
+
+}  // namespace weft::worker

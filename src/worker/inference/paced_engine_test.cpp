@@ -1,0 +1,102 @@
+// A share of the time is kept between the calls of an engine, and nothing is drawn ahead of it.
+#include "worker/inference/paced_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace weft::worker {
+namespace {
+
+constexpr Duration work_time = std::chrono::milliseconds(2);
+
+// Works for a moment at every draw and notes how far ahead it may go.
+class WorkingEngine final : public llm::Engine {
+ public:
+  explicit WorkingEngine(std::vector<std::uint32_t>& ahead) : ahead_(ahead) {}
+  const llm::Config& config() const override { return config_; }
+  const llm::EngineOptions& options() const override { return options_; }
+  std::string device() const override { return "test"; }
+  llm::EngineCounters counters() const override { return {}; }
+  Result<llm::SequenceId> open() override { return llm::SequenceId{}; }
+  void close(llm::SequenceId) override {}
+  std::uint32_t length(llm::SequenceId) const override { return 0; }
+  std::uint32_t rewind(llm::SequenceId, std::uint32_t length) override { return length; }
+  Async<Result<>> append(llm::SequenceId, std::vector<llm::Token>) override {
+    co_return Result<>();
+  }
+  Async<Result<std::vector<float>>> logits(llm::SequenceId) override {
+    co_return std::vector<float>();
+  }
+  Async<Result<std::vector<llm::Drawn>>> draw(std::vector<llm::SequenceId>,
+                                              std::uint32_t more) override {
+    ahead_.push_back(more);
+    std::this_thread::sleep_for(work_time);
+    co_return std::vector<llm::Drawn>();
+  }
+  void set_sampling(llm::SequenceId, const llm::Sampling&) override {}
+  Async<Result<std::vector<float>>> forward(llm::SequenceId, std::vector<float>) override {
+    co_return std::vector<float>();
+  }
+  Async<Result<std::vector<float>>> forward_tokens(llm::SequenceId,
+                                                   std::vector<llm::Token>) override {
+    co_return std::vector<float>();
+  }
+
+ private:
+  std::vector<std::uint32_t>& ahead_;
+  llm::Config config_;
+  llm::EngineOptions options_;
+};
+
+struct Paced {
+  double share = 1;
+  std::vector<Duration> rests;
+  std::vector<std::uint32_t> ahead;
+  std::unique_ptr<llm::Engine> engine =
+      make_paced(std::make_unique<WorkingEngine>(ahead),
+                 {.share = [this] { return share; },
+                  .rest = [this](Duration time) { return note(this, time); }});
+
+  static Async<> note(Paced* self, Duration time) {
+    self->rests.push_back(time);
+    co_return;
+  }
+  static Async<> draws(Paced* self, int count) {
+    for (int i = 0; i < count; ++i) (void)co_await self->engine->draw({}, 7);
+  }
+  void draw(int count) { start(draws(this, count)); }
+};
+
+TEST(PacedEngine, RestsBetweenCallsByItsShare) {
+  Paced paced;
+  paced.share = 0.25;
+
+  paced.draw(3);
+
+  ASSERT_EQ(paced.rests.size(), 2u);  // The last answer does not wait for a rest.
+  for (const Duration rest : paced.rests) EXPECT_GE(rest, 3 * work_time);
+}
+
+TEST(PacedEngine, DrawsAheadOnlyWithTheWholeTime) {
+  Paced paced;
+
+  paced.draw(1);
+  paced.share = 0.5;
+  paced.draw(1);
+
+  EXPECT_EQ(paced.ahead, (std::vector<std::uint32_t>{7, 0}));
+}
+
+TEST(PacedEngine, NeverRestsWithTheWholeTime) {
+  Paced paced;
+
+  paced.draw(5);
+
+  EXPECT_TRUE(paced.rests.empty());
+}
+
+}  // namespace
+}  // namespace weft::worker

@@ -1,0 +1,48 @@
+// Layers of a model on this worker's device, with what the file says of texts where the first layer
+// is among them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/protocol/serving.h"
+#include "engine/chat/model_text.h"
+#include "engine/gguf/file.h"
+#include "engine/llm/engine.h"
+#include "worker/inference/meter.h"
+#include "worker/inference/serving_host.h"
+
+namespace weft::worker {
+
+class Shard {
+ public:
+  // Fetches what is missing and puts it on the device. One sentence for whatever is wrong with the
+  // file or does not fit.
+  [[nodiscard]] static Async<Result<std::shared_ptr<Shard>>> load(ServingHost& host,
+                                                                  protocol::serving::Load order,
+                                                                  std::string token);
+  Shard(const Shard&) = delete;
+
+  // Whether it is what `order` asks for.
+  [[nodiscard]] bool serves(const protocol::serving::Load& order) const;
+
+  [[nodiscard]] const std::shared_ptr<llm::Engine>& engine() const { return engine_; }
+  // Where the first layer is among them; else null.
+  [[nodiscard]] chat::ModelText* text() const { return text_.get(); }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
+  [[nodiscard]] Meter& meter() const { return *meter_; }
+
+ private:
+  Shard() = default;
+
+  protocol::serving::Load order_;
+  std::unique_ptr<gguf::Source> source_;
+  gguf::File file_;
+  llm::Model model_;
+  std::unique_ptr<chat::ModelText> text_;
+  const std::shared_ptr<Meter> meter_ = std::make_shared<Meter>();
+  std::shared_ptr<llm::Engine> engine_;
+  std::uint64_t memory_bytes_ = 0;
+};
+
+}  // namespace weft::worker

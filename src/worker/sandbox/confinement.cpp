@@ -1,0 +1,157 @@
+#include "worker/sandbox/confinement.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <grp.h>
+#include <sched.h>
+#include <sstream>
+#include <unistd.h>
+
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "worker/sandbox/landlock_rules.h"
+#include "worker/sandbox/seccomp_filter.h"
+
+namespace weft::worker {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr uid_t nobody = 65534;
+
+using Need = MissingPart::Need;
+
+class Notes {
+ public:
+  void add(std::string what, Need need = Need::wanted) {
+    missing_.push_back({.need = need, .what = std::move(what)});
+  }
+  void add_errno(const char* what, Need need = Need::wanted) {
+    add(std::string(what) + " (" + std::strerror(errno) + ")", need);
+  }
+  [[nodiscard]] std::vector<MissingPart> take() { return std::move(missing_); }
+
+ private:
+  std::vector<MissingPart> missing_;
+};
+
+void limit_resources(std::uint64_t data_bytes_max, Notes& notes) {
+  const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+  if (::setrlimit(RLIMIT_CORE, &none) != 0) notes.add_errno("no bound on core files");
+  if (data_bytes_max == 0) return;
+  // Not RLIMIT_AS: drivers reserve large ranges of addresses that they never fill.
+  const rlimit data{.rlim_cur = data_bytes_max, .rlim_max = data_bytes_max};
+  if (::setrlimit(RLIMIT_DATA, &data) != 0) notes.add_errno("no bound on memory");
+}
+
+// An empty network, and no System V objects of others. Without the right to it, inside a user
+// namespace of its own, in which every process has that right.
+void leave_namespaces(Notes& notes) {
+  constexpr int own = CLONE_NEWNET | CLONE_NEWIPC;
+  if (::unshare(own) == 0 || ::unshare(CLONE_NEWUSER | own) == 0) return;
+  notes.add_errno("no network and IPC namespaces of its own; the system call filter refuses both");
+}
+
+// The groups that own the render nodes, if this system has them.
+std::vector<gid_t> device_groups() {
+  std::vector<gid_t> groups;
+  for (const char* name : {"render", "video"}) {
+    if (const group* entry = ::getgrnam(name)) groups.push_back(entry->gr_gid);
+  }
+  return groups;
+}
+
+void drop_identity(const std::vector<gid_t>& groups, Notes& notes) {
+  if (::geteuid() == 0) {
+    if (::setgroups(groups.size(), groups.data()) != 0 ||
+        ::setresgid(nobody, nobody, nobody) != 0 || ::setresuid(nobody, nobody, nobody) != 0) {
+      notes.add_errno("it keeps the identity of root", Need::required);
+    }
+  }
+  // Inside a new user namespace a process has every right over it.
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, 2> none{};
+  if (::syscall(SYS_capset, &header, none.data()) != 0)
+    notes.add_errno("it keeps its capabilities", Need::required);
+}
+
+void add_list(std::vector<fs::path>& paths, const char* variable, bool folders_of) {
+  const char* list = std::getenv(variable);
+  if (list == nullptr) return;
+  std::istringstream in(list);
+  for (std::string entry; std::getline(in, entry, ':');) {
+    if (entry.empty() || entry.front() != '/') continue;
+    paths.push_back(folders_of ? fs::path(entry).parent_path() : fs::path(entry));
+  }
+}
+
+LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
+  LandlockRules rules;
+  // Libraries and the drivers' data; of /etc only what the loaders of libraries and drivers read.
+  rules.readable = {"/usr", "/lib", "/lib64", "/lib32", "/opt/amdgpu", "/etc/ld.so.cache",
+                    "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/vulkan",
+                    "/etc/glvnd", "/etc/drirc", "/etc/nvidia", "/etc/localtime",
+                    "/etc/nsswitch.conf", "/run/opengl-driver", "/nix/store",
+                    // What the machine is: processors, memory, devices. Of processes only itself
+                    // (opened now, so this one).
+                    "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/devices",
+                    "/proc/modules", "/proc/filesystems", "/proc/driver/nvidia",
+                    "/proc/sys/kernel/osrelease", "/proc/sys/vm", "/sys/devices", "/sys/class/drm",
+                    "/sys/bus/pci", "/sys/dev/char", "/sys/module", "/sys/kernel/mm"};
+  rules.readable.insert(rules.readable.end(), more.begin(), more.end());
+  for (const char* variable : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"})
+    add_list(rules.readable, variable, true);
+  add_list(rules.readable, "LD_LIBRARY_PATH", false);
+  rules.listable = {"/dev/dri"};
+  rules.writable = {"/dev/null",    "/dev/zero",      "/dev/full", "/dev/random",
+                    "/dev/urandom", "/dev/kfd",       "/dev/dxg",  "/dev/dma_heap",
+                    "/dev/udmabuf", "/proc/self/task"};  // Drivers name their threads there.
+  const auto add_devices = [&](const char* folder, std::string_view beginning) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      if (entry.path().filename().string().starts_with(beginning))
+        rules.writable.push_back(entry.path());
+    }
+  };
+  add_devices("/dev", "nvidia");
+  add_devices("/dev/dri", "renderD");  // Not card0 and so on, which own the screen.
+  return rules;
+}
+
+}  // namespace
+
+std::vector<MissingPart> confine(const ConfinementOptions& options) {
+  Notes notes;
+  const std::vector<gid_t> groups = device_groups();  // Reads /etc/group, so before Landlock.
+  limit_resources(options.data_bytes_max, notes);
+  if (options.leave_namespaces) leave_namespaces(notes);
+  if (options.drop_identity) {
+    drop_identity(groups, notes);
+  } else {
+    notes.add("it keeps its identity: that was asked for", Need::required);
+  }
+  // A change of identity forgets it.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) notes.add_errno("it outlives its parent");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    notes.add_errno("it may gain privileges", Need::required);
+    return notes.take();  // The rest needs it.
+  }
+  const auto turned_off = fail(ErrorCode::unavailable, "that was asked for");
+  const Result<> files = options.restrict_files
+                             ? apply_landlock(rules_for_drivers(options.readable))
+                             : Result<>(turned_off);
+  if (!files) notes.add("it may open other files: " + files.error().message);
+  const Result<> calls =
+      options.filter_system_calls
+          ? apply_seccomp(options.report_refused ? Refused::reported : Refused::quietly)
+          : Result<>(turned_off);
+  if (!calls) notes.add("it may make every system call: " + calls.error().message, Need::required);
+  return notes.take();
+}
+
+}  // namespace weft::worker

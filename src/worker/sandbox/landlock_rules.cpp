@@ -1,0 +1,92 @@
+#include "worker/sandbox/landlock_rules.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <linux/landlock.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+namespace weft::worker {
+namespace {
+
+// The system's headers may be older than its kernel, so what they may lack is written down here.
+// From the kernel's include/uapi/linux/landlock.h.
+struct RulesetAttributes {
+  std::uint64_t handled_access_fs = 0;   // Version 1.
+  std::uint64_t handled_access_net = 0;  // Version 4.
+  std::uint64_t scoped = 0;              // Version 6.
+};
+constexpr std::uint64_t refer = 1U << 13;
+constexpr std::uint64_t truncate = 1U << 14;
+constexpr std::uint64_t bind_and_connect_tcp = 3;
+constexpr std::uint64_t scope_abstract_sockets_and_signals = 3;
+
+// By the version of the interface; newer kernels know more rights, and a right that is not handled
+// is not denied.
+std::uint64_t file_rights(long abi) {
+  std::uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1;  // All of version 1: bits 0 to 12.
+  if (abi >= 2) rights |= refer;
+  if (abi >= 3) rights |= truncate;
+  // Version 5 adds IOCTL_DEV, which drivers use on their devices all the time: not handled, the
+  // devices are listed anyway.
+  return rights;
+}
+
+Result<> add_rule(int ruleset, const std::filesystem::path& path, std::uint64_t rights) {
+  const int file = ::open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (file < 0) return {};  // Not there: nothing to allow.
+  struct stat status{};
+  constexpr std::uint64_t for_files =
+      LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE;
+  if (::fstat(file, &status) == 0 && !S_ISDIR(status.st_mode)) rights &= for_files;
+  const landlock_path_beneath_attr rule{.allowed_access = rights, .parent_fd = file};
+  const long added =
+      ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+  const int error = errno;
+  ::close(file);
+  if (added != 0)
+    return fail(ErrorCode::internal, "Landlock takes no rule for {}: {}.", path.string(),
+                std::strerror(error));
+  return {};
+}
+
+}  // namespace
+
+Result<> apply_landlock(const LandlockRules& rules) {
+  const long abi =
+      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (abi < 1)
+    return fail(ErrorCode::unsupported, "this kernel offers no Landlock ({})",
+                std::strerror(errno));
+  RulesetAttributes attributes{.handled_access_fs = file_rights(abi)};
+  if (abi >= 4) attributes.handled_access_net = bind_and_connect_tcp;
+  if (abi >= 6) attributes.scoped = scope_abstract_sockets_and_signals;
+  // Older kernels take a shorter struct, whose end they have never heard of.
+  const std::size_t size = abi >= 6   ? sizeof attributes
+                           : abi >= 4 ? offsetof(RulesetAttributes, scoped)
+                                      : offsetof(RulesetAttributes, handled_access_net);
+  const auto ruleset =
+      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0));
+  if (ruleset < 0)
+    return fail(ErrorCode::unsupported, "Landlock refuses its rules ({})", std::strerror(errno));
+  constexpr std::uint64_t read = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+  Result<> status;
+  for (const auto& path : rules.readable) {
+    if (status) status = add_rule(ruleset, path, read);
+  }
+  for (const auto& path : rules.listable) {
+    if (status) status = add_rule(ruleset, path, LANDLOCK_ACCESS_FS_READ_DIR);
+  }
+  for (const auto& path : rules.writable) {
+    if (status) status = add_rule(ruleset, path, read | LANDLOCK_ACCESS_FS_WRITE_FILE);
+  }
+  if (status && ::syscall(SYS_landlock_restrict_self, ruleset, 0) != 0)
+    status = fail(ErrorCode::unsupported, "Landlock is refused ({})", std::strerror(errno));
+  ::close(ruleset);
+  return status;
+}
+
+}  // namespace weft::worker

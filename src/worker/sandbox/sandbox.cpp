@@ -1,0 +1,309 @@
+#include "worker/sandbox/sandbox.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "common/base/format.h"
+#include "common/protocol/codec.h"
+
+namespace weft::worker {
+namespace {
+
+constexpr int child_socket = 3;
+constexpr std::size_t said_bytes_max = 2048;
+constexpr std::uint64_t small_reply_bytes_max = std::uint64_t{64} << 10;
+
+// From the parent's environment only what leads to a driver. Drivers' caches on disk are off: one
+// client's compiled shaders would reach the next client's child.
+std::vector<std::string> environment() {
+  std::vector<std::string> variables = {"MESA_SHADER_CACHE_DISABLE=true",
+                                        "__GL_SHADER_DISK_CACHE=0", "HOME=/nonexistent",
+                                        "LC_ALL=C.UTF-8"};
+  for (const char* name :
+       {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_LOADER_DRIVERS_SELECT", "LD_LIBRARY_PATH",
+        "LP_NUM_THREADS", "NVIDIA_VISIBLE_DEVICES", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
+  }
+  return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (std::string& text : texts) list.push_back(text.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+std::string describe_end(int status) {
+  if (WIFSIGNALED(status))
+    return weft::format("was ended by signal {} ({})", WTERMSIG(status),
+                        ::strsignal(WTERMSIG(status)));
+  return weft::format("ended by itself with code {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sandbox>> Sandbox::start(const Options& options) {
+  std::array<int, 2> sockets{};
+  std::array<int, 2> errors{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0)
+    return fail(ErrorCode::internal, "Cannot make a socket pair: {}.", std::strerror(errno));
+  if (::pipe2(errors.data(), O_CLOEXEC) != 0) {
+    const int error = errno;
+    for (const int descriptor : sockets) ::close(descriptor);
+    return fail(ErrorCode::internal, "Cannot make a pipe: {}.", std::strerror(error));
+  }
+  ::fcntl(errors[0], F_SETFL, O_NONBLOCK);
+
+  std::vector<std::string> arguments = {"weft"};  // What the list of processes shows.
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  arguments.insert(arguments.end(),
+                   {std::to_string(child_socket), std::to_string(options.memory_bytes),
+                    std::to_string(::getpid())});
+  if (options.adapter) arguments.push_back(std::to_string(*options.adapter));
+  if (options.texts) arguments.emplace_back("texts");
+  std::vector<std::string> variables = environment();
+
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, errors[1], STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, sockets[1], child_socket);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigset_t all;
+  ::sigemptyset(&none);
+  ::sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, options.program.c_str(), &actions, &attributes,
+                                  pointers(arguments).data(), pointers(variables).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  ::close(sockets[1]);
+  ::close(errors[1]);
+  if (error != 0) {
+    ::close(sockets[0]);
+    ::close(errors[0]);
+    return fail(ErrorCode::internal, "Cannot start the sandbox {}: {}.", options.program.string(),
+                std::strerror(error));
+  }
+  return std::unique_ptr<Sandbox>(new Sandbox(options, pid, sockets[0], errors[0]));
+}
+
+Sandbox::Sandbox(const Options& options, pid_t pid, int socket, int errors)
+    : options_(options), pid_(pid), socket_(socket), errors_(errors) {}
+
+Sandbox::~Sandbox() {
+  if (alive_) static_cast<void>(bury({}));
+  ::close(socket_);
+  ::close(errors_);
+}
+
+void Sandbox::kill() {
+  process_.with([&](Process& process) {
+    if (process.reaped) return;  // The number may belong to another process by now.
+    process.killed_by_us = true;
+    ::kill(pid_, SIGKILL);
+  });
+}
+
+void Sandbox::read_errors() {
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t count = ::read(errors_, buffer.data(), buffer.size());
+    if (count <= 0) return;
+    said_.append(buffer.data(), static_cast<std::size_t>(count));
+    if (said_.size() > said_bytes_max) said_.erase(0, said_.size() - said_bytes_max);
+  }
+}
+
+std::string Sandbox::last_words() {
+  read_errors();
+  const std::size_t end = said_.find_last_not_of(" \n\r\t");
+  if (end == std::string::npos) return "";
+  std::string_view text = std::string_view(said_).substr(0, end + 1);
+  // The last three lines.
+  std::size_t begin = text.size();
+  for (int lines = 0; lines < 3 && begin != std::string_view::npos && begin > 0; ++lines)
+    begin = text.rfind('\n', begin - 1);
+  if (begin != std::string_view::npos) text.remove_prefix(begin + 1);
+  return weft::format(" It said last: {}", text);
+}
+
+bool Sandbox::reap(Reap how, int& status) {
+  // The wait leaves it in the table, so that the lock is held only while its number is given up.
+  siginfo_t ignored;
+  while (how == Reap::wait &&
+         ::waitid(P_PID, static_cast<id_t>(pid_), &ignored, WEXITED | WNOWAIT) != 0 &&
+         errno == EINTR) {
+  }
+  return process_.with([&](Process& process) {
+    process.reaped = process.reaped || ::waitpid(pid_, &status, WNOHANG) == pid_;
+    return process.reaped;
+  });
+}
+
+Error Sandbox::bury(Error error) {
+  alive_ = false;
+  // A child that has ended by itself left its own reason; one that still runs is ended here.
+  int status = 0;
+  const bool killed_before =
+      process_.with([](const Process& process) { return process.killed_by_us; });
+  bool ended = reap(Reap::look, status);
+  // Its socket closes a moment before its end can be seen.
+  for (int i = 0; !ended && error.code == ErrorCode::unavailable && i < 200; ++i) {
+    ::usleep(1000);
+    ended = reap(Reap::look, status);
+  }
+  if (!ended) {
+    ::kill(pid_, SIGKILL);
+    reap(Reap::wait, status);
+  }
+  if (killed_before) return {ErrorCode::cancelled, "The task was cancelled."};
+  if (ended && error.code != ErrorCode::deadline_exceeded) {
+    return {ErrorCode::internal,
+            weft::format("The sandboxed process {}.{}", describe_end(status), last_words())};
+  }
+  return error;
+}
+
+Result<ByteVector> Sandbox::ask(FrameKind kind, ByteSpan payload, Duration wall_max,
+                                std::uint64_t reply_bytes_max) {
+  if (!ready_) {
+    if (auto ready = wait_ready(); !ready) return pass(std::move(ready));
+  }
+  if (!alive_) return fail(ErrorCode::unavailable, "The sandbox has ended.");
+  const Instant deadline = now() + wall_max;
+  const auto listen = [this] { read_errors(); };
+  auto written = write_frame(socket_, kind, payload, deadline, listen);
+  auto reply = written ? read_frame(socket_, reply_bytes_max, deadline, listen)
+                       : Result<Frame>(pass(std::move(written)));
+  if (!reply) {
+    if (reply.error().code == ErrorCode::deadline_exceeded) {
+      reply.error().message =
+          weft::format("It took longer than {} ms and was ended.",
+                       std::chrono::duration_cast<std::chrono::milliseconds>(wall_max).count());
+    }
+    return std::unexpected(bury(std::move(reply.error())));
+  }
+  if (reply->kind == FrameKind::failed) {
+    Error error = unpack_error(reply->payload);
+    if (error.code == ErrorCode::device_lost)
+      static_cast<void>(bury(error));  // It ends by itself after saying so.
+    return std::unexpected(std::move(error));
+  }
+  if (reply->kind != FrameKind::done)
+    return std::unexpected(
+        bury({ErrorCode::internal, "The sandbox answers with a frame of an unknown kind."}));
+  return std::move(reply->payload);
+}
+
+Result<std::vector<std::string>> Sandbox::wait_ready() {
+  if (ready_) return missing_;
+  if (!alive_) return fail(ErrorCode::unavailable, "The sandbox has ended.");
+  auto frame = read_frame(socket_, small_reply_bytes_max, now() + options_.start_max,
+                          [this] { read_errors(); });
+  if (!frame) return std::unexpected(bury(std::move(frame.error())));
+  if (frame->kind == FrameKind::failed) {
+    Error error = unpack_error(frame->payload);
+    static_cast<void>(bury(error));
+    return std::unexpected(std::move(error));
+  }
+  Unpacker in(frame->payload);
+  const auto count = in.number();
+  for (std::uint64_t i = 0; count && i < *count; ++i) {
+    const auto required = in.number();
+    auto note = in.text();
+    if (!required || !note)
+      return std::unexpected(
+          bury({ErrorCode::internal, "The sandbox's first frame is not whole."}));
+    if (*required != 0 && !options_.unsafe) {
+      Error refused{ErrorCode::permission_denied,
+                    weft::format("This machine cannot confine strangers' work: {}. "
+                                 "--unsafe-sandbox runs it without that protection.",
+                                 *note)};
+      static_cast<void>(bury({}));
+      return std::unexpected(std::move(refused));
+    }
+    missing_.push_back(std::move(*note));
+  }
+  ready_ = true;
+  return missing_;
+}
+
+Result<protocol::Capabilities> Sandbox::describe() {
+  WEFT_ASSIGN(const ByteVector text,
+              ask(FrameKind::describe, {}, options_.start_max, small_reply_bytes_max));
+  return protocol::decode_capabilities(as_text(text));
+}
+
+Result<std::uint64_t> Sandbox::load(const std::shared_ptr<const exec::Job>& job) {
+  const auto known = std::ranges::find(
+      loaded_, job, &std::pair<std::uint64_t, std::shared_ptr<const exec::Job>>::second);
+  if (known != loaded_.end()) return known->first;
+  const std::uint64_t id = next_id_++;
+  const ByteVector payload = Packer().number(id).bytes(pack_job(*job)).take();
+  auto loaded = ask(FrameKind::load, payload, options_.load_max, small_reply_bytes_max);
+  if (!loaded && loaded.error().code == ErrorCode::deadline_exceeded)
+    loaded.error().message = "Compiling the shader: " + loaded.error().message;
+  loaded_.emplace_back(id, job);
+  if (loaded_.size() > loaded_jobs_max) loaded_.pop_front();
+  if (!loaded) {
+    // It is kept there all the same, so that the count stays right; here it is unknown, so that it
+    // is refused again.
+    loaded_.back().second = nullptr;
+    return pass(std::move(loaded));
+  }
+  return id;
+}
+
+Result<exec::Output> Sandbox::run(const TaskRun& task) {
+  WEFT_ASSIGN(const std::uint64_t id, load(task.job));
+  const manifest::Range range = task.options.range;
+  Packer packer;
+  packer.number(id)
+      .number(range.first)
+      .number(range.count)
+      .number(task.options.piece_workgroups_max);
+  packer.number(task.options.step_first)
+      .number(task.options.step_count)
+      .number(task.options.bytes_max);
+  packer.number(task.options.state == nullptr ? 0 : task.options.state->size());
+  for (std::size_t i = 0; task.options.state != nullptr && i < task.options.state->size(); ++i)
+    packer.bytes((*task.options.state)[i]);
+  const ByteVector payload = packer.take();
+  WEFT_ASSIGN(const ByteVector reply, ask(FrameKind::run, payload, task.wall_max,
+                                          options_.memory_bytes + small_reply_bytes_max));
+  auto output = unpack_output(reply);
+  if (!output) return std::unexpected(bury(std::move(output.error())));
+  return output;
+}
+
+Result<> Sandbox::check(const exec::Job& job) {
+  exec::Job bare{.manifest = job.manifest, .shader = job.shader, .data = {}};
+  auto reply = ask(FrameKind::check, pack_job(bare), options_.load_max, small_reply_bytes_max);
+  if (!reply) return pass(std::move(reply));
+  return {};
+}
+
+Result<ByteVector> Sandbox::ask_text(FrameKind kind, ByteSpan payload, Duration wall_max,
+                                     std::uint64_t reply_bytes_max) {
+  return ask(kind, payload, wall_max, reply_bytes_max);
+}
+
+}  // namespace weft::worker

@@ -1,0 +1,248 @@
+#include "worker/sandbox/sandbox_child.h"
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <unistd.h>
+
+#include <sys/prctl.h>
+
+#include "common/base/log.h"
+#include "common/protocol/codec.h"
+#include "engine/gpu/native/instance.h"
+#include "engine/gpu/report.h"
+#include "worker/sandbox/confinement.h"
+#include "worker/sandbox/sandbox_wire.h"
+#include "worker/sandbox/text_service.h"
+#include "worker/tasks/capabilities.h"
+
+namespace weft::worker {
+namespace {
+
+constexpr std::uint64_t request_bytes_max = std::uint64_t{4}
+                                            << 30;  // The parent is trusted; this bounds a bug.
+// What a driver and its compiler take besides the task's own bytes; a software GPU keeps its
+// buffers there too.
+constexpr std::uint64_t driver_bytes = std::uint64_t{768} << 20;
+
+// The address sanitizer maps terabytes of shadow, which count as data.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool memory_is_bounded = false;
+#else
+constexpr bool memory_is_bounded = true;
+#endif
+
+struct Arguments {
+  int socket = -1;
+  std::uint64_t memory_bytes = 0;
+  pid_t parent = 0;
+  std::optional<std::size_t> adapter;  // The best one without.
+  bool texts = false;                  // No device: a model's texts.
+};
+
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc() && end == text.data() + text.size();
+}
+
+bool read_arguments(std::span<char* const> given, Arguments& arguments) {
+  if (given.size() == 4) {
+    arguments.texts = std::string_view(given[3]) == "texts";
+    if (!arguments.texts && !read_number(given[3], arguments.adapter.emplace())) return false;
+  }
+  return (given.size() == 3 || given.size() == 4) && read_number(given[0], arguments.socket) &&
+         read_number(given[1], arguments.memory_bytes) && read_number(given[2], arguments.parent);
+}
+
+bool send_frame(int socket, FrameKind kind, ByteSpan payload) {
+  return write_frame(socket, kind, payload, Instant::max(), [] {}).has_value();
+}
+
+// Answers what the parent asks until it is gone, or until `lives` is false.
+template <class Answer, class Lives>
+void serve_parent(int socket, Answer answer, Lives lives) {
+  for (;;) {
+    const auto request = read_frame(socket, request_bytes_max, Instant::max(), [] {});
+    if (!request) return;
+    const Result<ByteVector> reply = answer(*request);
+    const bool sent = reply ? send_frame(socket, FrameKind::done, *reply)
+                            : send_frame(socket, FrameKind::failed, pack_error(reply.error()));
+    if (!sent || !lives()) return;
+  }
+}
+
+class Child {
+ public:
+  Child(int socket, exec::Bounds bounds) : socket_(socket), bounds_(bounds) {}
+
+  Result<> open_device(std::optional<std::size_t> adapter) {
+    instance_ = gpu::native::create_instance();
+    WEFT_ASSIGN(device_,
+                gpu::run<Result<std::unique_ptr<gpu::Device>>>(
+                    *instance_, instance_->create_device({.label = "weft sandbox"}, adapter)));
+    executor_ = exec::create_gpu_executor(*device_, bounds_);
+    return {};
+  }
+
+  // Until the parent is gone or the device is lost; both end this process.
+  void serve() {
+    serve_parent(
+        socket_, [this](const Frame& request) { return answer(request); },
+        [this] { return !device_->lost(); });
+  }
+
+ private:
+  Result<ByteVector> answer(const Frame& request) {
+    switch (request.kind) {
+      case FrameKind::describe:
+        return describe();
+      case FrameKind::load:
+        return load(request.payload);
+      case FrameKind::run:
+        return run(request.payload);
+      case FrameKind::check:
+        return check_job(request.payload);
+      default:
+        return fail(ErrorCode::internal, "The sandbox does not know the request {}.",
+                    static_cast<std::uint32_t>(request.kind));
+    }
+  }
+
+  Result<ByteVector> describe() {
+    WEFT_ASSIGN(const gpu::Report report,
+                gpu::run<Result<gpu::Report>>(*instance_, gpu::measure(*device_)));
+    protocol::Capabilities capabilities = capabilities_of(*device_, bounds_.bytes_max);
+    capabilities.copy_gb_per_s = report.copy_bytes_per_second * 1e-9;
+    capabilities.f32_gflop_per_s = report.f32_operations_per_second * 1e-9;
+    const std::string text = protocol::encode(capabilities);
+    const ByteSpan bytes = as_bytes(text);
+    return ByteVector(bytes.begin(), bytes.end());
+  }
+
+  Result<> prepare(const std::shared_ptr<const exec::Job>& job) {
+    return gpu::run<Result<>>(*instance_, executor_->prepare(job));
+  }
+
+  Result<ByteVector> load(ByteSpan payload) {
+    Unpacker in(payload);
+    WEFT_ASSIGN(const std::uint64_t id, in.number());
+    WEFT_ASSIGN(const ByteSpan packed, in.bytes());
+    WEFT_ASSIGN(exec::Job job, unpack_job(packed));
+    auto shared = std::make_shared<const exec::Job>(std::move(job));
+    // Kept also where it does not compile: the parent counts along.
+    jobs_.emplace_back(id, shared);
+    if (jobs_.size() > loaded_jobs_max) jobs_.pop_front();
+    WEFT_OK(prepare(shared));
+    return ByteVector();
+  }
+
+  Result<ByteVector> run(ByteSpan payload) {
+    Unpacker in(payload);
+    WEFT_ASSIGN(const std::uint64_t id, in.number());
+    WEFT_ASSIGN(const std::uint64_t first, in.number());
+    WEFT_ASSIGN(const std::uint64_t count, in.number());
+    WEFT_ASSIGN(const std::uint64_t piece, in.number());
+    exec::RunOptions options{.range = {.first = static_cast<std::uint32_t>(first),
+                                       .count = static_cast<std::uint32_t>(count)},
+                             .piece_workgroups_max = static_cast<std::uint32_t>(piece)};
+    WEFT_ASSIGN(const std::uint64_t step_first, in.number());
+    WEFT_ASSIGN(const std::uint64_t step_count, in.number());
+    WEFT_ASSIGN(options.bytes_max, in.number());
+    WEFT_ASSIGN(const std::uint64_t states, in.number());
+    options.step_first = static_cast<std::uint32_t>(step_first);
+    options.step_count = static_cast<std::uint32_t>(step_count);
+    std::vector<ByteVector> state;
+    for (std::uint64_t i = 0; i < states; ++i) {
+      WEFT_ASSIGN(const ByteSpan bytes, in.bytes());
+      state.emplace_back(bytes.begin(), bytes.end());
+    }
+    if (states > 0)
+      options.state = std::make_shared<const std::vector<ByteVector>>(std::move(state));
+    for (const auto& [known, job] : jobs_) {
+      if (known != id) continue;
+      WEFT_ASSIGN(const exec::Output output,
+                  gpu::run<Result<exec::Output>>(*instance_, executor_->run(job, options)));
+      return pack_output(output);
+    }
+    return fail(ErrorCode::internal, "The sandbox does not hold the job {}.", id);
+  }
+
+  // Compiling needs no data, but a job is whole only with data of the right size.
+  Result<ByteVector> check_job(ByteSpan payload) {
+    WEFT_ASSIGN(exec::Job job, unpack_job(payload));
+    job.data.assign(job.manifest.bindings.size(), {});
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < job.data.size(); ++i) {
+      const manifest::Binding& binding = job.manifest.bindings[i];
+      if (binding.is_output()) continue;
+      bytes += binding.bytes();
+      if (binding.bytes() > bounds_.bytes_max || bytes > bounds_.bytes_max) {
+        return fail(ErrorCode::resource_exhausted,
+                    "The job's inputs take {} bytes; a task may take {} (bytes_max).", bytes,
+                    bounds_.bytes_max);
+      }
+      job.data[i].resize(static_cast<std::size_t>(binding.bytes()));
+    }
+    WEFT_OK(prepare(std::make_shared<const exec::Job>(std::move(job))));
+    return ByteVector();
+  }
+
+  int socket_;
+  const exec::Bounds bounds_;
+  std::unique_ptr<gpu::PumpedInstance> instance_;
+  std::unique_ptr<gpu::Device> device_;
+  std::unique_ptr<exec::Executor> executor_;
+  std::deque<std::pair<std::uint64_t, std::shared_ptr<const exec::Job>>> jobs_;
+};
+
+}  // namespace
+
+int sandbox_child_main(std::span<char* const> given, ConfinementOptions confinement) {
+  Arguments arguments;
+  if (!read_arguments(given, arguments)) {
+    std::fputs("sandbox-child is started by weft itself.\n", stderr);
+    return 2;
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != arguments.parent) return 0;  // It died before that was in place.
+  std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group; the parent decides.
+  for (int descriptor = 3; descriptor < arguments.socket; ++descriptor) ::close(descriptor);
+  ::close_range(static_cast<unsigned>(arguments.socket) + 1, ~0U, 0);
+
+  if (memory_is_bounded) confinement.data_bytes_max = arguments.memory_bytes + driver_bytes;
+  const std::vector<MissingPart> missing = confine(confinement);
+  const auto say_ready = [&] {
+    Packer ready;
+    ready.number(missing.size());
+    for (const MissingPart& part : missing)
+      ready.number(part.need == MissingPart::Need::required ? 1 : 0).text(part.what);
+    return send_frame(arguments.socket, FrameKind::ready, ready.take());
+  };
+  if (arguments.texts) {
+    TextService texts;
+    if (say_ready())
+      serve_parent(
+          arguments.socket, [&](const Frame& request) { return texts.answer(request); },
+          [] { return true; });
+    ::_exit(0);
+  }
+  exec::Bounds bounds;
+  bounds.bytes_max = arguments.memory_bytes;
+  bounds.binding_bytes_max = std::min(bounds.binding_bytes_max, arguments.memory_bytes);
+  // From here on the process ends without tidying up: drivers' threads may still be at work in a
+  // shader that never ends.
+  Child child(arguments.socket, bounds);
+  if (const auto opened = child.open_device(arguments.adapter); !opened) {
+    send_frame(arguments.socket, FrameKind::failed, pack_error(opened.error()));
+    ::_exit(1);
+  }
+  if (say_ready()) child.serve();
+  std::fflush(nullptr);
+  ::_exit(0);
+}
+
+}  // namespace weft::worker

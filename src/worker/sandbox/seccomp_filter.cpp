@@ -1,0 +1,325 @@
+#include "worker/sandbox/seccomp_filter.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <sched.h>
+#include <seccomp.h>
+#include <string>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+
+namespace weft::worker {
+namespace {
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "The sandbox's seccomp filter knows x86-64 and arm64."
+#endif
+
+// Allowed whatever the arguments are. A name that this machine's kernel does not have is passed
+// over. Tried with lavapipe; the calls that only NVIDIA's driver is known or expected to make are
+// marked.
+constexpr auto allowed = std::to_array<std::string_view>({
+    // Memory.
+    "brk",
+    "madvise",
+    "membarrier",
+    "memfd_create",
+    "mincore",
+    "mlock",
+    "mlock2",
+    "mmap",
+    "mprotect",
+    "mremap",
+    "msync",
+    "munlock",
+    "munmap",
+    "get_mempolicy",  // NVIDIA, NUMA machines: policies of this process.
+    "mbind",
+    "set_mempolicy",
+    // Threads of this process, and what they wait for.
+    "arch_prctl",
+    "exit",
+    "exit_group",
+    "futex",
+    "futex_wait",
+    "futex_waitv",
+    "futex_wake",
+    "get_robust_list",
+    "gettid",
+    "restart_syscall",
+    "rseq",
+    "sched_yield",
+    "set_robust_list",
+    "set_tid_address",
+    // Signals: handlers and masks of this process. Sending them is below.
+    "rt_sigaction",
+    "rt_sigpending",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "rt_sigsuspend",
+    "rt_sigtimedwait",
+    "sigaltstack",
+    // Time.
+    "clock_getres",
+    "clock_gettime",
+    "clock_nanosleep",
+    "gettimeofday",
+    "nanosleep",
+    "time",
+    "timer_create",
+    "timer_delete",
+    "timer_getoverrun",
+    "timer_gettime",
+    "timer_settime",
+    "timerfd_create",
+    "timerfd_gettime",
+    "timerfd_settime",
+    "times",
+    // What is open.
+    "close",
+    "close_range",
+    "dup",
+    "dup2",
+    "dup3",
+    "epoll_create",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "epoll_wait",
+    "eventfd",
+    "eventfd2",
+    "fadvise64",
+    "fallocate",  // For memory files: no other is open for writing.
+    "ftruncate",
+    "lseek",
+    "pipe",
+    "pipe2",
+    "poll",
+    "ppoll",
+    "pread64",
+    "preadv",
+    "preadv2",
+    "pselect6",
+    "pwrite64",
+    "pwritev",
+    "pwritev2",
+    "read",
+    "readahead",
+    "readv",
+    "recvfrom",  // From the parent: there is no other socket.
+    "select",
+    "write",
+    "writev",
+    // Which files there are. Opening them is below; Landlock says which.
+    "access",
+    "faccessat",
+    "faccessat2",
+    "fstat",
+    "fstatfs",
+    "getcwd",
+    "getdents",
+    "getdents64",
+    "lstat",
+    "newfstatat",
+    "readlink",
+    "readlinkat",
+    "stat",
+    "statfs",
+    "statx",
+    // The identity and place of this process, and what the machine is.
+    "capget",
+    "getcpu",
+    "getegid",
+    "geteuid",
+    "getgid",
+    "getgroups",
+    "getpgrp",
+    "getpid",
+    "getppid",
+    "getpriority",
+    "getrandom",
+    "getresgid",
+    "getresuid",
+    "getrlimit",
+    "getrusage",
+    "getuid",
+    "sched_get_priority_max",
+    "sched_get_priority_min",
+    "sched_getaffinity",
+    "sched_getattr",
+    "sched_getparam",
+    "sched_getscheduler",
+    "sysinfo",
+    "umask",
+    "uname",
+});
+
+// These could reach the sandboxes of other tasks, which have the same user. Drivers place their
+// threads with them and need no effect: they succeed and do nothing.
+constexpr auto ignored =
+    std::to_array<std::string_view>({"ioprio_set", "sched_setaffinity", "sched_setattr",
+                                     "sched_setparam", "sched_setscheduler", "setpriority"});
+
+// The C library has another way if the kernel does not know these. Their arguments lie behind
+// pointers, which a filter cannot follow.
+constexpr auto unknown = std::to_array<std::string_view>({"clone3", "openat2"});
+
+// The second byte of an ioctl's number is its family.
+constexpr auto ioctl_families = std::to_array<std::uint32_t>({
+    0x00,  // NVIDIA's unified memory, which counts from 0.
+    0x3e,  // Fences of several drivers (linux/sync_file.h).
+    'F',   // NVIDIA's driver. (Frame buffers, too: those are not opened.)
+    'G',   // WSL's GPU (dxg).
+    'K',   // AMD's compute (kfd).
+    'b',   // Shared buffers (linux/dma-buf.h).
+    'd',   // Render nodes of all other drivers (drm).
+    'm',   // NVIDIA's modeset.
+    'u',   // Buffers of memory files (linux/udmabuf.h).
+});
+// For files of every kind. Not FIOSETOWN and SIOCSPGRP, which aim signals at other processes, nor
+// TIOCSTI, which types into a terminal.
+constexpr auto ioctls =
+    std::to_array<std::uint32_t>({FIOCLEX, FIONCLEX, FIONBIO, FIONREAD, TCGETS});
+
+// Not F_SETOWN and F_SETSIG, which aim signals at other processes, nor locks on files of others.
+constexpr auto fcntls = std::to_array<int>({F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
+                                            F_SETFL, F_ADD_SEALS, F_GET_SEALS, F_GETPIPE_SZ});
+
+constexpr int name_memory = 0x53564d41;  // PR_SET_VMA, which older headers lack.
+constexpr auto prctls = std::to_array<int>({PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE,
+                                            PR_CAPBSET_READ, PR_GET_NO_NEW_PRIVS, PR_GET_SECCOMP,
+                                            PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, name_memory});
+
+// A list of rules in the making. The first rule that libseccomp rejects is remembered.
+class Filter {
+ public:
+  explicit Filter(std::uint32_t otherwise) : context_(::seccomp_init(otherwise)) {
+    if (context_ == nullptr) error_ = ENOMEM;
+  }
+  Filter(const Filter&) = delete;
+  ~Filter() {
+    if (context_ != nullptr) ::seccomp_release(context_);
+  }
+
+  void set(scmp_filter_attr attribute, std::uint32_t value) {
+    if (error_ == 0) error_ = -::seccomp_attr_set(context_, attribute, value);
+  }
+
+  // The call takes `action` if all conditions hold.
+  template <class... Conditions>
+  void rule(std::string_view call, std::uint32_t action, Conditions... conditions) {
+    if (error_ != 0) return;
+    const int number = ::seccomp_syscall_resolve_name(std::string(call).c_str());
+    if (number < 0) return;  // A call of another machine or a newer kernel.
+    const std::array<scmp_arg_cmp, sizeof...(conditions)> list{conditions...};
+    error_ = -::seccomp_rule_add_array(context_, action, number, list.size(), list.data());
+  }
+
+  Result<> load() {
+    if (error_ == 0) error_ = -::seccomp_load(context_);
+    if (error_ == 0) return {};
+    return fail(ErrorCode::unsupported, "the kernel refuses a seccomp filter ({})",
+                std::strerror(error_));
+  }
+
+ private:
+  scmp_filter_ctx context_;
+  int error_ = 0;
+};
+
+scmp_arg_cmp equals(unsigned argument, std::uint64_t value) {
+  return {.arg = argument, .op = SCMP_CMP_EQ, .datum_a = value, .datum_b = 0};
+}
+// The kernel reads an int or an unsigned: the upper half of the register may hold anything.
+scmp_arg_cmp masked(unsigned argument, std::uint32_t mask, std::uint32_t value) {
+  return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value};
+}
+scmp_arg_cmp is(unsigned argument, int value) {
+  return masked(argument, ~0U, static_cast<std::uint32_t>(value));
+}
+
+void allow_by_arguments(Filter& filter) {
+  const pid_t own = ::getpid();
+  // abort() and assertions.
+  filter.rule("tgkill", SCMP_ACT_ALLOW, is(0, own));
+  filter.rule("kill", SCMP_ACT_ALLOW, is(0, own));
+  // Threads, not processes.
+  filter.rule("clone", SCMP_ACT_ALLOW, masked(0, CLONE_THREAD, CLONE_THREAD));
+  // Limits of this process, to look at.
+  filter.rule("prlimit64", SCMP_ACT_ALLOW, is(0, 0), equals(2, 0));
+  filter.rule("prlimit64", SCMP_ACT_ALLOW, is(0, own), equals(2, 0));
+  // To the parent over the one socket, with no address.
+  filter.rule("sendto", SCMP_ACT_ALLOW, equals(4, 0));
+  // O_TMPFILE's own bit; O_DIRECTORY is part of it.
+  constexpr std::uint32_t creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+  filter.rule("open", SCMP_ACT_ALLOW, masked(1, creating, 0));
+  filter.rule("openat", SCMP_ACT_ALLOW, masked(2, creating, 0));
+  for (const int command : fcntls) filter.rule("fcntl", SCMP_ACT_ALLOW, is(1, command));
+  for (const int option : prctls) filter.rule("prctl", SCMP_ACT_ALLOW, is(0, option));
+  for (const std::uint32_t family : ioctl_families)
+    filter.rule("ioctl", SCMP_ACT_ALLOW, masked(1, 0xff00, family << 8));
+  for (const std::uint32_t number : ioctls)
+    filter.rule("ioctl", SCMP_ACT_ALLOW, masked(1, ~0U, number));
+}
+
+// A refused call traps here: it is named, and then fails as it would have failed quietly.
+void report_refused(int /*signal*/, siginfo_t* info, void* state) {
+  const int error = errno;
+  std::array<char, 96> line{};
+  std::size_t size = 0;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text.substr(0, line.size() - size)) line[size++] = c;
+  };
+  // Allocates, which is not for signal handlers; a filter that reports is for one look at a driver.
+  char* const name = ::seccomp_syscall_resolve_num_arch(::seccomp_arch_native(), info->si_syscall);
+  add("refused: ");
+  add(name != nullptr ? std::string_view(name) : std::string_view("a call without a name"));
+  add("\n");
+  std::free(name);
+  static_cast<void>(::write(STDERR_FILENO, line.data(), size));
+  auto& machine = static_cast<ucontext_t*>(state)->uc_mcontext;
+#if defined(__x86_64__)
+  machine.gregs[REG_RAX] = -EPERM;
+#else
+  machine.regs[0] = static_cast<unsigned long long>(-EPERM);
+#endif
+  errno = error;
+}
+
+Result<> report_refusals() {
+  struct sigaction action{};
+  action.sa_sigaction = report_refused;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  if (::sigaction(SIGSYS, &action, nullptr) != 0)
+    return fail(ErrorCode::internal, "refused calls cannot be reported ({})", std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
+std::span<const std::string_view> allowed_calls() { return allowed; }
+
+Result<> apply_seccomp(Refused refused) {
+  if (refused == Refused::reported) WEFT_OK(report_refusals());
+  Filter filter(refused == Refused::reported ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EPERM));
+  // Another numbering of the calls (32 bits, x32) would pass the list by.
+  filter.set(SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  filter.set(SCMP_FLTATR_CTL_TSYNC, 1);
+  filter.set(SCMP_FLTATR_CTL_OPTIMIZE, 2);  // A binary tree: each call passes the filter.
+  for (const std::string_view call : allowed) filter.rule(call, SCMP_ACT_ALLOW);
+  for (const std::string_view call : ignored) filter.rule(call, SCMP_ACT_ERRNO(0));
+  for (const std::string_view call : unknown) filter.rule(call, SCMP_ACT_ERRNO(ENOSYS));
+  allow_by_arguments(filter);
+  return filter.load();
+}
+
+}  // namespace weft::worker

@@ -1,0 +1,63 @@
+// Blobs by hash: fetched once however often they are asked for, held against their hash, kept
+// within a bound of bytes. What could not be fetched for want of a connection is tried again a few
+// times.
+//
+// Threading: the session's. Lifetime: may be destroyed with fetches under way; their callers then
+// hear nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "worker/tasks/alive.h"
+#include "worker/tasks/host.h"
+
+namespace weft::worker {
+
+using SharedBytes = std::shared_ptr<const ByteVector>;
+
+class BlobStore {
+ public:
+  struct Options {
+    std::uint64_t cache_bytes_max = std::uint64_t{256} << 20;  // For blobs that no job waits for.
+    std::uint64_t blob_bytes_max = std::uint64_t{1} << 30;
+    int attempts_max = 5;  // With 0.5 s, 1 s, 2 s, 4 s between them.
+  };
+  using Done = std::function<void(Result<SharedBytes>)>;
+
+  BlobStore(Host& host, Options options) : host_(host), options_(options) {}
+
+  // data_loss where the bytes are not what the hash says; otherwise as Host::fetch_blob.
+  void get(const Hash& hash, Done done);
+  void set_token(std::string token) { token_ = std::move(token); }
+
+  [[nodiscard]] std::uint64_t cached_bytes() const { return cached_bytes_; }
+  [[nodiscard]] std::uint64_t fetched_bytes() const { return fetched_bytes_; }
+
+ private:
+  struct Cached {
+    SharedBytes bytes;
+    std::list<Hash>::iterator place;  // In coldest_first_.
+  };
+  void fetch(const Hash& hash, int attempt);
+  void finish(const Hash& hash, Result<SharedBytes> result);
+  void keep(const Hash& hash, SharedBytes bytes);
+
+  Host& host_;
+  const Options options_;
+  std::string token_;
+  std::unordered_map<Hash, Cached> cache_;
+  std::list<Hash> coldest_first_;
+  std::unordered_map<Hash, std::vector<Done>> waiting_;
+  std::uint64_t cached_bytes_ = 0;
+  std::uint64_t fetched_bytes_ = 0;
+  Alive alive_;
+};
+
+}  // namespace weft::worker

@@ -1,0 +1,83 @@
+// A job is loaded with all its bytes or not at all, and what does not fit is named.
+#include "worker/tasks/job_loader.h"
+
+#include <gtest/gtest.h>
+
+#include "worker/tasks/test_fakes.h"
+
+namespace weft::worker {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Fixture {
+  FakeHost host;
+  BlobStore blobs{host, {}};
+  JobLoader loader{host, blobs};
+  std::vector<Result<std::shared_ptr<const exec::Job>>> answers;
+
+  Hash add(std::string_view text) { return host.add_blob({text.begin(), text.end()}); }
+  const Result<std::shared_ptr<const exec::Job>>& load(const Hash& manifest) {
+    loader.load(manifest, [this](Result<std::shared_ptr<const exec::Job>> answer) {
+      answers.push_back(std::move(answer));
+    });
+    host.run_for(60s);
+    return answers.back();
+  }
+  Hash add_wgsl(const Hash& shader, const Hash& data) {
+    return add(
+        R"({"weft":1,"kind":"wgsl","name":"t","shader":{"blob":")" + shader.text() +
+        R"("},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[8],"split_dim":0},{"binding":1,"role":"input","type":"u32","shape":[2],"blob":")" +
+        data.text() + R"("}],"dispatch":[8],"split":{"tasks":8,"axis":"x"}})");
+  }
+};
+
+TEST(JobLoader, BringsShaderAndDataTogether) {
+  Fixture f;
+  const auto& job =
+      f.load(f.add_wgsl(f.add("fn main() {}"), f.host.add_blob({1, 2, 3, 4, 5, 6, 7, 8})));
+
+  ASSERT_TRUE(job.has_value()) << job.error().message;
+  EXPECT_EQ((*job)->shader, "fn main() {}");
+  ASSERT_EQ((*job)->data.size(), 2U);
+  EXPECT_TRUE((*job)->data[0].empty());
+  EXPECT_EQ((*job)->data[1], (ByteVector{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST(JobLoader, BringsAKernelsOperandsTogether) {
+  Fixture f;
+  const Hash a = f.host.add_blob({1, 2, 3, 4});
+  const auto& job = f.load(f.add(
+      R"({"weft":1,"kind":"kernel","kernel":"matmul_i8","name":"k","m":2,"n":1,"k":2,"a":{"blob":")" +
+      a.text() + R"("},"b":{"base64":"AQI="}})"));
+
+  ASSERT_TRUE(job.has_value()) << job.error().message;
+  EXPECT_EQ((*job)->data, (std::vector<ByteVector>{{1, 2, 3, 4}, {1, 2}}));
+}
+
+TEST(JobLoader, KeepsTheLastFewJobs) {
+  Fixture f;
+  const Hash data = f.host.add_blob(ByteVector(8));
+  const Hash manifest = f.add_wgsl(f.add("x"), data);
+  const auto first = f.load(manifest).value();
+
+  EXPECT_EQ(f.load(manifest).value(), first);
+}
+
+TEST(JobLoader, NamesWhatIsWrong) {
+  Fixture f;
+  const Hash shader = f.add("x");
+  EXPECT_EQ(f.load(f.add("{}")).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(f.load(f.add_wgsl(shader, f.host.add_blob(ByteVector(7)))).error().message,
+            "bindings[1] has 7 bytes; its shape says 8.");
+  EXPECT_EQ(f.load(f.add_wgsl(shader, Hash{})).error().code, ErrorCode::not_found);
+  EXPECT_EQ(f.load(f.add_wgsl(Hash{}, f.host.add_blob(ByteVector(8)))).error().code,
+            ErrorCode::not_found);
+  EXPECT_EQ(f.load(Hash{}).error().code, ErrorCode::not_found);
+  const auto& file = f.load(f.add(
+      R"({"weft":1,"kind":"kernel","kernel":"matmul_i8","name":"k","m":1,"n":1,"k":1,"a":{"path":"/etc/passwd"},"b":{"base64":"AQ=="}})"));
+  EXPECT_EQ(file.error().message, "A leased job cannot name a file for its data.");
+}
+
+}  // namespace
+}  // namespace weft::worker

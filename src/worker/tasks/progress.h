@@ -1,0 +1,77 @@
+// One leased task as it is computed, part by part: how far it is, what comes next, and its state as
+// a checkpoint, from which any other worker goes on to the same bytes.
+//
+// The parts are workgroups along the split axis where the job can be cut (the state: the outputs of
+// those that are done), else the steps of a wgsl job (the state: all outputs after the last one
+// that was run). A kernel that cannot be cut, or a job of one step, has one part and no
+// checkpoints.
+//
+// A checkpoint is a blob: "weftckp1", job (16 bytes), u32 task, manifest (32), u32 first and count
+// of its range, u32 unit (0: workgroups, 1: steps), u32 done, u32 of, u32 outputs, then for each
+// u64 bytes and the bytes; little-endian. Whatever of that does not fit the task is data_loss, and
+// the task begins at its start.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/manifest/split.h"
+#include "engine/exec/executor.h"
+
+namespace weft::worker {
+
+class Progress {
+ public:
+  struct Task {
+    TaskId id;
+    Hash manifest;
+    manifest::Range range;
+    std::uint32_t piece_workgroups_max = 0;
+  };
+  // The range lies within the job.
+  Progress(const Task& task, std::shared_ptr<const exec::Job> job);
+
+  [[nodiscard]] std::uint32_t of() const { return of_; }
+  [[nodiscard]] std::uint32_t done() const { return done_; }
+  [[nodiscard]] bool complete() const { return done_ == of_; }
+  // The share that was not computed here.
+  [[nodiscard]] double resumed() const { return static_cast<double>(resumed_) / of_; }
+
+  // How to run the next `count` parts; at most what is left.
+  [[nodiscard]] exec::RunOptions next(std::uint32_t count) const;
+  // They were run.
+  void take(std::uint32_t count, exec::Output output);
+  // Not in parts: it begins again, as a whole. For shaders whose origin cannot be told.
+  void run_whole();
+  // The output of all that was run here; once it is complete.
+  [[nodiscard]] exec::Output finish();
+
+  [[nodiscard]] ByteVector checkpoint() const;
+  // Before anything was run. On failure nothing has changed.
+  [[nodiscard]] Result<> resume(ByteSpan checkpoint);
+
+ private:
+  enum class Unit : std::uint8_t { workgroups = 0, steps = 1 };
+  [[nodiscard]] std::vector<std::uint64_t> state_bytes(std::uint32_t done) const;
+
+  Task task_;
+  std::shared_ptr<const exec::Job> job_;
+  Unit unit_ = Unit::workgroups;
+  std::uint32_t of_ = 1;
+  std::uint32_t done_ = 0;
+  std::uint32_t resumed_ = 0;
+  bool whole_ = false;
+  std::shared_ptr<std::vector<ByteVector>> state_;  // Null before the first part.
+  exec::Output sums_;                               // Its figures.
+};
+
+// How many parts to run at once, so that they take about `target` seconds; all that are left where
+// little more is. `each` is what one took last, 0 where that is not known yet: then a small share
+// shows it.
+[[nodiscard]] std::uint32_t parts_for(const Progress& progress, double each, double target);
+
+}  // namespace weft::worker

@@ -1,0 +1,59 @@
+// A session in a simulated world: the fakes put together, and what was seen and said.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "worker/tasks/session.h"
+#include "worker/tasks/test_coordinator.h"
+
+namespace weft::worker {
+
+inline const std::string manifest_text =
+    R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"x"},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[64],"split_dim":0}],)"
+    R"("dispatch":[64],"split":{"tasks":64,"axis":"x"}})";
+
+struct World {
+  FakeHost host;
+  FakeRunner runner{host};
+  FakeCoordinator coordinator{host};
+  crypto::KeyPair key = crypto::KeyPair::generate().value();
+  Hash manifest = host.add_blob({manifest_text.begin(), manifest_text.end()});
+  std::vector<Event> events;
+  Session::Options options = {};
+  Session session{host, runner, key, options,
+                  [this](const Event& event) { events.push_back(event); }};
+
+  template <class T>
+  [[nodiscard]] std::vector<T> seen() const {
+    std::vector<T> found;
+    for (const Event& event : events) {
+      if (const auto* one = std::get_if<T>(&event)) found.push_back(*one);
+    }
+    return found;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> heard() const {
+    std::vector<T> found;
+    for (const auto& message : coordinator.heard) {
+      if (const auto* one = std::get_if<T>(&message)) found.push_back(*one);
+    }
+    return found;
+  }
+  void join() {
+    session.start();
+    ASSERT_TRUE(host.run_until(
+        [&] { return coordinator.welcomed() && session.state() == SessionState::idle; }));
+  }
+  void lease(std::vector<std::uint32_t> indices) {
+    protocol::Lease lease{.manifest = manifest, .wall_ms_max = 1000};
+    for (const std::uint32_t index : indices)
+      lease.tasks.push_back({.index = index, .attempt = 1, .first = index, .count = 1});
+    coordinator.send(lease);
+  }
+};
+
+}  // namespace weft::worker

@@ -1,0 +1,48 @@
+// `weft embed` as a program: the vectors of llama.cpp, in every form of output, and what is wrong in one sentence.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { root, run, scratch } from './lib.mjs';
+
+const folder = path.join(root, 'tests/data/tiny');
+const cosine = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0) / Math.hypot(...a) / Math.hypot(...b);
+
+for (const name of ['tiny-bert-random-f16', 'tiny-nomic-bert-random-f16']) {
+  test(`weft embed with ${name}`, { timeout: 60_000 }, async (t) => {
+    const model = path.join(folder, `${name}.gguf`);
+    const cases = JSON.parse(fs.readFileSync(path.join(folder, 'expected', `${name}.json`), 'utf8')).cases.filter(({ text }) => text !== '' && !/[\n\r\0]/.test(text));
+    const file = path.join(scratch(t), 'texts');
+    fs.writeFileSync(file, cases.map(({ text }) => `${text}\n`).join(''));
+
+    const { code, stdout, stderr } = await run(['embed', '--model', model, '--file', file, '--json']);
+    assert.equal(code, 0, stderr);
+    const { data, usage } = JSON.parse(stdout);
+    assert.equal(data.length, cases.length);
+    for (const { index, embedding } of data) assert.ok(cosine(embedding, cases[index].embedding) >= 0.9999, cases[index].text);
+    assert.equal(usage.prompt_tokens, cases.reduce((sum, { tokens }) => sum + tokens.length, 0));
+
+    const [{ text, embedding }] = cases;
+    const plain = await run(['embed', '--model', model, text]);
+    assert.deepEqual(plain.stdout.trim().split(' ').map(Number), data[0].embedding);
+    const packed = await run(['embed', '--model', model, '--base64', text]);
+    const bytes = Buffer.from(packed.stdout.trim(), 'base64');
+    assert.ok(cosine([...new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)], embedding) >= 0.9999);
+    const short = (await run(['embed', '--model', model, '--dimensions', '8', text])).stdout.trim().split(' ').map(Number);
+    assert.equal(short.length, 8);
+    assert.ok(Math.abs(Math.hypot(...short) - 1) < 1e-5);
+    assert.ok(cosine(short, embedding.slice(0, 8)) >= 0.9999);
+  });
+}
+
+test('weft embed says what is wrong', { timeout: 60_000 }, async () => {
+  const llama = await run(['embed', '--model', path.join(folder, 'tiny-llama-chat-q8_0.gguf'), 'x']);
+  assert.equal(llama.code, 2);
+  assert.match(llama.stderr, /The architecture 'llama' embeds no texts; bert and nomic-bert do\./);
+  const bert = path.join(folder, 'tiny-bert-random-f16.gguf');
+  const wide = await run(['embed', '--model', bert, '--dimensions', '97', 'x']);
+  assert.match(wide.stderr, /--dimensions is 97; the model's vectors have 96\./);
+  const long = await run(['embed', '--model', bert, 'the '.repeat(511)]);
+  assert.equal(long.code, 2);
+  assert.match(long.stderr, /The text has 513 tokens; the model reads at most 512\./);
+});

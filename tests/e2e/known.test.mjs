@@ -1,0 +1,101 @@
+// A coordinator's key is kept by the command line as ssh keeps a host's: another one is refused, one that the old key announces is followed, and a
+// coordinator that passes requests on to another is found out before anything is signed.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Program, getJson, run, scratch, serve, weft } from './lib.mjs';
+
+async function user(t) {
+  const folder = scratch(t);
+  const file = path.join(folder, 'known-coordinators');
+  const wallet = path.join(folder, 'wallet.json');
+  await run(['wallet', 'new', '--file', wallet]);
+  const list = (url) => run(['key', 'list', '--wallet', wallet, '--coordinator', url], { env: { WEFT_KNOWN_COORDINATORS: file } });
+  return { file, wallet, list };
+}
+
+test('a key is kept when it is first seen, another one is refused, and one that the old key announces is followed', { timeout: 120_000 }, async (t) => {
+  const { file, list } = await user(t);
+  const first = await serve(t);
+  const listen = new URL(first.url).host;
+  const { coordinator } = await getJson(`${first.url}/v1/info`);
+
+  const seen = await list(first.url);
+  assert.equal(seen.code, 0, seen.stderr);
+  assert.match(seen.stderr, new RegExp(`has the key ${coordinator}, which is known from now on`));
+  assert.equal(fs.readFileSync(file, 'utf8'), `${listen} ${coordinator}\n`);
+  assert.equal((await list(first.url)).stderr, '');
+
+  await first.program.stop();
+  const rotated = await run(['rotate-key', '--data', first.data]);
+  assert.equal(rotated.code, 0, rotated.stderr);
+  const next = rotated.stdout.trim();
+  const second = await serve(t, { data: first.data, listen });
+  const followed = await list(second.url);
+  assert.equal(followed.code, 0, followed.stderr);
+  assert.match(followed.stderr, new RegExp(`has the new key ${next}, announced by its old one`));
+  assert.equal(fs.readFileSync(file, 'utf8'), `${listen} ${next}\n`);
+
+  const running = await run(['rotate-key', '--data', first.data]);
+  assert.match(running.stderr, /Another coordinator is running/);
+  await second.program.stop();
+  const stranger = await serve(t, { listen });
+  const { coordinator: other } = await getJson(`${stranger.url}/v1/info`);
+  const refused = await list(stranger.url);
+  assert.equal(refused.code, 1);
+  assert.equal(
+    refused.stderr,
+    `weft key list: The coordinator at ${listen} shows the key ${other}, and not ${next} as before (${file}). Nothing was signed: another coordinator may be answering in its place. If its operator says that the key was replaced, remove its line from that file.\n`,
+  );
+});
+
+test('a coordinator that passes requests on to another is found out before anything is signed', { timeout: 120_000 }, async (t) => {
+  const { list } = await user(t);
+  const { url } = await serve(t);
+  const asked = [];
+  const relay = http.createServer((request, response) => {
+    asked.push(request.url);
+    const { hostname, port, host } = new URL(url);
+    const onward = http.request({ hostname, port, method: request.method, path: request.url, headers: { ...request.headers, host } }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  await new Promise((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  t.after(() => relay.close());
+
+  const { code, stderr } = await list(`http://127.0.0.1:${relay.address().port}`);
+
+  assert.equal(code, 1);
+  assert.match(stderr, /does not prove that it is the coordinator .* Nothing was signed/);
+  assert.ok(asked.every((target) => target.startsWith('/v1/identity/')), asked.join('\n'));
+});
+
+test('a worker joins the coordinator that it knows, follows an announced key, and leaves a stranger in its place', { timeout: 120_000 }, async (t) => {
+  const { file } = await user(t);
+  const worker = (url) => new Program(t, weft, ['work', '--coordinator', url, '--device', 'cpu', '--model-memory-mb', '0', '--wallet', path.join(scratch(t), 'worker.json')], { env: { WEFT_KNOWN_COORDINATORS: file } });
+  const first = await serve(t);
+  const listen = new URL(first.url).host;
+  const { coordinator } = await getJson(`${first.url}/v1/info`);
+  const joined = worker(first.url);
+  await joined.says(/joined/, 60);
+  assert.equal(fs.readFileSync(file, 'utf8'), `${listen} ${coordinator}\n`);
+  await joined.stop();
+
+  await first.program.stop();
+  const next = (await run(['rotate-key', '--data', first.data])).stdout.trim();
+  const second = await serve(t, { data: first.data, listen });
+  const followed = worker(second.url);
+  await followed.says(/joined/, 60);
+  assert.equal(fs.readFileSync(file, 'utf8'), `${listen} ${next}\n`);
+  await followed.stop();
+
+  await second.program.stop();
+  await serve(t, { listen });
+  const refused = worker(first.url);
+  assert.notEqual((await refused.ended).code, 0);
+  assert.match(refused.stderr, new RegExp(`shows the key .*, and not ${next} as before`));
+});

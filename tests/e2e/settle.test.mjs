@@ -1,0 +1,361 @@
+// Settlement by the command line, as people use it: `weft chain` against the real virtual machine, which chain/tests/rpc.mjs serves as a
+// node on loopback. One network lives through its whole life; the sums of money are looked at after every command. No public cluster.
+import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import * as wire from '../../chain/tests/wire.mjs';
+import { Program, getJson, pause, root, run, scratch, serve, until, weft } from './lib.mjs';
+
+before(() => { execFileSync(path.join(root, 'scripts/build'), ['chain'], { stdio: 'inherit' }); });
+
+const credit = 1_000_000, day = 86_400;
+const seedHead = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** A wallet file as a key pair that signs here. */
+function keyOf(file) {
+  const numbers = Buffer.from(JSON.parse(fs.readFileSync(file, 'utf8')));
+  const secret = crypto.createPrivateKey({ key: Buffer.concat([seedHead, numbers.subarray(0, 32)]), format: 'der', type: 'pkcs8' });
+  return { key: numbers.subarray(32), text: wire.toBase58(numbers.subarray(32)), sign: (message) => crypto.sign(null, message, secret) };
+}
+const u64 = (v) => { const b = Buffer.alloc(8); b.writeBigUInt64LE(BigInt(v)); return b; };
+const tokensOf = (owner, mint) => wire.programAddress([owner, wire.tokenProgram, mint], wire.associatedProgram).key;
+
+/** A node, wallets by name with lamports, and commands that act for one of them. */
+async function chain(t) {
+  const node = new Program(t, process.execPath, [path.join(root, 'chain/tests/rpc.mjs')]);
+  const [, port] = await node.says(/listening on 127\.0\.0\.1:(\d+)/);
+  const url = `http://127.0.0.1:${port}`;
+  const folder = scratch(t);
+  const file = (name) => path.join(folder, name);
+  const rpc = async (method, ...params) => {
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
+    const { result, error } = await answer.json();
+    assert.equal(error, undefined, `${method}: ${JSON.stringify(error)}`);
+    return result;
+  };
+  const wallet = async (name) => {
+    const made = await run(['wallet', 'new', '--file', file(`${name}.json`), '--json']);
+    assert.equal(made.code, 0, made.stderr);
+    const { key } = JSON.parse(made.stdout);
+    await rpc('requestAirdrop', key, 20_000_000_000);
+    return key;
+  };
+  const network = file('chain.json');
+  const as = (name, args) => run(['chain', ...args, '--network', network, ...(name ? ['--wallet', file(`${name}.json`)] : []), '--json']);
+  const status = async (owner) => { const { code, stdout, stderr } = await as(null, ['status', ...(owner ? ['--owner', owner] : [])]); assert.equal(code, 0, stderr); return JSON.parse(stdout); };
+  /** Does what the arguments say for a wallet; the money must add up afterwards. */
+  const ok = async (name, ...args) => {
+    const { code, stdout, stderr } = await as(name, [...args, '--yes']);
+    assert.equal(code, 0, `${args.join(' ')}: ${stderr}${stdout}`);
+    assert.match(stderr, /This costs 0\.0\d+ SOL/, 'the costs are shown');
+    const s = await status();
+    assert.equal(s.vault, s.deposits - s.withdrawals - s.claimed_spends - s.fees, `after ${args.join(' ')}: the vault holds what it should`);
+    assert.ok(s.claimed_spends <= s.final_spends && s.final_spends <= s.charged && s.claimed_emission <= s.final_emission);
+    return JSON.parse(stdout);
+  };
+  const refused = async (name, args, code, message) => {
+    const found = await as(name, [...args, '--yes']);
+    assert.equal(found.code, code, `${args.join(' ')}: ${found.stderr}${found.stdout}`);
+    assert.match(found.stderr, message);
+    assert.equal(found.stdout, '');
+  };
+  /** Tokens from one wallet to another, by the token program itself. */
+  const give = async (from, to, amount, mint) => {
+    const payer = keyOf(file(`${from}.json`)), owner = wire.fromBase58(to), mintKey = wire.fromBase58(mint);
+    const { value: { blockhash } } = await rpc('getLatestBlockhash');
+    const account = tokensOf(owner, mintKey);
+    const instructions = [
+      { program: wire.associatedProgram, data: Buffer.from([1]), accounts: [{ key: payer.key, signer: true, writable: true }, { key: account, writable: true }, { key: owner }, { key: mintKey }, { key: wire.systemProgram }, { key: wire.tokenProgram }] },
+      { program: wire.tokenProgram, data: Buffer.concat([Buffer.from([3]), u64(amount)]), accounts: [{ key: tokensOf(payer.key, mintKey), writable: true }, { key: account, writable: true }, { key: payer.key, signer: true }] },
+    ];
+    await rpc('sendTransaction', wire.transaction(instructions, payer, [payer], wire.fromBase58(blockhash)).toString('base64'), { encoding: 'base64' });
+  };
+  return { url, file, rpc, wallet, network, as, ok, refused, status, give };
+}
+const rowsText = (rows, sorted = true) => {
+  const lines = rows.map(({ owner, index, amount, units }) => [wire.fromBase58(owner), `${owner},${index},${amount},${units}`]);
+  if (sorted) lines.sort(([a], [b]) => Buffer.compare(a, b));
+  return ['owner,index,amount,units', ...lines.map(([, line]) => line), ''].join('\n');
+};
+
+test('a network lives from its deployment to a vote, by commands alone', { timeout: 600_000 }, async (t) => {
+  const c = await chain(t);
+  const [operator, alice, bob, guard] = await Promise.all(['operator', 'alice', 'bob', 'guard'].map(c.wallet));
+  const guard2 = await c.wallet('guard2');
+  const rows = (name, list, sorted) => { fs.writeFileSync(c.file(name), rowsText(list, sorted)); return c.file(name); };
+
+  // Deployment: nothing is signed without a yes; a second run finds it done.
+  const place = ['--rpc', c.url, '--wallet', c.file('operator.json'), '--json'];
+  const deployment = ['chain', 'deploy', '--elf', path.join(root, 'build/chain/weft.so'), '--program-key', c.file('program.json'), ...place];
+  const dry = await run([...deployment, '--dry-run']);
+  assert.equal(dry.code, 0, dry.stderr);
+  const costs = JSON.parse(dry.stdout);
+  assert.ok(costs.rent_lamports > 400_000_000 && costs.transactions > 60);
+  const unasked = await run(deployment);
+  assert.equal(unasked.code, 2);
+  assert.match(unasked.stderr, /Nothing was signed: there is no terminal to ask at; --yes agrees/);
+  assert.equal((await c.rpc('getBalance', operator)).value, 20_000_000_000);
+  const deployed = await run([...deployment, '--yes']);
+  assert.equal(deployed.code, 0, deployed.stderr);
+  const { program } = JSON.parse(deployed.stdout);
+  const paid = 20_000_000_000 - (await c.rpc('getBalance', operator)).value;
+  assert.ok(paid <= costs.fee_lamports + costs.rent_lamports && paid > costs.rent_lamports, `${paid} of ${costs.fee_lamports + costs.rent_lamports}`);
+  assert.equal(JSON.parse((await run([...deployment, '--yes'])).stdout).sent, false);
+
+  // The network.
+  const found = ['chain', 'init', '--program', program, '--mint-key', c.file('mint.json'), '--out', c.network, '--founders-amount', '60000', '--guardian-quorum', '2', ...place, '--yes'];
+  const guardians = ['--guardian', guard, '--guardian', guard2];
+  const wrong = await run([...found, ...guardians, '--set', 'post_bps=501']);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /post_bps is from 1 to 500, not 501\./);
+  const made = await run([...found, ...guardians]);
+  assert.equal(made.code, 0, made.stderr);
+  const { mint } = JSON.parse(made.stdout);
+  const again = await run([...found, ...guardians]);
+  assert.equal(again.code, 2);
+  assert.match(again.stderr, /has its network already/);
+  assert.equal((await c.status(operator)).owner.tokens, 60_000 * credit);
+  await c.give('operator', alice, 10_000 * credit, mint);
+  await c.give('operator', bob, 10_000 * credit, mint);
+
+  // Deposits, vouchers and stakes; what the program refuses, and what is no amount.
+  await c.ok('alice', 'deposit', '3000');
+  await c.refused('alice', ['deposit', '8000'], 1, /would fail/);
+  await c.refused('alice', ['deposit', '0.0000001'], 2, /is not an amount of credits/);
+  await c.ok('bob', 'stake', '300');
+  const voucher = await c.as('alice', ['voucher', '100']);
+  fs.writeFileSync(c.file('voucher.json'), voucher.stdout);
+  await c.ok('operator', 'charge', c.file('voucher.json'));
+  await c.refused('operator', ['charge', c.file('voucher.json')], 1, /charge_forward: a voucher charged twice/);
+  fs.writeFileSync(c.file('forged.json'), JSON.stringify({ ...JSON.parse(voucher.stdout), cumulative: 200 * credit }));
+  await c.refused('operator', ['charge', c.file('forged.json')], 2, /not signed by/);
+  assert.equal((await c.status(alice)).owner.escrow.charged, 100 * credit);
+
+  // An epoch: rows, root, verification, claims.
+  const first = [{ owner: bob, index: 0, amount: 90 * credit, units: 900 }, { owner: guard, index: 1, amount: 5 * credit, units: 50 }];
+  const epoch1 = rows('epoch-1.csv', first);
+  await c.refused('operator', ['post', '1', '--rows', epoch1], 1, /post_due: an epoch before its time/);
+  await c.rpc('litesvm_warp', day);
+  await c.refused('bob', ['post', '1', '--rows', epoch1], 1, /The poster of this network is/);
+  await c.ok('operator', 'post', '1', '--rows', epoch1);
+  const verify = async (args) => c.as(null, ['verify', '1', ...args]);
+  assert.equal(JSON.parse((await verify(['--rows', epoch1])).stdout).same, true);
+  const less = rows('less.csv', [{ ...first[0], amount: 80 * credit }, first[1]]);
+  const differs = await verify(['--rows', less]);
+  assert.equal(differs.code, 1);
+  assert.match(JSON.parse(differs.stdout).difference, /^The sum of amounts is 85000000 by these rows and 95000000 on the chain$/);
+  const named = await verify(['--rows', less, '--against', epoch1]);
+  assert.equal(JSON.parse(named.stdout).difference, `${bob} has index 0, 80000000 micro-credits, 900 units here and index 0, 90000000 micro-credits, 900 units there`);
+  const swapped = rows('swapped.csv', [{ ...first[0], index: 1 }, { ...first[1], index: 0 }]);
+  assert.match(JSON.parse((await verify(['--rows', swapped])).stdout).difference, /^The root is [0-9a-f]{64} by these rows and [0-9a-f]{64} on the chain$/);
+  assert.equal((await c.as(null, ['verify', '7', '--rows', epoch1])).code, 2);
+  await c.refused('operator', ['finalise'], 1, /finalise_window/);
+  await c.refused('bob', ['claim', '--rows', epoch1], 2, /that of no final epoch/);
+  await c.rpc('litesvm_warp', day / 2);
+  await c.ok('operator', 'finalise');
+  const claimed = await c.ok('operator', 'claim', bob, '--rows', epoch1);
+  assert.equal(claimed.claimed, 90 * credit);
+  assert.equal((await c.status(bob)).owner.tokens, (10_000 - 300 + 90) * credit);
+  await c.refused('bob', ['claim', '--rows', epoch1], 2, /has claimed its 90\.000000 credits of epoch 1 already/);
+
+  // A node that loses, swallows, doubles and delays: one deposit is one deposit.
+  await c.rpc('litesvm_faults', [{ method: 'sendTransaction', lose: 1 }, { method: 'getSignatureStatuses', swallow: 1, double: 1, delay: 2 }, { method: 'getBlockHeight', lose: 1, delay: 1 }]);
+  await c.ok('alice', 'deposit', '7');
+  assert.equal((await c.status(alice)).owner.escrow.deposited, 3_007 * credit);
+
+  // Evidence: a demanded path is answered; an unanswered one, owners out of order and a broken promise void the root.
+  const second = [{ ...first[0], amount: 200 * credit, units: 2_000 }, { ...first[1], amount: 6 * credit, units: 60 }];
+  const epoch2 = rows('epoch-2.csv', second);
+  await c.rpc('litesvm_warp', day);
+  await c.ok('operator', 'post', '2', '--rows', epoch2);
+  assert.equal((await verify(['--rows', epoch1, '--previous', epoch2])).code, 1, 'an epoch that takes from owners');
+  await c.ok('alice', 'challenge', 'demand', bob);
+  await c.ok('operator', 'challenge', 'answer', bob, '--rows', epoch2);
+  await c.ok('alice', 'challenge', 'demand', alice);
+  await c.ok('operator', 'challenge', 'answer', alice, '--rows', epoch2);
+  await c.ok('alice', 'challenge', 'demand', guard);
+  await c.refused('alice', ['challenge', 'void', guard], 1, /void_unanswered_time/);
+  await c.refused('alice', ['challenge', 'order', '--rows', epoch2], 2, /are in order/);
+  await c.rpc('litesvm_warp', day / 2);
+  await c.ok('alice', 'challenge', 'void', guard);
+  assert.equal((await c.status()).last_epoch, 1);
+  const disorder = rows('disorder.csv', [...second].sort((a, b) => Buffer.compare(wire.fromBase58(b.owner), wire.fromBase58(a.owner))), false);
+  const doubled = rows('doubled.csv', second.map((one) => ({ ...one, index: 0 })));
+  await c.refused('operator', ['post', '2', '--rows', doubled], 2, /Two owners have the index 0/);
+  // A dishonest operator posts a root of its own making.
+  await postRaw(c, program, mint, 2, disorder);
+  const bounty = (await c.status(alice)).owner.tokens;
+  await c.ok('alice', 'challenge', 'order', '--rows', disorder);
+  assert.ok((await c.status(alice)).owner.tokens > bounty, 'the evidence is paid');
+  await c.ok('operator', 'post', '2', '--rows', epoch2);
+  const genesis = Buffer.alloc(32, 5);
+  const config = wire.programAddress(['config', wire.fromBase58(mint)], wire.fromBase58(program)).key;
+  const promise = (owner, epoch, amount, units) => {
+    const digest = wire.sha256('weft-statement-1', genesis, wire.fromBase58(program), config, wire.fromBase58(owner), u64(epoch), u64(amount), u64(units));
+    const name = c.file('statement.json');
+    fs.writeFileSync(name, JSON.stringify({ owner, epoch, amount, units, signature: wire.toBase58(keyOf(c.file('operator.json')).sign(digest)) }));
+    return name;
+  };
+  await c.refused('alice', ['challenge', 'statement', promise(bob, 2, 200 * credit, 2_000), '--rows', epoch2], 2, /gives .* what was promised, or more/);
+  await c.ok('alice', 'challenge', 'statement', promise(bob, 2, 201 * credit, 2_000), '--rows', epoch2);
+  await c.ok('operator', 'post', '2', '--rows', epoch2);
+  await c.ok('alice', 'challenge', 'statement', promise(alice, 2, credit, 1), '--rows', epoch2);
+  assert.equal((await c.status()).last_epoch, 1);
+
+  // Guardians: one freezes, both decide.
+  await c.refused('bob', ['freeze'], 1, /another account as guardian/);
+  await c.ok('guard', 'freeze');
+  await c.refused('operator', ['post', '2', '--rows', epoch2], 1, /post_frozen/);
+  await c.refused('operator', ['decide', '--thaw', '--guardian-wallet', c.file('guard.json')], 1, /decide_quorum/);
+  await c.ok('operator', 'decide', '--thaw', '--guardian-wallet', c.file('guard.json'), '--guardian-wallet', c.file('guard2.json'));
+  await c.ok('operator', 'post', '2', '--rows', epoch2);
+
+  // A device, a receipt, a vote.
+  const device = keyOf(c.file('guard2.json'));
+  await c.ok('bob', 'device', device.text);
+  const [session, worker, claims] = ['session', 'worker', 'claims'].map((word) => wire.sha256(word));
+  const digest = wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, worker, claims);
+  const recorded = await c.ok('alice', 'receipt', 'record', bob, device.text, wire.toBase58(device.sign(digest)), '--session', session.toString('hex'), '--worker', worker.toString('hex'), '--root', claims.toString('hex'));
+  await c.refused('alice', ['receipt', 'close', recorded.receipt], 1, /close_receipt_time/);
+  await c.refused('alice', ['propose', 'set', 'fee_bps', '200'], 1, /would fail/);
+  await c.refused('bob', ['propose', 'set', 'cap', '200'], 2, /is no parameter/);
+  const { proposal } = await c.ok('bob', 'propose', 'set', 'fee_bps', '200');
+  await c.ok('bob', 'vote', String(proposal), 'yes');
+  await c.refused('bob', ['vote', String(proposal), 'yes'], 1, /vote_exists/);
+  await c.refused('bob', ['unstake', '100'], 1, /unstake_locked/);
+  await c.refused('bob', ['execute', String(proposal)], 1, /execute_ready/);
+  await c.rpc('litesvm_warp', 18 * day);
+  await c.ok('bob', 'execute', String(proposal));
+  assert.equal((await c.status()).parameters.fee_bps, 200);
+  await c.ok('alice', 'receipt', 'close', recorded.receipt);
+  await c.ok('bob', 'rewards');
+
+  // Ways out: with the coordinator at once, without it after the time-out, and the stake after unbonding.
+  await c.ok('alice', 'withdraw', '7', '--coordinator-wallet', c.file('operator.json'));
+  await c.ok('alice', 'withdraw', '1000');
+  await c.refused('alice', ['withdraw', '--finish'], 1, /finish_withdrawal_timeout/);
+  await c.ok('bob', 'unstake', '100');
+  await c.refused('bob', ['unstake', '--finish'], 1, /withdraw_stake_time/);
+  await c.rpc('litesvm_warp', 15 * day);
+  const alone = (await c.status(alice)).owner.tokens;
+  await c.ok('alice', 'withdraw', '--finish');
+  assert.equal((await c.status(alice)).owner.tokens - alone, 1_000 * credit);
+  await c.ok('bob', 'unstake', '--finish');
+  assert.equal((await c.status(bob)).owner.stake.amount, 200 * credit);
+});
+
+/** The shortest way to a network: its program, its mint and tokens for `people`. */
+async function found(c, operator, people) {
+  const place = ['--rpc', c.url, '--wallet', c.file('operator.json'), '--json', '--yes'];
+  const deployed = await run(['chain', 'deploy', '--elf', path.join(root, 'build/chain/weft.so'), '--program-key', c.file('program.json'), ...place]);
+  assert.equal(deployed.code, 0, deployed.stderr);
+  const { program } = JSON.parse(deployed.stdout);
+  const made = await run(['chain', 'init', '--program', program, '--mint-key', c.file('mint.json'), '--out', c.network, '--founders-amount', '60000', '--guardian', operator, ...place]);
+  assert.equal(made.code, 0, made.stderr);
+  for (const one of people) await c.give('operator', one, 1_000 * credit, JSON.parse(made.stdout).mint);
+}
+
+test('a deposit becomes credits once, whatever is killed and whatever a fork takes back', { timeout: 600_000 }, async (t) => {
+  const c = await chain(t);
+  const [operator, alice, bob] = await Promise.all(['operator', 'alice', 'bob'].map(c.wallet));
+  await found(c, operator, [alice, bob]);
+  let coordinator = await serve(t);
+  const { data } = coordinator;
+  const args = () => ['chain', 'credit', '--coordinator', coordinator.url, '--data', data, '--network', c.network, '--json'];
+  const credited = async () => { const { code, stdout, stderr } = await run(args()); assert.equal(code, 0, stderr); return JSON.parse(stdout); };
+  const free = async (owner) => (await getJson(`${coordinator.url}/v1/ledger?account=owner:${owner}`)).amount ?? 0;
+
+  // Only what is final; again gives nothing; what a fork takes back was never credited.
+  await c.ok('alice', 'deposit', '5');
+  assert.deepEqual(await credited(), { credited: 0, owners: 0 });
+  await c.rpc('litesvm_advance', 40);
+  assert.deepEqual(await credited(), { credited: 5 * credit, owners: 1 });
+  assert.deepEqual(await credited(), { credited: 0, owners: 0 });
+  assert.equal(await free(alice), 5 * credit);
+  await c.ok('bob', 'deposit', '9');
+  assert.equal((await credited()).credited, 0);
+  assert.equal(await c.rpc('litesvm_fork', 1), 1);
+  await c.rpc('litesvm_advance', 40);
+  assert.equal((await credited()).credited, 0);
+  assert.equal(await free(bob), 0);
+
+  // 20 ends at random moments, some of them of the coordinator too.
+  let random = 7, killed = 0, followed = 0;
+  const below = (n) => { random = (random * 1103515245 + 12345) % 2 ** 31; return random % n; };
+  for (let i = 1; i <= 20; ++i) {
+    await c.ok(i % 2 ? 'alice' : 'bob', 'deposit', `0.00000${1 + (i % 9)}`);
+    await c.rpc('litesvm_advance', 40);
+    const process = new Program(t, weft, args());
+    await pause(below(200));
+    process.signal('SIGKILL');
+    if ((await process.ended).signal === 'SIGKILL') ++killed;
+    if (i % 5 === 0) {
+      await coordinator.program.kill();
+      coordinator = await serve(t, { data });
+    }
+  }
+  assert.ok(killed >= 5, `${killed} of 20 were still at work`);
+  await credited();
+  for (const owner of [alice, bob]) assert.equal(await free(owner), (await c.status(owner)).owner.escrow.deposited);
+  assert.equal((await getJson(`${coordinator.url}/v1/ledger`)).sum, 0);
+
+  // A command that is killed and run again deposits once; so does one whose transaction a fork takes back.
+  for (let i = 1; i <= 20; ++i) {
+    const amount = 1 + (i % 9), before = (await c.status(alice)).owner.escrow.deposited;
+    const deposit = ['deposit', `0.00000${amount}`];
+    const process = new Program(t, weft, ['chain', ...deposit, '--network', c.network, '--wallet', c.file('alice.json'), '--json', '--yes']);
+    await pause(below(1_000));
+    process.signal('SIGKILL');
+    await process.ended;
+    if (process.stdout === '') {
+      const rerun = await c.as('alice', [...deposit, '--yes']);
+      assert.equal(rerun.code, 0, rerun.stderr);
+      if (/cut short/.test(rerun.stderr)) ++followed;
+    }
+    assert.equal((await c.status(alice)).owner.escrow.deposited, before + amount);
+  }
+  assert.ok(followed > 0, 'some were on their way');
+  const before = (await c.status(alice)).owner.escrow.deposited;
+  const settled = c.ok('alice', 'deposit', '0.000003', '--level', 'finalized');
+  await until(async () => (await c.status(alice)).owner.escrow.deposited === before + 3, 'the deposit is in a block');
+  assert.equal(await c.rpc('litesvm_fork', 1), 1);
+  assert.equal((await settled).landed[0].level, 'finalized');
+  assert.equal((await c.status(alice)).owner.escrow.deposited, before + 3);
+
+  // The journal is what knows: another network's is refused, and no second process writes into it.
+  fs.appendFileSync(path.join(data, 'chain-credits.txt'), 'open x 0 5\n');
+  const broken = await run(args());
+  assert.equal(broken.code, 1);
+  assert.match(broken.stderr, /Line \d+ of .*chain-credits\.txt is no row\./);
+});
+
+/** Posts the root of rows in the order of the file, which `weft chain post` refuses to make. */
+async function postRaw(c, program, mint, epoch, file) {
+  const { Tree } = await import('../../chain/tests/tree.mjs');
+  const { call, instruction } = await import('../../chain/tests/program.mjs');
+  const owners = fs.readFileSync(file, 'utf8').trim().split('\n').slice(1).map((line) => { const [owner, index, amount, units] = line.split(','); return { owner: wire.fromBase58(owner), index: Number(index), amount: BigInt(amount), units: BigInt(units) }; });
+  const tree = new Tree(owners, { sorted: false }), poster = keyOf(c.file('operator.json')), id = wire.fromBase58(program), mintKey = wire.fromBase58(mint);
+  const vault = (seed) => wire.sha256(mintKey, seed, wire.tokenProgram);
+  const one = call('post', { poster: poster.key, config: wire.programAddress(['config', mintKey], id).key, bond_from: tokensOf(poster.key, mintKey), vault: vault('vault'), stake_vault: vault('stake_vault'), token_program: wire.tokenProgram },
+    { epoch: BigInt(epoch), root: tree.root.hash, amount: tree.root.sum, units: tree.units, depth: tree.depth });
+  const { value: { blockhash } } = await c.rpc('getLatestBlockhash');
+  await c.rpc('sendTransaction', wire.transaction([instruction(id, one)], poster, [poster], wire.fromBase58(blockhash)).toString('base64'), { encoding: 'base64' });
+}
+
+test('a command that lacks a network, a file or a node says so', { timeout: 60_000 }, async (t) => {
+  const folder = scratch(t);
+  const wallet = path.join(folder, 'wallet.json');
+  assert.equal((await run(['wallet', 'new', '--file', wallet])).code, 0);
+  const say = async (args, code, message) => { const found = await run(['chain', ...args]); assert.equal(found.code, code, found.stderr); assert.match(found.stderr, message); };
+  await say(['status'], 2, /No node of Solana is named/);
+  await say(['status', '--rpc', 'http://127.0.0.1:9'], 2, /No network is named/);
+  await say(['status', '--rpc', 'http://127.0.0.1:9', '--program', 'x', '--mint', 'y'], 2, /"x" is not the key of a program/);
+  const keys = ['--program', wire.toBase58(wire.sha256('p')), '--mint', wire.toBase58(wire.sha256('m'))];
+  await say(['status', '--rpc', 'http://127.0.0.1:9', ...keys], 3, /127\.0\.0\.1:9/);
+  fs.writeFileSync(path.join(folder, 'chain.json'), '{"rpc": 5}');
+  await say(['deposit', '5', '--network', path.join(folder, 'chain.json'), '--wallet', wallet], 2, /rpc: .*while reading/);
+  await say(['vote', '0', 'maybe', '--network', path.join(folder, 'chain.json')], 2, /yes and no|yes or no|one of/);
+});
