@@ -5,8 +5,8 @@
 // Like a cluster: a blockhash is good for 150 slots, the same bytes land once, a transaction that fails in a block leaves a status and
 // costs its fee, confirmations ripen with slots (processed; confirmed after 2 slots; finalized after 32, which getProgramAccounts can be asked for). A slot passes with each landed transaction,
 // each time that the height is asked for, and with litesvm_advance. Only for tests: litesvm_advance [SLOTS], litesvm_warp [SECONDS], litesvm_fork [K] (the machine is built again from its
-// log without the last K transactions), litesvm_faults [{method, lose, swallow, double, delay}] (the next answers are lost after the request
-// was carried out, requests are swallowed before, carried out twice, or answered late).
+// log without the last K transactions), litesvm_faults [{method, lose, swallow, double, delay, hold}] (the next answers are lost after the request
+// was carried out, requests are swallowed before, carried out twice, answered late, or never answered), litesvm_held (how many requests were never answered).
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
@@ -149,12 +149,14 @@ const methods = {
     return dropped;
   },
   litesvm_faults: ([list]) => { faults = list.map((one) => ({ ...one })); return faults.length; },
+  litesvm_held: () => held,
 };
 
+let held = 0;
 let faults = []; // Each applies to the next requests of its method, as often as it says.
 function faultOf(method) {
   for (const one of faults) if (!one.method || one.method === method)
-    for (const kind of ['swallow', 'lose', 'double', 'delay']) if (one[kind] > 0) { --one[kind]; return kind; }
+    for (const kind of ['swallow', 'lose', 'double', 'delay', 'hold']) if (one[kind] > 0) { --one[kind]; return kind; }
   return null;
 }
 function answer(question) {
@@ -176,6 +178,7 @@ createServer((request, response) => {
     try { question = JSON.parse(Buffer.concat(chunks)); } catch { question = null; }
     const fault = question && !String(question.method).startsWith('litesvm_') ? faultOf(question.method) : null;
     if (fault === 'swallow') return void request.destroy();
+    if (fault === 'hold') return void ++held;
     let out = answer(question);
     if (fault === 'double') out = answer(question);
     if (fault === 'lose') return void request.destroy();
