@@ -218,7 +218,7 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       for (const { weft } of data) {
         assert.ok(weft.context >= weft.context_served && weft.context_served > 0 && weft.price_per_1k_tokens === 7);
         assert.deepEqual(weft.modalities, { input: ['text'], output: ['text'] });
-        assert.deepEqual(weft.arithmetic, { activations: 'f32', wire: 'f32', exact: true });
+        assert.deepEqual(weft.arithmetic, { activations: 'int8', wire: 'f32', exact: true });
         assert.ok(weft.trust.audited_share_min > 0 && weft.trust.audited_share_newcomers === 1);
       }
     },

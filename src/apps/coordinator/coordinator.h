@@ -55,8 +55,8 @@ struct Options {
       "f32";  // Of hidden states between workers that share a model: "f32", "f16" or "i8".
   // What language models' matrices are multiplied with: "f32", or "int8", which is twice as fast
   // and more, and whose answers are told from those of other weights less sharply
-  // (common/proof/fingerprint.h).
-  std::string activations = "f32";
+  // (common/proof/fingerprint.h); "auto" decides by the model (decisions/inference/arithmetic.h).
+  std::string activations = "auto";
   std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".
   std::string ice_servers{};  // For tabs: a JSON array, or a file with one (serving/ice_servers.h).
 };

@@ -94,7 +94,7 @@ struct DeskSettings {
   double cache_share = 0.5;     // Share of the memory that such a worker has left for its cache.
   std::uint32_t context_max = 4096;
   std::size_t waiting_max = 1024;   // Requests of one model.
-  std::string activations = "f32";  // What matrices are multiplied with: "f32" or "int8".
+  std::string activations = "f32";  // "f32", "int8" or "auto" (arithmetic.h).
   std::uint32_t resumes_max = 16;
   Duration audit_max = std::chrono::seconds(60);  // Until an audit has ended.
   std::size_t audits_max = 64;                    // At a time;

@@ -3,6 +3,7 @@
 
 #include "common/base/format.h"
 #include "common/base/log.h"
+#include "decisions/inference/arithmetic.h"
 #include "decisions/inference/desk.h"
 
 namespace weft::inference {
@@ -84,7 +85,7 @@ std::uint32_t Desk::send_load(ServingId worker, ChainId chain, const std::string
                                  .context = context,
                                  .sequences = sequences,
                                  .cache_bytes = cache_bytes,
-                                 .activations = settings_.activations});
+                                 .activations = activations_of(card, settings_.activations)});
   return id;
 }
 

@@ -101,11 +101,13 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
                    "(fewer bytes, other roundings)")
       ->check(CLI::IsMember({"f32", "f16", "i8"}));
   command
-      ->add_option("--activations", options->activations,
-                   "What served models' matrices are multiplied with: f32, or int8, which is twice "
-                   "as fast and more, and whose answers are audited less sharply: for workers that "
-                   "you trust")
-      ->check(CLI::IsMember({"f32", "int8"}));
+      ->add_option(
+          "--activations", options->activations,
+          "What served models' matrices are multiplied with: f32; int8, which is twice as "
+          "fast and more, and whose answers are audited less sharply; auto: int8 for files "
+          "of 8 bits a weight or fewer, else f32")
+      ->check(CLI::IsMember({"auto", "f32", "int8"}))
+      ->capture_default_str();
   command
       ->add_option(
           "--partition", options->partition,

@@ -45,7 +45,7 @@ struct ServeOptions {
   bool require_keys = false;                // For models; beyond loopback by default.
   bool open_models = false;                 // No keys beyond loopback either.
   std::uint32_t guest_requests = 20;        // Requests of guests, a minute and address.
-  std::string activations = "f32";          // What served models' matrices are multiplied with.
+  std::string activations = "auto";         // What served models' matrices are multiplied with.
   std::string wire = "f32";          // Type of hidden states between workers that share a model.
   std::string partition = "hybrid";  // How models are cut between workers.
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.

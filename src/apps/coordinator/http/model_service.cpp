@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
 #include "common/json/quote.h"
+#include "decisions/inference/arithmetic.h"
 
 namespace weft::coordinator {
 
@@ -139,7 +140,7 @@ ModelService::ModelService(ModelRegistry registry, jobs::Book& book,
     : registry_(std::move(registry)),
       book_(book),
       checks_(checks),
-      rounded_(settings.activations == "int8"),
+      activations_(settings.activations),
       desk_(*this, std::move(settings)) {
   for (const inference::ModelCard& card : registry_.cards()) {
     set_terms(card);
@@ -406,6 +407,7 @@ void ModelService::ask(Asking& asking, const ModelTexts::Read& read, inference::
       kept = {.answer = choice < asking.ids.size() ? asking.ids[choice] : billing::AnswerId{},
               .model = request.model,
               .embedding = card->embedding,
+              .rounded = inference::activations_of(*card, activations_) == "int8",
               .ask = one.ask};
       if (asking.ids.empty()) crypto::random_bytes(kept.answer.bytes);
       answers_[one.id] = {
@@ -471,7 +473,7 @@ void ModelService::audited(inference::RequestId request, const inference::AuditE
   const Kept& what = kept->second;
   const billing::PrintsVerdict verdict = billing::compare_prints(
       what.prints, end.prints, static_cast<std::uint32_t>(what.ask.answered.size()), what.whole,
-      what.embedding, rounded_ ? proof::rounded_tolerance : proof::FingerprintTolerance{});
+      what.embedding, what.rounded ? proof::rounded_tolerance : proof::FingerprintTolerance{});
   out.auditors = end.auditors;
   out.verdict = billing::AnswerVerdict::unheard;
   if (verdict.readable) {
@@ -541,8 +543,8 @@ std::string ModelService::model_json(const inference::ModelCard& card) const {
       json::quote(card.name), card.created / 1000, json::quote(card.owner), state.state,
       state.chains, state.shards, state.running, state.waiting, card.file, card.bytes,
       json::quote(card.architecture), card.layers, card.context, desk_.context_of(card),
-      card.shards_min, card.price, rounded_ ? "int8" : "f32", state.wire, state.exact,
-      checks_.floor);
+      card.shards_min, card.price, inference::activations_of(card, activations_), state.wire,
+      state.exact, checks_.floor);
 }
 
 void ModelService::add(inference::ModelCard card, const net::Respond& respond) {

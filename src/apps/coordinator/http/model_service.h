@@ -121,7 +121,7 @@ class ModelService final : private inference::DeskWorld {
   ModelRegistry registry_;
   jobs::Book& book_;
   const billing::AnswerChecks checks_;
-  const bool rounded_;  // Activations in int8, whose fingerprints differ by more.
+  const std::string activations_;  // The operator's setting (inference/arithmetic.h).
   inference::Desk desk_;
   struct Place {
     std::shared_ptr<Answer> answer;
@@ -142,6 +142,7 @@ class ModelService final : private inference::DeskWorld {
     billing::AnswerId answer;
     std::string model;
     std::uint32_t embedding = 0;
+    bool rounded = false;  // Activations in int8, whose fingerprints differ by more.
     protocol::serving::Ask ask;
     bool whole = false;
     inference::Prints prints{};
