@@ -7,7 +7,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
 import * as wire from '../../chain/tests/wire.mjs';
-import { Program, getJson, pause, root, run, scratch, serve, until, weft } from './lib.mjs';
+import { hashJob, writeJob } from './jobs.mjs';
+import { Program, getJson, pause, root, run, scratch, serve, until, weft, work } from './lib.mjs';
 
 before(() => { execFileSync(path.join(root, 'scripts/build'), ['chain'], { stdio: 'inherit' }); });
 
@@ -73,7 +74,16 @@ async function chain(t) {
     ];
     await rpc('sendTransaction', wire.transaction(instructions, payer, [payer], wire.fromBase58(blockhash)).toString('base64'), { encoding: 'base64' });
   };
-  return { url, file, rpc, wallet, network, as, ok, refused, status, give };
+  const charged = {};
+  /** A voucher of the wallet's over so many micro-credits more, charged by the operator. */
+  const charge = async (name, amount) => {
+    charged[name] = (charged[name] ?? 0) + amount;
+    const { code, stdout, stderr } = await as(name, ['voucher', (charged[name] / 1e6).toFixed(6)]);
+    assert.equal(code, 0, stderr);
+    fs.writeFileSync(file(`voucher-${name}.json`), stdout);
+    return ok('operator', 'charge', file(`voucher-${name}.json`));
+  };
+  return { url, file, rpc, wallet, network, as, ok, refused, status, give, charge };
 }
 const rowsText = (rows, sorted = true) => {
   const lines = rows.map(({ owner, index, amount, units }) => [wire.fromBase58(owner), `${owner},${index},${amount},${units}`]);
@@ -258,7 +268,7 @@ async function found(c, operator, people) {
   for (const one of people) await c.give('operator', one, 1_000 * credit, JSON.parse(made.stdout).mint);
 }
 
-test('a deposit becomes credits once, whatever is killed and whatever a fork takes back', { timeout: 600_000 }, async (t) => {
+test('what is charged becomes credits once, whatever is killed and whatever a fork takes back', { timeout: 600_000 }, async (t) => {
   const c = await chain(t);
   const [operator, alice, bob] = await Promise.all(['operator', 'alice', 'bob'].map(c.wallet));
   await found(c, operator, [alice, bob]);
@@ -268,19 +278,24 @@ test('a deposit becomes credits once, whatever is killed and whatever a fork tak
   const credited = async () => { const { code, stdout, stderr } = await run(args()); assert.equal(code, 0, stderr); return JSON.parse(stdout); };
   const free = async (owner) => (await getJson(`${coordinator.url}/v1/ledger?account=owner:${owner}`)).amount ?? 0;
 
-  // Only what is final; again gives nothing; what a fork takes back was never credited.
-  await c.ok('alice', 'deposit', '5');
+  // Only what is charged and final; again gives nothing; what a fork takes back was never credited.
+  await c.ok('alice', 'deposit', '6');
+  await c.ok('bob', 'deposit', '10');
+  await c.rpc('litesvm_advance', 40);
+  assert.deepEqual(await credited(), { credited: 0, owners: 0 }, 'a deposit that no voucher charges is its owner\'s alone');
+  await c.charge('alice', 5 * credit);
   assert.deepEqual(await credited(), { credited: 0, owners: 0 });
   await c.rpc('litesvm_advance', 40);
   assert.deepEqual(await credited(), { credited: 5 * credit, owners: 1 });
   assert.deepEqual(await credited(), { credited: 0, owners: 0 });
   assert.equal(await free(alice), 5 * credit);
-  await c.ok('bob', 'deposit', '9');
+  await c.charge('bob', 9 * credit);
   assert.equal((await credited()).credited, 0);
   assert.equal(await c.rpc('litesvm_fork', 1), 1);
   await c.rpc('litesvm_advance', 40);
   assert.equal((await credited()).credited, 0);
   assert.equal(await free(bob), 0);
+  await c.ok('operator', 'charge', c.file('voucher-bob.json'));
 
   // 20 ends at random moments, some of them of the coordinator too. Each fourth ends while the node keeps it waiting for an answer, so
   // that some are at work on a machine of any speed.
@@ -297,7 +312,7 @@ test('a deposit becomes credits once, whatever is killed and whatever a fork tak
     return { killed: signal === 'SIGKILL', stdout: process.stdout };
   };
   for (let i = 1; i <= 20; ++i) {
-    await c.ok(i % 2 ? 'alice' : 'bob', 'deposit', `0.00000${1 + (i % 9)}`);
+    await c.charge(i % 2 ? 'alice' : 'bob', 1 + (i % 9));
     await c.rpc('litesvm_advance', 40);
     if ((await killedDuring(args(), { ms: 200, waits: i % 4 === 0 && 'getProgramAccounts' })).killed) ++killed;
     if (i % 5 === 0) {
@@ -307,7 +322,7 @@ test('a deposit becomes credits once, whatever is killed and whatever a fork tak
   }
   assert.ok(killed >= 5, `${killed} of 20 were still at work`);
   await credited();
-  for (const owner of [alice, bob]) assert.equal(await free(owner), (await c.status(owner)).owner.escrow.deposited);
+  for (const owner of [alice, bob]) assert.equal(await free(owner), (await c.status(owner)).owner.escrow.charged);
   assert.equal((await getJson(`${coordinator.url}/v1/ledger`)).sum, 0);
 
   // A command that is killed and run again deposits once; so does one whose transaction a fork takes back.
@@ -336,6 +351,77 @@ test('a deposit becomes credits once, whatever is killed and whatever a fork tak
   const broken = await run(args());
   assert.equal(broken.code, 1);
   assert.match(broken.stderr, /Line \d+ of .*chain-credits\.txt is no row\./);
+});
+
+test('what a worker has earned becomes its tokens, and no epoch gives more than was charged', { timeout: 600_000 }, async (t) => {
+  const c = await chain(t);
+  const [operator, alice, bob] = await Promise.all(['operator', 'alice', 'bob'].map(c.wallet));
+  await found(c, operator, [alice, bob]);
+  const { url, data } = await serve(t, { args: ['--grant', '0'] });
+  const at = ['--coordinator', url];
+  const done = async (args) => { const { code, stdout, stderr } = await run(args); assert.equal(code, 0, `${args.join(' ')}: ${stderr}`); return stdout; };
+  const settle = async (name, credits) => JSON.parse(await done(['chain', 'settle', String(credits), ...at, '--wallet', c.file(`${name}.json`), '--json']));
+  const rows = async (epoch, more = []) => JSON.parse(await done(['chain', 'rows', ...at, '--network', c.network, '--out', c.file(`epoch-${epoch}.csv`), ...more, '--json']));
+  const epoch = async (number, more) => {
+    const made = await rows(number, more);
+    await c.rpc('litesvm_warp', day);
+    await c.ok('operator', 'post', String(number), '--rows', c.file(`epoch-${number}.csv`));
+    await c.rpc('litesvm_warp', day / 2);
+    await c.ok('operator', 'finalise');
+    return made;
+  };
+  const tokens = async (owner) => (await c.status(owner)).owner.tokens;
+  const credits = async (name) => JSON.parse(await done(['device', 'list', ...at, '--wallet', c.file(`${name}.json`), '--json']));
+
+  // A client's deposit, as far as its voucher allows, pays a worker for a job.
+  await c.ok('alice', 'deposit', '900');
+  await c.charge('alice', 400 * credit);
+  await c.rpc('litesvm_advance', 40);
+  await done(['chain', 'credit', ...at, '--data', data, '--network', c.network]);
+  await work(t, url, { wallet: c.file('bob.json') });
+  await done(['submit', writeJob(scratch(t), hashJob({ rounds: 4096, budget: 300 })), ...at, '--wallet', c.file('alice.json'), '--wait']);
+  assert.ok((await credits('bob')).free > 0, 'the job paid its worker');
+  await done(['pay', bob, '80', ...at, '--wallet', c.file('alice.json')]);
+  const earned = (await credits('bob')).free;
+
+  // The worker settles; what it lacks, what is granted and less than one credit are refused.
+  const most = Math.floor(earned / credit);
+  const refused = async (amount, message) => { const { code, stderr } = await run(['chain', 'settle', amount, ...at, '--wallet', c.file('bob.json')]); assert.notEqual(code, 0); assert.match(stderr, message); };
+  await refused(String(most + 1), /The balance is/);
+  await refused('0.5', /The least that is settled at a time is 1\.000000 credits/);
+  await refused('a few', /is not an amount of credits/);
+  assert.deepEqual(await settle('bob', most), { owner: bob, settled: most * credit, free: earned - most * credit });
+  assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
+  assert.deepEqual(await getJson(`${url}/v1/settlement`), { owners: [{ owner: bob, settled: most * credit }] });
+
+  const before = await tokens(bob);
+  const first = await epoch(1);
+  assert.equal(first.given + first.waiting, most * credit);
+  assert.ok(first.given > 0 && first.given <= first.charged);
+  assert.equal((await c.ok('bob', 'claim', '--rows', c.file('epoch-1.csv'))).claimed, first.given);
+  assert.equal(await tokens(bob) - before, first.given);
+
+  // Alice takes back what it did not spend, partly out of the ledger; the vault's bound of one epoch leaves some for the next.
+  const left = Math.floor((await credits('alice')).free / credit);
+  await settle('alice', left);
+  const lost = await run(['chain', 'rows', ...at, '--network', c.network, '--out', c.file('lost.csv')]);
+  assert.equal(lost.code, 2);
+  assert.match(lost.stderr, /Epoch 1 was posted here: name its rows with --previous FILE\./);
+  const second = await epoch(2, ['--previous', c.file('epoch-1.csv')]);
+  assert.ok(second.waiting > 0, 'one epoch gives at most a twentieth of the vault');
+  assert.ok(second.given <= second.charged);
+  const wrong = await run(['chain', 'rows', ...at, '--network', c.network, '--previous', c.file('epoch-1.csv'), '--out', c.file('lost.csv')]);
+  assert.match(wrong.stderr, /The rows in .*epoch-1\.csv give .* in all; those of epoch 2, the last one, give /);
+  const same = await run(['chain', 'verify', '2', '--network', c.network, '--rows', c.file('epoch-2.csv'), '--previous', c.file('epoch-1.csv'), '--json']);
+  assert.equal(JSON.parse(same.stdout).same, true);
+  const third = await epoch(3, ['--previous', c.file('epoch-2.csv')]);
+  assert.equal(first.given + second.given + third.given + third.waiting, (most + left) * credit);
+  const claimed = (await c.ok('alice', 'claim', '--rows', c.file('epoch-3.csv'))).claimed;
+  assert.ok(claimed > 0);
+  // What no voucher has charged never was credits, and comes back without the ledger.
+  await c.ok('alice', 'withdraw', '500', '--coordinator-wallet', c.file('operator.json'));
+  const s = await c.status();
+  assert.ok(s.final_emission === 0, 'no epoch took emission');
 });
 
 /** Posts the root of rows in the order of the file, which `weft chain post` refuses to make. */

@@ -227,6 +227,10 @@ Result<protocol::api::Ledger> ApiClient::ledger() {
   return get<protocol::api::Ledger>("/v1/ledger");
 }
 
+Result<protocol::api::Settlement> ApiClient::settlement() {
+  return get<protocol::api::Settlement>("/v1/settlement");
+}
+
 Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name, std::uint64_t from,
                                                         std::uint32_t count) {
   return get<protocol::api::LedgerAccount>(

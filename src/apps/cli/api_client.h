@@ -50,6 +50,7 @@ class ApiClient {
   [[nodiscard]] Result<ByteVector> output(const std::string& job, std::size_t index);
   [[nodiscard]] Result<protocol::api::Workers> workers();
   [[nodiscard]] Result<protocol::api::Ledger> ledger();
+  [[nodiscard]] Result<protocol::api::Settlement> settlement();
   // The page of an account's history, newest first, or of a job's, oldest first, that begins at
   // `from`: 0, or `next` of the one before.
   [[nodiscard]] Result<protocol::api::LedgerAccount> account(const std::string& name,

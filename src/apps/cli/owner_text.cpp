@@ -14,11 +14,12 @@ namespace {
 
 namespace api = protocol::api;
 
-constexpr std::array<StatementAccount, 5> accounts{{{"owner", "free"},
+constexpr std::array<StatementAccount, 6> accounts{{{"owner", "free"},
                                                     {"granted", "granted"},
                                                     {"held", "held"},
                                                     {"held-granted", "held granted"},
-                                                    {"stake", "staked"}}};
+                                                    {"stake", "staked"},
+                                                    {"settled", "settled"}}};
 
 std::string in_credits(MicroCredits amount) {
   const auto magnitude = amount < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(amount)
@@ -113,10 +114,11 @@ std::string owner_text(const api::Owner& owner) {
     text += weft::format("{:<10} {:>20} credits{}\n", name, in_credits(amount), note);
   };
   line("free", owner.free, "");
-  line("granted", owner.granted, "  (spent first; neither staked nor transferred)");
+  line("granted", owner.granted, "  (spent first; neither staked, transferred nor settled)");
   if (owner.held + owner.held_granted > 0)
     line("held", owner.held + owner.held_granted, "  (pay that is still being checked)");
   if (owner.staked > 0) line("staked", owner.staked, "");
+  if (owner.settled > 0) line("settled", owner.settled, "  (in all; paid on the chain)");
   text += "\n";
   for (const api::OwnerDevice& device : owner.devices) {
     text += weft::format("{:<46} {:<9} {}{}\n", device.key,

@@ -146,6 +146,12 @@ class DevicesTest : public OwnersTest {
           core.pay(payment, now, answer);
         });
   }
+  Result<jobs::OwnerView> settle(const jobs::Settling& settling) {
+    return asked(
+        [&](jobs::Core& core, jobs::Moment now, const jobs::Answer<jobs::OwnerView>& answer) {
+          core.settle(settling, now, answer);
+        });
+  }
   Result<jobs::OwnerView> add(const crypto::KeyPair& by, const crypto::KeyPair& device,
                               store::DeviceRole role = store::DeviceRole::full) {
     return asked(
@@ -191,6 +197,44 @@ TEST_F(DevicesTest, APaymentMovesFreeCreditsOnceHoweverOftenItIsSent) {
   more.amount = 5;
   more.to = a.public_key();
   EXPECT_EQ(pay(more).error().code, ErrorCode::invalid_argument) << "to itself";
+}
+
+TEST_F(DevicesTest, FreeCreditsAreSettledOnceHoweverOftenItIsAskedAndGrantedOnesNever) {
+  issue(a, 4'000'000);
+  const jobs::Settling settling{.by = a.public_key(), .amount = 3'000'000, .number = 7};
+  ASSERT_TRUE(settle(settling).has_value());
+  ASSERT_TRUE(settle(settling).has_value());
+  network.restart();
+  const auto again = settle(settling);
+  ASSERT_TRUE(again.has_value()) << "after a restart, too";
+
+  EXPECT_EQ(again->balances.settled, 3'000'000);
+  EXPECT_EQ(funds(a), (Funds{.free = 2'000'000, .granted = 0}));
+  jobs::Settling other = settling;
+  other.number = 8;
+  EXPECT_EQ(settle(other).error().code, ErrorCode::insufficient_funds);
+  other.amount = 999'999;
+  EXPECT_EQ(settle(other).error().code, ErrorCode::invalid_argument) << "a row in each epoch";
+
+  ASSERT_TRUE(network.submit(client, jobs::count_manifest(1, 1), {++nonce_}).has_value());
+  ASSERT_GT(funds(client).granted, 1'000'000);
+  const auto granted = settle({.by = client.public_key(), .amount = 1'000'000, .number = ++nonce_});
+  ASSERT_FALSE(granted.has_value());
+  EXPECT_THAT(granted.error().message, HasSubstr("granted credits cannot be settled"));
+}
+
+TEST_F(DevicesTest, ARevokedDeviceIsPaidNothingOnTheChain) {
+  issue(a, 4'000'000);
+  ASSERT_TRUE(add(a, b).has_value());
+  ASSERT_TRUE(settle({.by = b.public_key(), .amount = 1'000'000, .number = 1}).has_value());
+  ASSERT_TRUE(revoke(b, a).has_value());
+
+  EXPECT_EQ(settle({.by = a.public_key(), .amount = 1'000'000, .number = 2}).error().code,
+            ErrorCode::permission_denied);
+  const auto to_it = settle({.by = b.public_key(), .amount = 1'000'000, .number = 3});
+  ASSERT_FALSE(to_it.has_value());
+  EXPECT_THAT(to_it.error().message, HasSubstr("a device that is revoked"));
+  EXPECT_EQ(funds(a).free, 4'000'000);
 }
 
 TEST_F(DevicesTest, GrantedCreditsArePaidToNoOtherOwner) {

@@ -55,6 +55,7 @@ std::string api_schema() {
   add_schema<Ledger>(out, "Ledger");
   add_schema<LedgerAccount>(out, "LedgerAccount");
   add_schema<LedgerJob>(out, "LedgerJob");
+  add_schema<Settlement>(out, "Settlement");
   add_schema<Owner>(out, "Owner");
   add_schema<Problem>(out, "Problem");
   return "{" + out + "}";
@@ -74,6 +75,7 @@ template std::string to_json(const Workers&);
 template std::string to_json(const Ledger&);
 template std::string to_json(const LedgerAccount&);
 template std::string to_json(const LedgerJob&);
+template std::string to_json(const Settlement&);
 template std::string to_json(const Owner&);
 template std::string to_json(const Problem&);
 template Result<Info> from_json(std::string_view);
@@ -89,6 +91,7 @@ template Result<Workers> from_json(std::string_view);
 template Result<Ledger> from_json(std::string_view);
 template Result<LedgerAccount> from_json(std::string_view);
 template Result<LedgerJob> from_json(std::string_view);
+template Result<Settlement> from_json(std::string_view);
 template Result<Owner> from_json(std::string_view);
 template Result<Problem> from_json(std::string_view);
 

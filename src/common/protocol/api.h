@@ -184,7 +184,7 @@ struct Workers {
 
 // GET /v1/ledger
 struct Balance {
-  std::string account;  // "mint", "client:K", "escrow:JOB", "worker:K", "stake:K", "platform"
+  std::string account;  // Its text (common/records/account.h).
   MicroCredits amount = 0;
 };
 struct Ledger {
@@ -239,7 +239,17 @@ struct Owner {
   MicroCredits held = 0;
   MicroCredits held_granted = 0;
   MicroCredits staked = 0;
+  MicroCredits settled = 0;  // Ever.
   std::vector<OwnerDevice> devices;
+};
+
+// GET /v1/settlement: what owners have settled since the start, in the order of their accounts.
+struct SettledOwner {
+  std::string owner;
+  MicroCredits settled = 0;
+};
+struct Settlement {
+  std::vector<SettledOwner> owners;
 };
 
 // RFC 9457 problem document.

@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, Account::kinds> words = {"mint",
                                                                 "held-granted",
                                                                 "verification",
                                                                 "verification-granted",
-                                                                "platform-granted"};
+                                                                "platform-granted",
+                                                                "settled"};
 
 bool is_escrow(Account::Kind kind) {
   return kind == Account::Kind::escrow || kind == Account::Kind::escrow_granted;
@@ -61,6 +62,7 @@ bool has_owner(Account::Kind kind) {
     case Account::Kind::held_granted:
     case Account::Kind::stake:
     case Account::Kind::worker:
+    case Account::Kind::settled:
       return true;
     default:
       return false;
@@ -82,11 +84,12 @@ Result<Account> Account::parse(std::string_view text) {
   const std::string_view given = text.substr(0, colon);
   const auto word = std::ranges::find(words, given == "client" ? "owner" : given);
   if (word == words.end())
-    return fail(ErrorCode::invalid_argument,
-                "An account begins with mint, owner, granted, held, held-granted, stake, escrow, "
-                "escrow-granted, verification, verification-granted, platform or platform-granted; "
-                "this is '{}'.",
-                text.substr(0, 64));
+    return fail(
+        ErrorCode::invalid_argument,
+        "An account begins with mint, owner, granted, held, held-granted, stake, settled, "
+        "escrow, escrow-granted, verification, verification-granted, platform or platform-granted; "
+        "this is '{}'.",
+        text.substr(0, 64));
   Account account{.kind = static_cast<Kind>(word - words.begin()), .id = {}};
   const bool bare = !has_owner(account.kind) && !is_escrow(account.kind);
   if (bare != (colon == std::string_view::npos)) {

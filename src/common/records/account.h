@@ -1,11 +1,12 @@
-// The accounts of the double entry. An owner has free, granted, held and staked credits; a job has
+// The accounts of the double entry. An owner has free, granted, held and staked credits, and what
+// it has settled: moved out of the ledger to be paid on a chain, a sum that only grows. A job has
 // an escrow; `verification` pays verifiers, `platform` is the operator's.
 //
 // Granted credits come from mint as a gift. They can be spent on jobs and answers, and what is
 // earned from them is granted again: they are never staked, transferred or settled. Therefore each
 // account that both can reach has a second one for granted credits.
 //
-//   mint  owner:OWNER  granted:OWNER  held:OWNER  held-granted:OWNER  stake:OWNER
+//   mint  owner:OWNER  granted:OWNER  held:OWNER  held-granted:OWNER  stake:OWNER  settled:OWNER
 //   escrow:JOB  escrow-granted:JOB  verification  verification-granted  platform  platform-granted
 //
 // Histories of older databases also name worker:KEY, what a wallet had earned apart from what it
@@ -58,8 +59,9 @@ struct Account {
     verification = 10,
     verification_granted = 11,
     platform_granted = 12,
+    settled = 13,  // Nothing takes from it.
   };
-  static constexpr std::size_t kinds = 13;
+  static constexpr std::size_t kinds = 14;
 
   Kind kind = Kind::mint;
   std::array<std::uint8_t, 32> id{};  // The owner; a job's id and zeros; otherwise zeros.
@@ -72,6 +74,7 @@ struct Account {
     return of(Kind::held_granted, owner);
   }
   [[nodiscard]] static Account stake(const OwnerId& owner) { return of(Kind::stake, owner); }
+  [[nodiscard]] static Account settled(const OwnerId& owner) { return of(Kind::settled, owner); }
   [[nodiscard]] static Account escrow(const JobId& job);
   [[nodiscard]] static Account escrow_granted(const JobId& job);
   [[nodiscard]] static Account verification() { return {.kind = Kind::verification, .id = {}}; }

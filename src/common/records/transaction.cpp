@@ -72,6 +72,14 @@ Transaction transfer(const OwnerId& from, const OwnerId& to, MicroCredits amount
       .what = weft::format("{} pays {} credits to {}", from.text(), credits(amount), to.text())};
 }
 
+Transaction settle(const OwnerId& owner, MicroCredits amount, std::uint64_t number) {
+  return {
+      .key = weft::format("settle:{}:{}", owner.text(), number),
+      .job = {},
+      .entries = {{Account::owner(owner), -amount}, {Account::settled(owner), amount}},
+      .what = weft::format("{} settles {} credits on the chain", owner.text(), credits(amount))};
+}
+
 Transaction open_escrow(const JobId& job, const OwnerId& client, MicroCredits budget,
                         const Funds& has) {
   Transaction transaction{

@@ -68,6 +68,9 @@ void post_verification(std::vector<Entry>& entries, const Funds& funds, Sign sig
 [[nodiscard]] Transaction transfer(const OwnerId& from, const OwnerId& to, MicroCredits amount,
                                    std::uint64_t number);
 
+// Free credits of an owner out of the ledger, to be paid on a chain. Key "settle:OWNER:NUMBER".
+[[nodiscard]] Transaction settle(const OwnerId& owner, MicroCredits amount, std::uint64_t number);
+
 // --- Jobs
 
 // The job's budget from its client, who has `has`, into its escrow. Key "open:JOB".

@@ -62,6 +62,8 @@ struct CoreSettings {
   // (--stake-permille, --stake-target).
   std::uint32_t stake_permille = 0;
   MicroCredits stake_target = 10'000'000;
+  // The least that an owner settles at a time: an epoch has room for 2,097,152 owners.
+  MicroCredits settle_min = 1'000'000;
   std::map<PublicKey, double>
       client_weights;  // Clients' shares of the network, where that is not 1 (--client-weight).
   // Pay of newcomers becomes theirs so much later (docs/trust.md); 0: at once.
@@ -85,6 +87,13 @@ struct StakeView {
   double reputation = 0;
   bool established = false;
   UnixMillis suspended_until = 0;
+};
+
+// Free credits of the owner of `by` out of the ledger, to be paid on the chain that settles it.
+struct Settling {
+  PublicKey by;
+  MicroCredits amount = 0;
+  std::uint64_t number = 0;  // The request's own: the same one moves credits once.
 };
 
 // What a device shows of its owner.
@@ -216,6 +225,8 @@ class Core {
   // insufficient_funds where the balance does not hold it (granted and held credits do not count),
   // invalid_argument for nothing and for the owner itself.
   void pay(const Payment& payment, Moment now, Answer<OwnerView> answer);
+  // invalid_argument below Settings::settle_min: each owner that settles has a row in every epoch.
+  void settle(const Settling& settling, Moment now, Answer<OwnerView> answer);
   // `device.key` has agreed to belong to `to`, which must be the owner of `by`. As
   // ledger::Owners::add() says; invalid_argument where the key holds credits of its own,
   // insufficient_funds where the owner holds none at all.
@@ -246,6 +257,7 @@ class Core {
   void ledger(Answer<protocol::api::Ledger> answer);
   // The sum over all of them.
   void balance(std::span<const ledger::Account> accounts, Answer<MicroCredits> answer);
+  void settlement(Answer<protocol::api::Settlement> answer);
   void metrics(Answer<std::string> answer);  // Prometheus text.
 
   // --- Watchers (core_watch.cpp). What changes is noted from the first watch() until

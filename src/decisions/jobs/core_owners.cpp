@@ -70,6 +70,38 @@ void Core::pay(const Payment& payment, Moment now, Answer<OwnerView> answer) {
   reply(state.owner_view(payment.by));
 }
 
+void Core::settle(const Settling& settling, Moment now, Answer<OwnerView> answer) {
+  State& state = *state_;
+  const auto reply = [&](Result<OwnerView> result) {
+    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
+  };
+  if (auto may = state.owners.may_act(settling.by, ledger::Owners::Wants::spending); !may)
+    return reply(pass(std::move(may)));
+  if (settling.amount < state.settings.settle_min)
+    return reply(fail(ErrorCode::invalid_argument,
+                      "The least that is settled at a time is {:.6f} credits.",
+                      static_cast<double>(state.settings.settle_min) / 1e6));
+  const OwnerId owner = state.owner_of(settling.by);
+  // The chain pays the key that names the owner.
+  if (const PublicKey first{{owner.bytes}}; state.owners.is_revoked(first))
+    return reply(fail(ErrorCode::permission_denied,
+                      "The chain would pay {}, a device that is revoked: pay the credits to "
+                      "another owner of yours with `weft pay`, and settle them there.",
+                      first.text()));
+  auto transaction = ledger::settle(owner, settling.amount, settling.number);
+  const ledger::Funds has = state.ledger.spendable(owner);
+  if (!state.ledger.knows(transaction.key) && settling.amount > has.free)
+    return reply(fail(ErrorCode::insufficient_funds,
+                      "The balance is {:.6f} credits, less than {:.6f}; {:.6f} granted credits "
+                      "cannot be settled.",
+                      static_cast<double>(has.free) / 1e6,
+                      static_cast<double>(settling.amount) / 1e6,
+                      static_cast<double>(has.granted) / 1e6));
+  if (auto moved = state.move_money(std::move(transaction), now); !moved)
+    return reply(pass(std::move(moved)));
+  reply(state.owner_view(settling.by));
+}
+
 void Core::add_device(const PublicKey& by, const OwnerId& to, store::Device device, Moment now,
                       Answer<OwnerView> answer) {
   State& state = *state_;

@@ -112,6 +112,16 @@ void Core::balance(std::span<const ledger::Account> accounts, Answer<MicroCredit
   state_->effect([answer = std::move(answer), amount] { answer(amount); });
 }
 
+void Core::settlement(Answer<api::Settlement> answer) {
+  State& state = *state_;
+  api::Settlement view;
+  for (const auto& [account, amount] : state.ledger.balances()) {
+    if (account.kind == ledger::Account::Kind::settled)
+      view.owners.push_back({.owner = OwnerId{{account.id}}.text(), .settled = amount});
+  }
+  state.effect([answer = std::move(answer), view = std::move(view)] { answer(view); });
+}
+
 void Core::metrics(Answer<std::string> answer) {
   State& state = *state_;
   std::string text;

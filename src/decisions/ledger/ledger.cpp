@@ -96,8 +96,10 @@ Funds Ledger::platform() const {
 }
 
 Balances Ledger::balances(const OwnerId& owner) const {
-  return {
-      .spendable = spendable(owner), .held = held(owner), .staked = balance(Account::stake(owner))};
+  return {.spendable = spendable(owner),
+          .held = held(owner),
+          .staked = balance(Account::stake(owner)),
+          .settled = balance(Account::settled(owner))};
 }
 
 std::map<Account, MicroCredits> Ledger::balances() const {

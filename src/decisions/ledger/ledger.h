@@ -6,7 +6,8 @@
 // transaction that does neither moves as many out of granted accounts as into others, and an
 // owner's granted credits leave it only for an escrow. Held credits go to their owner, to a client
 // whose task was wrong or to the verification account, and are neither spent nor staked before.
-// These are rules of apply(), whatever made the transaction (rules.h).
+// Only an owner's own free credits are settled, and nothing takes them back. These are rules of
+// apply(), whatever made the transaction (rules.h).
 //
 // Pure: no clock, no store. The wiring applies a transaction here, puts it into the batch that it
 // commits, and shows no client the effect before the commit is durable. After a restart, restore()
@@ -40,6 +41,7 @@ struct Balances {
   Funds spendable;  // free: spent, transferred, staked; granted: spent, and first.
   Funds held;       // Pay that is not free yet.
   MicroCredits staked = 0;
+  MicroCredits settled = 0;  // Ever; paid on a chain.
   friend bool operator==(const Balances&, const Balances&) = default;
 };
 

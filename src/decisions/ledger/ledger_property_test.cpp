@@ -40,7 +40,7 @@ class Market {
     const JobId of = job(pick(500));
     const TaskId task{of, static_cast<std::uint32_t>(pick(64))};
     const Funds escrow = chance(95) ? ledger.escrow(of) : funds();
-    switch (pick(13)) {
+    switch (pick(14)) {
       case 0:
         return grant(owner(pick(200)), amount());
       case 1:
@@ -88,6 +88,8 @@ class Market {
                       .stake = chance(95) ? ledger.balance(Account::stake(client)) : amount()});
       case 9:
         return transfer(client, owner(pick(20)), amount(), pick(1000));
+      case 12:
+        return settle(client, amount(), pick(1000));
       case 10:
       case 11: {
         if (held_.empty()) return grant(owner(pick(200)), amount());
@@ -106,7 +108,7 @@ class Market {
   }
   Account account() {
     const OwnerId some = owner(pick(20));
-    switch (pick(8)) {
+    switch (pick(9)) {
       case 0:
         return Account::owner(some);
       case 1:
@@ -121,6 +123,8 @@ class Market {
         return Account::escrow_granted(job(pick(500)));
       case 6:
         return chance(10) ? Account::mint() : Account::platform();
+      case 7:
+        return Account::settled(some);
       default:
         return Account::stake(some);
     }
@@ -209,6 +213,7 @@ struct Minted {
 // What must hold after each event, of the accounts that it touched; of all of them now and then.
 std::string wrong_after(const Ledger& ledger, const Model& model, const Transaction& transaction) {
   MicroCredits total = 0;
+  MicroCredits settled = 0;
   for (const Entry& entry : transaction.entries) {
     total += entry.amount;
     const MicroCredits balance = ledger.balance(entry.account);
@@ -216,7 +221,9 @@ std::string wrong_after(const Ledger& ledger, const Model& model, const Transact
       return "differs from the model at " + entry.account.text();
     if (balance < 0 && entry.account.kind != Account::Kind::mint)
       return "is negative at " + entry.account.text();
+    settled += entry.account.kind == Account::Kind::settled ? entry.amount : 0;
   }
+  if (settled < 0) return "took back what was settled";
   return total == 0 ? "" : "took a transaction that does not sum to zero";
 }
 

@@ -38,6 +38,7 @@ bool changes_origin(const Totals& totals) {
 // Whether one account may get credits of a transaction that takes from the other.
 bool may_follow(const Account& taken, const Account& given) {
   const bool same_owner = given.id == taken.id;
+  if (given.kind == Kind::settled) return taken.kind == Kind::owner && same_owner;
   if (taken.kind == Kind::granted && is_granted(given.kind))
     return given.kind == Kind::escrow_granted;
   if (is_held(taken.kind)) {
@@ -56,6 +57,12 @@ Result<> check_rules(std::string_view key, std::span<const Entry> net) {
                 "Granted credits stay granted, and so does what is earned from them: the "
                 "transaction {} would make others of them.",
                 key);
+  for (const Entry& taken : net) {
+    if (taken.account.kind == Kind::settled && taken.amount < 0)
+      return fail(ErrorCode::permission_denied,
+                  "What {} holds is paid on the chain: the transaction {} may not take it back.",
+                  taken.account.text(), key);
+  }
   for (const Entry& given : net) {
     if (given.amount <= 0) continue;
     if (given.account.kind == Kind::worker)
@@ -65,7 +72,8 @@ Result<> check_rules(std::string_view key, std::span<const Entry> net) {
       if (taken.amount >= 0 || may_follow(taken.account, given.account)) continue;
       return fail(ErrorCode::permission_denied,
                   "Credits of {} may not go to {} (transaction {}): granted credits are not "
-                  "transferred, held ones neither spent nor staked.",
+                  "transferred, held ones neither spent nor staked, and an owner settles its own "
+                  "free ones.",
                   taken.account.text(), given.account.text(), key);
     }
   }

@@ -206,6 +206,29 @@ TEST_F(Held, PayThatIsLostWithoutADamagedClientGoesToVerification) {
   EXPECT_EQ(ledger.held(attacker), Funds{});
 }
 
+TEST_F(Held, IsNotSettled) {
+  refused({{Account::held(attacker), -10}, {Account::settled(attacker), 10}});
+}
+
+TEST_F(Granted, CreditsAreNotSettled) {
+  refused({{Account::granted(attacker), -10}, {Account::settled(attacker), 10}});
+}
+
+TEST_F(Granted, OnlyAnOwnersOwnFreeCreditsAreSettledAndNothingTakesThemBack) {
+  must(issue(honest, 100, 1));
+  must(issue(attacker, 100, 2));
+  must(settle(honest, 40, 1));
+  EXPECT_EQ(ledger.balance(Account::settled(honest)), 40);
+  EXPECT_EQ(ledger.spendable(honest), (Funds{.free = 60, .granted = 0}));
+  refused({{Account::owner(honest), -10}, {Account::settled(attacker), 10}});
+  refused({{Account::mint(), -10}, {Account::settled(attacker), 10}});
+  refused({{Account::settled(honest), -10}, {Account::owner(honest), 10}});
+  refused({{Account::settled(honest), -10}, {Account::owner(attacker), 10}});
+  refused({{Account::settled(honest), -10}, {Account::mint(), 10}});
+  EXPECT_EQ(ledger.apply(settle(honest, 61, 2)).error().code, ErrorCode::insufficient_funds);
+  EXPECT_EQ(ledger.apply(settle(honest, 40, 1)), Applied::before) << "the same request";
+}
+
 TEST_F(Held, AccountsOfOlderHistoriesGetNothing) {
   Account worker = Account::owner(attacker);
   worker.kind = Account::Kind::worker;

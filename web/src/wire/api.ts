@@ -170,6 +170,13 @@ export type LedgerJob = {
   readonly next: number;
 };
 
+export type Settlement = {
+  readonly owners: readonly {
+    readonly owner: string;
+    readonly settled: number;
+  }[];
+};
+
 export type Owner = {
   readonly device: string;
   readonly devices: readonly {
@@ -184,6 +191,7 @@ export type Owner = {
   readonly held: number;
   readonly held_granted: number;
   readonly owner: string;
+  readonly settled: number;
   readonly staked: number;
 };
 

@@ -35,6 +35,16 @@ class ChainCommands {
     signs(command, options);
     return command;
   }
+  // One that signs for a coordinator, and needs no chain.
+  CLI::App* settling(const char* name, const char* text, Command run, const Options& options) {
+    CLI::App* command = parent_->add_subcommand(name, text);
+    command
+        ->add_option("--wallet", options->wallet,
+                     "Wallet file that signs (default: ~/.config/weft/wallet.json)")
+        ->type_name("FILE");
+    ends(command, run, options);
+    return command;
+  }
   // One that signs before there is a network.
   CLI::App* founding(const char* name, const char* text, Command run, const Options& options) {
     CLI::App* command = parent_->add_subcommand(name, text);
@@ -78,6 +88,17 @@ class ChainCommands {
 
 CLI::Option* rows_of(CLI::App* command, const Options& options, const char* text) {
   return command->add_option("--rows", options->rows, text)->required()->check(CLI::ExistingFile);
+}
+
+// Which coordinator's ledger.
+void ledger_of(CLI::App* command, const Options& options) {
+  command->add_option("--coordinator", options->coordinator, "Its URL")
+      ->required()
+      ->envname("WEFT_COORDINATOR");
+  command
+      ->add_option("--coordinator-ca-cert", options->coordinator_tls.ca_cert,
+                   "Certificate (PEM) that the coordinator's must lead to")
+      ->check(CLI::ExistingFile);
 }
 
 void add_founding(ChainCommands& commands, const Options& options) {
@@ -171,23 +192,18 @@ void add_money(ChainCommands& commands, const Options& options) {
       ->check(CLI::ExistingFile);
   CLI::App* credit = commands.reading(
       "credit",
-      "Gives credits at a coordinator for deposits that are final, each once; by the operator\n\n"
+      "Gives credits at a coordinator for what vouchers have charged for good, each once; by the "
+      "operator\n\n"
       "  weft chain credit --coordinator URL --data DIR --network chain.json\n\n"
       "To be run again and again, such as once a minute. What was begun is written into "
-      "DIR/chain-credits.txt: keep it, or deposits are credited twice.",
+      "DIR/chain-credits.txt: keep it, or charges are credited twice.",
       chain_credit_command, options);
-  credit->add_option("--coordinator", options->coordinator, "Its URL")
-      ->required()
-      ->envname("WEFT_COORDINATOR");
+  ledger_of(credit, options);
   credit
       ->add_option("--data", options->data,
                    "The coordinator's folder, which has the operator's wallet")
       ->required()
       ->check(CLI::ExistingDirectory);
-  credit
-      ->add_option("--coordinator-ca-cert", options->coordinator_tls.ca_cert,
-                   "Certificate (PEM) that the coordinator's must lead to")
-      ->check(CLI::ExistingFile);
   CLI::App* stake = commands.signing(
       "stake",
       "Stakes tokens: what devices of the wallet have to lose, weight in votes, a share of fees\n\n"
@@ -209,6 +225,32 @@ void add_money(ChainCommands& commands, const Options& options) {
 
 void add_epochs(ChainCommands& commands, const Options& options) {
   const char* rows = "The epoch's rows: owner,index,amount,units";
+  CLI::App* settle = commands.settling(
+      "settle",
+      "Moves free credits of the wallet's owner out of a coordinator's ledger into the next "
+      "epoch\n\n"
+      "  weft chain settle 25 --coordinator URL\n\n"
+      "The next epoch pays them to the key that names the owner. What is settled is public, and "
+      "does not come back. Granted credits, and what was earned from them, stay in the ledger.",
+      chain_settle_command, options);
+  settle->add_option("credits", options->amount, "How many; at least one")->required();
+  ledger_of(settle, options);
+  CLI::App* made = commands.reading(
+      "rows",
+      "Makes the next epoch's rows of what owners have settled, as far as vouchers have charged "
+      "it\n\n"
+      "  weft chain rows --coordinator URL --out epoch-1.csv --network chain.json\n"
+      "  weft chain rows --coordinator URL --previous epoch-1.csv --out epoch-2.csv --network "
+      "chain.json\n\n"
+      "Any reader can make them, and compare: all of it is public.",
+      chain_rows_command, options);
+  ledger_of(made, options);
+  made->add_option("--previous", options->previous,
+                   "Rows of the last epoch that was posted; none before the first")
+      ->check(CLI::ExistingFile);
+  made->add_option("--out", options->out, "Where the rows are written to")
+      ->required()
+      ->type_name("FILE");
   CLI::App* post = commands.signing(
       "post",
       "Posts an epoch's root, against a bond; the wallet is the poster's\n\n"

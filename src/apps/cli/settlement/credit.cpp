@@ -1,4 +1,4 @@
-// `weft chain credit`: deposits on the chain become credits at a coordinator, each once
+// `weft chain credit`: what vouchers have charged becomes credits at a coordinator, each once
 // (decisions/settlement). By the operator, whose wallet issues credits.
 #include <cstdio>
 
@@ -23,7 +23,7 @@ struct Crediter {
   ApiClient& api;
   const crypto::KeyPair& wallet;
   CreditJournal& journal;
-  settlement::Deposits deposits;
+  settlement::Charges charges;
 };
 
 // The same request for the same crediting, so that the coordinator knows one that comes again.
@@ -34,7 +34,7 @@ Result<> issue(Crediter& c, const Crediting& crediting) {
   WEFT_OK(c.api.post_signed("/v1/owner/payments", body, c.wallet, key.span().first(nonce_bytes)));
   const JournalRow row{.state = JournalRow::State::done, .crediting = crediting};
   WEFT_OK(c.journal.append(row));
-  return c.deposits.written(row);
+  return c.charges.written(row);
 }
 
 struct Credited {
@@ -43,7 +43,7 @@ struct Credited {
 };
 Result<Credited> issue_open(Crediter& c) {
   Credited out;
-  for (const Crediting& crediting : c.deposits.open()) {
+  for (const Crediting& crediting : c.charges.open()) {
     WEFT_OK(issue(c, crediting));
     out.owners += 1;
     out.amount += crediting.amount();
@@ -90,17 +90,17 @@ Result<> credit(const SettlementOptions& options) {
   WEFT_ASSIGN(CreditJournal journal, CreditJournal::open(options.data / "chain-credits.txt",
                                                          {.config = line.config_address,
                                                           .coordinator = wallet.public_key()}));
-  WEFT_ASSIGN(settlement::Deposits deposits, settlement::Deposits::restore(journal.rows()));
-  Crediter crediter{line, *api, wallet, journal, std::move(deposits)};
+  WEFT_ASSIGN(settlement::Charges charges, settlement::Charges::restore(journal.rows()));
+  Crediter crediter{line, *api, wallet, journal, std::move(charges)};
   // What a run before this one began comes first; then what is new.
   WEFT_ASSIGN(Credited done, issue_open(crediter));
   WEFT_ASSIGN(const auto escrows, final_escrows(line));
   for (const solana::ProgramState& escrow : escrows) {
-    const auto next = crediter.deposits.seen(escrow.key("owner"), escrow.number("deposited"));
+    const auto next = crediter.charges.seen(escrow.key("owner"), escrow.number("charged"));
     if (!next) continue;
     const JournalRow row{.state = JournalRow::State::open, .crediting = *next};
     WEFT_OK(journal.append(row));
-    WEFT_OK(crediter.deposits.written(row));
+    WEFT_OK(crediter.charges.written(row));
   }
   WEFT_ASSIGN(const Credited more, issue_open(crediter));
   done.owners += more.owners;

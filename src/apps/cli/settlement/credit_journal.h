@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "decisions/settlement/deposits.h"
+#include "decisions/settlement/charges.h"
 
 namespace weft::cli {
 

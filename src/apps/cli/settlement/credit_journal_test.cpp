@@ -1,4 +1,4 @@
-// Defends the journal of credited deposits: what was written is there after a crash, a cut line is
+// Defends the journal of credited charges: what was written is there after a crash, a cut line is
 // not, and no file is taken for that of another network.
 #include "apps/cli/settlement/credit_journal.h"
 

@@ -39,7 +39,7 @@ struct SettlementOptions {
   std::uint64_t halving_epochs = 365;
   std::vector<std::string> parameters;  // NAME=VALUE.
 
-  // credit
+  // credit, settle, rows: also `coordinator`, its URL.
   net::TlsOptions coordinator_tls;
   std::filesystem::path data;
 
@@ -73,6 +73,8 @@ int chain_withdraw_command(const SettlementOptions& options);
 int chain_voucher_command(const SettlementOptions& options);
 int chain_charge_command(const SettlementOptions& options);
 int chain_credit_command(const SettlementOptions& options);
+int chain_settle_command(const SettlementOptions& options);
+int chain_rows_command(const SettlementOptions& options);
 int chain_stake_command(const SettlementOptions& options);
 int chain_unstake_command(const SettlementOptions& options);
 int chain_rewards_command(const SettlementOptions& options);

@@ -131,6 +131,18 @@ void make_ledger(const HttpParts& parts, const net::Respond& respond) {
                  });
 }
 
+// What is settled is public: every reader can build an epoch's rows from it.
+void make_settlement(const HttpParts& parts, const net::Respond& respond) {
+  post_or_refuse(parts.loop, respond,
+                 [&readers = parts.readers, respond](jobs::Core& core, jobs::Moment) {
+                   core.settlement([&readers, respond](const Result<api::Settlement>& view) {
+                     post_or_refuse(readers, respond, [respond, view = *view] {
+                       respond(net::json_reply(200, api::to_json(view)));
+                     });
+                   });
+                 });
+}
+
 }  // namespace
 
 void show_account(const HttpParts& parts, const net::IncomingRequest& request,
@@ -142,6 +154,15 @@ void show_account(const HttpParts& parts, const net::IncomingRequest& request,
 void add_ledger_routes(const HttpParts& parts) {
   parts.shared.add("/v1/ledger",
                    [parts](const net::Respond& respond) { make_ledger(parts, respond); });
+  parts.shared.add("/v1/settlement",
+                   [parts](const net::Respond& respond) { make_settlement(parts, respond); });
+  parts.server.route({.method = "GET",
+                      .pattern = "/v1/settlement",
+                      .handle =
+                          [parts](const net::IncomingRequest&, const net::Respond& respond) {
+                            parts.shared.get("/v1/settlement", respond);
+                          },
+                      .cost = 0.5});
   parts.server.route(
       {.method = "GET",
        .pattern = "/v1/ledger",

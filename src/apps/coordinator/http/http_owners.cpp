@@ -24,6 +24,7 @@ api::Owner view_of(const jobs::OwnerView& view) {
                  .held = view.balances.held.free,
                  .held_granted = view.balances.held.granted,
                  .staked = view.balances.staked,
+                 .settled = view.balances.settled,
                  .devices = {}};
   for (const store::Device& device : view.devices)
     out.devices.push_back({.key = device.key.text(),
@@ -38,6 +39,16 @@ jobs::Answer<jobs::OwnerView> shown(Out respond) {
   return [respond](const Result<jobs::OwnerView>& view) {
     respond(view ? net::json_reply(200, api::to_json(view_of(*view))) : net::problem(view.error()));
   };
+}
+
+// The same request moves credits once; the same nonce with another body is another request.
+std::uint64_t number_of(const Signed& who, const std::string& body) {
+  crypto::Sha256 digest;
+  digest.update(who.nonce).update(as_bytes(body));
+  const Hash hash = digest.finish();
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < sizeof number; ++i) number |= std::uint64_t{hash.bytes[i]} << (8 * i);
+  return number;
 }
 
 // { "to": KEY, "amount": micro-credits, "issue": true where the operator makes them }
@@ -57,13 +68,27 @@ Result<jobs::Payment> read_payment(const Signed& who, const std::string& body) {
     WEFT_ASSIGN(const bool made, issue->boolean());
     if (made) out.source = jobs::Payment::Source::mint;
   }
-  // The same request moves credits once; the same nonce with another body is another request.
-  crypto::Sha256 digest;
-  digest.update(who.nonce).update(as_bytes(body));
-  const Hash number = digest.finish();
-  for (std::size_t i = 0; i < sizeof out.number; ++i)
-    out.number |= std::uint64_t{number.bytes[i]} << (8 * i);
+  out.number = number_of(who, body);
   return out;
+}
+
+// { "amount": micro-credits }
+Result<jobs::Settling> read_settling(const Signed& who, const std::string& body) {
+  WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
+  WEFT_ASSIGN(const json::Object object, root.object({"amount"}));
+  WEFT_ASSIGN(const json::Value amount, object.get("amount"));
+  jobs::Settling out{.by = who.client, .amount = 0, .number = number_of(who, body)};
+  WEFT_ASSIGN(out.amount, amount.integer({.min = 1, .max = std::int64_t{1} << 60}));
+  return out;
+}
+
+void settle(const HttpParts& parts, In request, const Signed& who, Out respond) {
+  const auto settling = read_settling(who, request.body);
+  if (!settling) return respond(net::problem(settling.error()));
+  post_or_refuse(parts.loop, respond,
+                 [respond, settling = *settling](jobs::Core& core, jobs::Moment now) {
+                   core.settle(settling, now, shown(respond));
+                 });
 }
 
 void pay(const HttpParts& parts, In request, const Signed& who, Out respond) {
@@ -145,8 +170,8 @@ void show_owner(const HttpParts& parts, In request, Out respond) {
   });
 }
 
-// One of the owner's own accounts: account=owner, granted, held, held-granted or stake. No device
-// names the owner, so that none reads a stranger's.
+// One of the owner's own accounts: account=owner, granted, held, held-granted, stake or settled. No
+// device names the owner, so that none reads a stranger's.
 void show_statement(const HttpParts& parts, In request, Out respond) {
   const auto kind = request.query.find("account");
   const std::string name = kind == request.query.end() ? "" : kind->second;
@@ -161,7 +186,7 @@ void show_statement(const HttpParts& parts, In request, Out respond) {
                        return respond(net::problem(
                            {ErrorCode::invalid_argument,
                             weft::format("account={} is not one of owner, granted, held, "
-                                         "held-granted and stake.",
+                                         "held-granted, stake and settled.",
                                          name)}));
                      show_account(parts, request, respond, *account);
                    });
@@ -182,6 +207,7 @@ void add_owner_routes(const HttpParts& parts) {
   add("GET", "/v1/owner", show_owner);
   add("GET", "/v1/owner/statement", show_statement);
   add("POST", "/v1/owner/payments", once(pay));
+  add("POST", "/v1/owner/settlements", once(settle));
   add("POST", "/v1/owner/devices", once(add_device));
   add("DELETE", "/v1/owner/devices/{}", once(revoke_device));
 }

@@ -1,7 +1,7 @@
 // Whatever is lost, doubled, late or out of order between chain, journal and ledger, and wherever
-// the process ends, each deposit is credited once: never more than the chain holds for good, and
-// all of it in the end. Two controls: without the key a lost answer pays twice; with deposits that
-// are not final a fork leaves credits without a deposit. WEFT_LONG=1: 100,000 histories instead of
+// the process ends, each charge is credited once: never more than the chain holds for good, and
+// all of it in the end. Two controls: without the key a lost answer pays twice; with charges that
+// are not final a fork leaves credits without a charge. WEFT_LONG=1: 100,000 histories instead of
 // 1,000.
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 
 #include "decisions/ledger/ledger.h"
-#include "decisions/settlement/deposits.h"
+#include "decisions/settlement/charges.h"
 
 namespace weft::settlement {
 namespace {
@@ -35,12 +35,12 @@ class Chain {
   explicit Chain(std::mt19937_64& random) : random_(random) {}
 
   void pass(std::uint64_t slots) { slot_ += slots; }
-  void deposit(int owner, std::uint64_t amount) { blocks_.push_back({++slot_, owner, amount}); }
+  void charge(int owner, std::uint64_t amount) { blocks_.push_back({++slot_, owner, amount}); }
   void fork() {
     while (!blocks_.empty() && blocks_.back().slot + final_slots > slot_ && random_() % 4 != 0)
       blocks_.pop_back();
   }
-  [[nodiscard]] std::uint64_t deposited(int owner, bool final_only) const {
+  [[nodiscard]] std::uint64_t charged(int owner, bool final_only) const {
     std::uint64_t sum = 0;
     for (const Block& block : blocks_)
       if (block.owner == owner && (!final_only || block.slot + final_slots <= slot_))
@@ -68,7 +68,7 @@ class History {
     for (int step = 0; step < 200 && wrong_.empty(); ++step) {
       switch (random_() % 6) {
         case 0:
-          chain_.deposit(any_owner(), 1 + random_() % 1000);
+          chain_.charge(any_owner(), 1 + random_() % 1000);
           break;
         case 1:
           chain_.fork();
@@ -102,23 +102,23 @@ class History {
 
   // One pass of the process over all owners; it may end after every single step.
   void turn(std::uint64_t trouble) {
-    const auto restored = Deposits::restore(journal_);
+    const auto restored = Charges::restore(journal_);
     if (!restored) {
       wrong_ = restored.error().message;
       return;
     }
-    Deposits deposits = *restored;
+    Charges charges = *restored;
     const auto ends = [&] { return trouble > 0 && chance(10); };
     for (int i = 0; i < owners; ++i) {
-      const auto next = deposits.seen(owner_named(i), chain_.deposited(i, rules_.settled));
+      const auto next = charges.seen(owner_named(i), chain_.charged(i, rules_.settled));
       if (ends()) return;
       if (!next) continue;
       const JournalRow row{.state = JournalRow::State::open, .crediting = *next};
       journal_.push_back(row);
       if (ends()) return;
-      if (!deposits.written(row)) wrong_ = "a row that was just made does not follow";
+      if (!charges.written(row)) wrong_ = "a row that was just made does not follow";
     }
-    for (const Crediting& crediting : deposits.open()) {
+    for (const Crediting& crediting : charges.open()) {
       if (ends()) return;
       const bool answered = ask(crediting, trouble);
       if (ends()) return;
@@ -159,11 +159,11 @@ class History {
     for (int i = 0; i < owners && wrong_.empty(); ++i) {
       const auto has = static_cast<std::uint64_t>(
           ledger_.balances(OwnerId::of_first(owner_named(i))).spendable.free);
-      const std::uint64_t final = chain_.deposited(i, true);
+      const std::uint64_t final = chain_.charged(i, true);
       if (has > final && rules_.settled)
-        wrong_ = "more credits than final deposits";
+        wrong_ = "more credits than final charges";
       else if (end && has != final)
-        wrong_ = "credits and deposits differ in the end";
+        wrong_ = "credits and charges differ in the end";
     }
   }
 

@@ -1,15 +1,16 @@
-// Deposits on the chain become credits in the ledger, each once, whatever is lost, doubled or late
-// on the way and whenever a process ends.
+// What vouchers charge on the chain becomes credits in the ledger, each once, whatever is lost,
+// doubled or late on the way and whenever a process ends. What is deposited and not charged can be
+// withdrawn without the ledger, and is no credit.
 //
-// An escrow on the chain has one number for all that its owner ever deposited. A crediting takes
-// the ledger from one such number to the next. It is written into a journal before anything is
+// An escrow on the chain has one number for all that was ever charged of it. A crediting takes the
+// ledger from one such number to the next. It is written into a journal before anything is
 // asked of the ledger, and the ledger is asked with a key that follows from it alone: asked again,
 // the ledger moves nothing. Only one crediting of an owner is open at a time, so each begins where
 // the one before ended.
 //
 // Pure: the wiring reads escrows that the cluster has agreed on for good (finalized: a fork can
 // take nothing back of them), keeps the journal and asks the ledger. Threading: one thread. Memory:
-// a row for each owner that ever deposited.
+// a row for each owner that was ever charged.
 #pragma once
 
 #include <cstdint>
@@ -42,21 +43,20 @@ struct JournalRow {
   friend bool operator==(const JournalRow&, const JournalRow&) = default;
 };
 
-class Deposits {
+class Charges {
  public:
   // The journal from its start; data_loss where a row does not follow from those before it.
-  [[nodiscard]] static Result<Deposits> restore(std::span<const JournalRow> journal);
+  [[nodiscard]] static Result<Charges> restore(std::span<const JournalRow> journal);
 
   // What an escrow holds for good. Gives what to write into the journal as open, and then to ask of
   // the ledger; nullopt where nothing is new or the owner's last one is still open.
-  [[nodiscard]] std::optional<Crediting> seen(const PublicKey& owner,
-                                              std::uint64_t deposited) const;
+  [[nodiscard]] std::optional<Crediting> seen(const PublicKey& owner, std::uint64_t charged) const;
   // A row that was written; data_loss where it does not follow.
   [[nodiscard]] Result<> written(const JournalRow& row);
 
   // In order of their owners: what to ask of the ledger, again or for the first time.
   [[nodiscard]] std::vector<Crediting> open() const;
-  // What the ledger has given the owner for its deposits.
+  // What the ledger has given the owner for its charges.
   [[nodiscard]] std::uint64_t credited(const PublicKey& owner) const;
 
  private:

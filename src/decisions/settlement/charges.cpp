@@ -1,4 +1,4 @@
-#include "decisions/settlement/deposits.h"
+#include "decisions/settlement/charges.h"
 
 #include "common/crypto/sha256.h"
 
@@ -16,21 +16,21 @@ Hash key_of(const Crediting& crediting, const PublicKey& config) {
       .finish();
 }
 
-Result<Deposits> Deposits::restore(std::span<const JournalRow> journal) {
-  Deposits out;
+Result<Charges> Charges::restore(std::span<const JournalRow> journal) {
+  Charges out;
   for (const JournalRow& row : journal) WEFT_OK(out.written(row));
   return out;
 }
 
-std::optional<Crediting> Deposits::seen(const PublicKey& owner, std::uint64_t deposited) const {
+std::optional<Crediting> Charges::seen(const PublicKey& owner, std::uint64_t charged) const {
   const auto found = owners_.find(owner);
   if (found != owners_.end() && found->second.open) return std::nullopt;
   const std::uint64_t before = found == owners_.end() ? 0 : found->second.credited;
-  if (deposited <= before) return std::nullopt;
-  return Crediting{.owner = owner, .from = before, .to = deposited};
+  if (charged <= before) return std::nullopt;
+  return Crediting{.owner = owner, .from = before, .to = charged};
 }
 
-Result<> Deposits::written(const JournalRow& row) {
+Result<> Charges::written(const JournalRow& row) {
   Own& own = owners_[row.crediting.owner];
   const bool follows =
       row.state == JournalRow::State::open
@@ -50,14 +50,14 @@ Result<> Deposits::written(const JournalRow& row) {
   return {};
 }
 
-std::vector<Crediting> Deposits::open() const {
+std::vector<Crediting> Charges::open() const {
   std::vector<Crediting> out;
   for (const auto& [owner, own] : owners_)
     if (own.open) out.push_back(*own.open);
   return out;
 }
 
-std::uint64_t Deposits::credited(const PublicKey& owner) const {
+std::uint64_t Charges::credited(const PublicKey& owner) const {
   const auto found = owners_.find(owner);
   return found == owners_.end() ? 0 : found->second.credited;
 }

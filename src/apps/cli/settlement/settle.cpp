@@ -1,0 +1,131 @@
+// From the ledger to an epoch: `weft chain settle` moves an owner's free credits out of the ledger,
+// `weft chain rows` makes the rows of the next epoch of what owners have settled.
+#include <algorithm>
+#include <cstdio>
+
+#include "apps/cli/api_client.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/files.h"
+#include "apps/cli/settlement/epochs.h"
+#include "apps/cli/settlement/line.h"
+#include "apps/cli/wallet_choice.h"
+#include "decisions/settlement/epoch_rows.h"
+
+namespace weft::cli {
+namespace {
+
+namespace api = protocol::api;
+__extension__ using Wide = unsigned __int128;  // Both compilers have it.
+
+Result<std::unique_ptr<ApiClient>> coordinator_of(const SettlementOptions& options) {
+  return ApiClient::create({.url = options.coordinator, .tls = options.coordinator_tls});
+}
+
+Result<> settle(const SettlementOptions& options) {
+  WEFT_ASSIGN(const std::uint64_t amount, parse_credits(options.amount));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
+  WEFT_ASSIGN(const auto client, coordinator_of(options));
+  WEFT_ASSIGN(const net::Response answer,
+              client->post_signed("/v1/owner/settlements",
+                                  weft::format(R"({{"amount":{}}})", amount), wallet));
+  WEFT_ASSIGN(const api::Owner owner, api::from_json<api::Owner>(answer.body));
+  if (options.json) {
+    std::printf("%s\n", weft::format(R"({{"owner":"{}","settled":{},"free":{}}})", owner.owner,
+                                     owner.settled, owner.free)
+                            .c_str());
+  } else {
+    std::printf("%s\n", weft::format("Settled {}: {} has settled {} in all and holds {} free ones. "
+                                     "The next epoch pays it.",
+                                     credits_text(amount), owner.owner,
+                                     credits_text(static_cast<std::uint64_t>(owner.settled)),
+                                     credits_text(static_cast<std::uint64_t>(owner.free)))
+                            .c_str());
+  }
+  return {};
+}
+
+Result<std::vector<settlement::Settled>> settled_at(ApiClient& client) {
+  WEFT_ASSIGN(const api::Settlement answer, client.settlement());
+  std::vector<settlement::Settled> out;
+  for (const api::SettledOwner& one : answer.owners) {
+    WEFT_ASSIGN(const PublicKey owner, PublicKey::parse(one.owner));
+    if (one.settled < 0)
+      return fail(ErrorCode::data_loss, "The coordinator says that {} has settled {}.", one.owner,
+                  one.settled);
+    out.push_back({.owner = owner, .amount = static_cast<std::uint64_t>(one.settled)});
+  }
+  return out;
+}
+
+// The rows of the last epoch that was posted and is not void.
+Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options,
+                                                const SettlementLine& line) {
+  const std::uint64_t amount = line.config.number("last_amount");
+  if (options.previous.empty()) {
+    if (amount == 0) return std::vector<solana::Earned>{};
+    return fail(ErrorCode::invalid_argument,
+                "Epoch {} was posted here: name its rows with --previous FILE.",
+                line.config.number("last_epoch"));
+  }
+  WEFT_ASSIGN(auto rows, epoch_rows(options.previous));
+  WEFT_ASSIGN(const solana::SumTree tree, solana::SumTree::create(rows));
+  if (tree.root().sum != amount)
+    return fail(ErrorCode::invalid_argument,
+                "The rows in {} give {} in all; those of epoch {}, the last one, give {}.",
+                options.previous.string(), credits_text(tree.root().sum),
+                line.config.number("last_epoch"), credits_text(amount));
+  return rows;
+}
+
+// What vouchers have charged and no epoch has given, as far as one epoch may take it: the same sum
+// as the on-chain program's (chain/program/epochs.h, post), so that an epoch takes no emission.
+Result<std::uint64_t> available_of(const SettlementLine& line) {
+  WEFT_ASSIGN(const std::uint64_t vault, tokens_in(*line.rpc, line.config.key("vault")));
+  const std::uint64_t charged = line.config.number("charged") - line.config.number("spends_posted");
+  const auto bound =
+      static_cast<std::uint64_t>(Wide{vault} * line.config.number("post_bps") / 10'000);
+  return std::min(charged, bound);
+}
+
+Result<> rows(const SettlementOptions& options) {
+  WEFT_ASSIGN(const SettlementLine line, settlement_line(options));
+  WEFT_ASSIGN(const auto previous, rows_before(options, line));
+  WEFT_ASSIGN(const std::uint64_t available, available_of(line));
+  WEFT_ASSIGN(const auto client, coordinator_of(options));
+  WEFT_ASSIGN(const auto settled, settled_at(*client));
+  WEFT_ASSIGN(const settlement::EpochRows next,
+              settlement::next_rows(previous, settled, available));
+  WEFT_OK(write_file(options.out, as_bytes(solana::owner_rows_text(next.rows))));
+  if (options.json) {
+    std::printf("%s\n", weft::format(R"({{"owners":{},"given":{},"waiting":{},"charged":{}}})",
+                                     next.rows.size(), next.given, next.waiting, available)
+                            .c_str());
+    return {};
+  }
+  std::printf("%s\n", weft::format("{} owners get {} more than before.", next.rows.size(),
+                                   credits_text(next.given))
+                          .c_str());
+  if (next.waiting > 0)
+    std::printf("%s\n",
+                weft::format("{} wait for a later epoch: one may give {}, what vouchers have "
+                             "charged and at most {:.2f} % of the vault.",
+                             credits_text(next.waiting), credits_text(available),
+                             static_cast<double>(line.config.number("post_bps")) / 100)
+                    .c_str());
+  return {};
+}
+
+int settle_done(const char* command, const Result<>& done) {
+  return done ? 0 : report(command, done.error());
+}
+
+}  // namespace
+
+int chain_settle_command(const SettlementOptions& options) {
+  return settle_done("chain settle", settle(options));
+}
+int chain_rows_command(const SettlementOptions& options) {
+  return settle_done("chain rows", rows(options));
+}
+
+}  // namespace weft::cli

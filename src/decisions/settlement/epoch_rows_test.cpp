@@ -1,0 +1,130 @@
+#include "decisions/settlement/epoch_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace weft::settlement {
+namespace {
+
+PublicKey owner_of(std::uint8_t number) {
+  PublicKey out;
+  out.bytes[0] = number;
+  return out;
+}
+solana::Earned earned(std::uint8_t number, std::uint32_t index, std::uint64_t amount) {
+  return {.owner = owner_of(number), .index = index, .amount = amount, .units = amount};
+}
+using Rows = std::vector<solana::Earned>;
+std::vector<std::uint64_t> amounts(const EpochRows& rows) {
+  std::vector<std::uint64_t> out;
+  for (const auto& one : rows.rows) out.push_back(one.amount);
+  return out;
+}
+
+TEST(EpochRows, GiveAllThatIsSettledIfItIsCharged) {
+  const auto rows = next_rows({}, std::vector<Settled>{{owner_of(2), 50}, {owner_of(1), 70}}, 120);
+  ASSERT_TRUE(rows.has_value());
+  EXPECT_EQ(amounts(*rows), (std::vector<std::uint64_t>{70, 50}));
+  EXPECT_EQ(rows->rows[0].index, 0U) << "new owners by their keys";
+  EXPECT_EQ(rows->given, 120U);
+  EXPECT_EQ(rows->waiting, 0U);
+}
+
+TEST(EpochRows, ShareWhatIsChargedIfMoreIsSettled) {
+  const auto rows = next_rows(Rows{earned(1, 0, 100)},
+                              std::vector<Settled>{{owner_of(1), 130}, {owner_of(2), 60}}, 31);
+  ASSERT_TRUE(rows.has_value());
+  EXPECT_EQ(amounts(*rows), (std::vector<std::uint64_t>{110, 20})) << "a third and two thirds";
+  EXPECT_EQ(rows->given, 30U);
+  EXPECT_EQ(rows->waiting, 60U);
+}
+
+TEST(EpochRows, KeepIndicesAndOwnersThatSettleNothingMore) {
+  const auto rows =
+      next_rows(Rows{earned(1, 5, 10), earned(3, 2, 10)},
+                std::vector<Settled>{{owner_of(1), 10}, {owner_of(2), 4}, {owner_of(3), 11}}, 100);
+  ASSERT_TRUE(rows.has_value());
+  EXPECT_EQ(amounts(*rows), (std::vector<std::uint64_t>{10, 4, 11}));
+  EXPECT_EQ(rows->rows[0].index, 5U);
+  EXPECT_EQ(rows->rows[1].index, 6U) << "the next after the largest";
+  EXPECT_EQ(rows->rows[2].index, 2U);
+}
+
+TEST(EpochRows, RefuseALedgerThatIsBehindTheChain) {
+  const auto less = next_rows(Rows{earned(1, 0, 10)}, std::vector<Settled>{{owner_of(1), 9}}, 100);
+  ASSERT_FALSE(less.has_value());
+  EXPECT_EQ(less.error().code, ErrorCode::data_loss);
+  EXPECT_EQ(next_rows(Rows{earned(1, 0, 10)}, {}, 100).error().code, ErrorCode::data_loss);
+}
+
+TEST(EpochRows, RefuseWhatComesTwiceAndRowsOfAnotherKind) {
+  const std::vector<Settled> twice{{owner_of(1), 9}, {owner_of(1), 9}};
+  EXPECT_EQ(next_rows({}, twice, 100).error().code, ErrorCode::invalid_argument);
+  const std::vector<Settled> once{{owner_of(1), 9}};
+  EXPECT_EQ(next_rows(Rows{earned(1, 0, 1), earned(1, 1, 1)}, once, 100).error().code,
+            ErrorCode::invalid_argument);
+  const Rows other{{.owner = owner_of(1), .index = 0, .amount = 5, .units = 50}};
+  EXPECT_EQ(next_rows(other, once, 100).error().code, ErrorCode::invalid_argument);
+}
+
+// Owners settle, clients are charged, epochs are posted, void and made again: no epoch gives more
+// than was charged, none takes from an owner, and all is given in the end.
+TEST(EpochRows, GiveEachCreditOnceOverRandomHistories) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<Settled> settled;
+    Rows posted;
+    std::uint64_t charged = 0, spent = 0;
+    const auto sum_of = [](const Rows& rows) {
+      return std::accumulate(rows.begin(), rows.end(), std::uint64_t{0},
+                             [](std::uint64_t sum, const auto& one) { return sum + one.amount; });
+    };
+    const auto epoch = [&](bool is_void) {
+      const auto next = next_rows(posted, settled, charged - spent);
+      ASSERT_TRUE(next.has_value()) << next.error().message;
+      ASSERT_TRUE(solana::SumTree::create(next->rows).has_value());
+      ASSERT_LE(next->given, charged - spent);
+      ASSERT_EQ(sum_of(next->rows), sum_of(posted) + next->given);
+      for (const auto& before : posted) {
+        const auto after = std::ranges::find(next->rows, before.owner, &solana::Earned::owner);
+        ASSERT_NE(after, next->rows.end());
+        ASSERT_GE(after->amount, before.amount);
+        ASSERT_EQ(after->index, before.index);
+      }
+      if (is_void) return;
+      posted = next->rows;
+      spent += next->given;
+    };
+    for (int step = 0; step < 60; ++step) {
+      const auto amount = 1 + random() % (random() % 8 == 0 ? std::uint64_t{1} << 50 : 1000);
+      switch (random() % 4) {
+        case 0:
+          charged += amount;
+          break;
+        case 1:
+        case 2: {
+          const PublicKey who = owner_of(static_cast<std::uint8_t>(1 + random() % 20));
+          const auto known = std::ranges::find(settled, who, &Settled::owner);
+          if (known == settled.end())
+            settled.push_back({who, amount});
+          else
+            known->amount += amount;
+          break;
+        }
+        default:
+          epoch(random() % 4 == 0);
+      }
+    }
+    charged = std::uint64_t{1} << 60;
+    epoch(false);
+    std::uint64_t whole = 0;
+    for (const Settled& one : settled) whole += one.amount;
+    EXPECT_EQ(sum_of(posted), whole);
+  }
+}
+
+}  // namespace
+}  // namespace weft::settlement
