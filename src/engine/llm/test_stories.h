@@ -1,5 +1,5 @@
 // stories260K and what llama.cpp says with it, for every engine alike: logits of every prompt
-// position and the greedy story.
+// position and the greedy story. The f16 file and its logits are read from $WEFT_DATA.
 #pragma once
 
 #include <cstring>
@@ -8,10 +8,13 @@
 
 namespace weft::llm::test {
 
+inline constexpr const char* story_formats[] = {"f32", "f16", "q8_0"};
+
 struct Story {
   std::string model;
   std::vector<Token> prompt;
-  std::vector<float> logits;  // [prompt position][512]
+  std::string logits_file;
+  std::vector<float> logits;  // [prompt position][512]; read_stories fills it.
   std::vector<Token> greedy;
   std::vector<double> gaps;
 };
@@ -35,14 +38,21 @@ inline Result<Story> read_story(const json::Value& value) {
   };
   WEFT_OK(gaps.for_each({}, read_gap));
   WEFT_ASSIGN(const json::Value logits, object.get("logits"));
-  WEFT_ASSIGN(const std::string file, logits.string());
-  const std::string bytes = weft::test::read_bytes(*weft::test::find_data("data/gguf/" + file));
-  story.logits.resize(bytes.size() / sizeof(float));
-  std::memcpy(story.logits.data(), bytes.data(), bytes.size());
+  WEFT_ASSIGN(story.logits_file, logits.string());
   return story;
 }
 
-inline Result<std::vector<Story>> read_stories() {
+inline Result<> read_logits(Story& story) {
+  const auto path = weft::test::find_data("data/gguf/" + story.logits_file);
+  if (!path) return fail(ErrorCode::not_found, "The file {} is missing.", story.logits_file);
+  const std::string bytes = weft::test::read_bytes(*path);
+  story.logits.resize(bytes.size() / sizeof(float));
+  std::memcpy(story.logits.data(), bytes.data(), bytes.size());
+  return {};
+}
+
+// The stories of one file, such as "stories260K-f32.gguf".
+inline Result<std::vector<Story>> read_stories(std::string_view model) {
   std::vector<Story> stories;
   const std::string text =
       weft::test::read_bytes(*weft::test::find_data("data/gguf/expected.json"));
@@ -51,6 +61,8 @@ inline Result<std::vector<Story>> read_stories() {
   WEFT_ASSIGN(const json::Value cases, document.get("cases"));
   const auto read = [&](const json::Value& value) -> Result<> {
     WEFT_ASSIGN(Story story, read_story(value));
+    if (story.model != model) return {};
+    WEFT_OK(read_logits(story));
     stories.push_back(std::move(story));
     return {};
   };

@@ -104,7 +104,7 @@ def byte_alphabet():
 
 def mistral(path):
     """As Mistral Nemo's files: heads that are not the width's share, the tokenizer Tekken, the rest as llama."""
-    file, width, layers, heads, kv, head, feed = File("llama"), 128, 2, 4, 2, 48, 192
+    file, width, layers, heads, kv, head, feed = File("llama"), 64, 2, 4, 2, 48, 96
     for key, value in {"block_count": layers, "context_length": 1024, "embedding_length": width, "feed_forward_length": feed,
                        "attention.head_count": heads, "attention.head_count_kv": kv, "attention.key_length": head,
                        "attention.value_length": head, "attention.layer_norm_rms_epsilon": 1e-5, "rope.dimension_count": head,
@@ -165,7 +165,7 @@ def byte_pairs(file, pre, special, merges_max=120):
 
 
 def qwen3(path):
-    file, width, layers, heads, kv, head, feed = File("qwen3"), 128, 3, 4, 2, 64, 192
+    file, width, layers, heads, kv, head, feed = File("qwen3"), 64, 3, 4, 2, 64, 96
     for key, value in {"block_count": layers, "context_length": 1024, "embedding_length": width, "feed_forward_length": feed,
                        "attention.head_count": heads, "attention.head_count_kv": kv, "attention.key_length": head,
                        "attention.value_length": head, "attention.layer_norm_rms_epsilon": 1e-6, "rope.freq_base": 1e6}.items():

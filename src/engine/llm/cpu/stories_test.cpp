@@ -13,9 +13,17 @@ using test::stories_model;
 using test::Story;
 using test::tell;
 
-TEST(Stories, AreToldAsByLlamaCpp) {
-  const auto stories = read_stories();
+class Stories : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Formats, Stories, testing::ValuesIn(test::story_formats),
+                         [](const auto& row) { return std::string(row.param); });
+
+TEST_P(Stories, AreToldAsByLlamaCpp) {
+  const std::string name = std::string("stories260K-") + GetParam() + ".gguf";
+  if (!weft::test::find_data("data/gguf/" + name))
+    GTEST_SKIP() << weft::test::missing_data("data/gguf/" + name);
+  const auto stories = read_stories(name);
   ASSERT_TRUE(stories.has_value()) << stories.error().message;
+  ASSERT_EQ(stories->size(), 3u);
   for (const Story& story : *stories) {
     const auto model = stories_model(story.model);
     const auto engine = create_cpu_engine(model->model, *model->source, {.kv = KvFormat::f32}, 1);
@@ -55,7 +63,7 @@ TEST(CpuEngine, ForgetsWhatIsRewound) {
 }
 
 TEST(CpuEngine, RunsARangeOfLayersWithTheNumbersOfTheWhole) {
-  const auto model = stories_model("stories260K-f16.gguf");
+  const auto model = stories_model("stories260K-f32.gguf");
   const auto whole = create_cpu_engine(model->model, *model->source, {}, 1).value();
   const auto first = create_cpu_engine(model->model, *model->source, {.layers = {0, 2}}, 1).value();
   const auto last = create_cpu_engine(model->model, *model->source, {.layers = {2, 5}}, 1).value();
@@ -71,7 +79,7 @@ TEST(CpuEngine, RunsARangeOfLayersWithTheNumbersOfTheWhole) {
 }
 
 TEST(CpuEngine, RefusesWhatDoesNotFit) {
-  const auto model = stories_model("stories260K-f16.gguf");
+  const auto model = stories_model("stories260K-f32.gguf");
   const auto engine = create_cpu_engine(model->model, *model->source, {.context = 4}, 1).value();
   const SequenceId sequence = engine->open().value();
 

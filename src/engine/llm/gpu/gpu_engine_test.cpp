@@ -46,9 +46,17 @@ INSTANTIATE_TEST_SUITE_P(
                     "tiny-gemma3-random-q8_0", "tiny-mistral-random-f16"),
     test::test_name);
 
-TEST_F(GpuEngineTest, TellsStoriesAsLlamaCpp) {
-  const auto stories = test::read_stories();
+class GpuStories : public GpuEngineTest, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Formats, GpuStories, testing::ValuesIn(test::story_formats),
+                         test::test_name);
+
+TEST_P(GpuStories, AreToldAsByLlamaCpp) {
+  const std::string name = std::string("stories260K-") + GetParam() + ".gguf";
+  if (!weft::test::find_data("data/gguf/" + name))
+    GTEST_SKIP() << weft::test::missing_data("data/gguf/" + name);
+  const auto stories = test::read_stories(name);
   ASSERT_TRUE(stories.has_value()) << stories.error().message;
+  ASSERT_EQ(stories->size(), 3u);
   for (const test::Story& story : *stories) {
     const auto model = test::stories_model(story.model);
     const auto engine = engine_of(*model, {.kv = KvFormat::f32});
