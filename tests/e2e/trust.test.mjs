@@ -1,6 +1,7 @@
 // A stranger's worker beside the coordinator's own verifier process: what it hands in is computed again in part, on this machine's device,
 // and its pay is held.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -51,4 +52,61 @@ test('a worker of the operator is paid at once, and nothing of it waits for the 
   assert.equal(code, 0, `${stderr} ${job.reason}`);
   const worker = await until(async () => (await getJson(`${url}/v1/workers`)).workers.find(({ balance }) => balance > 0), 'the worker is paid');
   assert.equal(worker.held_pay, 0);
+});
+
+/** Suspends a worker in the stored state of a coordinator that has ended, as a conviction a minute ago would have. */
+function suspend(data, wallet) {
+  const publicKey = Buffer.from(JSON.parse(fs.readFileSync(wallet, 'utf8')).slice(32)).toString('hex');
+  const statement = 'INSERT OR REPLACE INTO standings VALUES (?, 0, ?, 1, ?)';
+  const script = `
+import sqlite3, sys
+store = sqlite3.connect(sys.argv[1])
+store.execute(sys.argv[2], (bytes.fromhex(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])))
+store.commit()
+store.close()`;
+  const convicted = Date.now() - 60_000;
+  const { status, stderr } = spawnSync('python3', ['-c', script, path.join(data, 'weft.db'), statement, publicKey,
+    `${convicted}`, `${convicted + 30 * 24 * 3_600_000}`], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+}
+
+test('worker pardon: the operator alone ends a suspension, and it stays ended after a restart', { timeout: 180_000 }, async (t) => {
+  const data = scratch(t);
+  const wallet = path.join(scratch(t), 'wallet.json');
+  const before = await serve(t, { data });
+  const worker = await work(t, before.url, { wallet });
+  const [{ key }] = (await getJson(`${before.url}/v1/workers`)).workers;
+  await worker.stop();
+  await before.program.stop();
+  suspend(data, wallet);
+  const suspended = async (url) => {
+    const { code, stdout, stderr } = await run(['stake', 'show', '--coordinator', url, '--wallet', wallet, '--json']);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout).suspended_until > Date.now();
+  };
+  const pardon = (url, ...who) => run(['worker', 'pardon', key, '--coordinator', url, ...who, '--json']);
+
+  const network = await serve(t, { data });
+  assert.ok(await suspended(network.url), 'the suspension outlives the restart');
+  const own = await pardon(network.url, '--wallet', wallet);
+  assert.notEqual(own.code, 0);
+  assert.match(own.stderr, /Only the operator, with the coordinator's own wallet, pardons workers\./);
+  assert.ok(await suspended(network.url), 'a worker does not pardon itself');
+
+  const { code, stdout, stderr } = await pardon(network.url, '--data', data);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(JSON.parse(stdout), { worker: key, suspended_until: 0 });
+  assert.equal(await suspended(network.url), false);
+  const again = await pardon(network.url, '--data', data);
+  assert.notEqual(again.code, 0);
+  assert.match(again.stderr, /is not suspended\./);
+
+  await network.program.stop();
+  const after = await serve(t, { data });
+  assert.equal(await suspended(after.url), false, 'the pardon is stored');
+  await work(t, after.url, { wallet });
+  const { code: ended, stderr: why, job } = await submit(t, after.url, hashJob());
+  assert.equal(ended, 0, `${why} ${job.reason}`);
+  const [{ accepted }] = (await getJson(`${after.url}/v1/workers`)).workers;
+  assert.equal(accepted, 8, 'the pardoned worker did it');
 });
