@@ -69,11 +69,19 @@ Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options
   }
   WEFT_ASSIGN(auto rows, epoch_rows(options.previous));
   WEFT_ASSIGN(const solana::SumTree tree, solana::SumTree::create(rows));
-  if (tree.root().sum != amount)
+  const std::uint64_t last = line.config.number("last_epoch");
+  const auto refuse = [&](std::string_view what, const std::string& here,
+                          const std::string& there) {
     return fail(ErrorCode::invalid_argument,
-                "The rows in {} give {} in all; those of epoch {}, the last one, give {}.",
-                options.previous.string(), credits_text(tree.root().sum),
-                line.config.number("last_epoch"), credits_text(amount));
+                "The rows in {} give {} {}; those of epoch {}, the last one, give {}.",
+                options.previous.string(), what, here, last, there);
+  };
+  if (tree.root().sum != amount)
+    return refuse("in all", credits_text(tree.root().sum), credits_text(amount));
+  const std::uint64_t slot = last % solana::epochs_remembered;
+  if (line.epoch_number(slot, "epoch") == last &&
+      line.epoch_root(slot).bytes != tree.root().hash.bytes)
+    return refuse("the root", tree.root().hash.text(), to_hex(line.epoch_root(slot).span()));
   return rows;
 }
 
