@@ -82,7 +82,9 @@ Result<Signed> Signatures::verify(const net::IncomingRequest& request, const Has
                 signature_bytes.error().message);
 
   protocol::RequestClaim claim{.coordinator = coordinator_,
-                               .method = request.method == "HEAD" ? "GET" : request.method,
+                               .method = request.method == "HEAD"
+                                             ? std::string_view("GET")
+                                             : std::string_view(request.method),
                                .target = {.path = request.path, .query = request.query},
                                .body = body,
                                .time = *at,
