@@ -73,7 +73,7 @@ test('the program has the same bytes from another folder, in another locale and 
   fs.mkdirSync(out);
   fs.chmodSync(out, 0o777);
   const command = [process.execPath, path.join(copy, 'build.mjs'), out];
-  // As root, the build runs as nobody; otherwise as this user.
+  // As root, the build runs as a user without rights; otherwise as this user.
   const other = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...command] : command;
   execFileSync(other[0], other.slice(1), { env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', LANG: 'de_DE.UTF-8', TZ: 'Asia/Tokyo', HOME: '/' } });
   assert.ok(fs.readFileSync(path.join(out, 'weft.so')).equals(build().program));

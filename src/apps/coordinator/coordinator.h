@@ -51,8 +51,8 @@ struct Options {
   bool allow_anyone = false;  // Beyond loopback: jobs whose results any workers decide.
   SubmissionBounds submission{};
   jobs::CoreSettings core{};
-  std::string wire =
-      "f32";  // Of hidden states between workers that share a model: "f32", "f16" or "i8".
+  // The format of hidden states between workers that share a model: "f32", "f16" or "i8".
+  std::string wire = "f32";
   // What language models' matrices are multiplied with: "f32", or "int8", which is twice as fast
   // and more, and whose answers are told from those of other weights less sharply
   // (common/proof/fingerprint.h); "auto" decides by the model (decisions/inference/arithmetic.h).

@@ -21,18 +21,18 @@ enum class ErrorCode : std::uint8_t {
   invalid_argument,    // The input is wrong; the same input fails again.
   not_found,           // The thing named does not exist.
   already_exists,      // Exactly this was done before.
-  unauthenticated,     // No proof of who is asking, or a wrong one.
+  unauthenticated,     // The proof of the caller's identity is missing or wrong.
   permission_denied,   // Known, and not allowed.
   insufficient_funds,  // The account does not hold enough.
   resource_exhausted,  // A bound was reached; the message names the option that raises it.
   out_of_memory,       // Host or GPU memory.
   deadline_exceeded,   // It took longer than it was given.
-  cancelled,           // Somebody asked to stop.
+  cancelled,           // The caller or an operator asked to stop.
   unavailable,         // Try again later, perhaps elsewhere: no connection, no GPU.
   device_lost,         // The GPU device went away; make a new one.
   data_loss,           // Stored bytes are not what was written.
   unsupported,         // This build or this device cannot do it.
-  internal,            // A library failed in a way that is nobody's input.
+  internal,            // A library failed, and not because of the input.
 };
 
 // "invalid_argument" and so on; the spelling used in messages on the wire.

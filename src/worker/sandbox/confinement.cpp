@@ -22,7 +22,7 @@ namespace weft::worker {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr uid_t nobody = 65534;
+constexpr uid_t unprivileged = 65534;  // An account that owns no files.
 
 using Need = MissingPart::Need;
 
@@ -69,7 +69,8 @@ std::vector<gid_t> device_groups() {
 void drop_identity(const std::vector<gid_t>& groups, Notes& notes) {
   if (::geteuid() == 0) {
     if (::setgroups(groups.size(), groups.data()) != 0 ||
-        ::setresgid(nobody, nobody, nobody) != 0 || ::setresuid(nobody, nobody, nobody) != 0) {
+        ::setresgid(unprivileged, unprivileged, unprivileged) != 0 ||
+        ::setresuid(unprivileged, unprivileged, unprivileged) != 0) {
       notes.add_errno("it keeps the identity of root", Need::required);
     }
   }
