@@ -155,7 +155,7 @@ struct ServedChain {
 struct ServingCounters {
   std::uint64_t requests = 0, tokens = 0, resumed = 0, failed = 0, refused = 0, relayed_hops = 0,
                 relayed_bytes = 0, direct_hops = 0, direct_bytes = 0, replanned = 0, audits = 0,
-                plans = 0;  // Of chains, those that failed too.
+                plans = 0;  // Attempts to form a chain, those that failed too.
 };
 
 class Desk {
@@ -270,7 +270,7 @@ class Desk {
     std::deque<RequestId> waiting{};
     std::string trouble{};  // Why the last chain could not be formed.
     Instant retry{};        // No new chain before.
-    PlanBackoff backoff{};  // Of its first chain.
+    PlanBackoff backoff{};  // When its first chain is planned again.
     Instant busy{};         // When its chains were last needed, all of them.
     Duration pace{};        // How long an answer takes from its turn to its end; 0: not known.
   };
