@@ -259,6 +259,73 @@ TEST_F(LevelsNetwork, AConvictedWorkerLosesThePayThatIsHeldAndNoPartyGainsIt) {
   }
 }
 
+// A convicted worker had two jobs accepted: one is right, of the other two workers agreed on zeros,
+// one of them invited, so that it was believed.
+TEST_F(LevelsNetwork, OnlyThePayForTheWrongTasksOfAConvictedWorkerIsRefunded) {
+  for (const bool restarts : {false, true}) {
+    open();
+    TestWorker* sleeper = join(1).front();
+    crypto::KeyPair& key = *wallets.back();
+    (void)run(jobs::count_manifest(tasks, 1));
+    const MicroCredits for_right = held(*sleeper);
+    EXPECT_GT(for_right, 0);
+    crypto::KeyPair& deceived = wallet();
+    const auto has = [&] {
+      return network->balance(ledger::Account::owner(OwnerId::of_first(deceived.public_key())));
+    };
+    sleeper->behaviour.compute = zeros;
+    TestWorker& accomplice = invited({.compute = zeros});
+    const auto wrong = network->finish(submit(deceived, jobs::count_manifest(tasks, 2)));
+    EXPECT_EQ(wrong_tasks(wrong), tasks);
+    accomplice.line->on_closed();
+    network->run();
+    const MicroCredits for_wrong = held(*sleeper) - for_right;
+    ASSERT_GT(for_wrong, 0);
+    const MicroCredits left = has();
+    if (restarts) {
+      network->restart();
+      sleeper = &network->join(key, {.compute = zeros});
+    }
+
+    for (int client = 0; client < 2; ++client) {
+      const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+      TestWorker& trusted = invited();
+      EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
+      trusted.line->on_closed();
+      network->run();
+    }
+
+    EXPECT_EQ(owned(*sleeper), 0);
+    EXPECT_EQ(has(), left + for_wrong);
+    EXPECT_EQ(network->balance(ledger::Account::verification()), for_right);
+    EXPECT_TRUE(network->store().load()->held_pays.empty());
+    EXPECT_TRUE(network->store().audit().has_value());
+  }
+}
+
+TEST_F(LevelsNetwork, WithoutAVerifierNoTaskIsKnownToBeWrongAndAllHeldPayGoesToVerifiers) {
+  open();
+  TestWorker& sleeper = *join(1).front();
+  (void)run(jobs::count_manifest(tasks, 1));
+  const MicroCredits earned = held(sleeper);
+  sleeper.behaviour.compute = zeros;
+  for (int client = 0; client < 2; ++client) {
+    const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+    if (client == 1) {
+      network->run();
+      network->verifier = false;  // It has found the mismatch.
+    }
+    TestWorker& trusted = invited();
+    EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
+    trusted.line->on_closed();
+    network->run();
+  }
+
+  EXPECT_EQ(owned(sleeper), 0);
+  EXPECT_EQ(network->balance(ledger::Account::verification()), earned);
+  EXPECT_TRUE(network->store().load()->held_pays.empty());
+}
+
 TEST_F(LevelsNetwork, TheOperatorIsToldWhereResultsWaitForACheckForTenMinutes) {
   open(true, false);
   TestWorker& trusted = invited({.answers_below = 1});  // The canary.

@@ -162,6 +162,8 @@ class Core {
 
   // --- The coordinator's verifier (core_audits.cpp). `failed`: not this verifier.
   void verified(const TaskId& task, const Hash& root, trust::AuditOutcome outcome, Moment now);
+  // The same of an order for a task that is paid (VerifyOrder::paid).
+  void rechecked(const TaskId& task, const Hash& root, trust::AuditOutcome outcome, Moment now);
   // Nothing: it could not run it.
   void measured(const JobId& job, const std::optional<scheduler::Measurement>& measurement,
                 Moment now);

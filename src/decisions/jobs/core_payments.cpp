@@ -119,12 +119,11 @@ Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index,
       continue;
     held.push_back({.worker = agreeing[i],
                     .owner = payees[i].owner,
-                    .funds = ledger::held_by(transaction, payees[i].owner)});
+                    .funds = ledger::held_by(transaction, payees[i].owner),
+                    .parts = {}});
   }
   const auto moved = move_money(std::move(transaction), now);
-  if (moved && *moved == ledger::Applied::now) {
-    for (const auto& each : held) held_pays.add(each, now.at + settings.pay_held_for);
-  }
+  if (moved && *moved == ledger::Applied::now) hold_pay(std::move(held), job, index, now);
   if (!moved) {
     log_error("Task {} cannot be paid: {}", pay.task.text(), moved.error().message);
     return {};

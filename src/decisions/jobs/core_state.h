@@ -323,11 +323,23 @@ struct Core::State final : dashboard::WatchSource {
   HeldPays held_pays;
   std::uint64_t held_moves = 0;  // Numbers transactions of it.
   [[nodiscard]] bool holds_pay_of(const PublicKey& worker) const;
+  // Pay that a conviction took, of tasks that the verifier computes again: who is to have it.
+  struct LostPay {
+    PublicKey worker;
+    OwnerId owner;
+    HeldPays::Part part;
+  };
+  std::map<TaskId, std::vector<LostPay>> lost_pays;
+  void hold_pay(std::vector<HeldPays::Entry> of_task, const RunningJob& job, std::uint32_t index,
+                Moment now);
   void move_held(ledger::Transaction transaction, std::string_view what,
                  const HeldPays::Entry& held, Moment now);
   void free_held_pay(Moment now);
   void forfeit_held_pay(const PublicKey& worker, Moment now);
-  void restore_held_pay(std::span<const ledger::Entry> balances, Moment now);
+  void compute_again(const LostPay& lost);
+  void settle_lost(const LostPay& lost, bool wrong, Moment now);
+  void forget_held_row(const TaskId& task, const PublicKey& worker);
+  [[nodiscard]] Result<> restore_held_pay(const store::Loaded& loaded, Moment now);
 
   // core_payments.cpp
   [[nodiscard]] OwnerId owner_of(const PublicKey& key) const { return owners.owner_of(key); }
