@@ -15,9 +15,14 @@ option(WEFT_PCH "Parse the standard library once (precompiled headers)" ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
-set(weft_test_optimisation "")
+# Tests have the library's own checks on: a value that is not there, an index past the end. In GCC they let the collector of the
+# compiler's own memory wait (KiB), which saves a twentieth of their compile time.
+set(weft_test_options -D_GLIBCXX_ASSERTIONS)
 if(CMAKE_BUILD_TYPE STREQUAL Release)
-  set(weft_test_optimisation -O1)
+  list(APPEND weft_test_options -O1)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND weft_test_options --param=ggc-min-heapsize=800000)
 endif()
 
 find_program(CCACHE ccache)

@@ -20,7 +20,7 @@ if(WEFT_PCH)
   if(NOT EMSCRIPTEN)
     add_library(weft_precompiled_test OBJECT ${stub})
     target_link_libraries(weft_precompiled_test PRIVATE weft_compile_options GTest::gtest GTest::gmock)
-    target_compile_options(weft_precompiled_test PRIVATE ${weft_test_optimisation})
+    target_compile_options(weft_precompiled_test PRIVATE ${weft_test_options})
     target_precompile_headers(weft_precompiled_test PRIVATE ${weft_standard_headers} <gtest/gtest.h> <gmock/gmock.h>
       ${CMAKE_SOURCE_DIR}/src/common/base/result.h)
   endif()

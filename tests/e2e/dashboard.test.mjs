@@ -1,5 +1,6 @@
 // The dashboard in a real browser: against a real coordinator with a native worker, and with a network far larger than this
 // machine behind the same messages.
+// Runs alone: no task of the page’s thread may take 50 ms.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';

@@ -183,7 +183,7 @@ test('a worker on one of two GPUs, and on none that there is', { timeout: 120_00
   assert.match(third.stderr, /There is no GPU with number 2: this machine has 2/);
   const none = await run(['work', '--adapter', 'both', '--coordinator', url], { env });
   assert.equal(none.code, 2);
-  assert.match(none.stderr, /--adapter both is not all, nor numbers/);
+  assert.match(none.stderr, /--adapter "both" is not all, nor numbers/);
   const cpu = await run(['work', '--device', 'cpu', '--adapter', '0', '--coordinator', url], { env });
   assert.equal(cpu.code, 2);
   assert.match(cpu.stderr, /the processor has no number/);

@@ -91,7 +91,7 @@ function workRows(folder) {
     url('http://[::1', 'has an opening bracket without its closing one.'),
     ...at([
       ...rows('work', '--device', ['tpu', 'GPU'], (option, value) => `--device ${value} is not one of gpu and cpu.`),
-      ...rows('work', '--adapter', ['x', '-1', '0,x', '0,0', '1.5'], (option, value) => `--adapter ${value} is not all, nor numbers of GPUs such as 0 or 0,1.`),
+      ...rows('work', '--adapter', ['x', '-1', '0,x', '0,0', '1.5'], (option, value) => `--adapter "${value}" is not all, nor numbers of GPUs such as 0 or 0,1.`),
       [['work', '--device', 'cpu', '--adapter', '0'], '--adapter: the processor has no number: leave it out with --device cpu; see weft work --help.'],
       ...rows('work', '--slots', [...notNumbers, '0', '65'], whole(1, 64)),
       ...rows('work', '--wall-ms-max', [...notNumbers, '9', '3600001'], whole(10, 3_600_000)),

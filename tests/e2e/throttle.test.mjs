@@ -1,4 +1,5 @@
 // A tab takes what its user allows: of time, of memory, in the background, on battery; over a reload too.
+// Runs alone: shares of this machine’s time are measured.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';

@@ -31,6 +31,17 @@ Result<> Core::State::is_unused(const PublicKey& key) const {
   return {};
 }
 
+Result<> Core::State::has_free(const OwnerId& owner, MicroCredits amount,
+                               std::string_view verb) const {
+  const ledger::Funds has = ledger.spendable(owner);
+  if (amount <= has.free) return {};
+  return fail(
+      ErrorCode::insufficient_funds,
+      "The balance is {:.6f} credits, less than {:.6f}; {:.6f} granted credits cannot be {}.",
+      static_cast<double>(has.free) / 1e6, static_cast<double>(amount) / 1e6,
+      static_cast<double>(has.granted) / 1e6, verb);
+}
+
 void Core::show_owner(const PublicKey& device, Answer<OwnerView> answer) {
   State& state = *state_;
   Result<OwnerView> view = state.owner_view(device);
@@ -41,9 +52,7 @@ void Core::show_owner(const PublicKey& device, Answer<OwnerView> answer) {
 
 void Core::pay(const Payment& payment, Moment now, Answer<OwnerView> answer) {
   State& state = *state_;
-  const auto reply = [&](Result<OwnerView> result) {
-    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
-  };
+  const auto reply = state.replier(std::move(answer));
   if (auto may = state.owners.may_act(payment.by, ledger::Owners::Wants::spending); !may)
     return reply(pass(std::move(may)));
   if (payment.amount <= 0)
@@ -56,15 +65,9 @@ void Core::pay(const Payment& payment, Moment now, Answer<OwnerView> answer) {
   auto transaction = payment.source == Payment::Source::mint
                          ? ledger::issue(to, payment.amount, payment.number)
                          : ledger::transfer(from, to, payment.amount, payment.number);
-  const ledger::Funds has = state.ledger.spendable(from);
-  if (payment.source == Payment::Source::balance && !state.ledger.knows(transaction.key) &&
-      payment.amount > has.free)
-    return reply(fail(ErrorCode::insufficient_funds,
-                      "The balance is {:.6f} credits, less than {:.6f}; {:.6f} granted credits "
-                      "cannot be transferred.",
-                      static_cast<double>(has.free) / 1e6,
-                      static_cast<double>(payment.amount) / 1e6,
-                      static_cast<double>(has.granted) / 1e6));
+  if (payment.source == Payment::Source::balance && !state.ledger.knows(transaction.key))
+    if (auto has = state.has_free(from, payment.amount, "transferred"); !has)
+      return reply(pass(std::move(has)));
   if (auto moved = state.move_money(std::move(transaction), now); !moved)
     return reply(pass(std::move(moved)));
   reply(state.owner_view(payment.by));
@@ -72,9 +75,7 @@ void Core::pay(const Payment& payment, Moment now, Answer<OwnerView> answer) {
 
 void Core::settle(const Settling& settling, Moment now, Answer<OwnerView> answer) {
   State& state = *state_;
-  const auto reply = [&](Result<OwnerView> result) {
-    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
-  };
+  const auto reply = state.replier(std::move(answer));
   if (auto may = state.owners.may_act(settling.by, ledger::Owners::Wants::spending); !may)
     return reply(pass(std::move(may)));
   if (settling.amount < state.settings.settle_min)
@@ -89,14 +90,9 @@ void Core::settle(const Settling& settling, Moment now, Answer<OwnerView> answer
                       "another owner of yours with `weft pay`, and settle them there.",
                       first.text()));
   auto transaction = ledger::settle(owner, settling.amount, settling.number);
-  const ledger::Funds has = state.ledger.spendable(owner);
-  if (!state.ledger.knows(transaction.key) && settling.amount > has.free)
-    return reply(fail(ErrorCode::insufficient_funds,
-                      "The balance is {:.6f} credits, less than {:.6f}; {:.6f} granted credits "
-                      "cannot be settled.",
-                      static_cast<double>(has.free) / 1e6,
-                      static_cast<double>(settling.amount) / 1e6,
-                      static_cast<double>(has.granted) / 1e6));
+  if (!state.ledger.knows(transaction.key))
+    if (auto has = state.has_free(owner, settling.amount, "settled"); !has)
+      return reply(pass(std::move(has)));
   if (auto moved = state.move_money(std::move(transaction), now); !moved)
     return reply(pass(std::move(moved)));
   reply(state.owner_view(settling.by));
@@ -105,9 +101,7 @@ void Core::settle(const Settling& settling, Moment now, Answer<OwnerView> answer
 void Core::add_device(const PublicKey& by, const OwnerId& to, store::Device device, Moment now,
                       Answer<OwnerView> answer) {
   State& state = *state_;
-  const auto reply = [&](Result<OwnerView> result) {
-    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
-  };
+  const auto reply = state.replier(std::move(answer));
   if (state.owner_of(by) != to)
     return reply(fail(ErrorCode::permission_denied, "{} is no device of the owner {}.", by.text(),
                       to.text()));
@@ -134,9 +128,7 @@ void Core::add_device(const PublicKey& by, const OwnerId& to, store::Device devi
 void Core::revoke_device(const PublicKey& by, const PublicKey& key, Moment now,
                          Answer<OwnerView> answer) {
   State& state = *state_;
-  const auto reply = [&](Result<OwnerView> result) {
-    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
-  };
+  const auto reply = state.replier(std::move(answer));
   auto revoked = state.owners.revoke(by, key, now.unix);
   if (!revoked) return reply(pass(std::move(revoked)));
   state.batch.devices.push_back(*revoked);

@@ -39,9 +39,7 @@ void Core::show_stake(const PublicKey& wallet, Moment now, Answer<StakeView> ans
 
 void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answer) {
   State& state = *state_;
-  const auto reply = [&](Result<StakeView> result) {
-    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
-  };
+  const auto reply = state.replier(std::move(answer));
   if (!state.settings.stakes_open)
     return reply(fail(ErrorCode::permission_denied,
                       "This coordinator takes no stakes by hand (`weft serve --stakes` does)."));
@@ -61,13 +59,9 @@ void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answe
                         "risk for work that is not decided.",
                         static_cast<double>(held) / 1e6, static_cast<double>(free) / 1e6));
   }
-  const ledger::Funds has = state.ledger.spendable(owner);
-  if (move.deposit && !state.ledger.knows(transaction.key) && move.amount > has.free)
-    return reply(fail(ErrorCode::insufficient_funds,
-                      "The balance is {:.6f} credits, less than {:.6f}; {:.6f} granted credits "
-                      "cannot be staked.",
-                      static_cast<double>(has.free) / 1e6, static_cast<double>(move.amount) / 1e6,
-                      static_cast<double>(has.granted) / 1e6));
+  if (move.deposit && !state.ledger.knows(transaction.key))
+    if (auto has = state.has_free(owner, move.amount, "staked"); !has)
+      return reply(pass(std::move(has)));
   if (auto moved = state.move_money(std::move(transaction), now); !moved)
     return reply(pass(std::move(moved)));
   reply(state.stake_view(move.wallet, now.unix));

@@ -31,9 +31,7 @@ void Core::State::store_standings(Moment now) {
 
 void Core::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answer) {
   State& state = *state_;
-  const auto reply = [&](Result<StakeView> result) {
-    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
-  };
+  const auto reply = state.replier(std::move(answer));
   constexpr UnixMillis ahead_max = 10 * 60 * 1000;
   const PublicKey& worker = wanted.worker;
   if (!state.trust.book().suspended(worker, now.unix))

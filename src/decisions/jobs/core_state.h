@@ -185,6 +185,16 @@ struct Core::State final : dashboard::WatchSource {
 
   // core.cpp
   void effect(std::function<void()> work) { effects.push_back(std::move(work)); }
+  // Hands one result over as an effect: after the events before it are recorded.
+  template <class Value>
+  auto replier(Answer<Value> answer) {
+    return [this, answer = std::move(answer)](Result<Value> result) {
+      effect([answer, result = std::move(result)] { answer(result); });
+    };
+  }
+  // Refuses to move more free credits than an owner has; `verb` is what granted credits cannot be.
+  [[nodiscard]] Result<> has_free(const OwnerId& owner, MicroCredits amount,
+                                  std::string_view verb) const;
   // When what it tells is durable.
   void send(const PublicKey& worker, protocol::CoordinatorMessage message);
   // At once, unless others to this worker still wait: what acknowledges nothing. Leases are

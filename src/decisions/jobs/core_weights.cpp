@@ -46,9 +46,7 @@ void Core::set_weight(const ClientWeight& given, Moment now, Answer<api::Client>
   State& state = *state_;
   ClientWeight wanted = given;
   wanted.client = PublicKey{{state.owner_of(given.client).bytes}};  // Shares are owners'.
-  const auto reply = [&](Result<api::Client> result) {
-    state.effect([answer = std::move(answer), result = std::move(result)] { answer(result); });
-  };
+  const auto reply = state.replier(std::move(answer));
   if (!is_weight(wanted.weight)) {
     return reply(fail(ErrorCode::invalid_argument, "A client's weight is from {} to {}; {} is not.",
                       client_weight_min, client_weight_max, wanted.weight));

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/settlement/options.h"
 
 namespace weft::cli {
@@ -92,13 +93,8 @@ CLI::Option* rows_of(CLI::App* command, const Options& options, const char* text
 
 // Which coordinator's ledger.
 void ledger_of(CLI::App* command, const Options& options) {
-  command->add_option("--coordinator", options->coordinator, "Its URL")
-      ->required()
-      ->envname("WEFT_COORDINATOR");
-  command
-      ->add_option("--coordinator-ca-cert", options->coordinator_tls.ca_cert,
-                   "Certificate (PEM) that the coordinator's must lead to")
-      ->check(CLI::ExistingFile);
+  add_coordinator(*command, options->coordinator);
+  add_ca_cert(*command, options->coordinator_tls, "--coordinator-ca-cert");
 }
 
 void add_founding(ChainCommands& commands, const Options& options) {

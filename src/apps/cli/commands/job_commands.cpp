@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/commands/ledger.h"
 #include "apps/cli/commands/run.h"
 #include "apps/cli/commands/submit.h"
@@ -9,13 +10,6 @@
 
 namespace weft::cli {
 namespace {
-
-void add_tls(CLI::App& command, net::TlsOptions& tls) {
-  command
-      .add_option("--ca-cert", tls.ca_cert, "Certificate (PEM) that the coordinator's must lead to")
-      ->check(CLI::ExistingFile);
-  command.add_flag("--tls-insecure", tls.insecure, "Accept any certificate");
-}
 
 void add_run(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<RunCommand>();
@@ -51,9 +45,7 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
                       "Show where this job stands, and why it waits, instead of submitting one");
   command->add_option("--cancel", options->cancel,
                       "Cancel this job of yours instead of submitting one");
-  command->add_option("--coordinator", options->coordinator, "Its URL")
-      ->required()
-      ->envname("WEFT_COORDINATOR");
+  add_coordinator(*command, options->coordinator);
   command
       ->add_option("--wallet", options->wallet,
                    "Wallet file; made when missing (default: ~/.config/weft/wallet.json)")
@@ -113,9 +105,7 @@ void add_ledger(CLI::App& app, std::function<int()>& chosen) {
                          "credits), granted:KEY, held:KEY, stake:KEY, escrow:JOB_ID, verification, "
                          "platform; and held-granted, escrow-granted, verification-granted, "
                          "platform-granted for what came from granted credits.");
-  command->add_option("--coordinator", options->coordinator, "Its URL")
-      ->required()
-      ->envname("WEFT_COORDINATOR");
+  add_coordinator(*command, options->coordinator);
   auto* const account =
       command->add_option("--account", options->account,
                           "Its transactions, newest first, with what it held after each");

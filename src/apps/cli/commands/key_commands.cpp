@@ -2,27 +2,12 @@
 
 #include "apps/cli/commands/clients.h"
 #include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/commands/keys.h"
 #include "apps/cli/commands/workers.h"
 
 namespace weft::cli {
 namespace {
-
-template <class Options>
-void add_place(CLI::App* command, const std::shared_ptr<Options>& options) {
-  command->add_option("--coordinator", options->coordinator, "Its URL")
-      ->required()
-      ->envname("WEFT_COORDINATOR");
-  command
-      ->add_option("--ca-cert", options->tls.ca_cert,
-                   "Certificate (PEM) that the coordinator's must lead to")
-      ->check(CLI::ExistingFile);
-  command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
-  command
-      ->add_option("--wallet", options->wallet, "Wallet file (default: ~/.config/weft/wallet.json)")
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
-}
 
 void add_key(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* key = app.add_subcommand(
@@ -36,7 +21,7 @@ void add_key(CLI::App& app, std::function<int()>& chosen) {
   key->require_subcommand(1);
   auto options = std::make_shared<KeyOptions>();
   const auto common = [options](CLI::App* command) {
-    add_place(command, options);
+    add_wallet_at_coordinator(*command, *options);
     command
         ->add_option("--data", options->data,
                      "As the operator: the coordinator's folder, which has its wallet")
@@ -79,7 +64,7 @@ void add_stake(CLI::App& app, std::function<int()>& chosen) {
     command->add_option("credits", options->credits, "How many")
         ->required()
         ->check(CLI::PositiveNumber);
-    add_place(command, options);
+    add_wallet_at_coordinator(*command, *options);
     command->callback(
         [options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
   };
@@ -87,7 +72,7 @@ void add_stake(CLI::App& app, std::function<int()>& chosen) {
   moves("withdraw", "From the stake into the balance", stake_withdraw_command);
   CLI::App* show = stake->add_subcommand(
       "show", "What is staked, at risk and free, and the wallet's reputation");
-  add_place(show, options);
+  add_wallet_at_coordinator(*show, *options);
   show->callback(
       [options, &chosen] { chosen = [options] { return stake_show_command(*options); }; });
 }
@@ -106,7 +91,7 @@ void add_worker(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--data", options->data,
                    "The coordinator's folder, which has the operator's wallet")
       ->check(CLI::ExistingDirectory);
-  add_place(pardon, options);
+  add_wallet_at_coordinator(*pardon, *options);
   pardon->callback(
       [options, &chosen] { chosen = [options] { return worker_pardon_command(*options); }; });
 }
@@ -121,7 +106,7 @@ void add_client(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<ClientOptions>();
   CLI::App* list = client->add_subcommand(
       "list", "Weights, running jobs, what was used lately, and who is ahead of its share");
-  add_place(list, options);
+  add_wallet_at_coordinator(*list, *options);
   list->callback(
       [options, &chosen] { chosen = [options] { return client_list_command(*options); }; });
   CLI::App* weight =
@@ -134,7 +119,7 @@ void add_client(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--data", options->data,
                    "The coordinator's folder, which has the operator's wallet")
       ->check(CLI::ExistingDirectory);
-  add_place(weight, options);
+  add_wallet_at_coordinator(*weight, *options);
   weight->callback(
       [options, &chosen] { chosen = [options] { return client_weight_command(*options); }; });
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/commands/invite.h"
 #include "apps/cli/commands/part_runner.h"
 #include "apps/cli/commands/plan.h"
@@ -146,9 +147,7 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
                          "  weft work --coordinator https://weft.example --adapter all      every "
                          "GPU of this machine\n"
                          "  weft work --coordinator https://weft.example --device cpu");
-  command->add_option("--coordinator", options->coordinator, "Its URL")
-      ->required()
-      ->envname("WEFT_COORDINATOR");
+  add_coordinator(*command, options->coordinator);
   command->add_option("--device", options->device, "gpu, or cpu for the built-in kernels only")
       ->check(CLI::IsMember({"gpu", "cpu"}));
   command->add_option("--adapter", chosen_options->adapter,
@@ -195,11 +194,7 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
   command->add_option(
       "--peer-address", options->peer_address,
       "ADDRESS[:PORT] that they are told instead, behind a NAT with a forwarded port");
-  command
-      ->add_option("--ca-cert", options->tls.ca_cert,
-                   "Certificate (PEM) that the coordinator's must lead to")
-      ->check(CLI::ExistingFile);
-  command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
+  add_tls(*command, options->tls);
   options->cache = cache_folder();
   command->callback([options, chosen_options, &chosen] {
     if (options->device == "cpu" && !chosen_options->adapter.empty())
@@ -307,14 +302,8 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
   model->require_subcommand(1);
   auto options = std::make_shared<ServedModelOptions>();
   const auto common = [options](CLI::App* command) {
-    command->add_option("--coordinator", options->coordinator, "Its URL")
-        ->required()
-        ->envname("WEFT_COORDINATOR");
-    command
-        ->add_option("--ca-cert", options->tls.ca_cert,
-                     "Certificate (PEM) that the coordinator's must lead to")
-        ->check(CLI::ExistingFile);
-    command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
+    add_coordinator(*command, options->coordinator);
+    add_tls(*command, options->tls);
   };
   CLI::App* add = model->add_subcommand(
       "add", "Gives a GGUF file to the coordinator; its workers fetch the layers that they serve");

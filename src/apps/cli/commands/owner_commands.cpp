@@ -1,25 +1,11 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/commands/owners.h"
 
 namespace weft::cli {
 namespace {
-
-void owner_place(CLI::App* command, const std::shared_ptr<OwnerOptions>& options) {
-  command->add_option("--coordinator", options->coordinator, "Its URL")
-      ->required()
-      ->envname("WEFT_COORDINATOR");
-  command
-      ->add_option("--ca-cert", options->tls.ca_cert,
-                   "Certificate (PEM) that the coordinator's must lead to")
-      ->check(CLI::ExistingFile);
-  command->add_flag("--tls-insecure", options->tls.insecure, "Accept any certificate");
-  command
-      ->add_option("--wallet", options->wallet, "Wallet file (default: ~/.config/weft/wallet.json)")
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "One JSON document on standard output");
-}
 
 void add_pay(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<OwnerOptions>();
@@ -41,7 +27,7 @@ void add_pay(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--data", options->data,
                    "With --issue: the coordinator's folder, which has the operator's wallet")
       ->check(CLI::ExistingDirectory);
-  owner_place(command, options);
+  add_wallet_at_coordinator(*command, *options);
   command->callback([options, &chosen] { chosen = [options] { return pay_command(*options); }; });
 }
 
@@ -62,7 +48,7 @@ void add_device_commands(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<OwnerOptions>();
   const auto add = [&](const char* name, const char* text, int (*run)(const OwnerOptions&)) {
     CLI::App* command = device->add_subcommand(name, text);
-    owner_place(command, options);
+    add_wallet_at_coordinator(*command, *options);
     command->callback(
         [options, run, &chosen] { chosen = [options, run] { return run(*options); }; });
     return command;
@@ -91,7 +77,7 @@ void add_owner_commands(CLI::App& app, std::function<int()>& chosen) {
       "statement",
       "All that ever moved on the accounts of the wallet's owner, oldest first\n\n"
       "  weft wallet statement --csv --coordinator URL > statement.csv");
-  owner_place(statement, options);
+  add_wallet_at_coordinator(*statement, *options);
   statement->add_flag("--csv", options->csv, "For a spreadsheet")->excludes("--json");
   statement->callback(
       [options, &chosen] { chosen = [options] { return statement_command(*options); }; });

@@ -140,6 +140,11 @@ int work_on(const worker::WorkOptions& options, std::string_view adapter) {
 Result<std::vector<std::size_t>> chosen_gpus(std::string_view adapter,
                                              std::span<const gpu::AdapterInfo> adapters) {
   std::vector<std::size_t> gpus;
+  const auto malformed = [&] {
+    return fail(ErrorCode::invalid_argument,
+                "--adapter \"{}\" is not all, nor numbers of GPUs such as 0 or 0,1.", adapter);
+  };
+  if (adapter.empty()) return malformed();
   if (adapter == "all") {
     for (std::size_t i = 0; i < adapters.size(); ++i) {
       if (adapters[i].kind != gpu::AdapterKind::cpu) gpus.push_back(i);
@@ -159,8 +164,7 @@ Result<std::vector<std::size_t>> chosen_gpus(std::string_view adapter,
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gpu);
     if (error != std::errc() || end != text.data() + text.size() ||
         std::ranges::contains(gpus, gpu))
-      return fail(ErrorCode::invalid_argument,
-                  "--adapter {} is not all, nor numbers of GPUs such as 0 or 0,1.", adapter);
+      return malformed();
     if (gpu >= adapters.size())
       return fail(ErrorCode::not_found,
                   "There is no GPU with number {}: this machine has {}, which 'weft bench gpu "

@@ -1,10 +1,7 @@
 // /v1/clients: who has jobs, and what share of the network each is due. Weights are the operator's
-// to set, whose wallet is the coordinator's own. "at" in the body is the operator's clock: what was
-// signed earlier does not undo what was signed later, however often a client sends it again.
+// to set, whose wallet is the coordinator's own.
 
-#include "apps/coordinator/http/http.h"
-#include "common/base/format.h"
-#include "common/json/json.h"
+#include "apps/coordinator/http/operator.h"
 
 namespace weft::coordinator {
 
@@ -22,17 +19,13 @@ Result<jobs::ClientWeight> read_weight(std::string_view key, std::string_view bo
   WEFT_ASSIGN(const json::Object object, root.object({"weight", "at"}));
   WEFT_ASSIGN(const json::Value weight, object.get("weight"));
   WEFT_ASSIGN(out.weight, weight.number());
-  WEFT_ASSIGN(const json::Value at, object.get("at"));
-  WEFT_ASSIGN(out.at, at.integer({.min = 1, .max = std::int64_t{1} << 60}));
+  WEFT_ASSIGN(out.at, signed_at(object));
   return out;
 }
 
 void set_weight(const HttpParts& parts, In request, const Signed& who, Out respond) {
   const std::string& key = request.parameters.at(0);
-  if (who.client.text() != parts.info.coordinator)
-    return respond(
-        net::problem({ErrorCode::permission_denied,
-                      "Only the operator, with the coordinator's own wallet, sets weights."}));
+  if (!is_operator(parts, who.client)) return respond(only_operator("sets weights"));
   const auto wanted = read_weight(key, request.body);
   if (!wanted) return respond(net::problem(wanted.error()));
   post_or_refuse(parts.loop, respond,

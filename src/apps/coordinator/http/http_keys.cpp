@@ -3,7 +3,7 @@
 // the coordinator's own page.
 #include <algorithm>
 
-#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/operator.h"
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
 #include "common/json/json.h"
@@ -14,10 +14,6 @@ namespace {
 
 using In = const net::IncomingRequest&;
 using Out = const net::Respond&;
-
-bool is_operator(const HttpParts& parts, const PublicKey& who) {
-  return who.text() == parts.info.coordinator;
-}
 
 struct Wanted {
   billing::ApiKey key;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/operator.h"
 #include "common/base/format.h"
 #include "common/json/json.h"
 
@@ -63,12 +63,12 @@ void show_stake(const HttpParts& parts, In request, Out respond) {
   if (!who) return respond(parts.signatures.refusal(who.error()));
   const auto wallet = PublicKey::parse(request.parameters.at(0));
   if (!wallet) return respond(net::problem(wallet.error()));
-  const bool is_operator = who->client.text() == parts.info.coordinator;
+  const bool by_operator = is_operator(parts, who->client);
   post_or_refuse(
       parts.loop, respond,
-      [respond, wallet = *wallet, by = who->client, is_operator](jobs::Core& core,
+      [respond, wallet = *wallet, by = who->client, by_operator](jobs::Core& core,
                                                                  jobs::Moment moment) {
-        if (is_operator) return core.show_stake(wallet, moment, told(respond));
+        if (by_operator) return core.show_stake(wallet, moment, told(respond));
         core.show_owner(by, [&core, respond, wallet, by,
                              moment](const Result<jobs::OwnerView>& view) {
           if (!view) return respond(net::problem(view.error()));

@@ -1,10 +1,9 @@
 // POST /v1/workers/KEY/pardon: the operator, with the coordinator's own wallet, ends the suspension
-// of a worker that was convicted without cause. "at" in the body is the operator's clock: a pardon
-// that was signed before a conviction does not undo it, however often it is sent again.
+// of a worker that was convicted without cause. A pardon that was signed before a conviction does
+// not undo it.
 
-#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/operator.h"
 #include "common/base/format.h"
-#include "common/json/json.h"
 
 namespace weft::coordinator {
 
@@ -19,17 +18,13 @@ Result<jobs::Pardon> read_pardon(std::string_view key, std::string_view body) {
   WEFT_ASSIGN(out.worker, PublicKey::parse(key));
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
   WEFT_ASSIGN(const json::Object object, root.object({"at"}));
-  WEFT_ASSIGN(const json::Value at, object.get("at"));
-  WEFT_ASSIGN(out.at, at.integer({.min = 1, .max = std::int64_t{1} << 60}));
+  WEFT_ASSIGN(out.at, signed_at(object));
   return out;
 }
 
 void pardon(const HttpParts& parts, In request, const Signed& who, Out respond) {
   const std::string& key = request.parameters.at(0);
-  if (who.client.text() != parts.info.coordinator)
-    return respond(
-        net::problem({ErrorCode::permission_denied,
-                      "Only the operator, with the coordinator's own wallet, pardons workers."}));
+  if (!is_operator(parts, who.client)) return respond(only_operator("pardons workers"));
   const auto wanted = read_pardon(key, request.body);
   if (!wanted) return respond(net::problem(wanted.error()));
   post_or_refuse(

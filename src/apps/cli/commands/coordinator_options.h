@@ -1,0 +1,32 @@
+// Options that the commands which talk to a coordinator share: its URL, how its certificate is
+// checked, and the wallet that signs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "platform/net/client.h"
+
+namespace CLI {
+class App;
+}
+
+namespace weft::cli {
+
+// --coordinator (or WEFT_COORDINATOR), which must be given.
+void add_coordinator(CLI::App& command, std::string& url);
+// --ca-cert and --tls-insecure.
+void add_tls(CLI::App& command, net::TlsOptions& tls);
+// The certificate option alone, by another name if --ca-cert is another server's.
+void add_ca_cert(CLI::App& command, net::TlsOptions& tls, const std::string& name = "--ca-cert");
+
+// What the commands of a wallet at a coordinator have in common; `Options` has these members.
+void add_signer(CLI::App& command, std::filesystem::path& wallet, bool& json);
+template <class Options>
+void add_wallet_at_coordinator(CLI::App& command, Options& options) {
+  add_coordinator(command, options.coordinator);
+  add_tls(command, options.tls);
+  add_signer(command, options.wallet, options.json);
+}
+
+}  // namespace weft::cli
