@@ -296,7 +296,7 @@ TEST(CoreAlone, RefusesHeldPayThatItsAccountDoesNotHold) {
     } else {
       restored.rows.held_tasks.pop_back();
     }
-    EXPECT_NONFATAL_FAILURE(CoreAlone alone(std::move(restored)), "The pay that is held for task");
+    EXPECT_NONFATAL_FAILURE(CoreAlone alone(restored), "The pay that is held for task");
   }
 }
 
