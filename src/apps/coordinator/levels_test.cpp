@@ -239,6 +239,57 @@ TEST_F(LevelsNetwork, TrustedWorkersArePaidAtOnce) {
   EXPECT_EQ(held(trusted), 0);
 }
 
+TEST_F(LevelsNetwork, TwoPercentOfWhatAJobCostsGoToTheVerificationAccount) {
+  for (const std::uint32_t permille : {20U, 0U}) {
+    jobs::CoreSettings settings;
+    settings.verification_permille = permille;
+    network = std::make_unique<TestNetwork>(settings);
+    TestWorker& trusted = invited();
+
+    const auto job = run(jobs::count_manifest(tasks, 1));
+
+    ASSERT_EQ(job.state, store::JobState::done);
+    const MicroCredits account = network->balance(ledger::Account::verification()) +
+                                 network->balance(ledger::Account::verification_granted());
+    EXPECT_EQ(account, job.price * permille / 1000);
+    EXPECT_EQ(spendable(trusted), job.price - account);
+    EXPECT_EQ(network->balance(ledger::Account::escrow(job.id)), 0);
+    EXPECT_TRUE(network->store().audit().has_value());
+  }
+}
+
+// The coordinator has no verifier of its own; a job of one replica returns nothing that its auditor
+// could be paid from.
+TEST_F(LevelsNetwork, AnInvitedVerifierIsPaidFromTheVerificationAccount) {
+  for (const std::uint32_t permille : {20U, 0U}) {
+    jobs::CoreSettings settings;
+    settings.verification_permille = permille;
+    network = std::make_unique<TestNetwork>(settings);
+    TestWorker& trusted = invited();
+    (void)run(jobs::count_manifest(64, 1));  // What verifiers are paid from.
+    trusted.line->on_closed();
+    network->run();
+    network->invitation = trust::Invitation::verifier;
+    TestWorker& verifier = network->join(wallet());
+    network->invitation = trust::Invitation::none;
+    (void)join(2);
+    (void)run(jobs::count_manifest(64, 1));
+
+    MicroCredits paid = 0;
+    const auto account = ledger::Account::verification();
+    for (const auto& posted : network->store().history(account, {.count = 1000})->transactions) {
+      if (!posted.key.starts_with("verify:")) continue;
+      for (const auto& movement : posted.movements) {
+        if (movement.account ==
+            ledger::Account::owner(OwnerId::of_first(verifier.key.public_key())))
+          paid += movement.amount;
+      }
+    }
+    EXPECT_EQ(paid > 0, permille > 0) << paid;
+    EXPECT_TRUE(network->store().audit().has_value());
+  }
+}
+
 TEST_F(LevelsNetwork, AConvictedWorkerLosesThePayThatIsHeldAndNoPartyGainsIt) {
   for (const std::chrono::minutes held_for : {std::chrono::minutes(10), std::chrono::minutes(0)}) {
     jobs::CoreSettings settings;

@@ -303,7 +303,9 @@ struct Core::State final : dashboard::WatchSource {
   [[nodiscard]] bool a_worker_works_alone(Moment now) const;
   void convict(const trust::Convicted& convicted, Moment now);
   void pay_juries(Moment now);
-  // What could be paid.
+  // Out of what was slashed, then out of the verification account: what could be paid.
+  MicroCredits pay_for_checking(const TaskId& task, const PublicKey& worker, MicroCredits amount,
+                                std::string_view what, Moment now);
   MicroCredits pay_from_platform(const TaskId& task, const PublicKey& worker, MicroCredits amount,
                                  std::string_view what, Moment now);
 
@@ -376,8 +378,12 @@ struct Core::State final : dashboard::WatchSource {
     MicroCredits each = 0;
     MicroCredits auditor = 0;
   };
+  // What its auditor is to have, by the share of the task that it computed.
   [[nodiscard]] MicroCredits audit_pay(const RunningJob& job, std::uint32_t index,
-                                       const ledger::TaskPay& pay, std::size_t agreeing) const;
+                                       const ledger::TaskPay& pay) const;
+  // What could be paid.
+  MicroCredits pay_from_verification(const TaskId& task, const PublicKey& worker,
+                                     MicroCredits amount, Moment now);
   // The part of a worker's pay that goes into its owner's stake.
   [[nodiscard]] MicroCredits part_for_stake(const OwnerId& owner, MicroCredits each) const;
   // Once it is known; a job shows it from then on.
