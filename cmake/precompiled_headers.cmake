@@ -24,6 +24,18 @@ if(WEFT_PCH)
     target_precompile_headers(weft_precompiled_test PRIVATE ${weft_standard_headers} <gtest/gtest.h> <gmock/gmock.h>
       ${CMAKE_SOURCE_DIR}/src/common/base/result.h)
   endif()
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    # A precompiled header holds a checksum of each file with `#pragma once`, comments included. ccache compares texts
+    # without comments, so that the cached header of a checkout with another comment would fit, and each declaration would
+    # then be there twice. With this variable ccache compares comments too.
+    list(TRANSFORM CMAKE_CXX_COMPILER_LAUNCHER REPLACE "^CCACHE_NOHASHDIR=1$" "CCACHE_NOHASHDIR=1;CCACHE_COMMENTS=1"
+      OUTPUT_VARIABLE launcher_of_headers)
+    foreach(target IN ITEMS weft_precompiled weft_precompiled_test)
+      if(TARGET ${target})
+        set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher_of_headers}")
+      endif()
+    endforeach()
+  endif()
 endif()
 
 function(weft_precompiled target)

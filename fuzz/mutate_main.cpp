@@ -1,8 +1,9 @@
 // A stand-in for libFuzzer where the compiler has none: the corpus as it is, then seeded mutations
 // of it. Quick enough for every test run; a crash prints the seed and the run that lead to it.
-//   NAME_fuzz [--runs N] [--seed S] CORPUS...
+//   NAME_fuzz [--runs N | --seconds T] [--seed S] CORPUS...
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -115,12 +117,15 @@ std::uint64_t number(std::string_view text) {
 
 int main(int count, char** arguments) {
   std::uint64_t runs = 20'000;
+  std::optional<std::chrono::seconds> duration;
   std::uint64_t seed = 1;
   std::vector<std::string> folders;
   for (int i = 1; i < count; ++i) {
     const std::string_view argument = arguments[i];
     if (argument == "--runs" && i + 1 < count) {
       runs = number(arguments[++i]);
+    } else if (argument == "--seconds" && i + 1 < count) {
+      duration = std::chrono::seconds(number(arguments[++i]));
     } else if (argument == "--seed" && i + 1 < count) {
       seed = number(arguments[++i]);
     } else {
@@ -136,14 +141,18 @@ int main(int count, char** arguments) {
   }
   for (const Input& input : corpus) LLVMFuzzerTestOneInput(input.data(), input.size());
   Mutator mutator(corpus, seed);
-  for (std::uint64_t run = 0; run < runs; ++run) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::uint64_t run = 0;
+  const auto goes_on = [&] {
+    return duration ? std::chrono::steady_clock::now() - begun < *duration : run < runs;
+  };
+  for (; goes_on(); ++run) {
     std::snprintf(where, sizeof where, "run %llu of seed %llu",
                   static_cast<unsigned long long>(run), static_cast<unsigned long long>(seed));
     const Input input = mutator.next();
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }
   std::printf("%llu inputs and %llu mutations of them: no crash.\n",
-              static_cast<unsigned long long>(corpus.size()),
-              static_cast<unsigned long long>(runs));
+              static_cast<unsigned long long>(corpus.size()), static_cast<unsigned long long>(run));
   return 0;
 }

@@ -178,9 +178,10 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
       verifier_ = std::make_unique<Verifier>(
           *blobs_, runner_,
           [this](const jobs::VerifyOrder& order, trust::AuditOutcome outcome) {
-            loop_.post_always([task = order.task, root = order.root, outcome](jobs::Core& core,
-                                                                              jobs::Moment moment) {
-              core.verified(task, root, outcome, moment);
+            loop_.post_always([task = order.task, root = order.root, paid = order.paid, outcome](
+                                  jobs::Core& core, jobs::Moment moment) {
+              paid ? core.rechecked(task, root, outcome, moment)
+                   : core.verified(task, root, outcome, moment);
             });
           },
           [this](const JobId& job, std::optional<scheduler::Measurement> measurement) {

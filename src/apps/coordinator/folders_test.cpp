@@ -69,7 +69,8 @@ class Filler : private TestClient {
 
   // A worker is convicted.
   bool suspend() {
-    const auto cheat = crypto::load_or_create_wallet(folder_ / "cheat.json").value().public_key();
+    const auto wallet = crypto::load_or_create_wallet(folder_ / "cheat.json").value();
+    const PublicKey cheat = wallet.public_key();
     std::vector<std::unique_ptr<ScriptedWorker>> workers;
     for (std::uint32_t i = 0; i < 4; ++i)
       workers.push_back(std::make_unique<ScriptedWorker>(url_, jobs::Behaviour{}, i));
@@ -81,8 +82,8 @@ class Filler : private TestClient {
         }))
       return false;
     (void)finished(submitted(folder_manifest(16, 3), 1));
-    const auto until =
-        number_in(ask(net::get("/v1/stakes/" + cheat.text())).body, "suspended_until");
+    const auto until = number_in(
+        ask(signed_by(wallet, net::get("/v1/stakes/" + cheat.text()))).body, "suspended_until");
     std::ofstream(folder_ / "suspension.json")
         << weft::format("{{\"cheat\":\"{}\",\"suspended_until\":{}}}\n", cheat.text(), until);
     return until > 0;

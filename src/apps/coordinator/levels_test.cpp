@@ -76,6 +76,17 @@ class LevelsNetwork : public testing::Test {
   MicroCredits spendable(const TestWorker& worker) const {
     return network->balance(ledger::Account::owner(OwnerId::of_first(worker.key.public_key())));
   }
+  // What convictions brought the verification account.
+  MicroCredits forfeited() {
+    MicroCredits sum = 0;
+    const auto account = ledger::Account::verification();
+    for (const auto& posted : network->store().history(account, {.count = 1000})->transactions) {
+      if (!posted.key.starts_with("forfeit:")) continue;
+      for (const auto& movement : posted.movements)
+        sum += movement.account == account ? movement.amount : 0;
+    }
+    return sum;
+  }
   MicroCredits owned(const TestWorker& worker) const { return held(worker) + spendable(worker); }
 
   std::unique_ptr<TestNetwork> network;
@@ -230,6 +241,57 @@ TEST_F(LevelsNetwork, TrustedWorkersArePaidAtOnce) {
   EXPECT_EQ(held(trusted), 0);
 }
 
+TEST_F(LevelsNetwork, TwoPercentOfWhatAJobCostsGoToTheVerificationAccount) {
+  for (const std::uint32_t permille : {20U, 0U}) {
+    jobs::CoreSettings settings;
+    settings.verification_permille = permille;
+    network = std::make_unique<TestNetwork>(settings);
+    TestWorker& trusted = invited();
+
+    const auto job = run(jobs::count_manifest(tasks, 1));
+
+    ASSERT_EQ(job.state, store::JobState::done);
+    const MicroCredits account = network->balance(ledger::Account::verification()) +
+                                 network->balance(ledger::Account::verification_granted());
+    EXPECT_EQ(account, job.price * permille / 1000);
+    EXPECT_EQ(spendable(trusted), job.price - account);
+    EXPECT_EQ(network->balance(ledger::Account::escrow(job.id)), 0);
+    EXPECT_TRUE(network->store().audit().has_value());
+  }
+}
+
+// The coordinator has no verifier of its own; a job of one replica returns nothing that its auditor
+// could be paid from.
+TEST_F(LevelsNetwork, AnInvitedVerifierIsPaidFromTheVerificationAccount) {
+  for (const std::uint32_t permille : {20U, 0U}) {
+    jobs::CoreSettings settings;
+    settings.verification_permille = permille;
+    network = std::make_unique<TestNetwork>(settings);
+    TestWorker& trusted = invited();
+    (void)run(jobs::count_manifest(64, 1));  // What verifiers are paid from.
+    trusted.line->on_closed();
+    network->run();
+    network->invitation = trust::Invitation::verifier;
+    TestWorker& verifier = network->join(wallet());
+    network->invitation = trust::Invitation::none;
+    (void)join(2);
+    (void)run(jobs::count_manifest(64, 1));
+
+    MicroCredits paid = 0;
+    const auto account = ledger::Account::verification();
+    for (const auto& posted : network->store().history(account, {.count = 1000})->transactions) {
+      if (!posted.key.starts_with("verify:")) continue;
+      for (const auto& movement : posted.movements) {
+        if (movement.account ==
+            ledger::Account::owner(OwnerId::of_first(verifier.key.public_key())))
+          paid += movement.amount;
+      }
+    }
+    EXPECT_EQ(paid > 0, permille > 0) << paid;
+    EXPECT_TRUE(network->store().audit().has_value());
+  }
+}
+
 TEST_F(LevelsNetwork, AConvictedWorkerLosesThePayThatIsHeldAndNoPartyGainsIt) {
   for (const std::chrono::minutes held_for : {std::chrono::minutes(10), std::chrono::minutes(0)}) {
     jobs::CoreSettings settings;
@@ -257,8 +319,75 @@ TEST_F(LevelsNetwork, AConvictedWorkerLosesThePayThatIsHeldAndNoPartyGainsIt) {
     }));
     const bool holds = held_for > std::chrono::minutes(0);
     EXPECT_EQ(owned(sleeper), holds ? 0 : earned);
-    EXPECT_EQ(network->balance(ledger::Account::verification()), holds ? earned : 0);
+    EXPECT_EQ(forfeited(), holds ? earned : 0);
   }
+}
+
+// A convicted worker had two jobs accepted: one is right, of the other two workers agreed on zeros,
+// one of them invited, so that it was believed.
+TEST_F(LevelsNetwork, OnlyThePayForTheWrongTasksOfAConvictedWorkerIsRefunded) {
+  for (const bool restarts : {false, true}) {
+    open();
+    TestWorker* sleeper = join(1).front();
+    crypto::KeyPair& key = *wallets.back();
+    (void)run(jobs::count_manifest(tasks, 1));
+    const MicroCredits for_right = held(*sleeper);
+    EXPECT_GT(for_right, 0);
+    crypto::KeyPair& deceived = wallet();
+    const auto has = [&] {
+      return network->balance(ledger::Account::owner(OwnerId::of_first(deceived.public_key())));
+    };
+    sleeper->behaviour.compute = zeros;
+    TestWorker& accomplice = invited({.compute = zeros});
+    const auto wrong = network->finish(submit(deceived, jobs::count_manifest(tasks, 2)));
+    EXPECT_EQ(wrong_tasks(wrong), tasks);
+    accomplice.line->on_closed();
+    network->run();
+    const MicroCredits for_wrong = held(*sleeper) - for_right;
+    ASSERT_GT(for_wrong, 0);
+    const MicroCredits left = has();
+    if (restarts) {
+      network->restart();
+      sleeper = &network->join(key, {.compute = zeros});
+    }
+
+    for (int client = 0; client < 2; ++client) {
+      const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+      TestWorker& trusted = invited();
+      EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
+      trusted.line->on_closed();
+      network->run();
+    }
+
+    EXPECT_EQ(owned(*sleeper), 0);
+    EXPECT_EQ(has(), left + for_wrong);
+    EXPECT_EQ(forfeited(), for_right);
+    EXPECT_TRUE(network->store().load()->held_pays.empty());
+    EXPECT_TRUE(network->store().audit().has_value());
+  }
+}
+
+TEST_F(LevelsNetwork, WithoutAVerifierNoTaskIsKnownToBeWrongAndAllHeldPayGoesToVerifiers) {
+  open();
+  TestWorker& sleeper = *join(1).front();
+  (void)run(jobs::count_manifest(tasks, 1));
+  const MicroCredits earned = held(sleeper);
+  sleeper.behaviour.compute = zeros;
+  for (int client = 0; client < 2; ++client) {
+    const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+    if (client == 1) {
+      network->run();
+      network->verifier = false;  // It has found the mismatch.
+    }
+    TestWorker& trusted = invited();
+    EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
+    trusted.line->on_closed();
+    network->run();
+  }
+
+  EXPECT_EQ(owned(sleeper), 0);
+  EXPECT_EQ(forfeited(), earned);
+  EXPECT_TRUE(network->store().load()->held_pays.empty());
 }
 
 TEST_F(LevelsNetwork, TheOperatorIsToldWhereResultsWaitForACheckForTenMinutes) {

@@ -340,9 +340,10 @@ class TestNetwork : public jobs::World {
       verifier_ = std::make_unique<Verifier>(
           *blobs_, [this] { return std::make_unique<CountRunner>(verifier_fails); },
           [answer](const jobs::VerifyOrder& order, trust::AuditOutcome outcome) {
-            answer([task = order.task, root = order.root, outcome](jobs::Core& core,
-                                                                   jobs::Moment now) {
-              core.verified(task, root, outcome, now);
+            answer([task = order.task, root = order.root, paid = order.paid, outcome](
+                       jobs::Core& core, jobs::Moment now) {
+              paid ? core.rechecked(task, root, outcome, now)
+                   : core.verified(task, root, outcome, now);
             });
           },
           [answer](const JobId& job, std::optional<scheduler::Measurement> measurement) {

@@ -40,6 +40,7 @@ void each_field(A& batch, B& other, Use use) {
   use(batch.checkpoints, other.checkpoints);
   use(batch.presences, other.presences);
   use(batch.models, other.models);
+  use(batch.held_pays, other.held_pays);
 }
 
 }  // namespace

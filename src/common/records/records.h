@@ -175,6 +175,17 @@ struct Checkpoint {
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
+// Pay of a new worker for a task that is not free yet.
+struct HeldPay {
+  TaskId task;
+  PublicKey worker;
+  OwnerId owner;  // The worker's.
+  MicroCredits free = 0;
+  MicroCredits granted = 0;
+  bool lost = false;  // By a conviction: to the client if the task turns out to be wrong.
+  friend bool operator==(const HeldPay&, const HeldPay&) = default;
+};
+
 // A row that is put, in place of the one with its key, or removed. Removing counts the key alone;
 // removing a row that is not there is nothing.
 enum class Change : std::uint8_t { put, remove };
@@ -202,6 +213,7 @@ struct Batch {
   std::vector<Changed<Checkpoint>> checkpoints;
   std::vector<Changed<Presence>> presences;
   std::vector<Changed<Model>> models;
+  std::vector<Changed<HeldPay>> held_pays;  // A worker has one for each task.
 
   [[nodiscard]] bool empty() const;
   // Appends all of `other`.
@@ -224,8 +236,11 @@ struct Loaded {
   std::vector<ApiKey> api_keys;         // By id.
   std::vector<Checkpoint> checkpoints;  // For running jobs and ended ones.
   std::vector<Presence> presences;
-  std::vector<Device> devices;  // In the order of their first commits.
-  std::vector<Model> models;    // By name.
+  std::vector<Device> devices;     // In the order of their first commits.
+  std::vector<Model> models;       // By name.
+  std::vector<HeldPay> held_pays;  // By job as it was committed, task and worker,
+  std::vector<Task> held_tasks;    // their tasks
+  std::vector<Job> held_jobs;      // and jobs, running or ended, each once.
 };
 
 }  // namespace weft::store

@@ -182,8 +182,10 @@ Transaction forfeit(const HeldPay& held, const std::optional<OwnerId>& client) {
       .key = weft::format("forfeit:{}:{}", held.task.text(), held.worker.text()),
       .job = {},
       .entries = {},
-      .what = weft::format("takes the held pay of {} credits for task {}",
-                           credits(held.funds.total()), held.task.index)};
+      .what = client ? weft::format("returns {} credits for task {}, whose result was wrong",
+                                    credits(held.funds.total()), held.task.index)
+                     : weft::format("takes the held pay of {} credits for task {}",
+                                    credits(held.funds.total()), held.task.index)};
   post_held(transaction.entries, held.owner, held.funds, Sign::take);
   if (client) {
     post_owner(transaction.entries, *client, held.funds, Sign::add);

@@ -16,6 +16,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
     const bool same =
         old->second.card.file == card.file && old->second.card.shards_min == card.shards_min;
     old->second.card = card;
+    if (!same) old->second.backoff.worked();
     if (!same) {
       end_audits_of(card.name);
       std::vector<ChainId> chains;
@@ -61,6 +62,7 @@ void Desk::remove_model(const std::string& name, Instant now) {
 
 void Desk::join(ServingId session, const PublicKey& key, const wire::Offer& offer, Instant now) {
   workers_[session] = {.key = key, .offer = offer, .heard = now};
+  ++room_;
   (void)topology_.heard({.id = weft::format("{}", session)}, now);
   world_.send(session, wire::Serving{.pulse_ms = static_cast<std::uint32_t>(
                                          settings_.pulse / std::chrono::milliseconds(1))});

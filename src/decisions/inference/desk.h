@@ -27,6 +27,7 @@
 #include "decisions/inference/answer.h"
 #include "decisions/inference/model_card.h"
 #include "decisions/inference/placement.h"
+#include "decisions/inference/plan_backoff.h"
 #include "decisions/mesh/topology.h"
 
 namespace weft::inference {
@@ -82,6 +83,7 @@ struct DeskSettings {
   Duration link_max = std::chrono::seconds(10);
   Duration stall_max = std::chrono::seconds(30);  // A chain with requests that draws nothing.
   Duration patience = std::chrono::seconds(60);   // A request for which there is no chain.
+  PlanBackoff::Times plan_again{};                // After no chain could be planned.
   // Another chain of a model once a request has waited so long while all are full; one chain less
   // once there was so long no more to do than such a part of what one less could.
   Duration grow_after = std::chrono::seconds(1);
@@ -152,7 +154,8 @@ struct ServedChain {
 };
 struct ServingCounters {
   std::uint64_t requests = 0, tokens = 0, resumed = 0, failed = 0, refused = 0, relayed_hops = 0,
-                relayed_bytes = 0, direct_hops = 0, direct_bytes = 0, replanned = 0, audits = 0;
+                relayed_bytes = 0, direct_hops = 0, direct_bytes = 0, replanned = 0, audits = 0,
+                plans = 0;  // Attempts to form a chain, those that failed too.
 };
 
 class Desk {
@@ -267,6 +270,7 @@ class Desk {
     std::deque<RequestId> waiting{};
     std::string trouble{};  // Why the last chain could not be formed.
     Instant retry{};        // No new chain before.
+    PlanBackoff backoff{};  // When its first chain is planned again.
     Instant busy{};         // When its chains were last needed, all of them.
     Duration pace{};        // How long an answer takes from its turn to its end; 0: not known.
   };
@@ -365,6 +369,7 @@ class Desk {
   std::map<std::pair<ServingId, ServingId>, Instant>
       relayed_;  // Until when two have no line; the smaller number first.
   Instant looked_{};
+  std::uint64_t room_ = 0;  // How often room was made: a worker joined, memory became free.
   std::uint32_t shard_ids_ = 0;
   ChainId chain_ids_;
   ServingCounters counters_;

@@ -145,6 +145,7 @@ void Desk::end_audit(RequestId id, std::optional<Error> error) {
       world_.send(audit.worker, wire::Unlink{.chain = audit.chain.number()});
       if (shard->second.loaded && !error) {
         shard->second.chain = {};  // For the next audit, or to stand by.
+        ++room_;
       } else {
         unload(audit.shard);  // It may be at it still.
       }

@@ -98,6 +98,7 @@ void Desk::load(ChainId id, Member& member, Instant) {
 void Desk::unload(std::uint32_t shard) {
   const auto found = shards_.find(shard);
   if (found == shards_.end()) return;
+  ++room_;
   if (const auto worker = workers_.find(found->second.worker); worker != workers_.end()) {
     worker->second.shards.erase(shard);
     world_.send(found->second.worker, wire::Unload{.shard = shard});
@@ -106,6 +107,7 @@ void Desk::unload(std::uint32_t shard) {
 }
 
 bool Desk::form(Model& model, Instant now) {
+  ++counters_.plans;
   const ModelCard& card = model.card;
   // Another chain is for those who do not serve the model yet.
   std::vector<Candidate> workers = candidates(nullptr);
@@ -172,6 +174,7 @@ void Desk::on(ServingId session, const wire::Loaded& message, Instant now) {
     shard->second.bytes =
         std::min(shard->second.bytes, shard_bytes(card, shard->second.begin, shard->second.end,
                                                   context_of(card), settings_.sequences));
+    ++room_;
   }
   if (!shard->second.chain) return stand_by(std::string(shard->second.model));
   if (chains_.contains(shard->second.chain)) advance(shard->second.chain, now);

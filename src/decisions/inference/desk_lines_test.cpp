@@ -15,9 +15,9 @@ namespace wire = protocol::serving;
 using namespace std::chrono_literals;
 
 // Workers that do as they are told and beat twice a second; a layer takes `ms` on each.
-class Network : public DeskWorld {
+class LinesNetwork : public DeskWorld {
  public:
-  explicit Network(DeskSettings settings = {}) : desk(*this, std::move(settings)) {}
+  explicit LinesNetwork(DeskSettings settings = {}) : desk(*this, std::move(settings)) {}
 
   static PublicKey key(ServingId id) {
     PublicKey out;
@@ -114,7 +114,7 @@ class Network : public DeskWorld {
 };
 
 TEST(DeskLines, EveryPairHasATokenOfItsOwnForEveryEpoch) {
-  Network network({.secret = {1, 2, 3}});
+  LinesNetwork network({.secret = {1, 2, 3}});
   for (ServingId id = 1; id <= 3; ++id) network.join(id, 1);
   network.desk.put_model(card("m", 3), network.time);
   network.settle();
@@ -162,7 +162,7 @@ TEST(DeskLines, EveryPairHasATokenOfItsOwnForEveryEpoch) {
 }
 
 TEST(DeskLines, TwoThatDoNotReachEachOtherAreToldOnce) {
-  Network network;
+  LinesNetwork network;
   for (ServingId id = 1; id <= 2; ++id) network.join(id, 1);
   for (ServingId id = 1; id <= 2; ++id) network.unreached[id] = {0, 1};
   network.desk.put_model(card("m", 2), network.time);
@@ -177,7 +177,7 @@ TEST(DeskLines, TwoThatDoNotReachEachOtherAreToldOnce) {
 }
 
 TEST(DeskLines, WhoSaysForEverThatALineBreaksHasNotTheChainForEver) {
-  Network network;
+  LinesNetwork network;
   for (ServingId id = 1; id <= 2; ++id) network.join(id, 1);
   network.desk.put_model(card("m", 2), network.time);
   network.settle();
@@ -197,7 +197,7 @@ TEST(DeskLines, WhoSaysForEverThatALineBreaksHasNotTheChainForEver) {
 }
 
 TEST(DeskLines, OnlyTabsGetServersForTheirConnections) {
-  Network network({.ice = [](const PublicKey& worker) {
+  LinesNetwork network({.ice = [](const PublicKey& worker) {
     return std::vector<wire::IceServer>{{.urls = {"stun:a"}, .username = worker.text()}};
   }});
   network.join(1, 1, {"webrtc"});
@@ -205,12 +205,12 @@ TEST(DeskLines, OnlyTabsGetServersForTheirConnections) {
   network.desk.put_model(card("m", 2), network.time);
   network.settle();
   ASSERT_EQ(network.links[1].ice.size(), 1u);
-  EXPECT_EQ(network.links[1].ice[0].username, Network::key(1).text());
+  EXPECT_EQ(network.links[1].ice[0].username, LinesNetwork::key(1).text());
   EXPECT_TRUE(network.links[2].ice.empty());
 }
 
 TEST(DeskLines, ShowsWhatHeartbeatsSay) {
-  Network network;
+  LinesNetwork network;
   for (ServingId id = 1; id <= 2; ++id) network.join(id, 2);
   network.ways[{1, 2}] = 0.25;
   network.desk.put_model(card("m", 2), network.time);
@@ -220,7 +220,7 @@ TEST(DeskLines, ShowsWhatHeartbeatsSay) {
   const auto workers = network.desk.workers();
   ASSERT_EQ(workers.size(), 2u);
   ASSERT_EQ(workers[0].peers.size(), 1u);
-  EXPECT_EQ(workers[0].peers[0].key, Network::key(2).text());
+  EXPECT_EQ(workers[0].peers[0].key, LinesNetwork::key(2).text());
   EXPECT_DOUBLE_EQ(workers[0].peers[0].ms, 0.25);
   EXPECT_DOUBLE_EQ(workers[0].coordinator_ms, 1.5);
   EXPECT_NEAR(workers[0].gb_per_s, (10 << 20) / 2e6, 1e-9);
@@ -232,7 +232,7 @@ TEST(DeskLines, ShowsWhatHeartbeatsSay) {
 }
 
 TEST(DeskLines, AWorkerThatBecomesSlowIsReplacedAndItsRequestsGoOn) {
-  Network network;
+  LinesNetwork network;
   for (ServingId id = 1; id <= 3; ++id) network.join(id, 2);
   network.desk.put_model(card("m", 2), network.time);
   network.settle();
@@ -271,7 +271,7 @@ TEST(DeskLines, AWorkerThatBecomesSlowIsReplacedAndItsRequestsGoOn) {
 }
 
 TEST(DeskLines, AFasterWorkerThatComesTakesItsPlace) {
-  Network network;
+  LinesNetwork network;
   for (ServingId id = 1; id <= 2; ++id) network.join(id, 30);
   network.desk.put_model(card("m", 2), network.time);
   network.settle();

@@ -31,7 +31,12 @@ void Desk::form_where_needed(const std::string& name, Instant now) {
     }
   }
   if (!has_chain) {
-    (void)form(model, now);
+    if (!model.backoff.may_plan(now, room_, settings_.plan_again)) return;
+    if (form(model, now)) {
+      model.backoff.worked();
+    } else {
+      model.backoff.failed(now, room_, settings_.plan_again);
+    }
     return;
   }
   if (model.waiting.empty() || has_room) return;

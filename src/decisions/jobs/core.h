@@ -41,12 +41,15 @@ struct CoreSettings {
   void count_levels(bool on) {
     referee.defences = on ? trust::Defences{} : trust::Defences::none();
     scheduler.safeguards = on ? scheduler::Safeguards{} : scheduler::Safeguards::none();
+    verification_permille = on ? CoreSettings{}.verification_permille : 0;
   }
 
   scheduler::Settings scheduler;
   MicroCredits grant = 0;  // To a new client, at its first job; granted credits.
   // Off only in tests: grants are free credits then, which can be staked and transferred.
   bool grants_tainted = true;
+  // The share of each price that goes to the account that verifiers and auditors are paid from.
+  std::uint32_t verification_permille = 20;
   std::size_t jobs_running_max = 10'000;    // --jobs-max
   std::size_t tasks_open_max = 2'000'000;   // Over all running jobs; --tasks-max.
   std::size_t jobs_per_client_max = 1'000;  // --jobs-per-client; 0: no bound.
@@ -162,6 +165,8 @@ class Core {
 
   // --- The coordinator's verifier (core_audits.cpp). `failed`: not this verifier.
   void verified(const TaskId& task, const Hash& root, trust::AuditOutcome outcome, Moment now);
+  // The same of an order for a task that is paid (VerifyOrder::paid).
+  void rechecked(const TaskId& task, const Hash& root, trust::AuditOutcome outcome, Moment now);
   // Nothing: it could not run it.
   void measured(const JobId& job, const std::optional<scheduler::Measurement>& measurement,
                 Moment now);

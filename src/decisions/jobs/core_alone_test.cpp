@@ -1,6 +1,7 @@
 // The core decides by its events alone: what is stored, which blobs are there and which ids are new
 // comes with them, and nothing else of the coordinator is linked here.
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include "decisions/jobs/test_core.h"
@@ -198,6 +199,104 @@ TEST(CoreAlone, TakesUpReplicasThatDifferByTheAgreementThatItIsGiven) {
     CoreAlone alone(std::move(restored));
 
     EXPECT_THAT(alone.stored.tasks, SizeIs(agrees ? 1 : 0)) << agrees;
+  }
+}
+
+// A job of four paid tasks that has ended. Pay of the first three was taken by a conviction when
+// the coordinator ended; 5 of the 45 micro-credits are from before tasks were kept.
+Restored after_a_conviction(const Submission& submission) {
+  Restored restored;
+  restored.rows.held_jobs.push_back({.id = submission.id,
+                                     .client = submission.client,
+                                     .name = "count",
+                                     .manifest = submission.manifest_text,
+                                     .manifest_hash = submission.manifest_hash,
+                                     .tasks = 4,
+                                     .state = store::JobState::done,
+                                     .reason = {},
+                                     .root = {},
+                                     .outputs = {}});
+  const OwnerId owner = OwnerId::of_first(CoreAlone::worker(1));
+  for (std::uint32_t index = 0; index < 4; ++index) {
+    const TaskId task{.job = submission.id, .index = index};
+    Hash root;
+    root.bytes[0] = static_cast<std::uint8_t>(index + 1);
+    restored.rows.held_tasks.push_back({.id = task,
+                                        .root = root,
+                                        .outputs = {{.hash = root, .bytes = 16}},
+                                        .worker = CoreAlone::worker(1),
+                                        .agreeing = {CoreAlone::worker(1)}});
+    restored.rows.held_pays.push_back({.task = task,
+                                       .worker = CoreAlone::worker(1),
+                                       .owner = owner,
+                                       .free = 8,
+                                       .granted = 2,
+                                       .lost = index < 3});
+  }
+  restored.rows.balances = {{ledger::Account::mint(), -45},
+                            {ledger::Account::held(owner), 37},
+                            {ledger::Account::held_granted(owner), 8}};
+  return restored;
+}
+
+TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifiers) {
+  const auto submission = CoreAlone::submission(count_manifest(4, 1));
+  CoreAlone alone(after_a_conviction(submission), CoreAlone::Verifier::here);
+  const OwnerId client = OwnerId::of_first(submission.client);
+  const auto balance = [&](const ledger::Account& account) {
+    return alone.core().balance_now(account);
+  };
+
+  ASSERT_THAT(alone.verifications, SizeIs(3)) << "what was not decided before the restart";
+  const VerifyOrder& first = alone.verifications[0];
+  EXPECT_TRUE(first.paid);
+  EXPECT_EQ(first.client, submission.client);
+  std::uint32_t covered = 0;
+  for (const manifest::Range& range : first.ranges) {
+    EXPECT_EQ(range.first, covered);
+    covered += range.count;
+  }
+  EXPECT_EQ(covered, 4U) << "the whole task";
+
+  using trust::AuditOutcome;
+  constexpr std::array outcomes = {AuditOutcome::differs, AuditOutcome::agrees,
+                                   AuditOutcome::failed};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const VerifyOrder& order = alone.verifications[i];
+    alone.core().rechecked(order.task, Hash{}, AuditOutcome::differs, alone.now);  // Another root.
+    for (int times = 0; times < 2; ++times)  // What comes twice counts once.
+      alone.core().rechecked(order.task, order.root, outcomes[i], alone.now);
+    alone.run();
+  }
+
+  EXPECT_EQ(balance(ledger::Account::owner(client)), 8);
+  EXPECT_EQ(balance(ledger::Account::granted(client)), 2);
+  EXPECT_EQ(balance(ledger::Account::verification()), 16);
+  EXPECT_EQ(balance(ledger::Account::verification_granted()), 4);
+  const auto removed = [&] {
+    return std::ranges::count_if(alone.stored.held_pays, [](const auto& each) {
+      return each.change == store::Change::remove;
+    });
+  };
+  EXPECT_EQ(removed(), 3);
+  // What no conviction took becomes the worker's.
+  alone.pass(std::chrono::minutes(12));
+  EXPECT_EQ(removed(), 4);
+  const OwnerId owner = OwnerId::of_first(CoreAlone::worker(1));
+  EXPECT_EQ(balance(ledger::Account::owner(owner)), 13);
+  EXPECT_EQ(balance(ledger::Account::held(owner)), 0);
+}
+
+TEST(CoreAlone, RefusesHeldPayThatItsAccountDoesNotHold) {
+  const auto submission = CoreAlone::submission(count_manifest(4, 1));
+  for (const bool more : {true, false}) {
+    Restored restored = after_a_conviction(submission);
+    if (more) {
+      restored.rows.held_pays[0].granted = 3;
+    } else {
+      restored.rows.held_tasks.pop_back();
+    }
+    EXPECT_NONFATAL_FAILURE(CoreAlone alone(restored), "The pay that is held for task");
   }
 }
 

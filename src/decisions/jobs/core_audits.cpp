@@ -386,7 +386,7 @@ void Core::State::spring_if_complete(const PublicKey& worker, const TaskId& task
   // Nothing says that it was one.
   verdict(task, extra_attempt, worker,
           right ? std::optional<MicroCredits>(
-                      pay_from_platform(task, worker, lease.trap.value, "trap", now))
+                      pay_for_checking(task, worker, lease.trap.value, "trap", now))
                 : std::nullopt,
           right ? "" : "The result differs from the accepted one.");
   act(trust.trap_answered(lease.trap, worker, right, now.unix), now);

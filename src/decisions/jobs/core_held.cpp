@@ -1,14 +1,60 @@
-// Newcomers' pay: held when a task is paid, freed later, lost with a conviction.
+// Newcomers' pay: held when a task is paid, freed later, lost with a conviction: then what was paid
+// for wrong tasks goes back to their clients, and the rest to the verification account.
+#include <algorithm>
+
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "decisions/jobs/core_state.h"
+#include "decisions/trust/audit.h"
 
 namespace weft::jobs {
+namespace {
+
+ledger::Funds operator-(const ledger::Funds& a, const ledger::Funds& b) {
+  return {.free = a.free - b.free, .granted = a.granted - b.granted};
+}
+
+// The whole task in parts, as samples are: a verifier takes none that lasts too long for it.
+std::vector<manifest::Range> parts_of(const PaidTask& paid) {
+  constexpr std::uint32_t parts_max = 32;
+  const auto whole = manifest::task_range(*paid.manifest, paid.task.index);
+  if (!manifest::can_cut(*paid.manifest)) return {whole};
+  const std::uint32_t parts = std::min(whole.count, parts_max);
+  std::vector<manifest::Range> ranges;
+  for (std::uint32_t number = 0; number < parts; ++number) {
+    const auto part = trust::part_of({.first = whole.first, .count = whole.count}, parts, number);
+    ranges.push_back({.first = part.first, .count = part.count});
+  }
+  return ranges;
+}
+
+}  // namespace
 
 bool Core::State::holds_pay_of(const PublicKey& worker) const {
   return settings.pay_held_for > std::chrono::milliseconds(0) &&
          settings.referee.defences.newcomers_decide_nothing &&
          trust.level(worker, unix_now) == trust::Level::newcomer;
+}
+
+void Core::State::hold_pay(std::vector<HeldPays::Entry> of_task, const RunningJob& job,
+                           std::uint32_t index, Moment now) {
+  if (of_task.empty()) return;
+  const Settled& accepted = *job.accepted[index];
+  const auto paid =
+      std::make_shared<const PaidTask>(PaidTask{.task = {.job = job.row.id, .index = index},
+                                                .client = job.row.client,
+                                                .manifest = job.manifest,
+                                                .root = accepted.root,
+                                                .outputs = accepted.outputs});
+  for (HeldPays::Entry& each : of_task) {
+    batch.held_pays.push_back({.row = {.task = paid->task,
+                                       .worker = each.worker,
+                                       .owner = each.owner,
+                                       .free = each.funds.free,
+                                       .granted = each.funds.granted}});
+    each.parts = {{.paid = paid, .funds = each.funds}};
+    held_pays.add(each, now.at + settings.pay_held_for);
+  }
 }
 
 void Core::State::move_held(ledger::Transaction transaction, std::string_view what,
@@ -20,6 +66,11 @@ void Core::State::move_held(ledger::Transaction transaction, std::string_view wh
     log_error("{} cannot be posted: {}", key, moved.error().message);
 }
 
+void Core::State::forget_held_row(const TaskId& task, const PublicKey& worker) {
+  batch.held_pays.push_back(
+      {.row = {.task = task, .worker = worker, .owner = {}}, .change = store::Change::remove});
+}
+
 void Core::State::free_held_pay(Moment now) {
   for (const HeldPays::Entry& each : held_pays.take_free(now.at)) {
     auto transaction = ledger::release(
@@ -27,33 +78,144 @@ void Core::State::free_held_pay(Moment now) {
     transaction.what = weft::format("frees the pay of {:.6f} credits of a new worker",
                                     static_cast<double>(each.funds.total()) / 1e6);
     move_held(std::move(transaction), "release", each, now);
+    for (const auto& part : each.parts) forget_held_row(part.paid->task, each.worker);
   }
 }
 
-// To the verification account: a conviction enriches no party.
+// What was paid for known tasks stays held until the verifier has computed them again. What is held
+// for unknown ones, and all of it if there is no verifier, goes to the verification account at
+// once: a conviction enriches no party.
 void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
-  for (const HeldPays::Entry& each : held_pays.take_of(worker, owner_of(worker))) {
+  for (HeldPays::Entry& each : held_pays.take_of(worker, owner_of(worker))) {
+    ledger::Funds rest = each.funds;
+    for (const auto& part : each.parts) {
+      if (!parts.world.verifies()) {
+        forget_held_row(part.paid->task, each.worker);
+        continue;
+      }
+      rest = rest - part.funds;
+      batch.held_pays.push_back({.row = {.task = part.paid->task,
+                                         .worker = each.worker,
+                                         .owner = each.owner,
+                                         .free = part.funds.free,
+                                         .granted = part.funds.granted,
+                                         .lost = true}});
+      compute_again({.worker = each.worker, .owner = each.owner, .part = part});
+    }
+    if (rest.total() == 0) continue;
     auto transaction = ledger::forfeit(
-        {.task = {}, .worker = each.worker, .owner = each.owner, .funds = each.funds}, {});
+        {.task = {}, .worker = each.worker, .owner = each.owner, .funds = rest}, {});
     transaction.what = weft::format("takes the held pay of {:.6f} credits of a convicted worker",
-                                    static_cast<double>(each.funds.total()) / 1e6);
+                                    static_cast<double>(rest.total()) / 1e6);
     move_held(std::move(transaction), "forfeit", each, now);
   }
 }
 
+void Core::State::compute_again(const LostPay& lost) {
+  const PaidTask& paid = *lost.part.paid;
+  auto& of_task = lost_pays[paid.task];
+  of_task.push_back(lost);
+  if (of_task.size() > 1) return;  // It is being computed.
+  VerifyOrder order{.task = paid.task,
+                    .manifest = paid.manifest,
+                    .root = paid.root,
+                    .outputs = paid.outputs,
+                    .ranges = parts_of(paid),
+                    .client = paid.client,
+                    .rivals = {},
+                    .paid = true};
+  effect([this, order = std::move(order)] { parts.world.verify(order); });
+}
+
+void Core::rechecked(const TaskId& task, const Hash& root, trust::AuditOutcome outcome,
+                     Moment now) {
+  State& state = *state_;
+  const auto found = state.lost_pays.find(task);
+  if (found == state.lost_pays.end() || found->second.front().part.paid->root != root) return;
+  const auto of_task = std::move(found->second);
+  state.lost_pays.erase(found);
+  const bool wrong = outcome == trust::AuditOutcome::differs;
+  if (wrong)
+    log_warning(
+        "The result of {} was accepted and is wrong: what a convicted worker was to be "
+        "paid for it goes back to its client.",
+        task.text());
+  for (const auto& lost : of_task) state.settle_lost(lost, wrong, now);
+}
+
+void Core::State::settle_lost(const LostPay& lost, bool wrong, Moment now) {
+  const PaidTask& paid = *lost.part.paid;
+  auto transaction = ledger::forfeit(
+      {.task = paid.task, .worker = lost.worker, .owner = lost.owner, .funds = lost.part.funds},
+      wrong ? std::optional(owner_of(paid.client)) : std::nullopt);
+  if (jobs.contains(paid.task.job)) transaction.job = paid.task.job;
+  if (const auto moved = move_money(std::move(transaction), now); !moved)
+    log_error("The held pay for task {} cannot be taken: {}", paid.task.text(),
+              moved.error().message);
+  forget_held_row(paid.task, lost.worker);
+}
+
 // How long it was held before the restart is not stored: it starts again.
-void Core::State::restore_held_pay(std::span<const ledger::Entry> balances, Moment now) {
+Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) {
   held_moves = static_cast<std::uint64_t>(now.unix) * 1000;  // Later than any before the restart.
-  std::set<OwnerId> owners_of_it;
-  for (const ledger::Entry& entry : balances) {
+  struct HeldJob {
+    PublicKey client;
+    Book::Manifest manifest;
+  };
+  std::map<JobId, HeldJob> held_jobs;
+  for (const store::Job& row : loaded.held_jobs) {
+    auto parsed = manifest::parse(row.manifest);
+    if (!parsed)
+      return fail(ErrorCode::data_loss, "The stored manifest of job {} is not one: {}",
+                  row.id.text(), parsed.error().message);
+    held_jobs[row.id] = {
+        .client = row.client,
+        .manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed))};
+  }
+  std::map<TaskId, std::shared_ptr<const PaidTask>> tasks;
+  for (const store::Task& row : loaded.held_tasks) {
+    const auto job = held_jobs.find(row.id.job);
+    if (job == held_jobs.end() || row.id.index >= job->second.manifest->split.tasks) continue;
+    tasks[row.id] = std::make_shared<const PaidTask>(PaidTask{.task = row.id,
+                                                              .client = job->second.client,
+                                                              .manifest = job->second.manifest,
+                                                              .root = row.root,
+                                                              .outputs = row.outputs});
+  }
+  std::map<OwnerId, ledger::Funds> unknown;  // What is held for an owner without a task.
+  for (const ledger::Entry& entry : loaded.balances) {
     using Kind = ledger::Account::Kind;
     if (entry.amount > 0 &&
         (entry.account.kind == Kind::held || entry.account.kind == Kind::held_granted))
-      owners_of_it.insert(OwnerId{{entry.account.id}});
+      unknown[OwnerId{{entry.account.id}}] = ledger.held(OwnerId{{entry.account.id}});
   }
-  for (const OwnerId& owner : owners_of_it)
-    held_pays.add({.worker = {}, .owner = owner, .funds = ledger.held(owner)},
-                  now.at + settings.pay_held_for);
+  const Instant free_at = now.at + settings.pay_held_for;
+  for (const store::HeldPay& row : loaded.held_pays) {
+    const auto paid = tasks.find(row.task);
+    const ledger::Funds funds{.free = row.free, .granted = row.granted};
+    ledger::Funds& rest = unknown[row.owner];
+    rest = rest - funds;
+    if (paid == tasks.end() || rest.free < 0 || rest.granted < 0)
+      return fail(ErrorCode::data_loss,
+                  "The pay that is held for task {} belongs to no accepted task, or is more than "
+                  "its worker's account holds.",
+                  row.task.text());
+    const HeldPays::Part part{.paid = paid->second, .funds = funds};
+    if (!row.lost) {
+      held_pays.add({.worker = row.worker, .owner = row.owner, .funds = funds, .parts = {part}},
+                    free_at);
+    } else if (const LostPay lost{.worker = row.worker, .owner = row.owner, .part = part};
+               parts.world.verifies()) {
+      compute_again(lost);
+    } else {
+      settle_lost(lost, false, now);
+    }
+  }
+  for (const auto& [owner, funds] : unknown) {
+    if (funds.total() > 0)
+      held_pays.add({.worker = {}, .owner = owner, .funds = funds, .parts = {}}, free_at);
+  }
+  return {};
 }
 
 }  // namespace weft::jobs

@@ -93,9 +93,12 @@ Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index,
       .task = {.job = job.row.id, .index = index},
       .client = owner_of(job.row.client),
       .price = std::min(scheduler::task_price(estimate, job.row.tasks), escrow.total()),
-      .replicas = job.manifest->verify.replicas};
-  const Paid paid{.each = ledger::share(pay),
-                  .auditor = audit_pay(job, index, pay, agreeing.size())};
+      .replicas = job.manifest->verify.replicas,
+      .verification_permille = settings.verification_permille};
+  const MicroCredits for_audit = audit_pay(job, index, pay);
+  const MicroCredits returned =
+      pay.price - pay.price / pay.replicas * static_cast<MicroCredits>(agreeing.size());
+  Paid paid{.each = ledger::share(pay), .auditor = std::min(for_audit, returned)};
   std::vector<OwnerId> workers;
   for (const PublicKey& worker : agreeing) workers.push_back(owner_of(worker));
   auto payees = ledger::equal_shares(pay, workers);
@@ -119,27 +122,39 @@ Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index,
       continue;
     held.push_back({.worker = agreeing[i],
                     .owner = payees[i].owner,
-                    .funds = ledger::held_by(transaction, payees[i].owner)});
+                    .funds = ledger::held_by(transaction, payees[i].owner),
+                    .parts = {}});
   }
   const auto moved = move_money(std::move(transaction), now);
-  if (moved && *moved == ledger::Applied::now) {
-    for (const auto& each : held) held_pays.add(each, now.at + settings.pay_held_for);
-  }
+  if (moved && *moved == ledger::Applied::now) hold_pay(std::move(held), job, index, now);
   if (!moved) {
     log_error("Task {} cannot be paid: {}", pay.task.text(), moved.error().message);
     return {};
+  }
+  if (for_audit > paid.auditor) {
+    paid.auditor += pay_from_verification(pay.task, job.auditors.at(index).worker,
+                                          for_audit - paid.auditor, now);
   }
   return paid;
 }
 
 MicroCredits Core::State::audit_pay(const RunningJob& job, std::uint32_t index,
-                                    const ledger::TaskPay& pay, std::size_t agreeing) const {
+                                    const ledger::TaskPay& pay) const {
   const auto auditor = job.auditors.find(index);
   if (auditor == job.auditors.end() || auditor->second.accuser) return 0;
   const MicroCredits each = pay.price / pay.replicas;
-  const MicroCredits rest = pay.price - each * static_cast<MicroCredits>(agreeing);
-  return std::min(rest,
-                  static_cast<MicroCredits>(static_cast<double>(each) * auditor->second.share));
+  return static_cast<MicroCredits>(static_cast<double>(each) * auditor->second.share);
+}
+
+MicroCredits Core::State::pay_from_verification(const TaskId& task, const PublicKey& worker,
+                                                MicroCredits amount, Moment now) {
+  const ledger::Funds has = ledger.verification();
+  const MicroCredits paid = std::min(amount, has.total());
+  if (paid <= 0) return 0;
+  auto transaction = ledger::pay_verifier(task, worker, owner_of(worker), paid, has);
+  if (jobs.contains(task.job)) transaction.job = task.job;
+  const auto moved = move_money(std::move(transaction), now);
+  return moved && *moved == ledger::Applied::now ? paid : 0;
 }
 
 MicroCredits Core::State::part_for_stake(const OwnerId& owner, MicroCredits each) const {

@@ -61,7 +61,7 @@ Result<> Core::restore(Restored given, Moment now) {
   WEFT_OK(state.owners.restore(loaded.devices));
   if (auto restored = state.ledger.restore(loaded.balances, loaded.keys); !restored)
     return pass(std::move(restored), "while restoring the ledger");
-  state.restore_held_pay(loaded.balances, now);
+  WEFT_OK(state.restore_held_pay(loaded, now));
   // What wallets earned as workers before an owner had one balance (all of it free credits, as
   // nothing told grants apart).
   for (const auto& entry : loaded.balances) {

@@ -90,15 +90,21 @@ void Core::State::convict(const trust::Convicted& convicted, Moment now) {
     });
 }
 
-// A worker that helped to decide a dispute is paid like a replica, as far as what was slashed
-// reaches.
+// A worker that helped to decide a dispute is paid like a replica, as far as what was slashed and
+// the verification account reach.
 void Core::State::pay_juries(Moment now) {
   for (const auto& jury : std::exchange(juries, {})) {
     for (const auto& member : jury.members) {
       verdict(jury.task, member.attempt, member.worker,
-              pay_from_platform(jury.task, member.worker, member.pay, "jury", now), {});
+              pay_for_checking(jury.task, member.worker, member.pay, "jury", now), {});
     }
   }
+}
+
+MicroCredits Core::State::pay_for_checking(const TaskId& task, const PublicKey& worker,
+                                           MicroCredits amount, std::string_view what, Moment now) {
+  const MicroCredits paid = pay_from_platform(task, worker, amount, what, now);
+  return paid + pay_from_verification(task, worker, amount - paid, now);
 }
 
 MicroCredits Core::State::pay_from_platform(const TaskId& task, const PublicKey& worker,

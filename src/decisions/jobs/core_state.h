@@ -303,7 +303,9 @@ struct Core::State final : dashboard::WatchSource {
   [[nodiscard]] bool a_worker_works_alone(Moment now) const;
   void convict(const trust::Convicted& convicted, Moment now);
   void pay_juries(Moment now);
-  // What could be paid.
+  // Out of what was slashed, then out of the verification account: what could be paid.
+  MicroCredits pay_for_checking(const TaskId& task, const PublicKey& worker, MicroCredits amount,
+                                std::string_view what, Moment now);
   MicroCredits pay_from_platform(const TaskId& task, const PublicKey& worker, MicroCredits amount,
                                  std::string_view what, Moment now);
 
@@ -333,11 +335,23 @@ struct Core::State final : dashboard::WatchSource {
   HeldPays held_pays;
   std::uint64_t held_moves = 0;  // Numbers transactions of it.
   [[nodiscard]] bool holds_pay_of(const PublicKey& worker) const;
+  // Pay that a conviction took, of tasks that the verifier computes again: who is to have it.
+  struct LostPay {
+    PublicKey worker;
+    OwnerId owner;
+    HeldPays::Part part;
+  };
+  std::map<TaskId, std::vector<LostPay>> lost_pays;
+  void hold_pay(std::vector<HeldPays::Entry> of_task, const RunningJob& job, std::uint32_t index,
+                Moment now);
   void move_held(ledger::Transaction transaction, std::string_view what,
                  const HeldPays::Entry& held, Moment now);
   void free_held_pay(Moment now);
   void forfeit_held_pay(const PublicKey& worker, Moment now);
-  void restore_held_pay(std::span<const ledger::Entry> balances, Moment now);
+  void compute_again(const LostPay& lost);
+  void settle_lost(const LostPay& lost, bool wrong, Moment now);
+  void forget_held_row(const TaskId& task, const PublicKey& worker);
+  [[nodiscard]] Result<> restore_held_pay(const store::Loaded& loaded, Moment now);
 
   // core_payments.cpp
   [[nodiscard]] OwnerId owner_of(const PublicKey& key) const { return owners.owner_of(key); }
@@ -364,8 +378,12 @@ struct Core::State final : dashboard::WatchSource {
     MicroCredits each = 0;
     MicroCredits auditor = 0;
   };
+  // What its auditor is to have, by the share of the task that it computed.
   [[nodiscard]] MicroCredits audit_pay(const RunningJob& job, std::uint32_t index,
-                                       const ledger::TaskPay& pay, std::size_t agreeing) const;
+                                       const ledger::TaskPay& pay) const;
+  // What could be paid.
+  MicroCredits pay_from_verification(const TaskId& task, const PublicKey& worker,
+                                     MicroCredits amount, Moment now);
   // The part of a worker's pay that goes into its owner's stake.
   [[nodiscard]] MicroCredits part_for_stake(const OwnerId& owner, MicroCredits each) const;
   // Once it is known; a job shows it from then on.

@@ -11,6 +11,7 @@ void HeldPays::add(const Entry& entry, Instant free_at) {
   sum.owner = entry.owner;
   sum.funds.free += entry.funds.free;
   sum.funds.granted += entry.funds.granted;
+  sum.parts.insert(sum.parts.end(), entry.parts.begin(), entry.parts.end());
 }
 
 std::vector<HeldPays::Entry> HeldPays::take_free(Instant now) {

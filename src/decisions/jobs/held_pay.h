@@ -1,35 +1,54 @@
 // Pay of newcomers that is not theirs yet: held until it is clear that no root finds them out, and
-// lost if one does. It is kept by worker and minute, not by task.
+// lost if one does. It becomes free by worker and minute; of each part is known which task it was
+// paid for, so that the client of a wrong one gets it back.
 //
-// Pure. Memory: an entry for each worker with pay and each minute in which some of it becomes free.
+// Pure. Memory: an entry for each worker with pay and each minute in which some of it becomes free,
+// and in it a part for each task.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
+#include "common/manifest/manifest.h"
 #include "common/records/funds.h"
+#include "common/records/records.h"
 #include "common/records/transaction.h"
 
 namespace weft::jobs {
 
+// An accepted task with what is needed to compute it again, also after the end of its job.
+struct PaidTask {
+  TaskId task;
+  PublicKey client;
+  std::shared_ptr<const manifest::Manifest> manifest;
+  Hash root;
+  std::vector<store::OutputBlob> outputs;
+};
+
 class HeldPays {
  public:
-  struct Entry {
-    PublicKey worker;  // Zeros: one of the owner's, before a restart.
-    OwnerId owner;
+  struct Part {
+    std::shared_ptr<const PaidTask> paid;
     ledger::Funds funds;
+  };
+  struct Entry {
+    PublicKey worker;  // Zeros: one of the owner's, from before tasks were kept with held pay.
+    OwnerId owner;
+    ledger::Funds funds;      // The parts, and what is held for unknown tasks.
+    std::vector<Part> parts;  // Known tasks.
   };
 
   // It becomes free at `free_at` or up to a minute later.
   void add(const Entry& entry, Instant free_at);
   // What is free by now, and forgotten here.
   [[nodiscard]] std::vector<Entry> take_free(Instant now);
-  // What is held for the worker, and forgotten here; also what was held for its owner before a
-  // restart (Entry::worker is zeros then).
+  // What is held for the worker, and forgotten here; also what is held for its owner and an unknown
+  // worker (Entry::worker is zeros then).
   [[nodiscard]] std::vector<Entry> take_of(const PublicKey& worker, const OwnerId& owner);
   [[nodiscard]] std::optional<Instant> next() const;
 

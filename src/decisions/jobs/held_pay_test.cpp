@@ -17,7 +17,8 @@ PublicKey key_of(std::uint8_t number) {
 HeldPays::Entry pay_of(std::uint8_t worker, MicroCredits amount) {
   return {.worker = key_of(worker),
           .owner = OwnerId{{key_of(worker).bytes}},
-          .funds = {.free = amount, .granted = 0}};
+          .funds = {.free = amount, .granted = 0},
+          .parts = {}};
 }
 constexpr Instant start = Instant(1h);
 
@@ -44,6 +45,31 @@ TEST(HeldPay, OfOneWorkerAndMinuteIsOneEntry) {
 
   ASSERT_EQ(taken.size(), 2U);
   EXPECT_EQ(taken[0].funds.free + taken[1].funds.free, 107);
+}
+
+TEST(HeldPay, KnowsTheTasksOfAMinute) {
+  HeldPays held;
+  for (std::uint32_t index = 0; index < 3; ++index) {
+    HeldPays::Entry entry = pay_of(1, 2);
+    entry.parts = {{.paid = std::make_shared<PaidTask>(PaidTask{.task = {.job = {}, .index = index},
+                                                                .client = {},
+                                                                .manifest = nullptr,
+                                                                .root = {},
+                                                                .outputs = {}}),
+                    .funds = entry.funds}};
+    held.add(entry, start + 30s);
+  }
+  held.add(pay_of(1, 5), start + 30s);  // Its task is not known.
+
+  const auto taken = held.take_of(key_of(1), OwnerId{{key_of(1).bytes}});
+
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0].funds.free, 11);
+  ASSERT_EQ(taken[0].parts.size(), 3U);
+  for (std::uint32_t index = 0; index < 3; ++index) {
+    EXPECT_EQ(taken[0].parts[index].paid->task.index, index);
+    EXPECT_EQ(taken[0].parts[index].funds.free, 2);
+  }
 }
 
 TEST(HeldPay, OfAConvictedWorkerIsTakenAndOthersStay) {

@@ -22,7 +22,10 @@ class CoreAlone : public World {
  public:
   static constexpr MicroCredits grant = 1'000'000'000;
 
-  explicit CoreAlone(Restored restored = {}) {
+  enum class Verifier : std::uint8_t { none, here };
+
+  explicit CoreAlone(Restored restored = {}, Verifier verifier = Verifier::none)
+      : verifier_(verifier) {
     CoreSettings settings;
     settings.grant = grant;
     settings.count_levels(false);
@@ -121,6 +124,7 @@ class CoreAlone : public World {
   std::vector<Hash> forgotten;
   std::vector<JoinOrder> joins;
   std::vector<CompareOrder> comparisons;
+  std::vector<VerifyOrder> verifications;
 
   // --- World
   void send(SessionId session, protocol::CoordinatorMessage message) override {
@@ -135,12 +139,15 @@ class CoreAlone : public World {
   void join(JoinOrder order) override { joins.push_back(std::move(order)); }
   void inspect(AuditOrder) override { ADD_FAILURE() << "nothing is audited here"; }
   void compare(CompareOrder order) override { comparisons.push_back(std::move(order)); }
+  [[nodiscard]] bool verifies() const override { return verifier_ == Verifier::here; }
+  void verify(VerifyOrder order) override { verifications.push_back(std::move(order)); }
   void forget(const std::vector<Hash>& blobs) override {
     forgotten.insert(forgotten.end(), blobs.begin(), blobs.end());
   }
   void fatal(const Error& error) override { ADD_FAILURE() << error.message; }
 
  private:
+  const Verifier verifier_;
   Book book_;
   std::optional<Core> core_;
   std::vector<std::function<void(Result<>)>> landing_;

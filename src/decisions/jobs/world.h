@@ -63,6 +63,7 @@ struct VerifyOrder {
   // Other results of the task: the ranges are then those of `parts` in which one differs.
   std::vector<std::vector<store::OutputBlob>> rivals;
   std::uint32_t parts = 1;
+  bool paid = false;  // The task is accepted, and the pay for it was taken: Core::rechecked().
 };
 // A part of a job that it is to run, to show what the job costs.
 struct MeasureOrder {
@@ -95,7 +96,7 @@ class World {
   // Whether there is a verifier on this machine.
   [[nodiscard]] virtual bool verifies() const { return false; }
   // NOLINTBEGIN(performance-unnecessary-value-param): a machine with a verifier keeps the order.
-  // Comes back as Core::verified().
+  // Comes back as Core::verified(), or Core::rechecked() where the order says so.
   virtual void verify(VerifyOrder /*order*/) {}
   // Comes back as Core::measured().
   virtual void measure(MeasureOrder /*order*/) {}

@@ -47,6 +47,7 @@ RequirementClass& Scheduler::State::class_of(const Job& job) {
   }
   auto made = std::make_unique<RequirementClass>();
   made->key = key;
+  made->empty_since = latest;
   for (auto& [sequence, worker] : workers_in_order) {
     if (!fits(worker->info, key)) continue;
     worker->classes.push_back(made.get());
@@ -132,6 +133,7 @@ void Scheduler::State::count_member(WorkerState& worker, int change) {
     if (change > 0 && each->members[0] + each->members[1] == 0)
       for (auto& [rank, job] : each->needing[RequirementClass::canary]) mark(*job);
     each->members[worker.side()] += static_cast<std::size_t>(change);
+    if (!each->has_members()) each->empty_since = latest;
     if (!worker.newcomer()) each->trusted[worker.side()] += static_cast<std::size_t>(change);
     each->rates = each->members[0] + each->members[1] == 0
                       ? 0
@@ -226,6 +228,7 @@ void Scheduler::State::erase_job(JobState& job) {
   queued_seconds = jobs.size() == 1 ? 0 : queued_seconds - job.queued_seconds;
   changed_jobs.erase(job.rank);
   if (job.spec.deadline) job_deadlines.erase({*job.spec.deadline, job.spec.id});
+  unfit_looks.erase({job.unfit_at, job.spec.id});
   jobs.erase(JobId(job.spec.id));
 }
 

@@ -21,6 +21,30 @@ bool Scheduler::State::waits_for_native(const JobState& job) {
          (has_trusted(job) ? job.requirements->trusted : job.requirements->members)[native] > 0;
 }
 
+// A job is looked at a day after its submission, and again a day after the last look or the time at
+// which its last worker left: the earliest at which it could have had none for a day.
+void Scheduler::State::end_unfit(Instant now) {
+  while (!unfit_looks.empty() && unfit_looks.begin()->first <= now) {
+    JobState& job = *jobs.at(unfit_looks.begin()->second);
+    const bool waits = job.leases == 0 && (!job.open.empty() || job.has_fresh());
+    const Instant since =
+        waits && !job.requirements->has_members() ? job.requirements->empty_since : now;
+    if (now - since >= settings.unfit_max) {
+      end_job(job,
+              {ErrorCode::unavailable,
+               weft::format("For {} hours no worker had what the job requires; {} of {} tasks were "
+                            "accepted.",
+                            settings.unfit_max / std::chrono::hours(1), job.settled_count,
+                            job.spec.tasks)},
+              now);
+      continue;
+    }
+    unfit_looks.erase(unfit_looks.begin());
+    job.unfit_at = since + settings.unfit_max;
+    unfit_looks.insert({job.unfit_at, job.spec.id});
+  }
+}
+
 void Scheduler::State::expire(Instant now) {
   while (!job_deadlines.empty() && job_deadlines.begin()->first <= now) {
     JobState& job = *jobs.at(job_deadlines.begin()->second);
@@ -30,6 +54,7 @@ void Scheduler::State::expire(Instant now) {
                           job.settled_count, job.spec.tasks)},
             now);
   }
+  end_unfit(now);
   while (!worker_deadlines.empty() && worker_deadlines.begin()->first <= now) {
     expire_worker(*workers_in_order.at(worker_deadlines.begin()->second), now);
   }

@@ -61,6 +61,9 @@ struct RequirementClass {
   std::map<std::uint64_t, WorkerState*>
       sliced;                    // Members that share their memory, by order of arrival.
   JobState* promised = nullptr;  // Which of its jobs holds the reservation.
+  Instant empty_since{};         // While it has no members.
+
+  [[nodiscard]] bool has_members() const { return members[0] + members[1] > 0; }
 };
 
 }  // namespace weft::scheduler

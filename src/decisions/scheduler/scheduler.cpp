@@ -205,6 +205,8 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   state.count_queued(added);
   if (job.deadline) state.job_deadlines.insert({std::max(*job.deadline, now), job.id});
   if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
+  added.unfit_at = now + state.settings.unfit_max;
+  state.unfit_looks.insert({added.unfit_at, job.id});
   state.join_client(added);
   state.jobs[job.id] = std::move(made);
   state.list_job(added);
@@ -419,6 +421,7 @@ std::optional<Instant> Scheduler::next_deadline() const {
     if (!set.empty()) next = next ? std::min(*next, set.begin()->first) : set.begin()->first;
   };
   at_most(state_->job_deadlines);
+  at_most(state_->unfit_looks);
   at_most(state_->worker_deadlines);
   at_most(state_->retries);
   at_most(state_->starving);

@@ -70,6 +70,7 @@ struct JobState {
   std::size_t copies = 0;                // Copies of its tasks.
   WorkerState* promised = nullptr;       // Where its next task has a reservation.
   std::optional<Instant> patient_until;  // It passes over workers until then.
+  Instant unfit_at{};                    // Whether any worker fits it is looked at then.
   double score = 0;                      // Without its age.
   bool urgent = false;                   // See Settings::urgent_from.
   std::vector<bool> settled;
@@ -184,6 +185,7 @@ struct Scheduler::State {
 
   std::set<std::pair<Instant, std::uint64_t>> worker_deadlines;  // WorkerState::sequence.
   std::set<std::pair<Instant, JobId>> job_deadlines;
+  std::set<std::pair<Instant, JobId>> unfit_looks;  // JobState::unfit_at.
   std::set<std::pair<Instant, TaskId>> retries;   // A failed task may go to the same worker again.
   std::set<std::pair<Instant, TaskId>> starving;  // See NoWorkerLeft.
   std::map<Rank, JobState*> changed_jobs;
@@ -343,6 +345,8 @@ struct Scheduler::State {
   void cancel_leases(JobState& job, std::string_view reason, Instant now);
   void disconnect(WorkerState& worker, Blame head, const Error& why, Instant now);
   void end_job(JobState& job, Error reason, Instant now);
+  // Ends the jobs for which no worker had what they require for Settings::unfit_max.
+  void end_unfit(Instant now);
   // The first result of the canary: false where the price ended the job.
   bool pass_canary(JobState& job, const Measurement& measurement, Instant now);
 

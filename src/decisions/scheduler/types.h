@@ -65,6 +65,9 @@ struct Settings {
       2;  // Browsers that vanish while running a canary, or the same task.
   std::chrono::milliseconds starved_after{
       10'000};  // NoWorkerLeft for a further replica that no worker can compute.
+  // A job with tasks to give ends once for so long no connected worker has had what it requires,
+  // counted from its submission or from a restart.
+  std::chrono::milliseconds unfit_max = std::chrono::hours(24);
   std::uint32_t expiries_max =
       3;  // Leases in a row that a worker lets expire before it counts as lost.
   std::uint32_t refusals_max =

@@ -103,14 +103,25 @@ Result<Value> Interpreter::subscript(const Value& object, const Value& index) {
     if (at >= 0 && at < static_cast<Integer>(items.size()))
       return items[static_cast<std::size_t>(at)];
   }
-  if (index.is_integral() && object.is(Kind::string))
-    return slice(object, index, Value::none(), Value());
+  if (index.is_integral() && object.is(Kind::string)) return character(object, index.as_integer());
   if (index.is(Kind::string)) return attribute(object, index.as_text());
   std::string shown(type_name(object));
   return heap_.undefined(weft::format("'{} object' has no such element", shown));
 }
 
-// With `step` undefined, the one element at `start`.
+Result<Value> Interpreter::character(const Value& string, Integer at) {
+  WEFT_OK(charge(string.as_text().size()));
+  const std::vector<std::size_t> offsets = code_point_offsets(string.as_text());
+  const auto size = static_cast<Integer>(offsets.size() - 1);
+  if (at < 0) at += size;
+  if (at < 0 || at >= size) return heap_.undefined("'str object' has no such element");
+  const auto from = static_cast<std::size_t>(at);
+  return text(
+      std::string(string.as_text().substr(offsets[from], offsets[from + 1] - offsets[from])));
+}
+
+// None for `start`, `stop` and `step` is what Python takes for one that is left out. A template
+// gives any values: each is checked before it is read as an integer.
 Result<Value> Interpreter::slice(const Value& object, const Value& start, const Value& stop,
                                  const Value& step) {
   if (object.is(Kind::undefined)) return undefined_fault(object);
@@ -123,15 +134,6 @@ Result<Value> Interpreter::slice(const Value& object, const Value& start, const 
     offsets = code_point_offsets(object.as_text());
   }
   const auto size = static_cast<Integer>(is_text ? offsets.size() - 1 : object.items().size());
-  const auto character = [&](Integer i) {
-    const auto at = static_cast<std::size_t>(i);
-    return object.as_text().substr(offsets[at], offsets[at + 1] - offsets[at]);
-  };
-  if (step.is(Kind::undefined)) {
-    const Integer at = start.as_integer() < 0 ? start.as_integer() + size : start.as_integer();
-    if (at < 0 || at >= size) return heap_.undefined("'str object' has no such element");
-    return text(std::string(character(at)));
-  }
   for (const Value* part : {&start, &stop, &step})
     if (!part->is_integral() && !part->is(Kind::none))
       return part->is(Kind::undefined)
@@ -150,7 +152,10 @@ Result<Value> Interpreter::slice(const Value& object, const Value& start, const 
           offsets[static_cast<std::size_t>(first)],
           offsets[static_cast<std::size_t>(end)] - offsets[static_cast<std::size_t>(first)]);
     if (pace != 1)
-      for (Integer i = first; pace > 0 ? i < end : i > end; i += pace) part += character(i);
+      for (Integer i = first; pace > 0 ? i < end : i > end; i += pace) {
+        const auto at = static_cast<std::size_t>(i);
+        part += object.as_text().substr(offsets[at], offsets[at + 1] - offsets[at]);
+      }
     return heap_.string(std::move(part), object.is_markup());
   }
   std::vector<Value> items;

@@ -109,6 +109,8 @@ class Interpreter {
   [[nodiscard]] Result<Value> call_loop(LoopObject& loop, const Arguments& arguments);
 
   // attributes.cpp
+  // The code point at a place of a string, counted from the end if it is negative.
+  [[nodiscard]] Result<Value> character(const Value& string, Integer at);
   [[nodiscard]] Result<Value> slice(const Value& object, const Value& start, const Value& stop,
                                     const Value& step);
   [[nodiscard]] Result<Value> loop_attribute(LoopObject& loop, std::string_view name);

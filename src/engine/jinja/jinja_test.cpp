@@ -149,6 +149,8 @@ const std::vector<HostileCase> hostile_cases = {
     {"LongSubscripts", "{{ x" + repeated("[0]", 50000) + " }}"},
     {"Batches", "{{ range(99999)|batch(1, 'x')|map('batch', 10 ** 9, 'x')|list }}"},
     {"Slices", "{{ [1]|slice(10 ** 12)|list }}"},
+    {"ListByAnUndefinedStep", "{{ [1, 2][0:1:nothing] }}"},
+    {"TextByAnUndefinedStep", "{{ 'abc'[:2:nothing] }}"},
     {"Exponent", "{{ 7 ** 7 ** 7 ** 7 ** 7 }}"},
 };
 

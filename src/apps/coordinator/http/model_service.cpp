@@ -295,16 +295,18 @@ void ModelService::close(inference::ServingId session, const std::string& reason
 // --- Answers.
 
 void ModelService::set_terms(const inference::ModelCard& card) {
-  terms_.with([&](auto& terms) {
-    terms[card.name] = {.price = card.price, .context = desk_.context_of(card)};
-  });
+  prices_.with([&](auto& prices) { prices.set(card.name, card.price, now()); });
+  terms_.with([&](auto& terms) { terms[card.name] = {.context = desk_.context_of(card)}; });
 }
 
 std::optional<ModelTerms> ModelService::terms(const std::string& model) const {
-  return terms_.with([&](const auto& terms) {
-    const auto found = terms.find(model);
-    return found == terms.end() ? std::nullopt : std::optional(found->second);
+  auto terms = terms_.with([&](const auto& all) {
+    const auto found = all.find(model);
+    return found == all.end() ? std::nullopt : std::optional(found->second);
   });
+  if (terms)
+    terms->price = prices_.with([&](const auto& prices) { return prices.price(model, now()); });
+  return terms;
 }
 
 void ModelService::answer(OpenAiRequest request, const net::IncomingRequest& from,
@@ -535,16 +537,20 @@ std::string ModelService::model_json(const inference::ModelCard& card) const {
   const auto served = desk_.models();
   const auto found = std::ranges::find(served, card.name, &inference::ServedModel::name);
   const inference::ServedModel state = found == served.end() ? inference::ServedModel{} : *found;
+  const Instant time = now();
+  const auto [price, next] = prices_.with([&](const auto& prices) {
+    return std::pair(prices.price(card.name, time), prices.next(card.name, time));
+  });
   return weft::format(
       R"({{"id":{},"object":"model","created":{},"owned_by":{},"weft":{{"state":"{}","chains":{},"shards":{},"running":{},"waiting":{},)"
-      R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"context_served":{},"shards_min":{},"price_per_1k_tokens":{},)"
+      R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"context_served":{},"shards_min":{},"price_per_1k_tokens":{},"price_next_per_1k_tokens":{},)"
       R"("modalities":{{"input":["text"],"output":["text"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
       R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{}}}}}}})",
       json::quote(card.name), card.created / 1000, json::quote(card.owner), state.state,
       state.chains, state.shards, state.running, state.waiting, card.file, card.bytes,
       json::quote(card.architecture), card.layers, card.context, desk_.context_of(card),
-      card.shards_min, card.price, inference::activations_of(card, activations_), state.wire,
-      state.exact, checks_.floor);
+      card.shards_min, price, next ? weft::format("{}", *next) : "null",
+      inference::activations_of(card, activations_), state.wire, state.exact, checks_.floor);
 }
 
 void ModelService::add(inference::ModelCard card, const net::Respond& respond) {
@@ -582,6 +588,7 @@ void ModelService::remove(std::string name, std::string owner, const net::Respon
     if (auto removed = registry_.remove(name); !removed)
       return respond(net::problem(removed.error()));
     terms_.with([&](auto& terms) { terms.erase(name); });
+    prices_.with([&](auto& prices) { prices.remove(name, time); });
     desk.remove_model(name, time);
     respond(net::json_reply(
         200, weft::format(R"({{"id":{},"object":"model","deleted":true}})", json::quote(name))));

@@ -20,6 +20,7 @@
 #include "apps/coordinator/http/openai.h"
 #include "common/base/guarded.h"
 #include "decisions/billing/answers.h"
+#include "decisions/billing/model_prices.h"
 #include "decisions/inference/desk.h"
 #include "decisions/jobs/book.h"
 #include "platform/net/server.h"
@@ -28,7 +29,7 @@ namespace weft::coordinator {
 
 // What a request needs to know of a model before it is asked.
 struct ModelTerms {
-  MicroCredits price = 0;  // For 1,000 tokens.
+  MicroCredits price = 0;  // For 1,000 tokens, now.
   std::uint32_t context = 0;
 };
 // A request that was admitted with an API key: an id for each of its answers, and what its reply
@@ -137,6 +138,7 @@ class ModelService final : private inference::DeskWorld {
   std::string operator_;
   std::size_t models_per_owner_max_ = 16;
   Guarded<std::map<std::string, ModelTerms>> terms_;
+  Guarded<billing::ModelPrices> prices_;
   // What was asked and answered, until it is settled.
   struct Kept {
     billing::AnswerId answer;

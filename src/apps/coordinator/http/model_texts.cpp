@@ -1,6 +1,7 @@
 #include "apps/coordinator/http/model_texts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/base/log.h"
@@ -34,12 +35,31 @@ void ModelTexts::read(TextRequest request, Done done) {
     (*shared)(fail(ErrorCode::unavailable, "Too many prompts wait to be read; try again later."));
 }
 
+void ModelTexts::end_idle(Instant now) {
+  std::list<std::shared_ptr<Model>> ended;  // Whose processes end when the lock is free again.
+  const std::lock_guard lock(mutex_);
+  for (auto each = models_.begin(); each != models_.end();) {
+    const auto next = std::next(each);
+    if (now - (*each)->used >= idle_max) ended.splice(ended.end(), models_, each);
+    each = next;
+  }
+}
+
+void ModelTexts::watch(const std::stop_token& stop) {
+  std::unique_lock lock(waits_);
+  while (!stop.stop_requested()) {
+    ends_.wait_for(lock, stop, idle_max / 6, [] { return false; });
+    if (!stop.stop_requested()) end_idle(now());
+  }
+}
+
 Result<std::shared_ptr<ModelTexts::Model>> ModelTexts::model(const TextRequest& request) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = std::ranges::find(models_, request.file, &Model::file);
     if (known != models_.end() && (*known)->reader->alive()) {
       models_.splice(models_.begin(), models_, known);
+      models_.front()->used = now();
       return models_.front();
     }
     if (known != models_.end()) models_.erase(known);
@@ -57,6 +77,7 @@ Result<std::shared_ptr<ModelTexts::Model>> ModelTexts::model(const TextRequest& 
   }
   made->tokens = std::make_shared<const TokenTexts>(std::move(*tokens));
   const std::lock_guard lock(mutex_);
+  made->used = now();
   models_.push_front(made);
   if (models_.size() > models_max) models_.pop_back();
   return made;

@@ -4,19 +4,24 @@
 //
 // Threading: read() from any thread; `done` comes on a thread of its own, and for one model in the
 // order of read(). Lifetime: the destructor finishes what was asked. Bounds: models_max processes,
-// the longest unused goes; waiting_max requests a thread.
+// the longest unused goes, and each ends when it was not used for idle_max; waiting_max requests a
+// thread.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "apps/coordinator/http/token_texts.h"
 #include "common/base/bytes.h"
+#include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "platform/runtime/pool.h"
@@ -73,6 +78,7 @@ class ModelTexts {
  public:
   static constexpr std::size_t models_max = 8;
   static constexpr std::size_t waiting_max = 4096;
+  static constexpr auto idle_max = std::chrono::seconds(60);
 
   struct Read {
     std::shared_ptr<const TokenTexts> tokens;
@@ -85,21 +91,29 @@ class ModelTexts {
   ModelTexts(store::Blobs& blobs, TextReaderFactory make) : blobs_(blobs), make_(std::move(make)) {}
 
   void read(TextRequest request, Done done);
+  // Ends the processes that were not used for idle_max at `now`; a thread does it on time. One that
+  // reads at the moment ends after that.
+  void end_idle(Instant now);
 
  private:
   struct Model {
     Hash file;
     std::unique_ptr<TextReader> reader;
     std::shared_ptr<const TokenTexts> tokens;
+    Instant used{};  // When it was last asked for; under the lock.
   };
   [[nodiscard]] Result<std::shared_ptr<Model>> model(const TextRequest& request);
+  void watch(const std::stop_token& stop);
   [[nodiscard]] Result<Read> read_now(const TextRequest& request);
 
   store::Blobs& blobs_;
   const TextReaderFactory make_;
   std::mutex mutex_;
   std::list<std::shared_ptr<Model>> models_;                      // The latest used first.
-  runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};  // Last: ends first.
+  runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};  // Ends before what it uses.
+  std::mutex waits_;
+  std::condition_variable_any ends_;
+  std::jthread watch_{[this](const std::stop_token& stop) { watch(stop); }};  // Last: ends first.
 };
 
 }  // namespace weft::coordinator

@@ -6,6 +6,7 @@
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/test_gpu.h"
 #include "engine/llm/run_now.h"
+#include "engine/llm/test_text.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace weft::llm {
@@ -25,12 +26,9 @@ std::unique_ptr<test::OpenModel> open(const std::string& name) {
 }
 
 std::vector<Token> prompt_of(const test::OpenModel& model) {
-  const auto path = weft::test::find_data("data/text/tinyshakespeare.txt");
   const auto tokenizer = tokenizer::Tokenizer::create(model.file.metadata);
   std::vector<Token> tokens =
-      (*tokenizer)
-          ->encode(weft::test::read_bytes(*path).substr(0, 1000), {.add_special = true})
-          .value();
+      (*tokenizer)->encode(test::shakespeare(1000), {.add_special = true}).value();
   tokens.resize(prompt_tokens);
   return tokens;
 }

@@ -4,6 +4,7 @@
 #include "engine/llm/gpu/test_gpu.h"
 #include "engine/llm/run_now.h"
 #include "engine/llm/test_forced.h"
+#include "engine/llm/test_text.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace weft::llm {
@@ -14,13 +15,10 @@ using test::run;
 
 constexpr std::size_t token_count = 513;  // The last one is not read.
 
-std::vector<Token> shakespeare(const test::OpenModel& model) {
-  const auto path = weft::test::find_data("data/text/tinyshakespeare.txt");
+std::vector<Token> shakespeare_tokens(const test::OpenModel& model) {
   const auto tokenizer = tokenizer::Tokenizer::create(model.file.metadata);
   std::vector<Token> tokens =
-      (*tokenizer)
-          ->encode(weft::test::read_bytes(*path).substr(0, 6000), {.add_special = true})
-          .value();
+      (*tokenizer)->encode(test::shakespeare(6000), {.add_special = true}).value();
   tokens.resize(token_count);
   return tokens;
 }
@@ -59,7 +57,7 @@ TEST_P(Forced, StaysCloseToTheReferenceWithRoundedCachesAndWeights) {
   const auto f16 = open(std::string(GetParam()) + "-f16"),
              q8_0 = open(std::string(GetParam()) + "-q8_0");
   if (!f16 || !q8_0) GTEST_SKIP() << weft::test::missing_data(GetParam());
-  const std::vector<Token> tokens = shakespeare(*f16);
+  const std::vector<Token> tokens = shakespeare_tokens(*f16);
   const std::vector<float> expected = reference(*f16, tokens);
 
   // The same weights, keys and values rounded; then rounded weights, too.
@@ -77,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ForcedInt8,
 TEST_P(ForcedInt8, StaysCloseToItselfWithInt8Activations) {
   const auto model = open(std::string(GetParam()) + "-q8_0");
   if (!model) GTEST_SKIP() << weft::test::missing_data(GetParam());
-  const std::vector<Token> tokens = shakespeare(*model);
+  const std::vector<Token> tokens = shakespeare_tokens(*model);
   const auto f32 = engine_of(*model, {.kv = KvFormat::f16});
   const auto expected = run(test::forced_logprobs(*f32, tokens));
   ASSERT_TRUE(expected.has_value()) << expected.error().message;

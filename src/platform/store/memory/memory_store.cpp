@@ -38,6 +38,7 @@ class MemoryStore final : public Store {
   Result<JobRow*> row_of(const JobId& id);
   std::vector<Posted> posted() const;
   Result<> write_records(const Batch& batch);
+  void load_held(Loaded& loaded) const;
   void undo_later(std::function<void()> step) { undo_.push_back(std::move(step)); }
   template <class Map, class Key, class Row>
   void put(Map& map, const Key& key, const Row& row) {
@@ -70,6 +71,7 @@ class MemoryStore final : public Store {
   std::map<std::pair<TaskId, PublicKey>, Checkpoint> checkpoints_;
   std::map<PublicKey, Presence> presences_;
   std::map<std::string, Model> models_;
+  std::map<std::pair<TaskId, PublicKey>, HeldPay> held_pays_;
   std::vector<std::function<void()>>
       undo_;  // Undoes the batch that is being written; run backwards if it is refused.
 };
@@ -172,6 +174,10 @@ Result<> MemoryStore::write_records(const Batch& batch) {
     WEFT_OK(row_of(each.row.task.job));
     change(checkpoints_, std::pair(each.row.task, each.row.worker), each);
   }
+  for (const auto& each : batch.held_pays) {
+    WEFT_OK(row_of(each.row.task.job));
+    change(held_pays_, std::pair(each.row.task, each.row.worker), each);
+  }
   for (const auto& each : batch.presences) change(presences_, each.row.worker, each);
   for (const auto& each : batch.models) change(models_, each.row.name, each);
   return {};
@@ -246,7 +252,24 @@ Result<Loaded> MemoryStore::load() {
   copy(checkpoints_, loaded.checkpoints);
   copy(presences_, loaded.presences);
   copy(models_, loaded.models);
+  load_held(loaded);
   return loaded;
+}
+
+void MemoryStore::load_held(Loaded& loaded) const {
+  for (const JobId& id : order_) {
+    const JobRow& row = jobs_.at(id);
+    const auto first = held_pays_.lower_bound({{.job = id, .index = 0}, {}});
+    if (first == held_pays_.end() || first->first.first.job != id) continue;
+    loaded.held_jobs.push_back(row.job);
+    for (auto each = first; each != held_pays_.end() && each->first.first.job == id; ++each) {
+      const TaskId& task = each->first.first;
+      const bool is_new = loaded.held_pays.empty() || loaded.held_pays.back().task != task;
+      loaded.held_pays.push_back(each->second);
+      if (const auto found = row.tasks.find(task.index); is_new && found != row.tasks.end())
+        loaded.held_tasks.push_back(found->second);
+    }
+  }
 }
 
 Result<Job> MemoryStore::job(const JobId& id) {

@@ -81,6 +81,42 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   EXPECT_EQ(store->load().value().checkpoints, std::vector{checkpoint_row(task, 2, 50)});
 }
 
+TEST_P(StoreContract, KeepsHeldPayWithItsTasksAfterTheirJobHasEnded) {
+  const Job ended = job_row(1);
+  const Job running = job_row(2);
+  Batch batch = submit_batch(ended);
+  batch.merge(submit_batch(running));
+  batch.tasks = {task_row(ended, 0), task_row(ended, 1), task_row(running, 5)};
+  const auto put = [](const Job& job, std::uint32_t index, unsigned worker, bool lost = false) {
+    return Changed<HeldPay>{.row = held_pay_row({.job = job.id, .index = index}, worker, lost)};
+  };
+  batch.held_pays = {put(running, 5, 1), put(ended, 1, 2), put(ended, 0, 2), put(ended, 1, 1)};
+  commit(batch);
+  Batch end;
+  end.job_updates = {{.id = ended.id,
+                      .price = {},
+                      .end = JobUpdate::End{.reason = {}, .root = {}, .outputs = {}}}};
+  end.held_pays = {
+      put(ended, 1, 2, true),
+      {.row = {.task = {.job = ended.id, .index = 0}, .worker = key_of(2), .owner = {}},
+       .change = Change::remove}};
+  commit(end);
+
+  const Loaded loaded = store->load().value();
+
+  EXPECT_EQ(loaded.held_pays, (std::vector{put(ended, 1, 1).row, put(ended, 1, 2, true).row,
+                                           put(running, 5, 1).row}));
+  EXPECT_EQ(loaded.held_tasks, (std::vector{task_row(ended, 1), task_row(running, 5)}));
+  ASSERT_EQ(loaded.held_jobs.size(), 2U);
+  EXPECT_EQ(loaded.held_jobs[0].id, ended.id);
+  EXPECT_EQ(loaded.held_jobs[0].manifest, ended.manifest);
+  EXPECT_EQ(loaded.held_jobs[1].id, running.id);
+
+  Batch unknown;
+  unknown.held_pays = {put(job_row(9), 0, 1)};
+  EXPECT_EQ(store->commit(unknown).error().code, ErrorCode::not_found);
+}
+
 TEST_P(StoreContract, RefusesTheStateOfAnUnknownJobAndTwoKeysWithOneSecret) {
   Batch unknown;
   unknown.checkpoints = {{.row = checkpoint_row({.job = job_row(9).id, .index = 0}, 1, 10)}};

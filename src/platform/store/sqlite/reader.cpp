@@ -59,6 +59,7 @@ Result<Loaded> Reader::load_all() {
   WEFT_OK(load_money(loaded));
   WEFT_OK(load_workers(loaded));
   WEFT_OK(load_others(loaded));
+  WEFT_OK(load_held(loaded));
   return loaded;
 }
 
@@ -147,6 +148,48 @@ Result<> Reader::load_others(Loaded& loaded) {
       loaded.models,
       rows<Model>(connection_, weft::format("SELECT {} FROM models ORDER BY name", model_columns),
                   model_of));
+  return {};
+}
+
+Result<> Reader::load_held(Loaded& loaded) {
+  WEFT_ASSIGN(
+      loaded.held_pays,
+      rows<HeldPay>(connection_,
+                    "SELECT h.task, h.worker, h.owner, h.free, h.granted, h.lost, j.id FROM "
+                    "held_pays h JOIN jobs j ON j.seq = h.job ORDER BY h.job, h.task, "
+                    "h.worker",
+                    [](const Statement& row) -> Result<HeldPay> {
+                      HeldPay held{.task = {},
+                                   .worker = {},
+                                   .owner = {},
+                                   .free = row.integer(3),
+                                   .granted = row.integer(4),
+                                   .lost = row.integer(5) != 0};
+                      WEFT_ASSIGN(const JobId job, row.fixed<JobId>(6));
+                      held.task = {.job = job, .index = static_cast<std::uint32_t>(row.integer(0))};
+                      WEFT_ASSIGN(held.worker, row.fixed<PublicKey>(1));
+                      WEFT_ASSIGN(held.owner, row.fixed<OwnerId>(2));
+                      return held;
+                    }));
+  if (loaded.held_pays.empty()) return {};
+  WEFT_ASSIGN(
+      loaded.held_tasks,
+      rows<Task>(connection_,
+                 weft::format("SELECT {}, j.id FROM (SELECT DISTINCT job, task FROM "
+                              "held_pays) h CROSS JOIN tasks t ON t.job = h.job AND t.task "
+                              "= h.task JOIN jobs j ON j.seq = t.job ORDER BY t.job, t.task",
+                              prefixed("t", task_columns)),
+                 [](const Statement& row) -> Result<Task> {
+                   WEFT_ASSIGN(const JobId job, row.fixed<JobId>(6));
+                   return task_of(row, job);
+                 }));
+  WEFT_ASSIGN(
+      loaded.held_jobs,
+      rows<Job>(connection_,
+                weft::format("SELECT {} FROM jobs WHERE seq IN (SELECT job FROM held_pays) ORDER "
+                             "BY seq",
+                             job_columns),
+                job_of));
   return {};
 }
 

@@ -40,6 +40,7 @@ class Reader {
   Result<> load_money(Loaded& loaded);
   Result<> load_workers(Loaded& loaded);
   Result<> load_others(Loaded& loaded);
+  Result<> load_held(Loaded& loaded);
   Result<> audit_all();
   Result<std::int64_t> job_row(const JobId& id);
 

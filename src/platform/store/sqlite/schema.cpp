@@ -161,6 +161,12 @@ constexpr std::array steps = {
       added INTEGER NOT NULL, revoked INTEGER NOT NULL);
     )",
          carry_balances},
+    // Held pay by task; what was held before stays on its account, and its tasks are not known.
+    Step{R"(
+    CREATE TABLE held_pays (
+      job INTEGER, task INTEGER, worker BLOB, owner BLOB NOT NULL, free INTEGER NOT NULL, granted INTEGER NOT NULL,
+      lost INTEGER NOT NULL, PRIMARY KEY (job, task, worker)) WITHOUT ROWID;
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

@@ -195,7 +195,9 @@ class OldBalances : public SqliteFile {
   void become_old() {
     Connection old = Connection::open(path.string(), "").value();
     ASSERT_TRUE(
-        old.execute("DROP TABLE devices; DELETE FROM schema_steps WHERE version > 4").has_value());
+        old.execute("DROP TABLE devices; DROP TABLE held_pays; DELETE FROM schema_steps WHERE "
+                    "version > 4")
+            .has_value());
   }
   static std::map<ledger::Account, MicroCredits> balances(Store& store) {
     std::map<ledger::Account, MicroCredits> all;
@@ -204,6 +206,26 @@ class OldBalances : public SqliteFile {
     return all;
   }
 };
+
+// Version 5 did not keep which tasks held pay is for: it stays where it is, without a task.
+TEST_F(OldBalances, KeepHeldPayWhoseTasksAreNotKnown) {
+  const auto held = ledger::Account::held(owner_of(key_of(3)));
+  {
+    const auto store = open(path).value();
+    write(*store, "held", {{ledger::Account::mint(), -7}, {held, 7}});
+  }
+  {
+    Connection old = Connection::open(path.string(), "").value();
+    ASSERT_TRUE(old.execute("DROP TABLE held_pays; DELETE FROM schema_steps WHERE version > 5")
+                    .has_value());
+  }
+
+  const auto store = open(path).value();
+
+  EXPECT_EQ(balances(*store)[held], 7);
+  EXPECT_TRUE(store->load()->held_pays.empty());
+  EXPECT_TRUE(store->audit().has_value());
+}
 
 TEST_F(OldBalances, AreCarriedOverToOneBalanceAnOwnerWithGrantsApart) {
   using ledger::Account;

@@ -78,6 +78,14 @@ inline Checkpoint checkpoint_row(const TaskId& task, unsigned worker, std::uint3
           .done = done,
           .of = 100};
 }
+inline HeldPay held_pay_row(const TaskId& task, unsigned worker, bool lost = false) {
+  return {.task = task,
+          .worker = key_of(worker),
+          .owner = owner_of(key_of(worker + 1)),
+          .free = 1 + worker,
+          .granted = MicroCredits{1} << 40,
+          .lost = lost};
+}
 inline ApiKey api_key_row(const std::string& id, unsigned secret) {
   return {.id = id,
           .name = "käse",

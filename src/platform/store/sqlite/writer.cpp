@@ -70,6 +70,8 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "?, "
     "?)",
     "DELETE FROM models WHERE name = ?",
+    "INSERT OR REPLACE INTO held_pays VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "DELETE FROM held_pays WHERE job = ? AND task = ? AND worker = ?",
 };
 
 Result<Writer> Writer::create(Connection connection) {
@@ -145,6 +147,7 @@ Result<> Writer::write_records(const Batch& batch) {
   for (const auto& each : batch.checkpoints) WEFT_OK(write(each));
   for (const auto& each : batch.presences) WEFT_OK(write(each));
   for (const auto& each : batch.models) WEFT_OK(write(each));
+  for (const auto& each : batch.held_pays) WEFT_OK(write(each));
   return {};
 }
 
@@ -165,6 +168,15 @@ Result<> Writer::write(const Changed<Checkpoint>& changed) {
     return statements_[remove_checkpoint].run(job, each.task.index, each.worker);
   return statements_[put_checkpoint].run(job, each.task.index, each.worker, each.blob, each.bytes,
                                          each.done, each.of);
+}
+
+Result<> Writer::write(const Changed<HeldPay>& changed) {
+  const HeldPay& each = changed.row;
+  WEFT_ASSIGN(const std::int64_t job, job_row(each.task.job));
+  if (changed.change == Change::remove)
+    return statements_[remove_held_pay].run(job, each.task.index, each.worker);
+  return statements_[put_held_pay].run(job, each.task.index, each.worker, each.owner, each.free,
+                                       each.granted, each.lost ? 1 : 0);
 }
 
 Result<> Writer::write(const Changed<Presence>& changed) {

@@ -52,6 +52,8 @@ class Writer {
     remove_presence,
     put_model,
     remove_model,
+    put_held_pay,
+    remove_held_pay,
     sql_count,
   };
   static const std::array<const char*, sql_count> texts;
@@ -72,6 +74,7 @@ class Writer {
   Result<> write(const Changed<Checkpoint>& changed);
   Result<> write(const Changed<Presence>& changed);
   Result<> write(const Changed<Model>& changed);
+  Result<> write(const Changed<HeldPay>& changed);
   Result<> write_job_changes();
   Result<std::int64_t> job_row(const JobId& job);
   Result<std::int64_t> receipt_row(const Hash& digest);  // 0: there is none.

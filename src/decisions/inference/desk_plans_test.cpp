@@ -1,0 +1,72 @@
+// How often chains are planned for models that no worker has room for.
+#include "decisions/inference/test_desk.h"
+
+namespace weft::inference {
+namespace {
+
+// 20 models of 70 MiB that fit nowhere, on 10 servers of 1 MiB, for a minute of pulses.
+std::uint64_t plans_of_a_minute(DeskSettings settings) {
+  Network network(std::move(settings));
+  for (ServingId id = 1; id <= 10; ++id) network.join(id, 1);
+  for (int i = 0; i < 20; ++i) network.desk.put_model(card("m" + std::to_string(i)), network.time);
+  network.pass(60s);
+  EXPECT_TRUE(network.links.empty());
+  return network.desk.counters().plans;
+}
+
+TEST(DeskPlans, AModelThatFitsNowhereIsPlannedEverMoreSeldom) {
+  // After 0.5, 1, 2, 4, 8, 16 and 32 seconds.
+  EXPECT_LE(plans_of_a_minute({}), 20u * 8);
+  // Without the back-off every look is a plan: ten a second.
+  EXPECT_GE(plans_of_a_minute({.plan_again = {.first = 0s, .longest = 0s}}), 20u * 600);
+}
+
+TEST(DeskPlans, WorkersThatComeAndGoMakeAtMostTwoPlansASecond) {
+  Network network;
+  network.desk.put_model(card("m"), network.time);
+  for (int i = 0; i < 100; ++i) {  // Ten seconds.
+    network.join(1, 1);
+    network.pass(100ms);
+    network.leave(1);
+  }
+  EXPECT_LE(network.desk.counters().plans, 21u);
+}
+
+TEST(DeskPlans, AWorkerWithRoomIsUsedAtOnce) {
+  Network network;
+  network.join(1, 1);
+  network.desk.put_model(card("m"), network.time);
+  network.pass(50s);  // The next plan by itself is half a minute away.
+  ASSERT_EQ(network.desk.models()[0].state, "no worker");
+  network.join(2, 1000);
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+}
+
+TEST(DeskPlans, MemoryThatBecomesFreeIsUsedWithinASecond) {
+  Network network;
+  network.join(1, 100);
+  network.desk.put_model(card("first"), network.time);
+  network.desk.put_model(card("second"), network.time);
+  network.pass(50s);
+  ASSERT_EQ(network.desk.models()[0].state, "ready");
+  ASSERT_EQ(network.desk.models()[1].state, "no worker");
+  network.desk.remove_model("first", network.time);
+  network.pass(1s);
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+}
+
+TEST(DeskPlans, AnotherFileOfTheSameNameIsPlannedAtOnce) {
+  Network network;
+  network.join(1, 50);
+  network.desk.put_model(card("m"), network.time);
+  network.pass(10s);
+  ASSERT_EQ(network.desk.models()[0].state, "no worker");
+  ModelCard smaller = card("m", 1, 2);
+  smaller.file = std::string(64, 'c');
+  network.desk.put_model(smaller, network.time);
+  network.settle();
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+}
+
+}  // namespace
+}  // namespace weft::inference

@@ -1,0 +1,42 @@
+// When a model for which no chain could be planned is planned again. A plan takes time that grows
+// with the square of the workers, and it fails for the same reason until there is more room: until
+// a worker joins or memory becomes free.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/base/clock.h"
+
+namespace weft::inference {
+
+// `room` counts the times that room was made; a plan that failed is tried again after `first`, if
+// room was made since, and otherwise after a time that doubles up to `longest`. With both zero
+// every look is a plan.
+class PlanBackoff {
+ public:
+  struct Times {
+    Duration first = std::chrono::milliseconds(500);
+    Duration longest = std::chrono::minutes(1);
+  };
+
+  [[nodiscard]] bool may_plan(Instant now, std::uint64_t room, const Times& times) const {
+    if (!failed_) return true;
+    return now - at_ >= (room == room_ ? wait_ : times.first);
+  }
+  void failed(Instant now, std::uint64_t room, const Times& times) {
+    wait_ = failed_ && room == room_ ? std::min(wait_ * 2, times.longest) : times.first;
+    failed_ = true;
+    at_ = now;
+    room_ = room;
+  }
+  void worked() { failed_ = false; }
+
+ private:
+  bool failed_ = false;
+  Instant at_{};
+  std::uint64_t room_ = 0;
+  Duration wait_{};
+};
+
+}  // namespace weft::inference
