@@ -45,7 +45,7 @@ bool in_json(const net::Response& answer) {
 
 }  // namespace
 
-Result<std::unique_ptr<ApiClient>> ApiClient::create(Options options) {
+Result<std::unique_ptr<ApiClient>> ApiClient::create(const Options& options) {
   WEFT_ASSIGN(auto client, net::Client::create({.url = options.url, .tls = options.tls}));
   return std::unique_ptr<ApiClient>(
       new ApiClient(std::move(client), options.url, options.patience));

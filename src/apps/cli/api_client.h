@@ -31,7 +31,7 @@ class ApiClient {
     net::TlsOptions tls;
     std::chrono::milliseconds patience{30'000};
   };
-  [[nodiscard]] static Result<std::unique_ptr<ApiClient>> create(Options options);
+  [[nodiscard]] static Result<std::unique_ptr<ApiClient>> create(const Options& options);
 
   [[nodiscard]] Result<protocol::api::Info> info();
   // Signs and posts a manifest. The same nonce gives the same job.

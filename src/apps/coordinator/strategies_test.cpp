@@ -61,7 +61,7 @@ class Strategies : public ProcessTest {
   }
 
   static ByteVector zeros_for(const protocol::LeasedTask& task) {
-    return ByteVector(task.count * 4);
+    return ByteVector(std::size_t{4} * task.count);
   }
 
   std::vector<std::unique_ptr<ScriptedWorker>> workers_;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/coordinator/ingest/intake.h"
@@ -54,7 +55,10 @@ class TestWorker {
  public:
   TestWorker(TestNetwork& its_network, jobs::SessionId its_session, const crypto::KeyPair& its_key,
              jobs::Behaviour its_behaviour)
-      : network(its_network), session(its_session), key(its_key), behaviour(its_behaviour) {}
+      : network(its_network),
+        session(its_session),
+        key(its_key),
+        behaviour(std::move(its_behaviour)) {}
 
   void connect(protocol::WorkerKind kind = protocol::WorkerKind::native);
   void say(const protocol::WorkerMessage& message);
@@ -122,7 +126,7 @@ class TestNetwork : public jobs::World {
 
   TestWorker& join(const crypto::KeyPair& key, jobs::Behaviour behaviour = {},
                    protocol::WorkerKind kind = protocol::WorkerKind::native) {
-    auto& worker = connect(key, behaviour);
+    auto& worker = connect(key, std::move(behaviour));
     worker.connect(kind);
     run();
     return worker;
@@ -130,7 +134,7 @@ class TestNetwork : public jobs::World {
   // Opened, nothing said yet.
   TestWorker& connect(const crypto::KeyPair& key, jobs::Behaviour behaviour = {}) {
     const jobs::SessionId id = ++sessions_;
-    auto worker = std::make_unique<TestWorker>(*this, id, key, behaviour);
+    auto worker = std::make_unique<TestWorker>(*this, id, key, std::move(behaviour));
     worker->line = std::make_shared<Session>(
         Session::Parts{.id = id,
                        .coordinator = identity_.public_key(),

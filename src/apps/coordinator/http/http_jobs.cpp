@@ -297,18 +297,20 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
 
 void add_job_routes(const HttpParts& parts) {
   auto& server = parts.server;
-  const auto add = [&](std::string method, std::string pattern, auto handle, double cost,
+  const auto add = [&](const char* method, const char* pattern, auto handle, double cost,
                        std::uint64_t body_bytes_max = 0) {
-    server.route({.method = std::move(method),
-                  .pattern = std::move(pattern),
-                  .handle =
-                      [parts, handle](net::IncomingRequest request, net::Respond respond) {
-                        handle(parts, std::move(request), respond);
-                      },
-                  .cost = cost,
-                  .body_bytes_max = body_bytes_max,
-                  .is_signed = body_bytes_max > 0,
-                  .is_new_work = body_bytes_max > 0});
+    server.route(
+        {.method = method,
+         .pattern = pattern,
+         .handle =
+             // NOLINTNEXTLINE(performance-unnecessary-value-param): submit() keeps the request.
+         [parts, handle](net::IncomingRequest request, const net::Respond& respond) {
+           handle(parts, std::move(request), respond);
+         },
+         .cost = cost,
+         .body_bytes_max = body_bytes_max,
+         .is_signed = body_bytes_max > 0,
+         .is_new_work = body_bytes_max > 0});
   };
   add("POST", "/v1/jobs", submit, 1, manifest::Limits{}.text_bytes_max);
   add("GET", "/v1/jobs", list_jobs, 1);  // Reads a hundred manifests,
