@@ -40,7 +40,7 @@ test('a job on a real worker shows as it is woven, is priced and paid, and each 
   await counts(page, 'count-accepted', 16);
   await counts(page, 'worker-count', 1);
   await byId(page, 'topology').and(page.locator('[data-workers="1"][data-settled="true"]')).waitFor();
-  await byId(page, 'prices').getByText('hashes').waitFor();
+  await byId(page, 'prices').getByRole('rowheader').waitFor();
   assert.match(await byId(page, 'workers').textContent(), /\d ms/, 'the round trip is measured');
   await page.getByText('All accounts sum to 0').waitFor();
   await byId(page, 'balances').getByText('granted', { exact: true }).waitFor();

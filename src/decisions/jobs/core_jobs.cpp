@@ -248,7 +248,6 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
   extras_of_ended(id);
   auto head = watched_head(id);
   head.state = std::string(to_string(end.state));
-  head.reason = end.reason;
   head.ended = end.ended;
   board.ended(*this, id, std::move(head));
   close_escrow(found->second, now);

@@ -1,7 +1,7 @@
 // The whole network on one page, as it happens: what is on the loom, who weaves, how fast, at what price, and that all of it can be
 // checked.
 import { memo, useCallback, useState, useSyncExternalStore } from 'react';
-import { formatCredits, formatRate, plural } from '../../design/format';
+import { formatCredits, formatRate, plural, shorten } from '../../design/format';
 import { Stat } from '../../design/Stat';
 import { useSharedJob } from '../network/sharedJob';
 import type { Board, Row } from './board';
@@ -186,7 +186,7 @@ function PriceTable({ jobs }: { jobs: Board['jobs']; second: number }) {
         <caption className="pb-1 text-left text-sm font-semibold text-soft">What {plural(priced.length, 'job')} cost, in credits</caption>
         <thead>
           <tr className="border-b border-line text-soft">
-            {['Job', 'Units', 'A unit', 'A task', 'Price', 'Paid', 'Budget'].map((name, i) => (
+            {['Job', 'Units', 'A unit', 'A task', 'Price'].map((name, i) => (
               <th key={name} scope="col" className={`py-2 font-medium ${i === 0 ? '' : 'pl-3 text-right'}`}>
                 {name}
               </th>
@@ -196,16 +196,14 @@ function PriceTable({ jobs }: { jobs: Board['jobs']; second: number }) {
         <tbody>
           {priced.map(({ head }) => (
             <tr key={head.id} className="border-b border-line">
-              <th scope="row" className="max-w-48 truncate py-1.5 font-normal">
-                {head.name}
+              <th scope="row" className="py-1.5 font-mono font-normal" title={head.id}>
+                {shorten(head.id, 8, 4)}
               </th>
               {[
                 formatRate(head.units),
                 head.units > 0 ? formatCredits(head.price / head.units) : '–',
                 formatCredits(head.price / head.tasks),
                 formatCredits(head.price),
-                formatCredits(head.budget - head.escrow),
-                formatCredits(head.budget),
               ].map((value, i) => (
                 <td key={i} className="py-1.5 pl-3 text-right font-mono tabular-nums">
                   {value}
