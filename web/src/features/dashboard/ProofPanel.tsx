@@ -7,8 +7,7 @@ import type { SharedJob } from '../network/sharedJob';
 import { fetchBlob, fetchProof, type Job } from './api';
 import { check, type Check, type Checked, type Step } from './proof';
 
-/** `job` is null until the coordinator has shown it. */
-type Props = { base: string; shared: SharedJob; job: Job | null; index: number; onIndex: (index: number) => void };
+type Props = { base: string; shared: SharedJob; job: Job; index: number; onIndex: (index: number) => void };
 type State = { readonly proof: Proof; readonly checked: Checked } | { readonly error: string } | null;
 
 export function ProofPanel({ base, shared, job, index, onIndex }: Props) {
@@ -16,11 +15,9 @@ export function ProofPanel({ base, shared, job, index, onIndex }: Props) {
   const [state, setState] = useState<State>(null);
   const [round, setRound] = useState(0);
   const { id, link } = shared;
-  const shown = job !== null;
-  const ended = job !== null && job.state !== 'running';
+  const ended = job.state !== 'running';
   useEffect(() => setText(String(index)), [index]);
   useEffect(() => {
-    if (!shown) return undefined;
     let current = true;
     setState(null);
     void (async () => {
@@ -35,9 +32,8 @@ export function ProofPanel({ base, shared, job, index, onIndex }: Props) {
     return () => {
       current = false;
     };
-  }, [base, id, link, index, shown, ended, round]);
+  }, [base, id, link, index, ended, round]);
 
-  if (job === null) return null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const wanted = Number(text);
