@@ -21,7 +21,8 @@ protocol::api::Submitted submitted(const store::Job& row) {
   return {.id = row.id.text(),
           .state = std::string(to_string(row.state)),
           .tasks = row.tasks,
-          .escrow = row.budget};
+          .escrow = row.budget,
+          .link = {}};
 }
 
 }  // namespace

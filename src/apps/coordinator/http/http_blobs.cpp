@@ -179,9 +179,9 @@ Result<> may_download(const HttpParts& parts, const net::IncomingRequest& reques
     if (parts.book.worker_of(token)) return {};
     return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
   }
-  WEFT_ASSIGN(const Reader reader, reader_of(parts, request));
-  if (reader.is_operator) return {};
-  return fail(reader.key ? ErrorCode::permission_denied : ErrorCode::unauthenticated,
+  WEFT_ASSIGN(const Viewer viewer, viewer_of(parts, request));
+  if (viewer.is_operator) return {};
+  return fail(viewer.key ? ErrorCode::permission_denied : ErrorCode::unauthenticated,
               "Blobs are read by connected workers, with their token, and by the operator; a job's "
               "owner finds them at /v1/jobs/ID/outputs/I and /v1/jobs/ID/blobs/HASH.");
 }

@@ -59,7 +59,7 @@ api::Job view_of(const store::Job& row) {
   return view;
 }
 
-// What a reader sees of a job of others: that there is one, its size, and how far it is.
+// What a viewer sees of a job of others: that there is one, its size, and how far it is.
 void make_coarse(api::Job& view) {
   view.name.clear();
   view.client.clear();
@@ -138,14 +138,14 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
 
 void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
                const net::Respond& respond) {
-  const auto reader = reader_of(parts, request);
-  if (!reader) return respond(parts.signatures.refusal(reader.error()));
+  const auto viewer = viewer_of(parts, request);
+  if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
   store::Store::JobPage page;
   if (const auto client = request.query.find("client"); client != request.query.end()) {
     auto key = PublicKey::parse(client->second);
     if (!key) return respond(net::problem(key.error()));
-    if (!owns(parts.book, *reader, *key))
-      return respond(hidden(parts, *reader, "The list of a client's jobs"));
+    if (!owns(parts.book, *viewer, *key))
+      return respond(hidden(parts, *viewer, "The list of a client's jobs"));
     page.client = *key;
   }
   if (const auto before = request.query.find("before"); before != request.query.end()) {
@@ -158,14 +158,14 @@ void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
   }
   post_or_refuse(parts.readers, respond,
                  [&store = parts.store, &loop = parts.loop, &book = parts.book, page,
-                  reader = *reader, respond] {
+                  viewer = *viewer, respond] {
                    const auto rows = store.jobs(page);
                    if (!rows) return respond(net::problem(rows.error()));
                    std::vector<api::Job> views;
                    std::vector<bool> own;
                    for (const auto& row : *rows) {
                      views.push_back(view_of(row));
-                     own.push_back(owns(book, reader, row.client));
+                     own.push_back(owns(book, viewer, row.client));
                    }
                    post_or_refuse(
                        loop, respond,
@@ -184,7 +184,7 @@ void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
 void show_job(const HttpParts& parts, const net::IncomingRequest& request,
               const net::Respond& respond) {
   with_job(parts, request, request.parameters.at(0), respond,
-           [&loop = parts.loop, links = parts.links, respond](const Reader&,
+           [&loop = parts.loop, links = parts.links, respond](const Viewer&,
                                                               const store::Job& row) {
              auto view = view_of(row);
              view.link = links.of(row.id);
@@ -208,7 +208,7 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request,
   }
   with_job(
       parts, request, request.parameters.at(0), respond,
-      [&blobs = parts.blobs, request, respond, index](const Reader&, const store::Job& row) {
+      [&blobs = parts.blobs, request, respond, index](const Viewer&, const store::Job& row) {
         if (row.state != store::JobState::done) {
           return respond(net::problem({ErrorCode::unavailable,
                                        weft::format("Job {} is {}: it has no outputs.",
@@ -269,7 +269,7 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
         net::problem({ErrorCode::invalid_argument, "Which job's tasks? /v1/tasks?job=ID"}));
   with_job(
       parts, request, wanted->second, respond,
-      [&store = parts.store, &loop = parts.loop, respond](const Reader&, const store::Job& row) {
+      [&store = parts.store, &loop = parts.loop, respond](const Viewer&, const store::Job& row) {
         const auto accepted = store.tasks(row.id);
         const auto replicas = store.replicas(row.id);
         if (!accepted) return respond(net::problem(accepted.error()));

@@ -103,13 +103,13 @@ constexpr std::string_view totals = "/v1/ledger totals";
 // To its owner, for a job's escrow to the readers of the job; accounts of nobody's to the operator.
 void answer_account(const HttpParts& parts, const net::IncomingRequest& request,
                     const net::Respond& respond, const ledger::Account& account) {
-  const auto reader = reader_of(parts, request);
-  if (!reader) return respond(parts.signatures.refusal(reader.error()));
-  if (reader->is_operator) return show_account(parts, request, respond, account, true);
+  const auto viewer = viewer_of(parts, request);
+  if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
+  if (viewer->is_operator) return show_account(parts, request, respond, account, true);
   if (ledger::has_owner(account.kind)) {
-    if (owns(parts.book, *reader, OwnerId{{account.id}}))
+    if (owns(parts.book, *viewer, OwnerId{{account.id}}))
       return show_account(parts, request, respond, account, false);
-    return respond(hidden(parts, *reader, "The history of an account"));
+    return respond(hidden(parts, *viewer, "The history of an account"));
   }
   if (account.kind != ledger::Account::Kind::escrow &&
       account.kind != ledger::Account::Kind::escrow_granted)
@@ -117,24 +117,24 @@ void answer_account(const HttpParts& parts, const net::IncomingRequest& request,
   JobId job;
   std::copy_n(account.id.begin(), job.bytes.size(), job.bytes.begin());
   with_job(parts, request, job.text(), respond,
-           [parts, request, respond, account](const Reader&, const store::Job&) {
+           [parts, request, respond, account](const Viewer&, const store::Job&) {
              show_account(parts, request, respond, account, false);
            });
 }
 
 void answer_job(const HttpParts& parts, const net::IncomingRequest& request,
                 const net::Respond& respond, const JobId& job) {
-  const auto reader = reader_of(parts, request);
-  if (!reader) return respond(parts.signatures.refusal(reader.error()));
+  const auto viewer = viewer_of(parts, request);
+  if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
   const auto tell = [parts, request, respond, job](bool all) {
     show(parts, request, respond, job,
          {ledger::Account::escrow(job), ledger::Account::escrow_granted(job)},
          api::LedgerJob{.job = job.text(), .entries = {}}, all);
   };
   // An answer of a model has an escrow, and is no job that the store knows.
-  if (reader->is_operator) return tell(true);
+  if (viewer->is_operator) return tell(true);
   with_job(parts, request, job.text(), respond,
-           [tell](const Reader&, const store::Job&) { tell(false); });
+           [tell](const Viewer&, const store::Job&) { tell(false); });
 }
 
 void answer(const HttpParts& parts, const net::IncomingRequest& request,
@@ -154,9 +154,9 @@ void answer(const HttpParts& parts, const net::IncomingRequest& request,
     if (!wanted) return respond(net::problem(wanted.error()));
     return answer_job(parts, request, respond, *wanted);
   }
-  const auto reader = reader_of(parts, request);
-  if (!reader) return respond(parts.signatures.refusal(reader.error()));
-  parts.shared.get(reader->is_operator ? "/v1/ledger" : std::string(totals), respond);
+  const auto viewer = viewer_of(parts, request);
+  if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
+  parts.shared.get(viewer->is_operator ? "/v1/ledger" : std::string(totals), respond);
 }
 
 // One balance for each kind of account: what all owners hold together, all escrows together.
@@ -183,7 +183,7 @@ void make_ledger(const HttpParts& parts, bool all, const net::Respond& respond) 
       });
 }
 
-// What is settled is public: every reader can build an epoch's rows from it.
+// What is settled is public: every viewer can build an epoch's rows from it.
 void make_settlement(const HttpParts& parts, const net::Respond& respond) {
   post_or_refuse(parts.loop, respond,
                  [&readers = parts.readers, respond](jobs::Core& core, jobs::Moment) {

@@ -85,7 +85,7 @@ void show_proof(const HttpParts& parts, const net::IncomingRequest& request,
   }
   with_job(parts, request, request.parameters.at(0), respond,
            [&store = parts.store, coordinator = parts.info.coordinator, respond, index](
-               const Reader&, const store::Job& row) {
+               const Viewer&, const store::Job& row) {
              auto proof = proof_of(store, row, index);
              if (!proof) return respond(net::problem(proof.error()));
              proof->coordinator = coordinator;
@@ -99,7 +99,7 @@ void show_blob(const HttpParts& parts, const net::IncomingRequest& request,
   if (!hash) return respond(net::problem(hash.error()));
   with_job(parts, request, request.parameters.at(0), respond,
            [&store = parts.store, &blobs = parts.blobs, request, respond, hash = *hash](
-               const Reader&, const store::Job& row) {
+               const Viewer&, const store::Job& row) {
              const auto known = belongs(store, row.id, hash);
              if (!known) return respond(net::problem(known.error()));
              if (!*known)

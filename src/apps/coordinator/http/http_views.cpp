@@ -98,9 +98,9 @@ void add_view_routes(const HttpParts& parts) {
                 .pattern = workers_path,
                 .handle =
                     [parts](const net::IncomingRequest& request, const net::Respond& respond) {
-                      const auto reader = reader_of(parts, request);
-                      if (!reader) return respond(parts.signatures.refusal(reader.error()));
-                      parts.shared.get(reader->is_operator ? workers_path : workers_coarse,
+                      const auto viewer = viewer_of(parts, request);
+                      if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
+                      parts.shared.get(viewer->is_operator ? workers_path : workers_coarse,
                                        respond);
                     },
                 .cost = 0.5});
