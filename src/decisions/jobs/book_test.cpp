@@ -5,14 +5,14 @@
 namespace weft::jobs {
 namespace {
 
-PublicKey key_of(std::uint8_t byte) {
+PublicKey device_key(std::uint8_t byte) {
   PublicKey key;
   key.bytes.fill(byte);
   return key;
 }
 
 TEST(Book, ShowsWhatBelongsToAnOwnerToItsDevices) {
-  const PublicKey first = key_of(1), phone = key_of(2), drawer = key_of(3), stranger = key_of(4);
+  const PublicKey first = device_key(1), phone = device_key(2), drawer = device_key(3), stranger = device_key(4);
   const OwnerId owner = OwnerId::of_first(first);
   Book book;
   EXPECT_TRUE(book.sees(phone, phone)) << "a key alone is its own owner";
