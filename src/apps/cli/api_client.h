@@ -33,8 +33,8 @@ class ApiClient {
   };
   [[nodiscard]] static Result<std::unique_ptr<ApiClient>> create(Options options);
 
-  // From now on reads are signed by this wallet: what belongs to its owner is shown then, and to the
-  // operator everything.
+  // From now on reads are signed by this wallet: what belongs to its owner is shown then, and to
+  // the operator everything.
   [[nodiscard]] Result<> read_as(const crypto::KeyPair& wallet);
 
   [[nodiscard]] Result<protocol::api::Info> info();

@@ -65,8 +65,8 @@ struct Job {
   std::uint32_t replicas = 1;
   std::array<std::uint32_t, task_states> counts{};  // Tasks in each TaskState.
   std::uint32_t refusals = 0;                       // Results refused.
-  MicroCredits price = 0;  // 0 until the canary has passed.
-  double units = 0;        // Compute units; docs/pricing.md.
+  MicroCredits price = 0;                           // 0 until the canary has passed.
+  double units = 0;                                 // Compute units; docs/pricing.md.
   std::int64_t created = 0;
   std::int64_t ended = 0;
   bool mapped = true;  // False: too many tasks are shown already, `map` stays empty.

@@ -118,8 +118,8 @@ class Book {
         return row == devices.end() ? OwnerId::of_first(one) : row->second.owner;
       };
       const auto row = devices.find(reader);
-      const bool acts = row == devices.end() || (row->second.revoked == 0 &&
-                                                 row->second.role == store::DeviceRole::full);
+      const bool acts = row == devices.end() ||
+                        (row->second.revoked == 0 && row->second.role == store::DeviceRole::full);
       return acts && owner_of(reader) == owner_of(key);
     });
   }

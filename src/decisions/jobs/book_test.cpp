@@ -12,7 +12,8 @@ PublicKey device_key(std::uint8_t byte) {
 }
 
 TEST(Book, ShowsWhatBelongsToAnOwnerToItsDevices) {
-  const PublicKey first = device_key(1), phone = device_key(2), drawer = device_key(3), stranger = device_key(4);
+  const PublicKey first = device_key(1), phone = device_key(2), drawer = device_key(3),
+                  stranger = device_key(4);
   const OwnerId owner = OwnerId::of_first(first);
   Book book;
   EXPECT_TRUE(book.sees(phone, phone)) << "a key alone is its own owner";
@@ -20,8 +21,7 @@ TEST(Book, ShowsWhatBelongsToAnOwnerToItsDevices) {
 
   book.set_device({.key = first, .owner = owner, .name = {}});
   book.set_device({.key = phone, .owner = owner, .name = {}});
-  book.set_device(
-      {.key = drawer, .owner = owner, .role = store::DeviceRole::recovery, .name = {}});
+  book.set_device({.key = drawer, .owner = owner, .role = store::DeviceRole::recovery, .name = {}});
 
   EXPECT_TRUE(book.sees(phone, first));
   EXPECT_TRUE(book.sees(first, phone));

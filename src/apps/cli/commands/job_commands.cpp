@@ -68,9 +68,10 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
                       (options->show.empty() ? 0 : 1) + (options->share.empty() ? 0 : 1) +
                       (options->cancel.empty() ? 0 : 1);
     if (named != 1)
-      throw CLI::ValidationError("submit",
-                                 "name one of: a manifest, --follow JOB, --show JOB, --share JOB, --cancel "
-                                 "JOB");
+      throw CLI::ValidationError(
+          "submit",
+          "name one of: a manifest, --follow JOB, --show JOB, --share JOB, --cancel "
+          "JOB");
     chosen = [options] { return submit_command(*options); };
   });
 }

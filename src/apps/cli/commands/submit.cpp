@@ -139,7 +139,8 @@ Result<> read_as_owner(ApiClient& client, const SubmitOptions& options) {
   return client.read_as(wallet);
 }
 
-// The page of the coordinator, which takes the link from behind the # and sends it to no other host.
+// The page of the coordinator, which takes the link from behind the # and sends it to no other
+// host.
 void print_link(const api::Job& job, const SubmitOptions& options) {
   const bool slash = options.coordinator.ends_with('/');
   const std::string url = weft::format("{}{}dashboard#job={}&link={}", options.coordinator,
@@ -167,7 +168,8 @@ Result<int> submit(const SubmitOptions& options) {
   }
   if (!options.show.empty() || !options.share.empty()) {
     WEFT_OK(read_as_owner(*client, options));
-    WEFT_ASSIGN(const api::Job job, client->job(options.show.empty() ? options.share : options.show));
+    WEFT_ASSIGN(const api::Job job,
+                client->job(options.show.empty() ? options.share : options.show));
     options.show.empty() ? print_link(job, options) : print(job, options);
     return 0;
   }

@@ -59,15 +59,14 @@ void add_client_routes(const HttpParts& parts) {
        .handle = [kept](In request, Out respond) { once(set_weight)(*kept, request, respond); },
        .cost = 1});
   parts.shared.add("/v1/clients", [kept](Out respond) { list_clients(*kept, respond); });
-  parts.server.route(
-      {.method = "GET",
-       .pattern = "/v1/clients",
-       .handle =
-           [kept](In request, Out respond) {
-             if_operator(*kept, request, respond, "who has jobs",
-                         [&] { kept->shared.get("/v1/clients", respond); });
-           },
-       .cost = 0.5});
+  parts.server.route({.method = "GET",
+                      .pattern = "/v1/clients",
+                      .handle =
+                          [kept](In request, Out respond) {
+                            if_operator(*kept, request, respond, "who has jobs",
+                                        [&] { kept->shared.get("/v1/clients", respond); });
+                          },
+                      .cost = 0.5});
 }
 
 }  // namespace weft::coordinator

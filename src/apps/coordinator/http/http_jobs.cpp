@@ -125,14 +125,14 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
     }
     if (const auto looked_up = look_up_nonce(*submission, parts.store); !looked_up)
       return respond(net::problem(looked_up.error()));
-    post_or_refuse(
-        parts.loop, respond,
-        [respond, links = parts.links, submission = std::move(*submission)](jobs::Core& core,
-                                                                            jobs::Moment now) {
-          core.submit(submission, now, [respond, links](const Result<api::Submitted>& result) {
-            respond_submitted(respond, links, result);
-          });
-        });
+    post_or_refuse(parts.loop, respond,
+                   [respond, links = parts.links, submission = std::move(*submission)](
+                       jobs::Core& core, jobs::Moment now) {
+                     core.submit(submission, now,
+                                 [respond, links](const Result<api::Submitted>& result) {
+                                   respond_submitted(respond, links, result);
+                                 });
+                   });
   });
 }
 
@@ -156,45 +156,45 @@ void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
           net::problem({ErrorCode::invalid_argument,
                         weft::format("before={} is not a number from 0 to {}.", text, INT64_MAX)}));
   }
-  post_or_refuse(parts.readers, respond,
-                 [&store = parts.store, &loop = parts.loop, &book = parts.book, page,
-                  viewer = *viewer, respond] {
-                   const auto rows = store.jobs(page);
-                   if (!rows) return respond(net::problem(rows.error()));
-                   std::vector<api::Job> views;
-                   std::vector<bool> own;
-                   for (const auto& row : *rows) {
-                     views.push_back(view_of(row));
-                     own.push_back(owns(book, viewer, row.client));
-                   }
-                   post_or_refuse(
-                       loop, respond,
-                       [respond, views = std::move(views), own = std::move(own)](jobs::Core& core,
-                                                                                 jobs::Moment) {
-                         core.live(views, [respond, own](Result<std::vector<api::Job>> jobs) {
-                           for (std::size_t i = 0; i < jobs->size(); ++i)
-                             if (!own[i]) make_coarse((*jobs)[i]);
-                           respond(net::json_reply(
-                               200, api::to_json(api::Jobs{.jobs = std::move(*jobs)})));
-                         });
-                       });
-                 });
+  post_or_refuse(
+      parts.readers, respond,
+      [&store = parts.store, &loop = parts.loop, &book = parts.book, page, viewer = *viewer,
+       respond] {
+        const auto rows = store.jobs(page);
+        if (!rows) return respond(net::problem(rows.error()));
+        std::vector<api::Job> views;
+        std::vector<bool> own;
+        for (const auto& row : *rows) {
+          views.push_back(view_of(row));
+          own.push_back(owns(book, viewer, row.client));
+        }
+        post_or_refuse(
+            loop, respond,
+            [respond, views = std::move(views), own = std::move(own)](jobs::Core& core,
+                                                                      jobs::Moment) {
+              core.live(views, [respond, own](Result<std::vector<api::Job>> jobs) {
+                for (std::size_t i = 0; i < jobs->size(); ++i)
+                  if (!own[i]) make_coarse((*jobs)[i]);
+                respond(net::json_reply(200, api::to_json(api::Jobs{.jobs = std::move(*jobs)})));
+              });
+            });
+      });
 }
 
 void show_job(const HttpParts& parts, const net::IncomingRequest& request,
               const net::Respond& respond) {
-  with_job(parts, request, request.parameters.at(0), respond,
-           [&loop = parts.loop, links = parts.links, respond](const Viewer&,
-                                                              const store::Job& row) {
-             auto view = view_of(row);
-             view.link = links.of(row.id);
-             post_or_refuse(loop, respond,
-                            [respond, view = std::move(view)](jobs::Core& core, jobs::Moment now) {
-                              core.show_job(view, now, [respond](const Result<api::Job>& job) {
-                                respond(net::json_reply(200, api::to_json(*job)));
-                              });
-                            });
-           });
+  with_job(
+      parts, request, request.parameters.at(0), respond,
+      [&loop = parts.loop, links = parts.links, respond](const Viewer&, const store::Job& row) {
+        auto view = view_of(row);
+        view.link = links.of(row.id);
+        post_or_refuse(loop, respond,
+                       [respond, view = std::move(view)](jobs::Core& core, jobs::Moment now) {
+                         core.show_job(view, now, [respond](const Result<api::Job>& job) {
+                           respond(net::json_reply(200, api::to_json(*job)));
+                         });
+                       });
+      });
 }
 
 void show_output(const HttpParts& parts, const net::IncomingRequest& request,
@@ -206,23 +206,22 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request,
     return respond(net::problem(
         {ErrorCode::not_found, weft::format("\"{}\" is not an output's number.", text)}));
   }
-  with_job(
-      parts, request, request.parameters.at(0), respond,
-      [&blobs = parts.blobs, request, respond, index](const Viewer&, const store::Job& row) {
-        if (row.state != store::JobState::done) {
-          return respond(net::problem({ErrorCode::unavailable,
-                                       weft::format("Job {} is {}: it has no outputs.",
-                                                    row.id.text(), to_string(row.state))},
-                                      409));
-        }
-        if (index >= row.outputs.size()) {
-          return respond(
-              net::problem({ErrorCode::not_found,
-                            weft::format("Job {} has {} and none of number {}.", row.id.text(),
-                                         counted(row.outputs.size(), "output"), index)}));
-        }
-        respond(blob_reply(blobs, request, row.outputs[index].hash));
-      });
+  with_job(parts, request, request.parameters.at(0), respond,
+           [&blobs = parts.blobs, request, respond, index](const Viewer&, const store::Job& row) {
+             if (row.state != store::JobState::done) {
+               return respond(net::problem(
+                   {ErrorCode::unavailable, weft::format("Job {} is {}: it has no outputs.",
+                                                         row.id.text(), to_string(row.state))},
+                   409));
+             }
+             if (index >= row.outputs.size()) {
+               return respond(
+                   net::problem({ErrorCode::not_found,
+                                 weft::format("Job {} has {} and none of number {}.", row.id.text(),
+                                              counted(row.outputs.size(), "output"), index)}));
+             }
+             respond(blob_reply(blobs, request, row.outputs[index].hash));
+           });
 }
 
 void cancel(const HttpParts& parts, const net::IncomingRequest& request,

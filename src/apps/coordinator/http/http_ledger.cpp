@@ -172,15 +172,14 @@ api::Ledger totals_of(const api::Ledger& ledger) {
 
 // Every balance, or their totals.
 void make_ledger(const HttpParts& parts, bool all, const net::Respond& respond) {
-  post_or_refuse(
-      parts.loop, respond,
-      [&readers = parts.readers, all, respond](jobs::Core& core, jobs::Moment) {
-        core.ledger([&readers, all, respond](const Result<api::Ledger>& view) {
-          post_or_refuse(readers, respond, [respond, all, view = *view] {
-            respond(net::json_reply(200, api::to_json(all ? view : totals_of(view))));
-          });
-        });
-      });
+  post_or_refuse(parts.loop, respond,
+                 [&readers = parts.readers, all, respond](jobs::Core& core, jobs::Moment) {
+                   core.ledger([&readers, all, respond](const Result<api::Ledger>& view) {
+                     post_or_refuse(readers, respond, [respond, all, view = *view] {
+                       respond(net::json_reply(200, api::to_json(all ? view : totals_of(view))));
+                     });
+                   });
+                 });
 }
 
 // What is settled is public: every viewer can build an epoch's rows from it.

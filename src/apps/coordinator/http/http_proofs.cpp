@@ -80,8 +80,8 @@ void show_proof(const HttpParts& parts, const net::IncomingRequest& request,
   const std::string& text = request.parameters.at(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return respond(net::problem(
-        {ErrorCode::not_found, weft::format("\"{}\" is not a task's number.", text)}));
+    return respond(
+        net::problem({ErrorCode::not_found, weft::format("\"{}\" is not a task's number.", text)}));
   }
   with_job(parts, request, request.parameters.at(0), respond,
            [&store = parts.store, coordinator = parts.info.coordinator, respond, index](
@@ -117,13 +117,12 @@ void add_proof_routes(const HttpParts& parts) {
   const auto kept = std::make_shared<const HttpParts>(parts);
   // Both read all tasks of the job.
   const auto add = [&](std::string pattern, auto handle) {
-    parts.server.route({.method = "GET",
-                        .pattern = std::move(pattern),
-                        .handle = [kept, handle](const net::IncomingRequest& request,
-                                                 const net::Respond& respond) {
-                          handle(*kept, request, respond);
-                        },
-                        .cost = 1});
+    parts.server.route(
+        {.method = "GET",
+         .pattern = std::move(pattern),
+         .handle = [kept, handle](const net::IncomingRequest& request,
+                                  const net::Respond& respond) { handle(*kept, request, respond); },
+         .cost = 1});
   };
   add("/v1/jobs/{}/tasks/{}/proof", show_proof);
   add("/v1/jobs/{}/blobs/{}", show_blob);

@@ -22,20 +22,20 @@ constexpr const char* workers_coarse = "workers without balances";
 
 // With what their owners hold and are owed, or without.
 void make_workers(const HttpParts& parts, bool balances, const net::Respond& respond) {
-  post_or_refuse(
-      parts.loop, respond,
-      [&readers = parts.readers, balances, respond](jobs::Core& core, jobs::Moment) {
-        core.workers([&readers, balances, respond](const Result<api::Workers>& workers) {
-          post_or_refuse(readers, respond, [respond, balances, workers = *workers]() mutable {
-            for (api::Worker& worker : workers.workers) {
-              if (balances) break;
-              worker.balance = 0;
-              worker.held_pay = 0;
-            }
-            respond(net::json_reply(200, api::to_json(workers)));
-          });
-        });
-      });
+  post_or_refuse(parts.loop, respond,
+                 [&readers = parts.readers, balances, respond](jobs::Core& core, jobs::Moment) {
+                   core.workers([&readers, balances, respond](const Result<api::Workers>& workers) {
+                     post_or_refuse(readers, respond,
+                                    [respond, balances, workers = *workers]() mutable {
+                                      for (api::Worker& worker : workers.workers) {
+                                        if (balances) break;
+                                        worker.balance = 0;
+                                        worker.held_pay = 0;
+                                      }
+                                      respond(net::json_reply(200, api::to_json(workers)));
+                                    });
+                   });
+                 });
 }
 
 }  // namespace
