@@ -201,7 +201,7 @@ struct Ledger {
 struct LedgerMovement {
   std::string account;
   MicroCredits amount = 0;
-  MicroCredits balance = 0;  // Of accounts that the asker does not own: 0.
+  MicroCredits balance = 0;  // 0 of accounts that the asker does not own.
 };
 struct LedgerEntry {
   std::string key;

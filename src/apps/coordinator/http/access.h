@@ -1,4 +1,5 @@
-// Who asks, and whether what is asked for is the asker's: docs/http.md, "Who may use which route".
+// The client that asks, and whether what it asks for is its own: docs/http.md, "Who may use which
+// route".
 //
 // What belongs to an owner is shown to the owner's devices (not to revoked and recovery ones) and
 // to the operator; a job is also shown to each viewer that has its link (job_links.h).
@@ -18,7 +19,7 @@ namespace weft::coordinator {
 struct Viewer {
   std::optional<PublicKey> key;  // None: the request is not signed.
   bool is_operator = false;
-  std::string link;  // Of a job, as it came: maybe none, maybe a wrong one.
+  std::string link;  // A job's, as it came: maybe none, maybe a wrong one.
 };
 
 // A request without the headers of a signature is read without one; unauthenticated if it has some

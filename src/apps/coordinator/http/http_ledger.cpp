@@ -100,7 +100,8 @@ void show(const HttpParts& parts, const net::IncomingRequest& request, const net
 
 constexpr std::string_view totals = "/v1/ledger totals";
 
-// To its owner, for a job's escrow to the readers of the job; accounts of nobody's to the operator.
+// To its owner, for a job's escrow to the readers of the job; accounts without an owner to the
+// operator.
 void answer_account(const HttpParts& parts, const net::IncomingRequest& request,
                     const net::Respond& respond, const ledger::Account& account) {
   const auto viewer = viewer_of(parts, request);

@@ -97,7 +97,7 @@ function Live({ board, base }: { board: Board; base: string }) {
   const last = board.history.at(-1);
   const { rate, latency: median } = recent(board.history, 10);
   const perUnit = last?.perUnit ?? 0;
-  // Of the job whose link the page has; of others the tasks are no visitor's to see.
+  // Only the job whose link the page has: the tasks of others are no visitor's to see.
   const openTask = (index: number) => {
     if (job === null || job.head.id !== shared?.id) return;
     setTask(index);
