@@ -14,7 +14,7 @@ struct LedgerOptions {
   net::TlsOptions tls;
   std::string account;           // Its history, newest first; neither: every balance.
   std::string job;               // Its history, oldest first.
-  std::filesystem::path wallet;  // Who asks; empty: the default one. Or
+  std::filesystem::path wallet;  // The asker's; empty: the default one. Or
   std::filesystem::path data;    // the coordinator's folder: the operator.
   std::uint64_t limit = 50;      // Transactions at most; 0: all.
   bool json = false;
