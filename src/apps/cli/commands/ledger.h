@@ -12,7 +12,7 @@ namespace weft::cli {
 struct LedgerOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::string account;           // Its history, newest first; neither: every balance.
+  std::string account;           // Its history, newest first; neither: totals, or all.
   std::string job;               // Its history, oldest first.
   std::filesystem::path wallet;  // The asker's; empty: the default one. Or
   std::filesystem::path data;    // the coordinator's folder: the operator.
