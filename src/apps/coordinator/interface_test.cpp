@@ -309,6 +309,9 @@ TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
   EXPECT_EQ(read(net::get_range(path, 299'999, 10)).body, "b");
   EXPECT_EQ(read(path).body, bytes);
   EXPECT_EQ(read(unchanged).status, 304);
+  EXPECT_EQ(ask(net::get(path)).status, 401);
+  EXPECT_EQ(ask(net::with_bearer(net::get(path), "no worker's")).status, 401);
+  EXPECT_EQ(ask(signed_by(wallet_, net::get(path))).status, 403) << "who has stored it, too";
 }
 
 TEST_F(InterfaceTest, LargeBlobsComeInPartsThatGoOnWhereTheyEnded) {
