@@ -287,7 +287,8 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
                  .grant = options_.core.grant,
                  .blob_bytes_max = options_.blob_bytes_max},
         .sign = [this](ByteSpan digest) { return identity_.sign_now(digest); },
-        .rotations = rotations_};
+        .rotations = rotations_,
+        .links = JobLinks(options_.core.secret.bytes)};
     add_identity_route(parts);
     add_job_routes(parts);
     add_blob_routes(parts);

@@ -188,7 +188,7 @@ void show_statement(const HttpParts& parts, In request, Out respond) {
                             weft::format("account={} is not one of owner, granted, held, "
                                          "held-granted, stake and settled.",
                                          name)}));
-                     show_account(parts, request, respond, *account);
+                     show_account(parts, request, respond, *account, false);
                    });
                  });
 }
