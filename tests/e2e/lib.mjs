@@ -80,6 +80,13 @@ export async function work(t, url, { args = [], wallet = path.join(scratch(t), '
   return program;
 }
 
+/** A link of the page that brings a browser's wallet credits. */
+export async function invited({ url, data }) {
+  const { code, stdout, stderr } = await run(['invite', '--client', '--data', data]);
+  if (code !== 0) throw new Error(stderr);
+  return `${url}/#invite=${stdout.trim()}`;
+}
+
 export async function getJson(url) {
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
