@@ -177,8 +177,8 @@ Result<net::Response> ApiClient::send_as(const crypto::KeyPair& wallet, net::Req
                                          const Hash& body, ByteSpan nonce) {
   WEFT_ASSIGN(request, signed_by(std::move(request), wallet, body, nonce));
   auto answer = send(request);
-  if (answer || answer.error().code != ErrorCode::insufficient_funds || !is_spending(request.path) ||
-      !redeem_own(wallet))
+  if (answer || answer.error().code != ErrorCode::insufficient_funds ||
+      !is_spending(request.path) || !redeem_own(wallet))
     return answer;
   // A nonce of its own: the first one's answer is remembered.
   WEFT_ASSIGN(request, signed_by(std::move(request), wallet, body, crypto::ordered_id()));

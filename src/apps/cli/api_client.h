@@ -107,7 +107,7 @@ class ApiClient {
   std::string url_;  // As it was given, for sentences.
   std::optional<PublicKey> coordinator_;
   std::chrono::milliseconds patience_;
-  std::atomic<bool> reached_ = false;  // It has answered once.
+  std::atomic<bool> reached_ = false;   // It has answered once.
   std::atomic<bool> redeemed_ = false;  // redeem_own() was called.
 };
 

@@ -280,8 +280,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .bounds = options_.submission,
         .blob_bytes_max = options_.blob_bytes_max,
         .uploads_by_lease = options_.uploads_by_lease,
-        .grants_to_strangers =
-            !options_.core.grants_need_invitation && options_.core.grant > 0,
+        .grants_to_strangers = !options_.core.grants_need_invitation && options_.core.grant > 0,
         .invite_file = invite_file_,
         .info = {.software = "weft/" WEFT_VERSION,
                  .protocol = protocol::version,

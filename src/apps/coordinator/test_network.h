@@ -237,9 +237,9 @@ class TestNetwork : public jobs::World {
   std::size_t verified = 0;     // Orders to it.
   bool taint_grants = false;
   bool invited_grants = false;  // Only clients that were invited are granted credits.
-  bool hold_commits = false;   // Batches wait on their way to the disk,
-  bool merge_commits = false;  // and go there as one.
-  bool hold_work = false;      // Frames wait to be looked at until the test does.
+  bool hold_commits = false;    // Batches wait on their way to the disk,
+  bool merge_commits = false;   // and go there as one.
+  bool hold_work = false;       // Frames wait to be looked at until the test does.
   std::vector<std::function<void()>> held_work;
   bool hold_comparisons = false;  // They are made when the test calls them.
   std::vector<std::function<void()>> held_comparisons;

@@ -128,7 +128,8 @@ void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
       200, weft::format(R"({{"bytes":{}}})", parts.blob_parts.have(*hash, who->text()))));
 }
 
-// Connected workers by their session's token; clients by signature, if they hold credits. Whose the upload is.
+// Connected workers by their session's token; clients by signature, if they hold credits. Whose the
+// upload is.
 Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest& request,
                              const Hash& hash) {
   if (const auto token = request.bearer(); !token.empty()) {

@@ -96,12 +96,12 @@ Result<crypto::InvitationKind> read_invitation(const HttpParts& parts, const Sig
 void take_grant(const HttpParts& parts, In request, const Signed& who, Out respond) {
   const auto kind = read_invitation(parts, who, request.body);
   if (!kind) return respond(net::problem(kind.error()));
-  post_or_refuse(parts.loop, respond,
-                 [respond, wanted = jobs::GrantWanted{
-                               .client = who.client,
-                               .address = net::address_group(request.address),
-                               .is_own = *kind == crypto::InvitationKind::own}](
-                     jobs::Core& core, jobs::Moment now) { core.grant(wanted, now, shown(respond)); });
+  post_or_refuse(
+      parts.loop, respond,
+      [respond, wanted = jobs::GrantWanted{.client = who.client,
+                                           .address = net::address_group(request.address),
+                                           .is_own = *kind == crypto::InvitationKind::own}](
+          jobs::Core& core, jobs::Moment now) { core.grant(wanted, now, shown(respond)); });
 }
 
 // Programs of this machine are told where the operator's own invitation is; a program that may read
