@@ -40,8 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   check(text.size() <= crypto::invitation_bytes_max, "an invitation is within its bound");
   check(read->until == until, "no time but the signed one");
-  const bool for_any = read->kind == crypto::InvitationKind::worker && read->worker == PublicKey{};
-  const bool for_one = read->kind == crypto::InvitationKind::verifier && read->worker == invited();
+  const bool for_any = read->kind == crypto::InvitationKind::worker && read->wallet == PublicKey{};
+  const bool for_one = read->kind == crypto::InvitationKind::verifier && read->wallet == invited();
   check(for_any || for_one, "no invitation but those that were signed");
   check(!crypto::read_invitation(text, key, invited(), until), "it is over at its time");
   check(for_any == crypto::read_invitation(text, key, key, until - 1).has_value(),

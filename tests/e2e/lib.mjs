@@ -120,6 +120,13 @@ export function read(url) {
   return fetch(url, wallet ? { headers: signed(url, { wallet, coordinator: wallet }) } : {});
 }
 
+/** A link of the page that brings a browser's wallet credits. */
+export async function invited({ url, data }) {
+  const { code, stdout, stderr } = await run(['invite', '--client', '--data', data]);
+  if (code !== 0) throw new Error(stderr);
+  return `${url}/#invite=${stdout.trim()}`;
+}
+
 export async function getJson(url) {
   const answer = await read(url);
   if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { browse, byId, contribute, picture } from './browser.mjs';
 import { matrixJob, writeJob } from './jobs.mjs';
-import { pause, read, root, run, scratch, serve, until, work } from './lib.mjs';
+import { invited, pause, read, root, run, scratch, serve, until, work } from './lib.mjs';
 import { modelFile } from './model-server.mjs';
 
 const axe = fs.readFileSync(createRequire(path.join(root, 'web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
@@ -37,8 +37,9 @@ async function write(page, text) {
   await page.keyboard.insertText(text);
 }
 
-async function open(t, url, options) {
+async function open(t, url, { link, ...options } = {}) {
   const { page, complaints, context } = await browse(t, options);
+  if (link) await page.goto(link);
   await page.goto(`${url}/playground`);
   await compiles(page);
   return { page, complaints, context };
@@ -128,9 +129,10 @@ test('a mistake shows at its line and column, mended it runs, gives the bytes of
 });
 
 test('one click makes it a job, which a native worker computes to the same bytes', async (t) => {
-  const { url } = await serve(t, { args: ['--grant', '1000'] });
+  const { url, program } = await serve(t, { args: ['--grant', '1000'] });
   await work(t, url);
-  const { page } = await open(t, url, { acceptDownloads: true });
+  const [link] = await program.says(/http\S+#invite=\S+/);
+  const { page } = await open(t, url, { acceptDownloads: true, link });
   await smallProgram(page);
   await page.getByLabel('Tasks of a job').fill('4');
   await write(
@@ -156,14 +158,21 @@ test('one click makes it a job, which a native worker computes to the same bytes
 });
 
 test('a job that the coordinator refuses says why', async (t) => {
-  const { url } = await serve(t, { args: ['--grant', '1'] });
-  const { page } = await open(t, url);
+  const network = await serve(t, { args: ['--grant', '1'] });
+  const { page } = await open(t, network.url);
   await page.getByLabel('Budget in credits').fill('5000');
+  const refused = async (why) => {
+    await page.getByRole('button', { name: 'Submit the job' }).click();
+    await byId(page, 'job-panel').getByRole('alert').getByText(why).waitFor();
+  };
 
-  await page.getByRole('button', { name: 'Submit the job' }).click();
+  await refused('Ask the operator for an invitation');
 
-  await byId(page, 'job-panel').getByRole('alert').waitFor();
-  assert.match(await byId(page, 'job-panel').getByRole('alert').textContent(), /credits/);
+  await page.goto(await invited(network));
+  await page.goto(`${network.url}/playground`);
+  await compiles(page);
+  await page.getByLabel('Budget in credits').fill('5000');
+  await refused("The client's account holds 1.000000 credits; the job's budget is 5000.000000.");
 });
 
 test('the tuner measures every choice and names the fastest', async (t) => {
@@ -263,8 +272,10 @@ test('the panel shows what a model in this tab does', async (t) => {
 });
 
 test('without WebGPU it says so, and programs can still be written and shared', async (t) => {
-  const { url } = await serve(t);
+  const network = await serve(t);
+  const { url } = network;
   const { page } = await browse(t, { webgpu: false });
+  await page.goto(await invited(network));
   await page.goto(`${url}/playground`);
 
   await byId(page, 'no-gpu').getByText('Nothing can run here without WebGPU').waitFor();
@@ -320,9 +331,10 @@ test('light and dark, on a desk and a phone: no accessibility violation, nothing
 });
 
 test('a built-in kernel in place of a shader: runs here, travels in a link, and one click makes it a job that a processor computes', async (t) => {
-  const { url } = await serve(t, { args: ['--grant', '100000'] });
+  const network = await serve(t);
+  const { url } = network;
   for (let i = 0; i < 2; ++i) await work(t, url, { args: ['--device', 'cpu'] });  // A job from a link has two replicas.
-  const { page, complaints } = await open(t, url, {});
+  const { page, complaints } = await open(t, url, { link: await invited(network) });
   await page.getByLabel('Example', { exact: true }).selectOption({ label: 'Kernel: matmul_i8' });
   await byId(page, 'kernel-form').getByLabel('Rows of A and C (m)').fill('96');
   await compiles(page);

@@ -9,7 +9,10 @@
 #include "common/base/clock.h"
 #include "common/base/format.h"
 #include "common/crypto/ordered_id.h"
+#include "common/crypto/own_invitation.h"
 #include "common/crypto/sha256.h"
+#include "common/json/json.h"
+#include "common/json/quote.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/signing.h"
 #include "platform/net/reach.h"
@@ -37,6 +40,12 @@ class Notice {
   const Instant begun_;
   bool shown_ = false;
 };
+
+// Requests that an account with granted credits may make, and an empty one may not.
+bool is_spending(std::string_view path) {
+  return path == "/v1/jobs" || path == "/v1/keys" || path == "/v1/models" ||
+         path.starts_with("/v1/blobs/");
+}
 
 bool in_json(const net::Response& answer) {
   const auto type = answer.headers.find("content-type");
@@ -174,20 +183,50 @@ Result<net::Request> ApiClient::signed_by(net::Request request, const crypto::Ke
   return request;
 }
 
+Result<net::Response> ApiClient::send_as(const crypto::KeyPair& wallet, net::Request request,
+                                         const Hash& body, ByteSpan nonce) {
+  WEFT_ASSIGN(request, signed_by(std::move(request), wallet, body, nonce));
+  auto answer = send(request);
+  if (answer || answer.error().code != ErrorCode::insufficient_funds ||
+      !is_spending(request.path) || !redeem_own(wallet))
+    return answer;
+  // A nonce of its own: the first one's answer is remembered.
+  WEFT_ASSIGN(request, signed_by(std::move(request), wallet, body, crypto::ordered_id()));
+  return send(request);
+}
+
 Result<net::Response> ApiClient::send_signed(net::Request request, const crypto::KeyPair& wallet) {
   const Hash body = crypto::sha256(as_bytes(request.body));
-  WEFT_ASSIGN(const net::Request ready,
-              signed_by(std::move(request), wallet, body, crypto::ordered_id()));
-  return send(ready);
+  return send_as(wallet, std::move(request), body, crypto::ordered_id());
+}
+
+Result<net::Response> ApiClient::redeem(const std::string& invitation,
+                                        const crypto::KeyPair& wallet) {
+  return post_signed("/v1/owner/grant",
+                     weft::format(R"({{"invitation":{}}})", json::quote(invitation)), wallet);
+}
+
+bool ApiClient::redeem_own(const crypto::KeyPair& wallet) {
+  if (redeemed_.exchange(true)) return false;
+  const auto file = [&]() -> Result<std::string> {
+    WEFT_ASSIGN(const net::Response answer, send(net::get("/v1/owner/grant")));
+    WEFT_ASSIGN(const json::Value root, json::parse(answer.body, {.bytes_max = 16'384}));
+    WEFT_ASSIGN(const json::Object object, root.object({"grant", "invite_file"}));
+    WEFT_ASSIGN(const json::Value path, object.get("invite_file"));
+    return path.string({.bytes_max = 4'096});
+  }();
+  const auto key = coordinator();
+  if (!file || !key) return false;
+  const std::string text = crypto::own_invitation(*file, *key, wallet.public_key());
+  return !text.empty() && redeem(text, wallet).has_value();
 }
 
 Result<protocol::api::Info> ApiClient::info() { return get<protocol::api::Info>("/v1/info"); }
 
 Result<protocol::api::Submitted> ApiClient::submit(const std::string& manifest,
                                                    const crypto::KeyPair& wallet, ByteSpan nonce) {
-  WEFT_ASSIGN(const net::Request request, signed_by(net::post("/v1/jobs", manifest), wallet,
-                                                    crypto::sha256(as_bytes(manifest)), nonce));
-  WEFT_ASSIGN(const net::Response answer, send(request));
+  WEFT_ASSIGN(const net::Response answer, send_as(wallet, net::post("/v1/jobs", manifest),
+                                                  crypto::sha256(as_bytes(manifest)), nonce));
   return protocol::api::from_json<protocol::api::Submitted>(answer.body);
 }
 
@@ -195,9 +234,7 @@ Result<Hash> ApiClient::put_blob(ByteSpan bytes, const crypto::KeyPair& wallet) 
   const Hash hash = crypto::sha256(bytes);
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(bytes)));
   request.timeout = std::chrono::minutes(10);
-  WEFT_ASSIGN(const net::Request ready,
-              signed_by(std::move(request), wallet, hash, crypto::ordered_id()));
-  WEFT_OK(send(ready));
+  WEFT_OK(send_as(wallet, std::move(request), hash, crypto::ordered_id()));
   return hash;
 }
 
@@ -208,9 +245,13 @@ Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part,
   request.headers["content-range"] =
       weft::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
   request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
-  WEFT_ASSIGN(const net::Request ready,
-              signed_by(std::move(request), wallet, hash, crypto::ordered_id()));
-  return ask(ready, [] {});
+  WEFT_ASSIGN(request, signed_by(std::move(request), wallet, hash, crypto::ordered_id()));
+  auto answer = ask(request, [] {});
+  if (!answer || answer->status != net::http_status(ErrorCode::insufficient_funds) ||
+      !redeem_own(wallet))
+    return answer;
+  WEFT_ASSIGN(request, signed_by(std::move(request), wallet, hash, crypto::ordered_id()));
+  return ask(request, [] {});
 }
 
 Result<protocol::api::Job> ApiClient::job(const std::string& id) {
@@ -260,9 +301,7 @@ Result<net::Response> ApiClient::post_signed(const std::string& path, const std:
 
 Result<net::Response> ApiClient::post_signed(const std::string& path, const std::string& body,
                                              const crypto::KeyPair& wallet, ByteSpan nonce) {
-  WEFT_ASSIGN(const net::Request ready,
-              signed_by(net::post(path, body), wallet, crypto::sha256(as_bytes(body)), nonce));
-  return send(ready);
+  return send_as(wallet, net::post(path, body), crypto::sha256(as_bytes(body)), nonce);
 }
 
 Result<net::Response> ApiClient::get_signed(const std::string& path,

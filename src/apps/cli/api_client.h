@@ -1,6 +1,9 @@
 // The coordinator's HTTP interface as functions, for the commands: one call, one answer, as a
 // struct of protocol/api.h.
 //
+// What a wallet without credits may not do is tried once more after the operator's own invitation
+// was redeemed for it, where this user may read the coordinator's (DATA/invite).
+//
 // Blocking; any thread; cancelled at once where interrupted() (interruption.h). A coordinator that
 // has never answered and is not reached is unavailable at once, with the reason. One that has, or
 // that says "later", is tried again for `patience` (every request here may be repeated: a
@@ -80,6 +83,9 @@ class ApiClient {
                                                  const crypto::KeyPair& wallet);
   [[nodiscard]] Result<net::Response> delete_signed(const std::string& path,
                                                     const crypto::KeyPair& wallet);
+  // Has the wallet granted what an invitation brings. already_exists where it was before.
+  [[nodiscard]] Result<net::Response> redeem(const std::string& invitation,
+                                             const crypto::KeyPair& wallet);
   // The key for which this client signs: the coordinator has shown that it holds it, and it is the
   // one that the user knows (known_coordinators.h).
   [[nodiscard]] Result<PublicKey> coordinator();
@@ -94,6 +100,11 @@ class ApiClient {
   Result<net::Request> signed_by(net::Request request, const crypto::KeyPair& wallet,
                                  const Hash& body, ByteSpan nonce);
   Result<net::Response> send_signed(net::Request request, const crypto::KeyPair& wallet);
+  // Signs and sends; `nonce` of the first attempt.
+  Result<net::Response> send_as(const crypto::KeyPair& wallet, net::Request request,
+                                const Hash& body, ByteSpan nonce);
+  // True if the wallet has been granted credits by it, at the first call.
+  bool redeem_own(const crypto::KeyPair& wallet);
   // Once, without the interpretation. `waiting` is called every few milliseconds until there is an
   // answer.
   Result<net::Response> ask(const net::Request& request, const std::function<void()>& waiting);
@@ -105,7 +116,8 @@ class ApiClient {
   std::optional<PublicKey> coordinator_;
   std::optional<crypto::KeyPair> reader_;
   std::chrono::milliseconds patience_;
-  std::atomic<bool> reached_ = false;  // It has answered once.
+  std::atomic<bool> reached_ = false;   // It has answered once.
+  std::atomic<bool> redeemed_ = false;  // redeem_own() was called.
 };
 
 }  // namespace weft::cli

@@ -33,7 +33,7 @@ namespace weft::coordinator {
 
 namespace {
 
-constexpr MicroCredits loopback_grant =
+constexpr MicroCredits default_grant =
     100'000'000'000;  // 100,000 credits: a hundred of the examples.
 
 constexpr std::string_view no_web_page =
@@ -280,6 +280,8 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .bounds = options_.submission,
         .blob_bytes_max = options_.blob_bytes_max,
         .uploads_by_lease = options_.uploads_by_lease,
+        .grants_to_strangers = !options_.core.grants_need_invitation && options_.core.grant > 0,
+        .invite_file = invite_file_,
         .info = {.software = "weft/" WEFT_VERSION,
                  .protocol = protocol::version,
                  .coordinator = key().text(),
@@ -333,12 +335,12 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
                      .cost = 1});
   }
 
-  // Workers of the operator's on this machine take it from here and need be given none.
+  // Workers and clients of the operator's on this machine take it from here and need be given none.
   Result<> write_invite() {
     constexpr UnixMillis ten_years = 10LL * 365 * 24 * 3600 * 1000;
     const auto path = std::filesystem::absolute(options_.data / "invite");
     const std::string text = crypto::write_invitation(
-        identity_, {.kind = crypto::InvitationKind::worker, .until = unix_now() + ten_years});
+        identity_, {.kind = crypto::InvitationKind::own, .until = unix_now() + ten_years});
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
     const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
@@ -517,8 +519,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderC
   WEFT_OK(make_private(options.data));
   WEFT_ASSIGN(auto lock, FolderLock::take(options.data));
   WEFT_ASSIGN(auto tls, tls_of(options));
-  options.core.grant =
-      options.grant.value_or(net::is_loopback(options.listen) ? loopback_grant : 0);
+  options.core.grant = options.grant.value_or(default_grant);
   options.submission.anyone = options.allow_anyone || net::is_loopback(options.listen);
   WEFT_ASSIGN(auto identity, crypto::load_or_create_wallet(options.data / "coordinator.json"));
   WEFT_ASSIGN(auto store, open_store(options));

@@ -29,8 +29,7 @@ struct Options {
   std::uint16_t port = 7300;  // 0: a free one.
   std::filesystem::path data;
   std::string store = "sqlite:";  // "sqlite:" in the data folder, "sqlite:PATH", or "memory:".
-  std::optional<MicroCredits>
-      grant{};  // To new clients; default: 100,000 credits on loopback, nothing elsewhere.
+  std::optional<MicroCredits> grant{};  // To invited clients; default: 100,000 credits.
   std::filesystem::path tls_cert{};
   std::filesystem::path tls_key{};
   bool tls_self_signed = false;

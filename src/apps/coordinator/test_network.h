@@ -240,9 +240,10 @@ class TestNetwork : public jobs::World {
   bool verifier_fails = false;  // "Not this verifier", whatever it is asked.
   std::size_t verified = 0;     // Orders to it.
   bool taint_grants = false;
-  bool hold_commits = false;   // Batches wait on their way to the disk,
-  bool merge_commits = false;  // and go there as one.
-  bool hold_work = false;      // Frames wait to be looked at until the test does.
+  bool invited_grants = false;  // Only clients that were invited are granted credits.
+  bool hold_commits = false;    // Batches wait on their way to the disk,
+  bool merge_commits = false;   // and go there as one.
+  bool hold_work = false;       // Frames wait to be looked at until the test does.
   std::vector<std::function<void()>> held_work;
   bool hold_comparisons = false;  // They are made when the test calls them.
   std::vector<std::function<void()>> held_comparisons;
@@ -366,6 +367,7 @@ class TestNetwork : public jobs::World {
     jobs::CoreSettings settings = settings_;
     settings.grant = grant;
     settings.grants_tainted = taint_grants;  // Else they can be staked.
+    settings.grants_need_invitation = invited_grants;
     core_ =
         std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *this, .book = *book_}, settings);
     const auto restored = [&]() -> Result<> {

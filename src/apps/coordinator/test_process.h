@@ -60,6 +60,8 @@ inline int serve_for_test(const char* port, const char* data) {
   if (const char* grant = std::getenv("WEFT_TEST_GRANT")) options.grant = std::atoll(grant);
   if (std::getenv("WEFT_TEST_KEYS") != nullptr) options.require_keys = true;
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
+  // WEFT_TEST_INVITATIONS: clients are granted nothing without one.
+  options.core.grants_need_invitation = std::getenv("WEFT_TEST_INVITATIONS") != nullptr;
   // WEFT_TEST_HEADS: the levels of workers do not count.
   options.core.count_levels(std::getenv("WEFT_TEST_HEADS") == nullptr);
   static constexpr bool never = false;

@@ -27,7 +27,7 @@ Hash digest_of(ByteSpan statement) {
 std::string write_invitation(const KeyPair& coordinator, const Invitation& invitation) {
   ByteVector bytes{1, static_cast<std::uint8_t>(invitation.kind)};
   append_le(bytes, static_cast<std::uint64_t>(invitation.until));
-  bytes.insert(bytes.end(), invitation.worker.bytes.begin(), invitation.worker.bytes.end());
+  bytes.insert(bytes.end(), invitation.wallet.bytes.begin(), invitation.wallet.bytes.end());
   std::array<std::uint8_t, random_bytes_count> random{};
   random_bytes(random);
   bytes.insert(bytes.end(), random.begin(), random.end());
@@ -37,7 +37,7 @@ std::string write_invitation(const KeyPair& coordinator, const Invitation& invit
 }
 
 Result<Invitation> read_invitation(std::string_view text, const PublicKey& coordinator,
-                                   const PublicKey& worker, UnixMillis now) {
+                                   const PublicKey& wallet, UnixMillis now) {
   const auto none = [] {
     return fail(ErrorCode::invalid_argument,
                 "This is not an invitation: one is \"weft-\" and 244 hexadecimal digits, as `weft "
@@ -47,7 +47,7 @@ Result<Invitation> read_invitation(std::string_view text, const PublicKey& coord
   const auto bytes = from_hex(text.substr(prefix.size()));
   if (!bytes || bytes->size() != all_bytes || bytes->front() != 1) return none();
   const auto kind = static_cast<InvitationKind>((*bytes)[1]);
-  if (kind != InvitationKind::worker && kind != InvitationKind::verifier) return none();
+  if (kind < InvitationKind::worker || kind > InvitationKind::own) return none();
   const ByteSpan statement = ByteSpan(*bytes).first(statement_bytes);
   Signature signature;
   std::ranges::copy(ByteSpan(*bytes).subspan(statement_bytes), signature.bytes.begin());
@@ -55,19 +55,19 @@ Result<Invitation> read_invitation(std::string_view text, const PublicKey& coord
     return fail(ErrorCode::permission_denied,
                 "The invitation is for another coordinator; ask the operator of this one for an "
                 "invitation.");
-  Invitation invitation{.kind = kind, .until = 0, .worker = {}};
+  Invitation invitation{.kind = kind, .until = 0, .wallet = {}};
   std::uint64_t until = 0;
   for (std::size_t i = 0; i < sizeof until; ++i)
     until |= static_cast<std::uint64_t>(statement[2 + i]) << (8 * i);
   invitation.until = static_cast<UnixMillis>(until);
-  std::ranges::copy(statement.subspan(2 + sizeof until, invitation.worker.bytes.size()),
-                    invitation.worker.bytes.begin());
+  std::ranges::copy(statement.subspan(2 + sizeof until, invitation.wallet.bytes.size()),
+                    invitation.wallet.bytes.begin());
   if (now >= invitation.until)
     return fail(ErrorCode::permission_denied,
                 "The invitation is over; ask the operator for another one.");
-  if (invitation.worker != PublicKey{} && invitation.worker != worker)
+  if (invitation.wallet != PublicKey{} && invitation.wallet != wallet)
     return fail(ErrorCode::permission_denied, "The invitation is for another wallet, {}.",
-                invitation.worker.text());
+                invitation.wallet.text());
   return invitation;
 }
 

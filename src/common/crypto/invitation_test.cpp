@@ -26,7 +26,7 @@ TEST(Invitation, OfOneWalletIsOfNoUseToAnother) {
   const auto coordinator = KeyPair::generate().value();
   const auto worker = KeyPair::generate().value();
   const std::string text =
-      write_invitation(coordinator, {.until = 1000, .worker = worker.public_key()});
+      write_invitation(coordinator, {.until = 1000, .wallet = worker.public_key()});
 
   EXPECT_TRUE(read_invitation(text, coordinator.public_key(), worker.public_key(), 1).has_value());
   EXPECT_EQ(
@@ -45,6 +45,26 @@ TEST(Invitation, WithAnyDigitChangedIsNone) {
         << i;
   }
   EXPECT_FALSE(read_invitation("", coordinator.public_key(), {}, 1).has_value());
+}
+
+TEST(Invitation, SaysWhatItIsFor) {
+  const auto coordinator = KeyPair::generate().value();
+  for (const auto kind : {InvitationKind::worker, InvitationKind::verifier, InvitationKind::client,
+                          InvitationKind::own}) {
+    const auto read = read_invitation(write_invitation(coordinator, {.kind = kind, .until = 1000}),
+                                      coordinator.public_key(), coordinator.public_key(), 1);
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    EXPECT_EQ(read->kind, kind);
+  }
+  for (const int number : {0, 5, 255}) {
+    const auto kind = static_cast<InvitationKind>(number);
+    EXPECT_EQ(read_invitation(write_invitation(coordinator, {.kind = kind, .until = 1000}),
+                              coordinator.public_key(), coordinator.public_key(), 1)
+                  .error()
+                  .code,
+              ErrorCode::invalid_argument)
+        << number;
+  }
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 #include "decisions/billing/answers.h"
 #include "decisions/jobs/book.h"
 #include "decisions/jobs/events.h"
+#include "decisions/jobs/grant_bounds.h"
 #include "decisions/jobs/world.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/scheduler/types.h"
@@ -45,7 +46,10 @@ struct CoreSettings {
   }
 
   scheduler::Settings scheduler;
-  MicroCredits grant = 0;  // To a new client, at its first job; granted credits.
+  MicroCredits grant = 0;  // To an invited client, once; granted credits.
+  GrantLimits grants;      // The operator's own processes do not count.
+  // Off only in tests: each new client is granted it at its first job, and wallets are free.
+  bool grants_need_invitation = true;
   // Off only in tests: grants are free credits then, which can be staked and transferred.
   bool grants_tainted = true;
   // The share of each price that goes to the account that verifiers and auditors are paid from.
@@ -97,6 +101,14 @@ struct Settling {
   PublicKey by;
   MicroCredits amount = 0;
   std::uint64_t number = 0;  // The request's own: the same one moves credits once.
+};
+
+// A client that has shown an invitation, or a process of the operator's own (`is_own`), which the
+// bounds of grants do not count.
+struct GrantWanted {
+  PublicKey client;
+  std::string address;  // The group of addresses that count as one.
+  bool is_own = false;
 };
 
 // What a device shows of its owner.
@@ -197,7 +209,7 @@ class Core {
   void refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now);
 
   // --- Language models (core_answers.cpp). `give`: credits for the owner, of the operator alone. A
-  // key's owner holds credits, or is granted some, or the operator made the key.
+  // key's owner holds credits, or the operator made the key.
   void add_key(billing::ApiKey key, billing::KeyMaker maker, MicroCredits give, Moment now,
                Answer<billing::ApiKey> answer);
   // `who` empty: the operator.
@@ -227,6 +239,9 @@ class Core {
   // manage devices, is permission_denied everywhere.
   // For any device of the owner.
   void show_owner(const PublicKey& device, Answer<OwnerView> answer);
+  // Settings::grant for the owner, once: already_exists after that. permission_denied over
+  // Settings::grants, and where nothing is granted.
+  void grant(const GrantWanted& wanted, Moment now, Answer<OwnerView> answer);
   // insufficient_funds where the balance does not hold it (granted and held credits do not count),
   // invalid_argument for nothing and for the owner itself.
   void pay(const Payment& payment, Moment now, Answer<OwnerView> answer);

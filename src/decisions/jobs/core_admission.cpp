@@ -47,12 +47,8 @@ void Core::may_submit(const JobOffer& offer, const Answer<bool>& answer) {
     WEFT_OK(state.room_for(offer.client, offer.tasks));
     const OwnerId owner = state.owner_of(offer.client);
     const MicroCredits held = state.ledger.spendable(owner).total();
-    const MicroCredits grant = state.granted.contains(owner) ? 0 : state.settings.grant;
-    if (held + grant < offer.budget) {
-      return fail(ErrorCode::insufficient_funds,
-                  "The client's account holds {:.6f} credits; the job's budget is {:.6f}.",
-                  static_cast<double>(held) / 1e6, static_cast<double>(offer.budget) / 1e6);
-    }
+    if (held + state.grant_of_stranger(owner) < offer.budget)
+      return std::unexpected(state.cannot_spend(owner, offer.budget));
     return true;
   };
   answer(look());

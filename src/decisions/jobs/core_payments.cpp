@@ -1,4 +1,4 @@
-// Money: grants, escrow, pay and refunds. Every movement goes into the same batch as what caused
+// Money: escrow, pay and refunds. Every movement goes into the same batch as what caused
 // it.
 #include <algorithm>
 
@@ -32,29 +32,15 @@ void Core::State::note_balances(const OwnerId& owner) {
     has_stake ? (void)staked.insert(device.key) : (void)staked.erase(device.key);
 }
 
-Result<> Core::State::fund(const OwnerId& owner, Moment now) {
-  if (settings.grant <= 0 || granted.contains(owner)) return {};
-  auto transaction = ledger::grant(owner, settings.grant);
-  if (!settings.grants_tainted) transaction.entries.back().account = ledger::Account::owner(owner);
-  if (auto moved = move_money(std::move(transaction), now); !moved) return pass(std::move(moved));
-  granted.insert(owner);
-  return {};
-}
-
 Result<> Core::State::open_escrow(const JobId& job, const PublicKey& client, MicroCredits budget,
                                   Moment now) {
   const OwnerId owner = owner_of(client);
   const auto holds = [&] { return ledger.spendable(owner).total(); };
-  // Both in credits, as people write them.
-  const auto refused = [&] {
-    return fail(ErrorCode::insufficient_funds,
-                "The client's account holds {:.6f} credits; the job's budget is {:.6f}.",
-                static_cast<double>(holds()) / 1e6, static_cast<double>(budget) / 1e6);
-  };
   // A stranger whose job is over what it could ever be granted leaves no trace.
-  if (holds() + settings.grant < budget) return refused();
+  if (holds() + grant_of_stranger(owner) < budget)
+    return std::unexpected(cannot_spend(owner, budget));
   WEFT_OK(fund(owner, now));
-  if (holds() < budget) return refused();
+  if (holds() < budget) return std::unexpected(cannot_spend(owner, budget));
   if (auto opened =
           move_money(ledger::open_escrow(job, owner, budget, ledger.spendable(owner)), now);
       !opened)

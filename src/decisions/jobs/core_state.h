@@ -167,6 +167,7 @@ struct Core::State final : dashboard::WatchSource {
   std::deque<std::pair<PublicKey, store::SubmitNonce>> nonces_order;
   std::unordered_set<OwnerId>
       granted;  // Owners whose grant was looked at since the start; the ledger knows them all.
+  GrantBounds grant_bounds{settings.grants};
   Counters counters;
   dashboard::WatchBoard board;
 
@@ -367,8 +368,13 @@ struct Core::State final : dashboard::WatchSource {
   [[nodiscard]] MicroCredits held_pay(const PublicKey& key) const {
     return ledger.held(owner_of(key)).total();
   }
-  // The owner's grant, where it has not had it.
+  // core_grants.cpp
+  // already_exists where the owner has had it.
+  [[nodiscard]] Result<> grant(const OwnerId& owner, Moment now);
+  // What a new owner is given at its first job: nothing, unless grants need no invitation.
+  [[nodiscard]] MicroCredits grant_of_stranger(const OwnerId& owner) const;
   [[nodiscard]] Result<> fund(const OwnerId& owner, Moment now);
+  [[nodiscard]] Error cannot_spend(const OwnerId& owner, MicroCredits budget) const;
   // Lets others know what the owner's balances mean: whether it can spend, whether it has a stake.
   void note_balances(const OwnerId& owner);
   [[nodiscard]] Result<> open_escrow(const JobId& job, const PublicKey& client, MicroCredits budget,

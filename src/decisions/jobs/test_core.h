@@ -28,6 +28,7 @@ class CoreAlone : public World {
       : verifier_(verifier) {
     CoreSettings settings;
     settings.grant = grant;
+    settings.grants_need_invitation = false;
     settings.count_levels(false);
     core_.emplace(Core::Parts{.world = *this, .book = book_}, settings);
     const auto taken = core_->restore(std::move(restored), now);

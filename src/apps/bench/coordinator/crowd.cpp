@@ -75,7 +75,32 @@ Result<> Crowd::connect() {
     clients_.push_back({.connection = id});
     free_clients_.push_back(i);
   }
-  return {};
+  return options_.sign && !clients_.empty() ? redeem_invitation() : Result<>();
+}
+
+Result<> Crowd::redeem_invitation() {
+  const std::string body = weft::format(R"({{"invitation":"{}"}})", invitation_);
+  constexpr std::string_view path = "/v1/owner/grant";
+  wire_->request(clients_.front().connection, "POST", path, signed_headers(path, body), body);
+  const Instant give_up = now() + handshakes_max;
+  while (!redeemed_ && !broken_ && now() < give_up) turn(std::chrono::milliseconds(10));
+  if (broken_) return std::unexpected(*broken_);
+  return redeemed_.value_or(
+      fail(ErrorCode::deadline_exceeded, "The coordinator grants the clients no credits."));
+}
+
+std::string Crowd::signed_headers(std::string_view path, std::string_view body) const {
+  const store::SubmitNonce nonce = crypto::ordered_id();
+  const UnixMillis time = unix_now();
+  const ByteVector digest = protocol::request_digest({.coordinator = coordinator_,
+                                                      .method = "POST",
+                                                      .target = {.path = std::string(path)},
+                                                      .body = crypto::sha256(as_bytes(body)),
+                                                      .time = time,
+                                                      .nonce = nonce});
+  return weft::format(
+      "weft-client: {}\r\nweft-nonce: {}\r\nweft-time: {}\r\nweft-signature: {}\r\n",
+      wallet_.public_key().text(), to_hex(nonce), time, signature(wallet_, digest).text());
 }
 
 void Crowd::prepare(std::size_t jobs) {
@@ -87,17 +112,7 @@ void Crowd::prepare(std::size_t jobs) {
         R"("entry":"main","bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{0}],"split_dim":0}}],)"
         R"("dispatch":[{1},1,1],"split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{3}}},"budget":1}})",
         options_.tasks * 4, options_.tasks, next_job_++, options_.replicas);
-    const store::SubmitNonce nonce = crypto::ordered_id();
-    const UnixMillis time = unix_now();
-    const ByteVector digest = protocol::request_digest({.coordinator = coordinator_,
-                                                        .method = "POST",
-                                                        .target = {.path = "/v1/jobs"},
-                                                        .body = crypto::sha256(as_bytes(job.body)),
-                                                        .time = time,
-                                                        .nonce = nonce});
-    job.headers = weft::format(
-        "weft-client: {}\r\nweft-nonce: {}\r\nweft-time: {}\r\nweft-signature: {}\r\n",
-        wallet_.public_key().text(), to_hex(nonce), time, signature(wallet_, digest).text());
+    job.headers = signed_headers("/v1/jobs", job.body);
     prepared_.push_back(std::move(job));
   }
 }
@@ -112,6 +127,10 @@ void Crowd::submit(std::size_t client, Instant due) {
 }
 
 void Crowd::answered(Wire::Id id, int status, std::string_view body) {
+  if (options_.sign && !redeemed_) {
+    redeemed_ = status == 200 ? Result<>() : fail(ErrorCode::permission_denied, "{}", body);
+    return;
+  }
   const std::size_t client = client_of_.at(id);
   const auto submitted = status == 202 ? protocol::api::from_json<protocol::api::Submitted>(body)
                                        : fail(ErrorCode::unavailable,
@@ -149,11 +168,14 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
     worker.challenge = *asked;
     coordinator_ = asked->coordinator;
     // The operator's own workers.
-    std::ifstream invite(asked->invite_file);
+    if (invitation_.empty()) {
+      std::ifstream invite(asked->invite_file);
+      invitation_.assign(std::istreambuf_iterator<char>(invite), {});
+    }
     wire_->send_text(id, protocol::encode(protocol::Prove{
                              .signature = worker.key.sign_now(protocol::hello_digest(
                                  asked->coordinator, asked->nonce, worker.key.public_key())),
-                             .invite = std::string(std::istreambuf_iterator<char>(invite), {})}));
+                             .invite = invitation_}));
   } else if (std::holds_alternative<protocol::Welcome>(*message)) {
     worker.welcome = true;
     ++welcome_;

@@ -84,6 +84,10 @@ class Crowd {
 
   explicit Crowd(Options options);
   [[nodiscard]] Result<> connect();
+  // As one of the operator's own clients.
+  [[nodiscard]] Result<> redeem_invitation();
+  // The lines that sign a POST.
+  [[nodiscard]] std::string signed_headers(std::string_view path, std::string_view body) const;
   void submit(std::size_t client, Instant due);
   void answered(Wire::Id id, int status, std::string_view body);
   void hear(Wire::Id id, std::string_view text);
@@ -99,6 +103,8 @@ class Crowd {
   std::unordered_map<Wire::Id, Worker> workers_;
   std::vector<Wire::Id> signing_;  // Workers with unsigned items.
   PublicKey coordinator_;          // As its challenges name it.
+  std::string invitation_;         // The operator's own, whose file they name too.
+  std::optional<Result<>> redeemed_;
   std::size_t welcome_ = 0;
   std::size_t leased_ = 0;  // Workers that ever had a lease.
   std::vector<Client> clients_;

@@ -5,24 +5,22 @@
 #include "apps/cli/commands/serve.h"
 #include "apps/cli/exit_code.h"
 #include "common/base/clock.h"
-#include "common/crypto/invitation.h"
 #include "common/crypto/wallet.h"
 
 namespace weft::cli {
-namespace {
 
 Result<std::string> invitation(const InviteOptions& options) {
   std::filesystem::path data = options.data;
   if (data.empty()) {
     WEFT_ASSIGN(data, default_data_folder());
   }
-  PublicKey worker{};
-  if (!options.worker.empty()) {
-    const auto parsed = PublicKey::parse(options.worker);
+  PublicKey wallet{};
+  if (!options.wallet.empty()) {
+    const auto parsed = PublicKey::parse(options.wallet);
     if (!parsed)
       return fail(ErrorCode::invalid_argument, "--for {} is not an address of a wallet.",
-                  options.worker);
-    worker = *parsed;
+                  options.wallet);
+    wallet = *parsed;
   }
   const auto key = data / "coordinator.json";
   std::error_code ignored;
@@ -34,12 +32,8 @@ Result<std::string> invitation(const InviteOptions& options) {
   constexpr UnixMillis day = 24LL * 3600 * 1000;
   return crypto::write_invitation(
       coordinator,
-      {.kind = options.verifier ? crypto::InvitationKind::verifier : crypto::InvitationKind::worker,
-       .until = unix_now() + options.days * day,
-       .worker = worker});
+      {.kind = options.kind, .until = unix_now() + options.days * day, .wallet = wallet});
 }
-
-}  // namespace
 
 int invite_command(const InviteOptions& options) {
   const auto text = invitation(options);

@@ -1,18 +1,25 @@
-// `weft invite`: an invitation for a worker that the operator trusts.
+// `weft invite`: an invitation for a worker that the operator trusts, or for a client that is to
+// have credits.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
+#include "common/base/result.h"
+#include "common/crypto/invitation.h"
+
 namespace weft::cli {
 
 struct InviteOptions {
   std::filesystem::path data;  // The coordinator's; empty: the default one.
-  bool verifier = false;       // Its evidence decides between others.
+  crypto::InvitationKind kind = crypto::InvitationKind::worker;
   std::uint32_t days = 30;
-  std::string worker;  // The wallet's address; empty: any.
+  std::string wallet;  // Its address; empty: any.
 };
+
+// Signed by the key in the data folder. not_found where there is none.
+[[nodiscard]] Result<std::string> invitation(const InviteOptions& options);
 
 // Prints the invitation. Needs no running coordinator: its key signs, and its operator can read it.
 [[nodiscard]] int invite_command(const InviteOptions& options);

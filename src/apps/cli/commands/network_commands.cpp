@@ -35,7 +35,7 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--store", options->store,
                       "sqlite:, sqlite:FILE, or memory: (forgets everything)");
   command->add_option("--grant", options->grant,
-                      "Credits given to a new client (default: 100000 on loopback, 0 elsewhere)");
+                      "Credits that an invitation brings a client (default: 100000)");
   command->add_option("--tls-cert", options->tls_cert, "Certificate chain, PEM")
       ->check(CLI::ExistingFile);
   command->add_option("--tls-key", options->tls_key, "Its private key, PEM")
@@ -208,15 +208,27 @@ void add_invite(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<InviteOptions>();
   CLI::App* command = app.add_subcommand(
       "invite",
-      "An invitation for a worker that you trust, to be given to weft work --invite\n\n"
-      "  weft invite                            what this worker computes is believed\n"
+      "An invitation for a worker that you trust, or for a client that is to have credits\n\n"
+      "  weft invite                            what this worker computes is believed (weft work "
+      "--invite CODE)\n"
       "  weft invite --verifier --days 365      and it decides between other workers\n"
-      "  weft invite --for ADDRESS              for that worker's wallet alone");
+      "  weft invite --client                   credits for a client, once (weft wallet redeem "
+      "CODE), and no trust\n"
+      "  weft invite --for ADDRESS              for that wallet alone");
   command->add_option("--data", options->data, "The coordinator's data folder")->type_name("DIR");
-  command->add_flag("--verifier", options->verifier,
-                    "Its evidence decides between other workers, and convicts");
+  using Kind = crypto::InvitationKind;
+  const auto add = [&](const char* name, Kind kind, const char* text) {
+    return command->add_flag_callback(name, [options, kind] { options->kind = kind; }, text);
+  };
+  CLI::Option* worker = add("--worker", Kind::worker, "What it computes is believed (default)");
+  CLI::Option* verifier =
+      add("--verifier", Kind::verifier, "Its evidence decides between other workers, and convicts");
+  add("--client", Kind::client, "Grants a client what weft serve --grant says")
+      ->excludes(worker)
+      ->excludes(verifier);
+  verifier->excludes(worker);
   command->add_option("--days", options->days, "How long it counts")->check(CLI::Range(1, 3650));
-  command->add_option("--for", options->worker, "The wallet that may use it (default: any)")
+  command->add_option("--for", options->wallet, "The wallet that may use it (default: any)")
       ->type_name("ADDRESS");
   command->callback(
       [options, &chosen] { chosen = [options] { return invite_command(*options); }; });

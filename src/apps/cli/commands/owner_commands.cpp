@@ -73,6 +73,14 @@ void add_owner_commands(CLI::App& app, std::function<int()>& chosen) {
   add_device_commands(app, chosen);
   CLI::App* const wallet = app.get_subcommand("wallet");
   auto options = std::make_shared<OwnerOptions>();
+  CLI::App* redeem = wallet->add_subcommand(
+      "redeem",
+      "Has the wallet granted the credits that an operator's invitation brings, once\n\n"
+      "  weft wallet redeem CODE --coordinator URL       the operator prints CODE: weft invite "
+      "--client");
+  redeem->add_option("code", options->code, "The invitation")->required()->envname("WEFT_INVITE");
+  add_wallet_at_coordinator(*redeem, *options);
+  redeem->callback([options, &chosen] { chosen = [options] { return redeem_command(*options); }; });
   CLI::App* statement = wallet->add_subcommand(
       "statement",
       "All that ever moved on the accounts of the wallet's owner, oldest first\n\n"

@@ -129,6 +129,13 @@ Result<> revoke_device(const OwnerOptions& options) {
                                   "/v1/owner/devices/" + options.key, line.wallet)));
 }
 
+Result<> redeem(const OwnerOptions& options) {
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  return print_owner(options, owner_in(client->redeem(options.code, wallet)));
+}
+
 Result<> print_statement(const OwnerOptions& options) {
   WEFT_ASSIGN(OwnerLine line, owner_line(options));
   WEFT_ASSIGN(const api::Owner owner, ask_owner(line));
@@ -178,6 +185,7 @@ int device_list_command(const OwnerOptions& options) {
 int device_revoke_command(const OwnerOptions& options) {
   return done("device revoke", revoke_device(options));
 }
+int redeem_command(const OwnerOptions& options) { return done("wallet redeem", redeem(options)); }
 int statement_command(const OwnerOptions& options) {
   return done("wallet statement", print_statement(options));
 }

@@ -1,4 +1,5 @@
-// `weft pay`, `weft device` and `weft wallet statement`: what an owner has, and who acts for it.
+// `weft pay`, `weft device`, `weft wallet redeem` and `weft wallet statement`: what an owner has,
+// and who acts for it.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +18,7 @@ struct OwnerOptions {
   double credits = 0;
   bool issue = false;
   bool recovery = false;
-  std::string code;  // From `device request`, for `device add`.
+  std::string code;  // From `device request`, for `device add`; an invitation, for `wallet redeem`.
   std::string name;
   bool csv = false;
   bool json = false;
@@ -28,6 +29,7 @@ struct OwnerOptions {
 [[nodiscard]] int device_add_command(const OwnerOptions& options);
 [[nodiscard]] int device_list_command(const OwnerOptions& options);
 [[nodiscard]] int device_revoke_command(const OwnerOptions& options);
+[[nodiscard]] int redeem_command(const OwnerOptions& options);
 [[nodiscard]] int statement_command(const OwnerOptions& options);
 
 }  // namespace weft::cli

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "apps/cli/commands/invite.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/installation.h"
 #include "apps/coordinator/coordinator.h"
@@ -165,11 +166,19 @@ Result<int> serve(const ServeOptions& options, const ShaderCheckerFactory& make_
   raise_descriptor_limit();
 
   WEFT_ASSIGN(auto coordinator_options, to_coordinator(options));
+  const auto data = coordinator_options.data;
+  const std::string listen = coordinator_options.listen;
   WEFT_ASSIGN(const auto coordinator,
               coordinator::Coordinator::start(
                   std::move(coordinator_options),
                   make_checker ? make_checker() : coordinator::ShaderChecker{}, runner, texts));
   std::printf("Weft is ready at %s\n", coordinator->url().c_str());
+  if (net::is_loopback(listen)) {
+    WEFT_ASSIGN(const std::string invite,
+                invitation({.data = data, .kind = crypto::InvitationKind::client, .wallet = {}}));
+    std::printf("A browser that submits jobs comes by %s/#invite=%s\n", coordinator->url().c_str(),
+                invite.c_str());
+  }
   std::fflush(stdout);
   int signal = 0;
   sigwait(&signals, &signal);

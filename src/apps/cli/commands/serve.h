@@ -19,7 +19,7 @@ struct ServeOptions {
       "127.0.0.1:7300";        // ADDRESS:PORT; IPv6 in brackets; port 0 takes a free one.
   std::filesystem::path data;  // Empty: $XDG_DATA_HOME/weft, else ~/.local/share/weft.
   std::string store = "sqlite:";
-  std::optional<double> grant;  // Credits to a new client; default 1,000 on loopback, 0 elsewhere.
+  std::optional<double> grant;  // Credits to an invited client; default: 100,000.
   std::filesystem::path tls_cert;
   std::filesystem::path tls_key;
   bool tls_self_signed = false;

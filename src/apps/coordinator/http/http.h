@@ -44,7 +44,9 @@ struct HttpParts {
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
-  bool uploads_by_lease = true;  // Workers store only what their leases lead to.
+  bool uploads_by_lease = true;      // Workers store only what their leases lead to.
+  bool grants_to_strangers = false;  // They count as clients that hold credits; tests.
+  std::string invite_file;           // What clients of this machine may redeem.
   protocol::api::Info info;
   std::function<Signature(ByteSpan digest)> sign;  // With the coordinator's key.
   std::vector<protocol::api::KeyRotation> rotations;

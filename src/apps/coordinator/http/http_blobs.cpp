@@ -128,8 +128,8 @@ void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
       200, weft::format(R"({{"bytes":{}}})", parts.blob_parts.have(*hash, who->text()))));
 }
 
-// Connected workers by their session's token; clients by signature, if they hold credits or would
-// be given some. Whose the upload is.
+// Connected workers by their session's token; clients by signature, if they hold credits. Whose the
+// upload is.
 Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest& request,
                              const Hash& hash) {
   if (const auto token = request.bearer(); !token.empty()) {
@@ -138,7 +138,7 @@ Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest&
   }
   // Twice stored is stored.
   WEFT_ASSIGN(const Signed who, parts.signatures.signer_of_blob(request, hash));
-  if (parts.info.grant > 0 || parts.book.is_funded(who.client)) return who.client;
+  if (parts.grants_to_strangers || parts.book.is_funded(who.client)) return who.client;
   return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.",
               who.client.text());
 }

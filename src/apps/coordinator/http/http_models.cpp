@@ -14,7 +14,7 @@ void add_model(const HttpParts& parts, const net::IncomingRequest& request, cons
                const net::Respond& respond) {
   post_or_refuse(parts.submitters, respond, [&parts, request, who, respond] {
     // Workers fetch and load what is added: not for every stranger.
-    const bool may = parts.info.grant > 0 || parts.book.is_funded(who.client) ||
+    const bool may = parts.grants_to_strangers || parts.book.is_funded(who.client) ||
                      who.client.text() == parts.info.coordinator;
     if (!may)
       return respond(

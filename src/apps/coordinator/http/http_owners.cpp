@@ -3,10 +3,14 @@
 // ROLE), or any client could add the key of a worker and take what it earns.
 #include "apps/coordinator/http/http.h"
 #include "common/base/format.h"
+#include "common/crypto/invitation.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
 #include "common/json/json.h"
+#include "common/json/quote.h"
 #include "common/protocol/signing.h"
+#include "platform/net/address.h"
+#include "platform/net/server.h"
 
 namespace weft::coordinator {
 
@@ -70,6 +74,42 @@ Result<jobs::Payment> read_payment(const Signed& who, const std::string& body) {
   }
   out.number = number_of(who, body);
   return out;
+}
+
+// { "invitation": CODE }
+Result<crypto::InvitationKind> read_invitation(const HttpParts& parts, const Signed& who,
+                                               const std::string& body) {
+  WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
+  WEFT_ASSIGN(const json::Object object, root.object({"invitation"}));
+  WEFT_ASSIGN(const json::Value code, object.get("invitation"));
+  WEFT_ASSIGN(const std::string text, code.string({.bytes_max = crypto::invitation_bytes_max}));
+  WEFT_ASSIGN(const PublicKey coordinator, PublicKey::parse(parts.info.coordinator));
+  WEFT_ASSIGN(const crypto::Invitation shown,
+              crypto::read_invitation(text, coordinator, who.client, unix_now()));
+  if (shown.kind != crypto::InvitationKind::client && shown.kind != crypto::InvitationKind::own)
+    return fail(ErrorCode::permission_denied,
+                "The invitation is for a worker; credits come with one that `weft invite --client` "
+                "prints.");
+  return shown.kind;
+}
+
+void take_grant(const HttpParts& parts, In request, const Signed& who, Out respond) {
+  const auto kind = read_invitation(parts, who, request.body);
+  if (!kind) return respond(net::problem(kind.error()));
+  post_or_refuse(
+      parts.loop, respond,
+      [respond, wanted = jobs::GrantWanted{.client = who.client,
+                                           .address = net::address_group(request.address),
+                                           .is_own = *kind == crypto::InvitationKind::own}](
+          jobs::Core& core, jobs::Moment now) { core.grant(wanted, now, shown(respond)); });
+}
+
+// Programs of this machine are told where the operator's own invitation is; a program that may read
+// that file is the operator's.
+void show_grant(const HttpParts& parts, In request, Out respond) {
+  respond(net::json_reply(
+      200, weft::format(R"({{"grant":{},"invite_file":{}}})", parts.info.grant,
+                        json::quote(net::is_loopback(request.address) ? parts.invite_file : ""))));
 }
 
 // { "amount": micro-credits }
@@ -206,6 +246,8 @@ void add_owner_routes(const HttpParts& parts) {
   };
   add("GET", "/v1/owner", show_owner);
   add("GET", "/v1/owner/statement", show_statement);
+  add("GET", "/v1/owner/grant", show_grant);
+  add("POST", "/v1/owner/grant", once(take_grant));
   add("POST", "/v1/owner/payments", once(pay));
   add("POST", "/v1/owner/settlements", once(settle));
   add("POST", "/v1/owner/devices", once(add_device));

@@ -285,6 +285,10 @@ void Session::prove(const protocol::Prove& prove) {
     const auto shown =
         crypto::read_invitation(prove.invite, parts_.coordinator, hello_.key, unix_now());
     if (!shown) return refuse(shown.error().code, shown.error().message);
+    if (shown->kind == crypto::InvitationKind::client)
+      return refuse(ErrorCode::permission_denied,
+                    "The invitation is for a client: it brings credits and no trust. Ask the "
+                    "operator for a worker's (weft invite).");
     invited = shown->kind == crypto::InvitationKind::verifier ? trust::Invitation::verifier
                                                               : trust::Invitation::worker;
   }

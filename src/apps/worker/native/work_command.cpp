@@ -15,10 +15,10 @@
 #include "apps/worker/native/cpu_runner.h"
 #include "apps/worker/native/native_host.h"
 #include "apps/worker/native/native_serving_host.h"
-#include "apps/worker/native/own_invitation.h"
 #include "apps/worker/native/tcp_lines.h"
 #include "apps/worker/native/thread_runner.h"
 #include "common/base/log.h"
+#include "common/crypto/own_invitation.h"
 #include "common/crypto/wallet.h"
 #include "platform/net/server.h"
 #include "platform/net/streams.h"
@@ -377,7 +377,8 @@ Result<> work(const WorkOptions& options) {
   session_options.connection.accept = options.accept;
   session_options.connection.invite =
       [given = options.invite, key = wallet.public_key()](const protocol::Challenge& asked) {
-        return given.empty() ? own_invitation(asked.invite_file, asked.coordinator, key) : given;
+        return given.empty() ? crypto::own_invitation(asked.invite_file, asked.coordinator, key)
+                             : given;
       };
   if (options.slice_memory_mb > 0) {
     session_options.connection.slice_memory_bytes = std::uint64_t{options.slice_memory_mb} << 20;

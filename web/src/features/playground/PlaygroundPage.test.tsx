@@ -179,6 +179,25 @@ describe('the playground', () => {
     expect(screen.getByRole('link', { name: 'Its receipts' }).getAttribute('href')).toBe('http://localhost/dashboard#job=abcdef0123456789&link=ab12');
   });
 
+  it('redeems the invitation that a link brought, once, before it hands in', async () => {
+    window.localStorage.setItem('weft-invitation', 'weft-00');
+    const job = { id: 'abcdef0123456789', state: 'failed', tasks: 4, accepted: 0, leased: 0, outputs: [], reason: 'Replicas differ.', price: 0 };
+    const fetched = vi.fn(async (address: string, request?: RequestInit) =>
+      Response.json(address.endsWith('/v1/info') ? { coordinator: 'Coordinator1' } : request?.method === 'POST' ? { ...job, escrow: 1 } : job),
+    );
+    vi.stubGlobal('fetch', fetched);
+    const port = open({ sign: () => ({ client: 'Client1', nonce: '00', time: '77', signature: 'Sig1' }) });
+    await compiles();
+
+    await user.click(screen.getByRole('button', { name: 'Submit the job' }));
+
+    await screen.findByText('Replicas differ.');
+    const posted = fetched.mock.calls.filter(([, sent]) => sent?.method === 'POST').map(([address]) => address);
+    expect(posted).toEqual(['http://localhost/v1/owner/grant', 'http://localhost/v1/jobs']);
+    expect(port.of('sign')[0]?.argument).toBe('Coordinator1 POST /v1/owner/grant\n{"invitation":"weft-00"}');
+    expect(window.localStorage.getItem('weft-invitation')).toBeNull();
+  });
+
   it('passes on why the coordinator refuses', async () => {
     vi.stubGlobal('fetch', async () => Response.json({ detail: 'The account holds 1 credit and the budget is 100.' }, { status: 402 }));
     open({ sign: () => ({ client: 'c', nonce: 'n', time: '1', signature: 's' }) });

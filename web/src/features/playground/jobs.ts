@@ -1,4 +1,5 @@
 // A program as a job on the network: signed by the wallet that the browser keeps, sent, followed to its end.
+import { forgetInvitation, heldInvitation } from '../../app/invitation';
 import type { Lab } from '../../engine/lab';
 import type { Info, Jobs, Problem, Submitted } from '../../wire/api';
 
@@ -19,8 +20,21 @@ async function signature(lab: Lab, base: string, method: string, target: string,
   return { 'weft-client': client, 'weft-nonce': nonce, 'weft-time': time, 'weft-signature': signature };
 }
 
+/** Credits for this browser's wallet, where a link brought an invitation. It is asked once; what the coordinator says of it is thrown. */
+async function redeemInvitation(lab: Lab, base: string): Promise<void> {
+  const invitation = heldInvitation();
+  if (invitation === null) return;
+  const body = JSON.stringify({ invitation });
+  const signed = await signature(lab, base, 'POST', '/v1/owner/grant', body);
+  const response = await fetch(new URL('/v1/owner/grant', base).href, { method: 'POST', body, headers: { 'content-type': 'application/json', ...signed } });
+  if (response.status === 429 || response.status >= 500) return answered<never>(response);
+  forgetInvitation();
+  if (response.status !== 409) await answered<unknown>(response);
+}
+
 /** Signs exactly `manifest` and hands it in. The same nonce again gives the same job, so that a lost answer costs nothing. */
 export async function submit(lab: Lab, base: string, manifest: string): Promise<Submitted & { readonly client: string }> {
+  await redeemInvitation(lab, base);
   const signed = await signature(lab, base, 'POST', '/v1/jobs', manifest);
   const request: RequestInit = { method: 'POST', body: manifest, headers: { 'content-type': 'application/json', ...signed } };
   const address = new URL('/v1/jobs', base).href;

@@ -1,5 +1,5 @@
-// A coordinator on this machine cannot make a worker send it what it may not have.
-#include "apps/worker/native/own_invitation.h"
+// A coordinator on this machine cannot make a worker or client send it what it may not have.
+#include "common/crypto/own_invitation.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "common/base/clock.h"
 #include "common/crypto/invitation.h"
 
-namespace weft::worker {
+namespace weft::crypto {
 namespace {
 
 class OwnInvitation : public testing::Test {
@@ -30,11 +30,11 @@ class OwnInvitation : public testing::Test {
   }
 
   std::filesystem::path folder_;
-  crypto::KeyPair coordinator_ = crypto::KeyPair::generate().value();
-  crypto::KeyPair worker_ = crypto::KeyPair::generate().value();
-  std::string text_ = crypto::write_invitation(coordinator_, {.until = unix_now() + 1'000'000});
+  KeyPair coordinator_ = KeyPair::generate().value();
+  KeyPair worker_ = KeyPair::generate().value();
+  std::string text_ = write_invitation(coordinator_, {.until = unix_now() + 1'000'000});
 
-  std::string found(const std::string& file, const crypto::KeyPair& asking) {
+  std::string found(const std::string& file, const KeyPair& asking) {
     return own_invitation(file, asking.public_key(), worker_.public_key());
   }
 };
@@ -61,4 +61,4 @@ TEST_F(OwnInvitation, NoOtherFileIsSent) {
 }
 
 }  // namespace
-}  // namespace weft::worker
+}  // namespace weft::crypto

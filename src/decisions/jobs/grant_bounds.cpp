@@ -1,0 +1,31 @@
+#include "decisions/jobs/grant_bounds.h"
+
+#include <algorithm>
+
+namespace weft::jobs {
+
+Result<> GrantBounds::may_grant(const std::string& address, UnixMillis now) {
+  constexpr UnixMillis day_ms = 24LL * 3600 * 1000;
+  // A clock that is set back gives no second day.
+  if (const std::int64_t day = now / day_ms; day > day_) {
+    day_ = day;
+    all_ = 0;
+    of_.clear();
+  }
+  if (limits_.per_day > 0 && all_ >= limits_.per_day)
+    return fail(ErrorCode::permission_denied,
+                "{} grants were made today, and more are not; try again tomorrow.", all_);
+  const auto found = of_.find(address);
+  if (limits_.per_address > 0 && found != of_.end() && found->second >= limits_.per_address)
+    return fail(ErrorCode::permission_denied,
+                "{} grants were made to clients of {} today, and more are not; try again tomorrow.",
+                found->second, address);
+  return {};
+}
+
+void GrantBounds::count(const std::string& address) {
+  ++all_;
+  ++of_[address];
+}
+
+}  // namespace weft::jobs
