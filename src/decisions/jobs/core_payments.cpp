@@ -136,7 +136,8 @@ std::map<PublicKey, MicroCredits> Core::State::audit_pay(const RunningJob& job, 
   if (found == job.auditors.end()) return out;
   const MicroCredits each = pay.price / pay.replicas;
   for (const auto& auditor : found->second) {
-    if (!auditor.accuser) out[auditor.worker] = static_cast<MicroCredits>(static_cast<double>(each) * auditor.share);
+    if (!auditor.accuser)
+      out[auditor.worker] = static_cast<MicroCredits>(static_cast<double>(each) * auditor.share);
   }
   return out;
 }
