@@ -89,10 +89,10 @@ TEST_F(InterfaceTest, TheLedgerTellsWhereAJobsMoneyWentPageByPage) {
   EXPECT_EQ(second.entries.back().balance, second.entries.back().amount)
       << "the first that it ever earned";
 
-  const std::string of_job = of_worker + "&job=" + id;
+  const std::string of_worker_and_job = of_worker + "&job=" + id;
   for (const std::string& wrong :
        {of_worker + "&count=0", of_worker + "&count=1001", of_worker + "&from=-1",
-        of_worker + "&from=x", of_worker + "&from=999999", of_job,
+        of_worker + "&from=x", of_worker + "&from=999999", of_worker_and_job,
         std::string("/v1/ledger?job=x")}) {
     EXPECT_EQ(read(wrong).status, 400) << wrong;
   }
