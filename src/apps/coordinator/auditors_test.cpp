@@ -53,6 +53,20 @@ class Auditors : public testing::Test {
     }
     return out;
   }
+  // Makes the wallet one of the owner's whose first wallet is `owner`.
+  void add_device(const crypto::KeyPair& owner, const crypto::KeyPair& wallet) {
+    Result<jobs::OwnerView> added = fail(ErrorCode::unavailable, "No answer.");
+    network.post([&](jobs::Core& core, jobs::Moment now) {
+      core.add_device(owner.public_key(), OwnerId::of_first(owner.public_key()),
+                      {.key = wallet.public_key(),
+                       .owner = {},
+                       .role = store::DeviceRole::full,
+                       .name = "second"},
+                      now, [&](const Result<jobs::OwnerView>& view) { added = view; });
+    });
+    network.run();
+    ASSERT_TRUE(added.has_value()) << added.error().message;
+  }
   crypto::KeyPair& wallet() {
     return *wallets.emplace_back(
         std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
@@ -86,6 +100,50 @@ TEST_F(Auditors, TwoEstablishedWorkersThatCheckOneResultAreBothPaid) {
   }
   EXPECT_EQ(network.balance(ledger::Account::escrow(job)), 0);
   EXPECT_TRUE(network.store().audit().has_value());
+}
+
+// Both established wallets belong to one owner: their words together are one opinion.
+TEST_F(Auditors, WalletsOfOneOwnerDoNotSecondEachOther) {
+  network.verifier = true;
+  const crypto::KeyPair& first = wallet();
+  const crypto::KeyPair& second = wallet();
+  (void)network.join(first, {});
+  ASSERT_EQ(network.finish(submit(jobs::count_manifest(64, 1))).state, store::JobState::done);
+  add_device(first, second);  // An owner with credits, which it has earned, may have two.
+  (void)network.join(second, {});
+  for (int client = 0; client < 3; ++client) {
+    ASSERT_EQ(network.finish(submit(jobs::count_manifest(64, 1))).state, store::JobState::done);
+  }
+  network.verifier = false;
+  const TestWorker& newcomer = join();
+
+  const JobId job = submit(jobs::count_manifest(64, 1));
+  (void)network.finish(job, std::chrono::minutes(2));
+  EXPECT_TRUE(paid(newcomer, job).empty()) << "one owner's two wallets decided";
+
+  (void)invited({});
+  EXPECT_EQ(network.finish(job, std::chrono::minutes(5)).state, store::JobState::done);
+  EXPECT_FALSE(paid(newcomer, job).empty()) << "a root checked it";
+}
+
+TEST_F(Auditors, AnOwnersWalletDoesNotCheckItsOther) {
+  network.verifier = true;
+  const crypto::KeyPair& first = wallet();
+  const crypto::KeyPair& second = wallet();
+  (void)network.join(first, {});
+  (void)network.join(second, {});
+  for (int client = 0; client < 3; ++client) {
+    ASSERT_EQ(network.finish(submit(jobs::count_manifest(64, 1))).state, store::JobState::done);
+  }
+  network.verifier = false;
+  const crypto::KeyPair& fresh = wallet();
+  add_device(first, fresh);
+  const TestWorker& newcomer = network.join(fresh, {});
+
+  const JobId job = submit(jobs::count_manifest(64, 1));
+  (void)network.finish(job, std::chrono::minutes(2));
+
+  EXPECT_TRUE(paid(newcomer, job).empty()) << "its owner's other wallet seconded it";
 }
 
 TEST_F(Auditors, ASilentAuditorIsCountedAndAskedAgainWhereThereIsNoOther) {

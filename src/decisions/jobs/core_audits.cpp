@@ -232,9 +232,16 @@ void Core::State::lease_audit(Audit& audit, Moment now) {
       const auto level = trust.level(key, now.unix);
       const auto connected = workers.find(key);
       if (level == trust::Level::newcomer ||
-          (audit.wanted.dispute && level != trust::Level::root) ||
-          std::ranges::contains(audit.wanted.except, key) || connected == workers.end() ||
+          (audit.wanted.dispute && level != trust::Level::root) || connected == workers.end() ||
           connected->second.hello.kind != protocol::WorkerKind::native)
+        return true;
+      // Two wallets of one owner are one opinion: neither checks the other, nor do both second a
+      // third. A root's word counts alone.
+      const auto is_same_owner = [&, owner = owner_of(key)](const PublicKey& other) {
+        return owner_of(other) == owner;
+      };
+      if (level != trust::Level::root && (is_same_owner(audit.wanted.suspect) ||
+                                          std::ranges::any_of(audit.wanted.except, is_same_owner)))
         return true;
     }
     return key == audit.wanted.suspect || audit.asked.contains(key) ||
