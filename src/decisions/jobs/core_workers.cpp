@@ -40,10 +40,18 @@ void Core::State::disconnect(const PublicKey& key, Moment now) {
   departed.push_back(std::move(view));
   if (departed.size() > settings.departed_max) departed.pop_front();
   parts.book.remove_token(found->second.blob_token);
+  parts.book.set_known(key, false);
   keys.erase(found->second.session);
   workers.erase(found);
   trust.gone(key);
   extras_of_gone(key, now);
+}
+
+bool Core::State::has_room(bool is_newcomer) const {
+  if (workers.size() >= settings.workers_max) return false;
+  const auto kept = static_cast<std::size_t>(static_cast<double>(settings.workers_max) *
+                                             settings.workers_known_share);
+  return !is_newcomer || workers.size() - parts.book.known() + kept < settings.workers_max;
 }
 
 void Core::arrive(Arrival arrival, Moment now) {
@@ -64,7 +72,9 @@ void Core::arrive(Arrival arrival, Moment now) {
     state.scheduler.remove_worker(key, scheduler::Departure::left, now.at);
     state.disconnect(key, now);
   }
-  if (state.workers.size() >= state.settings.workers_max) {
+  state.trust.admissions().invite(key, arrival.invitation);
+  const bool is_newcomer = state.trust.level(key, now.unix) == trust::Level::newcomer;
+  if (!state.has_room(is_newcomer)) {
     return close(arrival.session, ErrorCode::resource_exhausted,
                  weft::format("{} workers are connected already (--workers-max raises the bound).",
                               state.workers.size()));
@@ -73,7 +83,6 @@ void Core::arrive(Arrival arrival, Moment now) {
                             .kind = arrival.hello.kind,
                             .slots = arrival.hello.slots,
                             .capabilities = arrival.hello.capabilities};
-  state.trust.admissions().invite(key, arrival.invitation);
   state.trust.admissions().set_vendor(key, arrival.hello.capabilities.vendor);
   joining.standing = standing_of(state.trust.level(key, now.unix));
   if (arrival.hello.slice_memory_bytes > 0) {
@@ -107,6 +116,7 @@ void Core::arrive(Arrival arrival, Moment now) {
 void Core::State::refresh(const PublicKey& key, Moment now) {
   const auto worker = workers.find(key);
   if (worker == workers.end()) return;
+  parts.book.set_known(key, trust.level(key, now.unix) != trust::Level::newcomer);
   if (trust.book().suspended(key, now.unix)) {
     suspensions.emplace(trust.book().record(key).suspended_until, key);
     scheduler.set_standing(key, scheduler::Standing::newcomer);

@@ -144,7 +144,10 @@ void Session::send(const protocol::CoordinatorMessage& message) {
     });
     for (const auto& task : lease->tasks) allow_upload(lease->job, task);
   }
-  if (std::holds_alternative<protocol::Welcome>(message)) parts_.line->admit();
+  if (std::holds_alternative<protocol::Welcome>(message)) {
+    parts_.line->admit();
+    if (parts_.book.is_known(hello_.key)) parts_.line->recognise();
+  }
   if (const auto* verdict = std::get_if<protocol::Verdict>(&message)) {
     held_.with([&](auto& held) { held.erase({verdict->task, verdict->attempt}); });
   }

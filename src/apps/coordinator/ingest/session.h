@@ -37,6 +37,8 @@ class Line {
   virtual void close(std::string reason) = 0;
   // The worker is welcome: the bounds of strangers count no more.
   virtual void admit() {}
+  // It is invited or established: its connection keeps its place where strangers hold all others.
+  virtual void recognise() {}
   // Round trip of the last ping; nothing if none was answered yet.
   [[nodiscard]] virtual std::optional<Duration> round_trip() const { return std::nullopt; }
 };
