@@ -1,3 +1,4 @@
+// Runs alone: its tasks are cut to seconds of an otherwise idle machine.
 // Long tasks on native processes: one that is killed in the middle of its task is followed by another that goes on from the state it
 // left, to the same bytes; one makes way for an urgent task; several clients share one device.
 import assert from 'node:assert/strict';

@@ -24,7 +24,7 @@ async function asStranger(data, act) {
 }
 
 test('a stranger has no credits before it redeems an invitation, once', { timeout: 180_000 }, async (t) => {
-  const { url, data } = await serve(t, { args: ['--grant', '50'] });
+  const { url, data } = await serve(t, { args: ['--grant', '5000'] });
   await work(t, url);
   const folder = scratch(t);
   const job = writeJob(folder, hashJob());
@@ -44,7 +44,7 @@ test('a stranger has no credits before it redeems an invitation, once', { timeou
   const redeemed = await run(['wallet', 'redeem', code, ...at, '--json']);
   assert.equal(redeemed.code, 0, redeemed.stderr);
   const { free, granted } = JSON.parse(redeemed.stdout);
-  assert.deepEqual({ free, granted }, { free: 0, granted: 50_000_000 });
+  assert.deepEqual({ free, granted }, { free: 0, granted: 5_000_000_000 });
   const again = await run(['wallet', 'redeem', code, ...at]);
   assert.notEqual(again.code, 0);
   assert.match(again.stderr, /was granted credits before\./);

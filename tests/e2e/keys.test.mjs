@@ -103,7 +103,7 @@ test('a budget ends, also over a restart of the coordinator', { timeout: 180_000
 });
 
 test('an answer is paid by its verified tokens, on the processor and on a GPU alike, and the ledger says so', { timeout: 300_000 }, async (t) => {
-  const { url, key } = await network(t, { devices: ['cpu', 'gpu'] });
+  const { url, key, data } = await network(t, { devices: ['cpu', 'gpu'] });
   const openai = client(url, await key('rich'));
   await until(async () => (await getJson(`${url}/v1/serving`)).workers.every(({ shards }) => shards > 0), 'the other one stands by with the model');
   const { choices, usage } = await openai.completions.create({ model: 'tiny', prompt: story, max_tokens: 80, temperature: 0 });
@@ -118,7 +118,7 @@ test('an answer is paid by its verified tokens, on the processor and on a GPU al
   await until(async () => (await metric(url, 'weft_answers_paid_total')) === 2, 'that one too', 30);
   assert.equal(await metric(url, 'weft_answer_mismatches_total'), 0);
 
-  const { sum, balances } = JSON.parse(await ok(['ledger', '--coordinator', url, '--json']));
+  const { sum, balances } = JSON.parse(await ok(['ledger', '--coordinator', url, '--data', data, '--json']));
   assert.equal(sum, 0);
   assert.ok(!balances.some(({ account }) => account.startsWith('escrow')), 'nothing is left in escrow');
   const { workers } = await getJson(`${url}/v1/workers`);
@@ -127,7 +127,7 @@ test('an answer is paid by its verified tokens, on the processor and on a GPU al
   assert.equal(earned.length, 2, 'who answered, and who audited');
   const { entries } = await getJson(`${url}/v1/ledger?account=${earned[0].account}`);
   assert.equal(entries.at(-1).amount, Math.floor((usage.total_tokens * price * 9) / 10_000));
-  assert.match(await ok(['ledger', '--coordinator', url, '--account', earned[0].account]), /pays .* for an answer of \d+ tokens, verified by another worker/);
+  assert.match(await ok(['ledger', '--coordinator', url, '--data', data, '--account', earned[0].account]), /pays .* for an answer of \d+ tokens, verified by another worker/);
 });
 
 test('the page goes on talking where keys are required', { timeout: 180_000 }, async (t) => {

@@ -1,5 +1,6 @@
 // What the end-to-end tests stand on: real processes of build/release/weft on loopback, ended for certain.
 import { spawn } from 'node:child_process';
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -70,6 +71,7 @@ export async function run(args, options = {}) {
 export async function serve(t, { args = [], data = scratch(t), listen = '127.0.0.1:0', env = {} } = {}) {
   const program = new Program(t, weft, ['serve', '--listen', listen, '--data', data, ...args], { env });
   const [, url] = await program.says(/(https?:\/\/[^\s]+)/);
+  operators.set(new URL(url).origin, path.join(data, 'coordinator.json'));
   return { url: url.replace(/\/$/, ''), program, data };
 }
 
@@ -80,6 +82,44 @@ export async function work(t, url, { args = [], wallet = path.join(scratch(t), '
   return program;
 }
 
+const operators = new Map();  // The operator's wallet file by the origin of a network that serve() began.
+
+const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+export function toBase58(bytes) {
+  let text = '';
+  for (let number = BigInt(`0x${bytes.toString('hex')}`); number > 0n; number /= 58n) text = alphabet[Number(number % 58n)] + text;
+  for (const byte of bytes) {
+    if (byte !== 0) break;
+    text = alphabet[0] + text;
+  }
+  return text;
+}
+
+const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const numbersOf = (wallet) => Buffer.from(JSON.parse(fs.readFileSync(wallet, 'utf8')));
+const u32 = (number) => { const bytes = Buffer.alloc(4); bytes.writeUInt32LE(number); return bytes; };
+const u64 = (number) => { const bytes = Buffer.alloc(8); bytes.writeBigUInt64LE(BigInt(number)); return bytes; };
+const text = (value) => [u32(Buffer.byteLength(value)), Buffer.from(value)];
+const sha256 = (parts) => crypto.createHash('sha256').update(Buffer.concat(parts)).digest();
+
+/** The headers by which a wallet signs a request without a body, as docs/http.md, "Signing", has it. `coordinator`: its wallet file. */
+export function signed(url, { wallet, coordinator, method = 'GET' }) {
+  const { pathname, searchParams } = new URL(url);
+  const numbers = numbersOf(wallet);
+  const nonce = crypto.randomBytes(16), time = Date.now();
+  const query = [...searchParams].sort(([a], [b]) => (a < b ? -1 : 1));
+  const digest = sha256([Buffer.from('weft-request-2'), numbersOf(coordinator).subarray(32), ...text(method), ...text(decodeURIComponent(pathname)),
+    u32(query.length), ...query.flatMap(([name, value]) => [...text(name), ...text(value)]), sha256([]), u64(time), nonce]);
+  const secret = crypto.createPrivateKey({ key: Buffer.concat([pkcs8, numbers.subarray(0, 32)]), format: 'der', type: 'pkcs8' });
+  return { 'weft-client': toBase58(numbers.subarray(32)), 'weft-nonce': nonce.toString('hex'), 'weft-time': String(time), 'weft-signature': toBase58(crypto.sign(null, digest, secret)) };
+}
+
+/** As the operator, if serve() began the network: it sees everything. */
+export function read(url) {
+  const wallet = operators.get(new URL(url).origin);
+  return fetch(url, wallet ? { headers: signed(url, { wallet, coordinator: wallet }) } : {});
+}
+
 /** A link of the page that brings a browser's wallet credits. */
 export async function invited({ url, data }) {
   const { code, stdout, stderr } = await run(['invite', '--client', '--data', data]);
@@ -88,7 +128,7 @@ export async function invited({ url, data }) {
 }
 
 export async function getJson(url) {
-  const answer = await fetch(url);
+  const answer = await read(url);
   if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
   return answer.json();
 }

@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { browse, byId, contribute, picture } from './browser.mjs';
 import { matrixJob, writeJob } from './jobs.mjs';
-import { invited, pause, root, run, scratch, serve, until, work } from './lib.mjs';
+import { invited, pause, read, root, run, scratch, serve, until, work } from './lib.mjs';
 import { modelFile } from './model-server.mjs';
 
 const axe = fs.readFileSync(createRequire(path.join(root, 'web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
@@ -151,7 +151,7 @@ test('one click makes it a job, which a native worker computes to the same bytes
   await panel.locator('[data-testid="result"]').waitFor();
 
   const id = await panel.getAttribute('data-job');
-  const answer = await fetch(`${url}/v1/jobs/${id}/outputs/0`);
+  const answer = await read(`${url}/v1/jobs/${id}/outputs/0`);
   assert.deepEqual(Buffer.from(await answer.arrayBuffer()), here);
   await panel.scrollIntoViewIfNeeded();
   await picture(page, 'playground-job-desk-light');

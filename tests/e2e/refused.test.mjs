@@ -137,7 +137,7 @@ test('invalid command lines are refused with a sentence', { timeout: 60_000 }, a
     [['run'], 'weft run: manifest is missing; see weft run --help.'],
     [['run', 'a.json', 'b.json'], 'weft run: "b.json" is one argument too many; see weft run --help.'],
     [['run', 'a.json', '--device'], 'weft run: --device needs one of gpu and cpu; see weft run --help.'],
-    [['submit', '--coordinator', 'http://127.0.0.1:9'], 'weft submit: name one of: a manifest, --follow JOB, --show JOB, --cancel JOB; see weft submit --help.'],
+    [['submit', '--coordinator', 'http://127.0.0.1:9'], 'weft submit: name one of: a manifest, --follow JOB, --show JOB, --share JOB, --cancel JOB; see weft submit --help.'],
     [['model', 'add', path.join(folder, 'no.gguf'), '--coordinator', 'http://127.0.0.1:9'], `weft model add: ${path.join(folder, 'no.gguf')} does not exist.`],
     [['model', 'add', folder, '--coordinator', 'http://127.0.0.1:9'], `weft model add: ${folder} is a folder, not a file.`],
     [['plan', '--workers', '10,x'], 'weft plan: --workers 10,x is not a whole number from 1 to 20000.'],

@@ -27,7 +27,7 @@ test('a job without workers, without a GPU and without enough wallets says so wh
   const { id } = jobs.find(({ name }) => name === 'shader');
   const job = await getJson(`${url}/v1/jobs/${id}`);
   assert.deepEqual(job.waiting.lacks, [{ what: 'a GPU', workers: 1 }]);
-  const shown = await run(['submit', '--show', id, '--coordinator', url]);
+  const shown = await run(['submit', '--show', id, '--coordinator', url, '--wallet', wallet]);
   assert.match(shown.stdout, /waiting \(requirements\)/);
 
   await work(t, url, { args: ['--device', 'cpu'] });

@@ -19,7 +19,6 @@ function random(seed) {
 }
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-const names = ['mandelbrot', 'sha256 search', 'n-body', 'matmul', 'ray marching', 'terrain', 'protein folds', 'denoise'];
 const adapters = ['NVIDIA GeForce RTX 4070', 'Apple M3', 'AMD Radeon RX 7800 XT', 'Intel Arc A770', 'Qualcomm Adreno 750', 'NVIDIA H200'];
 
 /** The network: advance() moves it by a quarter of a second and gives a delta, snapshot() all of it. */
@@ -49,7 +48,7 @@ export class SimulatedNetwork {
     const counts = [tasks - woven, 0, 0, woven, 0];
     const id = Array.from({ length: 32 }, () => Math.floor(this.random() * 16).toString(16)).join('');
     const price = Math.round(tasks * 40_000 * (1 + this.random()));
-    return { id, name: names[i % names.length], created: this.start - (8 - i) * 60_000, tasks, map, counts, price, next: woven, open: [], changed: new Set(), refusals: 0, client: this.#text(44) };
+    return { id, created: this.start - (8 - i) * 60_000, tasks, map, counts, price, next: woven, open: [], changed: new Set(), refusals: 0 };
   }
   #join() {
     const number = this.nextNumber;
@@ -59,7 +58,7 @@ export class SimulatedNetwork {
       number, key: this.#text(44), kind: this.random() < 0.7 ? 'browser' : 'native', device: 'gpu',
       description: adapters[Math.floor(this.random() * adapters.length)],
       slots: 1 + Math.floor(this.random() * 8), held: 0, accepted: Math.floor(this.random() * 2000), refused: this.random() < 0.02 ? 3 : 0,
-      balance: Math.floor(this.random() * 5e8), rate: 0.1 + this.random() * 20, roundTrip: 0.4 * 10 ** (far * 2.8),
+      rate: 0.1 + this.random() * 20, roundTrip: 0.4 * 10 ** (far * 2.8),
     };
     worker.held = Math.floor(this.random() * (worker.slots + 1));
     this.workers.set(number, worker);
@@ -111,8 +110,8 @@ export class SimulatedNetwork {
   #head(job, map) {
     const done = job.counts[3] === job.tasks;
     return {
-      id: job.id, name: job.name, client: job.client, state: done ? 'done' : 'running', reason: '', tasks: job.tasks, replicas: 2, counts: [...job.counts],
-      refusals: job.refusals, budget: 2 * job.price, price: job.price, escrow: 2 * job.price - Math.round((job.price * job.counts[3]) / job.tasks),
+      id: job.id, state: done ? 'done' : 'running', tasks: job.tasks, replicas: 2, counts: [...job.counts],
+      refusals: job.refusals, price: job.price,
       units: job.price / 1.5e6, created: job.created, ended: done ? this.start : 0, mapped: true, map,
     };
   }
@@ -139,7 +138,7 @@ export class SimulatedNetwork {
     const column = (of) => workers.map(of);
     return {
       number: column((one) => one.number), held: column((one) => one.held), slots: column((one) => one.slots), accepted: column((one) => one.accepted),
-      refused: column((one) => one.refused), balance: column((one) => one.balance), rate: column((one) => one.rate), round_trip_ms: column((one) => one.roundTrip),
+      refused: column((one) => one.refused), rate: column((one) => one.rate), round_trip_ms: column((one) => one.roundTrip),
     };
   }
   static #history(rows) {
@@ -168,7 +167,6 @@ export class SimulatedNetwork {
       const worker = all[Math.floor(this.random() * all.length)];
       worker.held = Math.floor(this.random() * (worker.slots + 1));
       worker.accepted += 1;
-      worker.balance += 40_000;
       moved.add(worker);
     }
     // A few come and go.

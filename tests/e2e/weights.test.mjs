@@ -23,6 +23,6 @@ test('a weight is set with the operator\'s wallet, listed, and known after a res
   await first.program.stop();
 
   const second = await serve(t, { data: first.data, args: ['--client-weight', `${address}=7`] });
-  const { clients } = JSON.parse(await ok(['client', 'list', '--coordinator', second.url, '--json']));
+  const { clients } = JSON.parse(await ok(['client', 'list', '--data', first.data, '--coordinator', second.url, '--json']));
   assert.deepEqual(clients.map(({ client, weight }) => [client, weight]), [[address, 3]], 'what was set later comes before the option');
 });

@@ -3,8 +3,8 @@ import type { WatchedJob } from '../src/features/dashboard/tasks';
 import type { Delta, Snapshot } from '../src/wire/watch';
 
 export const job = (change: Partial<WatchedJob> = {}): WatchedJob => ({
-  id: 'a', name: 'mandelbrot', client: 'C', state: 'running', reason: '', tasks: 4, replicas: 1, counts: [4, 0, 0, 0, 0], refusals: 0,
-  budget: 2_000_000, price: 0, escrow: 2_000_000, units: 0, created: 1, ended: 0, mapped: true,
+  id: 'a', state: 'running', tasks: 4, replicas: 1, counts: [4, 0, 0, 0, 0], refusals: 0,
+  price: 0, units: 0, created: 1, ended: 0, mapped: true,
   map: { first: [], count: [], state: '', packed: '' }, ...change,
 });
 
@@ -19,7 +19,6 @@ export const loads = (...rows: readonly (readonly [number, number])[]): Snapshot
   slots: rows.map(() => 8),
   accepted: rows.map(([number]) => number * 10),
   refused: rows.map(() => 0),
-  balance: rows.map(() => 1_500_000),
   rate: rows.map(() => 0.5),
   round_trip_ms: rows.map(([number]) => number * 10),
 });

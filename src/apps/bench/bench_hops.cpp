@@ -59,8 +59,8 @@ class LinePair {
                          .token = std::string(64, 'a')}},
              .ice = {}},
             {.signal = {},
-             .frame = [pair = out.get(), index](std::uint32_t,
-                                                ByteVector frame) { pair->take(index, frame); },
+             .frame = [pair = out.get(), index](
+                          std::uint32_t, const ByteVector& frame) { pair->take(index, frame); },
              .open = [pair = out.get()](std::uint32_t,
                                         std::string_view) { pair->opened_.fetch_add(1); },
              .closed = [](std::uint32_t) {}});

@@ -145,7 +145,7 @@ Result<std::string> PeerProcess::call(std::vector<std::string> arguments) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     status = process->stop(std::chrono::seconds(1));
   }
-  const std::string text = last->with([](const std::string& kept) { return kept; });
+  std::string text = last->with([](const std::string& kept) { return kept; });
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return fail(ErrorCode::unavailable, "{}: {}", name_, text.empty() ? "fails" : text);
   return text;

@@ -172,11 +172,11 @@ class Bench {
     if (wants("hop")) WEFT_OK(hops());
     if (wants("shards")) WEFT_OK(shards());
     if (wants("relay"))
-      WEFT_OK(against("relay", {.shards = 2, .direct = false}, {.shards = 2}, "direct lines", "-"));
+      WEFT_OK(against("relay", {.shards = 2, .direct = false}, {.shards = 2}, "direct lines"));
     if (wants("wire/f16"))
-      WEFT_OK(against("wire/f16", {.shards = 2, .wire = "f16"}, {.shards = 2}, "f32", "-"));
+      WEFT_OK(against("wire/f16", {.shards = 2, .wire = "f16"}, {.shards = 2}, "f32"));
     if (wants("wire/i8"))
-      WEFT_OK(against("wire/i8", {.shards = 2, .wire = "i8"}, {.shards = 2}, "f32", "-"));
+      WEFT_OK(against("wire/i8", {.shards = 2, .wire = "i8"}, {.shards = 2}, "f32"));
     if (wants("concurrent")) WEFT_OK(concurrent());
     return std::move(rows_);
   }
@@ -365,7 +365,7 @@ class Bench {
   }
 
   Result<> against(std::string name, const Network::Shape& one, const Network::Shape& other,
-                   std::string peer, std::string) {
+                   std::string peer) {
     std::vector<double> ours, theirs;
     WEFT_ASSIGN(const auto network, Network::start(one, options_, folder()));
     WEFT_ASSIGN(const auto control, Network::start(other, options_, folder()));

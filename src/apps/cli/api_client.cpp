@@ -54,7 +54,7 @@ bool in_json(const net::Response& answer) {
 
 }  // namespace
 
-Result<std::unique_ptr<ApiClient>> ApiClient::create(Options options) {
+Result<std::unique_ptr<ApiClient>> ApiClient::create(const Options& options) {
   WEFT_ASSIGN(auto client, net::Client::create({.url = options.url, .tls = options.tls}));
   return std::unique_ptr<ApiClient>(
       new ApiClient(std::move(client), options.url, options.patience));
@@ -116,9 +116,19 @@ Result<net::Response> ApiClient::send(const net::Request& request) {
   }
 }
 
+Result<> ApiClient::read_as(const crypto::KeyPair& wallet) {
+  WEFT_OK(coordinator());  // Before there is a reader: it is asked without a signature.
+  WEFT_ASSIGN(reader_, crypto::KeyPair::from_seed(wallet.seed()));
+  return {};
+}
+
+Result<net::Response> ApiClient::read(net::Request request) {
+  return reader_ ? send_signed(std::move(request), *reader_) : send(request);
+}
+
 template <class View>
 Result<View> ApiClient::get(const std::string& path) {
-  WEFT_ASSIGN(const net::Response answer, send(net::get(path)));
+  WEFT_ASSIGN(const net::Response answer, read(net::get(path)));
   if (!in_json(answer))
     return fail(ErrorCode::not_found, "{} is not a Weft coordinator (its {} is not JSON).", url_,
                 path);
@@ -177,8 +187,8 @@ Result<net::Response> ApiClient::send_as(const crypto::KeyPair& wallet, net::Req
                                          const Hash& body, ByteSpan nonce) {
   WEFT_ASSIGN(request, signed_by(std::move(request), wallet, body, nonce));
   auto answer = send(request);
-  if (answer || answer.error().code != ErrorCode::insufficient_funds || !is_spending(request.path) ||
-      !redeem_own(wallet))
+  if (answer || answer.error().code != ErrorCode::insufficient_funds ||
+      !is_spending(request.path) || !redeem_own(wallet))
     return answer;
   // A nonce of its own: the first one's answer is remembered.
   WEFT_ASSIGN(request, signed_by(std::move(request), wallet, body, crypto::ordered_id()));
@@ -255,7 +265,7 @@ Result<protocol::api::Tasks> ApiClient::tasks(const std::string& id) {
 Result<ByteVector> ApiClient::output(const std::string& job, std::size_t index) {
   net::Request request = net::get("/v1/jobs/" + job + "/outputs/" + std::to_string(index));
   request.timeout = std::chrono::minutes(10);
-  WEFT_ASSIGN(const net::Response answer, send(request));
+  WEFT_ASSIGN(const net::Response answer, read(std::move(request)));
   const ByteSpan bytes = as_bytes(answer.body);
   return ByteVector(bytes.begin(), bytes.end());
 }
@@ -302,6 +312,11 @@ Result<net::Response> ApiClient::get_signed(const std::string& path,
 Result<net::Response> ApiClient::delete_signed(const std::string& path,
                                                const crypto::KeyPair& wallet) {
   return send_signed({.method = "DELETE", .path = path, .headers = {}, .body = {}}, wallet);
+}
+
+Result<protocol::api::Owner> ApiClient::owner(const crypto::KeyPair& wallet) {
+  WEFT_ASSIGN(const net::Response answer, get_signed("/v1/owner", wallet));
+  return protocol::api::from_json<protocol::api::Owner>(answer.body);
 }
 
 Result<protocol::api::Job> ApiClient::cancel(const std::string& job,

@@ -34,7 +34,11 @@ class ApiClient {
     net::TlsOptions tls;
     std::chrono::milliseconds patience{30'000};
   };
-  [[nodiscard]] static Result<std::unique_ptr<ApiClient>> create(Options options);
+  [[nodiscard]] static Result<std::unique_ptr<ApiClient>> create(const Options& options);
+
+  // From now on reads are signed by this wallet: what belongs to its owner is shown then, and to
+  // the operator everything.
+  [[nodiscard]] Result<> read_as(const crypto::KeyPair& wallet);
 
   [[nodiscard]] Result<protocol::api::Info> info();
   // Signs and posts a manifest. The same nonce gives the same job.
@@ -62,11 +66,13 @@ class ApiClient {
   [[nodiscard]] Result<protocol::api::LedgerJob> job_ledger(const std::string& job,
                                                             std::uint64_t from = 0,
                                                             std::uint32_t count = 100);
+  // What the wallet's owner holds, and its devices.
+  [[nodiscard]] Result<protocol::api::Owner> owner(const crypto::KeyPair& wallet);
   [[nodiscard]] Result<protocol::api::Job> cancel(const std::string& job,
                                                   const crypto::KeyPair& wallet);
   // Documents that have no struct here.
   [[nodiscard]] Result<net::Response> get_raw(const std::string& path) {
-    return send(net::get(path));
+    return read(net::get(path));
   }
   [[nodiscard]] Result<net::Response> post_signed(const std::string& path, const std::string& body,
                                                   const crypto::KeyPair& wallet);
@@ -89,6 +95,8 @@ class ApiClient {
             std::chrono::milliseconds patience)
       : client_(std::move(client)), url_(std::move(url)), patience_(patience) {}
   Result<net::Response> send(const net::Request& request);
+  // As read_as() has it.
+  Result<net::Response> read(net::Request request);
   Result<net::Request> signed_by(net::Request request, const crypto::KeyPair& wallet,
                                  const Hash& body, ByteSpan nonce);
   Result<net::Response> send_signed(net::Request request, const crypto::KeyPair& wallet);
@@ -106,8 +114,9 @@ class ApiClient {
   std::unique_ptr<net::Client> client_;
   std::string url_;  // As it was given, for sentences.
   std::optional<PublicKey> coordinator_;
+  std::optional<crypto::KeyPair> reader_;
   std::chrono::milliseconds patience_;
-  std::atomic<bool> reached_ = false;  // It has answered once.
+  std::atomic<bool> reached_ = false;   // It has answered once.
   std::atomic<bool> redeemed_ = false;  // redeem_own() was called.
 };
 

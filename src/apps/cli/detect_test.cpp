@@ -14,7 +14,8 @@
 #include "engine/onnx/vision/detection.h"
 
 namespace weft::cli {
-namespace {
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
 
 struct ExpectedDetection {
   std::string label;
@@ -26,6 +27,12 @@ struct ExpectedDetections {
   std::string rule;
   std::vector<ExpectedDetection> detections;
 };
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
 
 TEST(Detect, FindsTheBoxesThatArePublishedForYolo) {
   const auto path = test::find_data("data/models/yolov5n-bus.detections.json");

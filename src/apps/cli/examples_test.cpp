@@ -85,12 +85,14 @@ TEST(Examples, MandelbrotAgreesWithFloatingPointInNearlyAllPixels) {
   const Example mandelbrot = run_example("mandelbrot.json");
   const auto steps = elements<std::uint32_t>(mandelbrot.result.outputs.at(0).bytes);
   const auto region = elements<std::int32_t>(mandelbrot.job->data[0]);
+  // A pixel, in whole steps of the fixed point, as the shader has it.
+  const std::int32_t wide = (region[1] - region[0]) / 1024, high = (region[3] - region[2]) / 1024;
   std::size_t compared = 0;
   std::size_t same = 0;
   for (std::int32_t row = 0; row < 1024; row += 8) {
     for (std::int32_t column = 0; column < 1024; column += 8) {
-      const double cx = (region[0] + (region[1] - region[0]) / 1024 * column) / 0x1p28;
-      const double cy = (region[2] + (region[3] - region[2]) / 1024 * row) / 0x1p28;
+      const double cx = (region[0] + wide * column) / 0x1p28;
+      const double cy = (region[2] + high * row) / 0x1p28;
       double x = 0;
       double y = 0;
       std::uint32_t step = 0;
@@ -182,8 +184,8 @@ TEST(Examples, TheSearchFindsTheSmallestDigestOfEveryWorkgroup) {
         nonce_of_smallest = nonce;
       }
     }
-    ASSERT_EQ(best[2 * group], smallest) << group;
-    ASSERT_EQ(best[2 * group + 1], nonce_of_smallest) << group;
+    ASSERT_EQ(best[std::size_t{2} * group], smallest) << group;
+    ASSERT_EQ(best[std::size_t{2} * group + 1], nonce_of_smallest) << group;
   }
 }
 

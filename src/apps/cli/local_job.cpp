@@ -52,7 +52,7 @@ Result<std::shared_ptr<const exec::Job>> load_local_job(const std::filesystem::p
   Result<manifest::Manifest> parsed = manifest::parse(as_text(text));
   if (!parsed) return pass(std::move(parsed), "while reading {}", file.string());
   const std::filesystem::path folder = file.parent_path();
-  const auto job = std::make_shared<exec::Job>();
+  auto job = std::make_shared<exec::Job>();
   job->manifest = std::move(*parsed);
   if (job->manifest.kind == manifest::Kind::kernel) {
     const manifest::Kernel& kernel = job->manifest.kernel;

@@ -6,16 +6,23 @@
 #include "engine/chat/chat_template.h"
 
 namespace weft::cli {
-namespace {
-
-// Text that a user wrote may hold anything.
-struct WriteEscaped : glz::opts {
-  bool escape_control_characters = true;
-};
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
 
 // What ChatTemplate::render() takes.
 struct ChatInput {
   std::vector<ChatMessage> messages;
+};
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
+
+// Text that a user wrote may hold anything.
+struct WriteEscaped : glz::opts {
+  bool escape_control_characters = true;
 };
 
 Result<std::vector<llm::Token>> encode_input(const LanguageModel& model, std::string_view input) {

@@ -85,8 +85,8 @@ class AnswersTest : public testing::Test {
     EXPECT_TRUE(out.has_value());
     return out.value_or(billing::AnswerAdmission{});
   }
-  static inference::AnswerEnd end_by(std::vector<PublicKey> workers, std::uint32_t tokens = 40,
-                                     std::string reason = "eos") {
+  static inference::AnswerEnd end_by(const std::vector<PublicKey>& workers,
+                                     std::uint32_t tokens = 40, std::string reason = "eos") {
     inference::AnswerEnd end{.reason = std::move(reason), .prompt_tokens = 10};
     end.answered.assign(tokens, 5);
     end.answer_tokens = tokens;
@@ -101,7 +101,7 @@ class AnswersTest : public testing::Test {
     network.run();
   }
   void audited(const billing::AnswerId& id, billing::AnswerVerdict verdict,
-               std::vector<PublicKey> auditors) {
+               const std::vector<PublicKey>& auditors) {
     network.post([=](jobs::Core& core, jobs::Moment now) {
       core.answer_audited(
           {.id = id, .verdict = verdict, .auditors = auditors, .reason = "They differ."}, now);

@@ -97,8 +97,8 @@ Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
   return std::nullopt;
 }
 
-// How language models are served; `book` outlives the settings. Tokens of direct lines live as long as a chain's epoch, and so
-// may the secret as long as this process.
+// How language models are served; `book` outlives the settings. Tokens of direct lines live as long
+// as a chain's epoch, and so may the secret as long as this process.
 Result<inference::DeskSettings> desk_settings(const Options& options, const jobs::Book& book) {
   inference::DeskSettings out{.activations = options.activations, .wire = options.wire};
   WEFT_ASSIGN(out.strategy, inference::parse_strategy(options.partition));
@@ -284,8 +284,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .bounds = options_.submission,
         .blob_bytes_max = options_.blob_bytes_max,
         .uploads_by_lease = options_.uploads_by_lease,
-        .grants_to_strangers =
-            !options_.core.grants_need_invitation && options_.core.grant > 0,
+        .grants_to_strangers = !options_.core.grants_need_invitation && options_.core.grant > 0,
         .invite_file = invite_file_,
         .info = {.software = "weft/" WEFT_VERSION,
                  .protocol = protocol::version,
@@ -294,7 +293,8 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
                  .grant = options_.core.grant,
                  .blob_bytes_max = options_.blob_bytes_max},
         .sign = [this](ByteSpan digest) { return identity_.sign_now(digest); },
-        .rotations = rotations_};
+        .rotations = rotations_,
+        .links = JobLinks(options_.core.secret.bytes)};
     add_identity_route(parts);
     add_job_routes(parts);
     add_blob_routes(parts);

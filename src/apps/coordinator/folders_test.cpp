@@ -158,6 +158,7 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
     process_ = std::make_unique<Process>(free_port(), folder_ / "data");
     connect(process_->url());
     wait_until_ready();
+    operators_ = crypto::load_wallet(folder_ / "data" / "coordinator.json").value();
   }
   [[nodiscard]] std::string said(const char* file, std::string_view key) const {
     return text_in(file_text(folder_ / file), key);

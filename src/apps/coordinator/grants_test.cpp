@@ -110,8 +110,8 @@ class InvitationsTest : public ProcessTest {
                                     {.kind = kind, .until = until, .wallet = wallet});
   }
   net::Response redeem(const KeyPair& wallet, const std::string& code) {
-    return ask(signed_by(wallet, net::post("/v1/owner/grant",
-                                           weft::format(R"({{"invitation":"{}"}})", code))));
+    return ask(signed_by(
+        wallet, net::post("/v1/owner/grant", weft::format(R"({{"invitation":"{}"}})", code))));
   }
 };
 
@@ -121,11 +121,11 @@ TEST_F(InvitationsTest, WithoutOneAWalletGetsNothing) {
   const Hash hash = crypto::sha256(bytes);
 
   EXPECT_EQ(submit(text, 1).status, 402);
-  EXPECT_EQ(ask(signed_blob(wallet_,
-                            net::put("/v1/blobs/" + hash.text(), std::string(as_text(bytes))),
-                            hash))
-                .status,
-            402);
+  EXPECT_EQ(
+      ask(signed_blob(wallet_, net::put("/v1/blobs/" + hash.text(), std::string(as_text(bytes))),
+                      hash))
+          .status,
+      402);
   EXPECT_EQ(ask(signed_by(wallet_, net::post("/v1/models", "{}"))).status, 402);
   EXPECT_EQ(ask(signed_by(wallet_, net::post("/v1/keys", R"({"name":"k"})"))).status, 402);
 

@@ -113,8 +113,8 @@ Result<IceServers> IceServers::read(const std::string& text) {
   return servers;
 }
 
-std::vector<protocol::serving::IceServer> IceServers::issue(std::string_view worker,
-                                                            UnixMillis at, For whom) const {
+std::vector<protocol::serving::IceServer> IceServers::issue(std::string_view worker, UnixMillis at,
+                                                            For whom) const {
   std::vector<protocol::serving::IceServer> out;
   for (const Server& server : servers_) {
     const bool is_relay = !server.secret.empty() || !server.plain.credential.empty();

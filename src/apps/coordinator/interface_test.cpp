@@ -37,10 +37,10 @@ TEST_F(InterfaceTest, AJobIsTakenShownListedAndItsOutputsAreServedInRanges) {
   ASSERT_EQ(job.outputs.size(), 1U);
   EXPECT_THAT(job.outputs[0].shape, ElementsAre(16));
   EXPECT_EQ(view<api::Jobs>("/v1/jobs").jobs.at(0).id, id);
-  const auto part = ask(net::get_range("/v1/jobs/" + id + "/outputs/0", 4, 4));
+  const auto part = read(net::get_range("/v1/jobs/" + id + "/outputs/0", 4, 4));
   EXPECT_EQ(part.status, 206);
   EXPECT_EQ(part.body, std::string("\x01\x00\x00\x00", 4));
-  EXPECT_EQ(ask(net::get("/v1/blobs/" + job.outputs[0].hash)).body.size(), 64U);
+  EXPECT_EQ(read("/v1/blobs/" + job.outputs[0].hash).body.size(), 64U);
   const auto tasks = view<api::Tasks>("/v1/tasks?job=" + id);
   ASSERT_EQ(tasks.tasks.size(), 4U);
   EXPECT_EQ(tasks.tasks[2].state, "accepted");
@@ -89,13 +89,14 @@ TEST_F(InterfaceTest, TheLedgerTellsWhereAJobsMoneyWentPageByPage) {
   EXPECT_EQ(second.entries.back().balance, second.entries.back().amount)
       << "the first that it ever earned";
 
+  const std::string of_worker_and_job = of_worker + "&job=" + id;
   for (const std::string& wrong :
        {of_worker + "&count=0", of_worker + "&count=1001", of_worker + "&from=-1",
-        of_worker + "&from=x", of_worker + "&from=999999", of_worker + "&job=" + id,
+        of_worker + "&from=x", of_worker + "&from=999999", of_worker_and_job,
         std::string("/v1/ledger?job=x")}) {
-    EXPECT_EQ(ask(net::get(wrong)).status, 400) << wrong;
+    EXPECT_EQ(read(wrong).status, 400) << wrong;
   }
-  EXPECT_EQ(ask(net::get("/v1/ledger?job=" + JobId().text())).status, 404);
+  EXPECT_EQ(read("/v1/ledger?job=" + JobId().text()).status, 404);
 }
 
 TEST_F(InterfaceTest, OnlyTheOperatorSetsWeightsAndEverybodySeesThem) {
@@ -151,7 +152,7 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
 
     // From the bytes to the task's root, from there to the job's.
     ASSERT_EQ(proof.outputs.size(), 1U);
-    const std::string bytes = ask(net::get("/v1/blobs/" + proof.outputs[0].hash)).body;
+    const std::string bytes = read("/v1/blobs/" + proof.outputs[0].hash).body;
     const Hash root =
         proof::task_root(std::vector<ByteVector>(1, ByteVector(bytes.begin(), bytes.end())));
     EXPECT_EQ(root.text(), proof.root);
@@ -163,7 +164,7 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
     ASSERT_EQ(proof.replicas.size(), 2U);
     for (const auto& replica : proof.replicas) {
       EXPECT_TRUE(replica.agreed);
-      const std::string statement = ask(net::get("/v1/blobs/" + replica.receipt)).body;
+      const std::string statement = read("/v1/blobs/" + replica.receipt).body;
       EXPECT_EQ(crypto::sha256(as_bytes(statement)).text(), replica.receipt);
       EXPECT_TRUE(crypto::verify_now(PublicKey::parse(replica.worker).value(),
                                      Hash::parse(replica.receipt)->span(),
@@ -178,9 +179,9 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
                   testing::StartsWith("weft-receipt-1" + std::string(as_text(coordinator.span()))));
     }
   }
-  EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/tasks/5/proof")).status, 404);
-  EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/tasks/x/proof")).status, 404);
-  EXPECT_EQ(ask(net::get("/v1/jobs/x/tasks/0/proof")).status, 404);
+  EXPECT_EQ(read("/v1/jobs/" + id + "/tasks/5/proof").status, 404);
+  EXPECT_EQ(read("/v1/jobs/" + id + "/tasks/x/proof").status, 404);
+  EXPECT_EQ(read("/v1/jobs/x/tasks/0/proof").status, 404);
 }
 
 // A worker that saw another's root could say the same without computing.
@@ -283,7 +284,7 @@ TEST_F(InterfaceTest, OnlyItsClientCancelsAJobAndIsRefunded) {
   const auto account =
       view<api::LedgerAccount>("/v1/ledger?account=granted:" + wallet_.public_key().text());
   EXPECT_EQ(account.amount, 100'000'000'000);
-  EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/outputs/0")).status, 409);
+  EXPECT_EQ(read("/v1/jobs/" + id + "/outputs/0").status, 409);
 }
 
 TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
@@ -294,7 +295,7 @@ TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
   const auto unsigned_put = ask(net::put(path, bytes));
   const auto bad_token = ask(net::with_bearer(net::put(path, bytes), "made up"));
   const auto other_bytes = ask(signed_blob(wallet_, net::put(path, "other"), hash));
-  const auto missing = ask(net::get(path));
+  const auto missing = read(path);
   const auto taken = ask(signed_blob(wallet_, net::put(path, bytes), hash));
   const auto again = ask(signed_blob(wallet_, net::put(path, bytes), hash));
   auto unchanged = net::get(path);
@@ -306,9 +307,12 @@ TEST_F(InterfaceTest, BlobsAreTakenUnderTheirHashFromWhoSigns) {
   EXPECT_EQ(missing.status, 404);
   EXPECT_EQ(taken.status, 201) << taken.body;
   EXPECT_EQ(again.status, 200);
-  EXPECT_EQ(ask(net::get_range(path, 299'999, 10)).body, "b");
-  EXPECT_EQ(ask(net::get(path)).body, bytes);
-  EXPECT_EQ(ask(unchanged).status, 304);
+  EXPECT_EQ(read(net::get_range(path, 299'999, 10)).body, "b");
+  EXPECT_EQ(read(path).body, bytes);
+  EXPECT_EQ(read(unchanged).status, 304);
+  EXPECT_EQ(ask(net::get(path)).status, 401);
+  EXPECT_EQ(ask(net::with_bearer(net::get(path), "no worker's")).status, 401);
+  EXPECT_EQ(ask(signed_by(wallet_, net::get(path))).status, 403) << "who has stored it, too";
 }
 
 TEST_F(InterfaceTest, LargeBlobsComeInPartsThatGoOnWhereTheyEnded) {
@@ -332,9 +336,9 @@ TEST_F(InterfaceTest, LargeBlobsComeInPartsThatGoOnWhereTheyEnded) {
   EXPECT_EQ(ask(part(0, 100'000)).status, 202);
   EXPECT_EQ(ask(signed_by(wallet_, net::get(there))).body, R"({"bytes":100000})");
   EXPECT_EQ(ask(part(200'000, 300'000)).status, 409);
-  EXPECT_EQ(ask(net::get(path)).status, 404);
+  EXPECT_EQ(read(path).status, 404);
   EXPECT_EQ(ask(part(100'000, 300'000)).status, 201);
-  EXPECT_EQ(ask(net::get(path)).body, bytes);
+  EXPECT_EQ(read(path).body, bytes);
   EXPECT_EQ(ask(signed_by(wallet_, net::get(there))).body, R"({"bytes":300000})");
   EXPECT_EQ(ask(part(0, 100'000)).status, 200) << "it is there";
 }
@@ -353,9 +357,9 @@ TEST_F(InterfaceTest, DataThatAJobNamesMustBeThere) {
 }
 
 TEST_F(InterfaceTest, UnknownThingsAreProblemsAndTheRestIsAnswered) {
-  EXPECT_EQ(ask(net::get("/v1/jobs/00000000000000000000000000000000")).status, 404);
-  EXPECT_EQ(ask(net::get("/v1/jobs/x")).status, 404);
-  EXPECT_EQ(ask(net::get("/v1/blobs/x")).status, 400);
+  EXPECT_EQ(read("/v1/jobs/00000000000000000000000000000000").status, 404);
+  EXPECT_EQ(read("/v1/jobs/x").status, 404);
+  EXPECT_EQ(read("/v1/blobs/x").status, 400);
   EXPECT_EQ(ask(net::get("/v1/tasks")).status, 400);
   EXPECT_EQ(ask(net::get("/v1/ledger?account=pirate:x")).status, 400);
   EXPECT_EQ(ask(net::get("/v1/jobs?before=x")).status, 400);

@@ -20,7 +20,9 @@ jobs::CoreSettings counted(bool levels) {
 }
 
 // What all of the attackers hand in.
-ByteVector zeros(const protocol::LeasedTask& task) { return ByteVector(task.count * 4); }
+ByteVector zeros(const protocol::LeasedTask& task) {
+  return ByteVector(std::size_t{4} * task.count);
+}
 
 class LevelsNetwork : public testing::Test {
  protected:

@@ -100,8 +100,8 @@ class Hoard {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     for (std::size_t i = 0; i < count; ++i) {
       files_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      EXPECT_EQ(::connect(files_.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
-                0);
+      EXPECT_EQ(
+          ::connect(files_.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     }
   }
   Hoard(const Hoard&) = delete;
@@ -180,8 +180,7 @@ TEST(KnownWorkers, HaveRoomThatNewcomersDoNotTake) {
     std::vector<std::unique_ptr<crypto::KeyPair>> keys;
     const auto join = [&](trust::Invitation invitation) {
       network.invitation = invitation;
-      keys.push_back(
-          std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
+      keys.push_back(std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
       return network.join(*keys.back()).welcomed;
     };
     std::size_t newcomers = 0;

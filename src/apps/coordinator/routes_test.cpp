@@ -52,7 +52,11 @@ class RoutesTest : public ProcessTest {
     setenv("WEFT_TEST_KEYS", "1", 1);
     ProcessTest::SetUp();
     unsetenv("WEFT_TEST_KEYS");
-    job_ = submitted(jobs::count_manifest(1, 1), 1);
+    const auto answer = submit(jobs::count_manifest(1, 1), 1);
+    const auto job = api::from_json<api::Submitted>(answer.body);
+    ASSERT_TRUE(job.has_value()) << answer.body;
+    job_ = job->id;
+    link_ = job->link;
     static const std::regex members(R"re("secret":"([^"]+)".*"id":"([^"]+)")re");
     for (int i = 0; i < 2; ++i) {  // One to use, one to revoke.
       const auto made = ask(signed_by(wallet_, net::post("/v1/keys", R"({"name":"k"})")));
@@ -100,13 +104,12 @@ class RoutesTest : public ProcessTest {
   const std::string bytes_ = "bytes of a blob";
   const crypto::KeyPair stranger_ = crypto::KeyPair::generate().value();
   std::string job_;
+  std::string link_;
   std::string key_id_;
   std::string secret_;
 };
 
 TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
-  const auto operators = crypto::load_wallet(folder_ / "coordinator.json");
-  ASSERT_TRUE(operators.has_value());
   const auto refused = testing::AnyOf(401, 403);
   const auto refused_or_not_found = testing::AnyOf(403, 404);
   for (const Row& row : table()) {
@@ -123,6 +126,11 @@ TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
           << name;
       continue;
     }
+    Row with_link = row;
+    with_link.target += (row.target.contains('?') ? "&link=" : "?link=") + link_;
+    EXPECT_THAT(ask(request_of(with_link)).status,
+                can("link") ? testing::Not(refused) : testing::Matcher<int>(refused))
+        << name;
     const int foreign = asked_by(stranger_, row);
     if (can("client")) {
       EXPECT_THAT(foreign, testing::Not(refused)) << name;
@@ -130,7 +138,7 @@ TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
       EXPECT_THAT(foreign, refused_or_not_found) << name;
     }
     if (can("operator")) {
-      EXPECT_THAT(asked_by(*operators, row), testing::Not(refused)) << name;
+      EXPECT_THAT(asked_by(*operators_, row), testing::Not(refused)) << name;
     }
     // An owner's last device stays, for whatever reason it is asked to go.
     if (can("owner") && !row.target.starts_with("/v1/owner/devices")) {
@@ -138,6 +146,87 @@ TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
     }
     if (!can("owner") && !can("client")) {
       EXPECT_THAT(asked_by(wallet_, row), refused_or_not_found) << name;
+    }
+  }
+}
+
+// The review's M-13: every caller read all jobs, results and balances.
+TEST_F(RoutesTest, OthersSeeFiguresOnly) {
+  const ScriptedWorker worker(process_->url(), jobs::Behaviour{}, 1);
+  const auto done = finished(job_);
+  ASSERT_EQ(done.state, "done") << done.reason;
+  const auto anonymous = [&](const std::string& path) { return ask(net::get(path)).body; };
+  const auto foreign = [&](const std::string& path) {
+    return ask(signed_by(stranger_, net::get(path))).body;
+  };
+  const std::string client = wallet_.public_key().text();
+
+  for (const std::string& body : {anonymous("/v1/jobs"), foreign("/v1/jobs")}) {
+    const auto jobs = api::from_json<api::Jobs>(body).value().jobs;
+    ASSERT_EQ(jobs.size(), 1U);
+    EXPECT_EQ(jobs[0].state, "done");
+    EXPECT_EQ(jobs[0].accepted, 1U);
+    EXPECT_EQ(jobs[0].name + jobs[0].client + jobs[0].root, "");
+    EXPECT_EQ(jobs[0].budget + jobs[0].price, 0);
+    EXPECT_TRUE(jobs[0].outputs.empty());
+  }
+  const auto own = api::from_json<api::Jobs>(
+      ask(signed_by(wallet_, net::get("/v1/jobs?client=" + client))).body);
+  ASSERT_TRUE(own.has_value());
+  EXPECT_EQ(own->jobs.at(0).client, client);
+  EXPECT_EQ(own->jobs.at(0).root, done.root);
+
+  for (const std::string& body : {anonymous("/v1/ledger"), foreign("/v1/ledger")}) {
+    const auto ledger = api::from_json<api::Ledger>(body).value();
+    EXPECT_FALSE(ledger.balances.empty());
+    MicroCredits sum = 0;
+    for (const api::Balance& balance : ledger.balances) {
+      EXPECT_FALSE(balance.account.contains(':')) << balance.account;
+      sum += balance.amount;
+    }
+    EXPECT_EQ(sum, 0);
+    EXPECT_EQ(body.find(client), std::string::npos);
+  }
+  EXPECT_NE(read("/v1/ledger").body.find(client), std::string::npos) << "the operator sees all";
+
+  for (const std::string& body : {anonymous("/v1/workers"), foreign("/v1/workers")})
+    EXPECT_EQ(api::from_json<api::Workers>(body).value().workers.at(0).balance, 0);
+  EXPECT_GT(view<api::Workers>("/v1/workers").workers.at(0).balance, 0);
+}
+
+TEST_F(RoutesTest, AJobsLinkShowsThisJobAndNoOther) {
+  const std::string other = submitted(jobs::count_manifest(1, 1), 2);
+  const ScriptedWorker worker(process_->url(), jobs::Behaviour{}, 1);
+  (void)finished(job_);
+  (void)finished(other);
+  const auto of = [&](const std::string& path) {
+    return ask(net::get(path + (path.contains('?') ? "&link=" : "?link=") + link_));
+  };
+  const std::string job = "/v1/jobs/" + job_;
+
+  EXPECT_EQ(of("/v1/jobs/" + other).status, 403);
+  EXPECT_EQ(of("/v1/jobs/" + other + "/outputs/0").status, 403);
+  EXPECT_EQ(of("/v1/ledger?job=" + other).status, 403);
+  const auto shown = api::from_json<api::Job>(of(job).body);
+  ASSERT_TRUE(shown.has_value());
+  EXPECT_EQ(shown->client, wallet_.public_key().text());
+  EXPECT_EQ(of(job + "/outputs/0").body.size(), shown->outputs.at(0).bytes);
+  const auto proof = api::from_json<api::Proof>(of(job + "/tasks/0/proof").body);
+  ASSERT_TRUE(proof.has_value());
+  const std::string output = proof->outputs.at(0).hash;
+  EXPECT_EQ(of(job + "/blobs/" + output).status, 200);
+  EXPECT_EQ(of(job + "/blobs/" + proof->replicas.at(0).receipt).status, 200);
+  EXPECT_EQ(of(job + "/blobs/" + Hash().text()).status, 404);
+  EXPECT_EQ(of("/v1/blobs/" + output).status, 401) << "blobs have no owner: a job's route shows it";
+
+  const auto ledger = api::from_json<api::LedgerJob>(of("/v1/ledger?job=" + job_).body);
+  ASSERT_TRUE(ledger.has_value());
+  ASSERT_FALSE(ledger->entries.empty());
+  for (const api::LedgerEntry& entry : ledger->entries) {
+    for (const api::LedgerMovement& movement : entry.movements) {
+      if (!movement.account.starts_with("escrow")) {
+        EXPECT_EQ(movement.balance, 0) << movement.account << ": what others hold is theirs";
+      }
     }
   }
 }

@@ -44,7 +44,7 @@ class Strategies : public ProcessTest {
     const auto job = finished(id);
     EXPECT_EQ(job.state, "done") << job.reason;
     if (job.state != "done") return tasks;
-    const std::string bytes = ask(net::get("/v1/jobs/" + id + "/outputs/0")).body;
+    const std::string bytes = read("/v1/jobs/" + id + "/outputs/0").body;
     std::size_t wrong = 0;
     for (std::uint32_t task = 0; task < tasks; ++task) {
       ByteVector right;
@@ -61,7 +61,7 @@ class Strategies : public ProcessTest {
   }
 
   static ByteVector zeros_for(const protocol::LeasedTask& task) {
-    return ByteVector(task.count * 4);
+    return ByteVector(std::size_t{4} * task.count);
   }
 
   std::vector<std::unique_ptr<ScriptedWorker>> workers_;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/coordinator/ingest/intake.h"
@@ -54,7 +55,10 @@ class TestWorker {
  public:
   TestWorker(TestNetwork& its_network, jobs::SessionId its_session, const crypto::KeyPair& its_key,
              jobs::Behaviour its_behaviour)
-      : network(its_network), session(its_session), key(its_key), behaviour(its_behaviour) {}
+      : network(its_network),
+        session(its_session),
+        key(its_key),
+        behaviour(std::move(its_behaviour)) {}
 
   void connect(protocol::WorkerKind kind = protocol::WorkerKind::native);
   void say(const protocol::WorkerMessage& message);
@@ -123,7 +127,7 @@ class TestNetwork : public jobs::World {
 
   TestWorker& join(const crypto::KeyPair& key, jobs::Behaviour behaviour = {},
                    protocol::WorkerKind kind = protocol::WorkerKind::native) {
-    auto& worker = connect(key, behaviour);
+    auto& worker = connect(key, std::move(behaviour));
     worker.connect(kind);
     run();
     return worker;
@@ -131,7 +135,7 @@ class TestNetwork : public jobs::World {
   // Opened, nothing said yet.
   TestWorker& connect(const crypto::KeyPair& key, jobs::Behaviour behaviour = {}) {
     const jobs::SessionId id = ++sessions_;
-    auto worker = std::make_unique<TestWorker>(*this, id, key, behaviour);
+    auto worker = std::make_unique<TestWorker>(*this, id, key, std::move(behaviour));
     worker->line = std::make_shared<Session>(
         Session::Parts{.id = id,
                        .coordinator = identity_.public_key(),
@@ -238,9 +242,9 @@ class TestNetwork : public jobs::World {
   std::size_t verified = 0;     // Orders to it.
   bool taint_grants = false;
   bool invited_grants = false;  // Only clients that were invited are granted credits.
-  bool hold_commits = false;   // Batches wait on their way to the disk,
-  bool merge_commits = false;  // and go there as one.
-  bool hold_work = false;      // Frames wait to be looked at until the test does.
+  bool hold_commits = false;    // Batches wait on their way to the disk,
+  bool merge_commits = false;   // and go there as one.
+  bool hold_work = false;       // Frames wait to be looked at until the test does.
   std::vector<std::function<void()>> held_work;
   bool hold_comparisons = false;  // They are made when the test calls them.
   std::vector<std::function<void()>> held_comparisons;

@@ -34,6 +34,7 @@
 #include "common/base/guarded.h"
 #include "common/base/log.h"
 #include "common/crypto/ordered_id.h"
+#include "common/crypto/wallet.h"
 #include "common/protocol/api.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/signing.h"
@@ -356,9 +357,14 @@ class TestClient {
     }
   }
   void wait_until_ready() { EXPECT_EQ(ask(net::get("/readyz")).status, 200); }
+  // As the operator, if its wallet is known here, otherwise as wallet_.
+  net::Response read(const std::string& path) { return read(net::get(path)); }
+  net::Response read(const net::Request& request) {
+    return ask(signed_by(operators_ ? *operators_ : wallet_, request));
+  }
   template <class View>
   View view(const std::string& path) {
-    const auto answer = ask(net::get(path));
+    const auto answer = read(path);
     EXPECT_EQ(answer.status, 200) << answer.body;
     return api::from_json<View>(answer.body).value();
   }
@@ -368,7 +374,10 @@ class TestClient {
                                        std::uint64_t nonce = 0,
                                        std::optional<Hash> blob = std::nullopt) {
     if (coordinator_ == PublicKey())
-      coordinator_ = PublicKey::parse(view<api::Info>("/v1/info").coordinator).value();
+      coordinator_ =
+          PublicKey::parse(
+              api::from_json<api::Info>(ask(net::get("/v1/info")).body).value().coordinator)
+              .value();
     store::SubmitNonce bytes{};
     if (nonce == 0) {
       bytes = crypto::ordered_id();
@@ -410,7 +419,7 @@ class TestClient {
     EXPECT_EQ(job.accepted, tasks);
     ByteVector expected;
     for (std::uint32_t i = 0; i < tasks * 4; ++i) append_le(expected, i);
-    EXPECT_EQ(ask(net::get("/v1/jobs/" + id + "/outputs/0")).body, as_text(expected));
+    EXPECT_EQ(read("/v1/jobs/" + id + "/outputs/0").body, as_text(expected));
     const auto escrow = view<api::LedgerJob>("/v1/ledger?count=1000&job=" + id);
     EXPECT_EQ(escrow.amount, 0);
     std::multiset<std::string> paid;
@@ -424,6 +433,7 @@ class TestClient {
 
   std::unique_ptr<net::Client> client_;
   PublicKey coordinator_;  // As it says itself, once it was asked.
+  std::optional<crypto::KeyPair> operators_;
   const crypto::KeyPair wallet_;
 };
 
@@ -435,6 +445,7 @@ class ProcessTest : public testing::Test, protected TestClient {
     process_ = std::make_unique<Process>(free_port(), folder_);
     connect(process_->url());
     wait_until_ready();
+    operators_ = crypto::load_wallet(folder_ / "coordinator.json").value();
   }
   void TearDown() override {
     client_.reset();

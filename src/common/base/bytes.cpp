@@ -105,6 +105,7 @@ Result<ByteVector> from_base58(std::string_view text) {
     std::uint64_t carry = 0;
     std::uint64_t times = 1;
     for (const char c : left.substr(0, base58_group)) {
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character.
       const auto value = static_cast<int>(base58_values[static_cast<std::uint8_t>(c)]);
       if (value < 0)
         return fail(ErrorCode::invalid_argument,

@@ -25,7 +25,7 @@ inline std::optional<std::filesystem::path> find_data(std::string_view name) {
   if (name.starts_with("models/")) committed = repository / "tests/data/tiny" / name.substr(7);
   if (std::filesystem::exists(committed)) return committed;
   const char* folder = std::getenv("WEFT_DATA");
-  const std::filesystem::path other =
+  std::filesystem::path other =
       (folder != nullptr ? std::filesystem::path(folder) : repository.parent_path() / "shared") /
       name;
   if (std::filesystem::exists(other)) return other;

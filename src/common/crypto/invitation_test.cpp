@@ -51,9 +51,8 @@ TEST(Invitation, SaysWhatItIsFor) {
   const auto coordinator = KeyPair::generate().value();
   for (const auto kind : {InvitationKind::worker, InvitationKind::verifier, InvitationKind::client,
                           InvitationKind::own}) {
-    const auto read =
-        read_invitation(write_invitation(coordinator, {.kind = kind, .until = 1000}),
-                        coordinator.public_key(), coordinator.public_key(), 1);
+    const auto read = read_invitation(write_invitation(coordinator, {.kind = kind, .until = 1000}),
+                                      coordinator.public_key(), coordinator.public_key(), 1);
     ASSERT_TRUE(read.has_value()) << read.error().message;
     EXPECT_EQ(read->kind, kind);
   }

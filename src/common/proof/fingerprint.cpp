@@ -53,6 +53,7 @@ Result<std::vector<Entry>> read(ByteSpan bytes, std::size_t width) {
       bytes.size() != 2 + 4 * count)
     return fail(ErrorCode::invalid_argument, "{} bytes are no fingerprint of {} numbers.",
                 bytes.size(), width);
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character.
   const int exponent = static_cast<std::int8_t>(bytes[1]);
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < count; ++i) {

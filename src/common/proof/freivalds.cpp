@@ -67,6 +67,7 @@ std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::ui
     for (std::size_t begin = 0; begin < columns; begin += part_max) {
       const std::size_t part = std::min(part_max, columns - begin);
       const std::int8_t* from = matrix.data() + row * columns + begin;
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character.
       for (std::size_t i = 0; i < part; ++i) wide[i] = from[i];
       for (std::size_t limb = 0; limb < limbs; ++limb) {
         const std::int16_t* factors = &cut[limb * columns + begin];

@@ -33,6 +33,7 @@ void multiply(std::size_t size, const std::vector<In>& a, const std::vector<In>&
   for (std::size_t i = 0; i < size; ++i) {
     Out* out = &c[i * size];
     for (std::size_t l = 0; l < size; ++l) {
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character.
       const Out factor = a[i * size + l];
       const In* row = &b[l * size];
       for (std::size_t j = 0; j < size; ++j) out[j] += factor * row[j];

@@ -27,9 +27,9 @@ Matrices multiplied(std::uint32_t m, std::uint32_t n, std::uint32_t k, auto elem
   Matrices x{.m = m,
              .n = n,
              .k = k,
-             .a = std::vector<std::int8_t>(m * k),
-             .b = std::vector<std::int8_t>(k * n),
-             .c = std::vector<std::int32_t>(m * n)};
+             .a = std::vector<std::int8_t>(std::size_t{m} * k),
+             .b = std::vector<std::int8_t>(std::size_t{k} * n),
+             .c = std::vector<std::int32_t>(std::size_t{m} * n)};
   for (auto& value : x.a) value = element();
   for (auto& value : x.b) value = element();
   for (std::uint32_t i = 0; i < m; ++i) {
@@ -49,7 +49,8 @@ TEST(Freivalds, AcceptsRightProductsOfEveryShape) {
   for (const auto [m, n, k] :
        {std::array{1U, 1U, 1U}, {1U, 7U, 3U}, {5U, 1U, 9U}, {16U, 16U, 16U}, {33U, 17U, 65U}}) {
     for (unsigned seed = 0; seed < 5; ++seed)
-      EXPECT_TRUE(freivalds_accepts(random_product(m, n, k, seed).product(), seed * 7919))
+      EXPECT_TRUE(
+          freivalds_accepts(random_product(m, n, k, seed).product(), std::uint64_t{seed} * 7919))
           << m << "x" << n << "x" << k;
   }
 }

@@ -46,6 +46,7 @@ struct Submitted {
   std::string state;  // As Job::state.
   std::uint32_t tasks = 0;
   MicroCredits escrow = 0;
+  std::string link;  // Shows the job to each reader: ?link=LINK at its routes.
 };
 
 struct JobOutput {
@@ -73,7 +74,8 @@ struct JobWaiting {
   std::vector<JobLack> lacks;  // If no worker has all that the job requires.
 };
 
-// GET /v1/jobs/{id}; GET /v1/jobs answers { "jobs": [...] }, newest first.
+// GET /v1/jobs/{id}; GET /v1/jobs answers { "jobs": [...] }, newest first, without name, client,
+// reason, amounts, root and outputs of jobs of others.
 struct Job {
   std::string id;
   std::string name;
@@ -92,6 +94,7 @@ struct Job {
   std::int64_t created = 0;
   std::int64_t ended = 0;
   JobWaiting waiting;  // Only where one job is asked for.
+  std::string link;    // The same: what shows the job to each reader, as ?link=LINK.
 };
 struct Jobs {
   std::vector<Job> jobs;
@@ -172,6 +175,7 @@ struct Worker {
   std::uint32_t held = 0;      // Leases now.
   std::uint64_t accepted = 0;  // Replicas that were paid, ever.
   std::uint64_t refused = 0;
+  // To the operator only, otherwise 0:
   MicroCredits balance = 0;   // What its owner has earned and not spent,
   MicroCredits held_pay = 0;  // and of that, what becomes free later: pay of new workers.
   double f32_gflop_per_s = 0;
@@ -184,7 +188,9 @@ struct Workers {
 
 // GET /v1/ledger
 struct Balance {
-  std::string account;  // Its text (common/records/account.h).
+  // Its text (common/records/account.h). To others than the operator only its kind, "owner": the
+  // balances of a kind are added up.
+  std::string account;
   MicroCredits amount = 0;
 };
 struct Ledger {
@@ -195,7 +201,7 @@ struct Ledger {
 struct LedgerMovement {
   std::string account;
   MicroCredits amount = 0;
-  MicroCredits balance = 0;
+  MicroCredits balance = 0;  // 0 of accounts that the asker does not own.
 };
 struct LedgerEntry {
   std::string key;

@@ -1,7 +1,8 @@
 // What `GET /v1/watch` (a WebSocket) pushes to clients that watch the network: one snapshot, then
 // what changed, a few times a second at most. Text frames, one JSON object each. Lists of numbers
 // about many things are columns of equal length, and a job's tasks are runs or four bits each, so
-// that 5,000 workers and 100,000 tasks stay small.
+// that 5,000 workers and 100,000 tasks stay small. Every client may watch: there is nothing in it
+// that belongs to one owner.
 //
 //   coordinator -> watcher   snapshot, delta, delta, ...     sequence rises by one with each delta
 //   watcher -> coordinator   seen { sequence }               after it has taken a message in
@@ -56,20 +57,16 @@ struct TaskMap {
 // Puts the map's states where they belong. invalid_argument if it is not for so many tasks.
 [[nodiscard]] Result<> apply(const TaskMap& map, std::span<TaskState> tasks);
 
+// What is public of a job: not whose it is, what it computes or what its owner would pay.
 struct Job {
   std::string id;
-  std::string name;
-  std::string client;
-  std::string state;   // As api::Job::state.
-  std::string reason;  // Where failed or cancelled.
+  std::string state;  // As api::Job::state.
   std::uint32_t tasks = 0;
   std::uint32_t replicas = 1;
   std::array<std::uint32_t, task_states> counts{};  // Tasks in each TaskState.
   std::uint32_t refusals = 0;                       // Results refused.
-  MicroCredits budget = 0;
-  MicroCredits price = 0;   // 0 until the canary has passed.
-  MicroCredits escrow = 0;  // What is left of the budget; of an ended job, what went back.
-  double units = 0;         // Compute units; docs/pricing.md.
+  MicroCredits price = 0;                           // 0 until the canary has passed.
+  double units = 0;                                 // Compute units; docs/pricing.md.
   std::int64_t created = 0;
   std::int64_t ended = 0;
   bool mapped = true;  // False: too many tasks are shown already, `map` stays empty.
@@ -95,7 +92,6 @@ struct Loads {
   std::vector<std::uint32_t> slots;
   std::vector<std::uint64_t> accepted;  // Ever.
   std::vector<std::uint64_t> refused;
-  std::vector<MicroCredits> balance;
   std::vector<double> rate;           // Relative to the reference, as measured so far.
   std::vector<double> round_trip_ms;  // Negative: not known yet.
 };

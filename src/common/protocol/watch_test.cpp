@@ -98,7 +98,7 @@ TEST(Watch, ReadsWhatItWrites) {
   Delta delta;
   delta.sequence = 7;
   delta.left = {3, 4};
-  delta.jobs.emplace_back().name = "a\x01\"b";
+  delta.jobs.emplace_back().id = "a\x01\"b";
   delta.loads.number = {1};
   delta.loads.round_trip_ms = {2.5};
 
@@ -107,7 +107,7 @@ TEST(Watch, ReadsWhatItWrites) {
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(read->sequence, 7U);
   EXPECT_THAT(read->left, ElementsAre(3, 4));
-  EXPECT_EQ(read->jobs.at(0).name, "a\x01\"b");
+  EXPECT_EQ(read->jobs.at(0).id, "a\x01\"b");
   EXPECT_THAT(read->loads.round_trip_ms, ElementsAre(2.5));
   EXPECT_FALSE(decode_snapshot(encode(delta)).has_value());
 }

@@ -73,7 +73,7 @@ Account Account::escrow(const JobId& job) { return escrow_of(Kind::escrow, job);
 Account Account::escrow_granted(const JobId& job) { return escrow_of(Kind::escrow_granted, job); }
 
 std::string Account::text() const {
-  const std::string word(words[static_cast<std::size_t>(kind)]);
+  std::string word(words[static_cast<std::size_t>(kind)]);
   if (has_owner(kind)) return word + ":" + to_base58(id);
   if (is_escrow(kind)) return word + ":" + to_hex(ByteSpan(id).first(JobId::size));
   return word;

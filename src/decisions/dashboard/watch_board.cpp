@@ -23,7 +23,6 @@ void add_load(watch::Loads& loads, std::uint32_t number, const WatchSource::Work
   loads.slots.push_back(worker.slots);
   loads.accepted.push_back(worker.accepted);
   loads.refused.push_back(worker.refused);
-  loads.balance.push_back(worker.balance);
   loads.rate.push_back(worker.rate);
   loads.round_trip_ms.push_back(worker.round_trip_ms);
 }

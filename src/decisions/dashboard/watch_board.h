@@ -38,7 +38,6 @@ class WatchSource {
     std::uint32_t slots = 0;
     std::uint64_t accepted = 0;
     std::uint64_t refused = 0;
-    MicroCredits balance = 0;
     double rate = 0;
     double round_trip_ms = -1;
     friend bool operator==(const WorkerNow&, const WorkerNow&) = default;

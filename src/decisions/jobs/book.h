@@ -1,6 +1,6 @@
 // What the core lets other threads know: the manifests of running jobs, the tokens of connected
-// workers, and which clients hold credits. The core writes; the threads that check messages and
-// uploads read.
+// workers, which clients hold credits, and which devices act for one owner. The core writes; the
+// threads that check messages, uploads and reads read.
 //
 // Threading: any.
 #pragma once
@@ -16,6 +16,7 @@
 #include <unordered_set>
 
 #include "common/base/guarded.h"
+#include "common/records/device.h"
 #include "decisions/jobs/events.h"
 
 namespace weft::jobs {
@@ -84,7 +85,8 @@ class Book {
   // Whether the operator invited a connected worker, or its work has established it. The bounds of
   // strangers do not hold for it.
   void set_known(const PublicKey& worker, bool known) {
-    known_.with([&](auto& workers) { known ? (void)workers.insert(worker) : (void)workers.erase(worker); });
+    known_.with(
+        [&](auto& workers) { known ? (void)workers.insert(worker) : (void)workers.erase(worker); });
   }
   [[nodiscard]] bool is_known(const PublicKey& worker) const {
     return known_.with([&](const auto& workers) { return workers.contains(worker); });
@@ -117,6 +119,24 @@ class Book {
     return funded_.with([&](const auto& clients) { return clients.contains(client); });
   }
 
+  // A device that was added or revoked. Keys without a row are owners by themselves.
+  void set_device(const store::Device& device) {
+    devices_.with([&](auto& devices) { devices.insert_or_assign(device.key, device); });
+  }
+  // Whether `reader` acts for the owner of `key`: revoked and recovery devices do not.
+  [[nodiscard]] bool sees(const PublicKey& reader, const PublicKey& key) const {
+    return devices_.with([&](const auto& devices) {
+      const auto owner_of = [&](const PublicKey& one) {
+        const auto row = devices.find(one);
+        return row == devices.end() ? OwnerId::of_first(one) : row->second.owner;
+      };
+      const auto row = devices.find(reader);
+      const bool acts = row == devices.end() ||
+                        (row->second.revoked == 0 && row->second.role == store::DeviceRole::full);
+      return acts && owner_of(reader) == owner_of(key);
+    });
+  }
+
  private:
   std::function<void(const manifest::Manifest&)> ended_;
   Guarded<std::unordered_map<JobId, Manifest>> jobs_;
@@ -128,6 +148,7 @@ class Book {
   Guarded<std::unordered_set<PublicKey>> funded_;
   Guarded<std::unordered_map<PublicKey, UnixMillis>> barred_;
   Guarded<std::unordered_set<PublicKey>> known_;
+  Guarded<std::unordered_map<PublicKey, store::Device>> devices_;
 };
 
 }  // namespace weft::jobs

@@ -279,6 +279,10 @@ void Core::State::audit_again(const TaskId& task, Moment now) {
     if (audit->second.wanted.dispute && audit->second.asked.empty())
       return audit_ends(task, trust::AuditOutcome::failed, now);
     if (audit->second.asked.size() >= auditors_max) audit->second.asked.clear();
+    lease_audit(audit->second, now);
+    if (audit->second.auditor || audit->second.asked.empty()) return;
+    // No other worker is left: those that were asked are asked once more.
+    audit->second.asked.clear();
     return lease_audit(audit->second, now);
   }
   if (audit->second.asked.size() >= auditors_max || !audit->second.opening)
@@ -296,10 +300,13 @@ void Core::State::audit_ends(const TaskId& task, trust::AuditOutcome outcome, Mo
     if (audit.answer.agree()) {
       const auto job = jobs.find(task.job);
       // Told and paid when the task is accepted.
-      if (job != jobs.end())
-        job->second.auditors[task.index] = {.worker = auditor,
-                                            .share = audit.share,
-                                            .accuser = outcome == trust::AuditOutcome::differs};
+      if (job != jobs.end()) {
+        auto& auditors = job->second.auditors[task.index];
+        std::erase_if(auditors, [&](const auto& each) { return each.worker == auditor; });
+        auditors.push_back({.worker = auditor,
+                            .share = audit.share,
+                            .accuser = outcome == trust::AuditOutcome::differs});
+      }
     } else {
       send(auditor, protocol::Cancel{.tasks = {{.task = task, .attempt = extra_attempt}},
                                      .reason = "The audit is over."});
@@ -478,7 +485,23 @@ void Core::State::expire_extras(Moment now) {
   for (const auto& [task, audit] : audits.open) {
     if (!audit.inspecting && !audit.verifying && audit.deadline <= now.at) late.push_back(task);
   }
-  for (const TaskId& task : late) audit_again(task, now);
+  for (const TaskId& task : late) {
+    note_silence(task);
+    audit_again(task, now);
+  }
+}
+
+// The auditor of a task has said nothing in time: it is neither paid nor does it count, and what it
+// still hands in is too late.
+void Core::State::note_silence(const TaskId& task) {
+  const auto audit = audits.open.find(task);
+  if (audit == audits.open.end() || !audit->second.auditor) return;
+  if (audit->second.answer.agree()) return;  // The suspect has not opened its commitment.
+  ++counters.audits_unanswered;
+  log_warning("The auditor {} did not answer for {} in time; another one is drawn.",
+              audit->second.auditor->text(), task.text());
+  send(*audit->second.auditor, protocol::Cancel{.tasks = {{.task = task, .attempt = extra_attempt}},
+                                                .reason = "The audit was not done in time."});
 }
 
 std::optional<Instant> Core::State::extras_deadline() const {

@@ -34,8 +34,9 @@ Error Core::State::cannot_spend(const OwnerId& owner, MicroCredits budget) const
       weft::format("The client's account holds {:.6f} credits; the job's budget is {:.6f}.",
                    static_cast<double>(held) / 1e6, static_cast<double>(budget) / 1e6);
   if (held == 0 && settings.grant > 0)
-    text += " Ask the operator for an invitation (weft invite --client) and redeem it (weft wallet "
-            "redeem).";
+    text +=
+        " Ask the operator for an invitation (weft invite --client) and redeem it (weft wallet "
+        "redeem).";
   return {.code = ErrorCode::insufficient_funds, .message = std::move(text)};
 }
 

@@ -21,7 +21,8 @@ protocol::api::Submitted submitted(const store::Job& row) {
   return {.id = row.id.text(),
           .state = std::string(to_string(row.state)),
           .tasks = row.tasks,
-          .escrow = row.budget};
+          .escrow = row.budget,
+          .link = {}};
 }
 
 }  // namespace
@@ -248,7 +249,6 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
   extras_of_ended(id);
   auto head = watched_head(id);
   head.state = std::string(to_string(end.state));
-  head.reason = end.reason;
   head.ended = end.ended;
   board.ended(*this, id, std::move(head));
   close_escrow(found->second, now);

@@ -117,7 +117,10 @@ void Core::add_device(const PublicKey& by, const OwnerId& to, store::Device devi
   const PublicKey key = device.key;
   auto changed = state.owners.add(by, std::move(device), now.unix);
   if (!changed) return reply(pass(std::move(changed)));
-  for (auto& row : *changed) state.batch.devices.push_back(std::move(row));
+  for (auto& row : *changed) {
+    state.parts.book.set_device(row);
+    state.batch.devices.push_back(std::move(row));
+  }
   const OwnerId owner = state.owner_of(by);
   state.parts.book.set_funded(key, state.funded.contains(owner));
   if (state.ledger.balance(ledger::Account::stake(owner)) > 0) state.staked.insert(key);
@@ -131,6 +134,7 @@ void Core::revoke_device(const PublicKey& by, const PublicKey& key, Moment now,
   const auto reply = state.replier(std::move(answer));
   auto revoked = state.owners.revoke(by, key, now.unix);
   if (!revoked) return reply(pass(std::move(revoked)));
+  state.parts.book.set_device(*revoked);
   state.batch.devices.push_back(*revoked);
   state.parts.book.set_funded(key, false);
   state.staked.erase(key);

@@ -81,10 +81,10 @@ Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index,
       .price = std::min(scheduler::task_price(estimate, job.row.tasks), escrow.total()),
       .replicas = job.manifest->verify.replicas,
       .verification_permille = settings.verification_permille};
-  const MicroCredits for_audit = audit_pay(job, index, pay);
-  const MicroCredits returned =
+  const auto for_audit = audit_pay(job, index, pay);
+  MicroCredits returned =
       pay.price - pay.price / pay.replicas * static_cast<MicroCredits>(agreeing.size());
-  Paid paid{.each = ledger::share(pay), .auditor = std::min(for_audit, returned)};
+  Paid paid{.each = ledger::share(pay), .auditors = {}};
   std::vector<OwnerId> workers;
   for (const PublicKey& worker : agreeing) workers.push_back(owner_of(worker));
   auto payees = ledger::equal_shares(pay, workers);
@@ -97,10 +97,15 @@ Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index,
     payees[i].staked = 0;
   }
   // Out of what goes back to the client for the replicas that were not needed.
-  if (paid.auditor > 0)
-    payees.push_back({.owner = owner_of(job.auditors.at(index).worker), .amount = paid.auditor});
+  for (const auto& [auditor, amount] : for_audit) {
+    const MicroCredits part = std::min(amount, returned);
+    paid.auditors[auditor] = part;
+    if (part <= 0) continue;
+    returned -= part;
+    payees.push_back({.owner = owner_of(auditor), .amount = part});
+  }
   auto transaction = ledger::pay_task(pay, payees, agreeing.size(), escrow);
-  if (paid.auditor > 0) transaction.what += ", and who audited it";
+  if (payees.size() > agreeing.size()) transaction.what += ", and who audited it";
   std::vector<HeldPays::Entry> held;
   for (std::size_t i = 0; i < agreeing.size(); ++i) {
     if (payees[i].as != ledger::PayAs::held ||
@@ -117,19 +122,24 @@ Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index,
     log_error("Task {} cannot be paid: {}", pay.task.text(), moved.error().message);
     return {};
   }
-  if (for_audit > paid.auditor) {
-    paid.auditor += pay_from_verification(pay.task, job.auditors.at(index).worker,
-                                          for_audit - paid.auditor, now);
+  for (const auto& [auditor, amount] : for_audit) {
+    MicroCredits& has = paid.auditors[auditor];
+    if (amount > has) has += pay_from_verification(pay.task, auditor, amount - has, now);
   }
   return paid;
 }
 
-MicroCredits Core::State::audit_pay(const RunningJob& job, std::uint32_t index,
-                                    const ledger::TaskPay& pay) const {
-  const auto auditor = job.auditors.find(index);
-  if (auditor == job.auditors.end() || auditor->second.accuser) return 0;
+std::map<PublicKey, MicroCredits> Core::State::audit_pay(const RunningJob& job, std::uint32_t index,
+                                                         const ledger::TaskPay& pay) {
+  std::map<PublicKey, MicroCredits> out;
+  const auto found = job.auditors.find(index);
+  if (found == job.auditors.end()) return out;
   const MicroCredits each = pay.price / pay.replicas;
-  return static_cast<MicroCredits>(static_cast<double>(each) * auditor->second.share);
+  for (const auto& auditor : found->second) {
+    if (!auditor.accuser)
+      out[auditor.worker] = static_cast<MicroCredits>(static_cast<double>(each) * auditor.share);
+  }
+  return out;
 }
 
 MicroCredits Core::State::pay_from_verification(const TaskId& task, const PublicKey& worker,

@@ -59,6 +59,7 @@ Result<> Core::restore(Restored given, Moment now) {
   State& state = *state_;
   store::Loaded& loaded = given.rows;
   WEFT_OK(state.owners.restore(loaded.devices));
+  for (const store::Device& device : loaded.devices) state.parts.book.set_device(device);
   if (auto restored = state.ledger.restore(loaded.balances, loaded.keys); !restored)
     return pass(std::move(restored), "while restoring the ledger");
   WEFT_OK(state.restore_held_pay(loaded, now));

@@ -223,18 +223,18 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
     jury.members.push_back(
         {.worker = worker, .attempt = delivery_of(worker).attempt, .pay = paid.each});
   }
-  if (const auto auditor = job.auditors.find(index); auditor != job.auditors.end()) {
-    const auto& [key, share, accuser] = auditor->second;
+  for (const auto& [key, share, accuser] : job.auditors[index]) {
     if (accuser) {
       jury.members.push_back(
           {.worker = key,
            .attempt = extra_attempt,
            .pay = static_cast<MicroCredits>(static_cast<double>(paid.each) * share)});
     } else {
-      verdict(accepted.task, extra_attempt, key, paid.auditor, {});
+      const auto its = paid.auditors.find(key);
+      verdict(accepted.task, extra_attempt, key, its == paid.auditors.end() ? 0 : its->second, {});
     }
-    job.auditors.erase(auditor);
   }
+  job.auditors.erase(index);
   if (!jury.members.empty()) juries.push_back(std::move(jury));
   job.delivered.erase(index);
   job.leased.erase(index);

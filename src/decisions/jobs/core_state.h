@@ -48,14 +48,14 @@ struct RunningJob {
   std::map<std::uint32_t, std::set<PublicKey>> leased;                // The same; for views.
   std::map<std::uint32_t, std::map<std::pair<Hash, Hash>, bool>>
       compared;  // Whether two roots of a task agree within the tolerance.
-  // A worker that audited an open task and agreed or accused, to be told and paid when it is
-  // accepted.
+  // Workers that audited an open task and agreed or accused, to be told and paid when it is
+  // accepted. Two where established workers second each other; each of them once.
   struct Auditor {
     PublicKey worker;
     double share = 1;  // Share of the task.
     bool accuser = false;
   };
-  std::map<std::uint32_t, Auditor> auditors;
+  std::map<std::uint32_t, std::vector<Auditor>> auditors;
   // States of open tasks, by index, and by whose they are.
   struct Kept {
     Hash blob;
@@ -97,6 +97,7 @@ struct Counters {
   std::uint64_t commits = 0;
   std::uint64_t audits = 0;
   std::uint64_t audits_differ = 0;
+  std::uint64_t audits_unanswered = 0;
   std::uint64_t traps = 0;
   std::uint64_t convictions = 0;
   std::uint64_t lags = 0;
@@ -271,6 +272,7 @@ struct Core::State final : dashboard::WatchSource {
   void extras_of_gone(const PublicKey& worker, Moment now);
   void extras_of_ended(const JobId& job);
   void expire_extras(Moment now);
+  void note_silence(const TaskId& task);
   [[nodiscard]] std::optional<Instant> extras_deadline() const;
 
   // core_checkpoints.cpp
@@ -384,11 +386,12 @@ struct Core::State final : dashboard::WatchSource {
   // What each agreeing worker got, and who audited the task.
   struct Paid {
     MicroCredits each = 0;
-    MicroCredits auditor = 0;
+    std::map<PublicKey, MicroCredits> auditors;
   };
-  // What its auditor is to have, by the share of the task that it computed.
-  [[nodiscard]] MicroCredits audit_pay(const RunningJob& job, std::uint32_t index,
-                                       const ledger::TaskPay& pay) const;
+  // What its auditors are to have, by the share of the task that each computed.
+  [[nodiscard]] static std::map<PublicKey, MicroCredits> audit_pay(const RunningJob& job,
+                                                                   std::uint32_t index,
+                                                                   const ledger::TaskPay& pay);
   // What could be paid.
   MicroCredits pay_from_verification(const TaskId& task, const PublicKey& worker,
                                      MicroCredits amount, Moment now);

@@ -171,6 +171,9 @@ void Core::metrics(Answer<std::string> answer) {
   add("weft_audits_total", "counter", "Audits begun since the start.", counters.audits);
   add("weft_audits_differ_total", "counter", "Audits that found a difference since the start.",
       counters.audits_differ);
+  add("weft_audits_unanswered_total", "counter",
+      "Audits that a worker was asked for and did not answer in time, since the start.",
+      counters.audits_unanswered);
   add("weft_traps_total", "counter", "Tasks with known answers handed out since the start.",
       counters.traps);
   add("weft_convictions_total", "counter", "Workers convicted of a wrong result since the start.",

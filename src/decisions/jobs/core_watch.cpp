@@ -69,17 +69,12 @@ watch::Job Core::State::watched_head(const JobId& id) const {
       std::min<std::size_t>(job.leased.size(), job.row.tasks - job.accepted_count));
   watch::Job head;
   head.id = id.text();
-  head.name = job.row.name;
-  head.client = job.row.client.text();
   head.state = std::string(to_string(job.row.state));
-  head.reason = job.row.reason;
   head.tasks = job.row.tasks;
   head.replicas = job.manifest->verify.replicas;
   head.counts = {job.row.tasks - job.accepted_count - leased, leased, 0, job.accepted_count, 0};
   head.refusals = job.refusals;
-  head.budget = job.row.budget;
   head.price = job.row.price;
-  head.escrow = ledger.escrow(id).total();
   head.units = job.row.units;
   head.created = job.row.created;
   return head;
@@ -109,7 +104,6 @@ void Core::State::each_worker(const std::function<void(const WorkerNow&)>& use) 
          .slots = worker.hello.slots,
          .accepted = reputation.accepted,
          .refused = reputation.refused,
-         .balance = spendable(key) + held_pay(key),
          .rate = load ? load->rate : 0,
          .round_trip_ms = round_trip ? seconds(*round_trip) * 1000 : -1});
   }

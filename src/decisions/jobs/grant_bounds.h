@@ -15,8 +15,8 @@
 namespace weft::jobs {
 
 struct GrantLimits {
-  std::size_t per_day = 1'000;    // 0: no bound; also below.
-  std::size_t per_address = 16;   // A day.
+  std::size_t per_day = 1'000;   // 0: no bound; also below.
+  std::size_t per_address = 16;  // A day.
 };
 
 class GrantBounds {

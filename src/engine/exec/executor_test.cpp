@@ -205,7 +205,7 @@ std::string matmul_text(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::
   };
   return weft::format(
       R"({{"weft":1,"kind":"kernel","kernel":"matmul_i8","name":"m","m":{},"n":{},"k":{},"a":{{"base64":"{}"}},"b":{{"base64":"{}"}},"split":{{"tasks":{}}}}})",
-      m, n, k, matrix(m * k, 1), matrix(k * n, 2), tasks);
+      m, n, k, matrix(std::size_t{m} * k, 1), matrix(std::size_t{k} * n, 2), tasks);
 }
 
 TEST_F(Executing, GivesTheSameMatrixProductOnDeviceAndCpuHoweverItIsCut) {

@@ -84,7 +84,7 @@ Async<Result<Output>> run_matmul(gpu::Device& device, const MatmulI8& matmul,
   co_return output;
 }
 
-Output run_matmul_on_cpu(const Job& job, RunOptions options) {
+Output run_matmul_on_cpu(const Job& job, const RunOptions& options) {
   const Stopwatch watch;
   const MatmulShape shape = shape_of(job, options.range);
   Output output;

@@ -11,6 +11,6 @@ namespace weft::exec {
 // The range fits (range_fits on a device, check_job on the CPU). `matmul` outlives the run.
 [[nodiscard]] Async<Result<Output>> run_matmul(gpu::Device& device, const kernels::MatmulI8& matmul,
                                                std::shared_ptr<const Job> job, RunOptions options);
-[[nodiscard]] Output run_matmul_on_cpu(const Job& job, RunOptions options);
+[[nodiscard]] Output run_matmul_on_cpu(const Job& job, const RunOptions& options);
 
 }  // namespace weft::exec

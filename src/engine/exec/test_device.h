@@ -42,7 +42,7 @@ class DeviceTest : public testing::Test {
     return made;
   }
   Result<Output> run_range(const std::shared_ptr<const Job>& job, RunOptions options) {
-    return gpu::run(*instance, executor->run(job, options));
+    return gpu::run(*instance, executor->run(job, std::move(options)));
   }
   // The whole axis at once.
   Result<Output> run_whole(const std::shared_ptr<const Job>& job, std::uint32_t piece = 0) {

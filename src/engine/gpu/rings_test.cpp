@@ -25,7 +25,7 @@ class RingsTest : public testing::Test {
     return bytes;
   }
   Buffer numbered(std::uint32_t count) {
-    Buffer buffer = device_->create_buffer({.size = 4 * count});
+    Buffer buffer = device_->create_buffer({.size = std::uint64_t{4} * count});
     std::vector<std::uint32_t> words(count);
     std::iota(words.begin(), words.end(), 0U);
     device_->write(buffer, 0, as_bytes(std::span<const std::uint32_t>(words)));
@@ -98,7 +98,7 @@ TEST_F(RingsTest, ReadsKeepTheirOwnBytesAndComeInOrder) {
   std::vector<std::uint32_t> seen;
   for (std::uint32_t i = 0; i < 3; ++i) {
     Encoder encoder = device_->create_encoder();
-    reads.push_back(ring.record(encoder, source, 16 * i, 16).value());
+    reads.push_back(ring.record(encoder, source, std::uint64_t{16} * i, 16).value());
     device_->submit(std::move(encoder));
     reads.back().begin();
   }

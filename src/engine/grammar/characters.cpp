@@ -38,7 +38,7 @@ void add_sequences(char32_t first, char32_t last, std::vector<ByteSequence>& out
 
 }  // namespace
 
-CharacterSet normalized(std::vector<CharacterRange> ranges) {
+CharacterSet normalized(const std::vector<CharacterRange>& ranges) {
   std::vector<CharacterRange> cut;
   for (CharacterRange range : ranges) {
     range.last = std::min(range.last, character_max);
@@ -68,13 +68,13 @@ CharacterSet complement(const CharacterSet& set) {
     next = range.last + 1;
   }
   if (next <= character_max) out.push_back({next, character_max});
-  return normalized(std::move(out));
+  return normalized(out);
 }
 
 CharacterSet difference(const CharacterSet& set, const CharacterSet& without) {
   std::vector<CharacterRange> gone = complement(set);
   gone.insert(gone.end(), without.begin(), without.end());
-  return complement(normalized(std::move(gone)));
+  return complement(normalized(gone));
 }
 
 bool contains(const CharacterSet& set, char32_t character) {

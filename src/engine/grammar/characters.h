@@ -18,7 +18,7 @@ using CharacterSet = std::vector<CharacterRange>;
 inline constexpr char32_t character_max = 0x10FFFF;
 
 // Any ranges as a set; what is no character is left out.
-[[nodiscard]] CharacterSet normalized(std::vector<CharacterRange> ranges);
+[[nodiscard]] CharacterSet normalized(const std::vector<CharacterRange>& ranges);
 // All other characters.
 [[nodiscard]] CharacterSet complement(const CharacterSet& set);
 [[nodiscard]] CharacterSet difference(const CharacterSet& set, const CharacterSet& without);

@@ -210,7 +210,7 @@ class GbnfParser {
       ranges.push_back({first, last});
     }
     ++at_;
-    CharacterSet set = normalized(std::move(ranges));
+    CharacterSet set = normalized(ranges);
     if (others) set = complement(set);
     if (set.empty()) {
       at_ = begin;

@@ -153,10 +153,10 @@ Result<WallTime> WallTime::parse(std::string_view text) {
   };
   std::string_view rest = text;
   const auto take = [&](std::size_t digits, int& value) {
-    if (rest.size() < digits ||
-        std::from_chars(rest.data(), rest.data() + digits, value).ptr != rest.data() + digits ||
-        rest[0] == '-')
-      return false;
+    if (rest.size() < digits || rest[0] == '-') return false;
+    const char* const begin = rest.data();
+    const char* const end = begin + digits;
+    if (std::from_chars(begin, end, value).ptr != end) return false;
     rest.remove_prefix(digits);
     return true;
   };

@@ -48,7 +48,8 @@ std::string grouped(std::string digits) {
 }
 
 // Puts sign, digits and fill together.
-std::string padded(std::string sign, std::string body, const Spec& spec, char default_align) {
+std::string padded(const std::string& sign, const std::string& body, const Spec& spec,
+                   char default_align) {
   const auto length = static_cast<int>(length_of(sign) + length_of(body));
   const int missing = std::max(spec.width - length, 0);
   const char align = spec.align == '\0' ? default_align : spec.align;
@@ -86,7 +87,7 @@ Result<std::string> format_integer(Integer value, const Spec& spec, char type) {
   std::string sign = sign_of(negative, spec);
   if (spec.alternate && base != 10)
     sign += base == 16 ? (type == 'X' ? "0X" : "0x") : base == 8 ? "0o" : "0b";
-  return padded(std::move(sign), std::move(digits), spec, '>');
+  return padded(sign, digits, spec, '>');
 }
 
 Result<std::string> format_floating(double value, const Spec& spec, char type) {
@@ -100,7 +101,7 @@ Result<std::string> format_floating(double value, const Spec& spec, char type) {
     digits = number_text(value, spec, type);
   }
   if (spec.grouped) digits = grouped(std::move(digits));
-  return padded(sign_of(negative, spec), std::move(digits), spec, '>');
+  return padded(sign_of(negative, spec), digits, spec, '>');
 }
 
 std::string cut(std::string_view text, int precision) {
@@ -181,7 +182,7 @@ Result<std::string> format_by_spec(const Value& value, std::string_view text) {
     if (spec.precision >= 0) return format_floating(value.as_floating(), spec, 'g');
     std::string digits = floating_text(std::fabs(value.as_floating()));
     if (spec.grouped) digits = grouped(std::move(digits));
-    return padded(sign_of(std::signbit(value.as_floating()), spec), std::move(digits), spec, '>');
+    return padded(sign_of(std::signbit(value.as_floating()), spec), digits, spec, '>');
   }
   return unknown();
 }
@@ -217,7 +218,7 @@ class PercentValues {
   bool by_name_ = false;
 };
 
-Result<std::string> format_percent_value(const Value& value, Spec spec, char type) {
+Result<std::string> format_percent_value(const Value& value, const Spec& spec, char type) {
   const auto mismatch = [&] {
     return value.is(Kind::undefined)
                ? undefined_fault(value)

@@ -42,9 +42,7 @@ void append_json_string(std::string& out, std::string_view text, bool ensure_asc
         out += "\\f";
         break;
       default:
-        if (code < 0x20) {
-          append_escape(out, code);
-        } else if (code < 0x7F || !ensure_ascii) {
+        if (code >= 0x20 && (code < 0x7F || !ensure_ascii)) {
           out += text.substr(at, decoded.bytes);
         } else if (code < 0x10000) {
           append_escape(out, code);

@@ -15,9 +15,9 @@ struct Number {
 Result<Number> hexadecimal(std::string_view text, std::size_t digits) {
   std::uint32_t code = 0;
   const std::string_view number = text.substr(0, digits);
-  if (number.size() < digits ||
-      std::from_chars(number.data(), number.data() + digits, code, 16).ptr !=
-          number.data() + digits)
+  const char* const begin = number.data();
+  const char* const end = begin + number.size();
+  if (number.size() < digits || std::from_chars(begin, end, code, 16).ptr != end)
     return fail(ErrorCode::invalid_argument,
                 "an escape in a string has fewer than {} hexadecimal digits", digits);
   if (code > 0x10FFFF)

@@ -62,7 +62,8 @@ TEST_P(AttentionTest, EqualsTheReference) {
   std::vector<float> expected(places.size() * one.heads * dim), scores(300);
   for (std::size_t row = 0; row < places.size(); ++row) {
     for (std::size_t h = 0; h < one.heads; ++h) {
-      const std::size_t base = (places[row].slot * one.kv_heads + h / (one.heads / one.kv_heads)) *
+      const std::size_t base = (std::size_t{places[row].slot} * one.kv_heads +
+                                h / (one.heads / one.kv_heads)) *
                                    300 * dim +
                                unseen(one.window, places[row].position) * dim,
                         positions =

@@ -32,13 +32,13 @@ class DeltaNetTest : public test::KernelTest {
 TEST_F(DeltaNetTest, ConvolvesAndRemembersAsTheReferenceDoes) {
   for (const std::uint32_t taps : {2u, 4u, 8u}) {
     const ConvolveSpec spec{.channels = 70, .taps = taps, .pitch = 75};
-    const std::vector<float> x = random_floats(6 * spec.pitch, taps),
-                             weight = random_floats(spec.channels * taps, 2);
+    const std::vector<float> x = random_floats(std::size_t{6} * spec.pitch, taps),
+                             weight = random_floats(std::size_t{spec.channels} * taps, 2);
     std::vector<float> history = random_floats(std::size_t{2} * spec.channels * (taps - 1), 3);
     const gpu::Buffer x_buffer = upload(x), weight_buffer = upload(weight),
                       history_buffer = upload(history), places_buffer = upload(places(segments));
     const gpu::Buffer segments_buffer = upload(segments),
-                      out = upload(std::vector<float>(6 * spec.channels)),
+                      out = upload(std::vector<float>(std::size_t{6} * spec.channels)),
                       size = uniform({.rows = 6, .segments = 2});
     const gpu::Pipeline convolve = compile(convolve_pipeline(spec)),
                         remember = compile(remember_pipeline(spec));
@@ -58,11 +58,11 @@ TEST_F(DeltaNetTest, ConvolvesAndRemembersAsTheReferenceDoes) {
 
     std::vector<float> expected;
     for (const Segment& segment : segments) {
-      const std::span<float> past = std::span(history).subspan(
-          std::size_t{segment.slot} * spec.channels * (taps - 1), spec.channels * (taps - 1));
+      const std::span<float> past =
+          std::span(history).subspan(std::size_t{segment.slot} * spec.channels * (taps - 1),
+                                     std::size_t{spec.channels} * (taps - 1));
       for (std::uint32_t i = 0; i < segment.rows; ++i) {
-        const auto from =
-            x.begin() + static_cast<std::ptrdiff_t>((segment.first_row + i) * spec.pitch);
+        const auto from = x.begin() + std::ptrdiff_t{segment.first_row + i} * spec.pitch;
         std::vector<float> row(from, from + spec.channels);
         reference::convolve(row, past, weight, taps);
         expected.insert(expected.end(), row.begin(), row.end());
@@ -87,9 +87,10 @@ TEST_F(DeltaNetTest, StepsAsTheReferenceDoes) {
                                .alpha_offset = 1,
                                .beta_offset = 6,
                                .epsilon = 1e-6f};
-      const std::size_t row = 2 * 2 * dim + 4 * dim;
+      const std::size_t row = std::size_t{2} * 2 * dim + std::size_t{4} * dim;
       const std::vector<float> conv = random_floats(6 * row, dim),
-                               x = random_floats(6 * spec.pitch, 4), dt_bias = random_floats(4, 5);
+                               x = random_floats(std::size_t{6} * spec.pitch, 4),
+                               dt_bias = random_floats(4, 5);
       std::vector<float> a = random_floats(4, 6),
                          state = random_floats(std::size_t{2} * 4 * dim * dim, 7);
       for (float& value : a) value = -std::abs(value);
@@ -97,7 +98,7 @@ TEST_F(DeltaNetTest, StepsAsTheReferenceDoes) {
                         dt_buffer = upload(dt_bias), a_buffer = upload(a),
                         state_buffer = upload(state);
       const gpu::Buffer segments_buffer = upload(segments),
-                        out = upload(std::vector<float>(6 * 4 * dim));
+                        out = upload(std::vector<float>(std::size_t{6} * 4 * dim));
       const gpu::Pipeline pipeline = compile(delta_step_pipeline(spec, team, 64));
       const gpu::BindGroup group = device().create_bind_group(pipeline, 0,
                                                               {{0, conv_buffer},
@@ -110,13 +111,13 @@ TEST_F(DeltaNetTest, StepsAsTheReferenceDoes) {
 
       run(pipeline, {&group}, delta_step_workgroups(spec, team, 64, 2));
 
-      std::vector<float> expected(6 * 4 * dim);
+      std::vector<float> expected(std::size_t{6} * 4 * dim);
       for (const Segment& segment : segments) {
         for (std::size_t h = 0; h < 4; ++h) {
           // The GPU keeps [value][key], the reference [key][value].
-          const std::span<float> mine =
-              std::span(state).subspan((segment.slot * 4 + h) * dim * dim, dim * dim);
-          std::vector<float> turned(dim * dim);
+          const std::span<float> mine = std::span(state).subspan(
+              (std::size_t{segment.slot} * 4 + h) * dim * dim, std::size_t{dim} * dim);
+          std::vector<float> turned(std::size_t{dim} * dim);
           for (std::size_t v = 0; v < dim; ++v)
             for (std::size_t k = 0; k < dim; ++k) turned[k * dim + v] = mine[v * dim + k];
           for (std::size_t r = segment.first_row; r < segment.first_row + segment.rows; ++r) {
@@ -153,7 +154,8 @@ TEST_F(DeltaNetTest, StepsAsTheReferenceDoes) {
 
 TEST_F(DeltaNetTest, NormsAndGatesAsTheReferenceDoes) {
   const GatedNormSpec spec{.heads = 3, .dim = 20, .pitch = 70, .offset = 7, .epsilon = 1e-6f};
-  const std::vector<float> x = random_floats(2 * 60, 1), gates = random_floats(2 * spec.pitch, 2),
+  const std::vector<float> x = random_floats(2 * 60, 1),
+                           gates = random_floats(std::size_t{2} * spec.pitch, 2),
                            weight = random_floats(20, 3);
   const gpu::Buffer x_buffer = upload(x), gates_buffer = upload(gates),
                     weight_buffer = upload(weight), out = upload(std::vector<float>(2 * 60));

@@ -22,7 +22,7 @@ TEST_F(RowsTest, AreNormedAsTheReferenceDoes) {
   for (const std::uint32_t columns : {4u, 64u, 172u, 896u, 2048u}) {
     for (const auto& [select, accumulate] :
          {std::pair{false, false}, {true, false}, {false, true}}) {
-      const std::vector<float> x = random_floats(3 * columns, columns, 2),
+      const std::vector<float> x = random_floats(std::size_t{3} * columns, columns, 2),
                                weight = random_floats(columns, 2);
       const std::vector<std::uint32_t> selected = {2, 0};
       const std::uint32_t rows = select ? 2 : 3;
@@ -57,17 +57,17 @@ TEST_F(RowsTest, AreGatedAsTheReferenceDoes) {
                                           {172u, Activation::silu},
                                           {260u, Activation::silu},
                                           {172u, Activation::gelu}}) {
-    const std::vector<float> x = random_floats(3 * 2 * width, width, 4);
+    const std::vector<float> x = random_floats(std::size_t{3} * 2 * width, width, 4);
     const gpu::Pipeline pipeline =
         compile(swiglu_pipeline({.width = width, .activation = activation}));
-    const gpu::Buffer out = upload(std::vector<float>(3 * width)), x_buffer = upload(x),
-                      size = uniform({.rows = 3, .segments = 1});
+    const gpu::Buffer out = upload(std::vector<float>(std::size_t{3} * width)),
+                      x_buffer = upload(x), size = uniform({.rows = 3, .segments = 1});
     const gpu::BindGroup group =
         device().create_bind_group(pipeline, 0, {{0, x_buffer}, {1, out}, {2, size}});
 
     run(pipeline, {&group}, swiglu_workgroups({.width = width}, 3));
 
-    std::vector<float> expected(3 * width);
+    std::vector<float> expected(std::size_t{3} * width);
     for (std::size_t row = 0; row < 3; ++row)
       reference::gate_up(activation, std::span(x).subspan(row * 2 * width, width),
                          std::span(x).subspan(row * 2 * width + width, width),
@@ -172,8 +172,10 @@ TEST_P(RotaryTest, TurnsAndStoresAsTheReferenceDoes) {
       float top = 0;
       for (const float value : head) top = std::max(top, std::abs(value));
       for (std::size_t i = 0; i < dim; ++i) {
-        const std::size_t at =
-            ((places[row].slot * kv_heads + kv_head) * context + places[row].position) * dim + i;
+        const std::size_t at = ((std::size_t{places[row].slot} * kv_heads + kv_head) * context +
+                                places[row].position) *
+                                   dim +
+                               i;
         const float stored =
             is_query ? got[from + i] : element(is_value ? got_values : got_keys, at);
         const float step = one.format == KvCacheFormat::q8_0 && !is_query ? top / 127 * 0.51f : 0;

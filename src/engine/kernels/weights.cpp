@@ -275,7 +275,7 @@ Result<> pack_weights(TensorType type, std::uint32_t columns, ByteSpan rows,
                       std::span<std::uint8_t> out_quants, std::span<std::uint8_t> out_scales) {
   const WeightLayout layout{weight_format(type), columns};
   const gguf::TensorTypeInfo& about = gguf::info(type);
-  const std::size_t row_bytes = columns / about.block_elements * about.block_bytes;
+  const std::size_t row_bytes = std::size_t{columns} / about.block_elements * about.block_bytes;
   const std::size_t count = rows.size() / row_bytes, quant_row = layout.quant_row_bytes(),
                     scale_row = layout.scale_row_bytes();
   check(rows.size() == count * row_bytes && out_quants.size() == count * quant_row &&

@@ -52,7 +52,7 @@ TEST_P(WeightsTest, AreTheNumbersOfTheFile) {
                          .columns = columns};
     // Token 9 is before these weights and token 14 behind them.
     const gpu::Buffer tokens = upload<std::uint32_t>({13, 9, 10, 14}),
-                      out = upload(std::vector<float>(4 * columns, 7));
+                      out = upload(std::vector<float>(std::size_t{4} * columns, 7));
     const gpu::Buffer size = uniform({.rows = 4, .segments = 1});
     const gpu::Pipeline pipeline = compile(embed_pipeline(spec));
     const gpu::BindGroup weights_group =
@@ -62,9 +62,9 @@ TEST_P(WeightsTest, AreTheNumbersOfTheFile) {
 
     run(pipeline, {&weights_group, &group}, embed_workgroups(4));
 
-    std::vector<float> expected(4 * columns, 7);
-    std::copy_n(matrix.values.begin() + 3 * columns, columns, expected.begin());
-    std::copy_n(matrix.values.begin(), columns, expected.begin() + 2 * columns);
+    std::vector<float> expected(std::size_t{4} * columns, 7);
+    std::copy_n(matrix.values.begin() + std::ptrdiff_t{3} * columns, columns, expected.begin());
+    std::copy_n(matrix.values.begin(), columns, expected.begin() + std::ptrdiff_t{2} * columns);
     // A scale times a quant plus a minimum may be fused or not: one rounding of each of the two
     // terms, of which the larger can be 63 * 15 times the smallest step. 2^-22 of the row's largest
     // number covers both.
@@ -129,7 +129,8 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
               // A thread adds columns / TEAM / 4 sums of four, the team log2(TEAM) more, and every
               // weight has two roundings of its own; each addition loses at most 2^-24 of the
               // magnitudes so far.
-              const double steps = columns / team.size / 4.0 + 16;
+              const std::uint32_t of_thread = columns / team.size;
+              const double steps = of_thread / 4.0 + 16;
               ASSERT_NEAR(got[std::size_t{i} * spec.y_pitch + 2 + n], sum,
                           steps * 0x1p-24 * magnitudes)
                   << columns << " columns, weight row " << n << ", x row " << i << ", subgroups "

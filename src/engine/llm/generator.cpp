@@ -51,7 +51,7 @@ struct Generator::Answer {
         stops(request.stop) {}
 
   // False where the listener has had enough.
-  bool say(std::string text) {
+  bool say(const std::string& text) {
     generation.text += text;
     if (request.on_token) certain += text;
     return text.empty() || !on_text || on_text(text);

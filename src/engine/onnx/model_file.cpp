@@ -13,7 +13,7 @@ Result<std::filesystem::path> external_path(const std::filesystem::path& folder,
   const std::filesystem::path relative(location);
   std::error_code error;
   const auto root = std::filesystem::weakly_canonical(folder, error);
-  const auto target = error ? root : std::filesystem::weakly_canonical(folder / relative, error);
+  auto target = error ? root : std::filesystem::weakly_canonical(folder / relative, error);
   const auto [end, ignored] = std::ranges::mismatch(root, target);
   if (error || relative.is_absolute() || end != root.end() || location.contains('\0'))
     return fail(ErrorCode::permission_denied,

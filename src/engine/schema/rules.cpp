@@ -35,7 +35,8 @@ void Rules::set(const std::string& name, std::string body) {
 
 std::string Rules::text(const std::string& root) const {
   std::string out = "root ::= " + root + "\n";
-  for (const auto& [name, body] : rules_) out += name + " ::= " + body + "\n";
+  for (const auto& [name, body] : rules_)
+    out.append(name).append(" ::= ").append(body).append("\n");
   return out + std::string(json_rules());
 }
 

@@ -100,7 +100,7 @@ Result<Expression> SchemaWriter::write(const std::vector<Place>& places) {
     return fail(ErrorCode::resource_exhausted,
                 "The schema needs a grammar of more than {} bytes; write it shorter.", bytes_max);
   // Known before it is written: it may refer to itself.
-  const std::string name = rules_.reserve(where);
+  std::string name = rules_.reserve(where);
   known_[key] = name;
   ++depth_;
   Conjunction all;
@@ -386,9 +386,11 @@ Result<Expression> SchemaWriter::write_array(const Conjunction& all) {
   // From the last to the first; what is not needed may be missing with all that follows.
   std::string body = behind;
   for (std::size_t i = items.size(); i-- > 0;) {
-    body = (i > 0 ? "\", \" " : "") + items[i] + (body.empty() ? "" : " " + body);
-    if (i >= least) body = "(" + body + ")?";
-    if (items.size() > 8) body = rules_.define(body);  // Parentheses have a bound.
+    std::string rest = i > 0 ? "\", \" " : "";
+    rest.append(items[i]);
+    if (!body.empty()) rest.append(" ").append(body);
+    if (i >= least) rest.insert(0, "(").append(")?");
+    body = items.size() > 8 ? rules_.define(rest) : std::move(rest);  // Parentheses have a bound.
   }
   return R"("[" )" + (body.empty() ? "" : body + " ") + R"("]")";
 }

@@ -162,7 +162,7 @@ Result<Expression> SchemaWriter::write_object(const Conjunction& all, const std:
         } else {
           more = other + " " +
                  times("(\", \" " + other + ")", 0, left ? std::optional(*left - 1) : std::nullopt);
-          if (enough) more = "(" + more + ")?";
+          if (enough) more.insert(0, "(").append(")?");
         }
         here = rules_.define(more);
         continue;

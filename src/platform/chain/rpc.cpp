@@ -89,7 +89,7 @@ Result<Confirmation> confirmation_from(std::string_view word) {
               "'{}' is not a level of confirmation: processed, confirmed or finalized.", word);
 }
 
-Result<std::unique_ptr<Rpc>> Rpc::create(Options options) {
+Result<std::unique_ptr<Rpc>> Rpc::create(const Options& options) {
   WEFT_ASSIGN(auto client, net::Client::create({.url = options.url, .tls = options.tls}));
   return std::unique_ptr<Rpc>(new Rpc(std::move(client), options.timeout));
 }

@@ -62,7 +62,7 @@ class Rpc {
     net::TlsOptions tls = {};
     Duration timeout = std::chrono::seconds(20);
   };
-  [[nodiscard]] static Result<std::unique_ptr<Rpc>> create(Options options);
+  [[nodiscard]] static Result<std::unique_ptr<Rpc>> create(const Options& options);
 
   [[nodiscard]] Result<Hash> genesis_hash();
   [[nodiscard]] Result<std::uint64_t> block_height();

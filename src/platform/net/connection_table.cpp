@@ -21,9 +21,8 @@ ConnectionTable::ConnectionTable(const Limits& limits, std::size_t connections_m
       unknown_max_(places_of_unknown(limits, connections_max)),
       is_open_(std::move(is_open)) {}
 
-ConnectionTable::Accepted ConnectionTable::accept(const std::string& peer,
-                                                  const std::string& group, const Socket& socket,
-                                                  bool bounded, Instant at) {
+ConnectionTable::Accepted ConnectionTable::accept(const std::string& peer, const std::string& group,
+                                                  const Socket& socket, bool bounded, Instant at) {
   if (const auto known = entries_.find(peer); known != entries_.end()) remove(known);
   const auto is_over = [](std::size_t count, std::size_t most) {
     return most > 0 && count >= most;

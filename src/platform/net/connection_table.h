@@ -33,7 +33,7 @@ class ConnectionTable {
   ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open);
 
   struct Accepted {
-    bool welcome = false;         // Otherwise one too many, in all or of its group, and not counted.
+    bool welcome = false;  // Otherwise one too many, in all or of its group, and not counted.
     std::optional<Socket> ended;  // The connection that has to go for it; it counts no more.
   };
   // A connection of "ADDRESS:PORT" was accepted. Connections that turn out to be closed are
@@ -68,12 +68,12 @@ class ConnectionTable {
   const std::size_t connections_max_;
   const std::size_t unknown_max_;  // Places that are not kept.
   const IsOpen is_open_;
-  std::map<std::string, Entry> entries_;   // By the peer.
-  std::map<std::string, std::size_t> of_;  // By group.
-  std::size_t unknown_ = 0;                // Unknown ones with places of their own.
+  std::map<std::string, Entry> entries_;            // By the peer.
+  std::map<std::string, std::size_t> of_;           // By group.
+  std::size_t unknown_ = 0;                         // Unknown ones with places of their own.
   std::map<std::uint64_t, std::string> borrowers_;  // By number: the peer.
   std::uint64_t next_ = 0;
-  Instant looked_{};                       // At which of them are closed.
+  Instant looked_{};  // At which of them are closed.
 };
 
 }  // namespace weft::net

@@ -13,7 +13,7 @@ namespace weft::net {
 
 class DrogonPeer final : public Peer {
  public:
-  DrogonPeer(drogon::WebSocketConnectionPtr connection, const SocketRoute& endpoint,
+  DrogonPeer(const drogon::WebSocketConnectionPtr& connection, const SocketRoute& endpoint,
              std::uint64_t id, std::string address, std::string host,
              std::shared_ptr<Watched> watched, DrogonSockets::Recognise recognise)
       : route(endpoint),

@@ -63,7 +63,7 @@ class Net : public testing::Test {
     server->route({.method = "POST",
                    .pattern = "/v1/echo/{}",
                    .handle =
-                       [](IncomingRequest request, Respond respond) {
+                       [](IncomingRequest request, const Respond& respond) {
                          respond(text_reply(200, request.parameters.at(0) + ":" +
                                                      request.query["q"] + ":" +
                                                      std::to_string(request.body.size())));
@@ -71,24 +71,24 @@ class Net : public testing::Test {
                    .body_bytes_max = 1'000'000});
     server->route({.method = "GET",
                    .pattern = "/v1/blob",
-                   .handle = [](const IncomingRequest& request, Respond respond) {
+                   .handle = [](const IncomingRequest& request, const Respond& respond) {
                      respond(file_reply(request,
                                         {.path = scratch() / "blob", .offset = 1, .size = 9}, "tag",
                                         "application/octet-stream"));
                    }});
-    server->route(
-        {.method = "GET",
-         .pattern = "/v1/costly",
-         .handle = [](const IncomingRequest&, Respond respond) { respond(text_reply(200, "ok")); },
-         .cost = 150});
+    server->route({.method = "GET",
+                   .pattern = "/v1/costly",
+                   .handle = [](const IncomingRequest&,
+                                const Respond& respond) { respond(text_reply(200, "ok")); },
+                   .cost = 150});
     server->route({.method = "GET",
                    .pattern = "/v1/up/{}",
-                   .handle = [](const IncomingRequest&, Respond respond) {
+                   .handle = [](const IncomingRequest&, const Respond& respond) {
                      respond(text_reply(200, "down"));
                    }});
     server->route({.method = "GET",
                    .pattern = "/v1/bits",
-                   .handle = [](const IncomingRequest& request, Respond respond) {
+                   .handle = [](const IncomingRequest& request, const Respond& respond) {
                      Reply reply{.headers = {{"content-type", "text/event-stream"}}};
                      reply.stream = [connected =
                                          request.connected](std::shared_ptr<ReplyStream> stream) {
@@ -110,12 +110,12 @@ class Net : public testing::Test {
                     .message_bytes_max = 100'000,
                     .opened = [](const std::shared_ptr<Peer>& peer) { peer->send_text("hello"); },
                     .text =
-                        [](const std::shared_ptr<Peer>& peer, std::string text) {
+                        [](const std::shared_ptr<Peer>& peer, const std::string& text) {
                           if (text == "close") return peer->close("as you wish");
                           peer->send_text(text);
                         },
                     .binary = [](const std::shared_ptr<Peer>& peer,
-                                 std::string bytes) { peer->send_binary(bytes); },
+                                 std::string bytes) { peer->send_binary(std::move(bytes)); },
                     .oversized =
                         [](const std::shared_ptr<Peer>& peer, std::size_t bytes) {
                           peer->send_text("too large: " + std::to_string(bytes));

@@ -322,7 +322,7 @@ class DrogonServer final : public Server {
           // Its bytes count until it is answered.
           auto hold = gate_.hold(whole.address, whole.body.size());
           handle(std::move(whole), [callback = std::move(callback), hold = std::move(hold)](
-                                          Reply reply) { callback(to_drogon(std::move(reply))); });
+                                       Reply reply) { callback(to_drogon(std::move(reply))); });
         },
         {method});
   }
@@ -339,8 +339,8 @@ class DrogonServer final : public Server {
         [this, begin = std::move(route.begin)](const drogon::HttpRequestPtr& request,
                                                drogon::RequestStreamPtr&& stream,
                                                Callback&& callback) {
-          stream->setStreamReader(std::make_shared<UploadReader>(
-              begin(incoming(request, false)), std::move(callback)));
+          stream->setStreamReader(
+              std::make_shared<UploadReader>(begin(incoming(request, false)), std::move(callback)));
         },
         {drogon::Put});
   }

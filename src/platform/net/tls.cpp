@@ -178,7 +178,7 @@ std::vector<std::string> names_of(const TlsFiles& files) {
 
 Result<TlsFiles> self_signed(const std::filesystem::path& folder,
                              const std::vector<std::string>& names, UnixMillis at) {
-  const TlsFiles files{.certificate = folder / "cert.pem", .key = folder / "key.pem"};
+  TlsFiles files{.certificate = folder / "cert.pem", .key = folder / "key.pem"};
   if (names.empty())
     return fail(ErrorCode::invalid_argument, "A certificate needs at least one name.");
   if (still_good(files, names, at)) return files;

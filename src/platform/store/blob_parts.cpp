@@ -175,7 +175,8 @@ Result<> BlobParts::Part::write(ByteSpan bytes) {
         "Uploads that are not finished take more than {} bytes; --blob-bytes-max raises the bound.",
         state_->parts->options.bytes_max);
   }
-  state_->out.write(as_text(bytes).data(), static_cast<std::streamsize>(bytes.size()));
+  const std::string_view text = as_text(bytes);
+  state_->out.write(text.data(), static_cast<std::streamsize>(text.size()));
   if (!state_->out.flush()) {
     all.fetch_sub(bytes.size());
     return fail(ErrorCode::resource_exhausted, "Writing {} fails: is the disk full?",

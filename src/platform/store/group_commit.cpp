@@ -13,7 +13,7 @@
 namespace weft::store {
 
 struct GroupCommit::State {
-  State(Store& to, Options chosen) : store(to), options(chosen) {}
+  State(Store& to, Options chosen) : store(to), options(std::move(chosen)) {}
 
   void run();
   void commit_group(const std::vector<Batch>& batches, std::vector<Done> waiting);
@@ -101,7 +101,7 @@ void GroupCommit::State::commit_group(const std::vector<Batch>& batches,
 }
 
 GroupCommit::GroupCommit(Store& store, Options options)
-    : state_(std::make_unique<State>(store, options)) {
+    : state_(std::make_unique<State>(store, std::move(options))) {
   state_->writer = std::thread([state = state_.get()] { state->run(); });
 }
 

@@ -28,12 +28,13 @@ class PacedEngineTest : public testing::Test {
                                        {.layers = layers, .context = 256, .sequences = 2}, 1)
                     .value();
     if (!paced) return made;
-    return make_paced(std::make_unique<SlowEngine>(std::move(made), time, 7ms),
-                      {.before = [this]() -> Async<> {
-                         turns.push_back(time.now());
-                         co_return;
-                       },
-                       .now = [this] { return time.now(); }});
+    return make_paced(
+        std::make_unique<SlowEngine>(std::move(made), time, 7ms),
+        {.before = [this] { return note(this); }, .now = [this] { return time.now(); }});
+  }
+  static Async<> note(PacedEngineTest* test) {
+    test->turns.push_back(test->time.now());
+    co_return;
   }
   template <class T>
   static T now(Async<T> call) {

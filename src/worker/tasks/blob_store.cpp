@@ -8,7 +8,8 @@ namespace {
 constexpr Duration first_delay = std::chrono::milliseconds(500);
 
 bool is_passing(ErrorCode code) {
-  return code == ErrorCode::unavailable || code == ErrorCode::deadline_exceeded;
+  return code == ErrorCode::unavailable || code == ErrorCode::deadline_exceeded ||
+         code == ErrorCode::unauthenticated;  // The token was of the last session.
 }
 
 }  // namespace

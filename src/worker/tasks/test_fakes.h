@@ -176,7 +176,7 @@ class FakeRunner final : public TaskRunner {
     });
   }
   [[nodiscard]] std::vector<ByteVector> outputs(manifest::Range range) const {
-    return {ByteVector(4 * range.count, static_cast<std::uint8_t>(range.first)),
+    return {ByteVector(std::size_t{4} * range.count, static_cast<std::uint8_t>(range.first)),
             ByteVector(large_bytes, static_cast<std::uint8_t>(range.first + 1))};
   }
 

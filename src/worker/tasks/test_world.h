@@ -48,7 +48,7 @@ struct World {
     ASSERT_TRUE(host.run_until(
         [&] { return coordinator.welcomed() && session.state() == SessionState::idle; }));
   }
-  void lease(std::vector<std::uint32_t> indices) {
+  void lease(const std::vector<std::uint32_t>& indices) {
     protocol::Lease lease{.manifest = manifest, .wall_ms_max = 1000};
     for (const std::uint32_t index : indices)
       lease.tasks.push_back({.index = index, .attempt = 1, .first = index, .count = 1});

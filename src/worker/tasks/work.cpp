@@ -23,7 +23,8 @@ TaskKey key_of(const protocol::HeldTask& held) {
 
 }  // namespace
 
-Work::Work(Host& host, TaskRunner& runner, Connection& connection, Options options, EventSink emit)
+Work::Work(Host& host, TaskRunner& runner, Connection& connection, const Options& options,
+           EventSink emit)
     : host_(host),
       runner_(runner),
       connection_(connection),

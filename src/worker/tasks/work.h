@@ -53,7 +53,8 @@ class Work {
     std::function<void(bool rests)> on_rest{};
   };
 
-  Work(Host& host, TaskRunner& runner, Connection& connection, Options options, EventSink emit);
+  Work(Host& host, TaskRunner& runner, Connection& connection, const Options& options,
+       EventSink emit);
 
   void on_ready(const protocol::Welcome& welcome);
   void on_lease(const protocol::Lease& lease);

@@ -269,10 +269,10 @@ bool Work::checkpoint(Resident& resident) {
     slices_.end(resident.task.key.task);
   }
   const Hash blob = message.blob;
-  host_.put_blob(
-      blob, *bytes, token_,
-      alive_.guard([this, serial = resident.serial, message = std::move(message)](
-                       const Result<>& result) { checkpoint_arrives(serial, message, result); }));
+  host_.put_blob(blob, *bytes, token_,
+                 alive_.guard([this, serial = resident.serial, message](const Result<>& result) {
+                   checkpoint_arrives(serial, message, result);
+                 }));
   return resident.leaving;
 }
 

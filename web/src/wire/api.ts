@@ -12,6 +12,7 @@ export type Info = {
 export type Submitted = {
   readonly escrow: number;
   readonly id: string;
+  readonly link: string;
   readonly state: string;
   readonly tasks: number;
 };
@@ -26,6 +27,7 @@ export type Jobs = {
     readonly id: string;
     readonly kind: string;
     readonly leased: number;
+    readonly link: string;
     readonly name: string;
     readonly outputs: readonly {
       readonly bytes: number;

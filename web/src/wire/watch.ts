@@ -13,12 +13,9 @@ export type Snapshot = {
     readonly workers: readonly number[];
   };
   readonly jobs: readonly {
-    readonly budget: number;
-    readonly client: string;
     readonly counts: readonly number[];
     readonly created: number;
     readonly ended: number;
-    readonly escrow: number;
     readonly id: string;
     readonly map: {
       readonly count: readonly number[];
@@ -27,9 +24,7 @@ export type Snapshot = {
       readonly state: string;
     };
     readonly mapped: boolean;
-    readonly name: string;
     readonly price: number;
-    readonly reason: string;
     readonly refusals: number;
     readonly replicas: number;
     readonly state: string;
@@ -39,7 +34,6 @@ export type Snapshot = {
   readonly jobs_running: number;
   readonly loads: {
     readonly accepted: readonly number[];
-    readonly balance: readonly number[];
     readonly held: readonly number[];
     readonly number: readonly number[];
     readonly rate: readonly number[];
@@ -74,12 +68,9 @@ export type Delta = {
     readonly workers: readonly number[];
   };
   readonly jobs: readonly {
-    readonly budget: number;
-    readonly client: string;
     readonly counts: readonly number[];
     readonly created: number;
     readonly ended: number;
-    readonly escrow: number;
     readonly id: string;
     readonly map: {
       readonly count: readonly number[];
@@ -88,9 +79,7 @@ export type Delta = {
       readonly state: string;
     };
     readonly mapped: boolean;
-    readonly name: string;
     readonly price: number;
-    readonly reason: string;
     readonly refusals: number;
     readonly replicas: number;
     readonly state: string;
@@ -111,7 +100,6 @@ export type Delta = {
   readonly left: readonly number[];
   readonly loads: {
     readonly accepted: readonly number[];
-    readonly balance: readonly number[];
     readonly held: readonly number[];
     readonly number: readonly number[];
     readonly rate: readonly number[];

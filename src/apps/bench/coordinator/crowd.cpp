@@ -92,16 +92,15 @@ Result<> Crowd::redeem_invitation() {
 std::string Crowd::signed_headers(std::string_view path, std::string_view body) const {
   const store::SubmitNonce nonce = crypto::ordered_id();
   const UnixMillis time = unix_now();
-  const ByteVector digest =
-      protocol::request_digest({.coordinator = coordinator_,
-                                .method = "POST",
-                                .target = {.path = std::string(path)},
-                                .body = crypto::sha256(as_bytes(body)),
-                                .time = time,
-                                .nonce = nonce});
-  return weft::format("weft-client: {}\r\nweft-nonce: {}\r\nweft-time: {}\r\nweft-signature: {}\r\n",
-                      wallet_.public_key().text(), to_hex(nonce), time,
-                      signature(wallet_, digest).text());
+  const ByteVector digest = protocol::request_digest({.coordinator = coordinator_,
+                                                      .method = "POST",
+                                                      .target = {.path = std::string(path)},
+                                                      .body = crypto::sha256(as_bytes(body)),
+                                                      .time = time,
+                                                      .nonce = nonce});
+  return weft::format(
+      "weft-client: {}\r\nweft-nonce: {}\r\nweft-time: {}\r\nweft-signature: {}\r\n",
+      wallet_.public_key().text(), to_hex(nonce), time, signature(wallet_, digest).text());
 }
 
 void Crowd::prepare(std::size_t jobs) {

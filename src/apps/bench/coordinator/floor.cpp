@@ -121,7 +121,7 @@ class FloorServer final : public Floor {
   Result<> listen() {
     server_->route({.method = "POST",
                     .pattern = "/v1/jobs",
-                    .handle = [this](net::IncomingRequest request, net::Respond respond) {
+                    .handle = [this](const net::IncomingRequest& request, net::Respond respond) {
                       submit(request, std::move(respond));
                     }});
     net::SocketRoute workers;

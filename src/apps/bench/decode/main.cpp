@@ -397,7 +397,7 @@ void Bench::draws(const Settings& settings) {
     return;
   }
   GpuSampler& sampler = **made;
-  const Buffer tokens = buffer(rows_max * 4);
+  const Buffer tokens = buffer(std::uint64_t{rows_max} * 4);
   std::vector<std::uint32_t> places, slots;
   for (std::uint32_t i = 0; i < rows_max; ++i) places.insert(places.end(), {i, 5, 0, 0});
   const Buffer place = upload(places);

@@ -546,7 +546,7 @@ void Bench::chains() {
         return groups;
       });
     };
-    weights.reserve(8 * model.layers);
+    weights.reserve(std::size_t{8} * model.layers);
     for (std::uint32_t layer = 0; layer < model.layers; ++layer) {
       norm();
       product(0);

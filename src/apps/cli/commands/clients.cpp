@@ -22,9 +22,17 @@ void print_heads() {
               "ahead by, s");
 }
 
+Result<crypto::KeyPair> operators(const ClientOptions& options, std::string_view act) {
+  if (options.data.empty() == options.wallet.empty())
+    return fail(ErrorCode::invalid_argument, "The operator {}: name --data or --wallet.", act);
+  return wallet_there(options.data.empty() ? options.wallet : options.data / "coordinator.json");
+}
+
 Result<> list(const ClientOptions& options) {
+  WEFT_ASSIGN(const crypto::KeyPair wallet, operators(options, "sees who has jobs"));
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_OK(client->read_as(wallet));
   WEFT_ASSIGN(const net::Response answer, client->get_raw("/v1/clients"));
   if (options.json) {
     std::printf("%s\n", answer.body.c_str());
@@ -37,11 +45,7 @@ Result<> list(const ClientOptions& options) {
 }
 
 Result<> set(const ClientOptions& options) {
-  if (options.data.empty() == options.wallet.empty())
-    return fail(ErrorCode::invalid_argument, "The operator sets weights: name --data or --wallet.");
-  WEFT_ASSIGN(
-      const crypto::KeyPair wallet,
-      wallet_there(options.data.empty() ? options.wallet : options.data / "coordinator.json"));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, operators(options, "sets weights"));
   WEFT_ASSIGN(const PublicKey who, PublicKey::parse(options.client));
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));

@@ -13,11 +13,8 @@
 #include "engine/onnx/vision/detection.h"
 
 namespace weft::cli {
-namespace {
-
-struct DetectJson : glz::opts {
-  bool escape_control_characters = true;
-};
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
 
 // The document of --json; the names are its keys.
 struct DetectionDocument {
@@ -36,6 +33,16 @@ struct PictureDocument {
 struct DetectDocument {
   std::string device;
   std::vector<PictureDocument> images;
+};
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
+
+struct DetectJson : glz::opts {
+  bool escape_control_characters = true;
 };
 
 struct DetectorInput {

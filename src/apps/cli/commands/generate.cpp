@@ -13,7 +13,8 @@
 #include "engine/schema/schema.h"
 
 namespace weft::cli {
-namespace {
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
 
 // The document of --json; the names are its keys.
 using Candidate = std::tuple<llm::Token, float>;
@@ -40,6 +41,12 @@ struct GenerateDocument {
   TimingDocument timing;
   std::string device;
 };
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
 
 std::string to_json(LanguageModel& model, std::vector<llm::Token> prompt, llm::Generation answer) {
   GenerateDocument document{.prompt_tokens = std::move(prompt),

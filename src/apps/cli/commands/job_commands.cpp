@@ -37,12 +37,16 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
       "submit",
       "Gives a job to a coordinator\n\n"
       "  weft submit job.json --coordinator http://127.0.0.1:7300 --wait --out results\n"
-      "  weft submit --follow JOB_ID --coordinator http://127.0.0.1:7300");
+      "  weft submit --follow JOB_ID --coordinator http://127.0.0.1:7300\n"
+      "  weft submit --share JOB_ID --coordinator http://127.0.0.1:7300");
   command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")
       ->type_name("FILE");
   command->add_option("--follow", options->follow, "Wait for this job instead of submitting one");
   command->add_option("--show", options->show,
                       "Show where this job stands, and why it waits, instead of submitting one");
+  command->add_option("--share", options->share,
+                      "Print a link that shows this job of yours to each reader, instead of "
+                      "submitting one");
   command->add_option("--cancel", options->cancel,
                       "Cancel this job of yours instead of submitting one");
   add_coordinator(*command, options->coordinator);
@@ -61,10 +65,13 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
   add_tls(*command, options->tls);
   command->callback([options, &chosen] {
     const int named = (options->manifest.empty() ? 0 : 1) + (options->follow.empty() ? 0 : 1) +
-                      (options->show.empty() ? 0 : 1) + (options->cancel.empty() ? 0 : 1);
+                      (options->show.empty() ? 0 : 1) + (options->share.empty() ? 0 : 1) +
+                      (options->cancel.empty() ? 0 : 1);
     if (named != 1)
-      throw CLI::ValidationError("submit",
-                                 "name one of: a manifest, --follow JOB, --show JOB, --cancel JOB");
+      throw CLI::ValidationError(
+          "submit",
+          "name one of: a manifest, --follow JOB, --show JOB, --share JOB, --cancel "
+          "JOB");
     chosen = [options] { return submit_command(*options); };
   });
 }
@@ -94,9 +101,12 @@ void add_ledger(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<LedgerOptions>();
   CLI::App* command =
       app.add_subcommand("ledger",
-                         "Who holds what at a coordinator, and how it came to that\n\n"
-                         "  weft ledger --coordinator http://127.0.0.1:7300                  every "
-                         "account, and their sum: 0\n"
+                         "Who holds what at a coordinator, and how it came to that. A wallet sees "
+                         "its owner's accounts and jobs, the operator (--data) all\n\n"
+                         "  weft ledger --coordinator http://127.0.0.1:7300                  each "
+                         "kind of account, and their sum: 0\n"
+                         "  weft ledger --data DIR ...                                       every "
+                         "account, for the operator\n"
                          "  weft ledger --job JOB_ID ...                                     a "
                          "job's money, from escrow to pay\n"
                          "  weft ledger --account owner:KEY --limit 0 --json ...             all "
@@ -114,6 +124,16 @@ void add_ledger(CLI::App& app, std::function<int()>& chosen) {
                    "Its transactions, oldest first, with all that each moved")
       ->excludes(account);
   command->add_option("--limit", options->limit, "Transactions at most; 0 for all");
+  auto* const wallet = command
+                           ->add_option("--wallet", options->wallet,
+                                        "Whose accounts and jobs (default: "
+                                        "~/.config/weft/wallet.json)")
+                           ->type_name("FILE");
+  command
+      ->add_option("--data", options->data,
+                   "As the operator: the coordinator's folder, where it is")
+      ->type_name("DIR")
+      ->excludes(wallet);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   add_tls(*command, options->tls);
   command->callback(

@@ -105,7 +105,11 @@ void add_client(CLI::App& app, std::function<int()>& chosen) {
   client->require_subcommand(1);
   auto options = std::make_shared<ClientOptions>();
   CLI::App* list = client->add_subcommand(
-      "list", "Weights, running jobs, what was used lately, and who is ahead of its share");
+      "list",
+      "Weights, running jobs, what was used lately, and who is ahead of its share; the operator's");
+  list->add_option("--data", options->data,
+                   "The coordinator's folder, which has the operator's wallet")
+      ->check(CLI::ExistingDirectory);
   add_wallet_at_coordinator(*list, *options);
   list->callback(
       [options, &chosen] { chosen = [options] { return client_list_command(*options); }; });

@@ -6,6 +6,7 @@
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/ledger_text.h"
+#include "apps/cli/wallet_choice.h"
 #include "common/base/ids.h"
 
 namespace weft::cli {
@@ -43,6 +44,14 @@ Result<> run(const LedgerOptions& options) {
                 "\"{}\" is not a job's id: it has 32 hexadecimal digits.", options.job);
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  // The totals are public.
+  const bool is_own = !options.account.empty() || !options.job.empty();
+  if (is_own || !options.data.empty() || !options.wallet.empty()) {
+    WEFT_ASSIGN(
+        const crypto::KeyPair wallet,
+        wallet_there(options.data.empty() ? options.wallet : options.data / "coordinator.json"));
+    WEFT_OK(client->read_as(wallet));
+  }
   if (!options.account.empty()) {
     return show(options, gather(options.limit, [&](std::uint64_t from, std::uint32_t count) {
                   return client->account(options.account, from, count);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "platform/net/client.h"
@@ -11,9 +12,11 @@ namespace weft::cli {
 struct LedgerOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::string account;       // Its history, newest first; neither: every balance.
-  std::string job;           // Its history, oldest first.
-  std::uint64_t limit = 50;  // Transactions at most; 0: all.
+  std::string account;           // Its history, newest first; neither: totals, or all.
+  std::string job;               // Its history, oldest first.
+  std::filesystem::path wallet;  // The asker's; empty: the default one. Or
+  std::filesystem::path data;    // the coordinator's folder: the operator.
+  std::uint64_t limit = 50;      // Transactions at most; 0: all.
   bool json = false;
 };
 

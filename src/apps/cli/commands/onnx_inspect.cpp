@@ -11,11 +11,8 @@
 #include "engine/onnx/operators/prepare.h"
 
 namespace weft::cli {
-namespace {
-
-struct OnnxInspectJson : glz::opts {
-  bool escape_control_characters = true;
-};
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
 
 // The document of --json; the names are its keys.
 struct OnnxValueDocument {
@@ -43,6 +40,16 @@ struct OnnxDocument {
   std::uint64_t multiply_adds = 0;
   std::uint64_t activation_bytes = 0;
   bool complete = true;
+};
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
+
+struct OnnxInspectJson : glz::opts {
+  bool escape_control_characters = true;
 };
 
 std::string declared_shape(const onnx::ValueInfo& value) {

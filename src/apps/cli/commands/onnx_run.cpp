@@ -13,11 +13,8 @@
 #include "engine/onnx/operators/prepare.h"
 
 namespace weft::cli {
-namespace {
-
-struct OnnxRunJson : glz::opts {
-  bool escape_control_characters = true;
-};
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
 
 // The document of --json; the names are its keys.
 struct OnnxOutputDocument {
@@ -41,6 +38,16 @@ struct OnnxRunDocument {
   std::optional<OnnxGpuDocument> gpu;
   double prepare_s = 0;
   double run_s = 0;
+};
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
+
+struct OnnxRunJson : glz::opts {
+  bool escape_control_characters = true;
 };
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {

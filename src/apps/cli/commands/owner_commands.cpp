@@ -80,8 +80,7 @@ void add_owner_commands(CLI::App& app, std::function<int()>& chosen) {
       "--client");
   redeem->add_option("code", options->code, "The invitation")->required()->envname("WEFT_INVITE");
   add_wallet_at_coordinator(*redeem, *options);
-  redeem->callback(
-      [options, &chosen] { chosen = [options] { return redeem_command(*options); }; });
+  redeem->callback([options, &chosen] { chosen = [options] { return redeem_command(*options); }; });
   CLI::App* statement = wallet->add_subcommand(
       "statement",
       "All that ever moved on the accounts of the wallet's owner, oldest first\n\n"

@@ -79,8 +79,7 @@ Result<> request_device(const OwnerOptions& options) {
                 "\"{}\" is not the key of an owner (`weft wallet show`).", options.key);
   const auto wallet = wallet_or_new(options.wallet);
   if (!wallet) return std::unexpected(wallet.error());
-  OwnerOptions named = options;
-  WEFT_ASSIGN(const OwnerLine line, owner_line(named));
+  WEFT_ASSIGN(const OwnerLine line, owner_line(options));
   WEFT_ASSIGN(const PublicKey coordinator, line.client->coordinator());
   WEFT_ASSIGN(const PublicKey owner, PublicKey::parse(options.key));
   const Signature consent =

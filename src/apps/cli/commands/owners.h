@@ -1,4 +1,5 @@
-// `weft pay`, `weft device`, `weft wallet redeem` and `weft wallet statement`: what an owner has, and who acts for it.
+// `weft pay`, `weft device`, `weft wallet redeem` and `weft wallet statement`: what an owner has,
+// and who acts for it.
 #pragma once
 
 #include <filesystem>

@@ -175,7 +175,7 @@ Result<int> serve(const ServeOptions& options, const ShaderCheckerFactory& make_
   std::printf("Weft is ready at %s\n", coordinator->url().c_str());
   if (net::is_loopback(listen)) {
     WEFT_ASSIGN(const std::string invite,
-                invitation({.data = data, .kind = crypto::InvitationKind::client}));
+                invitation({.data = data, .kind = crypto::InvitationKind::client, .wallet = {}}));
     std::printf("A browser that submits jobs comes by %s/#invite=%s\n", coordinator->url().c_str(),
                 invite.c_str());
   }

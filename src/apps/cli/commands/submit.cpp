@@ -131,8 +131,30 @@ void print(const api::Job& job, const SubmitOptions& options) {
                 static_cast<unsigned long long>(output.bytes), output.hash.c_str());
 }
 
+// A job is shown to its owner. Whether there is a coordinator comes before whether there is a
+// wallet.
+Result<> read_as_owner(ApiClient& client, const SubmitOptions& options) {
+  WEFT_OK(client.coordinator());
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
+  return client.read_as(wallet);
+}
+
+// The page of the coordinator, which takes the link from behind the # and sends it to no other
+// host.
+void print_link(const api::Job& job, const SubmitOptions& options) {
+  const bool slash = options.coordinator.ends_with('/');
+  const std::string url = weft::format("{}{}dashboard#job={}&link={}", options.coordinator,
+                                       slash ? "" : "/", job.id, job.link);
+  if (options.json) {
+    std::printf("{\"job\":\"%s\",\"link\":\"%s\",\"url\":\"%s\"}\n", job.id.c_str(),
+                job.link.c_str(), url.c_str());
+  } else {
+    std::printf("%s\n", url.c_str());
+  }
+}
+
 Result<int> submit(const SubmitOptions& options) {
-  for (const std::string& given : {options.follow, options.show, options.cancel}) {
+  for (const std::string& given : {options.follow, options.show, options.share, options.cancel}) {
     if (!given.empty()) WEFT_OK(check_id(given));
   }
   WEFT_ASSIGN(const auto client,
@@ -144,9 +166,11 @@ Result<int> submit(const SubmitOptions& options) {
     print(job, options);
     return 0;
   }
-  if (!options.show.empty()) {
-    WEFT_ASSIGN(const api::Job job, client->job(options.show));
-    print(job, options);
+  if (!options.show.empty() || !options.share.empty()) {
+    WEFT_OK(read_as_owner(*client, options));
+    WEFT_ASSIGN(const api::Job job,
+                client->job(options.show.empty() ? options.share : options.show));
+    options.show.empty() ? print_link(job, options) : print(job, options);
     return 0;
   }
   const bool wait =
@@ -161,6 +185,7 @@ Result<int> submit(const SubmitOptions& options) {
           "Interrupted before the coordinator confirmed the job, which may run all the same.");
     if (!submitted) return std::unexpected(submitted.error());
     id = submitted->id;
+    if (wait) WEFT_OK(client->read_as(wallet));
     if (!wait) {
       if (options.json) {
         std::printf("%s\n", api::to_json(*submitted).c_str());
@@ -171,6 +196,7 @@ Result<int> submit(const SubmitOptions& options) {
       return 0;
     }
   }
+  if (!options.follow.empty()) WEFT_OK(read_as_owner(*client, options));
   WEFT_ASSIGN(const api::Job job, follow(*client, id, options.coordinator));
   if (job.state == "done") WEFT_OK(fetch(*client, job, options));
   print(job, options);

@@ -13,6 +13,7 @@ struct SubmitOptions {
   std::filesystem::path manifest;
   std::string follow;  // Instead of submitting: the id of a job to wait for.
   std::string show;    // Instead of submitting: the id of a job to show as it is now.
+  std::string share;   // Instead of submitting: the id of a job whose link is printed.
   std::string cancel;  // Instead of submitting: the id of a job to cancel.
   std::string coordinator;
   net::TlsOptions tls;

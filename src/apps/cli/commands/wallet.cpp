@@ -34,17 +34,16 @@ Result<std::string> show(const WalletOptions& options) {
   WEFT_ASSIGN(const auto api, ApiClient::create({.url = options.coordinator,
                                                  .tls = options.tls,
                                                  .patience = std::chrono::milliseconds(0)}));
-  WEFT_ASSIGN(const auto free, api->account("owner:" + key));
-  WEFT_ASSIGN(const auto granted, api->account("granted:" + key));
+  WEFT_ASSIGN(const auto owner, api->owner(wallet));
   if (options.json) {
     return weft::format(
         "{{\"key\":\"{}\",\"free_micro_credits\":{},\"granted_micro_credits\":{}}}\n", key,
-        free.amount, granted.amount);
+        owner.free, owner.granted);
   }
   return weft::format(
       "{}\nfree    {:.6f} credits\ngranted {:.6f} credits: spent first, never staked or "
       "transferred\n",
-      key, static_cast<double>(free.amount) * 1e-6, static_cast<double>(granted.amount) * 1e-6);
+      key, static_cast<double>(owner.free) * 1e-6, static_cast<double>(owner.granted) * 1e-6);
 }
 
 int print(const char* command, const Result<std::string>& text) {

@@ -11,7 +11,7 @@ std::string on_path(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = folder + "/" + name;
+    const std::string candidate = std::string(folder).append("/").append(name);
     if (::access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate))
       return candidate;
   }

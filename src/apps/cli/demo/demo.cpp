@@ -73,7 +73,7 @@ Result<std::vector<api::Job>> follow(DemoNetwork& network, const std::vector<std
 Result<std::filesystem::path> draw(DemoNetwork& network, const api::Job& job,
                                    const DemoOptions& options) {
   WEFT_ASSIGN(const ByteVector pixels, network.api().output(job.id, 0));
-  const std::filesystem::path file =
+  std::filesystem::path file =
       std::filesystem::absolute((options.out.empty() ? "." : options.out) / "mandelbrot.png")
           .lexically_normal();
   WEFT_OK(write_picture(file, pixels, job.outputs.front().type, job.outputs.front().shape));

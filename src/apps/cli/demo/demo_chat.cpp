@@ -6,9 +6,8 @@
 #include "apps/cli/installation.h"
 
 namespace weft::cli {
-namespace {
-
-constexpr auto stop_max = std::chrono::seconds(4);
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
 
 // One line of the script; the names are its keys.
 struct ScriptLine {
@@ -17,6 +16,14 @@ struct ScriptLine {
   std::optional<std::string> missing;
   std::optional<std::string> failed;
 };
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
+
+constexpr auto stop_max = std::chrono::seconds(4);
 
 Result<std::filesystem::path> part(const char* path, const char* what) {
   std::filesystem::path file = installation_folder() / path;
@@ -40,8 +47,8 @@ Result<std::unique_ptr<DemoChat>> DemoChat::start(Options options) {
                                         "--model",       model.string(),
                                         "--scratch",     options.scratch.string()};
   if (options.stay) arguments.emplace_back("--stay");
-  const auto on_line = [outcome = chat->outcome_, say = options.say,
-                        log = options.log](std::string_view text) {
+  const auto on_line = [outcome = chat->outcome_, say = std::move(options.say),
+                        log = std::move(options.log)](std::string_view text) {
     ScriptLine line;
     if (!text.starts_with('{') ||
         glz::read<glz::opts{.null_terminated = false, .error_on_unknown_keys = false}>(line, text))

@@ -24,6 +24,10 @@ Result<std::unique_ptr<DemoNetwork>> DemoNetwork::start(const Options& options) 
   std::unique_ptr<DemoNetwork> network(new DemoNetwork);
   WEFT_OK(network->start_coordinator(options.listen));
   WEFT_ASSIGN(network->api_, ApiClient::create({.url = network->url_, .tls = {}}));
+  // As the operator, which sees all that the report shows.
+  WEFT_ASSIGN(const crypto::KeyPair operators,
+              crypto::load_wallet(network->folder() / "coordinator" / "coordinator.json"));
+  WEFT_OK(network->api_->read_as(operators));
   for (std::size_t i = 0; i < options.native_workers; ++i) WEFT_OK(network->start_native_worker(i));
   if (options.browser) WEFT_OK(network->start_browser());
   if (Result<> joined =

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "apps/coordinator/http/guests.h"
+#include "apps/coordinator/http/job_links.h"
 #include "apps/coordinator/http/model_service.h"
 #include "apps/coordinator/http/response_store.h"
 #include "apps/coordinator/http/shared_views.h"
@@ -43,18 +44,20 @@ struct HttpParts {
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
-  bool uploads_by_lease = true;  // Workers store only what their leases lead to.
+  bool uploads_by_lease = true;      // Workers store only what their leases lead to.
   bool grants_to_strangers = false;  // They count as clients that hold credits; tests.
   std::string invite_file;           // What clients of this machine may redeem.
   protocol::api::Info info;
   std::function<Signature(ByteSpan digest)> sign;  // With the coordinator's key.
   std::vector<protocol::api::KeyRotation> rotations;
+  JobLinks links;
 };
 
 void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
 void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
 void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
-void add_proof_routes(const HttpParts& parts);   // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof
+// http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
+void add_proof_routes(const HttpParts& parts);
 void add_view_routes(
     const HttpParts& parts);  // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
 void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/serve
@@ -80,9 +83,14 @@ auto once(Handle handle) {
   };
 }
 // A page of an account's history (from=, count= of the query), as api::LedgerAccount. The caller
-// has looked whether the asker may see it. http_ledger.cpp.
+// has looked whether the asker may see it; what other accounts held is told only if `all` is set.
+// http_ledger.cpp.
 void show_account(const HttpParts& parts, const net::IncomingRequest& request,
-                  const net::Respond& respond, const ledger::Account& account);
+                  const net::Respond& respond, const ledger::Account& account, bool all);
+// The bytes of a blob, in ranges if asked; the caller has looked whether the asker may see them.
+// http_blobs.cpp.
+[[nodiscard]] net::Reply blob_reply(store::Blobs& blobs, const net::IncomingRequest& request,
+                                    const Hash& hash);
 [[nodiscard]] net::Reply busy();
 // Runs `work` on a pool, or answers 503 where it is full.
 void post_or_refuse(runtime::Pool& pool, const net::Respond& respond, std::function<void()> work);

@@ -79,10 +79,10 @@ void with_stored(const HttpParts& parts, const net::IncomingRequest& request,
 
 void add_answer_routes(const HttpParts& parts) {
   const auto kept = std::make_shared<const HttpParts>(parts);
-  const auto add = [&](std::string pattern, auto handle, double cost = 1) {
+  const auto add = [&](const char* pattern, auto handle, double cost = 1) {
     parts.server.route(
         {.method = "POST",
-         .pattern = std::move(pattern),
+         .pattern = pattern,
          .handle = [kept, handle](const net::IncomingRequest& request,
                                   const net::Respond& respond) { handle(*kept, request, respond); },
          .cost = cost,
@@ -101,9 +101,9 @@ void add_answer_routes(const HttpParts& parts) {
   add("/detokenize", by(read_detokenize_request));
   add("/apply-template", by(read_template_request));
 
-  const auto stored = [&](std::string method, auto handle) {
+  const auto stored = [&](const char* method, auto handle) {
     parts.server.route(
-        {.method = std::move(method),
+        {.method = method,
          .pattern = "/v1/responses/{}",
          .handle =
              [kept, handle](const net::IncomingRequest& request, const net::Respond& respond) {

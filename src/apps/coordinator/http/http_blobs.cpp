@@ -2,7 +2,7 @@
 #include <optional>
 #include <utility>
 
-#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/access.h"
 #include "common/base/format.h"
 
 namespace weft::coordinator {
@@ -128,7 +128,8 @@ void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
       200, weft::format(R"({{"bytes":{}}})", parts.blob_parts.have(*hash, who->text()))));
 }
 
-// Connected workers by their session's token; clients by signature, if they hold credits. Whose the upload is.
+// Connected workers by their session's token; clients by signature, if they hold credits. Whose the
+// upload is.
 Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest& request,
                              const Hash& hash) {
   if (const auto token = request.bearer(); !token.empty()) {
@@ -174,20 +175,41 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
   return std::make_unique<BlobUpload>(std::move(writer), hash, parts.readers);
 }
 
+// Connected workers, which know from their leases and orders what to ask for, and the operator.
+// Owners read what belongs to their jobs at the jobs' own routes.
+Result<> may_download(const HttpParts& parts, const net::IncomingRequest& request) {
+  if (const auto token = request.bearer(); !token.empty()) {
+    if (parts.book.worker_of(token)) return {};
+    return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
+  }
+  WEFT_ASSIGN(const Viewer viewer, viewer_of(parts, request));
+  if (viewer.is_operator) return {};
+  return fail(viewer.key ? ErrorCode::permission_denied : ErrorCode::unauthenticated,
+              "Blobs are read by connected workers, with their token, and by the operator; a job's "
+              "owner finds them at /v1/jobs/ID/outputs/I and /v1/jobs/ID/blobs/HASH.");
+}
+
 void get_blob(const HttpParts& parts, const net::IncomingRequest& request,
               const net::Respond& respond) {
+  if (const auto may = may_download(parts, request); !may)
+    return respond(parts.signatures.refusal(may.error()));
   const auto hash = Hash::parse(request.parameters.at(0));
   if (!hash) return respond(net::problem(hash.error()));
-  const auto file = parts.blobs.location(*hash);
-  if (!file) return respond(net::problem(file.error()));
-  auto reply =
-      net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size},
-                      hash->text(), "application/octet-stream");
-  reply.headers["cache-control"] = "public, max-age=31536000, immutable";
-  respond(std::move(reply));
+  respond(blob_reply(parts.blobs, request, *hash));
 }
 
 }  // namespace
+
+net::Reply blob_reply(store::Blobs& blobs, const net::IncomingRequest& request, const Hash& hash) {
+  const auto file = blobs.location(hash);
+  if (!file) return net::problem(file.error());
+  auto reply =
+      net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size},
+                      hash.text(), "application/octet-stream");
+  // Kept by the asker only: a shared cache would show it to others.
+  reply.headers["cache-control"] = "private, max-age=31536000, immutable";
+  return reply;
+}
 
 void add_blob_routes(const HttpParts& parts) {
   parts.server.route(

@@ -1,6 +1,7 @@
 // /v1/clients: who has jobs, and what share of the network each is due. Weights are the operator's
 // to set, whose wallet is the coordinator's own.
 
+#include "apps/coordinator/http/access.h"
 #include "apps/coordinator/http/operator.h"
 
 namespace weft::coordinator {
@@ -58,11 +59,14 @@ void add_client_routes(const HttpParts& parts) {
        .handle = [kept](In request, Out respond) { once(set_weight)(*kept, request, respond); },
        .cost = 1});
   parts.shared.add("/v1/clients", [kept](Out respond) { list_clients(*kept, respond); });
-  parts.server.route(
-      {.method = "GET",
-       .pattern = "/v1/clients",
-       .handle = [kept](In, Out respond) { kept->shared.get("/v1/clients", respond); },
-       .cost = 0.5});
+  parts.server.route({.method = "GET",
+                      .pattern = "/v1/clients",
+                      .handle =
+                          [kept](In request, Out respond) {
+                            if_operator(*kept, request, respond, "who has jobs",
+                                        [&] { kept->shared.get("/v1/clients", respond); });
+                          },
+                      .cost = 0.5});
 }
 
 }  // namespace weft::coordinator

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <future>
 
-#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/access.h"
 #include "common/base/counted.h"
 #include "common/base/format.h"
 #include "platform/net/address.h"
@@ -32,7 +32,8 @@ api::Job view_of(const store::Job& row) {
                 .outputs = {},
                 .created = row.created,
                 .ended = row.ended,
-                .waiting = {}};
+                .waiting = {},
+                .link = {}};
   const auto manifest = manifest::parse(row.manifest);
   if (!manifest) return view;
   view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
@@ -58,8 +59,21 @@ api::Job view_of(const store::Job& row) {
   return view;
 }
 
-void respond_submitted(const net::Respond& respond, const Result<api::Submitted>& result) {
+// What a viewer sees of a job of others: that there is one, its size, and how far it is.
+void make_coarse(api::Job& view) {
+  view.name.clear();
+  view.client.clear();
+  view.reason.clear();
+  view.budget = 0;
+  view.price = 0;
+  view.root.clear();
+  view.outputs.clear();
+}
+
+void respond_submitted(const net::Respond& respond, const JobLinks& links,
+                       Result<api::Submitted> result) {
   if (!result) return respond(net::problem(result.error()));
+  if (const auto id = JobId::parse(result->id)) result->link = links.of(*id);
   auto reply = net::json_reply(202, api::to_json(*result));
   reply.headers["location"] = "/v1/jobs/" + result->id;
   respond(reply);
@@ -111,22 +125,27 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
     }
     if (const auto looked_up = look_up_nonce(*submission, parts.store); !looked_up)
       return respond(net::problem(looked_up.error()));
-    post_or_refuse(
-        parts.loop, respond,
-        [respond, submission = std::move(*submission)](jobs::Core& core, jobs::Moment now) {
-          core.submit(submission, now, [respond](const Result<api::Submitted>& result) {
-            respond_submitted(respond, result);
-          });
-        });
+    post_or_refuse(parts.loop, respond,
+                   [respond, links = parts.links, submission = std::move(*submission)](
+                       jobs::Core& core, jobs::Moment now) {
+                     core.submit(submission, now,
+                                 [respond, links](const Result<api::Submitted>& result) {
+                                   respond_submitted(respond, links, result);
+                                 });
+                   });
   });
 }
 
 void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
                const net::Respond& respond) {
+  const auto viewer = viewer_of(parts, request);
+  if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
   store::Store::JobPage page;
   if (const auto client = request.query.find("client"); client != request.query.end()) {
     auto key = PublicKey::parse(client->second);
     if (!key) return respond(net::problem(key.error()));
+    if (!owns(parts.book, *viewer, *key))
+      return respond(hidden(parts, *viewer, "The list of a client's jobs"));
     page.client = *key;
   }
   if (const auto before = request.query.find("before"); before != request.query.end()) {
@@ -137,46 +156,45 @@ void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
           net::problem({ErrorCode::invalid_argument,
                         weft::format("before={} is not a number from 0 to {}.", text, INT64_MAX)}));
   }
-  post_or_refuse(parts.readers, respond, [&store = parts.store, &loop = parts.loop, page, respond] {
-    const auto rows = store.jobs(page);
-    if (!rows) return respond(net::problem(rows.error()));
-    std::vector<api::Job> views;
-    for (const auto& row : *rows) views.push_back(view_of(row));
-    post_or_refuse(
-        loop, respond, [respond, views = std::move(views)](jobs::Core& core, jobs::Moment) {
-          core.live(views, [respond](Result<std::vector<api::Job>> jobs) {
-            respond(net::json_reply(200, api::to_json(api::Jobs{.jobs = std::move(*jobs)})));
-          });
-        });
-  });
-}
-
-// Calls `use` with the job's stored row, off the server's threads.
-void with_job(const HttpParts& parts, std::string_view id_text, const net::Respond& respond,
-              std::function<void(const store::Job&)> use) {
-  const auto id = JobId::parse(id_text);
-  if (!id)
-    return respond(net::problem({ErrorCode::not_found, weft::format("\"{}\" is not a job's id: {}",
-                                                                    id_text, id.error().message)}));
-  post_or_refuse(parts.readers, respond,
-                 [&store = parts.store, id = *id, respond, use = std::move(use)] {
-                   const auto row = store.job(id);
-                   if (!row) return respond(net::problem(row.error()));
-                   use(*row);
-                 });
+  post_or_refuse(
+      parts.readers, respond,
+      [&store = parts.store, &loop = parts.loop, &book = parts.book, page, viewer = *viewer,
+       respond] {
+        const auto rows = store.jobs(page);
+        if (!rows) return respond(net::problem(rows.error()));
+        std::vector<api::Job> views;
+        std::vector<bool> own;
+        for (const auto& row : *rows) {
+          views.push_back(view_of(row));
+          own.push_back(owns(book, viewer, row.client));
+        }
+        post_or_refuse(
+            loop, respond,
+            [respond, views = std::move(views), own = std::move(own)](jobs::Core& core,
+                                                                      jobs::Moment) {
+              core.live(views, [respond, own](Result<std::vector<api::Job>> jobs) {
+                for (std::size_t i = 0; i < jobs->size(); ++i)
+                  if (!own[i]) make_coarse((*jobs)[i]);
+                respond(net::json_reply(200, api::to_json(api::Jobs{.jobs = std::move(*jobs)})));
+              });
+            });
+      });
 }
 
 void show_job(const HttpParts& parts, const net::IncomingRequest& request,
               const net::Respond& respond) {
-  with_job(parts, request.parameters.at(0), respond,
-           [&loop = parts.loop, respond](const store::Job& row) {
-             post_or_refuse(loop, respond,
-                            [respond, view = view_of(row)](jobs::Core& core, jobs::Moment now) {
-                              core.show_job(view, now, [respond](const Result<api::Job>& job) {
-                                respond(net::json_reply(200, api::to_json(*job)));
-                              });
-                            });
-           });
+  with_job(
+      parts, request, request.parameters.at(0), respond,
+      [&loop = parts.loop, links = parts.links, respond](const Viewer&, const store::Job& row) {
+        auto view = view_of(row);
+        view.link = links.of(row.id);
+        post_or_refuse(loop, respond,
+                       [respond, view = std::move(view)](jobs::Core& core, jobs::Moment now) {
+                         core.show_job(view, now, [respond](const Result<api::Job>& job) {
+                           respond(net::json_reply(200, api::to_json(*job)));
+                         });
+                       });
+      });
 }
 
 void show_output(const HttpParts& parts, const net::IncomingRequest& request,
@@ -188,8 +206,8 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request,
     return respond(net::problem(
         {ErrorCode::not_found, weft::format("\"{}\" is not an output's number.", text)}));
   }
-  with_job(parts, request.parameters.at(0), respond,
-           [&blobs = parts.blobs, request, respond, index](const store::Job& row) {
+  with_job(parts, request, request.parameters.at(0), respond,
+           [&blobs = parts.blobs, request, respond, index](const Viewer&, const store::Job& row) {
              if (row.state != store::JobState::done) {
                return respond(net::problem(
                    {ErrorCode::unavailable, weft::format("Job {} is {}: it has no outputs.",
@@ -202,14 +220,7 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request,
                                  weft::format("Job {} has {} and none of number {}.", row.id.text(),
                                               counted(row.outputs.size(), "output"), index)}));
              }
-             const auto& output = row.outputs[index];
-             auto file = blobs.location(output.hash);
-             if (!file) return respond(net::problem(file.error()));
-             auto reply = net::file_reply(
-                 request, {.path = file->path, .offset = file->offset, .size = file->size},
-                 output.hash.text(), "application/octet-stream");
-             reply.headers["cache-control"] = "public, max-age=31536000, immutable";
-             respond(std::move(reply));
+             respond(blob_reply(blobs, request, row.outputs[index].hash));
            });
 }
 
@@ -256,8 +267,8 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
     return respond(
         net::problem({ErrorCode::invalid_argument, "Which job's tasks? /v1/tasks?job=ID"}));
   with_job(
-      parts, wanted->second, respond,
-      [&store = parts.store, &loop = parts.loop, respond](const store::Job& row) {
+      parts, request, wanted->second, respond,
+      [&store = parts.store, &loop = parts.loop, respond](const Viewer&, const store::Job& row) {
         const auto accepted = store.tasks(row.id);
         const auto replicas = store.replicas(row.id);
         if (!accepted) return respond(net::problem(accepted.error()));
@@ -297,18 +308,20 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
 
 void add_job_routes(const HttpParts& parts) {
   auto& server = parts.server;
-  const auto add = [&](std::string method, std::string pattern, auto handle, double cost,
+  const auto add = [&](const char* method, const char* pattern, auto handle, double cost,
                        std::uint64_t body_bytes_max = 0) {
-    server.route({.method = std::move(method),
-                  .pattern = std::move(pattern),
-                  .handle =
-                      [parts, handle](net::IncomingRequest request, net::Respond respond) {
-                        handle(parts, std::move(request), respond);
-                      },
-                  .cost = cost,
-                  .body_bytes_max = body_bytes_max,
-                  .is_signed = body_bytes_max > 0,
-                  .is_new_work = body_bytes_max > 0});
+    server.route(
+        {.method = method,
+         .pattern = pattern,
+         .handle =
+             // NOLINTNEXTLINE(performance-unnecessary-value-param): submit() keeps the request.
+         [parts, handle](net::IncomingRequest request, const net::Respond& respond) {
+           handle(parts, std::move(request), respond);
+         },
+         .cost = cost,
+         .body_bytes_max = body_bytes_max,
+         .is_signed = body_bytes_max > 0,
+         .is_new_work = body_bytes_max > 0});
   };
   add("POST", "/v1/jobs", submit, 1, manifest::Limits{}.text_bytes_max);
   add("GET", "/v1/jobs", list_jobs, 1);  // Reads a hundred manifests,

@@ -119,10 +119,10 @@ void guest(const HttpParts& parts, In request, Out respond) {
 
 void add_key_routes(const HttpParts& parts) {
   const auto kept = std::make_shared<const HttpParts>(parts);
-  const auto add = [&](std::string method, std::string pattern, auto handle) {
+  const auto add = [&](const char* method, const char* pattern, auto handle) {
     parts.server.route(
-        {.method = std::move(method),
-         .pattern = std::move(pattern),
+        {.method = method,
+         .pattern = pattern,
          .handle = [kept, handle](In request, Out respond) { handle(*kept, request, respond); },
          .cost = 1});
   };

@@ -1,8 +1,9 @@
 // /v1/ledger: who holds what, and how it came to that.
+#include <algorithm>
 #include <charconv>
 #include <map>
 
-#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/access.h"
 
 namespace weft::coordinator {
 
@@ -34,9 +35,9 @@ Result<store::Store::HistoryPage> page_of(const net::IncomingRequest& request) {
 }
 
 // As seen from some accounts, which are taken together: what each held before the page is what its
-// first movement there says.
+// first movement there says. What other accounts held is told only if `all` is set.
 std::vector<api::LedgerEntry> entries_of(const store::History& history,
-                                         std::span<const ledger::Account> accounts) {
+                                         std::span<const ledger::Account> accounts, bool all) {
   std::map<ledger::Account, MicroCredits> holds;
   for (const ledger::Account& account : accounts) {
     const auto before = [&]() -> MicroCredits {
@@ -57,10 +58,10 @@ std::vector<api::LedgerEntry> entries_of(const store::History& history,
                                               .time = posted.time,
                                               .movements = {}});
     for (const store::Movement& movement : posted.movements) {
+      const auto ours = holds.find(movement.account);
       entry.movements.push_back({.account = movement.account.text(),
                                  .amount = movement.amount,
-                                 .balance = movement.balance});
-      const auto ours = holds.find(movement.account);
+                                 .balance = all || ours != holds.end() ? movement.balance : 0});
       if (ours == holds.end()) continue;
       entry.amount += movement.amount;
       ours->second = movement.balance;
@@ -71,20 +72,20 @@ std::vector<api::LedgerEntry> entries_of(const store::History& history,
 }
 
 // Reads a page of the history of `of` (an account or a job), and shows it with what `accounts` hold
-// now.
+// now. `all`: as entries_of() has it.
 template <class View, class Of>
 void show(const HttpParts& parts, const net::IncomingRequest& request, const net::Respond& respond,
-          const Of& of, std::vector<ledger::Account> accounts, View view) {
+          const Of& of, std::vector<ledger::Account> accounts, View view, bool all) {
   const auto page = page_of(request);
   if (!page) return respond(net::problem(page.error()));
   post_or_refuse(
       parts.readers, respond,
       [&store = parts.store, &loop = parts.loop, respond, of, accounts = std::move(accounts),
-       page = *page, view = std::move(view)] {
+       page = *page, view = std::move(view), all] {
         const auto history = store.history(of, page);
         if (!history) return respond(net::problem(history.error()));
         View filled = view;
-        filled.entries = entries_of(*history, accounts);
+        filled.entries = entries_of(*history, accounts, all);
         filled.next = history->next;
         post_or_refuse(
             loop, respond,
@@ -97,6 +98,46 @@ void show(const HttpParts& parts, const net::IncomingRequest& request, const net
       });
 }
 
+constexpr std::string_view totals = "/v1/ledger totals";
+
+// To its owner, for a job's escrow to the readers of the job; accounts without an owner to the
+// operator.
+void answer_account(const HttpParts& parts, const net::IncomingRequest& request,
+                    const net::Respond& respond, const ledger::Account& account) {
+  const auto viewer = viewer_of(parts, request);
+  if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
+  if (viewer->is_operator) return show_account(parts, request, respond, account, true);
+  if (ledger::has_owner(account.kind)) {
+    if (owns(parts.book, *viewer, OwnerId{{account.id}}))
+      return show_account(parts, request, respond, account, false);
+    return respond(hidden(parts, *viewer, "The history of an account"));
+  }
+  if (account.kind != ledger::Account::Kind::escrow &&
+      account.kind != ledger::Account::Kind::escrow_granted)
+    return if_operator(parts, request, respond, "accounts of the network itself", [] {});
+  JobId job;
+  std::copy_n(account.id.begin(), job.bytes.size(), job.bytes.begin());
+  with_job(parts, request, job.text(), respond,
+           [parts, request, respond, account](const Viewer&, const store::Job&) {
+             show_account(parts, request, respond, account, false);
+           });
+}
+
+void answer_job(const HttpParts& parts, const net::IncomingRequest& request,
+                const net::Respond& respond, const JobId& job) {
+  const auto viewer = viewer_of(parts, request);
+  if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
+  const auto tell = [parts, request, respond, job](bool all) {
+    show(parts, request, respond, job,
+         {ledger::Account::escrow(job), ledger::Account::escrow_granted(job)},
+         api::LedgerJob{.job = job.text(), .entries = {}}, all);
+  };
+  // An answer of a model has an escrow, and is no job that the store knows.
+  if (viewer->is_operator) return tell(true);
+  with_job(parts, request, job.text(), respond,
+           [tell](const Viewer&, const store::Job&) { tell(false); });
+}
+
 void answer(const HttpParts& parts, const net::IncomingRequest& request,
             const net::Respond& respond) {
   const auto account = request.query.find("account");
@@ -107,31 +148,42 @@ void answer(const HttpParts& parts, const net::IncomingRequest& request,
   if (account != request.query.end()) {
     const auto wanted = ledger::Account::parse(account->second);
     if (!wanted) return respond(net::problem(wanted.error()));
-    return show_account(parts, request, respond, *wanted);
+    return answer_account(parts, request, respond, *wanted);
   }
   if (job != request.query.end()) {
     const auto wanted = JobId::parse(job->second);
     if (!wanted) return respond(net::problem(wanted.error()));
-    return show(parts, request, respond, *wanted,
-                {ledger::Account::escrow(*wanted), ledger::Account::escrow_granted(*wanted)},
-                api::LedgerJob{.job = wanted->text(), .entries = {}});
+    return answer_job(parts, request, respond, *wanted);
   }
-  parts.shared.get("/v1/ledger", respond);
+  const auto viewer = viewer_of(parts, request);
+  if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
+  parts.shared.get(viewer->is_operator ? "/v1/ledger" : std::string(totals), respond);
 }
 
-// Every balance.
-void make_ledger(const HttpParts& parts, const net::Respond& respond) {
+// One balance for each kind of account: what all owners hold together, all escrows together.
+api::Ledger totals_of(const api::Ledger& ledger) {
+  std::map<std::string, MicroCredits> kinds;
+  for (const api::Balance& balance : ledger.balances)
+    kinds[balance.account.substr(0, balance.account.find(':'))] += balance.amount;
+  api::Ledger out{.sum = ledger.sum, .balances = {}};
+  for (const auto& [kind, amount] : kinds)
+    out.balances.push_back({.account = kind, .amount = amount});
+  return out;
+}
+
+// Every balance, or their totals.
+void make_ledger(const HttpParts& parts, bool all, const net::Respond& respond) {
   post_or_refuse(parts.loop, respond,
-                 [&readers = parts.readers, respond](jobs::Core& core, jobs::Moment) {
-                   core.ledger([&readers, respond](const Result<api::Ledger>& view) {
-                     post_or_refuse(readers, respond, [respond, view = *view] {
-                       respond(net::json_reply(200, api::to_json(view)));
+                 [&readers = parts.readers, all, respond](jobs::Core& core, jobs::Moment) {
+                   core.ledger([&readers, all, respond](const Result<api::Ledger>& view) {
+                     post_or_refuse(readers, respond, [respond, all, view = *view] {
+                       respond(net::json_reply(200, api::to_json(all ? view : totals_of(view))));
                      });
                    });
                  });
 }
 
-// What is settled is public: every reader can build an epoch's rows from it.
+// What is settled is public: every viewer can build an epoch's rows from it.
 void make_settlement(const HttpParts& parts, const net::Respond& respond) {
   post_or_refuse(parts.loop, respond,
                  [&readers = parts.readers, respond](jobs::Core& core, jobs::Moment) {
@@ -146,14 +198,16 @@ void make_settlement(const HttpParts& parts, const net::Respond& respond) {
 }  // namespace
 
 void show_account(const HttpParts& parts, const net::IncomingRequest& request,
-                  const net::Respond& respond, const ledger::Account& account) {
+                  const net::Respond& respond, const ledger::Account& account, bool all) {
   show(parts, request, respond, account, {account},
-       api::LedgerAccount{.account = account.text(), .entries = {}});
+       api::LedgerAccount{.account = account.text(), .entries = {}}, all);
 }
 
 void add_ledger_routes(const HttpParts& parts) {
   parts.shared.add("/v1/ledger",
-                   [parts](const net::Respond& respond) { make_ledger(parts, respond); });
+                   [parts](const net::Respond& respond) { make_ledger(parts, true, respond); });
+  parts.shared.add(std::string(totals),
+                   [parts](const net::Respond& respond) { make_ledger(parts, false, respond); });
   parts.shared.add("/v1/settlement",
                    [parts](const net::Respond& respond) { make_settlement(parts, respond); });
   parts.server.route({.method = "GET",

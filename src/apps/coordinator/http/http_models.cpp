@@ -51,10 +51,10 @@ void add_model_routes(const HttpParts& parts) {
   ModelService& models = parts.models;
   // The parts live as long as the routes.
   const auto kept = std::make_shared<const HttpParts>(parts);
-  const auto add = [&](std::string method, std::string pattern, double cost, auto handle,
+  const auto add = [&](const char* method, const char* pattern, double cost, const auto& handle,
                        std::uint64_t body_bytes_max = 0) {
-    server.route({.method = std::move(method),
-                  .pattern = std::move(pattern),
+    server.route({.method = method,
+                  .pattern = pattern,
                   .handle = [handle](const net::IncomingRequest& request,
                                      const net::Respond& respond) { handle(request, respond); },
                   .cost = cost,

@@ -96,12 +96,12 @@ Result<crypto::InvitationKind> read_invitation(const HttpParts& parts, const Sig
 void take_grant(const HttpParts& parts, In request, const Signed& who, Out respond) {
   const auto kind = read_invitation(parts, who, request.body);
   if (!kind) return respond(net::problem(kind.error()));
-  post_or_refuse(parts.loop, respond,
-                 [respond, wanted = jobs::GrantWanted{
-                               .client = who.client,
-                               .address = net::address_group(request.address),
-                               .is_own = *kind == crypto::InvitationKind::own}](
-                     jobs::Core& core, jobs::Moment now) { core.grant(wanted, now, shown(respond)); });
+  post_or_refuse(
+      parts.loop, respond,
+      [respond, wanted = jobs::GrantWanted{.client = who.client,
+                                           .address = net::address_group(request.address),
+                                           .is_own = *kind == crypto::InvitationKind::own}](
+          jobs::Core& core, jobs::Moment now) { core.grant(wanted, now, shown(respond)); });
 }
 
 // Programs of this machine are told where the operator's own invitation is; a program that may read
@@ -228,7 +228,7 @@ void show_statement(const HttpParts& parts, In request, Out respond) {
                             weft::format("account={} is not one of owner, granted, held, "
                                          "held-granted, stake and settled.",
                                          name)}));
-                     show_account(parts, request, respond, *account);
+                     show_account(parts, request, respond, *account, false);
                    });
                  });
 }
@@ -237,10 +237,10 @@ void show_statement(const HttpParts& parts, In request, Out respond) {
 
 void add_owner_routes(const HttpParts& parts) {
   const auto kept = std::make_shared<const HttpParts>(parts);
-  const auto add = [&](std::string method, std::string pattern, auto handle) {
+  const auto add = [&](const char* method, const char* pattern, auto handle) {
     parts.server.route(
-        {.method = std::move(method),
-         .pattern = std::move(pattern),
+        {.method = method,
+         .pattern = pattern,
          .handle = [kept, handle](In request, Out respond) { handle(*kept, request, respond); },
          .cost = 1});
   };

@@ -1,8 +1,9 @@
 // One task's results with all that shows them to be what was computed and signed.
 #include <algorithm>
 #include <charconv>
+#include <memory>
 
-#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/access.h"
 #include "common/base/format.h"
 #include "common/proof/merkle.h"
 
@@ -12,8 +13,8 @@ namespace {
 
 namespace api = protocol::api;
 
-Result<api::Proof> proof_of(store::Store& store, const JobId& id, std::uint32_t index) {
-  WEFT_ASSIGN(const store::Job job, store.job(id));
+Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uint32_t index) {
+  const JobId& id = job.id;
   if (index >= job.tasks)
     return fail(ErrorCode::not_found, "Job {} has {} tasks and none of number {}.", id.text(),
                 job.tasks, index);
@@ -63,34 +64,68 @@ Result<api::Proof> proof_of(store::Store& store, const JobId& id, std::uint32_t 
   return proof;
 }
 
+// An output of an accepted task, or what a receipt of the job signs. Not what the manifest names:
+// a manifest may name every blob.
+Result<bool> belongs(store::Store& store, const JobId& id, const Hash& blob) {
+  WEFT_ASSIGN(const auto tasks, store.tasks(id));
+  for (const auto& task : tasks)
+    if (std::ranges::contains(task.outputs, blob, &store::OutputBlob::hash)) return true;
+  WEFT_ASSIGN(const auto replicas, store.replicas(id));
+  return std::ranges::contains(replicas, blob, &store::Replica::receipt);
+}
+
+void show_proof(const HttpParts& parts, const net::IncomingRequest& request,
+                const net::Respond& respond) {
+  std::uint32_t index = 0;
+  const std::string& text = request.parameters.at(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return respond(
+        net::problem({ErrorCode::not_found, weft::format("\"{}\" is not a task's number.", text)}));
+  }
+  with_job(parts, request, request.parameters.at(0), respond,
+           [&store = parts.store, coordinator = parts.info.coordinator, respond, index](
+               const Viewer&, const store::Job& row) {
+             auto proof = proof_of(store, row, index);
+             if (!proof) return respond(net::problem(proof.error()));
+             proof->coordinator = coordinator;
+             respond(net::json_reply(200, api::to_json(*proof)));
+           });
+}
+
+void show_blob(const HttpParts& parts, const net::IncomingRequest& request,
+               const net::Respond& respond) {
+  const auto hash = Hash::parse(request.parameters.at(1));
+  if (!hash) return respond(net::problem(hash.error()));
+  with_job(parts, request, request.parameters.at(0), respond,
+           [&store = parts.store, &blobs = parts.blobs, request, respond, hash = *hash](
+               const Viewer&, const store::Job& row) {
+             const auto known = belongs(store, row.id, hash);
+             if (!known) return respond(net::problem(known.error()));
+             if (!*known)
+               return respond(net::problem(
+                   {ErrorCode::not_found,
+                    weft::format("No accepted task and no receipt of job {} has the blob {}.",
+                                 row.id.text(), hash.text())}));
+             respond(blob_reply(blobs, request, hash));
+           });
+}
+
 }  // namespace
 
 void add_proof_routes(const HttpParts& parts) {
-  parts.server.route(
-      {.method = "GET",
-       .pattern = "/v1/jobs/{}/tasks/{}/proof",
-       .handle =
-           [parts](const net::IncomingRequest& request, const net::Respond& respond) {
-             const auto id = JobId::parse(request.parameters.at(0));
-             if (!id) return respond(net::problem({ErrorCode::not_found, id.error().message}));
-             std::uint32_t index = 0;
-             const std::string& text = request.parameters.at(1);
-             const auto [end, error] =
-                 std::from_chars(text.data(), text.data() + text.size(), index);
-             if (error != std::errc() || end != text.data() + text.size()) {
-               return respond(net::problem(
-                   {ErrorCode::not_found, weft::format("\"{}\" is not a task's number.", text)}));
-             }
-             post_or_refuse(parts.readers, respond,
-                            [&store = parts.store, coordinator = parts.info.coordinator, respond,
-                             id = *id, index] {
-                              auto proof = proof_of(store, id, index);
-                              if (!proof) return respond(net::problem(proof.error()));
-                              proof->coordinator = coordinator;
-                              respond(net::json_reply(200, api::to_json(*proof)));
-                            });
-           },
-       .cost = 1});  // Reads all tasks of the job.
+  const auto kept = std::make_shared<const HttpParts>(parts);
+  // Both read all tasks of the job.
+  const auto add = [&](std::string pattern, auto handle) {
+    parts.server.route(
+        {.method = "GET",
+         .pattern = std::move(pattern),
+         .handle = [kept, handle](const net::IncomingRequest& request,
+                                  const net::Respond& respond) { handle(*kept, request, respond); },
+         .cost = 1});
+  };
+  add("/v1/jobs/{}/tasks/{}/proof", show_proof);
+  add("/v1/jobs/{}/blobs/{}", show_blob);
 }
 
 }  // namespace weft::coordinator

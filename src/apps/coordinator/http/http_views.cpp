@@ -1,6 +1,6 @@
 #include <charconv>
 
-#include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/access.h"
 #include "common/base/format.h"
 
 namespace weft::coordinator {
@@ -15,6 +15,27 @@ std::string metrics_of(const store::Blobs& blobs) {
       "# HELP weft_blob_bytes Bytes of all blobs.\n# TYPE weft_blob_bytes gauge\nweft_blob_bytes "
       "{}\n# HELP weft_blobs Blobs stored.\n# TYPE weft_blobs gauge\nweft_blobs {}\n",
       blobs.bytes_total(), blobs.count());
+}
+
+constexpr const char* workers_path = "/v1/workers";
+constexpr const char* workers_coarse = "workers without balances";
+
+// With what their owners hold and are owed, or without.
+void make_workers(const HttpParts& parts, bool balances, const net::Respond& respond) {
+  post_or_refuse(parts.loop, respond,
+                 [&readers = parts.readers, balances, respond](jobs::Core& core, jobs::Moment) {
+                   core.workers([&readers, balances, respond](const Result<api::Workers>& workers) {
+                     post_or_refuse(readers, respond,
+                                    [respond, balances, workers = *workers]() mutable {
+                                      for (api::Worker& worker : workers.workers) {
+                                        if (balances) break;
+                                        worker.balance = 0;
+                                        worker.held_pay = 0;
+                                      }
+                                      respond(net::json_reply(200, api::to_json(workers)));
+                                    });
+                   });
+                 });
 }
 
 }  // namespace
@@ -69,15 +90,20 @@ void add_view_routes(const HttpParts& parts) {
                                 const net::Respond& respond) { shared.get(path, respond); },
                   .cost = 0.5});
   };
-  add_shared("/v1/workers", [&loop, &readers = parts.readers](const net::Respond& respond) {
-    post_or_refuse(loop, respond, [&readers, respond](jobs::Core& core, jobs::Moment) {
-      core.workers([&readers, respond](const Result<api::Workers>& workers) {
-        post_or_refuse(readers, respond, [respond, workers = *workers] {
-          respond(net::json_reply(200, api::to_json(workers)));
-        });
-      });
-    });
-  });
+  parts.shared.add(workers_path,
+                   [parts](const net::Respond& respond) { make_workers(parts, true, respond); });
+  parts.shared.add(workers_coarse,
+                   [parts](const net::Respond& respond) { make_workers(parts, false, respond); });
+  server.route({.method = "GET",
+                .pattern = workers_path,
+                .handle =
+                    [parts](const net::IncomingRequest& request, const net::Respond& respond) {
+                      const auto viewer = viewer_of(parts, request);
+                      if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
+                      parts.shared.get(viewer->is_operator ? workers_path : workers_coarse,
+                                       respond);
+                    },
+                .cost = 0.5});
   add_shared("/metrics", [&loop, &models = parts.models,
                           &blobs = parts.blobs](const net::Respond& respond) {
     post_or_refuse(loop, respond, [&models, &blobs, respond](jobs::Core& core, jobs::Moment) {

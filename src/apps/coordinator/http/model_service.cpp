@@ -218,7 +218,7 @@ net::SocketRoute ModelService::socket() {
       .greets = true,
       .message_bytes_max = protocol::frame_bytes_max,
       .opened =
-          [this](std::shared_ptr<net::Peer> peer) {
+          [this](const std::shared_ptr<net::Peer>& peer) {
             if (!post([this, peer](inference::Desk&, Instant) { peers_[peer->id()] = peer; }))
               peer->close("busy");
           },
@@ -669,7 +669,7 @@ void ModelService::status(const net::Respond& respond) {
   if (!queued) respond(net::problem(busy_error()));
 }
 
-void ModelService::metrics(std::function<void(std::string)> done) {
+void ModelService::metrics(const std::function<void(std::string)>& done) {
   const bool queued = post([done](inference::Desk& desk, Instant) {
     const inference::ServingCounters& c = desk.counters();
     std::string out;

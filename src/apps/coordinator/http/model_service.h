@@ -85,7 +85,7 @@ class ModelService final : private inference::DeskWorld {
   void show(std::string name, const net::Respond& respond);
   void status(const net::Respond& respond);
   // Prometheus text.
-  void metrics(std::function<void(std::string)> done);
+  void metrics(const std::function<void(std::string)>& done);
 
  private:
   class Answer;

@@ -14,9 +14,9 @@ namespace watch = protocol::watch;
 net::SocketRoute WatchFeed::route() {
   return {.path = "/v1/watch",
           .message_bytes_max = watch::seen_bytes_max,
-          .opened = [this](std::shared_ptr<net::Peer> peer) { open(std::move(peer)); },
+          .opened = [this](const std::shared_ptr<net::Peer>& peer) { open(peer); },
           .text = [this](const std::shared_ptr<net::Peer>& peer,
-                         std::string text) { take(peer, text); },
+                         const std::string& text) { take(peer, text); },
           .binary = [](const std::shared_ptr<net::Peer>& peer,
                        const std::string&) { peer->close("A watcher sends text only."); },
           .oversized = [](const std::shared_ptr<net::Peer>& peer,
@@ -48,7 +48,7 @@ bool WatchFeed::has_room_for(const std::string& group) const {
          static_cast<std::size_t>(same) < options_.watchers_per_address;
 }
 
-void WatchFeed::open(std::shared_ptr<net::Peer> peer) {
+void WatchFeed::open(const std::shared_ptr<net::Peer>& peer) {
   {
     const std::string group = net::address_group(peer->address());
     const std::lock_guard lock(mutex_);

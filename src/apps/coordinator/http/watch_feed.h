@@ -45,7 +45,7 @@ class WatchFeed {
     std::uint64_t sent = 0;  // The last sequence, and how many messages of those are not seen.
     std::uint32_t unseen = 0;
   };
-  void open(std::shared_ptr<net::Peer> peer);
+  void open(const std::shared_ptr<net::Peer>& peer);
   void take(const std::shared_ptr<net::Peer>& peer, const std::string& text);
   void close(const std::shared_ptr<net::Peer>& peer);
   void run();

@@ -73,7 +73,7 @@ TEST(CallThread, LeavesTheCallerFreeMeanwhile) {
 TEST(CallThread, WaitsForTheCallThatIsBeingMadeWhenItEnds) {
   bool done = false;
   {
-    CallThread calls([](std::function<void()>) {});
+    CallThread calls([](const std::function<void()>&) {});
     std::mutex gate;
     std::condition_variable begun;
     bool begins = false;

@@ -45,7 +45,7 @@ class Chunks : public testing::Test {
 };
 
 TEST_F(Chunks, StayWithinTheirBoundAndTheLeastRecentlyUsedGo) {
-  const ChunkFolder folder(folder_, 5 * chunk_bytes);
+  const ChunkFolder folder(folder_, std::uint64_t{5} * chunk_bytes);
   store(folder, model(1));
   store(folder, model(2));
   const auto mapped = folder.open(model(1));  // It is used again,
@@ -70,7 +70,7 @@ TEST_F(Chunks, GrowWithoutEndWhereTheBoundIsOff) {
 }
 
 TEST_F(Chunks, OfAModelOverTheBoundAreRefusedAndNothingGoes) {
-  const ChunkFolder folder(folder_, 3 * chunk_bytes);
+  const ChunkFolder folder(folder_, std::uint64_t{3} * chunk_bytes);
   store(folder, model(1));
 
   const auto refused = folder.write(model(2, 4), 0, ByteVector(chunk_bytes));

@@ -17,7 +17,7 @@ constexpr std::uint64_t products_per_piece = std::uint64_t{1} << 28;
 Result<exec::Output> run_to_end(exec::Executor& executor, std::shared_ptr<const exec::Job> job,
                                 exec::RunOptions options) {
   std::optional<Result<exec::Output>> result;
-  start<Result<exec::Output>>(executor.run(std::move(job), options),
+  start<Result<exec::Output>>(executor.run(std::move(job), std::move(options)),
                               [&](Result<exec::Output> output) { result = std::move(output); });
   check(result.has_value(), "a CPU kernel runs to its end at once");
   return std::move(*result);
@@ -38,7 +38,7 @@ double measured_gop_per_s() {
   job->manifest.kind = manifest::Kind::kernel;
   job->manifest.name = "measure";
   job->manifest.kernel = {.name = "matmul_i8", .m = side, .n = side, .k = side, .a = {}, .b = {}};
-  job->data.assign(2, ByteVector(side * side, 3));
+  job->data.assign(2, ByteVector(std::size_t{side} * side, 3));
   const auto executor = exec::create_cpu_executor({});
   double best = 0;
   for (int round = 0; round < 5; ++round) {

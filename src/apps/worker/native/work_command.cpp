@@ -377,7 +377,8 @@ Result<> work(const WorkOptions& options) {
   session_options.connection.accept = options.accept;
   session_options.connection.invite =
       [given = options.invite, key = wallet.public_key()](const protocol::Challenge& asked) {
-        return given.empty() ? crypto::own_invitation(asked.invite_file, asked.coordinator, key) : given;
+        return given.empty() ? crypto::own_invitation(asked.invite_file, asked.coordinator, key)
+                             : given;
       };
   if (options.slice_memory_mb > 0) {
     session_options.connection.slice_memory_bytes = std::uint64_t{options.slice_memory_mb} << 20;

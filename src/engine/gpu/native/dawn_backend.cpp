@@ -17,6 +17,7 @@ struct DawnPipeline {
 
 template <class T>
 T as(Handle handle) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the number is a pointer of Dawn, made by give().
   return reinterpret_cast<T>(handle);
 }
 template <class Object>

@@ -83,7 +83,8 @@ class DawnInstance final : public PumpedInstance {
 
  private:
   SharedHealth request(const wgpu::Adapter& adapter, const DeviceOptions& options,
-                       const std::vector<std::string>& names, Completion<wgpu::Device> done) {
+                       const std::vector<std::string>& names,
+                       const Completion<wgpu::Device>& done) {
     SharedHealth& health =
         loop_->keep(std::make_shared<SharedHealth>(std::make_shared<Guarded<Health>>()));
     std::vector<wgpu::FeatureName> features;

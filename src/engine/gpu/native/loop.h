@@ -33,8 +33,9 @@ class Loop {
   // Keeps what Dawn's callbacks point to until Dawn itself is gone.
   template <class T>
   T& keep(std::shared_ptr<T> object) {
-    kept_.push_back(object);
-    return *object;
+    T& kept = *object;
+    kept_.push_back(std::move(object));
+    return kept;
   }
 
  private:

@@ -178,17 +178,17 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
       {.size = c.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
   device->write(a, 0,
                 as_bytes(std::span<const std::uint16_t>(
-                    std::vector<std::uint16_t>(size->m * size->k, 0x3c00))));  // 1
+                    std::vector<std::uint16_t>(std::size_t{size->m} * size->k, 0x3c00))));  // 1
   device->write(b, 0,
                 as_bytes(std::span<const std::uint16_t>(
-                    std::vector<std::uint16_t>(size->n * size->k, 0x4000))));  // 2
+                    std::vector<std::uint16_t>(std::size_t{size->n} * size->k, 0x4000))));  // 2
   const BindGroup group = device->create_bind_group(*pipeline, 0, {{0, a}, {1, b}, {2, c}});
 
   Encoder encoder = device->create_encoder();
   encoder.begin_pass().run(*pipeline, {&group}, {1});
   encoder.copy(c, 0, staging, 0, c.size());
   device->submit(std::move(encoder));
-  std::vector<float> sums(size->m * size->n);
+  std::vector<float> sums(std::size_t{size->m} * size->n);
   ASSERT_TRUE(run(*instance, device->read(staging, 0,
                                           {reinterpret_cast<std::uint8_t*>(sums.data()), c.size()}))
                   .has_value());

@@ -40,11 +40,12 @@ bool NullBackend::is_lost() const {
 
 template <class T>
 void NullBackend::later(Completion<T> done, std::function<Result<T>()> result) {
-  state_->under_way.push_back([done, result = std::move(result), health = health()] {
-    const auto lost = health->with([](const Health& state) { return state.lost; });
-    if (lost) return done(fail(ErrorCode::device_lost, "The GPU device is lost: {}", *lost));
-    done(result());
-  });
+  state_->under_way.push_back(
+      [done = std::move(done), result = std::move(result), health = health()] {
+        const auto lost = health->with([](const Health& state) { return state.lost; });
+        if (lost) return done(fail(ErrorCode::device_lost, "The GPU device is lost: {}", *lost));
+        done(result());
+      });
 }
 
 void NullBackend::raise(Device::ErrorFilter kind, std::string message) {

@@ -249,7 +249,7 @@ TEST_F(NormQuantizeTest, RoundsWhatItNorms) {
   for (const bool subgroups : {true, false}) {
     const Team team = Team::of(device(), subgroups);
     for (const std::uint32_t columns : {32u, 896u, 2048u}) {
-      const std::vector<float> x = test::random_floats(2 * columns, columns, 2),
+      const std::vector<float> x = test::random_floats(std::size_t{2} * columns, columns, 2),
                                gain = test::random_floats(columns, 5);
       const gpu::Buffer x_buffer = upload(x), gain_buffer = upload(gain),
                         quants = upload(std::vector<std::uint32_t>(2 * columns / 4)),
@@ -261,7 +261,7 @@ TEST_F(NormQuantizeTest, RoundsWhatItNorms) {
 
       run(pipeline, {&group}, norm_quantize_workgroups(2));
 
-      const auto bytes = download<std::int8_t>(quants, 2 * columns);
+      const auto bytes = download<std::int8_t>(quants, std::size_t{2} * columns);
       const auto lanes = download<float>(scales, 2 * columns / 8);
       std::vector<float> normed(columns);
       for (std::size_t r = 0; r < 2; ++r) {

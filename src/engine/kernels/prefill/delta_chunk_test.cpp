@@ -36,7 +36,7 @@ TEST_F(DeltaChunkTest, EqualsTheReference) {
                                .beta_offset = 6,
                                .epsilon = 1e-6f};
       SCOPED_TRACE(weft::format("{} wide, chunks of {}, subgroups {}", dim, chunk, subgroups));
-      const std::size_t row = 2 * 2 * dim + heads * dim;
+      const std::size_t row = std::size_t{2} * 2 * dim + heads * dim;
       const std::vector<float> conv = random_floats(rows * row, dim),
                                x = random_floats(rows * pitch, 4),
                                dt_bias = random_floats(heads, 5);

@@ -92,7 +92,8 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
                           positions =
                               one.window == 0 ? end : std::min<std::size_t>(end, one.window);
         const std::size_t base =
-            (places[row].slot * one.kv_heads + h / (one.heads / one.kv_heads)) * context * dim +
+            (std::size_t{places[row].slot} * one.kv_heads + h / (one.heads / one.kv_heads)) *
+                context * dim +
             (end - positions) * dim;
         const std::span<const float> query =
             std::span(queries).subspan(row * pitch + h * q_stride, dim);

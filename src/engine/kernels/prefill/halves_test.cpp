@@ -25,19 +25,19 @@ class HalvesTest : public test::KernelTest {
 TEST_F(HalvesTest, NormsAsTheReferenceDoes) {
   if (!device().has("shader-f16")) GTEST_SKIP() << "no f16";
   for (const std::uint32_t columns : {4u, 896u, 2048u}) {
-    std::vector<float> x = test::random_floats(3 * columns, columns, 2),
+    std::vector<float> x = test::random_floats(std::size_t{3} * columns, columns, 2),
                        weight = test::random_floats(columns, 2);
     weight[1] = 1e9f;  // Beyond f16.
     const gpu::Pipeline pipeline =
         compile(norm_halves_pipeline({.columns = columns, .epsilon = 1e-5f}));
-    const gpu::Buffer out = upload(std::vector<std::uint16_t>(3 * columns)), x_buffer = upload(x),
-                      weight_buffer = upload(weight);
+    const gpu::Buffer out = upload(std::vector<std::uint16_t>(std::size_t{3} * columns)),
+                      x_buffer = upload(x), weight_buffer = upload(weight);
     const gpu::BindGroup group =
         device().create_bind_group(pipeline, 0, {{0, x_buffer}, {1, weight_buffer}, {2, out}});
 
     run(pipeline, {&group}, norm_halves_workgroups(3));
 
-    std::vector<float> expected(3 * columns);
+    std::vector<float> expected(std::size_t{3} * columns);
     for (std::size_t row = 0; row < 3; ++row)
       reference::rms_norm(std::span(x).subspan(row * columns, columns), weight, 1e-5f,
                           std::span(expected).subspan(row * columns, columns));
@@ -70,7 +70,7 @@ TEST_F(HalvesTest, ProductsAreTheirF32OnesRounded) {
     ASSERT_TRUE(
         pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
     const gpu::Buffer quants_buffer = upload(quants), scales_buffer = upload(scales),
-                      x = upload(test::random_floats(rows * 64, 1)),
+                      x = upload(test::random_floats(std::size_t{rows} * 64, 1)),
                       bias = upload(test::random_floats(72, 2)),
                       size = uniform({.rows = rows, .segments = 1}),
                       partial =
@@ -89,14 +89,15 @@ TEST_F(HalvesTest, ProductsAreTheirF32OnesRounded) {
           device().create_bind_group(sum, 0, {{0, partial}, {1, y}, {2, bias}, {3, size}});
       run(sum, {&sum_group}, matmul_sum_workgroups(spec, rows));
     };
-    const gpu::Buffer floats = upload(std::vector<float>((rows + 1) * 80)),
-                      halves = upload(std::vector<std::uint16_t>((rows + 1) * 80));
+    const gpu::Buffer floats = upload(std::vector<float>(std::size_t{rows + 1} * 80)),
+                      halves = upload(std::vector<std::uint16_t>(std::size_t{rows + 1} * 80));
 
     product(false, floats);
     product(true, halves);
 
-    test::expect_close(widen(download<std::uint16_t>(halves, (rows + 1) * 80)),
-                       download<float>(floats, (rows + 1) * 80), 0x1p-24f, 0x1p-10f, "product");
+    test::expect_close(widen(download<std::uint16_t>(halves, std::size_t{rows + 1} * 80)),
+                       download<float>(floats, std::size_t{rows + 1} * 80), 0x1p-24f, 0x1p-10f,
+                       "product");
   }
 }
 

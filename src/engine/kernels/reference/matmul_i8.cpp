@@ -22,6 +22,7 @@ void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a,
       std::int32_t* out = c.data() + row * n;
       for (std::size_t inner = k0; inner < k1; ++inner) {
         // Products of two int8 fit int16, which is what the SIMD multiplies are made for.
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character.
         const auto left = static_cast<std::int16_t>(a[row * k + inner]);
         const std::int8_t* right = b.data() + inner * n;
         for (std::size_t column = 0; column < n; ++column)

@@ -43,7 +43,7 @@ Parts open_parts(const std::string& name) {
 // those that went onwards.
 struct Chain {
   explicit Chain(const Parts& parts, const std::vector<std::uint32_t>& cuts,
-                 ChainEngine::Options options = {}) {
+                 const ChainEngine::Options& options = {}) {
     const std::uint32_t layers = parts.model->model.config.layers;
     first = parts.engine({0, cuts[0]});
     for (std::size_t i = 0; i < cuts.size(); ++i) {
@@ -51,11 +51,11 @@ struct Chain {
       stages.push_back(ChainStage::create(
           parts.engine({cuts[i], last ? layers : cuts[i + 1]}),
           {.last = last, .wire = options.wire},
-          {.onwards = [this, i](ByteVector frame) { pass(i + 1, frame); },
-           .to_first = [this](ByteVector frame) { answered = engine->receive(frame); }}));
+          {.onwards = [this, i](const ByteVector& frame) { pass(i + 1, frame); },
+           .to_first = [this](const ByteVector& frame) { answered = engine->receive(frame); }}));
     }
     engine = std::make_unique<ChainEngine>(*first, options,
-                                           [this](ByteVector frame) { pass(0, frame); });
+                                           [this](const ByteVector& frame) { pass(0, frame); });
   }
   void pass(std::size_t stage, const ByteVector& frame) {
     ++frames;

@@ -1,5 +1,6 @@
 // Answers that are held to a grammar, and those whose logits are shifted: what they say, how often
 // the model is run for them, and that they go on elsewhere as they would have here.
+#include <algorithm>
 #include <map>
 
 #include "engine/grammar/constraint.h"

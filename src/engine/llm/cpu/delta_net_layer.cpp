@@ -47,7 +47,8 @@ void DeltaNetLayer::step(const Pass& pass, std::span<float> state, std::span<con
   const reference::DeltaStep step{
       .query = query,
       .key = key,
-      .value = conv.subspan(2 * shape_.key_rows() + head * shape_.value_dim, shape_.value_dim),
+      .value = conv.subspan(std::size_t{2} * shape_.key_rows() + head * shape_.value_dim,
+                            shape_.value_dim),
       .decay = std::exp(a_[head] * reference::softplus(alpha + dt_bias_[head])),
       .beta = reference::sigmoid(beta),
   };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/base/test_data.h"
@@ -125,7 +126,7 @@ TEST(ReadEncoder, SaysWhatIsWrongWithAFile) {
                                               {"feed_forward_length", 64},
                                               {"attention.head_count", 4},
                                               {"context_length", 16}})
-      builder.uint32(own + "." + key, value);
+      builder.uint32(std::string(own).append(".").append(key), value);
     change(builder);
     const std::string bytes = builder.bytes(1 << 16);
     const gguf::MemorySource source(as_bytes(bytes));

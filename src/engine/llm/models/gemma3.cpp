@@ -19,9 +19,10 @@ Result<Model> read_gemma3(const gguf::File& file) {
   // The largest of the family, known by its layers, scales by the width that its heads would have
   // without a head size of their own.
   constexpr std::uint32_t layers_27b = 62;
-  if (config.layers == layers_27b)
-    config.attention.scale =
-        1 / std::sqrt(static_cast<float>(config.embedding / config.attention.heads));
+  if (config.layers == layers_27b) {
+    const std::uint32_t width = config.embedding / config.attention.heads;
+    config.attention.scale = 1 / std::sqrt(static_cast<float>(width));
+  }
 
   LocalAttention local;
   WEFT_ASSIGN(local.window, reader.count("attention.sliding_window", ModelReader::context_max));

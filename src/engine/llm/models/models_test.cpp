@@ -56,7 +56,7 @@ void tensors(ModelFile& out, const Numbers& n) {
   out.tensor("output_norm.weight", {n.width});
   for (std::uint32_t i = 0; i < n.layers; ++i) {
     const std::string layer = "blk." + std::to_string(i) + ".";
-    const std::uint64_t kv = n.width / n.heads * n.kv_heads;
+    const std::uint64_t kv = std::uint64_t{n.width} / n.heads * n.kv_heads;
     out.tensor(layer + "attn_norm.weight", {n.width});
     out.tensor(layer + "attn_q.weight", {n.width, n.width});
     out.tensor(layer + "attn_k.weight", {n.width, kv});

@@ -251,7 +251,9 @@ T power_of_integers(T base, std::int64_t exponent) {
       if (base == -1) return exponent % 2 == 0 ? 1 : -1;
     return 0;
   }
-  Wrapping<T> result = 1, factor = static_cast<Wrapping<T>>(base);
+  Wrapping<T> result = 1;
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character.
+  auto factor = static_cast<Wrapping<T>>(base);
   for (; exponent > 0; exponent >>= 1, factor *= factor)
     if ((exponent & 1) != 0) result *= factor;
   return static_cast<T>(result);
@@ -267,6 +269,17 @@ T whole_number(double value) {
   return static_cast<T>(value);
 }
 
+template <class T, class U>
+T power(T x, U y) {
+  if constexpr (std::is_integral_v<T> && std::is_integral_v<U>)
+    return power_of_integers<T>(x, static_cast<std::int64_t>(y));
+  else if constexpr (std::is_integral_v<T>)
+    return whole_number<T>(
+        std::pow(static_cast<double>(x), static_cast<double>(static_cast<float>(y))));
+  else
+    return static_cast<T>(std::pow(static_cast<float>(x), static_cast<float>(y)));
+}
+
 // The result is of the base's type.
 Result<> run_pow(Call& call) {
   const Tensor& a = call.input(0);
@@ -277,18 +290,11 @@ Result<> run_pow(Call& call) {
   WEFT_ASSIGN(Tensor * out, call.make(0, a.type(), std::move(shape)));
   if (call.shapes_only()) return {};
   with_type(a.type(), [&]<class T>() {
-    with_type(b.type(), [&]<class U>() {
-      if constexpr (!std::is_same_v<T, Truth> && !std::is_same_v<U, Truth>)
-        apply<T, U, T>(a, b, *out, [](T x, U y) {
-          if constexpr (std::is_integral_v<T> && std::is_integral_v<U>)
-            return power_of_integers<T>(x, static_cast<std::int64_t>(y));
-          else if constexpr (std::is_integral_v<T>)
-            return whole_number<T>(
-                std::pow(static_cast<double>(x), static_cast<double>(static_cast<float>(y))));
-          else
-            return static_cast<T>(std::pow(static_cast<float>(x), static_cast<float>(y)));
-        });
-    });
+    if constexpr (!std::is_same_v<T, Truth>)
+      with_type(b.type(), [&]<class U>() {
+        if constexpr (!std::is_same_v<U, Truth>)
+          apply<T, U, T>(a, b, *out, [](T x, U y) { return power(x, y); });
+      });
   });
   return {};
 }

@@ -37,7 +37,7 @@ inline std::map<std::string, std::string> read_archive(const std::filesystem::pa
     std::string name(tar.c_str() + at, strnlen(tar.c_str() + at, 100));
     // ustar keeps the front of a longer name apart.
     const std::string front(tar.c_str() + at + 345, strnlen(tar.c_str() + at + 345, 155));
-    if (!front.empty()) name = front + "/" + name;
+    if (!front.empty()) name.insert(0, "/").insert(0, front);
     const std::size_t size = std::stoull(tar.substr(at + 124, 11), nullptr, 8);
     if (tar[at + 156] == '0') files[name] = tar.substr(at + 512, size);
     at += 512 + (size + 511) / 512 * 512;

@@ -404,7 +404,7 @@ TEST_P(StoreContract, ListsJobsNewestFirstByClientAndPage) {
   for (std::uint8_t i = 1; i <= 5; ++i) {
     Batch batch;
     Job job = job_row(i);
-    job.created = i * 100;
+    job.created = UnixMillis{i} * 100;
     job.client = key_of(i % 2);
     batch.jobs.push_back(job);
     commit(batch);

@@ -299,7 +299,7 @@ TEST_F(OldBalances, OfRandomHistoriesKeepEveryTotal) {
       if (random() % 5 == 0) {
         const auto amount = static_cast<MicroCredits>(random() % 1000);
         if (random() % 2 == 0) {
-          key = "grant:" + key;
+          key.insert(0, "grant:");
           granted += amount;
         }
         entries = {{Account::mint(), -amount}, {some(), amount}};

@@ -88,13 +88,13 @@ describe('the contribute page', () => {
     expect(ports).toHaveLength(0);
   });
 
-  it('shows what runs by its name, what was done and what it earned', async () => {
+  it('shows what runs by its job, what was done and what it earned', async () => {
     const { say } = await open();
     await press('Start contributing');
 
     await say({ type: 'connecting' }, { type: 'connected', balance: 0 }, { type: 'task-started', task });
     expect(screen.getByTestId('headline').textContent).toBe('Weaving');
-    expect(screen.getByTestId('now').textContent).toContain('mandelbrot, task 5');
+    expect(screen.getByTestId('now').textContent).toContain('Job aa, task 5');
     expect(screen.getByTestId('connection').dataset['state']).toBe('open');
 
     await say({ type: 'task-done', task, wallSeconds: 0.2, gpuSeconds: 0.1 }, { type: 'verdict', task, accepted: true, paid: 2_500_000, balance: 2_500_000, reason: '' });

@@ -35,7 +35,6 @@ export function ContributePage({ engine, throttle, base, look }: { engine: Engin
   }, [engine, found, base]);
 
   const weaving = active && session.tasks.some((task) => task.state === 'running');
-  const jobName = (id: string) => network.network?.jobs.find((job) => job.id === id)?.name;
 
   return (
     <main>
@@ -51,7 +50,7 @@ export function ContributePage({ engine, throttle, base, look }: { engine: Engin
           {session.phase === 'idle' || session.phase === 'stopped' || session.phase === 'failed' ? (
             <WelcomePanel engine={engine} base={base} session={session} found={found} />
           ) : (
-            <RunningPanel engine={engine} session={session} now={now} jobName={jobName} />
+            <RunningPanel engine={engine} session={session} now={now} />
           )}
         </div>
       </div>
@@ -63,7 +62,7 @@ export function ContributePage({ engine, throttle, base, look }: { engine: Engin
           <WalletCard engine={engine} session={session} />
         </div>
       </div>
-      {session.tasks.length > 0 ? <RecentTasks tasks={session.tasks} now={now} jobName={jobName} /> : null}
+      {session.tasks.length > 0 ? <RecentTasks tasks={session.tasks} now={now} /> : null}
       <NetworkPanel state={network} ownAddress={session.address} />
     </main>
   );

@@ -12,9 +12,9 @@ const words: Record<TaskState, string> = {
 };
 const colours: Record<TaskState, string> = { running: '', checking: 'text-soft', accepted: 'text-leaf', refused: 'text-madder', failed: 'text-madder' };
 
-type Props = { tasks: readonly TaskRecord[]; now: number; jobName: (id: string) => string | undefined };
+type Props = { tasks: readonly TaskRecord[]; now: number };
 
-export function RecentTasks({ tasks, now, jobName }: Props) {
+export function RecentTasks({ tasks, now }: Props) {
   return (
     <section aria-labelledby="tasks-title" className="mt-12">
       <h2 id="tasks-title" className="text-xl font-semibold tracking-tight">
@@ -33,7 +33,9 @@ export function RecentTasks({ tasks, now, jobName }: Props) {
         <tbody>
           {tasks.slice(0, shown).map((task) => (
             <tr key={`${task.job}/${task.index}/${task.attempt}`} className="border-b border-line">
-              <td className="max-w-36 truncate sm:max-w-56 py-2 pr-4">{jobName(task.job) ?? task.job.slice(0, 8)}</td>
+              <td className="py-2 pr-4 font-mono text-sm" title={task.job}>
+                {task.job.slice(0, 8)}
+              </td>
               <td className="py-2 pr-4 font-mono text-sm tabular-nums">{task.index + 1}</td>
               <td className="hidden py-2 pr-4 font-mono text-sm tabular-nums sm:table-cell">{formatSeconds(Math.max(0, (task.endedAt ?? now) - task.startedAt) / 1000)}</td>
               <td className={`py-2 pr-4 ${colours[task.state]}`} title={task.note || undefined}>

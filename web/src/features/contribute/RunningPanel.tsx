@@ -6,9 +6,9 @@ import { Stat } from '../../design/Stat';
 import type { Engine } from '../../engine/engine';
 import { rates, type Session } from '../../engine/session';
 
-type Props = { engine: Engine; session: Session; now: number; jobName: (id: string) => string | undefined };
+type Props = { engine: Engine; session: Session; now: number };
 
-export function RunningPanel({ engine, session, now, jobName }: Props) {
+export function RunningPanel({ engine, session, now }: Props) {
   const { tasksPerMinute, busyShare, operationsPerSecond, bytesPerSecond } = rates(session, now);
   const { usage, limits } = session;
   const headline = headlineOf(session, now);
@@ -30,7 +30,7 @@ export function RunningPanel({ engine, session, now, jobName }: Props) {
         <Stat label="Moved" {...delivered(bytesPerSecond, 'B/s')} testId="bytes" hint="inputs and outputs of the tasks of the last minute" />
       </dl>
       {session.readyMs !== null ? <StartLine session={session} /> : null}
-      <NowLine session={session} now={now} jobName={jobName} />
+      <NowLine session={session} now={now} />
       {session.deviceLost ? (
         <Notice tone="warn" className="mt-6 max-w-[34rem]" title="The GPU went away; the engine is getting it back">
           <p>{session.deviceLost} What was running goes to another worker; nothing that was done is lost.</p>
@@ -123,7 +123,7 @@ function ConnectionLine({ session, now }: { session: Session; now: number }) {
   );
 }
 
-function NowLine({ session, now, jobName }: Omit<Props, 'engine'>) {
+function NowLine({ session, now }: Omit<Props, 'engine'>) {
   const running = session.tasks.filter((task) => task.state === 'running');
   const [first] = running;
   const serving = session.usage?.serving;
@@ -131,7 +131,7 @@ function NowLine({ session, now, jobName }: Omit<Props, 'engine'>) {
     <p className="mt-7 min-h-12 max-w-[36rem] border-t border-line pt-3" data-testid="now">
       {first ? (
         <>
-          <span className="font-medium">{jobName(first.job) ?? 'A job'}</span>, task {first.index + 1}
+          <span className="font-medium">Job {first.job.slice(0, 8)}</span>, task {first.index + 1}
           {running.length > 1 ? <span className="text-soft"> and {plural(running.length - 1, 'more', 'more')}</span> : null}
           {now - first.startedAt >= 1000 ? <span className="text-soft">, for {formatSeconds(Math.round((now - first.startedAt) / 1000))}</span> : null}
         </>

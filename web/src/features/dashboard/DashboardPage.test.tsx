@@ -10,8 +10,8 @@ const feedOf = (state: FeedState) => ({ subscribe: () => () => {}, state: () => 
 const board = boardOf(
   snapshot({
     jobs: [
-      job({ tasks: 4, counts: [1, 1, 1, 1, 0], map: { first: [1, 2, 3], count: [1, 1, 1], state: 'lca', packed: '' }, price: 400_000, escrow: 1_900_000, units: 0.2 }),
-      job({ id: 'b', name: 'older', created: 0, state: 'failed', reason: 'replicas differ', tasks: 2, counts: [2, 0, 0, 0, 0] }),
+      job({ tasks: 4, counts: [1, 1, 1, 1, 0], map: { first: [1, 2, 3], count: [1, 1, 1], state: 'lca', packed: '' }, price: 400_000, units: 0.2 }),
+      job({ id: 'b', created: 0, state: 'failed', tasks: 2, counts: [2, 0, 0, 0, 0] }),
     ],
     workers: Array.from({ length: 12 }, (_, i) => worker(i + 1)),
     loads: loads(...Array.from({ length: 12 }, (_, i) => [i + 1, i % 4] as const)),
@@ -20,17 +20,25 @@ const board = boardOf(
 );
 const open = (change: Partial<FeedState> = {}) => render(<DashboardPage feed={feedOf({ board, connection: 'open', reason: '', ...change })} base="http://localhost/" />);
 
+const shared = 'a'.repeat(32);
+const link = 'b'.repeat(32);
+
 beforeEach(() => {
+  window.history.replaceState(null, '', '/dashboard');
   vi.stubGlobal('OffscreenCanvas', undefined);
   Reflect.deleteProperty(window, 'OffscreenCanvas');
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
     const url = new URL(String(input));
     if (url.pathname === '/v1/ledger') {
-      const account = url.searchParams.get('account');
-      if (account === null) return Response.json({ sum: 0, balances: [{ account: 'worker:Key1xxxxxxxxxx', amount: 1_500_000 }] });
-      return Response.json({ account, amount: 1_500_000, entries: [{ key: 'pay:a/1', what: 'task 1 of a', amount: 100, time: 0 }] });
+      return Response.json({ sum: 0, balances: [{ account: 'owner', amount: 1_500_000 }, { account: 'mint', amount: -1_500_000 }] });
     }
-    return Response.json({ detail: 'Job a has no such proof.' }, { status: 404 });
+    if (url.searchParams.get('link') !== link) return Response.json({ detail: 'The link is not one of this job.' }, { status: 403 });
+    if (url.pathname === `/v1/jobs/${shared}`)
+      return Response.json({
+        id: shared, name: 'shared', client: 'Client1xxxxxxxxx', state: 'done', reason: '', tasks: 2, accepted: 2, budget: 2_000_000, price: 0,
+        outputs: [{ name: 'output0', hash: 'h', bytes: 16, type: 'u32', shape: [4] }],
+      });
+    return Response.json({ detail: 'The job has no such proof.' }, { status: 404 });
   });
 });
 
@@ -58,9 +66,9 @@ describe('DashboardPage', () => {
 
   it('changes to the job that is chosen', () => {
     open();
-    fireEvent.click(screen.getByRole('button', { name: /older/ }));
+    fireEvent.click(screen.getByRole('button', { name: /^b/ }));
 
-    expect(screen.getByTestId('task-grid').getAttribute('aria-label')).toContain('Tasks of older: 2 waiting');
+    expect(screen.getByTestId('task-grid').getAttribute('aria-label')).toContain('Tasks of b: 2 waiting');
   });
 
   it('lists workers in pages, in the order that is asked for', () => {
@@ -74,17 +82,34 @@ describe('DashboardPage', () => {
     expect(first()).toContain('Key9xx');
   });
 
-  it('shows the ledger and what moved on an account', async () => {
+  it('shows the totals of the ledger', async () => {
     open();
-    fireEvent.click(await screen.findByRole('button', { name: 'worker Key1xx…xxxx' }));
 
-    expect((await screen.findByTestId('trail')).textContent).toContain('task 1 of a');
-    expect(screen.getByTestId('ledger-sum').textContent).toBe('All accounts sum to 0');
+    expect((await screen.findByTestId('ledger-sum')).textContent).toBe('All accounts sum to 0');
+    expect(screen.getByTestId('balances').textContent).toContain('owner1.50');
   });
 
-  it('passes on why a task cannot be checked', async () => {
+  it('asks for no job whose link the address has not, and says how to get it', () => {
     open();
-    expect(await screen.findByText('Job a has no such proof.')).toBeTruthy();
+
+    expect(screen.getByText('weft submit --share JOB')).toBeTruthy();
+    expect(vi.mocked(fetch).mock.calls.map(([address]) => String(address))).toEqual(['http://localhost/v1/ledger']);
+  });
+
+  it('shows the job of the address, with its outputs, and passes on why a task cannot be checked', async () => {
+    window.history.replaceState(null, '', `/dashboard#job=${shared}&link=${link}`);
+    open();
+
+    expect(await screen.findByText('The job has no such proof.')).toBeTruthy();
+    expect(screen.getByTestId('shared-job').textContent).toContain('done, 2 of 2 tasks accepted');
+    expect(screen.getByRole('link', { name: 'output0' }).getAttribute('href')).toBe(`http://localhost/v1/jobs/${shared}/outputs/0?link=${link}`);
+  });
+
+  it('passes on that a link is wrong', async () => {
+    window.history.replaceState(null, '', `/dashboard#job=${shared}&link=${'c'.repeat(32)}`);
+    open();
+
+    expect(await screen.findByText('The link is not one of this job.')).toBeTruthy();
   });
 
   it('keeps what it knows while the connection is gone, and says so', () => {
@@ -97,7 +122,7 @@ describe('DashboardPage', () => {
   it('says what to do where nothing is', () => {
     open({ board: boardOf(snapshot({ jobs_running: 0 })) });
 
-    expect(screen.getByText(/weft submit/)).toBeTruthy();
+    expect(screen.getByText('weft submit')).toBeTruthy();
     expect(screen.getByText(/No workers are connected/)).toBeTruthy();
   });
 });

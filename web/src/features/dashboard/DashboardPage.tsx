@@ -1,14 +1,15 @@
 // The whole network on one page, as it happens: what is on the loom, who weaves, how fast, at what price, and that all of it can be
 // checked.
 import { memo, useCallback, useState, useSyncExternalStore } from 'react';
-import { formatCredits, formatRate, plural } from '../../design/format';
+import { formatCredits, formatRate, plural, shorten } from '../../design/format';
 import { Stat } from '../../design/Stat';
+import { useSharedJob } from '../network/sharedJob';
 import type { Board, Row } from './board';
 import type { Feed, FeedState } from './feed';
 import { JobList } from './JobList';
 import { LedgerPanel } from './LedgerPanel';
 import { usePalette } from './palette';
-import { ProofPanel } from './ProofPanel';
+import { SharedJobPanel } from './SharedJobPanel';
 import { TaskGrid } from './TaskGrid';
 import { TimeChart, type Series } from './TimeChart';
 import { TopologyPanel } from './TopologyPanel';
@@ -91,16 +92,14 @@ function Live({ board, base }: { board: Board; base: string }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [task, setTask] = useState(0);
   // Until the visitor chooses: the newest that still runs, or the newest.
-  const job = board.jobs.find((one) => one.head.id === chosen) ?? board.jobs.find((one) => one.head.state === 'running') ?? board.jobs[0] ?? null;
+  const shared = useSharedJob();
+  const job = board.jobs.find((one) => one.head.id === (chosen ?? shared?.id)) ?? board.jobs.find((one) => one.head.state === 'running') ?? board.jobs[0] ?? null;
   const last = board.history.at(-1);
   const { rate, latency: median } = recent(board.history, 10);
   const perUnit = last?.perUnit ?? 0;
-  const choose = (id: string) => {
-    setChosen(id);
-    setTask(0);
-  };
+  // Only the job whose link the page has: the tasks of others are no visitor's to see.
   const openTask = (index: number) => {
-    if (job !== null) setChosen(job.head.id);
+    if (job === null || job.head.id !== shared?.id) return;
     setTask(index);
     document.getElementById('proof')?.scrollIntoView({ behavior: 'smooth' });
   };
@@ -124,7 +123,7 @@ function Live({ board, base }: { board: Board; base: string }) {
           </p>
         ) : (
           <div className="mt-5 grid gap-x-10 gap-y-6 lg:grid-cols-[19rem_minmax(0,1fr)]">
-            <JobList jobs={board.jobs} chosen={job.head.id} onChoose={choose} />
+            <JobList jobs={board.jobs} chosen={job.head.id} onChoose={setChosen} />
             <TaskGrid job={job} palette={palette} onTask={openTask} />
           </div>
         )}
@@ -147,12 +146,26 @@ function Live({ board, base }: { board: Board; base: string }) {
       </section>
 
       <div className="mt-12 border-t border-line pt-8">
-        <ProofPanel base={base} job={job} index={Math.min(task, Math.max(0, (job?.head.tasks ?? 1) - 1))} onIndex={openTask} />
+        {shared === null ? <Unshared /> : <SharedJobPanel base={base} shared={shared} task={task} onTask={setTask} />}
       </div>
       <div className="mt-12 border-t border-line pt-8">
         <LedgerPanel base={base} />
       </div>
     </>
+  );
+}
+
+function Unshared() {
+  return (
+    <section aria-labelledby="proof-title">
+      <h2 id="proof-title" className="text-2xl font-semibold tracking-tight">
+        Receipts
+      </h2>
+      <p className="mt-2 max-w-prose text-soft">
+        What a job computed is its owner’s. With the job’s link this page shows its outputs and checks each task’s receipts itself: <code className="font-mono text-[0.9em] text-ink">weft submit --share JOB</code> prints it, and so does the
+        playground.
+      </p>
+    </section>
   );
 }
 
@@ -173,7 +186,7 @@ function PriceTable({ jobs }: { jobs: Board['jobs']; second: number }) {
         <caption className="pb-1 text-left text-sm font-semibold text-soft">What {plural(priced.length, 'job')} cost, in credits</caption>
         <thead>
           <tr className="border-b border-line text-soft">
-            {['Job', 'Units', 'A unit', 'A task', 'Price', 'Paid', 'Budget'].map((name, i) => (
+            {['Job', 'Units', 'A unit', 'A task', 'Price'].map((name, i) => (
               <th key={name} scope="col" className={`py-2 font-medium ${i === 0 ? '' : 'pl-3 text-right'}`}>
                 {name}
               </th>
@@ -183,16 +196,14 @@ function PriceTable({ jobs }: { jobs: Board['jobs']; second: number }) {
         <tbody>
           {priced.map(({ head }) => (
             <tr key={head.id} className="border-b border-line">
-              <th scope="row" className="max-w-48 truncate py-1.5 font-normal">
-                {head.name}
+              <th scope="row" className="py-1.5 font-mono font-normal" title={head.id}>
+                {shorten(head.id, 8, 4)}
               </th>
               {[
                 formatRate(head.units),
                 head.units > 0 ? formatCredits(head.price / head.units) : '–',
                 formatCredits(head.price / head.tasks),
                 formatCredits(head.price),
-                formatCredits(head.budget - head.escrow),
-                formatCredits(head.budget),
               ].map((value, i) => (
                 <td key={i} className="py-1.5 pl-3 text-right font-mono tabular-nums">
                   {value}

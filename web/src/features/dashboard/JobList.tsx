@@ -6,9 +6,6 @@ import { taskStates } from './tasks';
 
 const stateWords: Record<string, string> = { done: 'text-leaf', failed: 'text-madder' };
 
-/** What the escrow has paid so far; an ended job has got the rest back. */
-export const spent = (job: BoardJob) => job.head.budget - job.head.escrow;
-
 export function JobList({ jobs, chosen, onChoose }: { jobs: readonly BoardJob[]; chosen: string | null; onChoose: (id: string) => void }) {
   return (
     <ul className="max-h-[30rem] overflow-y-auto" aria-label="Jobs" data-testid="jobs">
@@ -21,19 +18,17 @@ export function JobList({ jobs, chosen, onChoose }: { jobs: readonly BoardJob[];
             className="w-full border-l-4 border-transparent px-3 py-2.5 text-left hover:bg-panel aria-pressed:border-weld aria-pressed:bg-panel"
           >
             <span className="flex items-baseline justify-between gap-3">
-              <span className="truncate font-medium">{job.head.name || shorten(job.head.id)}</span>
-              <span className={`text-sm ${stateWords[job.head.state] ?? 'text-soft'}`} title={job.head.reason || undefined}>
-                {job.head.state}
+              <span className="truncate font-mono text-sm" title={job.head.id}>
+                {shorten(job.head.id, 8, 4)}
               </span>
+              <span className={`text-sm ${stateWords[job.head.state] ?? 'text-soft'}`}>{job.head.state}</span>
             </span>
             <Bar job={job} />
             <span className="mt-1.5 flex justify-between gap-3 font-mono text-xs tabular-nums text-soft">
               <span>
                 {(job.head.counts[3] ?? 0).toLocaleString('en')}/{job.head.tasks.toLocaleString('en')}
               </span>
-              <span title="Paid so far, of the price">
-                {formatCredits(spent(job))} of {job.head.price === 0 ? '…' : formatCredits(job.head.price)} cr
-              </span>
+              <span title="Its price">{job.head.price === 0 ? '…' : formatCredits(job.head.price)} cr</span>
             </span>
           </button>
         </li>

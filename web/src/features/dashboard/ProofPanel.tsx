@@ -3,28 +3,27 @@ import { useEffect, useState, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
 import { shorten } from '../../design/format';
 import type { Proof } from '../../wire/api';
-import { fetchBlob, fetchProof } from './api';
-import type { BoardJob } from './board';
+import type { SharedJob } from '../network/sharedJob';
+import { fetchBlob, fetchProof, type Job } from './api';
 import { check, type Check, type Checked, type Step } from './proof';
 
-type Props = { base: string; job: BoardJob | null; index: number; onIndex: (index: number) => void };
+type Props = { base: string; shared: SharedJob; job: Job; index: number; onIndex: (index: number) => void };
 type State = { readonly proof: Proof; readonly checked: Checked } | { readonly error: string } | null;
 
-export function ProofPanel({ base, job, index, onIndex }: Props) {
+export function ProofPanel({ base, shared, job, index, onIndex }: Props) {
   const [text, setText] = useState(String(index));
   const [state, setState] = useState<State>(null);
   const [round, setRound] = useState(0);
-  const id = job?.head.id ?? null;
-  const ended = job !== null && job.head.state !== 'running';
+  const { id, link } = shared;
+  const ended = job.state !== 'running';
   useEffect(() => setText(String(index)), [index]);
   useEffect(() => {
-    if (id === null) return undefined;
     let current = true;
     setState(null);
     void (async () => {
       try {
-        const proof = await fetchProof(base, id, index);
-        const checked = await check(proof, (hash) => fetchBlob(base, hash));
+        const proof = await fetchProof(base, { id, link }, index);
+        const checked = await check(proof, (hash) => fetchBlob(base, { id, link }, hash));
         if (current) setState({ proof, checked });
       } catch (error) {
         if (current) setState({ error: error instanceof Error ? error.message : String(error) });
@@ -33,13 +32,12 @@ export function ProofPanel({ base, job, index, onIndex }: Props) {
     return () => {
       current = false;
     };
-  }, [base, id, index, ended, round]);
+  }, [base, id, link, index, ended, round]);
 
-  if (job === null) return null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const wanted = Number(text);
-    if (!Number.isInteger(wanted) || wanted < 0 || wanted >= job.head.tasks) return;
+    if (!Number.isInteger(wanted) || wanted < 0 || wanted >= job.tasks) return;
     if (wanted === index) setRound(round + 1);
     else onIndex(wanted);
   };
@@ -53,7 +51,7 @@ export function ProofPanel({ base, job, index, onIndex }: Props) {
       </p>
       <form onSubmit={submit} className="mt-4 flex flex-wrap items-end gap-3">
         <label className="text-sm text-soft">
-          Task of <span className="text-ink">{job.head.name || shorten(job.head.id)}</span>
+          Task of <span className="text-ink">{job.name || shorten(job.id)}</span>
           <input
             className="mt-1 block w-32 rounded border border-line bg-panel px-3 py-1.5 font-mono text-ink tabular-nums"
             inputMode="numeric"
@@ -66,7 +64,7 @@ export function ProofPanel({ base, job, index, onIndex }: Props) {
           Check
         </Button>
         <span id="proof-range" className="pb-1.5 text-sm text-soft">
-          0 to {(job.head.tasks - 1).toLocaleString('en')}
+          0 to {(job.tasks - 1).toLocaleString('en')}
         </span>
       </form>
       <div className="mt-5" aria-live="polite" data-testid="proof">

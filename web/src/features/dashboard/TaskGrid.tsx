@@ -1,6 +1,6 @@
 // One job's tasks as a live grid, with what its colours mean and how many there are of each in words.
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
-import { plural } from '../../design/format';
+import { plural, shorten } from '../../design/format';
 import type { BoardJob } from './board';
 import { drawGrid, layoutOf, stateColours, taskAt, type Layout } from './grid';
 import type { Palette } from './palette';
@@ -76,7 +76,7 @@ export function TaskGrid({ job, palette, onTask }: Props) {
           role="application"
           tabIndex={0}
           aria-roledescription="grid of tasks"
-          aria-label={`Tasks of ${head.name}: ${words}. Arrow keys move, Enter opens a task’s proof.`}
+          aria-label={`Tasks of ${shorten(head.id, 8, 4)}: ${words}. Arrow keys move, Enter opens a task’s proof.`}
           onKeyDown={walk}
           className="relative h-64 sm:h-80"
           data-testid="task-grid"

@@ -1,6 +1,6 @@
 // The connected workers, as a drawing (in a Worker of its own; see topology.ts) and as a table that says the same.
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
-import { formatCredits, formatRate, plural, shorten } from '../../design/format';
+import { formatRate, plural, shorten } from '../../design/format';
 import { Swatch } from '../../weave/Swatch';
 import type { Board, BoardWorker } from './board';
 import type { Palette } from './palette';
@@ -210,7 +210,7 @@ const WorkerRow = memo(function WorkerRow({ worker, pointed, onPoint }: RowProps
       <td className="hidden py-2 pl-3 text-right sm:pl-4 font-mono tabular-nums sm:table-cell" title="Relative to 1 TFLOP/s, as measured by its tasks">
         {formatRate(worker.rate)}
       </td>
-      <td className="py-2 pl-3 text-right sm:pl-4 font-mono tabular-nums" title={`${formatCredits(worker.balance)} credits`}>
+      <td className="py-2 pl-3 text-right sm:pl-4 font-mono tabular-nums">
         {worker.accepted.toLocaleString('en')}
         {worker.refused > 0 ? <span className="text-madder"> −{worker.refused.toLocaleString('en')}</span> : null}
       </td>

@@ -1,11 +1,14 @@
-// What the dashboard asks for over HTTP when the visitor opens it: the ledger, and one task's proof.
-import type { Ledger, LedgerAccount, Problem, Proof } from '../../wire/api';
+// What the dashboard asks for over HTTP: the ledger's totals, and the job that the page's address shows, with its tasks' proofs.
+import type { Jobs, Ledger, Problem, Proof } from '../../wire/api';
+import type { SharedJob } from '../network/sharedJob';
+
+export type Job = Jobs['jobs'][number];
 
 async function ask(base: string, path: string, signal: AbortSignal | undefined): Promise<Response> {
   const response = await fetch(new URL(path, base).href, signal ? { signal } : {});
   if (response.ok) return response;
   const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
-  throw new Error(problem.detail ?? `${path} answered ${response.status}.`);
+  throw new Error(problem.detail ?? `${path.split('?')[0]} answered ${response.status}.`);
 }
 
 export async function fetchLedger(base: string, signal?: AbortSignal): Promise<Ledger> {
@@ -14,18 +17,21 @@ export async function fetchLedger(base: string, signal?: AbortSignal): Promise<L
   return ledger;
 }
 
-export async function fetchAccount(base: string, account: string, signal?: AbortSignal): Promise<LedgerAccount> {
-  const found = (await (await ask(base, `/v1/ledger?account=${encodeURIComponent(account)}`, signal)).json()) as LedgerAccount;
-  if (!Array.isArray(found.entries)) throw new Error('/v1/ledger answered with something else than it should.');
+/** A path of the job, with what shows it. */
+export const pathOf = ({ id, link }: SharedJob, rest: string): string => `/v1/jobs/${id}${rest}?link=${link}`;
+
+export async function fetchJob(base: string, job: SharedJob, signal?: AbortSignal): Promise<Job> {
+  const found = (await (await ask(base, pathOf(job, ''), signal)).json()) as Job;
+  if (typeof found.tasks !== 'number' || !Array.isArray(found.outputs)) throw new Error('The job is something else than it should be.');
   return found;
 }
 
-export async function fetchProof(base: string, job: string, index: number): Promise<Proof> {
-  const proof = (await (await ask(base, `/v1/jobs/${encodeURIComponent(job)}/tasks/${index}/proof`, undefined)).json()) as Proof;
+export async function fetchProof(base: string, job: SharedJob, index: number): Promise<Proof> {
+  const proof = (await (await ask(base, pathOf(job, `/tasks/${index}/proof`), undefined)).json()) as Proof;
   if (!Array.isArray(proof.path) || !Array.isArray(proof.replicas) || !Array.isArray(proof.outputs)) throw new Error('The proof is something else than it should be.');
   return proof;
 }
 
-export async function fetchBlob(base: string, hash: string): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await (await ask(base, `/v1/blobs/${encodeURIComponent(hash)}`, undefined)).arrayBuffer());
+export async function fetchBlob(base: string, job: SharedJob, hash: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await (await ask(base, pathOf(job, `/blobs/${encodeURIComponent(hash)}`), undefined)).arrayBuffer());
 }

@@ -76,7 +76,6 @@ function load(workers: Map<number, BoardWorker>, loads: Snapshot['loads']): void
       slots: loads.slots[i] ?? 0,
       accepted: loads.accepted[i] ?? 0,
       refused: loads.refused[i] ?? 0,
-      balance: loads.balance[i] ?? 0,
       rate: loads.rate[i] ?? 0,
       roundTripMs: loads.round_trip_ms[i] ?? -1,
     });

@@ -107,7 +107,6 @@ function WorkerRow({ worker, own }: { worker: Worker; own: boolean }) {
         </p>
       </div>
       <div className="text-right font-mono text-sm tabular-nums">
-        <p>{formatCredits(worker.balance)} cr</p>
         <p className="text-soft">{plural(worker.accepted, 'task')}</p>
       </div>
     </li>

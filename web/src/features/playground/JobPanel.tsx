@@ -4,6 +4,7 @@ import { Button } from '../../design/Button';
 import { formatCredits, plural, shorten } from '../../design/format';
 import type { Lab } from '../../engine/lab';
 import type { LabOutput } from '../../engine/labMessages';
+import { sharedJobAddress } from '../network/sharedJob';
 import { NumberField } from './fields';
 import { job as fetchJob, output as fetchOutput, submit, type Job } from './jobs';
 import { toManifest, type Program } from './program';
@@ -12,7 +13,7 @@ import { ResultView } from './ResultView';
 type State =
   | { readonly at: 'idle' }
   | { readonly at: 'signing' }
-  | { readonly at: 'handed-in'; readonly id: string; readonly client: string; readonly program: Program; readonly job: Job | null; readonly outputs: readonly LabOutput[] | null }
+  | { readonly at: 'handed-in'; readonly id: string; readonly link: string; readonly client: string; readonly program: Program; readonly job: Job | null; readonly outputs: readonly LabOutput[] | null }
   | { readonly at: 'refused'; readonly message: string };
 
 /** For the button beside Run: submits, and shows how it goes. */
@@ -29,6 +30,7 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
   const turn = useRef(0);
   const place = useRef<HTMLElement>(null);
   const id = state.at === 'handed-in' ? state.id : null;
+  const link = state.at === 'handed-in' ? state.link : '';
 
   const hand = () => {
     const mine = (turn.current += 1);
@@ -36,7 +38,7 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
     setTrouble(null);
     submit(lab, base, toManifest(program)).then(
       (submitted) => {
-        if (turn.current === mine) setState({ at: 'handed-in', id: submitted.id, client: submitted.client, program, job: null, outputs: null });
+        if (turn.current === mine) setState({ at: 'handed-in', id: submitted.id, link: submitted.link, client: submitted.client, program, job: null, outputs: null });
       },
       (error: unknown) => {
         if (turn.current === mine) setState({ at: 'refused', message: sentence(error) });
@@ -57,12 +59,12 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = async () => {
       try {
-        const job = await fetchJob(base, id, stop.signal);
+        const job = await fetchJob(base, id, link, stop.signal);
         setTrouble(null);
         setState((before) => (before.at === 'handed-in' ? { ...before, job } : before));
         if (job.state === 'done') {
           const outputs = await Promise.all(
-            job.outputs.map(async ({ name, type, shape }, i): Promise<LabOutput> => ({ name, type, shape, bytes: await fetchOutput(base, id, i) })),
+            job.outputs.map(async ({ name, type, shape }, i): Promise<LabOutput> => ({ name, type, shape, bytes: await fetchOutput(base, id, link, i) })),
           );
           if (!stop.signal.aborted) setState((before) => (before.at === 'handed-in' ? { ...before, outputs } : before));
         }
@@ -78,7 +80,7 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
       stop.abort();
       clearTimeout(timer);
     };
-  }, [base, id]);
+  }, [base, id, link]);
 
   return (
     <section ref={place} aria-labelledby="job-title" data-testid="job-panel">
@@ -100,14 +102,14 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
           {state.message}
         </p>
       ) : null}
-      {state.at === 'handed-in' ? <Progress state={state} trouble={trouble} /> : null}
+      {state.at === 'handed-in' ? <Progress base={base} state={state} trouble={trouble} /> : null}
     </section>
   );
 }
 
 const colours: Record<string, string> = { done: 'text-leaf', failed: 'text-madder', cancelled: 'text-madder' };
 
-function Progress({ state, trouble }: { state: Extract<State, { at: 'handed-in' }>; trouble: string | null }) {
+function Progress({ base, state, trouble }: { base: string; state: Extract<State, { at: 'handed-in' }>; trouble: string | null }) {
   const { job, outputs } = state;
   const share = job === null || job.tasks === 0 ? 0 : job.accepted / job.tasks;
   return (
@@ -130,6 +132,12 @@ function Progress({ state, trouble }: { state: Extract<State, { at: 'handed-in' 
       {job?.state === 'done' ? <p className="mt-2 text-sm text-soft">Its price was {formatCredits(job.price)} credits; the rest of the escrow is back.</p> : null}
       {job?.state === 'running' && job.leased === 0 ? <p className="mt-2 text-sm text-soft">{job.waiting?.detail || 'Waiting for a worker to take it.'}</p> : null}
       {trouble !== null ? <p className="mt-2 text-sm text-madder">{trouble}</p> : null}
+      <p className="mt-2 text-sm">
+        <a href={sharedJobAddress(base, state)} target="_blank" rel="noreferrer" className="rounded underline decoration-line underline-offset-4 hover:decoration-ink">
+          Its receipts
+        </a>{' '}
+        <span className="text-soft">Each reader of this address sees the job.</span>
+      </p>
       {outputs !== null ? (
         <div className="mt-4">
           <ResultView outputs={outputs} wish={state.program.view} title={state.program.name} />

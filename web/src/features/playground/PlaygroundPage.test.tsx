@@ -159,7 +159,7 @@ describe('the playground', () => {
         address.endsWith('/v1/info')
           ? { coordinator: 'Coordinator1' }
           : request?.method === 'POST'
-            ? { id: job.id, state: 'running', tasks: 4, escrow: 1 }
+            ? { id: job.id, state: 'running', tasks: 4, escrow: 1, link: 'ab12' }
             : (answers.shift() ?? job),
       ),
     );
@@ -175,6 +175,8 @@ describe('the playground', () => {
     expect(port.of('sign')[0]?.argument).toBe(`Coordinator1 POST /v1/jobs\n${String(request?.body)}`);
     expect(request?.headers).toMatchObject({ 'weft-client': 'Client1', 'weft-nonce': '00', 'weft-time': '77', 'weft-signature': 'Sig1' });
     expect(screen.getByTestId('job').dataset['state']).toBe('failed');
+    expect(fetched.mock.calls.map(([sent]) => sent)).toContain('http://localhost/v1/jobs/abcdef0123456789?link=ab12');
+    expect(screen.getByRole('link', { name: 'Its receipts' }).getAttribute('href')).toBe('http://localhost/dashboard#job=abcdef0123456789&link=ab12');
   });
 
   it('redeems the invitation that a link brought, once, before it hands in', async () => {

@@ -42,12 +42,16 @@ export async function submit(lab: Lab, base: string, manifest: string): Promise<
   return { ...(await answered<Submitted>(response)), client: signed['weft-client'] ?? '' };
 }
 
-export async function job(base: string, id: string, signal: AbortSignal): Promise<Job> {
-  return answered<Job>(await fetch(new URL(`/v1/jobs/${encodeURIComponent(id)}`, base).href, { signal }));
+/** `link` is what the answer to the submission says: it shows this job. */
+const read = (base: string, path: string, link: string, signal?: AbortSignal) =>
+  fetch(new URL(`${path}?link=${encodeURIComponent(link)}`, base).href, signal ? { signal } : {});
+
+export async function job(base: string, id: string, link: string, signal: AbortSignal): Promise<Job> {
+  return answered<Job>(await read(base, `/v1/jobs/${encodeURIComponent(id)}`, link, signal));
 }
 
-export async function output(base: string, id: string, index: number): Promise<Uint8Array> {
-  const response = await fetch(new URL(`/v1/jobs/${encodeURIComponent(id)}/outputs/${index}`, base).href);
+export async function output(base: string, id: string, link: string, index: number): Promise<Uint8Array> {
+  const response = await read(base, `/v1/jobs/${encodeURIComponent(id)}/outputs/${index}`, link);
   if (!response.ok) return answered<never>(response);
   return new Uint8Array(await response.arrayBuffer());
 }

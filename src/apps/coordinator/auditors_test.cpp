@@ -1,0 +1,118 @@
+// Auditors of newcomers' results where the coordinator has no verifier: two established workers
+// that check one result both count and are paid, and one that says nothing stalls no result. In
+// simulated time, with the real sessions, checks and ledger.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/coordinator/test_network.h"
+#include "decisions/jobs/audits.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Auditors : public testing::Test {
+ protected:
+  static jobs::CoreSettings easily_established() {
+    jobs::CoreSettings settings;
+    settings.referee.defences.eligible_min = 1;
+    settings.referee.value_full = 0;
+    settings.referee.reputation.half = 1e-9;
+    settings.referee.reputation.probation = 1e-6;
+    settings.verification_permille = 300;  // Enough for all auditors.
+    return settings;
+  }
+  void SetUp() override { network.invitation = trust::Invitation::none; }
+  TestWorker& join(const jobs::Behaviour& behaviour = {}) {
+    return network.join(wallet(), behaviour);
+  }
+  TestWorker& invited(const jobs::Behaviour& behaviour) {
+    network.invitation = trust::Invitation::worker;
+    TestWorker& worker = join(behaviour);
+    network.invitation = trust::Invitation::none;
+    return worker;
+  }
+  JobId submit(const std::string& manifest) {
+    const auto submitted = network.submit(wallet(), manifest, {++nonce});
+    EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
+    return JobId::parse(submitted->id).value();
+  }
+  std::string metrics() {
+    std::string out;
+    network.core().metrics([&](const Result<std::string>& text) { out = *text; });
+    network.run();
+    return out;
+  }
+  // What the worker was paid for each task of the job that it was told is right.
+  static std::map<std::uint32_t, MicroCredits> paid(const TestWorker& worker, const JobId& job) {
+    std::map<std::uint32_t, MicroCredits> out;
+    for (const auto& verdict : worker.verdicts) {
+      if (verdict.task.job == job && verdict.accepted) out[verdict.task.index] = verdict.paid;
+    }
+    return out;
+  }
+  crypto::KeyPair& wallet() {
+    return *wallets.emplace_back(
+        std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
+  }
+
+  TestNetwork network{easily_established()};
+  std::vector<std::unique_ptr<crypto::KeyPair>> wallets;
+  std::uint8_t nonce = 0;
+};
+
+TEST_F(Auditors, TwoEstablishedWorkersThatCheckOneResultAreBothPaid) {
+  network.verifier = true;
+  const std::array<TestWorker*, 2> established{&join(), &join()};
+  for (int client = 0; client < 3; ++client) {
+    ASSERT_EQ(network.finish(submit(jobs::count_manifest(64, 1))).state, store::JobState::done);
+  }
+  network.verifier = false;
+  const TestWorker& newcomer = join();
+
+  const JobId job = submit(jobs::count_manifest(64, 1));
+  ASSERT_EQ(network.finish(job).state, store::JobState::done);
+
+  const auto first = paid(*established[0], job);
+  const auto second = paid(*established[1], job);
+  const auto checked = paid(newcomer, job);
+  ASSERT_FALSE(checked.empty());
+  for (const auto& [task, pay] : checked) {
+    ASSERT_TRUE(first.contains(task) && second.contains(task)) << "task " << task;
+    EXPECT_GT(first.at(task), 0) << "task " << task;
+    EXPECT_GT(second.at(task), 0) << "task " << task;
+  }
+  EXPECT_EQ(network.balance(ledger::Account::escrow(job)), 0);
+  EXPECT_TRUE(network.store().audit().has_value());
+}
+
+TEST_F(Auditors, ASilentAuditorIsCountedAndAskedAgainWhereThereIsNoOther) {
+  TestWorker& only = invited({.answers_below = 1});  // The canary.
+  const JobId job = submit(jobs::count_manifest(16, 1));
+  const TestWorker& newcomer = join();
+  (void)network.finish(job, std::chrono::seconds(50));
+  EXPECT_TRUE(paid(newcomer, job).empty());
+  EXPECT_THAT(metrics(), Not(HasSubstr("\nweft_audits_unanswered_total 0\n")));
+
+  only.behaviour = {};
+  (void)network.finish(job, std::chrono::minutes(2));
+
+  EXPECT_FALSE(paid(newcomer, job).empty()) << "its result is checked";
+  EXPECT_TRUE(network.store().audit().has_value());
+}
+
+TEST_F(Auditors, AfterASilentAuditorAnotherOneIsDrawn) {
+  const TestWorker& silent = invited({.answers_below = 1});
+  const JobId job = submit(jobs::count_manifest(16, 1));
+  (void)join();
+  (void)network.finish(job, std::chrono::seconds(5));
+  (void)invited({});
+
+  EXPECT_EQ(network.finish(job, std::chrono::minutes(5)).state, store::JobState::done);
+  for (const auto& [task, pay] : paid(silent, job)) EXPECT_EQ(task, 0U) << "none for silence";
+}
+
+}  // namespace
+}  // namespace weft::coordinator

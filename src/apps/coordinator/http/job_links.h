@@ -1,0 +1,28 @@
+// Links that show one job to readers without its owner's signature: `?link=LINK` at the routes of
+// the job. A link is the first half of the HMAC-SHA-256 of the job's id with a secret that the
+// store keeps: none is kept by itself, it shows its job and no other one, and it holds for as long
+// as the job is there.
+//
+// Threading: any.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/base/ids.h"
+
+namespace weft::coordinator {
+
+class JobLinks {
+ public:
+  explicit JobLinks(ByteSpan secret);
+
+  [[nodiscard]] std::string of(const JobId& job) const;  // 32 hex digits.
+  [[nodiscard]] bool opens(const JobId& job, std::string_view link) const;
+
+ private:
+  Hash key_;
+};
+
+}  // namespace weft::coordinator
