@@ -126,7 +126,7 @@ class Hoard {
   std::vector<int> files_;
 };
 
-// Whoever holds all connections keeps every worker out.
+// Strangers that hold all connections would keep every worker out.
 TEST_F(Port, HoardingStrangersKeepNoInvitedWorkerOut) {
   const auto joins = [&](const char* percent) {
     process_->stop();
@@ -159,12 +159,14 @@ TEST(KnownWorkers, AreThoseThatAreInvitedOrEstablished) {
   const auto c = crypto::KeyPair::generate().value();
   const auto client = crypto::KeyPair::generate().value();
 
-  EXPECT_FALSE(network.join(a).recognised);
+  const TestWorker& early = network.join(a);
+  EXPECT_FALSE(early.recognised);
   EXPECT_FALSE(network.join(b).recognised);
   const auto job = network.submit(client, jobs::count_manifest(60, 2), {1});
   ASSERT_TRUE(job.has_value()) << job.error().message;
   ASSERT_EQ(network.finish(JobId::parse(job->id).value()).state, store::JobState::done);
 
+  EXPECT_TRUE(early.recognised) << "by its first verdict after that";
   EXPECT_TRUE(network.join(a).recognised) << "established";
   EXPECT_FALSE(network.join(c).recognised);
   network.invitation = trust::Invitation::worker;

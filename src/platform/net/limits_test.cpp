@@ -442,7 +442,9 @@ TEST(Limits, SilentSocketsKeepNoneFromGreeting) {
     (void)held.back().read("\r\n\r\n");
   }
   Bytes one(server);
-  ASSERT_TRUE(one.send(upgrade + frame("hello")));
+  ASSERT_TRUE(one.send(upgrade));
+  ASSERT_TRUE(one.read("\r\n\r\n").contains(" 101 "));
+  ASSERT_TRUE(one.send(frame("hello")));
   EXPECT_TRUE(one.read("heard hello").contains("heard hello"));
 }
 

@@ -488,17 +488,18 @@ class DrogonServer final : public Server {
             ? trantor::InetAddress(reinterpret_cast<const sockaddr_in6&>(storage))
             : trantor::InetAddress(reinterpret_cast<const sockaddr_in&>(storage));
     const std::string address = peer.toIp();
-    const auto taken = connections_.with([&](ConnectionTable& table) {
-      return table.accept(peer.toIpPort(), address_group(address),
-                          {.descriptor = descriptor, .cookie = *cookie},
-                          !gate_.is_trusted_proxy(address), now());
+    const bool welcome = connections_.with([&](ConnectionTable& table) {
+      const auto taken = table.accept(peer.toIpPort(), address_group(address),
+                                      {.descriptor = descriptor, .cookie = *cookie},
+                                      !gate_.is_trusted_proxy(address), now());
+      if (taken.ended) end(*taken.ended);  // Before its own end can take the table, and close it.
+      return taken.welcome;
     });
-    if (!taken.welcome) ::shutdown(descriptor, SHUT_RDWR);
-    if (taken.ended) end(*taken.ended);
+    if (!welcome) ::shutdown(descriptor, SHUT_RDWR);
   }
 
   // (A descriptor can only be given again after its connection's end was handled, which takes it
-  // out of the table; a connection that the table has given up may be closed meanwhile.)
+  // out of the table.)
   static void end(const ConnectionTable::Socket& socket) {
     if (is_open(socket)) ::shutdown(socket.descriptor, SHUT_RDWR);
   }

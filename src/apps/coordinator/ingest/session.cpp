@@ -146,9 +146,10 @@ void Session::send(const protocol::CoordinatorMessage& message) {
   }
   if (std::holds_alternative<protocol::Welcome>(message)) {
     parts_.line->admit();
-    if (parts_.book.is_known(hello_.key)) parts_.line->recognise();
+    recognise();
   }
   if (const auto* verdict = std::get_if<protocol::Verdict>(&message)) {
+    recognise();
     held_.with([&](auto& held) { held.erase({verdict->task, verdict->attempt}); });
   }
   if (const auto* cancel = std::get_if<protocol::Cancel>(&message)) {
@@ -157,6 +158,11 @@ void Session::send(const protocol::CoordinatorMessage& message) {
     });
   }
   if (stage_ != Stage::ended) parts_.line->send_text(protocol::encode(message));
+}
+
+void Session::recognise() {
+  if (recognised_ || !parts_.book.is_known(hello_.key)) return;
+  if (!recognised_.exchange(true)) parts_.line->recognise();
 }
 
 void Session::end(const protocol::ErrorMessage& why) {
