@@ -174,7 +174,8 @@ TEST(KnownWorkers, AreThoseThatAreInvitedOrEstablished) {
 }
 
 TEST(KnownWorkers, HaveRoomThatNewcomersDoNotTake) {
-  const auto welcomed = [](double share) {
+  std::set<std::string> refusals;
+  const auto welcomed = [&](double share) {
     jobs::CoreSettings settings;
     settings.workers_max = 8;
     settings.workers_known_share = share;
@@ -183,7 +184,9 @@ TEST(KnownWorkers, HaveRoomThatNewcomersDoNotTake) {
     const auto join = [&](trust::Invitation invitation) {
       network.invitation = invitation;
       keys.push_back(std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
-      return network.join(*keys.back()).welcomed;
+      const TestWorker& worker = network.join(*keys.back());
+      for (const auto& error : worker.errors) refusals.insert(error.message);
+      return worker.welcomed;
     };
     std::size_t newcomers = 0;
     for (int i = 0; i < 20; ++i) newcomers += join(trust::Invitation::none) ? 1 : 0;
@@ -192,6 +195,11 @@ TEST(KnownWorkers, HaveRoomThatNewcomersDoNotTake) {
     return std::pair(newcomers, invited);
   };
   EXPECT_EQ(welcomed(0.25), (std::pair<std::size_t, std::size_t>(6, 2)));
+  const std::set<std::string> sentences = {
+      "6 new workers are connected already, and the other places are for invited and established "
+      "ones (--workers-max raises the bound).",
+      "8 workers are connected already (--workers-max raises the bound)."};
+  EXPECT_EQ(refusals, sentences);
   EXPECT_EQ(welcomed(0), (std::pair<std::size_t, std::size_t>(8, 0))) << "the attack";
 }
 

@@ -47,11 +47,21 @@ void Core::State::disconnect(const PublicKey& key, Moment now) {
   extras_of_gone(key, now);
 }
 
-bool Core::State::has_room(bool is_newcomer) const {
-  if (workers.size() >= settings.workers_max) return false;
-  const auto kept = static_cast<std::size_t>(static_cast<double>(settings.workers_max) *
-                                             settings.workers_known_share);
-  return !is_newcomer || workers.size() - parts.book.known() + kept < settings.workers_max;
+Result<> Core::State::room_for(bool is_newcomer) const {
+  const std::size_t most = settings.workers_max;
+  if (workers.size() >= most) {
+    return fail(ErrorCode::resource_exhausted,
+                "{} workers are connected already (--workers-max raises the bound).",
+                workers.size());
+  }
+  const auto kept =
+      static_cast<std::size_t>(static_cast<double>(most) * settings.workers_known_share);
+  const std::size_t newcomers = workers.size() - parts.book.known();
+  if (!is_newcomer || newcomers + kept < most) return {};
+  return fail(ErrorCode::resource_exhausted,
+              "{} new workers are connected already, and the other places are for invited and "
+              "established ones (--workers-max raises the bound).",
+              newcomers);
 }
 
 void Core::arrive(Arrival arrival, Moment now) {
@@ -74,11 +84,8 @@ void Core::arrive(Arrival arrival, Moment now) {
   }
   state.trust.admissions().invite(key, arrival.invitation);
   const bool is_newcomer = state.trust.level(key, now.unix) == trust::Level::newcomer;
-  if (!state.has_room(is_newcomer)) {
-    return close(arrival.session, ErrorCode::resource_exhausted,
-                 weft::format("{} workers are connected already (--workers-max raises the bound).",
-                              state.workers.size()));
-  }
+  if (const auto room = state.room_for(is_newcomer); !room)
+    return close(arrival.session, room.error().code, room.error().message);
   scheduler::Worker joining{.key = key,
                             .kind = arrival.hello.kind,
                             .slots = arrival.hello.slots,
