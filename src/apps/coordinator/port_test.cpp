@@ -1,9 +1,6 @@
 // What a coordinator's open port gives strangers before they are known: each test is an attack that
 // once succeeded, and shows that it does so again with its defence off.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +8,10 @@
 #include <future>
 #include <set>
 #include <thread>
+#include <unistd.h>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "apps/coordinator/disk_reserve.h"
 #include "apps/coordinator/http/model_service.h"
