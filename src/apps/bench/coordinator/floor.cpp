@@ -124,6 +124,12 @@ class FloorServer final : public Floor {
                     .handle = [this](const net::IncomingRequest& request, net::Respond respond) {
                       submit(request, std::move(respond));
                     }});
+    // The floor has no accounts, so that an invitation brings nothing here.
+    server_->route({.method = "POST",
+                    .pattern = "/v1/owner/grant",
+                    .handle = [](const net::IncomingRequest&, net::Respond respond) {
+                      respond(net::json_reply(200, "{}"));
+                    }});
     net::SocketRoute workers;
     workers.path = "/v1/worker";
     workers.opened = [this](std::shared_ptr<net::Peer> peer) {
