@@ -49,6 +49,7 @@ class PeerLine final : public Line {
   void send_text(std::string text) override { peer_->send_text(std::move(text)); }
   void close(std::string reason) override { peer_->close(std::move(reason)); }
   void admit() override { peer_->admit(); }
+  void recognise() override { peer_->recognise(); }
   std::optional<Duration> round_trip() const override { return peer_->round_trip(); }
 
  private:
@@ -96,15 +97,18 @@ Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
   return std::nullopt;
 }
 
-// How language models are served. Tokens of direct lines live as long as a chain's epoch, and so
-// may the secret as long as this process.
-Result<inference::DeskSettings> desk_settings(const Options& options) {
+// How language models are served; `book` outlives the settings. Tokens of direct lines live as long
+// as a chain's epoch, and so may the secret as long as this process.
+Result<inference::DeskSettings> desk_settings(const Options& options, const jobs::Book& book) {
   inference::DeskSettings out{.activations = options.activations, .wire = options.wire};
   WEFT_ASSIGN(out.strategy, inference::parse_strategy(options.partition));
   WEFT_ASSIGN(auto ice, IceServers::read(options.ice_servers));
   if (!ice.empty())
-    out.ice = [ice = std::move(ice)](const PublicKey& worker) {
-      return ice.issue(worker.text(), unix_now());
+    out.ice = [ice = std::move(ice), &book,
+               known_only = options.relays_for_known_only](const PublicKey& worker) {
+      const bool may = !known_only || book.is_known(worker);
+      return ice.issue(worker.text(), unix_now(),
+                       may ? IceServers::For::known : IceServers::For::stranger);
     };
   constexpr std::size_t secret_bytes = 32;
   out.secret.resize(secret_bytes);
@@ -136,7 +140,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   ~LiveCoordinator() override { stop(); }
 
   Result<> run() {
-    WEFT_ASSIGN(inference::DeskSettings desk, desk_settings(options_));
+    WEFT_ASSIGN(inference::DeskSettings desk, desk_settings(options_, book_));
     WEFT_ASSIGN(rotations_, read_rotations(options_.data));
     WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts",
                                                     {.bytes_max = options_.blobs_bytes_max}));

@@ -58,6 +58,7 @@ struct Options {
   std::string activations = "auto";
   std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".
   std::string ice_servers{};  // For tabs: a JSON array, or a file with one (serving/ice_servers.h).
+  bool relays_for_known_only = true;  // TURN servers are named to invited and established ones.
 };
 
 class Coordinator {

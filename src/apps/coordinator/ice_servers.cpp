@@ -113,10 +113,12 @@ Result<IceServers> IceServers::read(const std::string& text) {
   return servers;
 }
 
-std::vector<protocol::serving::IceServer> IceServers::issue(std::string_view worker,
-                                                            UnixMillis at) const {
+std::vector<protocol::serving::IceServer> IceServers::issue(std::string_view worker, UnixMillis at,
+                                                            For whom) const {
   std::vector<protocol::serving::IceServer> out;
   for (const Server& server : servers_) {
+    const bool is_relay = !server.secret.empty() || !server.plain.credential.empty();
+    if (is_relay && whom == For::stranger) continue;
     out.push_back(server.plain);
     if (server.secret.empty()) continue;
     auto& issued = out.back();

@@ -32,9 +32,11 @@ class IceServers {
   [[nodiscard]] static Result<IceServers> parse(std::string_view json);
 
   [[nodiscard]] bool empty() const { return servers_.empty(); }
-  // For one worker, from `at` on.
+  // For one worker, from `at` on. A relay is the operator's bandwidth: strangers are told of STUN
+  // servers only.
+  enum class For : std::uint8_t { known, stranger };
   [[nodiscard]] std::vector<protocol::serving::IceServer> issue(std::string_view worker,
-                                                                UnixMillis at) const;
+                                                                UnixMillis at, For whom) const;
 
  private:
   struct Server {

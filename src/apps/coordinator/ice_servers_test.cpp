@@ -15,7 +15,7 @@ TEST(IceServers, GiveEveryWorkerCredentialsOfItsOwn) {
     {"urls":["turn:b.example:3478?transport=udp","turns:b.example:5349"],"secret":"north","hours":2},
     {"urls":"turn:c.example","username":"u","credential":"p"}])");
   ASSERT_TRUE(servers.has_value()) << servers.error().message;
-  const auto issued = servers->issue("worker", 1'700'000'000'000);
+  const auto issued = servers->issue("worker", 1'700'000'000'000, IceServers::For::known);
   ASSERT_EQ(issued.size(), 3u);
   EXPECT_EQ(issued[0].urls, std::vector<std::string>{"stun:a.example:3478"});
   EXPECT_TRUE(issued[0].username.empty());
@@ -25,6 +25,20 @@ TEST(IceServers, GiveEveryWorkerCredentialsOfItsOwn) {
   EXPECT_EQ(issued[1].credential, "apjEtxwAI3biaaIK/UqtcG2QWqc=");
   EXPECT_EQ(issued[2].username, "u");
   EXPECT_EQ(issued[2].credential, "p");
+}
+
+// Wallets are free: a relay for each of them would be one for all.
+TEST(IceServers, GiveStrangersNoRelay) {
+  const auto servers = IceServers::parse(R"([{"urls":"stun:a.example:3478"},
+    {"urls":"turn:b.example:3478","secret":"north"},
+    {"urls":"turn:c.example","username":"u","credential":"p"}])");
+  ASSERT_TRUE(servers.has_value()) << servers.error().message;
+
+  const auto issued = servers->issue("worker", 1, IceServers::For::stranger);
+
+  ASSERT_EQ(issued.size(), 1u);
+  EXPECT_EQ(issued[0].urls, std::vector<std::string>{"stun:a.example:3478"});
+  EXPECT_EQ(servers->issue("worker", 1, IceServers::For::known).size(), 3u) << "the attack";
 }
 
 struct Wrong {

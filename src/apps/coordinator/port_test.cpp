@@ -2,9 +2,16 @@
 // once succeeded, and shows that it does so again with its defence off.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <set>
+#include <thread>
+#include <unistd.h>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "apps/coordinator/disk_reserve.h"
 #include "apps/coordinator/http/model_service.h"
@@ -88,6 +95,119 @@ TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   unsetenv("WEFT_TEST_ANY_UPLOAD");
   wait_until_ready();
   EXPECT_EQ(status(), 201) << "the attack";
+}
+
+// Sockets of strangers that say nothing.
+class Hoard {
+ public:
+  Hoard(std::uint16_t port, std::size_t count) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (std::size_t i = 0; i < count; ++i) {
+      files_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      EXPECT_EQ(
+          ::connect(files_.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    }
+  }
+  Hoard(const Hoard&) = delete;
+  ~Hoard() {
+    for (const int file : files_) close(file);
+  }
+  // Whether all but `most` have been ended.
+  [[nodiscard]] bool is_down_to(std::size_t most) const {
+    const Instant give_up = now() + 60s;
+    const auto is_open = [](int file) {
+      char byte = 0;
+      return recv(file, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+    };
+    while (now() < give_up) {
+      if (std::cmp_less_equal(std::ranges::count_if(files_, is_open), most)) return true;
+      std::this_thread::sleep_for(5ms);
+    }
+    return false;
+  }
+
+ private:
+  std::vector<int> files_;
+};
+
+// Strangers that hold all connections would keep every worker out.
+TEST_F(Port, HoardingStrangersKeepNoInvitedWorkerOut) {
+  const auto joins = [&](const char* percent) {
+    process_->stop();
+    setenv("WEFT_TEST_CONNECTIONS", "20", 1);
+    setenv("WEFT_TEST_KNOWN_PERCENT", percent, 1);
+    process_->start();
+    unsetenv("WEFT_TEST_CONNECTIONS");
+    unsetenv("WEFT_TEST_KNOWN_PERCENT");
+    wait_until_ready();
+    const std::string url = process_->url();
+    const Hoard hoard(static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))), 60);
+    EXPECT_TRUE(hoard.is_down_to(20));
+    ScriptedWorker worker(url, {}, 1);
+    const Instant give_up = now() + (std::string_view(percent) == "0" ? 2s : 60s);
+    while (!worker.joined() && now() < give_up) std::this_thread::sleep_for(5ms);
+    return worker.joined();
+  };
+  EXPECT_TRUE(joins("25"));
+  EXPECT_FALSE(joins("0")) << "the attack";
+}
+
+TEST(KnownWorkers, AreThoseThatAreInvitedOrEstablished) {
+  jobs::CoreSettings settings = TestNetwork::by_heads();
+  settings.referee.reputation.half = 1e-9;
+  settings.referee.reputation.probation = 1;
+  TestNetwork network(settings);
+  network.invitation = trust::Invitation::none;
+  const auto a = crypto::KeyPair::generate().value();
+  const auto b = crypto::KeyPair::generate().value();
+  const auto c = crypto::KeyPair::generate().value();
+  const auto client = crypto::KeyPair::generate().value();
+
+  const TestWorker& early = network.join(a);
+  EXPECT_FALSE(early.recognised);
+  EXPECT_FALSE(network.join(b).recognised);
+  const auto job = network.submit(client, jobs::count_manifest(60, 2), {1});
+  ASSERT_TRUE(job.has_value()) << job.error().message;
+  ASSERT_EQ(network.finish(JobId::parse(job->id).value()).state, store::JobState::done);
+
+  EXPECT_TRUE(early.recognised) << "by its first verdict after that";
+  EXPECT_TRUE(network.join(a).recognised) << "established";
+  EXPECT_FALSE(network.join(c).recognised);
+  network.invitation = trust::Invitation::worker;
+  EXPECT_TRUE(network.join(c).recognised) << "invited";
+}
+
+TEST(KnownWorkers, HaveRoomThatNewcomersDoNotTake) {
+  std::set<std::string> refusals;
+  const auto welcomed = [&](double share) {
+    jobs::CoreSettings settings;
+    settings.workers_max = 8;
+    settings.workers_known_share = share;
+    TestNetwork network(settings);
+    std::vector<std::unique_ptr<crypto::KeyPair>> keys;
+    const auto join = [&](trust::Invitation invitation) {
+      network.invitation = invitation;
+      keys.push_back(std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
+      const TestWorker& worker = network.join(*keys.back());
+      for (const auto& error : worker.errors) refusals.insert(error.message);
+      return worker.welcomed;
+    };
+    std::size_t newcomers = 0;
+    for (int i = 0; i < 20; ++i) newcomers += join(trust::Invitation::none) ? 1 : 0;
+    std::size_t invited = 0;
+    for (int i = 0; i < 4; ++i) invited += join(trust::Invitation::worker) ? 1 : 0;
+    return std::pair(newcomers, invited);
+  };
+  EXPECT_EQ(welcomed(0.25), (std::pair<std::size_t, std::size_t>(6, 2)));
+  const std::set<std::string> sentences = {
+      "6 new workers are connected already, and the other places are for invited and established "
+      "ones (--workers-max raises the bound).",
+      "8 workers are connected already (--workers-max raises the bound)."};
+  EXPECT_EQ(refusals, sentences);
+  EXPECT_EQ(welcomed(0), (std::pair<std::size_t, std::size_t>(8, 0))) << "the attack";
 }
 
 // A page of evil.example whose name was pointed to 127.0.0.1, and one that posts a form.

@@ -81,6 +81,7 @@ class TestWorker {
   bool hears_texts = false;  // What comes is kept as it is, and nothing else is done.
   std::vector<std::string> texts;
   bool welcomed = false;
+  bool recognised = false;
   bool closed = false;
 };
 
@@ -326,6 +327,7 @@ class TestNetwork : public jobs::World {
     explicit WorkerLine(TestWorker& worker) : worker_(worker) {}
     void send_text(std::string text) override { worker_.hear(text); }
     void close(std::string) override { worker_.closed = true; }
+    void recognise() override { worker_.recognised = true; }
 
    private:
     TestWorker& worker_;

@@ -60,6 +60,14 @@ inline int serve_for_test(const char* port, const char* data) {
   if (const char* grant = std::getenv("WEFT_TEST_GRANT")) options.grant = std::atoll(grant);
   if (std::getenv("WEFT_TEST_KEYS") != nullptr) options.require_keys = true;
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
+  // WEFT_TEST_CONNECTIONS: so many in all, from one address, however slow; WEFT_TEST_KNOWN_PERCENT.
+  if (const char* most = std::getenv("WEFT_TEST_CONNECTIONS")) {
+    options.limits.connections_max = std::strtoull(most, nullptr, 10);
+    options.limits.connections_per_address = 0;
+    options.limits.head_max = {};
+  }
+  if (const char* percent = std::getenv("WEFT_TEST_KNOWN_PERCENT"))
+    options.limits.known_share = std::strtod(percent, nullptr) / 100;
   // WEFT_TEST_INVITATIONS: clients are granted nothing without one.
   options.core.grants_need_invitation = std::getenv("WEFT_TEST_INVITATIONS") != nullptr;
   // WEFT_TEST_HEADS: the levels of workers do not count.

@@ -82,6 +82,19 @@ class Book {
     });
   }
 
+  // Whether the operator invited a connected worker, or its work has established it. The bounds of
+  // strangers do not hold for it.
+  void set_known(const PublicKey& worker, bool known) {
+    known_.with(
+        [&](auto& workers) { known ? (void)workers.insert(worker) : (void)workers.erase(worker); });
+  }
+  [[nodiscard]] bool is_known(const PublicKey& worker) const {
+    return known_.with([&](const auto& workers) { return workers.contains(worker); });
+  }
+  [[nodiscard]] std::size_t known() const {
+    return known_.with([](const auto& workers) { return workers.size(); });
+  }
+
   // Until when a convicted worker serves no models.
   void bar(const PublicKey& worker, UnixMillis until) {
     barred_.with([&](auto& workers) { workers[worker] = until; });
@@ -134,6 +147,7 @@ class Book {
   Guarded<std::unordered_map<PublicKey, std::uint64_t>> uploads_;
   Guarded<std::unordered_set<PublicKey>> funded_;
   Guarded<std::unordered_map<PublicKey, UnixMillis>> barred_;
+  Guarded<std::unordered_set<PublicKey>> known_;
   Guarded<std::unordered_map<PublicKey, store::Device>> devices_;
 };
 

@@ -60,6 +60,7 @@ struct CoreSettings {
   std::size_t tasks_per_client_max =
       500'000;  // Over its running jobs; --tasks-per-client; 0: no bound.
   std::size_t workers_max = 20'000;
+  double workers_known_share = 0.25;  // The share that is kept for invited and established ones.
   std::size_t commits_in_flight_max = 32;  // Beyond that events gather.
   std::size_t departed_max = 1'000;        // Workers that left and are still listed.
   trust::RefereeSettings referee;

@@ -214,6 +214,8 @@ struct Core::State final : dashboard::WatchSource {
 
   // core_workers.cpp
   [[nodiscard]] ConnectedWorker* worker_of(SessionId session);
+  // Fails if no more may join.
+  [[nodiscard]] Result<> room_for(bool is_newcomer) const;
   void disconnect(const PublicKey& key, Moment now);
   // What the scheduler makes of it: its level, its suspension, how many leases it may hold.
   void refresh(const PublicKey& worker, Moment now);

@@ -40,10 +40,28 @@ void Core::State::disconnect(const PublicKey& key, Moment now) {
   departed.push_back(std::move(view));
   if (departed.size() > settings.departed_max) departed.pop_front();
   parts.book.remove_token(found->second.blob_token);
+  parts.book.set_known(key, false);
   keys.erase(found->second.session);
   workers.erase(found);
   trust.gone(key);
   extras_of_gone(key, now);
+}
+
+Result<> Core::State::room_for(bool is_newcomer) const {
+  const std::size_t most = settings.workers_max;
+  if (workers.size() >= most) {
+    return fail(ErrorCode::resource_exhausted,
+                "{} workers are connected already (--workers-max raises the bound).",
+                workers.size());
+  }
+  const auto kept =
+      static_cast<std::size_t>(static_cast<double>(most) * settings.workers_known_share);
+  const std::size_t newcomers = workers.size() - parts.book.known();
+  if (!is_newcomer || newcomers + kept < most) return {};
+  return fail(ErrorCode::resource_exhausted,
+              "{} new workers are connected already, and the other places are for invited and "
+              "established ones (--workers-max raises the bound).",
+              newcomers);
 }
 
 void Core::arrive(Arrival arrival, Moment now) {
@@ -64,16 +82,14 @@ void Core::arrive(Arrival arrival, Moment now) {
     state.scheduler.remove_worker(key, scheduler::Departure::left, now.at);
     state.disconnect(key, now);
   }
-  if (state.workers.size() >= state.settings.workers_max) {
-    return close(arrival.session, ErrorCode::resource_exhausted,
-                 weft::format("{} workers are connected already (--workers-max raises the bound).",
-                              state.workers.size()));
-  }
+  state.trust.admissions().invite(key, arrival.invitation);
+  const bool is_newcomer = state.trust.level(key, now.unix) == trust::Level::newcomer;
+  if (const auto room = state.room_for(is_newcomer); !room)
+    return close(arrival.session, room.error().code, room.error().message);
   scheduler::Worker joining{.key = key,
                             .kind = arrival.hello.kind,
                             .slots = arrival.hello.slots,
                             .capabilities = arrival.hello.capabilities};
-  state.trust.admissions().invite(key, arrival.invitation);
   state.trust.admissions().set_vendor(key, arrival.hello.capabilities.vendor);
   joining.standing = standing_of(state.trust.level(key, now.unix));
   if (arrival.hello.slice_memory_bytes > 0) {
@@ -107,6 +123,7 @@ void Core::arrive(Arrival arrival, Moment now) {
 void Core::State::refresh(const PublicKey& key, Moment now) {
   const auto worker = workers.find(key);
   if (worker == workers.end()) return;
+  parts.book.set_known(key, trust.level(key, now.unix) != trust::Level::newcomer);
   if (trust.book().suspended(key, now.unix)) {
     suspensions.emplace(trust.book().record(key).suspended_until, key);
     scheduler.set_standing(key, scheduler::Standing::newcomer);

@@ -1,17 +1,28 @@
 #include "platform/net/connection_table.h"
 
+#include <limits>
 #include <utility>
 
 namespace weft::net {
+
+namespace {
+
+std::size_t places_of_unknown(const Limits& limits, std::size_t all) {
+  if (all == 0) return std::numeric_limits<std::size_t>::max();
+  return all - static_cast<std::size_t>(static_cast<double>(all) * limits.known_share);
+}
+
+}  // namespace
 
 ConnectionTable::ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open)
     : per_address_(limits.connections_per_address),
       handshake_max_(limits.handshake_max),
       connections_max_(connections_max),
+      unknown_max_(places_of_unknown(limits, connections_max)),
       is_open_(std::move(is_open)) {}
 
-bool ConnectionTable::accept(const std::string& peer, const std::string& group,
-                             const Socket& socket, bool bounded, Instant at) {
+ConnectionTable::Accepted ConnectionTable::accept(const std::string& peer, const std::string& group,
+                                                  const Socket& socket, bool bounded, Instant at) {
   if (const auto known = entries_.find(peer); known != entries_.end()) remove(known);
   const auto is_over = [](std::size_t count, std::size_t most) {
     return most > 0 && count >= most;
@@ -22,15 +33,45 @@ bool ConnectionTable::accept(const std::string& peer, const std::string& group,
   };
   if (bounded && is_over(count_of_group(), per_address_)) {
     forget_closed(at);
-    if (is_over(count_of_group(), per_address_)) return false;
+    if (is_over(count_of_group(), per_address_)) return {};
   }
+  Accepted out{.welcome = true, .ended = std::nullopt};
   if (is_over(entries_.size(), connections_max_)) {
     forget_closed(at);
-    if (is_over(entries_.size(), connections_max_)) return false;
+    if (is_over(entries_.size(), connections_max_)) {
+      if (borrowers_.empty()) return {};
+      const auto oldest = entries_.find(borrowers_.begin()->second);
+      out.ended = oldest->second.socket;
+      remove(oldest);
+    }
   }
-  entries_.emplace(peer, Entry{.group = group, .socket = socket, .since = at});
+  Entry entry{.group = group, .socket = socket, .since = at, .number = next_++};
+  if (unknown_ < unknown_max_) {
+    ++unknown_;
+  } else {
+    entry.place = Place::borrowed;
+    borrowers_.emplace(entry.number, peer);
+  }
+  entries_.emplace(peer, std::move(entry));
   ++of_[group];
-  return true;
+  return out;
+}
+
+void ConnectionTable::recognise(const std::string& peer) {
+  const auto found = entries_.find(peer);
+  if (found == entries_.end() || found->second.place == Place::known) return;
+  give_up_place(found->second);
+  found->second.place = Place::known;
+}
+
+void ConnectionTable::give_up_place(const Entry& entry) {
+  if (entry.place == Place::borrowed) borrowers_.erase(entry.number);
+  if (entry.place != Place::own) return;
+  --unknown_;
+  if (borrowers_.empty()) return;
+  const auto oldest = borrowers_.extract(borrowers_.begin());
+  entries_.at(oldest.mapped()).place = Place::own;
+  ++unknown_;
 }
 
 void ConnectionTable::ready(const std::string& peer) {
@@ -64,6 +105,7 @@ void ConnectionTable::forget_closed(Instant at) {
 void ConnectionTable::remove(std::map<std::string, Entry>::iterator entry) {
   const auto count = of_.find(entry->second.group);
   if (--count->second == 0) of_.erase(count);
+  give_up_place(entry->second);
   entries_.erase(entry);
 }
 

@@ -1,5 +1,8 @@
-// Counts connections by address from accept() on, and knows which of them have not finished their
-// handshake in time. Pure but for one question: whether a descriptor is still the same socket.
+// Counts connections by address from accept() on, knows which of them have not finished their
+// handshake in time, and keeps a share of all places for known peers. Before they have said who
+// they are, all connections are alike: in that share unknown ones only borrow, and the oldest goes
+// when a new one comes and no place is left. Pure but for one question: whether a descriptor is
+// still the same socket.
 //
 // Threading: none of its own. Bounded by the connections that it lets in.
 #pragma once
@@ -7,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,35 +32,48 @@ class ConnectionTable {
   // `connections_max`: in all.
   ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open);
 
-  // A connection of "ADDRESS:PORT" was accepted. False where it is one too many, in all or of its
-  // group; it is not counted then. Connections that turn out to be closed are forgotten first.
-  // `bounded` false: of a trusted proxy, which stands for many.
-  [[nodiscard]] bool accept(const std::string& peer, const std::string& group, const Socket& socket,
-                            bool bounded, Instant at);
-  void ready(const std::string& peer);  // Its handshake is done.
+  struct Accepted {
+    bool welcome = false;  // Otherwise one too many, in all or of its group, and not counted.
+    std::optional<Socket> ended;  // The connection that has to go for it; it counts no more.
+  };
+  // A connection of "ADDRESS:PORT" was accepted. Connections that turn out to be closed are
+  // forgotten first. `bounded` false: of a trusted proxy, which stands for many.
+  [[nodiscard]] Accepted accept(const std::string& peer, const std::string& group,
+                                const Socket& socket, bool bounded, Instant at);
+  void ready(const std::string& peer);      // Its handshake is done.
+  void recognise(const std::string& peer);  // It is known, and keeps its place.
   void gone(const std::string& peer);
   // Those without a handshake for too long.
   [[nodiscard]] std::vector<Socket> overdue(Instant at) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
+  enum class Place : std::uint8_t { own, borrowed, known };
   struct Entry {
     std::string group;
     Socket socket;
     Instant since;
     bool is_ready = false;
+    Place place = Place::own;
+    std::uint64_t number = 0;  // In the order in which they came.
   };
   // At most once a second: under a flood each look would cost as much as many connections.
   void forget_closed(Instant at);
   void remove(std::map<std::string, Entry>::iterator entry);
+  // The entry's place is another connection's: the oldest borrower's, if it was one of the unknown.
+  void give_up_place(const Entry& entry);
 
   const std::size_t per_address_;
   const Duration handshake_max_;
   const std::size_t connections_max_;
+  const std::size_t unknown_max_;  // Places that are not kept.
   const IsOpen is_open_;
-  std::map<std::string, Entry> entries_;   // By the peer.
-  std::map<std::string, std::size_t> of_;  // By group.
-  Instant looked_{};                       // At which of them are closed.
+  std::map<std::string, Entry> entries_;            // By the peer.
+  std::map<std::string, std::size_t> of_;           // By group.
+  std::size_t unknown_ = 0;                         // Unknown ones with places of their own.
+  std::map<std::uint64_t, std::string> borrowers_;  // By number: the peer.
+  std::uint64_t next_ = 0;
+  Instant looked_{};  // At which of them are closed.
 };
 
 }  // namespace weft::net

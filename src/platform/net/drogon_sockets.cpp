@@ -15,18 +15,23 @@ class DrogonPeer final : public Peer {
  public:
   DrogonPeer(const drogon::WebSocketConnectionPtr& connection, const SocketRoute& endpoint,
              std::uint64_t id, std::string address, std::string host,
-             std::shared_ptr<Watched> watched)
+             std::shared_ptr<Watched> watched, DrogonSockets::Recognise recognise)
       : route(endpoint),
         watched_(std::move(watched)),
+        recognise_(std::move(recognise)),
         connection_(connection),
         id_(id),
         address_(std::move(address)),
         host_(std::move(host)) {}
   ~DrogonPeer() override {
-    if (greeting_ && !admitted_) --*greeting_;
+    if (greeting_ && !admitted_) greeting_->with([&](auto& peers) { peers.erase(id_); });
   }
-  // It counts as one that has yet to greet, until admit().
-  void greet(std::shared_ptr<std::atomic<std::size_t>> count) { greeting_ = std::move(count); }
+  // It is one of those that have yet to greet, until admit().
+  static void greet(const std::shared_ptr<DrogonPeer>& peer,
+                    std::shared_ptr<DrogonSockets::Greeting> greeting) {
+    peer->greeting_ = std::move(greeting);
+    peer->greeting_->with([&](auto& peers) { peers.emplace(peer->id_, peer); });
+  }
 
   void send_text(std::string text) override {
     if (auto connection = connection_.lock())
@@ -46,7 +51,10 @@ class DrogonPeer final : public Peer {
   void admit() override {
     if (!greeting_ || admitted_.exchange(true)) return;
     if (watched_) watched_->admit();
-    --*greeting_;
+    greeting_->with([&](auto& peers) { peers.erase(id_); });
+  }
+  void recognise() override {
+    if (auto connection = connection_.lock()) recognise_(connection->peerAddr().toIpPort());
   }
   [[nodiscard]] std::size_t message_bytes_max(const Limits& limits) const {
     const bool is_bounded = greeting_ && !admitted_ && limits.greeting_bytes_max > 0;
@@ -81,7 +89,8 @@ class DrogonPeer final : public Peer {
 
  private:
   const std::shared_ptr<Watched> watched_;
-  std::shared_ptr<std::atomic<std::size_t>> greeting_;  // None if the route has no greeting.
+  const DrogonSockets::Recognise recognise_;
+  std::shared_ptr<DrogonSockets::Greeting> greeting_;  // None if the route has no greeting.
   std::atomic<bool> admitted_ = false;
   std::atomic<Instant> pinged_ = Instant();
   std::atomic<std::uint64_t> ping_number_ = 0;
@@ -93,11 +102,16 @@ class DrogonPeer final : public Peer {
   const std::string host_;
 };
 
-bool DrogonSockets::may_greet() {
-  const std::size_t before = greeting_->fetch_add(1);
-  if (limits_.greeting_sockets_max == 0 || before < limits_.greeting_sockets_max) return true;
-  --*greeting_;
-  return false;
+void DrogonSockets::make_room_to_greet() {
+  if (limits_.greeting_sockets_max == 0) return;
+  // Ended outside of the lock, which its destructor takes.
+  const auto oldest = greeting_->with([&](auto& peers) {
+    std::shared_ptr<DrogonPeer> found;
+    while (!found && peers.size() >= limits_.greeting_sockets_max)
+      found = peers.extract(peers.begin()).mapped().lock();
+    return found;
+  });
+  if (oldest) oldest->force_close();
 }
 
 void DrogonSockets::handleNewConnection(const drogon::HttpRequestPtr& request,
@@ -106,12 +120,12 @@ void DrogonSockets::handleNewConnection(const drogon::HttpRequestPtr& request,
   const auto found = routes_.find(request->path());
   if (found == routes_.end()) return connection->forceClose();
   const SocketRoute& route = found->second;
-  if (route.greets && !may_greet()) return connection->forceClose();
+  if (route.greets) make_room_to_greet();
   auto peer = std::make_shared<DrogonPeer>(
       connection, route, next_id_.fetch_add(1),
       address_of_(connection->peerAddr().toIp(), request->getHeader("x-forwarded-for")),
-      request->getHeader("host"), watched);
-  if (route.greets) peer->greet(greeting_);
+      request->getHeader("host"), watched, recognise_);
+  if (route.greets) DrogonPeer::greet(peer, greeting_);
   if (watched) watched->became_socket(route.greets, limits_, now());
   connection->setContext(peer);
   peers_.with([&](auto& peers) { peers.emplace(peer->id(), peer); });

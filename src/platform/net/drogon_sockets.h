@@ -24,8 +24,16 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
   static void initPathRouting() {}  // Paths are registered by the server, by name.
   // The client's address, from the peer's and its X-Forwarded-For.
   using AddressOf = std::function<std::string(const std::string& peer, const std::string& header)>;
-  DrogonSockets(Duration ping_every, const Limits& limits, AddressOf address_of)
-      : ping_every_(ping_every), limits_(limits), address_of_(std::move(address_of)) {}
+  // The connection of "ADDRESS:PORT" is a known one's.
+  using Recognise = std::function<void(const std::string& peer)>;
+  // Sockets that have not been admitted, by number.
+  using Greeting = Guarded<std::map<std::uint64_t, std::weak_ptr<DrogonPeer>>>;
+  DrogonSockets(Duration ping_every, const Limits& limits, AddressOf address_of,
+                Recognise recognise)
+      : ping_every_(ping_every),
+        limits_(limits),
+        address_of_(std::move(address_of)),
+        recognise_(std::move(recognise)) {}
 
   void add(SocketRoute route) {
     std::string path = route.path;
@@ -45,14 +53,15 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
   void handleConnectionClosed(const drogon::WebSocketConnectionPtr& connection) override;
 
  private:
-  [[nodiscard]] bool may_greet();
+  // Where as many as may are about to greet, the oldest goes: a socket that greets at once has its
+  // turn, however many others are silent.
+  void make_room_to_greet();
 
   const Duration ping_every_;
   const Limits limits_;
   const AddressOf address_of_;
-  // Sockets that have not been admitted; shared with their peers.
-  const std::shared_ptr<std::atomic<std::size_t>> greeting_ =
-      std::make_shared<std::atomic<std::size_t>>(0);
+  const Recognise recognise_;
+  const std::shared_ptr<Greeting> greeting_ = std::make_shared<Greeting>();  // Shared with them.
   std::map<std::string, SocketRoute> routes_;  // Not changed once the server runs.
   std::atomic<std::uint64_t> next_id_ = 1;
   std::uint64_t looked_after_ = 0;  // The last one that keep_alive() came to.

@@ -260,8 +260,15 @@ struct Sockets {
         }) {}
   bool accept(const std::string& address, Instant at = start, bool bounded = true) {
     const std::uint64_t number = next++;
-    return table.accept(address + ":" + std::to_string(number), address_group(address),
-                        {.descriptor = static_cast<int>(number), .cookie = number}, bounded, at);
+    const auto taken =
+        table.accept(address + ":" + std::to_string(number), address_group(address),
+                     {.descriptor = static_cast<int>(number), .cookie = number}, bounded, at);
+    if (taken.ended) closed.insert(taken.ended->cookie);
+    return taken.welcome;
+  }
+  // The connection that came last is a known one's.
+  void recognise_last(const std::string& address) {
+    table.recognise(address + ":" + std::to_string(next - 1));
   }
 };
 
@@ -281,11 +288,60 @@ TEST(Connections, AreBoundedByAddressAndSlash64) {
 }
 
 TEST(Connections, AreBoundedInAll) {
-  Sockets sockets({}, 5);
+  Sockets sockets({.known_share = 0}, 5);
   for (int i = 1; i <= 5; ++i) EXPECT_TRUE(sockets.accept("192.0.2." + std::to_string(i)));
   EXPECT_FALSE(sockets.accept("192.0.2.6"));
   sockets.table.gone("192.0.2.1:1");
   EXPECT_TRUE(sockets.accept("192.0.2.7"));
+}
+
+// From many addresses, which each keep within their bound.
+void hoard(Sockets& sockets, int count) {
+  for (int i = 0; i < count; ++i) (void)sockets.accept("198.51.100." + std::to_string(i));
+}
+
+TEST(Connections, OfStrangersKeepNoKnownPeerOut) {
+  const auto known_taken = [](double share) {
+    Sockets sockets({.known_share = share}, 20);
+    hoard(sockets, 40);
+    int taken = 0;
+    for (int i = 0; i < 5; ++i) {
+      if (!sockets.accept("192.0.2." + std::to_string(i))) continue;
+      sockets.recognise_last("192.0.2." + std::to_string(i));
+      hoard(sockets, 40);
+      ++taken;
+    }
+    EXPECT_LE(sockets.table.size(), 20u);
+    return taken;
+  };
+  EXPECT_EQ(known_taken(0.25), 5);
+  EXPECT_EQ(known_taken(0), 0) << "the attack";
+}
+
+TEST(Connections, OfKnownPeersStayHoweverManyOthersCome) {
+  Sockets sockets({}, 8);
+  hoard(sockets, 8);
+  for (const char* address : {"192.0.2.1", "192.0.2.2"}) {
+    ASSERT_TRUE(sockets.accept(address));
+    sockets.recognise_last(address);
+  }
+  const auto first = sockets.next - 2;
+
+  hoard(sockets, 100);
+
+  EXPECT_FALSE(sockets.closed.contains(first) || sockets.closed.contains(first + 1));
+  EXPECT_FALSE(sockets.accept("192.0.2.3")) << "the share that is kept is full";
+}
+
+TEST(Connections, BorrowAPlaceUntilOneOfTheirOwnIsFree) {
+  Sockets sockets({}, 4);
+  for (int i = 1; i <= 4; ++i) ASSERT_TRUE(sockets.accept("192.0.2." + std::to_string(i)));
+  sockets.table.gone("192.0.2.1:1");
+  ASSERT_TRUE(sockets.accept("192.0.2.5"));
+
+  ASSERT_TRUE(sockets.accept("192.0.2.6"));
+
+  EXPECT_EQ(sockets.closed, std::set<std::uint64_t>{5}) << "the fourth has a place of its own";
 }
 
 TEST(Connections, ThatAreClosedWithoutAWordAreForgottenAtTheBound) {

@@ -26,6 +26,8 @@ struct IncomingRequest {
   std::string address;  // The peer's address, without its port.
   // Whether the peer still waits for its answer; from any thread. Empty if that is not known.
   std::function<bool()> connected{};
+  // Its sender is known: the connection keeps its place (Limits::known_share).
+  std::function<void()> recognise = [] {};
 
   // Empty where it is not given.
   [[nodiscard]] std::string_view header(const std::string& name) const;

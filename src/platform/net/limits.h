@@ -17,6 +17,9 @@ struct Limits {
   std::size_t descriptors_kept = 512;         // Descriptors left for files and child processes.
   std::size_t connections_per_address = 256;  // IPv4: one address; IPv6: a /64.
   Duration handshake_max = std::chrono::seconds(10);
+  // The share of all connections that is kept for known peers (Peer::recognise()): others are in it
+  // until a new connection wants their place, and then the oldest of them goes.
+  double known_share = 0.25;
 
   // Requests.
   Duration head_max = std::chrono::seconds(10);  // From its first byte; also of the first one.

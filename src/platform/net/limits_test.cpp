@@ -37,6 +37,8 @@ Limits limits_from(const std::string& words) {
     const auto value = std::stoull(word.substr(equals + 1));
     const auto time = std::chrono::milliseconds(value);
     if (name == "connections_per_address") limits.connections_per_address = value;
+    if (name == "connections_max") limits.connections_max = value;
+    if (name == "known_percent") limits.known_share = static_cast<double>(value) / 100;
     if (name == "handshake_max") limits.handshake_max = time;
     if (name == "head_max") limits.head_max = time;
     if (name == "body_max") limits.body_max = time;
@@ -92,6 +94,7 @@ TEST(LimitsChild, DISABLED_Serves) {
        .text =
            [](const std::shared_ptr<Peer>& peer, const std::string& text) {
              if (text == "hello") peer->admit();
+             if (text == "known") peer->recognise();
              peer->send_text(text.size() > 100 ? "long" : "heard " + text);
            },
        .binary = [](const std::shared_ptr<Peer>&, const std::string&) {},
@@ -248,6 +251,41 @@ TEST(Limits, OneAddressHoldsSoManyConnections) {
   EXPECT_EQ(flood(open, 40), 40u) << "the attack";
 }
 
+// Strangers from many addresses hold every connection. (All of the test's come from one.)
+TEST(Limits, AKnownPeerComesInWhereStrangersHoldAllConnections) {
+  const auto hoard = [](const AServer& server, std::vector<Bytes>& held) {
+    for (int i = 0; i < 40; ++i) {
+      held.emplace_back(server);
+      (void)held.back().send("GET /v1/here HTTP/1.1\r\nX: ");
+    }
+    // All were accepted: those over the bound have ended, or others for them.
+    const std::ptrdiff_t over = std::ssize(held) - 20;
+    for (const Instant give_up = now() + 30s; now() < give_up;) {
+      if (std::ranges::count_if(held, [](Bytes& one) { return one.ends(1ms); }) >= over) return;
+    }
+    ADD_FAILURE() << "more than 20 connections are open";
+  };
+  const std::string limits = "connections_max=20 connections_per_address=0 head_max=0";
+  const AServer server(limits);
+  std::vector<Bytes> held;
+  hoard(server, held);
+  Bytes known(server);
+  ASSERT_TRUE(known.send(upgrade));
+  ASSERT_TRUE(known.read("\r\n\r\n").contains(" 101 "));
+  ASSERT_TRUE(known.send(frame("hello") + frame("known")));
+  ASSERT_TRUE(known.read("heard known").contains("heard known"));
+  hoard(server, held);
+  EXPECT_TRUE(known.is_open());
+  ASSERT_TRUE(known.send(frame("again")));
+  EXPECT_TRUE(known.read("heard again").contains("heard again"));
+
+  const AServer open(limits + " known_percent=0");
+  std::vector<Bytes> kept;
+  hoard(open, kept);
+  Bytes late(open);
+  EXPECT_TRUE(late.ends()) << "the attack";
+}
+
 TEST(Limits, ConnectionsOfTlsCountBeforeTheirHandshakeAndEndWithoutIt) {
   const AServer server("connections_per_address=5 handshake_max=300", true);
   std::vector<Bytes> held;
@@ -393,6 +431,21 @@ TEST(Limits, SoManySocketsMayBeAboutToGreet) {
   EXPECT_EQ(flood(server), 4);
   const AServer open("greeting_sockets_max=0");
   EXPECT_EQ(flood(open), 12) << "the attack";
+}
+
+TEST(Limits, SilentSocketsKeepNoneFromGreeting) {
+  const AServer server("greeting_sockets_max=4");
+  std::vector<Bytes> held;
+  for (int i = 0; i < 8; ++i) {
+    held.emplace_back(server);
+    ASSERT_TRUE(held.back().send(upgrade));
+    (void)held.back().read("\r\n\r\n");
+  }
+  Bytes one(server);
+  ASSERT_TRUE(one.send(upgrade));
+  ASSERT_TRUE(one.read("\r\n\r\n").contains(" 101 "));
+  ASSERT_TRUE(one.send(frame("hello")));
+  EXPECT_TRUE(one.read("heard hello").contains("heard hello"));
 }
 
 TEST(Limits, TwoLengthsAreFoundBehindAnUpgradeThatDidNotHappen) {

@@ -296,7 +296,8 @@ class DrogonServer final : public Server {
             options_.ping_every, options_.limits,
             [this](const std::string& peer, const std::string& header) {
               return gate_.address_of(peer, header);
-            })),
+            },
+            [this](const std::string& peer) { recognise(peer); })),
         connections_(
             ConnectionTable(options_.limits, possible_connections(options_.limits), is_open)) {}
   ~DrogonServer() override { stop(); }
@@ -317,11 +318,11 @@ class DrogonServer final : public Server {
         regex(route.pattern),
         [this, handle = std::move(route.handle)](const drogon::HttpRequestPtr& request,
                                                  Callback&& callback) {
-          IncomingRequest incoming = from_drogon(request, true, gate_);
+          IncomingRequest whole = incoming(request, true);
           // Its bytes count until it is answered.
-          auto hold = gate_.hold(incoming.address, incoming.body.size());
-          handle(std::move(incoming), [callback = std::move(callback), hold = std::move(hold)](
-                                          Reply reply) { callback(to_drogon(std::move(reply))); });
+          auto hold = gate_.hold(whole.address, whole.body.size());
+          handle(std::move(whole), [callback = std::move(callback), hold = std::move(hold)](
+                                       Reply reply) { callback(to_drogon(std::move(reply))); });
         },
         {method});
   }
@@ -338,8 +339,8 @@ class DrogonServer final : public Server {
         [this, begin = std::move(route.begin)](const drogon::HttpRequestPtr& request,
                                                drogon::RequestStreamPtr&& stream,
                                                Callback&& callback) {
-          stream->setStreamReader(std::make_shared<UploadReader>(
-              begin(from_drogon(request, false, gate_)), std::move(callback)));
+          stream->setStreamReader(
+              std::make_shared<UploadReader>(begin(incoming(request, false)), std::move(callback)));
         },
         {drogon::Put});
   }
@@ -488,21 +489,35 @@ class DrogonServer final : public Server {
             : trantor::InetAddress(reinterpret_cast<const sockaddr_in&>(storage));
     const std::string address = peer.toIp();
     const bool welcome = connections_.with([&](ConnectionTable& table) {
-      return table.accept(peer.toIpPort(), address_group(address),
-                          {.descriptor = descriptor, .cookie = *cookie},
-                          !gate_.is_trusted_proxy(address), now());
+      const auto taken = table.accept(peer.toIpPort(), address_group(address),
+                                      {.descriptor = descriptor, .cookie = *cookie},
+                                      !gate_.is_trusted_proxy(address), now());
+      if (taken.ended) end(*taken.ended);  // Before its own end can take the table, and close it.
+      return taken.welcome;
     });
     if (!welcome) ::shutdown(descriptor, SHUT_RDWR);
+  }
+
+  // (A descriptor can only be given again after its connection's end was handled, which takes it
+  // out of the table.)
+  static void end(const ConnectionTable::Socket& socket) {
+    if (is_open(socket)) ::shutdown(socket.descriptor, SHUT_RDWR);
+  }
+
+  void recognise(const std::string& peer) {
+    connections_.with([&](ConnectionTable& table) { table.recognise(peer); });
+  }
+
+  IncomingRequest incoming(const drogon::HttpRequestPtr& in, bool with_body) {
+    IncomingRequest request = from_drogon(in, with_body, gate_);
+    request.recognise = [this, peer = in->peerAddr().toIpPort()] { recognise(peer); };
+    return request;
   }
 
   void end_late_handshakes() {
     const auto late =
         connections_.with([](ConnectionTable& table) { return table.overdue(now()); });
-    for (const auto& socket : late) {
-      // (A descriptor can only be given again after its connection's end was handled, which takes
-      // it out of the table.)
-      if (is_open(socket)) ::shutdown(socket.descriptor, SHUT_RDWR);
-    }
+    for (const auto& socket : late) end(socket);
   }
 
   void register_hooks() {
@@ -549,7 +564,7 @@ class DrogonServer final : public Server {
         return callback(to_drogon(problem(
             {ErrorCode::not_found, weft::format("There is nothing at {}.", request->path())})));
       }
-      callback(to_drogon(files_.get(from_drogon(request, false, gate_))));
+      callback(to_drogon(files_.get(incoming(request, false))));
     });
     app.setExceptionHandler(
         [](const std::exception& error, const drogon::HttpRequestPtr&, Callback&& callback) {

@@ -75,6 +75,8 @@ class Peer {
   // The peer is known: the bounds of a greeting (SocketRoute::greets) end. From any
   // thread.
   virtual void admit() {}
+  // It is one that the server knows, and keeps its place (Limits::known_share). From any thread.
+  virtual void recognise() {}
 };
 struct SocketRoute {
   std::string path;

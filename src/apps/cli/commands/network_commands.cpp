@@ -115,7 +115,8 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
           "How models are cut: layer (one chain), batch (whole models side by side) or hybrid")
       ->type_name("{layer,batch,hybrid}");
   command->add_option("--ice-servers", options->ice_servers,
-                      "STUN and TURN servers for tabs, JSON or a file with it: "
+                      "STUN and TURN servers for tabs (TURN: established ones), JSON or a file "
+                      "with it: "
                       "[{\"urls\":\"turn:HOST:3478\",\"secret\":\"...\"}]");
   command->add_option("--rate-limit", options->rate_limit,
                       "Requests a second from one address (IPv6: a /64), by what they cost");

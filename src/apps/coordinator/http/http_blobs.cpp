@@ -133,7 +133,10 @@ void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
 Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest& request,
                              const Hash& hash) {
   if (const auto token = request.bearer(); !token.empty()) {
-    if (const auto worker = parts.book.worker_of(token)) return *worker;
+    if (const auto worker = parts.book.worker_of(token)) {
+      if (parts.book.is_known(*worker)) request.recognise();
+      return *worker;
+    }
     return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
   }
   // Twice stored is stored.

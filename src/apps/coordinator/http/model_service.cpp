@@ -247,7 +247,10 @@ net::SocketRoute ModelService::socket() {
               if (book_.is_barred(*key, unix_now()))
                 return close(id, "Its wallet was convicted of a wrong answer and is suspended.");
               if (std::exchange(joined_[id], true)) return close(id, "A worker offers once.");
-              if (const auto known = peers_.find(id); known != peers_.end()) known->second->admit();
+              if (const auto known = peers_.find(id); known != peers_.end()) {
+                known->second->admit();
+                if (book_.is_known(*key)) known->second->recognise();
+              }
               desk.join(id, *key, *what, time);
             });
             if (!queued) peer->close("The coordinator has too much to do; try again later.");

@@ -144,8 +144,12 @@ void Session::send(const protocol::CoordinatorMessage& message) {
     });
     for (const auto& task : lease->tasks) allow_upload(lease->job, task);
   }
-  if (std::holds_alternative<protocol::Welcome>(message)) parts_.line->admit();
+  if (std::holds_alternative<protocol::Welcome>(message)) {
+    parts_.line->admit();
+    recognise();
+  }
   if (const auto* verdict = std::get_if<protocol::Verdict>(&message)) {
+    recognise();
     held_.with([&](auto& held) { held.erase({verdict->task, verdict->attempt}); });
   }
   if (const auto* cancel = std::get_if<protocol::Cancel>(&message)) {
@@ -154,6 +158,11 @@ void Session::send(const protocol::CoordinatorMessage& message) {
     });
   }
   if (stage_ != Stage::ended) parts_.line->send_text(protocol::encode(message));
+}
+
+void Session::recognise() {
+  if (recognised_ || !parts_.book.is_known(hello_.key)) return;
+  if (!recognised_.exchange(true)) parts_.line->recognise();
 }
 
 void Session::end(const protocol::ErrorMessage& why) {

@@ -37,6 +37,8 @@ class Line {
   virtual void close(std::string reason) = 0;
   // The worker is welcome: the bounds of strangers count no more.
   virtual void admit() {}
+  // It is invited or established: its connection keeps its place where strangers hold all others.
+  virtual void recognise() {}
   // Round trip of the last ping; nothing if none was answered yet.
   [[nodiscard]] virtual std::optional<Duration> round_trip() const { return std::nullopt; }
 };
@@ -89,6 +91,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void refuse(ErrorCode code, std::string message);
   void refuse_version(std::string_view text, const Error& why);
   void refuse_in_turn(ErrorCode code, std::string message);
+  // Once its worker is invited or established, also by work of this session.
+  void recognise();
   void tell(std::function<void(jobs::Core&, jobs::Moment)> event);
   [[nodiscard]] bool advance(Stage from, Stage to);
   // What the worker may store for a lease: its outputs, and its states.
@@ -106,6 +110,7 @@ class Session : public std::enable_shared_from_this<Session> {
   protocol::Hello hello_;
   Hash nonce_;
   bool resumed_ = false;
+  std::atomic<bool> recognised_ = false;
   // Tasks that the worker was given, or says that it holds: nothing else of it is looked at, let
   // alone stored.
   Guarded<std::map<std::pair<TaskId, std::uint32_t>, manifest::Range>> held_;
