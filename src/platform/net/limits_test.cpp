@@ -425,7 +425,14 @@ TEST(Limits, SoManySocketsMayBeAboutToGreet) {
       EXPECT_TRUE(held.back().send(upgrade));
       (void)held.back().read("\r\n\r\n");
     }
-    return std::ranges::count_if(held, [](Bytes& one) { return !one.ends(50ms); });
+    const auto open = [&] {
+      return std::ranges::count_if(held, [](Bytes& one) { return !one.ends(50ms); });
+    };
+    // The end of a socket that gave way may take a while on a busy machine.
+    const auto give_up = std::chrono::steady_clock::now() + 3s;
+    auto left = open();
+    while (left > 4 && std::chrono::steady_clock::now() < give_up) left = open();
+    return left;
   };
   const AServer server("greeting_sockets_max=4");
   EXPECT_EQ(flood(server), 4);
