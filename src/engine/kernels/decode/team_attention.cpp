@@ -16,23 +16,67 @@ void put(std::string& text, std::string_view mark, std::string_view lines) {
   text.replace(at, mark.size(), lines);
 }
 
+constexpr std::uint32_t key_threads = 8;  // That read a key together.
+
 }  // namespace
 
 bool team_attention_possible(const TeamAttentionShape& shape) {
-  constexpr std::uint32_t numbers_max = 64;  // What a thread gathers for all heads.
+  // Numbers that a thread gathers for all heads, and that it has of their queries.
+  constexpr std::uint32_t numbers_max = 64, query_max = 128;
   const std::uint32_t fours = shape.dim / 4;
   return std::has_single_bit(shape.dim) && std::has_single_bit(shape.team) && fours >= 8 &&
-         std::max(1u, fours / shape.team) * 4 * shape.group <= numbers_max;
+         shape.team >= 8 && std::max(1u, fours / shape.team) * 4 * shape.group <= numbers_max &&
+         fours / key_threads * 4 * shape.group <= query_max;
 }
+
+namespace {
+
+// Statements for scores: keys are read, multiplied with the queries of all heads, and the sums of a
+// key's threads put together, so that thread i has the scores s0, s1, ... of position i.
+std::string scores_text(const TeamAttentionShape& shape) {
+  const std::uint32_t cells = shape.dim / 4 / key_threads;
+  constexpr std::uint32_t asked_max = 16;  // Cells on their way.
+  const std::uint32_t batch = std::clamp(asked_max / cells, 1u, key_threads);
+  std::string out;
+  for (std::uint32_t first = 0; first < key_threads; first += batch) {
+    for (std::uint32_t s = first; s < first + batch; ++s) {
+      out += weft::format("      let kr{0} = subgroupShuffle(mine, lane - own + {0}u) + own;\n", s);
+      for (std::uint32_t c = 0; c < cells; ++c)
+        out += weft::format("      let k{0}_{1} = key_at(kr{0} + {2}u);\n", s, c, c * key_threads);
+    }
+    for (std::uint32_t s = first; s < first + batch; ++s) {
+      for (std::uint32_t h = 0; h < shape.group; ++h) {
+        out += weft::format("      var p{0}_{1} = dot(q{1}_0, k{0}_0);\n", s, h);
+        for (std::uint32_t c = 1; c < cells; ++c)
+          out += weft::format("      p{0}_{1} += dot(q{1}_{2}, k{0}_{2});\n", s, h, c);
+      }
+    }
+  }
+  for (std::uint32_t half = key_threads / 2; half > 0; half /= 2) {
+    out += weft::format("      let upper{0} = (own & {0}u) != 0u;\n", half);
+    for (std::uint32_t s = 0; s < half; ++s)
+      for (std::uint32_t h = 0; h < shape.group; ++h)
+        out += weft::format(
+            "      p{0}_{2} = select(p{0}_{2}, p{1}_{2}, upper{3}) + "
+            "subgroupShuffleXor(select(p{1}_{2}, p{0}_{2}, upper{3}), {3}u);\n",
+            s, s + half, h, half);
+  }
+  for (std::uint32_t h = 0; h < shape.group; ++h)
+    out += weft::format("      let s{0} = p0_{0};\n", h);
+  return out;
+}
+
+}  // namespace
 
 std::string team_attention_text(const TeamAttentionShape& shape) {
   const std::uint32_t fours = shape.dim / 4, cells = std::max(1u, fours / shape.team),
                       parts = std::max(1u, shape.team / fours), steps = shape.team / parts;
-  std::string begin, scores, score, weights, gather, join, write, stats;
+  std::string query, begin, weights, gather, join, write, stats;
   for (std::uint32_t h = 0; h < shape.group; ++h) {
+    for (std::uint32_t c = 0; c < fours / key_threads; ++c)
+      query +=
+          weft::format("  let q{}_{} = query[{}u + own];\n", h, c, h * fours + c * key_threads);
     begin += weft::format("    var top{} = LOWEST;\n    var sum{} = 0.0;\n", h, h);
-    scores += weft::format("      var s{} = 0.0;\n", h);
-    score += weft::format("        s{} += dot(query[{}u + c], k);\n", h, h * fours);
     weights += weft::format(
         "      let best{0} = max(top{0}, team_max(select(LOWEST, s{0}, valid), index));\n"
         "      let w{0} = select(0.0, exp(s{0} - best{0}), valid);\n"
@@ -55,30 +99,30 @@ std::string team_attention_text(const TeamAttentionShape& shape) {
         h);
   }
   // Several positions are asked for before the first is used.
-  constexpr std::uint32_t ahead_max = 8;
+  constexpr std::uint32_t ahead_max = 16;
   const std::uint32_t ahead = std::max(1u, std::min(ahead_max / cells, steps));
   for (std::uint32_t step = 0; step < steps; step += ahead) {
-    gather += "      {\n";
-    for (std::uint32_t i = 0; i < ahead; ++i) {
-      gather += weft::format("        let p{} = {}u + part;\n", i, (step + i) * parts);
-      gather += weft::format("        let r{0} = subgroupShuffle(mine, p{0}) + four;\n", i);
+    for (std::uint32_t i = step; i < step + ahead; ++i) {
+      gather += weft::format("      let r{0} = subgroupShuffle(mine, {1}u + part) + four;\n", i,
+                             i * parts);
       for (std::uint32_t c = 0; c < cells; ++c)
         gather +=
-            weft::format("        let v{0}_{1} = value_at(r{0} + {2}u);\n", i, c, c * shape.team);
+            weft::format("      let v{0}_{1} = value_at(r{0} + {2}u);\n", i, c, c * shape.team);
     }
-    for (std::uint32_t i = 0; i < ahead; ++i) {
+    for (std::uint32_t i = step; i < step + ahead; ++i) {
       for (std::uint32_t h = 0; h < shape.group; ++h) {
-        gather += weft::format("        let w{0}_{1} = subgroupShuffle(w{1}, p{0});\n", i, h);
+        gather += weft::format("      let w{0}_{1} = subgroupShuffle(w{1}, {2}u + part);\n", i, h,
+                               i * parts);
         for (std::uint32_t c = 0; c < cells; ++c)
-          gather += weft::format("        g{1}_{2} += w{0}_{1} * v{0}_{2};\n", i, h, c);
+          gather += weft::format("      g{1}_{2} += w{0}_{1} * v{0}_{2};\n", i, h, c);
       }
     }
-    gather += "      }\n";
   }
-  std::string out(wgsl::team_attention_wgsl);
+  std::string out(weft::format("const KEY_THREADS = {}u;\n", key_threads));
+  out += wgsl::team_attention_wgsl;
+  put(out, "@QUERY\n", query);
   put(out, "@BEGIN\n", begin);
-  put(out, "@SCORES\n", scores);
-  put(out, "@SCORE\n", score);
+  put(out, "@KEYS\n", scores_text(shape));
   put(out, "@WEIGHTS\n", weights);
   put(out, "@GATHER\n", gather);
   put(out, "@JOIN\n", join);

@@ -1,7 +1,8 @@
 // Attention of one row over what its sequence remembers and over itself, as decode_attention.wgsl, by teams that need not meet: each
-// takes a share of the positions, one after the other where there are fewer teams than shares (many rows). A thread scores a position
-// for all heads of the group, then it gathers four numbers of the values. Numbers of heads are in registers: statements are written
-// out (team_attention.cpp).
+// takes a share of the positions, one after the other where there are fewer teams than shares (many rows). KEY_THREADS neighbours read
+// a key together, so that a read is a row of memory, and sums are exchanged until each thread has the score of one position for all
+// heads of the group; then it gathers four numbers of the values. Numbers of heads are in registers: statements are written out
+// (team_attention.cpp).
 @group(0) @binding(0) var<storage, read> qkv: array<f32>;
 @group(0) @binding(1) var<storage, read> places: array<vec4u>;  // slot, position
 @group(0) @binding(2) var<storage, read> turns: array<vec2f>;
@@ -70,6 +71,8 @@ fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
 
   let four = lane % FOURS;
   let part = lane / FOURS;
+  let own = lane % KEY_THREADS;  // The thread's part of a key.
+@QUERY
   for (var split = group.y * TEAMS + team; split < used; split += groups.y * TEAMS) {
     let begin = position - before(position) + split * share;
     let end = min(begin + share, position);
@@ -77,11 +80,7 @@ fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
     for (var first = begin; first < end; first += TEAM) {
       let mine = kv_row(here.x, kv_head, min(first + lane, end - 1u));
       let valid = first + lane < end;
-@SCORES
-      for (var c = 0u; c < FOURS; c++) {
-        let k = key_at(mine + c);
-@SCORE
-      }
+@KEYS
 @WEIGHTS
 @GATHER
     }

@@ -185,11 +185,13 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
   WEFT_CO_OK(co_await add_output(context, program, part));
 
   if (programs.single != nullptr) {
-    const kernels::DecodeAttentionSpec single{.rotary = rotary,
-                                              .gated = shape.gated,
-                                              .view = spec.view,
-                                              .splits = context.decode.splits,
-                                              .share_min = context.decode.share_min};
+    const kernels::DecodeAttentionSpec single{
+        .rotary = rotary,
+        .gated = shape.gated,
+        .view = spec.view,
+        .splits = context.decode.splits,
+        .share_min = context.decode.share_min,
+        .by_teams = context.options.sequences >= context.decode.teams_from};
     WEFT_CO_OK(co_await add_single_projections(context, *programs.single, part));
     if (single_attention_possible(context, single, part)) {
       WEFT_CO_OK(co_await add_single_attention(context, *programs.single, single, part));
