@@ -78,3 +78,17 @@ test("a client's invitation makes no worker trusted, and one invitation is for o
   const both = await run(['invite', '--data', data, '--client', '--verifier']);
   assert.notEqual(both.code, 0);
 });
+
+test("commands of one new wallet at one moment share the operator's invitation", { timeout: 180_000 }, async (t) => {
+  const { url } = await serve(t);
+  await work(t, url);
+  const folder = scratch(t);
+  const wallet = path.join(folder, 'own.json');
+  assert.equal((await run(['wallet', 'new', '--file', wallet])).code, 0);
+
+  const all = await Promise.all(Array.from({ length: 8 }, (_, i) => run(
+    ['submit', writeJob(folder, hashJob({ name: `job${i}` })), '--wallet', wallet, '--coordinator', url, '--wait'],
+  )));
+
+  for (const { code, stderr } of all) assert.equal(code, 0, stderr);
+});

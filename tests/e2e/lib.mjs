@@ -13,7 +13,9 @@ export const long = process.env.WEFT_LONG === '1';
 /** A folder that lives as long as the test. */
 export function scratch(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-test-'));
-  t.after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const remove = () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  // A program that is ended only after this may write into it still; an error here would skip what is to be done after the test.
+  t.after(() => { try { remove(); } catch { process.once('exit', remove); } });
   return folder;
 }
 

@@ -218,7 +218,10 @@ bool ApiClient::redeem_own(const crypto::KeyPair& wallet) {
   const auto key = coordinator();
   if (!file || !key) return false;
   const std::string text = crypto::own_invitation(*file, *key, wallet.public_key());
-  return !text.empty() && redeem(text, wallet).has_value();
+  if (text.empty()) return false;
+  // Another program of the same wallet may have been a moment earlier.
+  const auto granted = redeem(text, wallet);
+  return granted || granted.error().code == ErrorCode::already_exists;
 }
 
 Result<protocol::api::Info> ApiClient::info() { return get<protocol::api::Info>("/v1/info"); }

@@ -103,7 +103,7 @@ class ApiClient {
   // Signs and sends; `nonce` of the first attempt.
   Result<net::Response> send_as(const crypto::KeyPair& wallet, net::Request request,
                                 const Hash& body, ByteSpan nonce);
-  // True if the wallet has been granted credits by it, at the first call.
+  // True if the wallet has been granted credits by it, now or before, at the first call.
   bool redeem_own(const crypto::KeyPair& wallet);
   // Once, without the interpretation. `waiting` is called every few milliseconds until there is an
   // answer.
