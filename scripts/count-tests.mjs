@@ -18,11 +18,18 @@ function readGoogleTest(file) {
   const report = JSON.parse(fs.readFileSync(file, 'utf8'));
   for (const suite of report.testsuites) {
     for (const test of suite.testsuite) {
-      const name = `${path.basename(file, '.json')}: ${suite.name}.${test.name}`;
+      const name = `${path.basename(file, '.json').replace(/_1$/, '')}: ${suite.name}.${test.name}`;
       if (test.result === 'SKIPPED' || test.status === 'NOTRUN') count('skipped', name);
       else count(test.failures?.length ? 'failed' : 'passed', name);
     }
   }
+}
+
+// A program that failed is run once more (ctest --repeat), and GoogleTest then writes NAME_1.json beside NAME.json: the last run counts.
+function lastRuns(reports) {
+  const repeated = reports.filter((name) => reports.includes(name.replace(/\.json$/, '_1.json')));
+  for (const name of repeated) console.log(`RUN TWICE: ${path.basename(name, '.json')} (it failed at the first run)`);
+  return reports.filter((name) => !repeated.includes(name));
 }
 
 // Tests of ctest that are no GoogleTest program: the arrows, the fuzzers' quick runs, programs that crashed before reporting.
@@ -53,7 +60,7 @@ for (const entry of fs.readdirSync(root, { withFileTypes: true })) {
   const file = path.join(root, entry.name);
   if (entry.isDirectory()) {
     const reports = fs.readdirSync(file).filter((name) => name.endsWith('.json'));
-    for (const name of reports) readGoogleTest(path.join(file, name));
+    for (const name of lastRuns(reports)) readGoogleTest(path.join(file, name));
     const junit = `${file}-ctest.xml`;
     if (fs.existsSync(junit)) readCtest(junit, new Set(reports.map((name) => path.basename(name, '.json'))));
   } else if (entry.name === 'web.json') readVitest(file);
