@@ -36,8 +36,8 @@ class ApiClient {
   };
   [[nodiscard]] static Result<std::unique_ptr<ApiClient>> create(const Options& options);
 
-  // From now on reads are signed by this wallet: what belongs to its owner is shown then, and to
-  // the operator everything.
+  // From now on reads are signed by this wallet: its owner's data is shown then; the operator sees
+  // all data.
   [[nodiscard]] Result<> read_as(const crypto::KeyPair& wallet);
 
   [[nodiscard]] Result<protocol::api::Info> info();

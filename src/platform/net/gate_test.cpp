@@ -266,7 +266,7 @@ struct Sockets {
     if (taken.ended) closed.insert(taken.ended->cookie);
     return taken.welcome;
   }
-  // The connection that came last is a known one's.
+  // The newest connection belongs to a known peer.
   void recognise_last(const std::string& address) {
     table.recognise(address + ":" + std::to_string(next - 1));
   }

@@ -139,7 +139,7 @@ Result<> read_as_owner(ApiClient& client, const SubmitOptions& options) {
   return client.read_as(wallet);
 }
 
-// The page of the coordinator, which takes the link from behind the # and sends it to no other
+// The address of the coordinator's page: the link follows the #, so that it is sent to no other
 // host.
 void print_link(const api::Job& job, const SubmitOptions& options) {
   const bool slash = options.coordinator.ends_with('/');

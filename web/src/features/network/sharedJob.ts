@@ -1,4 +1,4 @@
-// A job that an address shows: /dashboard#job=ID&link=LINK. What stands behind the # stays in the browser; the page asks the
+// A job that an address shows: /dashboard#job=ID&link=LINK. The part after the # stays in the browser; the page asks the
 // coordinator with the link, which shows this job and no other one.
 import { useSyncExternalStore } from 'react';
 
