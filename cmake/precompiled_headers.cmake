@@ -25,10 +25,13 @@ if(WEFT_PCH)
       ${CMAKE_SOURCE_DIR}/src/common/base/result.h)
   endif()
   if(CMAKE_CXX_COMPILER_LAUNCHER)
-    # A precompiled header holds a checksum of each file with `#pragma once`, comments included. ccache compares texts
-    # without comments, so that the cached header of a checkout with another comment would fit, and each declaration would
-    # then be there twice. With this variable ccache compares comments too.
-    list(TRANSFORM CMAKE_CXX_COMPILER_LAUNCHER REPLACE "^CCACHE_NOHASHDIR=1$" "CCACHE_NOHASHDIR=1;CCACHE_COMMENTS=1"
+    # A precompiled header holds a checksum of each file with `#pragma once`, comments included. ccache compares preprocessed
+    # texts, so that the cached header of a checkout with another comment would fit, and each declaration would then be there
+    # twice. With these variables ccache's keys have the two files of common/base as they are, and the comments of the rest.
+    # The files count for the key of a manifest too, so that no entry from before this rule is found.
+    set(base_headers ${CMAKE_SOURCE_DIR}/src/common/base/format.h:${CMAKE_SOURCE_DIR}/src/common/base/result.h)
+    list(TRANSFORM CMAKE_CXX_COMPILER_LAUNCHER
+      REPLACE "^CCACHE_NOHASHDIR=1$" "CCACHE_NOHASHDIR=1;CCACHE_COMMENTS=1;CCACHE_EXTRAFILES=${base_headers}"
       OUTPUT_VARIABLE launcher_of_headers)
     foreach(target IN ITEMS weft_precompiled weft_precompiled_test)
       if(TARGET ${target})

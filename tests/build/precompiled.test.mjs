@@ -10,14 +10,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 
-// A project with one header, precompiled, and one source; `comment` stands in the header.
-function checkout(folder, name, comment) {
+// A project with one header, precompiled, and one source; `comment` stands in the header. `settings` are CMake's.
+function checkout(folder, name, comment, ...settings) {
   const write = (file, text) => {
     fs.mkdirSync(path.dirname(path.join(folder, name, file)), { recursive: true });
     fs.writeFileSync(path.join(folder, name, file), text);
   };
   write('src/common/base/result.h', `// ${comment}\n#pragma once\nenum class ErrorCode { ok };\n`);
-  write('one.cpp', '#include "common/base/result.h"\nErrorCode one() { return ErrorCode::ok; }\n');
+  // The name in the source keeps the cache from giving the object of another checkout.
+  write('src/common/base/format.h', '// Nothing.\n');
+  write('one.cpp', `#include "common/base/result.h"\nErrorCode one() { return ErrorCode::ok; }  // ${name}\n`);
   write(
     'CMakeLists.txt',
     `cmake_minimum_required(VERSION 3.28)
@@ -40,16 +42,36 @@ weft_precompiled(one)
     });
     return { status, text: stdout + stderr };
   };
-  const configured = run('cmake', '-B', 'build', '-G', 'Ninja', '-DCMAKE_CXX_COMPILER=g++', '-DCMAKE_BUILD_TYPE=Release');
+  const configure = ['-B', 'build', '-G', 'Ninja', '-DCMAKE_CXX_COMPILER=g++', '-DCMAKE_BUILD_TYPE=Release'];
+  const configured = run('cmake', ...configure, ...settings);
   assert.equal(configured.status, 0, configured.text);
   return run('cmake', '--build', 'build', '--target', 'one');
 }
 
-test('a precompiled header from the cache has the comments of the checkout', { timeout: 300_000 }, (t) => {
+function newFolder(t) {
   const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'weft-precompiled-')));
   t.after(() => fs.rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test('a precompiled header from the cache has the comments of the checkout', { timeout: 300_000 }, (t) => {
+  const folder = newFolder(t);
   for (const [name, comment] of Object.entries({ a: 'Some words.', b: 'Other words.' })) {
     const built = checkout(folder, name, comment);
     assert.equal(built.status, 0, built.text);
   }
+});
+
+test('an entry of the cache that was written without regard to comments is not found', { timeout: 300_000 }, (t) => {
+  const folder = newFolder(t);
+  const sloppiness = 'time_macros,pch_defines,include_file_mtime,include_file_ctime';
+  const launcher = (name) =>
+    `cmake;-E;env;CCACHE_BASEDIR=${path.join(folder, name)};CCACHE_NOHASHDIR=yes;CCACHE_SLOPPINESS=${sloppiness};ccache`;
+  const careless = (name, comment) => checkout(folder, name, comment, `-DCMAKE_CXX_COMPILER_LAUNCHER=${launcher(name)}`);
+  assert.equal(careless('a', 'Some words.').status, 0);
+  const mixed = careless('b', 'Other words.');  // Its entry in the cache leads to the header of `a`.
+  assert.match(mixed.text, /multiple definition of .*ErrorCode/);
+  fs.rmSync(path.join(folder, 'b'), { recursive: true });
+  const built = checkout(folder, 'b', 'Other words.');
+  assert.equal(built.status, 0, built.text);
 });
