@@ -28,6 +28,7 @@
 #include "decisions/inference/model_card.h"
 #include "decisions/inference/placement.h"
 #include "decisions/inference/plan_backoff.h"
+#include "decisions/inference/separations.h"
 #include "decisions/mesh/topology.h"
 
 namespace weft::inference {
@@ -110,6 +111,8 @@ struct DeskSettings {
       ice{};  // For a tab's connections.
   Duration relayed_for = std::chrono::minutes(
       1);  // Two workers that have no line between them are not told to try again before.
+  Duration apart_for = std::chrono::minutes(
+      10);  // Two workers of which one blamed the other are not placed side by side.
   Duration look_every = std::chrono::seconds(2);  // Whether a chain should be another one,
   std::uint32_t looks_min = 3;                    // which so many looks in a row must find.
   double gain_min = 0.4;                          // By how much a token must come sooner,
@@ -368,6 +371,7 @@ class Desk {
       {.silent_max = std::chrono::hours(1), .edge_age_max = std::chrono::minutes(10)}};
   std::map<std::pair<ServingId, ServingId>, Instant>
       relayed_;  // Until when two have no line; the smaller number first.
+  Separations separations_;
   Instant looked_{};
   std::uint64_t room_ = 0;  // How often room was made: a worker joined, memory became free.
   std::uint32_t shard_ids_ = 0;

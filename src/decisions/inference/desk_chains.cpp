@@ -233,16 +233,12 @@ void Desk::on(ServingId session, const wire::Broken& message, Instant now) {
   const auto teller = std::ranges::find(members, session, &Member::worker);
   if (teller == members.end()) return;
   log_warning("A chain of {} is broken: {}", chain->second.model, message.message);
-  // The blamed member is evicted, unless the report blames its own sender or the first member: then
-  // the chain is rebuilt.
-  if (message.member < members.size() && message.member != 0 &&
-      members[message.member].worker != session) {
-    const ServingId blamed = members[message.member].worker;
-    world_.close(blamed, "Another member of the chain says: " + message.message);
-    lose_worker(blamed, now);
-  } else {
-    dissolve(ChainId(message.chain), now);
-  }
+  // The word of one member convicts no other: the chain is formed again, if possible without the
+  // two side by side.
+  if (message.member < members.size())
+    separations_.add(workers_.at(session).key, workers_.at(members[message.member].worker).key,
+                     now + settings_.apart_for);
+  dissolve(ChainId(message.chain), now);
 }
 
 void Desk::on(ServingId session, const wire::Signal& message, Instant) {

@@ -204,6 +204,11 @@ Question Desk::question(const ModelCard& card, std::span<const Candidate> candid
       .between = [this, candidates](std::size_t from, std::size_t to) -> std::optional<mesh::Link> {
         constexpr double direct_bytes_per_s = 25e6,
                          relayed_bytes_per_s = 50e6;  // Where only times were measured.
+        // Longer than any measured way, so that another chain is faster.
+        constexpr mesh::Link apart{.seconds = 10, .bytes_per_s = relayed_bytes_per_s};
+        if (separations_.apart(workers_.at(candidates[from].session).key,
+                               workers_.at(candidates[to].session).key))
+          return apart;
         if (auto edge =
                 topology_.edge(vertex(candidates[from].session), vertex(candidates[to].session))) {
           edge->bytes_per_s = direct_bytes_per_s;
@@ -226,6 +231,7 @@ Question Desk::question(const ModelCard& card, std::span<const Candidate> candid
 void Desk::look_at_chains(Instant now) {
   if (now - looked_ < settings_.look_every) return;
   looked_ = now;
+  separations_.forget(now);
   std::vector<ChainId> ids;
   for (const auto& [id, chain] : chains_) {
     if (chain.state == ChainState::ready && now - chain.changed >= settings_.quiet)

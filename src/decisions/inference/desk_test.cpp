@@ -1,6 +1,7 @@
 // A network of simulated workers, and a clock: chains form, answers go on behind losses, and every
 // request ends once.
 #include <algorithm>
+#include <cstring>
 
 #include "decisions/inference/test_desk.h"
 
@@ -409,6 +410,90 @@ TEST(Desk, DropsAWorkerThatIsSilentOrTalksNonsense) {
   EXPECT_TRUE(network.closed.contains(first));
   for (int i = 0; i < 10; ++i) network.draw();
   EXPECT_EQ(network.told[id], counted(8));
+}
+
+// A member that blames each of the others puts none out, and is at last left out itself.
+TEST(Desk, AMembersWordSeparatesItFromAnotherAndConvictsNone) {
+  Network network;
+  for (ServingId id = 1; id <= 4; ++id) network.join(id, 40);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const auto members = [&] {
+    std::set<ServingId> out;
+    for (const ServedMember& member : network.desk.chains().at(0).members) {
+      for (ServingId id = 1; id <= 4; ++id) {
+        PublicKey key;
+        key.bytes[0] = static_cast<std::uint8_t>(id);
+        if (key.text() == member.key) out.insert(id);
+      }
+    }
+    return out;
+  };
+  ASSERT_EQ(members().size(), 2U) << "a chain of two";
+  const RequestId id = network.ask("m");
+  network.draw();
+  const ServingId liar = *members().begin();
+  std::set<ServingId> blamed;
+  while (members().contains(liar)) {
+    ServingId other = 0;
+    for (const ServingId member : members()) {
+      if (member != liar) other = member;
+    }
+    ASSERT_TRUE(blamed.insert(other).second) << other << " is beside the liar again";
+    const wire::Link& link = network.links[liar];
+    network.desk.hear(liar,
+                      wire::Broken{.chain = link.chain,
+                                   .epoch = link.epoch,
+                                   .member = network.links[other].index,
+                                   .message = "It is slow."},
+                      network.time);
+    network.settle();
+    network.pass(200ms);
+  }
+  EXPECT_FALSE(blamed.empty());
+  EXPECT_EQ(network.closed, std::set<ServingId>{});
+  for (int i = 0; i < 10; ++i) network.draw();
+  EXPECT_EQ(network.told[id], counted(8));
+}
+
+TEST(Desk, TwoThatAreApartServeAModelThatNoOtherWorkersCanServe) {
+  Network network;
+  for (ServingId id = 1; id <= 2; ++id) network.join(id, 40);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  const wire::Link link = network.links[1];
+  network.desk.hear(1,
+                    wire::Broken{.chain = link.chain,
+                                 .epoch = link.epoch,
+                                 .member = network.links[2].index,
+                                 .message = "It is slow."},
+                    network.time);
+  network.settle();
+  network.pass(1s);
+  EXPECT_EQ(network.closed, std::set<ServingId>{});
+  EXPECT_NE(network.links[1].chain, link.chain);
+  EXPECT_EQ(network.desk.models()[0].state, "ready");
+}
+
+TEST(Separations, EndAndHoldNoMoreThanTheirTable) {
+  const auto key = [](std::uint32_t number) {
+    PublicKey out;
+    std::memcpy(out.bytes.data(), &number, sizeof number);
+    return out;
+  };
+  Separations separations;
+  const Instant now{};
+  separations.add(key(1), key(2), now + 10s);
+  EXPECT_TRUE(separations.apart(key(2), key(1)));
+  EXPECT_FALSE(separations.apart(key(1), key(3)));
+  for (std::uint32_t i = 3; i < 3 + Separations::pairs_max; ++i)
+    separations.add(key(1), key(i), now + 20s);
+  EXPECT_FALSE(separations.apart(key(1), key(2 + Separations::pairs_max)));
+  separations.forget(now + 10s);
+  EXPECT_FALSE(separations.apart(key(1), key(2)));
+  EXPECT_TRUE(separations.apart(key(1), key(3)));
+  separations.forget(now + 20s);
+  EXPECT_FALSE(separations.apart(key(1), key(3)));
 }
 
 TEST(Desk, TakesNoTokensOutOfTurnOrOfAnEarlierEpoch) {

@@ -1,0 +1,45 @@
+// Pairs of workers of which one said that the other broke a chain.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+
+namespace weft::inference {
+
+// A worker's word about another proves nothing: the sender may be the one that fails, or lies. So
+// it costs both the same: for a time the two are placed side by side only if there is no other
+// chain. A worker that blames everybody, or that everybody blames, is so left out of chains by
+// itself. Workers are known by their keys: to connect again ends nothing. Not for several threads.
+class Separations {
+ public:
+  static constexpr std::size_t pairs_max = 65'536;
+
+  // A full table takes no further pair until forget() makes room.
+  void add(const PublicKey& a, const PublicKey& b, Instant until) {
+    if (a == b || (pairs_.size() >= pairs_max && !pairs_.contains(pair_of(a, b)))) return;
+    Instant& end = pairs_[pair_of(a, b)];
+    end = std::max(end, until);
+  }
+  [[nodiscard]] bool apart(const PublicKey& a, const PublicKey& b) const {
+    return !pairs_.empty() && pairs_.contains(pair_of(a, b));
+  }
+  // Those whose time has ended.
+  void forget(Instant now) {
+    std::erase_if(pairs_, [now](const auto& entry) { return entry.second <= now; });
+  }
+
+ private:
+  using Pair = std::pair<PublicKey, PublicKey>;  // The smaller key first.
+  [[nodiscard]] static Pair pair_of(const PublicKey& a, const PublicKey& b) {
+    return a < b ? Pair(a, b) : Pair(b, a);
+  }
+
+  std::map<Pair, Instant> pairs_;
+};
+
+}  // namespace weft::inference
