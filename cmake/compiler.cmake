@@ -8,6 +8,7 @@ set(WEFT_SANITIZE "" CACHE STRING "Sanitizers for every target: 'address,undefin
 option(WEFT_DAWN "Build the Dawn backend and what needs it" ON)
 option(WEFT_WERROR "Warnings are errors" ON)
 option(WEFT_UNITY "Compile several sources of a folder together" OFF)
+option(WEFT_PARTS "Compile single sources of folders into the programs that need no others (see weft_parts)" OFF)
 option(WEFT_PCH "Parse the standard library once (precompiled headers)" ON)
 
 # -O2 everywhere; a folder whose speed is measured to depend on it says OPTIMISE 3 (see weft_library).

@@ -81,6 +81,27 @@ function(weft_sanitized target test)
   set_property(TEST ${test} APPEND PROPERTY LABELS sanitized)
 endfunction()
 
+# weft_parts(TARGET SOURCES src/platform/net/http.cpp ... NEIGHBOURS common/json ...)
+# compiles these sources of other folders into TARGET itself, where WEFT_PARTS is on: the `sanitized` preset then compiles no whole
+# folder, with all below it, for a few of its sources. Elsewhere it links the folders of the sources.
+function(weft_parts target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;NEIGHBOURS")
+  foreach(source ${arg_SOURCES})
+    if(WEFT_PARTS)
+      target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/${source})
+    else()
+      cmake_path(GET source PARENT_PATH folder)
+      string(REGEX REPLACE "^src/" "" folder ${folder})
+      weft_target_name(${folder} neighbour)
+      target_link_libraries(${target} PRIVATE ${neighbour})
+    endif()
+  endforeach()
+  foreach(folder ${arg_NEIGHBOURS})
+    weft_target_name(${folder} neighbour)
+    target_link_libraries(${target} PRIVATE ${neighbour})
+  endforeach()
+endfunction()
+
 # Sources of one target are compiled in batches of `batch` where WEFT_UNITY is on. Names in unnamed namespaces of one folder
 # must then differ; a source that cannot be in a batch is listed under ALONE.
 function(weft_unity target batch)

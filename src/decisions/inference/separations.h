@@ -13,8 +13,8 @@ namespace weft::inference {
 
 // A worker's word about another proves nothing: the sender may be the one that fails, or lies. So
 // it costs both the same: for a time the two are placed side by side only if there is no other
-// chain. A worker that blames everybody, or that everybody blames, is so left out of chains by
-// itself. Workers are known by their keys: to connect again ends nothing. Not for several threads.
+// chain. A worker that blames all others, or that all others blame, is left out of chains by that
+// alone. Workers are known by their keys: to connect again ends nothing. Not for several threads.
 class Separations {
  public:
   static constexpr std::size_t pairs_max = 65'536;
