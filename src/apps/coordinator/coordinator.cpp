@@ -279,7 +279,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .responses = responses_,
         .shared = shared_,
         .signatures = signatures_,
-        .require_keys = options_.require_keys.value_or(!net::is_loopback(options_.listen)),
+        .require_keys = options_.require_keys.value_or(others_reach(options_)),
         .checker = checker_,
         .bounds = options_.submission,
         .blob_bytes_max = options_.blob_bytes_max,
@@ -517,6 +517,10 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
 
 }  // namespace
 
+bool others_reach(const Options& options) {
+  return !net::is_loopback(options.listen) || !options.trusted_proxies.empty();
+}
+
 Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderChecker checker,
                                                         PartRunnerFactory runner,
                                                         TextReaderFactory texts) {
@@ -524,7 +528,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderC
   WEFT_ASSIGN(auto lock, FolderLock::take(options.data));
   WEFT_ASSIGN(auto tls, tls_of(options));
   options.core.grant = options.grant.value_or(default_grant);
-  options.submission.anyone = options.allow_anyone || net::is_loopback(options.listen);
+  options.submission.anyone = options.allow_anyone || !others_reach(options);
   WEFT_ASSIGN(auto identity, crypto::load_or_create_wallet(options.data / "coordinator.json"));
   WEFT_ASSIGN(auto store, open_store(options));
   WEFT_ASSIGN(auto blobs,

@@ -42,12 +42,12 @@ struct Options {
   SignatureSettings signatures{};    // What a signed request covers, and for how long it holds.
   std::vector<std::string> hosts{};  // Names that it is asked by, beside its own addresses'.
   std::vector<std::string> trusted_proxies{};  // Whose X-Forwarded-For is believed.
-  std::optional<bool> require_keys{};          // For models; default: beyond loopback.
+  std::optional<bool> require_keys{};          // For models; default: others_reach().
   std::uint32_t guest_requests =
       20;  // A minute and address, of the page where keys are required; 0: no guests.
   bool uploads_by_lease = true;  // Workers store only what their leases lead to.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.
-  bool allow_anyone = false;  // Beyond loopback: jobs whose results any workers decide.
+  bool allow_anyone = false;  // Though others reach it: jobs whose results any workers decide.
   SubmissionBounds submission{};
   jobs::CoreSettings core{};
   // The format of hidden states between workers that share a model: "f32", "f16" or "i8".
@@ -60,6 +60,9 @@ struct Options {
   std::string ice_servers{};  // For tabs: a JSON array, or a file with one (serving/ice_servers.h).
   bool relays_for_known_only = true;  // TURN servers are named to invited and established ones.
 };
+
+// Other machines reach it: by its address, or through a proxy on this machine.
+[[nodiscard]] bool others_reach(const Options& options);
 
 class Coordinator {
  public:

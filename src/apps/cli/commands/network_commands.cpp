@@ -44,6 +44,9 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
                     "Make a certificate for this machine's addresses and use it");
   command->add_flag("--insecure", options->insecure,
                     "Listen beyond loopback without TLS; browsers there then lack WebGPU");
+  command->add_flag("--public", options->is_public,
+                    "Strangers reach it: wants --host and a certificate or --trusted-proxy, keys "
+                    "for models, and refuses what opens more (docs/public.md)");
   command
       ->add_option("--web", options->web, "Folder of the page (default: web/dist beside the build)")
       ->type_name("DIR");
@@ -88,7 +91,7 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
                     "Workers may deposit and withdraw stakes (weft stake)");
   command->add_flag(
       "--require-keys", options->require_keys,
-      "Models are asked with an API key (weft key) only; the default beyond loopback");
+      "Models are asked with an API key (weft key) only; the default if others reach it");
   command->add_flag("--open-models", options->open_models,
                     "Models are asked without an API key, also beyond loopback");
   command

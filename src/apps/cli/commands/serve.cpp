@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "apps/cli/commands/invite.h"
+#include "apps/cli/commands/public_profile.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/installation.h"
 #include "apps/coordinator/coordinator.h"
@@ -167,13 +168,13 @@ Result<int> serve(const ServeOptions& options, const ShaderCheckerFactory& make_
 
   WEFT_ASSIGN(auto coordinator_options, to_coordinator(options));
   const auto data = coordinator_options.data;
-  const std::string listen = coordinator_options.listen;
+  const bool others_reach_it = coordinator::others_reach(coordinator_options);
   WEFT_ASSIGN(const auto coordinator,
               coordinator::Coordinator::start(
                   std::move(coordinator_options),
                   make_checker ? make_checker() : coordinator::ShaderChecker{}, runner, texts));
   std::printf("Weft is ready at %s\n", coordinator->url().c_str());
-  if (net::is_loopback(listen)) {
+  if (!others_reach_it) {
     WEFT_ASSIGN(const std::string invite,
                 invitation({.data = data, .kind = crypto::InvitationKind::client, .wallet = {}}));
     std::printf("A browser that submits jobs comes by %s/#invite=%s\n", coordinator->url().c_str(),
@@ -197,9 +198,14 @@ Result<std::filesystem::path> default_data_folder() {
               "There is no home folder to keep data in: name one with --data.");
 }
 
-int serve_command(const ServeOptions& options, const ShaderCheckerFactory& make_checker,
+int serve_command(const ServeOptions& given, const ShaderCheckerFactory& make_checker,
                   const coordinator::PartRunnerFactory& runner,
                   const coordinator::TextReaderFactory& texts) {
+  ServeOptions options = given;
+  if (options.is_public) {
+    if (const auto applied = apply_public_profile(options); !applied)
+      return report("serve", applied.error());
+  }
   const Result<int> code = serve(options, make_checker, runner, texts);
   return code ? *code : report("serve", code.error());
 }

@@ -24,6 +24,7 @@ struct ServeOptions {
   std::filesystem::path tls_key;
   bool tls_self_signed = false;
   bool insecure = false;
+  bool is_public = false;                                   // Strangers reach it: public_profile.h.
   std::filesystem::path web;                                // Empty: web/dist of the installation.
   std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // One blob.
   std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // All blobs.
@@ -42,8 +43,8 @@ struct ServeOptions {
   double stake_target = 10;                 // until that holds so many credits.
   bool allow_anyone = false;                // Jobs whose results any workers decide.
   bool stakes = false;                      // Workers may deposit and withdraw stakes.
-  bool require_keys = false;                // For models; beyond loopback by default.
-  bool open_models = false;                 // No keys beyond loopback either.
+  bool require_keys = false;                // For models; by default if others reach it.
+  bool open_models = false;                 // No keys then either.
   std::uint32_t guest_requests = 20;        // Requests of guests, a minute and address.
   std::string activations = "auto";         // What served models' matrices are multiplied with.
   std::string wire = "f32";          // Type of hidden states between workers that share a model.
