@@ -201,8 +201,15 @@ TEST(Gate, TakesTokensBeforeTheBodyAndOfWholeSlash64s) {
   EXPECT_TRUE(from("2001:db8:0:1::1"));
   const auto refused = gate->judge(head_of("GET", "/v1/ledger"), "2001:db8::5", start);
   EXPECT_EQ(refused.error().status, 429);
+  const auto empty = gate->rate_left("2001:db8::6", start);
+  ASSERT_TRUE(empty.has_value());
+  EXPECT_EQ(empty->remaining, 0);
+  EXPECT_EQ(empty->whole_after, 3s);
+  EXPECT_EQ(gate->rate_left("2001:db8::6", start + 2s)->remaining, 2);
+  EXPECT_EQ(gate->rate_left("192.0.2.1", start)->remaining, 3) << "another address";
 
   const auto open = gate_of(options_with({}));
+  EXPECT_FALSE(open->rate_left("2001:db8::6", start).has_value());
   for (int i = 0; i < 1000; ++i)
     EXPECT_EQ(status_of(*open, head_of("GET", "/v1/ledger")), 200) << "the attack";
 }

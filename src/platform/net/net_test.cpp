@@ -271,7 +271,13 @@ TEST_F(Net, ThePageIsServedIsolatedCompressedAndWithATag) {
 }
 
 TEST_F(Net, ExpensiveRoutesAreLimitedPerAddress) {
-  EXPECT_EQ(client->send_now(get("/v1/costly"))->status, 200);
+  const auto taken = client->send_now(get("/v1/costly"));
+  EXPECT_EQ(taken->status, 200);
+  // The bucket of this address, by draft-ietf-httpapi-ratelimit-headers: what it may ask yet.
+  EXPECT_THAT(taken->headers.at("ratelimit-policy"),
+              testing::MatchesRegex("\"address\";q=[0-9]+;w=[0-9]+"));
+  EXPECT_THAT(taken->headers.at("ratelimit"),
+              testing::MatchesRegex("\"address\";r=[0-9]+;t=[0-9]+"));
   const auto refused = client->send_now(get("/v1/costly"));
   EXPECT_EQ(refused->status, 429);
   EXPECT_EQ(refused->headers.at("retry-after"), "1");

@@ -25,6 +25,12 @@ class RateLimit {
 
   // Takes `cost` tokens; false where the address has not that many left.
   [[nodiscard]] bool take(std::string_view address, double cost, Instant at);
+  // What an address has left, and after how long it has all again.
+  struct Left {
+    double burst = 0, remaining = 0;
+    Duration whole_after{}, window{};  // `window`: what an empty bucket takes to fill.
+  };
+  [[nodiscard]] Left left(std::string_view address, Instant at) const;
   [[nodiscard]] std::size_t addresses() const { return buckets_.size(); }
 
  private:

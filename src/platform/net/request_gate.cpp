@@ -160,6 +160,13 @@ RequestGate::Refused RequestGate::check_rate(const RouteRule* rule, const std::s
                  "the coordinator raises the bound).");
 }
 
+std::optional<RateLimit::Left> RequestGate::rate_left(std::string_view address, Instant at) const {
+  return rate_.with([&](const auto& rate) -> std::optional<RateLimit::Left> {
+    if (!rate) return std::nullopt;
+    return rate->left(address, at);
+  });
+}
+
 bool RequestGate::disk_is_full(Instant at) {
   const std::uint64_t kept = options_.limits.disk_bytes_kept;
   if (kept == 0 || !options_.disk_bytes_free) return false;

@@ -67,6 +67,9 @@ class RequestGate {
   // Counts a body that is here whole, for as long as its request is being answered. Never refused:
   // its bytes were let in by judge().
   [[nodiscard]] std::shared_ptr<BodyHold> hold(std::string_view address, std::uint64_t bytes);
+  // What the address may ask yet; nothing if requests are not counted.
+  [[nodiscard]] std::optional<RateLimit::Left> rate_left(std::string_view address,
+                                                         Instant at) const;
   // Whether the peer is a proxy, for which bounds by address do not count.
   [[nodiscard]] bool is_trusted_proxy(std::string_view peer) const;
   [[nodiscard]] std::string address_of(std::string_view peer, std::string_view forwarded) const {

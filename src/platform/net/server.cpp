@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <future>
 #include <limits>
 #include <thread>
@@ -469,6 +470,20 @@ class DrogonServer final : public Server {
     return nullptr;
   }
 
+  // What the address may ask yet, by draft-ietf-httpapi-ratelimit-headers (docs/http.md).
+  void add_rate(const drogon::HttpRequestPtr& request,
+                const drogon::HttpResponsePtr& response) const {
+    const auto left = gate_.rate_left(
+        gate_.address_of(request->peerAddr().toIp(), request->getHeader("x-forwarded-for")), now());
+    if (!left) return;
+    response->addHeader("ratelimit-policy",
+                        weft::format("\"address\";q={:.0f};w={:.0f}", std::floor(left->burst),
+                                     std::ceil(seconds(left->window))));
+    response->addHeader("ratelimit",
+                        weft::format("\"address\";r={:.0f};t={:.0f}", std::floor(left->remaining),
+                                     std::ceil(seconds(left->whole_after))));
+  }
+
   std::uint64_t disk_bytes_free() const {
     std::error_code error;
     const auto space = std::filesystem::space(options_.scratch, error);
@@ -537,8 +552,9 @@ class DrogonServer final : public Server {
     app.registerSyncAdvice(
         [this](const drogon::HttpRequestPtr& request) { return refuse_early(request); });
     app.registerPreSendingAdvice(
-        [](const drogon::HttpRequestPtr&, const drogon::HttpResponsePtr& response) {
+        [this](const drogon::HttpRequestPtr& request, const drogon::HttpResponsePtr& response) {
           for (const auto& [name, value] : common_headers) response->addHeader(name, value);
+          add_rate(request, response);
         });
     app.setCustomErrorHandler([this](drogon::HttpStatusCode status,
                                      const drogon::HttpRequestPtr& request) {

@@ -17,7 +17,7 @@ Result<> refuse_what_it_closes(const ServeOptions& options) {
            Opening{options.insecure, "--insecure",
                    "signatures and answers would cross the network in the open"},
            Opening{options.open_models, "--open-models",
-                   "everyone on the Internet could have models answer for nothing"},
+                   "strangers would have models answer for nothing"},
            Opening{options.allow_anyone, "--allow-anyone",
                    "a thousand free wallets of one stranger could decide a result"},
            Opening{options.tls_self_signed, "--tls-self-signed",
