@@ -31,7 +31,7 @@ export class Engine {
   readonly #listeners = new Set<() => void>();
   #session: Session = emptySession;
   #port: Port | null = null;
-  #limits: Limits = { share: 1, memoryBytes: null, slices: 1, pausedBy: [] };
+  #limits: Limits = { share: 1, memoryBytes: null, slices: 1, relayOnly: false, pausedBy: [] };
   /** What runs or ran last. */
   #startedWith: StartOptions | null = null;
   /** To be started again as soon as it has stopped: a coordinator hears of memory and slices when a worker joins. */
@@ -72,7 +72,7 @@ export class Engine {
   /** Holds from now on, and for later starts. */
   limit(limits: Limits): void {
     const before = this.#limits;
-    const joinsAnew = before.memoryBytes !== limits.memoryBytes || before.slices !== limits.slices;
+    const joinsAnew = before.memoryBytes !== limits.memoryBytes || before.slices !== limits.slices || before.relayOnly !== limits.relayOnly;
     if (before.share === limits.share && !joinsAnew && before.pausedBy.join() === limits.pausedBy.join()) return;
     this.#limits = limits;
     this.#set({ ...this.#session, limits });
@@ -140,7 +140,10 @@ export class Engine {
   /** Loaded with the first chain that wants lines: a visitor that serves no model needs none. */
   #lines(order: LinesOrder): void {
     this.#peers ??= import('./peers').then(
-      ({ Peers }) => new Peers({ say: (news, transfer) => this.#port?.postMessage({ type: 'line', news }, transfer) }),
+      ({ Peers }) => new Peers({
+          say: (news, transfer) => this.#port?.postMessage({ type: 'line', news }, transfer),
+          relayOnly: () => this.#limits.relayOnly,
+        }),
     );
     // In their order.
     this.#ordered = this.#ordered.then(async () => (await this.#peers)?.take(order)).catch(() => {});

@@ -27,6 +27,8 @@ export type Limits = {
   readonly memoryBytes: number | null;
   /** Tasks that run at a time, each in its part of their memory. Likewise. */
   readonly slices: number;
+  /** The page makes no line to another member but through a relay. Holds from the next joining on. */
+  readonly relayOnly: boolean;
   /** Why nothing new is taken; empty while it is. */
   readonly pausedBy: readonly string[];
 };

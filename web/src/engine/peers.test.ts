@@ -1,7 +1,7 @@
 // Signals come when they come: before this page was told of the chain they belong to, or while it still has the chain's earlier epoch.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LineNews } from './messages';
-import { candidatesMax, Peers } from './peers';
+import { candidatesMax, earlyOfOneMax, linesMax, Peers, signalCharactersMax } from './peers';
 
 /** What Peers uses of a connection; it notes what it is told. */
 class FakeConnection {
@@ -13,7 +13,7 @@ class FakeConnection {
   onicecandidate: unknown = null;
   ondatachannel: unknown = null;
 
-  constructor() {
+  constructor(readonly configuration: RTCConfiguration) {
     FakeConnection.made.push(this);
   }
   createDataChannel() {
@@ -41,12 +41,14 @@ const candidate = JSON.stringify({ candidate: { candidate: 'here' } });
 describe('lines to other tabs', () => {
   let said: LineNews[];
   let peers: Peers;
+  let relayOnly: boolean;
   const answers = () => said.filter((news) => news.type === 'signal' && (JSON.parse(news.text) as { description?: { type: string } }).description?.type === 'answer');
   beforeEach(() => {
     FakeConnection.made = [];
     vi.stubGlobal('RTCPeerConnection', FakeConnection);
     said = [];
-    peers = new Peers({ say: (news) => said.push(news) });
+    relayOnly = false;
+    peers = new Peers({ say: (news) => said.push(news), relayOnly: () => relayOnly });
     return () => vi.unstubAllGlobals();
   });
   const signals = async (chain: number, epoch: number) => {
@@ -106,5 +108,46 @@ describe('lines to other tabs', () => {
     for (let i = 0; i < 10 * candidatesMax; ++i) await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: candidate });
     await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: offer });
     expect(FakeConnection.made[0]?.candidates).toHaveLength(candidatesMax);
+  });
+
+  it('a member that floods before the chain puts out its own signals only', async () => {
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: offer });
+    for (let i = 0; i < 1000; ++i) await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 2, text: candidate });
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 2, text: offer });
+    await open(7, 1);
+    expect(answers()).toHaveLength(1);
+  });
+
+  it('and keeps what a browser sends before the chain', async () => {
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: offer });
+    for (let i = 0; i < 1000; ++i) await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: candidate });
+    await open(7, 1);
+    expect(FakeConnection.made[0]?.candidates).toHaveLength(Math.min(candidatesMax, earlyOfOneMax - 1));
+  });
+
+  it('reads no signal that is longer than a browser makes', async () => {
+    await open(7, 1);
+    const long = (size: number) => JSON.stringify({ description: { type: 'offer', sdp: '' } }).replace('""', `"${'x'.repeat(size)}"`);
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: long(signalCharactersMax) });
+    expect(answers()).toHaveLength(0);
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: long(signalCharactersMax / 2) });
+    expect(answers()).toHaveLength(1);
+  });
+
+  it('makes so many lines for one chain, to its nearest members', async () => {
+    const members = Array.from({ length: 1000 }, (_, member) => member).filter((member) => member !== 500);
+    await peers.take({ type: 'open', chain: 7, epoch: 1, index: 500, members, iceServers: [] });
+    expect(FakeConnection.made).toHaveLength(linesMax);
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 499, text: offer });
+    expect(answers()).toHaveLength(1);
+  });
+
+  it.each([
+    [false, 'all'],
+    [true, 'relay'],
+  ])('asks for relays alone: %s', async (chosen, policy) => {
+    relayOnly = chosen;
+    await open(7, 1);
+    expect(FakeConnection.made[0]?.configuration.iceTransportPolicy).toBe(policy);
   });
 });

@@ -9,22 +9,31 @@ type Line = {
   /** How many the other member sent, early ones included. */
   candidates: number;
 };
+type Early = { readonly chain: number; readonly epoch: number; readonly from: number; readonly text: string };
 type Chain = { readonly epoch: number; readonly lines: Map<number, Line> };
 type Signal = { description?: RTCSessionDescriptionInit; candidate?: RTCIceCandidateInit };
 
 const earlySignalsMax = 256;
+/** Signals of one member of one chain before the chain: a member that floods puts out no other member's. */
+export const earlyOfOneMax = 40;
+/** Characters of one signal; a browser's description has some thousand. */
+export const signalCharactersMax = 16_384;
+/** Members of one chain that this tab calls or answers; the nearest to it come first. */
+export const linesMax = 64;
 /** A browser has some ten; each is an address that this one calls. */
 export const candidatesMax = 32;
 
 export type PeersOptions = {
   readonly say: (news: LineNews, transfer: Transferable[]) => void;
+  /** Asked for each new line. True: only through a TURN server, which hides this machine's address from the other members. */
+  readonly relayOnly: () => boolean;
 };
 
 export class Peers {
   readonly #options: PeersOptions;
   readonly #chains = new Map<number, Chain>();
   /** Signals from members that were told of the chain before this tab. */
-  #early: { chain: number; epoch: number; from: number; text: string }[] = [];
+  #early: Early[] = [];
 
   constructor(options: PeersOptions) {
     this.#options = options;
@@ -52,8 +61,10 @@ export class Peers {
     const made: Chain = { epoch, lines: new Map() };
     this.#chains.set(chain, made);
     const calls: Promise<void>[] = [];
-    for (const member of members) {
-      const connection = new RTCPeerConnection({ iceServers: [...iceServers] });
+    const relayOnly = this.#options.relayOnly();
+    const nearest = [...members].sort((a, b) => Math.abs(a - index) - Math.abs(b - index)).slice(0, linesMax);
+    for (const member of nearest) {
+      const connection = new RTCPeerConnection({ iceServers: [...iceServers], iceTransportPolicy: relayOnly ? 'relay' : 'all' });
       made.lines.set(member, { connection, early: [], candidates: 0 });
       const hand = (channel: RTCDataChannel) => this.#options.say({ type: 'channel', chain, epoch, member, channel }, [channel as unknown as Transferable]);
       const say = (signal: Signal) => this.#options.say({ type: 'signal', chain, epoch, member, text: JSON.stringify(signal) }, []);
@@ -76,10 +87,10 @@ export class Peers {
   }
 
   async #signal({ chain, epoch, from, text }: { chain: number; epoch: number; from: number; text: string }): Promise<void> {
+    if (text.length > signalCharactersMax) return;
     const known = this.#chains.get(chain);
     if (known === undefined || known.epoch < epoch || !known.lines.has(from)) {
-      this.#early.push({ chain, epoch, from, text });
-      if (this.#early.length > earlySignalsMax) this.#early.shift(); // The oldest may belong to a chain that never formed.
+      this.#keep({ chain, epoch, from, text });
       return;
     }
     const line = known.lines.get(from);
@@ -105,6 +116,15 @@ export class Peers {
     } catch {
       // Whatever another tab sends: without a line the coordinator relays.
     }
+  }
+
+  // The first of a member are its call and the addresses that a browser finds; what follows them is no browser's.
+  #keep(signal: Early): void {
+    const { chain, epoch, from } = signal;
+    const ofOne = this.#early.filter((other) => other.chain === chain && other.epoch === epoch && other.from === from);
+    if (ofOne.length >= earlyOfOneMax) return;
+    this.#early.push(signal);
+    if (this.#early.length > earlySignalsMax) this.#early.shift(); // The oldest may belong to a chain that never formed.
   }
 
   // Signals of a later epoch stay: its other members may have been told of it before us.

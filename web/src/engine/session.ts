@@ -67,7 +67,7 @@ export const emptySession: Session = {
   startedAt: null,
   readyMs: null,
   firstTaskMs: null,
-  limits: { share: 1, memoryBytes: null, slices: 1, pausedBy: [] },
+  limits: { share: 1, memoryBytes: null, slices: 1, relayOnly: false, pausedBy: [] },
   usage: null,
   done: 0,
   accepted: 0,

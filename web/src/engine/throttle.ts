@@ -11,10 +11,12 @@ export type Settings = {
   readonly memoryBytes: number | null;
   /** Two tasks share the device, each with half of the tasks' memory. */
   readonly twoTasks: boolean;
+  /** Lines to other members go only through relays, so that none learns this machine's address. */
+  readonly relayOnly: boolean;
 };
 export type PauseReason = 'hidden' | 'battery';
 
-export const defaults: Settings = { sharePercent: 100, pauseHidden: false, pauseOnBattery: true, memoryBytes: null, twoTasks: false };
+export const defaults: Settings = { sharePercent: 100, pauseHidden: false, pauseOnBattery: true, memoryBytes: null, twoTasks: false, relayOnly: false };
 export const memoryChoices: readonly number[] = [2 ** 28, 2 ** 29, 2 ** 30, 2 ** 31, 2 ** 32, 2 ** 33];
 
 export type Battery = EventTarget & { readonly charging: boolean };
@@ -37,13 +39,14 @@ export function readSettings(text: string | null): Settings {
     return defaults;
   }
   if (typeof kept !== 'object' || kept === null) return defaults;
-  const { sharePercent, pauseHidden, pauseOnBattery, memoryBytes, twoTasks } = kept as Record<string, unknown>;
+  const { sharePercent, pauseHidden, pauseOnBattery, memoryBytes, twoTasks, relayOnly } = kept as Record<string, unknown>;
   return {
     sharePercent: typeof sharePercent === 'number' && Number.isFinite(sharePercent) ? Math.min(100, Math.max(5, Math.round(sharePercent))) : defaults.sharePercent,
     pauseHidden: typeof pauseHidden === 'boolean' ? pauseHidden : defaults.pauseHidden,
     pauseOnBattery: typeof pauseOnBattery === 'boolean' ? pauseOnBattery : defaults.pauseOnBattery,
     memoryBytes: typeof memoryBytes === 'number' && memoryChoices.includes(memoryBytes) ? memoryBytes : null,
     twoTasks: typeof twoTasks === 'boolean' ? twoTasks : defaults.twoTasks,
+    relayOnly: typeof relayOnly === 'boolean' ? relayOnly : defaults.relayOnly,
   };
 }
 
@@ -106,7 +109,7 @@ export class Throttle {
     if (settings.pauseHidden && this.#place.page.hidden) pausedBy.push('hidden');
     if (settings.pauseOnBattery && this.#battery?.charging === false) pausedBy.push('battery');
     this.#state = { settings, pausedBy, hasBattery: this.#battery !== null };
-    this.#engine.limit({ share: settings.sharePercent / 100, memoryBytes: settings.memoryBytes, slices: settings.twoTasks ? 2 : 1, pausedBy });
+    this.#engine.limit({ share: settings.sharePercent / 100, memoryBytes: settings.memoryBytes, slices: settings.twoTasks ? 2 : 1, relayOnly: settings.relayOnly, pausedBy });
     for (const listener of this.#listeners) listener();
   }
 }

@@ -19,7 +19,7 @@ function engine(): Promise<EngineModule> {
   return loading;
 }
 
-let limits: Limits = { share: 1, memoryBytes: null, slices: 1, pausedBy: [] };
+let limits: Limits = { share: 1, memoryBytes: null, slices: 1, relayOnly: false, pausedBy: [] };
 function obey(module: EngineModule): void {
   module.throttle(limits.share);
   if (limits.pausedBy.length > 0) module.pause();

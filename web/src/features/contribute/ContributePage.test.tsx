@@ -247,6 +247,19 @@ describe('the contribute page', () => {
     expect(port().received).toMatchObject([{ type: 'start', limits: { slices: 2, memoryBytes: null } }]);
   });
 
+  it('joins again to reach other members only through relays', async () => {
+    const { say, port, ports } = await open();
+    await press('Start contributing');
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 });
+
+    await userEvent.click(screen.getByRole('checkbox', { name: /^Reach other members only through relays/ }));
+    expect(port().received.at(-1)).toEqual({ type: 'stop' });
+    await say({ type: 'stopped' });
+
+    expect(ports).toHaveLength(2);
+    expect(port().received).toMatchObject([{ type: 'start', limits: { relayOnly: true } }]);
+  });
+
   it('shows how long the start took, the memory and the time that it takes', async () => {
     const { say } = await open();
     await press('Start contributing');

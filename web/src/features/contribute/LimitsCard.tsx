@@ -51,6 +51,9 @@ export function LimitsCard({ throttle }: { throttle: Throttle }) {
           <Check checked={settings.twoTasks} onChange={(twoTasks) => throttle.change({ twoTasks })}>
             Two tasks at a time, each with half of the memory
           </Check>
+          <Check checked={settings.relayOnly} onChange={(relayOnly) => throttle.change({ relayOnly })}>
+            Reach other members only through relays, which hides this machine’s address from them
+          </Check>
           <Check checked={settings.pauseHidden} onChange={(pauseHidden) => throttle.change({ pauseHidden })}>
             Pause while this tab is in the background
           </Check>
