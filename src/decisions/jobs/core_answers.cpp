@@ -344,7 +344,8 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
   }
   for (const PublicKey& auditor : open.agreeing)
     blame(auditor, open.stake, convicts && lead < 0, "It confirmed an answer that others refute.");
-  // Which member of a chain it was cannot be told: all lose their standing, and none is convicted.
+  // Which member of a chain it was cannot be told: none is convicted, and with levels of trust none
+  // loses standing.
   const bool certain = convicts && open.workers.size() == 1;
   for (const PublicKey& worker : std::vector(open.workers))
     blame(worker, open.stake, certain, "Its answer is not the model's.");
