@@ -111,6 +111,7 @@ void Desk::on(ServingId session, const wire::Parted& message, Instant now) {
         "A worker says that a line of a chain of {} broke which it does not have; another chain is "
         "formed.",
         found->second.model);
+    separations_.add(workers_.at(session).key, workers_.at(other).key, now + settings_.apart_for);
     return dissolve(ChainId(message.chain), now);
   }
   log_info("A line of a chain of {} broke; its members are linked again.", found->second.model);
