@@ -1,9 +1,12 @@
 #include "platform/store/blobs.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <set>
 #include <unistd.h>
 #include <unordered_set>
@@ -83,6 +86,9 @@ struct Blobs::State {
   Guarded<std::unordered_set<Hash>> files;  // Blobs with a file of their own.
   std::array<std::atomic<bool>, 256>
       folders_durable{};  // Made and synced by this process, by the first byte of the hash.
+  // Held while a file gets or loses its name and `files` learns of it, by the first byte too: a
+  // name that is put back meanwhile would otherwise be forgotten, and its blob not found.
+  std::array<std::mutex, 256> naming;
 
   [[nodiscard]] fs::path folder_of(const Hash& hash) const {
     return directory / hash.text().substr(0, 2);
@@ -113,6 +119,7 @@ Result<bool> Blobs::State::publish(const fs::path& written, const Hash& hash) {
     WEFT_OK(sync_folder(directory));
     folder_is_durable = true;
   }
+  const std::lock_guard lock(naming[hash.bytes[0]]);
   // link() refuses to replace, so that two who put the same blob at once count it once.
   const bool is_new = ::link(written.c_str(), path.c_str()) == 0;
   if (!is_new && errno != EEXIST) return system_error("Naming", path);
@@ -398,12 +405,14 @@ Result<> Blobs::remove(const Hash& hash) {
     state_->count.fetch_sub(1);
     return {};
   }
+  std::unique_lock lock(state_->naming[hash.bytes[0]]);
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   if (::unlink(path.c_str()) != 0) return system_error("Removing", path);
   state_->files.with([&](auto& names) { names.erase(hash); });
   state_->bytes.fetch_sub(blob.size);
   state_->count.fetch_sub(1);
+  lock.unlock();
   return sync_folder(state_->folder_of(hash));
 }
 

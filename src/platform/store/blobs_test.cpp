@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -269,6 +270,26 @@ TEST_F(BlobsTest, PutsManyAtOnceAndFromManyThreads) {
 
   EXPECT_EQ(blobs->count(), 10U);
   EXPECT_EQ(blobs->bytes_total(), 1000U);
+}
+
+TEST_F(BlobsTest, IsKnownIfItIsPutWhileItIsRemoved) {
+  const auto blobs = open();
+  const ByteVector bytes = some_bytes(10);
+  const Hash hash = blobs->put(bytes).value();
+  for (int round = 0; round < 300; ++round) {
+    std::barrier both(2);
+    std::thread remover([&] {
+      both.arrive_and_wait();
+      for (int i = 0; i < 10; ++i) (void)blobs->remove(hash);
+    });
+    both.arrive_and_wait();
+    for (int i = 0; i < 10; ++i) (void)blobs->put(bytes);
+    remover.join();
+    const bool there = fs::exists(file_of(hash));
+    ASSERT_EQ(blobs->has(hash), there) << "round " << round;
+    ASSERT_EQ(blobs->count(), there ? 1U : 0U);
+    ASSERT_EQ(blobs->bytes_total(), there ? 10U : 0U);
+  }
 }
 
 }  // namespace
