@@ -61,7 +61,8 @@ class Store {
       const JobId& id) = 0;  // By index, then as they arrived.
   [[nodiscard]] virtual Result<std::vector<Receipt>> receipts(
       const JobId& id) = 0;  // Those that its replicas name, each once.
-  // Newest first, running and ended; at most `count` of those created before `before` (0: now).
+  // Newest first, running and ended: `count` of those created before `before` (0: now), and those
+  // of the same millisecond as the last of these, so that pages from there on skip none.
   struct JobPage {
     std::optional<PublicKey> client;
     UnixMillis before = 0;

@@ -319,7 +319,10 @@ Result<std::vector<Job>> MemoryStore::jobs(const JobPage& page) {
     if (job.created < before && (!page.client || job.client == *page.client)) all.push_back(job);
   }
   std::ranges::stable_sort(all, std::greater<>(), &Job::created);
-  if (all.size() > page.count) all.resize(page.count);
+  // The last millisecond of a page is whole: the next page begins below it.
+  std::size_t size = std::min<std::size_t>(all.size(), page.count);
+  while (size > 0 && size < all.size() && all[size].created == all[size - 1].created) ++size;
+  all.resize(size);
   return all;
 }
 

@@ -418,6 +418,30 @@ TEST_P(StoreContract, ListsJobsNewestFirstByClientAndPage) {
   EXPECT_EQ(ids({}), (std::vector{5, 4, 3, 2, 1}));
   EXPECT_EQ(ids({.client = key_of(1)}), (std::vector{5, 3, 1}));
   EXPECT_EQ(ids({.client = {}, .before = 400, .count = 2}), (std::vector{3, 2}));
+  EXPECT_EQ(ids({.client = {}, .before = 400, .count = 0}), std::vector<int>());
+}
+
+TEST_P(StoreContract, PagesOfJobsSkipNoneOfOneMillisecond) {
+  for (std::uint8_t i = 1; i <= 6; ++i) {
+    Batch batch;
+    Job job = job_row(i);
+    job.created = i <= 4 ? 100 : 200;
+    job.client = key_of(i % 2);
+    batch.jobs.push_back(job);
+    commit(batch);
+  }
+  const auto paged = [&](std::optional<PublicKey> client) {
+    std::vector<int> found;
+    Store::JobPage page{.client = client, .before = 0, .count = 1};
+    for (;;) {
+      const std::vector<Job> jobs = store->jobs(page).value();
+      if (jobs.empty()) return found;
+      for (const Job& job : jobs) found.push_back(job.id.bytes[0]);
+      page.before = jobs.back().created;
+    }
+  };
+  EXPECT_EQ(paged({}), (std::vector{6, 5, 4, 3, 2, 1}));
+  EXPECT_EQ(paged(key_of(1)), (std::vector{5, 3, 1}));
 }
 
 // A job's money from its issue to its end: 2,000,000 issued, 1,000,000 set aside, two tasks of

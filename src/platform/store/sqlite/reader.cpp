@@ -335,18 +335,19 @@ Result<std::vector<Receipt>> Reader::receipts(const JobId& id) {
 
 Result<std::vector<Job>> Reader::jobs(const Store::JobPage& page) {
   const UnixMillis before = page.before == 0 ? std::numeric_limits<UnixMillis>::max() : page.before;
+  // The last millisecond of a page is whole: the next page begins below it.
+  constexpr std::string_view query =
+      "SELECT {0} FROM jobs WHERE {1} created < ?1 AND created >= coalesce((SELECT created FROM "
+      "jobs "
+      "WHERE {1} created < ?1 ORDER BY created DESC LIMIT 1 OFFSET ?2), 0) ORDER BY created DESC, "
+      "seq DESC";
+  if (page.count == 0) return std::vector<Job>();
+  const std::int64_t last = page.count - 1;
   if (page.client) {
-    return rows<Job>(connection_,
-                     weft::format("SELECT {} FROM jobs WHERE client = ? AND created < ? ORDER BY "
-                                  "created DESC, seq DESC LIMIT ?",
-                                  job_columns),
-                     job_of, *page.client, before, page.count);
+    return rows<Job>(connection_, weft::format(query, job_columns, "client = ?3 AND"), job_of,
+                     before, last, *page.client);
   }
-  return rows<Job>(
-      connection_,
-      weft::format("SELECT {} FROM jobs WHERE created < ? ORDER BY created DESC, seq DESC LIMIT ?",
-                   job_columns),
-      job_of, before, page.count);
+  return rows<Job>(connection_, weft::format(query, job_columns, ""), job_of, before, last);
 }
 
 // Asked for every submission, so that its statement is kept.
