@@ -49,3 +49,6 @@ else()
   add_library(weft_glaze INTERFACE)
   target_include_directories(weft_glaze SYSTEM INTERFACE /usr/include)
 endif()
+# The compiler decides what to inline: forced inlining costs a third to a half of the compile time of common/protocol
+# (docs/performance.md, "Compile time").
+target_compile_definitions(weft_glaze INTERFACE GLZ_DISABLE_ALWAYS_INLINE)

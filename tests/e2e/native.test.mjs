@@ -128,6 +128,28 @@ test("strangers' shaders are refused or ended with a reason, and the worker live
   assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
 });
 
+// M-6: the data of a job passed the worker's bound; a blob of 249 MiB took 1 GiB of a worker with 16 MiB.
+test('data that are more than a worker takes are not fetched', { timeout: 240_000 }, async (t) => {
+  const { url } = await serve(t, { args: ['--grant', '100000'] });
+  const worker = await work(t, url, { args: ['--memory-mb', '16'] });
+  const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${worker.child.pid}/status`, 'utf8'))[1]) / 1024;
+  const folder = scratch(t);
+  const wallet = path.join(folder, 'client.json');
+  const words = 24 << 18;  // 24 MiB: less than the bytes by which the process may grow below.
+  fs.writeFileSync(path.join(folder, 'large.bin'), new Uint8Array(4 * words));
+  const output = { binding: 0, role: 'output', type: 'u32', shape: [64], split_dim: 0 };
+  const input = (binding) => ({ binding, role: 'input', type: 'u32', shape: [words], path: 'large.bin' });
+  const before = peak();
+  const { code, job } = await submit(url, writeManifest(folder, harmless, { bindings: [output, input(1), input(2), input(3)] }), { wallet });
+
+  assert.equal(code, 1);
+  assert.equal(job.state, 'failed');
+  assert.match(job.reason, /data have more bytes than the 16777216 that this worker takes/);
+  assert.ok(peak() < before + 20, `the worker's process grew from ${before} to ${peak()} MiB`);
+  const small = await submit(url, writeManifest(scratch(t), harmless), { wallet });
+  assert.equal(small.job.state, 'done', small.stderr);
+});
+
 test('a worker without a GPU takes kernel jobs and only those', { timeout: 120_000 }, async (t) => {
   const { url } = await serve(t, { args: ['--grant', '100000'] });
   await Promise.all([work(t, url, { args: ['--device', 'cpu'] }), work(t, url, { args: ['--device', 'cpu'] })]);

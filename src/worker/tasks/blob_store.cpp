@@ -1,5 +1,8 @@
 #include "worker/tasks/blob_store.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "common/crypto/sha256.h"
 
 namespace weft::worker {
@@ -12,47 +15,83 @@ bool is_passing(ErrorCode code) {
          code == ErrorCode::unauthenticated;  // The token was of the last session.
 }
 
-}  // namespace
-
-void BlobStore::get(const Hash& hash, Done done) {
-  if (const auto found = cache_.find(hash); found != cache_.end()) {
-    coldest_first_.splice(coldest_first_.end(), coldest_first_, found->second.place);
-    // Later, like everything else: a caller need not expect its callback inside its call.
-    host_.after(Duration::zero(), alive_.guard([bytes = found->second.bytes,
-                                                done = std::move(done)] { done(bytes); }));
-    return;
-  }
-  std::vector<Done>& waiters = waiting_[hash];
-  waiters.push_back(std::move(done));
-  if (waiters.size() == 1) fetch(hash, 1);
+std::unexpected<Error> longer_than(const Hash& hash, std::uint64_t bytes_max) {
+  return fail(ErrorCode::resource_exhausted, "The blob {} has more than {} bytes.", hash.text(),
+              bytes_max);
 }
 
-void BlobStore::fetch(const Hash& hash, int attempt) {
+Result<SharedBytes> within(const Hash& hash, const SharedBytes& bytes, std::uint64_t bytes_max) {
+  if (bytes->size() > bytes_max) return longer_than(hash, bytes_max);
+  return bytes;
+}
+
+}  // namespace
+
+void BlobStore::get(const Hash& hash, std::uint64_t bytes_max, Done done) {
+  bytes_max = std::min(bytes_max, options_.blob_bytes_max);
+  if (const auto found = cache_.find(hash); found != cache_.end()) {
+    coldest_first_.splice(coldest_first_.end(), coldest_first_, found->second.place);
+    // Later, as after a fetch: a caller need not expect its callback inside its call.
+    host_.after(Duration::zero(),
+                alive_.guard([bytes = found->second.bytes, hash, bytes_max,
+                              done = std::move(done)] { done(within(hash, bytes, bytes_max)); }));
+    return;
+  }
+  std::vector<Waiter>& waiters = waiting_[hash];
+  waiters.push_back({.bytes_max = bytes_max, .done = std::move(done)});
+  if (waiters.size() == 1) fetch(hash, bytes_max, 1);
+}
+
+void BlobStore::fetch(const Hash& hash, std::uint64_t bytes_max, int attempt) {
   host_.fetch_blob(
-      hash, options_.blob_bytes_max, token_,
-      alive_.guard([this, hash, attempt](Result<ByteVector> fetched) {
-        if (!fetched && is_passing(fetched.error().code) && attempt < options_.attempts_max) {
+      hash, bytes_max, token_,
+      alive_.guard([this, hash, bytes_max, attempt](Result<ByteVector> bytes) {
+        if (!bytes && is_passing(bytes.error().code) && attempt < options_.attempts_max) {
           host_.after(first_delay * (1 << (attempt - 1)),
-                      alive_.guard([this, hash, attempt] { fetch(hash, attempt + 1); }));
+                      alive_.guard([this, hash, bytes_max, attempt] {
+                        fetch(hash, bytes_max, attempt + 1);
+                      }));
           return;
         }
-        if (!fetched)
-          return finish(hash, pass(std::move(fetched), "while fetching the blob {}", hash.text()));
-        fetched_bytes_ += fetched->size();
-        if (crypto::sha256(*fetched) != hash) {
-          return finish(
-              hash, fail(ErrorCode::data_loss, "The {} bytes of the blob {} do not have that hash.",
-                         fetched->size(), hash.text()));
-        }
-        finish(hash, std::make_shared<const ByteVector>(std::move(*fetched)));
+        fetched(hash, bytes_max, std::move(bytes));
       }));
+}
+
+void BlobStore::fetched(const Hash& hash, std::uint64_t bytes_max, Result<ByteVector> bytes) {
+  if (!bytes && bytes.error().code == ErrorCode::resource_exhausted)
+    return too_long(hash, bytes_max);
+  if (!bytes)
+    return finish(hash, pass(std::move(bytes), "while fetching the blob {}", hash.text()));
+  fetched_bytes_ += bytes->size();
+  if (crypto::sha256(*bytes) != hash) {
+    return finish(hash,
+                  fail(ErrorCode::data_loss, "The {} bytes of the blob {} do not have that hash.",
+                       bytes->size(), hash.text()));
+  }
+  finish(hash, std::make_shared<const ByteVector>(std::move(*bytes)));
+}
+
+void BlobStore::too_long(const Hash& hash, std::uint64_t bytes_max) {
+  std::vector<Waiter>& waiters = waiting_[hash];
+  const auto refused = std::ranges::stable_partition(
+      waiters, [&](const Waiter& waiter) { return waiter.bytes_max > bytes_max; });
+  const std::vector<Waiter> answered(std::make_move_iterator(refused.begin()),
+                                     std::make_move_iterator(refused.end()));
+  waiters.erase(refused.begin(), refused.end());
+  if (waiters.empty()) {
+    waiting_.erase(hash);
+  } else {
+    fetch(hash, std::ranges::max(waiters, {}, &Waiter::bytes_max).bytes_max, 1);
+  }
+  for (const Waiter& waiter : answered) waiter.done(longer_than(hash, waiter.bytes_max));
 }
 
 void BlobStore::finish(const Hash& hash, Result<SharedBytes> result) {
   // Taken out first: a waiter may ask for the same blob again.
   auto waiters = waiting_.extract(hash);
   if (result) keep(hash, *result);
-  for (const Done& done : waiters.mapped()) done(result);
+  for (const Waiter& waiter : waiters.mapped())
+    waiter.done(result ? within(hash, *result, waiter.bytes_max) : result);
 }
 
 void BlobStore::keep(const Hash& hash, SharedBytes bytes) {

@@ -1,9 +1,12 @@
-// Blobs by hash: fetched once however often they are asked for, held against their hash, kept
-// within a bound of bytes. What could not be fetched for want of a connection is tried again a few
+// Blobs by hash: one fetch for all callers that ask at the same time, checked against the hash,
+// kept within a bound of bytes. A fetch that fails for want of a connection is tried again a few
 // times.
 //
-// Threading: the session's. Lifetime: may be destroyed with fetches under way; their callers then
-// hear nothing.
+// Each caller names the most bytes that it takes, and no more are received. A caller that takes too
+// few fails alone: a larger bound of another caller has the blob fetched again.
+//
+// Threading: the session's. Lifetime: may be destroyed during a fetch; its callers then hear
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +36,9 @@ class BlobStore {
 
   BlobStore(Host& host, Options options) : host_(host), options_(options) {}
 
-  // data_loss where the bytes are not what the hash says; otherwise as Host::fetch_blob.
-  void get(const Hash& hash, Done done);
+  // data_loss if the bytes do not have that hash; resource_exhausted if there are more than
+  // `bytes_max` or Options::blob_bytes_max of them; otherwise as Host::fetch_blob.
+  void get(const Hash& hash, std::uint64_t bytes_max, Done done);
   void set_token(std::string token) { token_ = std::move(token); }
 
   [[nodiscard]] std::uint64_t cached_bytes() const { return cached_bytes_; }
@@ -45,7 +49,16 @@ class BlobStore {
     SharedBytes bytes;
     std::list<Hash>::iterator place;  // In coldest_first_.
   };
-  void fetch(const Hash& hash, int attempt);
+  struct Waiter {
+    std::uint64_t bytes_max = 0;
+    Done done;
+  };
+  // Takes at most `bytes_max`.
+  void fetch(const Hash& hash, std::uint64_t bytes_max, int attempt);
+  void fetched(const Hash& hash, std::uint64_t bytes_max, Result<ByteVector> bytes);
+  // The blob has more than `bytes_max` bytes: answers the waiters that take no more than these and
+  // fetches for the others.
+  void too_long(const Hash& hash, std::uint64_t bytes_max);
   void finish(const Hash& hash, Result<SharedBytes> result);
   void keep(const Hash& hash, SharedBytes bytes);
 
@@ -54,7 +67,7 @@ class BlobStore {
   std::string token_;
   std::unordered_map<Hash, Cached> cache_;
   std::list<Hash> coldest_first_;
-  std::unordered_map<Hash, std::vector<Done>> waiting_;
+  std::unordered_map<Hash, std::vector<Waiter>> waiting_;
   std::uint64_t cached_bytes_ = 0;
   std::uint64_t fetched_bytes_ = 0;
   Alive alive_;

@@ -16,8 +16,9 @@ struct Fixture {
   BlobStore blobs{host, {.cache_bytes_max = 100, .blob_bytes_max = 1000}};
   std::vector<Result<SharedBytes>> answers;
 
-  void get(const Hash& hash) {
-    blobs.get(hash, [this](Result<SharedBytes> answer) { answers.push_back(std::move(answer)); });
+  void get(const Hash& hash, std::uint64_t bytes_max = ~std::uint64_t{0}) {
+    blobs.get(hash, bytes_max,
+              [this](Result<SharedBytes> answer) { answers.push_back(std::move(answer)); });
   }
 };
 
@@ -102,6 +103,41 @@ TEST(BlobStore, GivesWhatIsLargerThanItsCacheWithoutKeepingIt) {
 
   EXPECT_TRUE(f.answers[0].has_value());
   EXPECT_EQ(f.blobs.cached_bytes(), 0U);
+}
+
+TEST(BlobStore, ReceivesNoMoreThanItsCallerTakes) {
+  Fixture f;
+  const Hash hash = f.host.add_blob(ByteVector(50, 1));
+  f.get(hash, 49);
+  f.host.run_for(60s);
+  ASSERT_EQ(f.answers.size(), 1U);
+  EXPECT_EQ(f.answers[0].error().code, ErrorCode::resource_exhausted);
+  EXPECT_EQ(f.host.bytes_asked[hash], 49U);
+
+  f.get(hash, 50);
+  f.host.run_for(60s);
+  EXPECT_TRUE(f.answers[1].has_value());
+  f.get(hash, 49);  // Kept by now.
+  f.host.run_for(60s);
+  EXPECT_EQ(f.answers[2].error().message, f.answers[0].error().message);
+}
+
+// Two jobs may name the same blob, one of them with a wrong length: it must not fail the other one.
+TEST(BlobStore, ACallerThatTakesTooFewFailsAlone) {
+  Fixture f;
+  const Hash hash = f.host.add_blob(ByteVector(50, 1));
+  f.get(hash, 10);
+  f.get(hash, 50);
+  f.get(hash, 20);
+  f.host.run_for(60s);
+
+  ASSERT_EQ(f.answers.size(), 3U);
+  EXPECT_EQ(std::ranges::count_if(f.answers, [](const auto& each) { return each.has_value(); }), 1);
+  for (const auto& answer : f.answers) {
+    if (answer) continue;
+    EXPECT_EQ(answer.error().code, ErrorCode::resource_exhausted);
+  }
+  EXPECT_EQ(f.host.fetches[hash], 2);
 }
 
 }  // namespace

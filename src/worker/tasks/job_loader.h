@@ -1,6 +1,10 @@
 // From a manifest's hash to a job with its bytes at hand: the manifest, its shader and its data,
 // each a blob. The last few jobs stay, since a job comes as many tasks.
 //
+// A manifest states the length of all its data. Their sum is held against Options::bytes_max before
+// the first byte of them is fetched, and of no blob are more bytes received than its manifest
+// states.
+//
 // Threading and lifetime: as BlobStore.
 #pragma once
 
@@ -19,27 +23,35 @@ namespace weft::worker {
 class JobLoader {
  public:
   using Done = std::function<void(Result<std::shared_ptr<const exec::Job>>)>;
+  struct Options {
+    std::uint64_t bytes_max = std::uint64_t{1} << 30;  // Data of one job; and of all kept jobs.
+    std::size_t jobs_max = 4;                          // That are kept.
+  };
 
-  JobLoader(Host& host, BlobStore& blobs) : host_(host), blobs_(blobs) {}
+  JobLoader(Host& host, BlobStore& blobs, Options options)
+      : host_(host), blobs_(blobs), options_(options) {}
 
-  // invalid_argument where the manifest is wrong, names a file, or its data is not as long as its
-  // bindings say.
+  // invalid_argument if the manifest is wrong, names a file, or its data is not as long as its
+  // bindings state; resource_exhausted if it states more than Options::bytes_max.
   void load(const Hash& manifest, Done done);
 
  private:
+  using Kept = std::pair<Hash, std::shared_ptr<const exec::Job>>;
   struct Loading;
-  void add_blob(const std::shared_ptr<Loading>& loading, const Hash& hash,
-                std::function<void(const ByteVector&)> use);
+  // An error names the blob `what`.
+  void add_blob(const std::shared_ptr<Loading>& loading, std::string what, const Hash& hash,
+                std::uint64_t bytes_max, std::function<void(const ByteVector&)> use);
   void add_data(const std::shared_ptr<Loading>& loading, const manifest::Data& data,
                 std::size_t index);
   void begin(const std::shared_ptr<Loading>& loading, const ByteVector& text);
   void finish(Loading& loading);
   void answer(const Hash& manifest, Result<std::shared_ptr<const exec::Job>> result);
+  void keep(const Hash& manifest, std::shared_ptr<const exec::Job> job);
 
-  static constexpr std::size_t jobs_max = 4;
   Host& host_;
   BlobStore& blobs_;
-  std::list<std::pair<Hash, std::shared_ptr<const exec::Job>>> jobs_;  // Coldest first.
+  const Options options_;
+  std::list<Kept> jobs_;  // Coldest first.
   std::unordered_map<Hash, std::vector<Done>> waiting_;
   Alive alive_;
 };

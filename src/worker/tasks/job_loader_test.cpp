@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 struct Fixture {
   FakeHost host;
   BlobStore blobs{host, {}};
-  JobLoader loader{host, blobs};
+  JobLoader loader{host, blobs, {.bytes_max = 1000}};
   std::vector<Result<std::shared_ptr<const exec::Job>>> answers;
 
   Hash add(std::string_view text) { return host.add_blob({text.begin(), text.end()}); }
@@ -24,11 +24,13 @@ struct Fixture {
     host.run_for(60s);
     return answers.back();
   }
-  Hash add_wgsl(const Hash& shader, const Hash& data) {
+  // A job with `words` words of data.
+  Hash add_wgsl(const Hash& shader, const Hash& data, int words = 2) {
     return add(
         R"({"weft":1,"kind":"wgsl","name":"t","shader":{"blob":")" + shader.text() +
-        R"("},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[8],"split_dim":0},{"binding":1,"role":"input","type":"u32","shape":[2],"blob":")" +
-        data.text() + R"("}],"dispatch":[8],"split":{"tasks":8,"axis":"x"}})");
+        R"("},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[8],"split_dim":0},{"binding":1,"role":"input","type":"u32","shape":[)" +
+        std::to_string(words) + R"(],"blob":")" + data.text() +
+        R"("}],"dispatch":[8],"split":{"tasks":8,"axis":"x"}})");
   }
 };
 
@@ -77,6 +79,57 @@ TEST(JobLoader, NamesWhatIsWrong) {
   const auto& file = f.load(f.add(
       R"({"weft":1,"kind":"kernel","kernel":"matmul_i8","name":"k","m":1,"n":1,"k":1,"a":{"path":"/etc/passwd"},"b":{"base64":"AQ=="}})"));
   EXPECT_EQ(file.error().message, "A leased job cannot name a file for its data.");
+}
+
+// M-6: a manifest that states too much, or a blob longer than its manifest states, took the memory
+// of the worker.
+TEST(JobLoader, FetchesNoDataOfAJobThatStatesMoreThanItsBound) {
+  Fixture f;
+  const Hash data = f.host.add_blob(ByteVector(1004));
+  const auto& job = f.load(f.add_wgsl(f.add("x"), data, 251));
+
+  EXPECT_EQ(job.error().code, ErrorCode::resource_exhausted);
+  EXPECT_EQ(job.error().message,
+            "The job's data have more bytes than the 1000 that this worker takes.");
+  EXPECT_EQ(f.host.fetches[data], 0);
+
+  const Hash fits = f.host.add_blob(ByteVector(1000));
+  EXPECT_TRUE(f.load(f.add_wgsl(f.add("x"), fits, 250)).has_value());
+}
+
+TEST(JobLoader, FetchesNoMoreThanAManifestStates) {
+  Fixture f;
+  const Hash data = f.host.add_blob(ByteVector(900));
+  const Hash shader = f.add("x");
+  const auto& job = f.load(f.add_wgsl(shader, data));
+
+  EXPECT_EQ(job.error().message,
+            "bindings[1]: The blob " + data.text() + " has more than 8 bytes.");
+  EXPECT_EQ(f.host.bytes_asked[data], 8U);
+  EXPECT_EQ(f.host.bytes_asked[shader], manifest::Limits{}.shader_bytes_max);
+}
+
+// The lengths' sum passes 2^64.
+TEST(JobLoader, AddsLengthsWithoutWrapping) {
+  Fixture f;
+  const Hash a = f.host.add_blob({1, 2});
+  const auto& job = f.load(f.add(
+      R"({"weft":1,"kind":"kernel","kernel":"matmul_i8","name":"k","m":4,"n":4294967292,"k":4294967292,"a":{"blob":")" +
+      a.text() + R"("},"b":{"blob":")" + a.text() + R"("}})"));
+  ASSERT_FALSE(job.has_value());
+  EXPECT_EQ(f.host.fetches[a], 0) << job.error().message;
+}
+
+TEST(JobLoader, KeepsJobsWithinItsBoundOfBytes) {
+  Fixture f;
+  const Hash shader = f.add("x");
+  const Hash one = f.add_wgsl(shader, f.host.add_blob(ByteVector(600, 1)), 150);
+  const Hash other = f.add_wgsl(shader, f.host.add_blob(ByteVector(600, 2)), 150);
+  const auto first = f.load(one).value();
+  const auto second = f.load(other).value();
+
+  EXPECT_NE(f.load(one).value(), first);  // Loaded again: both are more than the bound.
+  EXPECT_NE(f.load(other).value(), second);
 }
 
 }  // namespace

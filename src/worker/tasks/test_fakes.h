@@ -54,6 +54,7 @@ class FakeHost final : public Host {
   void fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string,
                   std::function<void(Result<ByteVector>)> done) override {
     ++fetches[hash];
+    bytes_asked[hash] = bytes_max;
     later([this, hash, bytes_max, done = std::move(done)] {
       if (!blobs_reachable) return done(fail(ErrorCode::unavailable, "no route"));
       const auto blob = blobs.find(hash);
@@ -123,6 +124,7 @@ class FakeHost final : public Host {
   std::function<void(const ByteVector&)> on_binary = [](const auto&) {};
   std::map<Hash, ByteVector> blobs;
   std::map<Hash, int> fetches;
+  std::map<Hash, std::uint64_t> bytes_asked;  // At most, by the last fetch.
   std::string blob_token = "token";
   bool reachable = true;
   bool blobs_reachable = true;

@@ -31,7 +31,7 @@ Work::Work(Host& host, TaskRunner& runner, Connection& connection, const Options
       options_(options),
       emit_(std::move(emit)),
       blobs_(host, options.blobs),
-      loader_(host, blobs_),
+      loader_(host, blobs_, options.jobs),
       outbox_(options.outbox),
       slices_({.slots = std::max(options.slices, 1U),
                .memory_bytes = options.slices == 0 ? ~std::uint64_t{0} : options.memory_bytes,

@@ -34,6 +34,7 @@ class Work {
  public:
   struct Options {
     BlobStore::Options blobs;
+    JobLoader::Options jobs;
     Outbox::Options outbox;
     Duration wall_max = std::chrono::seconds(30);  // For one task, whatever its lease says.
     std::size_t queue_max = 1024;

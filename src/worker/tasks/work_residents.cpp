@@ -82,11 +82,12 @@ void Work::loaded(Resident& resident, const std::shared_ptr<const exec::Job>& jo
                      .range = task.range,
                      .piece_workgroups_max = task.terms->piece_workgroups_max},
                     job);
-  if (!task.resume || task.resume->bytes > options_.checkpoint_bytes_max) {
+  if (!task.resume ||
+      task.resume->bytes > std::min(options_.checkpoint_bytes_max, options_.jobs.bytes_max)) {
     resident.progress = std::move(progress);
     return run_next();
   }
-  blobs_.get(task.resume->blob,
+  blobs_.get(task.resume->blob, task.resume->bytes,
              alive_.guard([this, serial = resident.serial, progress = std::move(progress)](
                               const Result<SharedBytes>& blob) mutable {
                Resident* const found = resident_of(serial);

@@ -49,19 +49,21 @@ void NativeHost::close() { drop_socket(); }
 
 void NativeHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
                             std::function<void(Result<ByteVector>)> done) {
-  net::Request request = net::with_bearer(net::get(blob_path(hash)), token);
+  // One byte more than is taken shows that there are more, and the coordinator sends no further.
+  net::Request request = net::with_bearer(net::get_range(blob_path(hash), 0, bytes_max + 1), token);
   request.timeout = blob_timeout;
-  client_.send(std::move(request), [bytes_max,
-                                    done = std::move(done)](Result<net::Response> answer) {
-    if (!answer) return done(std::unexpected(std::move(answer).error()));
-    if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
-    if (answer->body.size() > bytes_max) {
-      return done(fail(ErrorCode::resource_exhausted, "A blob has {} bytes; at most {} are taken.",
-                       answer->body.size(), bytes_max));
-    }
-    const ByteSpan bytes = as_bytes(std::string_view(answer->body));
-    done(ByteVector(bytes.begin(), bytes.end()));
-  });
+  client_.send(
+      std::move(request), [bytes_max, done = std::move(done)](Result<net::Response> answer) {
+        if (!answer) return done(std::unexpected(std::move(answer).error()));
+        if (answer->status == 416) return done(ByteVector{});  // The range of an empty blob.
+        if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
+        if (answer->body.size() > bytes_max) {
+          return done(fail(ErrorCode::resource_exhausted,
+                           "A blob is larger than the {} bytes that are taken.", bytes_max));
+        }
+        const ByteSpan bytes = as_bytes(std::string_view(answer->body));
+        done(ByteVector(bytes.begin(), bytes.end()));
+      });
 }
 
 void NativeHost::put_blob(const Hash& hash, ByteVector bytes, std::string token,

@@ -386,6 +386,10 @@ Result<> work(const WorkOptions& options) {
     session_options.work.slice_memory_bytes = session_options.connection.slice_memory_bytes;
     session_options.work.memory_bytes = device.capabilities.memory_bytes;
   }
+  const std::uint64_t memory_bytes = std::uint64_t{options.memory_mb} << 20;
+  session_options.work.jobs.bytes_max = memory_bytes;
+  session_options.work.blobs.cache_bytes_max =
+      std::min(session_options.work.blobs.cache_bytes_max, memory_bytes);
   session_options.work.wall_max = std::chrono::milliseconds(options.wall_ms_max);
   if (models)
     session_options.on_welcome = [&models](const protocol::Welcome& welcome) {

@@ -117,7 +117,9 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
     options.work.slice_memory_bytes = options.connection.slice_memory_bytes;
     options.work.memory_bytes = share_memory(start).tasks.bytes_max;
   }
-  options.work.blobs.cache_bytes_max = std::uint64_t{128} << 20;
+  options.work.jobs.bytes_max = share_memory(start).tasks.bytes_max;
+  options.work.blobs.cache_bytes_max =
+      std::min(std::uint64_t{128} << 20, options.work.jobs.bytes_max);
   run_->session = std::make_unique<Session>(*run_->host, *run_->runner, *run_->key, options,
                                             [this](const Event& event) { on_event(event); });
   run_->session->throttle(share_);
