@@ -88,34 +88,114 @@ test('without WebGPU the tab says so and joins with the CPU kernels', async (t) 
   assert.equal((await ownWorker(page, url)).device, 'cpu');
 });
 
-test('the wallet stays over a reload and a new browser, can be saved, and another can be used', async (t) => {
+/** What the page's origin keeps of its wallet, and what a script of the page gets if it exports the key. */
+const keptKey = (page) =>
+  page.evaluate(async () => {
+    const database = await new Promise((resolve, reject) => {
+      const opening = indexedDB.open('weft');
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = () => reject(opening.error);
+    });
+    const record = await new Promise((resolve) => {
+      const asking = database.transaction('keys').objectStore('keys').get('worker');
+      asking.onsuccess = () => resolve(asking.result);
+    });
+    database.close();
+    const stolen = await Promise.all(['pkcs8', 'jwk'].map((form) => crypto.subtle.exportKey(form, record.privateKey).then(() => form, () => null)));
+    return { extractable: record.privateKey.extractable, stolen: stolen.filter((form) => form !== null) };
+  });
+const sealed = { extractable: false, stolen: [] };
+const addressOf = (page) => byId(page, 'address').getAttribute('data-address');
+const press = (page, name) => page.getByRole('button', { name, exact: true }).click();
+
+/** Clicks a button that downloads a wallet file, and gives the file's path. */
+async function download(t, page, name) {
+  const [saved] = await Promise.all([page.waitForEvent('download'), press(page, name)]);
+  const file = path.join(scratch(t), 'saved.json');
+  await saved.saveAs(file);
+  fs.chmodSync(file, 0o600);  // The program reads no wallet that others may read.
+  return file;
+}
+async function holds(file, address) {
+  const shown = await run(['wallet', 'show', '--file', file]);
+  assert.ok(shown.stdout.includes(address), `${shown.stdout}${shown.stderr}`);
+}
+
+test('the wallet stays over a reload and a new browser, its key cannot be taken, and a file can replace it', async (t) => {
   const { url } = await serve(t);
   const first = await browse(t);
   await contribute(first.page, url);
-  const address = await byId(first.page, 'address').getAttribute('data-address');
+  const address = await addressOf(first.page);
   assert.match(address, /^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
 
   await first.page.reload();
   await byId(first.page, 'address').waitFor();
-  assert.equal(await byId(first.page, 'address').getAttribute('data-address'), address);
-
-  const [download] = await Promise.all([first.page.waitForEvent('download'), first.page.getByRole('button', { name: 'Save wallet file' }).click()]);
-  const file = path.join(scratch(t), 'saved.json');
-  await download.saveAs(file);
-  fs.chmodSync(file, 0o600);  // The program reads no wallet that others may read.
-  const shown = await run(['wallet', 'show', '--file', file]);
-  assert.ok(shown.stdout.includes(address), `${shown.stdout}${shown.stderr}`);
+  assert.equal(await addressOf(first.page), address);
+  assert.deepEqual(await keptKey(first.page), sealed);
   await first.context.close();
 
   const again = await browse(t, { profile: first.profile });
   await again.page.goto(url);
   await byId(again.page, 'address').waitFor();
-  assert.equal(await byId(again.page, 'address').getAttribute('data-address'), address);
+  assert.equal(await addressOf(again.page), address);
 
   const other = path.join(scratch(t), 'other.json');
   const made = await run(['wallet', 'new', '--file', other]);
   await again.page.getByLabel('Wallet file').setInputFiles(other);
-  await until(async () => made.stdout.includes(await byId(again.page, 'address').getAttribute('data-address')), 'the other wallet is used');
+  await press(again.page, 'Replace the wallet');
+  await until(async () => made.stdout.includes(await addressOf(again.page)), 'the other wallet is used');
+  assert.deepEqual(await keptKey(again.page), sealed);
+});
+
+test('a new wallet with a file earns, and its file is the same wallet', async (t) => {
+  const { url } = await serve(t);
+  const { page } = await browse(t);
+  await page.goto(url);
+  const file = await download(t, page, 'New wallet with a file');
+  await byId(page, 'address').waitFor();
+  const address = await addressOf(page);
+  await holds(file, address);
+  assert.deepEqual(await keptKey(page), sealed);
+
+  await contribute(page, url);
+  assert.equal(await addressOf(page), address);
+  const { job } = await submit(t, url, hashJob({ tasks: 2 }));
+  assert.equal(job.state, 'done');
+  assert.equal((await ownWorker(page, url)).key, address);
+});
+
+test('a key that an earlier version of the page kept is saved once and cannot be taken after', async (t) => {
+  const { url } = await serve(t);
+  const { page } = await browse(t);
+  await page.goto(url);
+  await byId(page, 'offer').waitFor();
+  await page.evaluate(async () => {
+    const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
+    const record = { privateKey: pair.privateKey, publicKey: new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey)) };
+    await new Promise((resolve, reject) => {
+      const opening = indexedDB.open('weft', 1);
+      opening.onupgradeneeded = () => opening.result.createObjectStore('keys');
+      opening.onsuccess = () => {
+        const transaction = opening.result.transaction('keys', 'readwrite');
+        transaction.objectStore('keys').put(record, 'worker');
+        transaction.oncomplete = () => { opening.result.close(); resolve(); };
+        transaction.onabort = () => reject(transaction.error);
+      };
+    });
+  });
+  await page.reload();
+  await byId(page, 'address').waitFor();
+  const address = await addressOf(page);
+  assert.equal((await keptKey(page)).extractable, true);
+
+  await holds(await download(t, page, 'Save wallet file'), address);
+  await page.getByRole('button', { name: 'Save wallet file' }).waitFor({ state: 'detached' });
+  assert.deepEqual(await keptKey(page), sealed);
+
+  await page.reload();
+  await byId(page, 'address').waitFor();
+  assert.equal(await addressOf(page), address);
+  assert.equal(await page.getByRole('button', { name: 'Save wallet file' }).count(), 0);
 });
 
 test('a coordinator that goes away and comes back is shown and survived', async (t) => {

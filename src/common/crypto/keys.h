@@ -48,15 +48,18 @@ class KeyPair final : public Signer {
 
 [[nodiscard]] bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature);
 #else
-// In the browser the key is an extractable CryptoKey, made in the Worker and kept in IndexedDB, so
-// that the same wallet earns the next time. Where there is no IndexedDB (Node, some private
-// windows) it lives as long as the Worker. unsupported where WebCrypto is missing (a page over
+// In the browser the key is a CryptoKey that cannot be exported: a script that gets into the page
+// can sign with it as long as the page is open, and cannot take it away. It is made in the Worker
+// and kept in IndexedDB, so that the same wallet earns the next time. Without IndexedDB (Node, some
+// private windows) it lives as long as the Worker. unsupported if WebCrypto is missing (a page over
 // plain http) or lacks Ed25519.
 class BrowserKey final : public Signer {
  public:
   [[nodiscard]] static Async<Result<std::unique_ptr<BrowserKey>>> load_or_create();
-  // From and to Solana's id.json (wallet_text.h). An imported key replaces the one that is kept.
+  // Takes Solana's id.json (wallet_text.h). The key replaces the one that is kept.
   [[nodiscard]] static Async<Result<std::unique_ptr<BrowserKey>>> import_wallet(std::string text);
+  // permission_denied, except for a key that an earlier version kept and that can be exported: it
+  // is written as id.json once, and kept from then on as one that cannot.
   [[nodiscard]] Async<Result<std::string>> export_wallet();
   ~BrowserKey() override;
 

@@ -33,7 +33,7 @@ void weft_key_keep(void* token, std::uint32_t key);
 void weft_key_release(std::uint32_t key);
 void weft_random(std::uint8_t* out, std::uint32_t size);
 
-// A message is there where it failed.
+// `message` is null unless the call failed.
 EMSCRIPTEN_KEEPALIVE void weft_crypto_done(void* token, std::uint32_t value, const char* message) {
   auto* pending = static_cast<weft::Pending<weft::crypto::Answer>*>(token);
   const weft::Pending<weft::crypto::Answer> held =
@@ -85,6 +85,9 @@ Async<Result<std::string>> BrowserKey::export_wallet() {
   const Answer answer = co_await pending;
   if (!answer.ok)
     co_return fail(ErrorCode::internal, "The browser does not export the key: {}", answer.message);
+  if (answer.value == 0)
+    co_return fail(ErrorCode::permission_denied,
+                   "The key of this wallet stays in this browser: it cannot be exported.");
   co_return wallet_text(numbers);
 }
 

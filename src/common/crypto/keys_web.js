@@ -45,15 +45,20 @@ addToLibrary({
     };
   }),
 
-  // RFC 8410: an Ed25519 seed behind its fixed PKCS #8 header.
+  // RFC 8410: an Ed25519 seed after its fixed PKCS #8 header. The public key is read from a copy that can be exported; the
+  // key itself cannot.
   $weftKeyFromSeed: async (seed) => {
     const header = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
     const pkcs8 = new Uint8Array([...header, ...seed]);
-    const privateKey = await crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', true, ['sign']);
-    pkcs8.fill(0);
-    const jwk = await crypto.subtle.exportKey('jwk', privateKey);
-    const text = atob(jwk.x.replace(/-/g, '+').replace(/_/g, '/'));
-    return { privateKey, publicKey: Uint8Array.from(text, (c) => c.charCodeAt(0)) };
+    try {
+      const copy = await crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', true, ['sign']);
+      const { x } = await crypto.subtle.exportKey('jwk', copy);
+      const text = atob(x.replace(/-/g, '+').replace(/_/g, '/'));
+      const privateKey = await crypto.subtle.importKey('pkcs8', pkcs8, 'Ed25519', false, ['sign']);
+      return { privateKey, publicKey: Uint8Array.from(text, (c) => c.charCodeAt(0)) };
+    } finally {
+      pkcs8.fill(0);
+    }
   },
 
   weft_key_load__deps: ['$weftCryptoDo', '$weftKeyStore', '$weftKeyPut'],
@@ -61,7 +66,7 @@ addToLibrary({
   weft_key_load: (token, out) => weftCryptoDo(token, async () => {
     let key = await weftKeyStore('readonly', (store) => store.get('worker'));
     if (!key) {
-      const pair = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);
+      const pair = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
       const made = { privateKey: pair.privateKey, publicKey: new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey)) };
       // Two tabs may start at once: add() fails for the second one, which then takes the first one's key.
       await weftKeyStore('readwrite', (store) => store.add(made, 'worker')).catch(() => undefined);
@@ -75,9 +80,9 @@ addToLibrary({
   weft_key_import__sig: 'vppp',
   weft_key_import: (token, seed, out) => {
     const bytes = HEAPU8.slice(seed, seed + 32);
+    HEAPU8.fill(0, seed, seed + 32);
     weftCryptoDo(token, async () => {
-      const key = await weftKeyFromSeed(bytes);
-      bytes.fill(0);
+      const key = await weftKeyFromSeed(bytes).finally(() => bytes.fill(0));
       HEAPU8.set(key.publicKey, out);
       return weftKeyPut(key);
     });
@@ -90,12 +95,21 @@ addToLibrary({
     return 1;
   }),
 
-  weft_key_export__deps: ['$weftCryptoDo', '$weftKeys'],
+  // Answers 0 if the key cannot be exported. Earlier versions of the page kept keys that can be: such a key is exported
+  // once, and kept from then on as one that cannot.
+  weft_key_export__deps: ['$weftCryptoDo', '$weftKeyFromSeed', '$weftKeyStore', '$weftKeys'],
   weft_key_export__sig: 'vpip',
   weft_key_export: (token, key, out) => weftCryptoDo(token, async () => {
-    const pkcs8 = new Uint8Array(await crypto.subtle.exportKey('pkcs8', weftKeys.table[key].privateKey));
-    HEAPU8.set(pkcs8.subarray(16, 48), out);  // Behind the header of weftKeyFromSeed.
+    const { privateKey } = weftKeys.table[key];
+    if (!privateKey.extractable) return 0;
+    const pkcs8 = new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey));
+    const seed = pkcs8.slice(16, 48);  // After the header of weftKeyFromSeed.
     pkcs8.fill(0);
+    const sealed = await weftKeyFromSeed(seed);
+    await weftKeyStore('readwrite', (store) => store.put(sealed, 'worker'));
+    weftKeys.table[key] = sealed;
+    HEAPU8.set(seed, out);
+    seed.fill(0);
     return 1;
   }),
 

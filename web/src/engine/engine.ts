@@ -103,7 +103,10 @@ export class Engine {
     this.#post({ type: 'wallet-show' });
   }
 
-  /** The wallet as 64 numbers, the form that `weft wallet` and Solana's tools read. Rejects with one sentence. */
+  /**
+   * The wallet as 64 numbers, the form that `weft wallet` and Solana's tools read. Rejects with one sentence if its key
+   * cannot be exported, as all but those of earlier versions.
+   */
   exportWallet(): Promise<readonly number[]> {
     const waiting = withResolvers<readonly number[]>();
     this.#exports.push(waiting);
@@ -156,6 +159,7 @@ export class Engine {
     }
     if (message.type === 'wallet-file') {
       for (const { resolve } of this.#exports.splice(0)) resolve(message.numbers);
+      this.#set(reduce(this.#session, message, this.#now()));
       return;
     }
     if (message.type === 'gpu') {

@@ -85,7 +85,8 @@ export type FromWorker =
   | { readonly type: 'measuring' }
   | { readonly type: 'gpu'; readonly counters: GpuCounters | null }
   | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'wallet'; readonly address: string }
+  /** `savable`: its key can be exported; as before if it is not said. */
+  | { readonly type: 'wallet'; readonly address: string; readonly savable?: boolean }
   | { readonly type: 'wallet-file'; readonly numbers: readonly number[] }
   | { readonly type: 'wallet-refused'; readonly message: string }
   | { readonly type: 'device'; readonly device: DeviceReport }

@@ -31,6 +31,8 @@ export type Session = {
   readonly phase: Phase;
   readonly connection: Connection;
   readonly address: string | null;
+  /** The wallet's key can be exported, as those of earlier versions can once. */
+  readonly savable: boolean;
   readonly device: DeviceReport | null;
   /** Said once when the GPU went away; cleared by the next device report. */
   readonly deviceLost: string | null;
@@ -60,6 +62,7 @@ export const emptySession: Session = {
   phase: 'idle',
   connection: { state: 'closed' },
   address: null,
+  savable: false,
   device: null,
   deviceLost: null,
   deviceLosses: 0,
@@ -87,7 +90,7 @@ function change(tasks: readonly TaskRecord[], name: TaskName, changes: Partial<T
 
 /** A click on Start: counters return to zero, the wallet stays. */
 export function started(session: Session, now: number): Session {
-  return { ...emptySession, address: session.address, balance: session.balance, limits: session.limits, phase: 'loading', startedAt: now };
+  return { ...emptySession, address: session.address, savable: session.savable, balance: session.balance, limits: session.limits, phase: 'loading', startedAt: now };
 }
 
 /** It leaves only to join with other limits: what was counted stays. */
@@ -102,8 +105,11 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
     case 'measuring':
       return { ...session, phase: 'measuring' };
     case 'wallet':
-      return { ...session, address: message.address, walletNote: null };
+      return message.address === session.address
+        ? { ...session, savable: message.savable ?? session.savable, walletNote: null }
+        : { ...session, address: message.address, savable: message.savable ?? false, balance: null, walletNote: null };
     case 'wallet-file':
+      return { ...session, savable: false };
     case 'gpu':
     case 'lines':
       return session;

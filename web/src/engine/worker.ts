@@ -3,7 +3,7 @@
 import type { EngineModule } from './module';
 import { EngineMissing, loadEngine } from './loadEngine';
 import type { DeviceKind, FromWorker, KnownRates, Limits, ToWorker } from './messages';
-import { keptAddress } from './keptAddress';
+import { keptWallet } from './keptWallet';
 
 function say(message: FromWorker): void {
   self.postMessage(message);
@@ -77,8 +77,8 @@ async function handle(message: ToWorker): Promise<void> {
       if (loading !== null) (await loading).lines(message.news);
       return;
     case 'wallet-show': {
-      const address = await keptAddress();
-      if (address !== null) say({ type: 'wallet', address });
+      const wallet = await keptWallet();
+      if (wallet !== null) say({ type: 'wallet', ...wallet });
       return;
     }
     case 'wallet-export': {
@@ -88,7 +88,7 @@ async function handle(message: ToWorker): Promise<void> {
     }
     case 'wallet-import': {
       const module = await engine();
-      await orRefuse(async () => say({ type: 'wallet', address: await module.importWallet([...message.numbers]) }));
+      await orRefuse(async () => say({ type: 'wallet', address: await module.importWallet([...message.numbers]), savable: false }));
       return;
     }
   }

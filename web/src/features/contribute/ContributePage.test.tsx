@@ -158,17 +158,48 @@ describe('the contribute page', () => {
     expect(screen.getByRole('alert').textContent).toMatch(/answered 404.*weft build/);
   });
 
-  it('shows the wallet before the start and takes another one from a file', async () => {
+  it('shows the wallet before the start and replaces it by that of a file once the visitor agrees', async () => {
     const { say, port } = await open();
     await say({ type: 'wallet', address: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin' });
     expect(screen.getByTestId('address').dataset['address']).toBe('9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin');
-
-    const numbers = Array.from({ length: 64 }, (_, i) => i);
-    await userEvent.upload(screen.getByLabelText('Wallet file'), new File([JSON.stringify(numbers)], 'id.json', { type: 'application/json' }));
-    expect(port().received.at(-1)).toEqual({ type: 'wallet-import', numbers });
+    expect(screen.queryByRole('button', { name: 'Save wallet file' })).toBeNull();
 
     await userEvent.upload(screen.getByLabelText('Wallet file'), new File(['[1,2]'], 'id.json', { type: 'application/json' }));
     expect(screen.getByText(/This is not a wallet file/)).toBeTruthy();
+
+    const numbers = Array.from({ length: 64 }, (_, i) => i);
+    const choose = () => userEvent.upload(screen.getByLabelText('Wallet file'), new File([JSON.stringify(numbers)], 'id.json', { type: 'application/json' }));
+    await choose();
+    await press('Keep it');
+    expect(port().received.filter(({ type }) => type === 'wallet-import')).toEqual([]);
+    await choose();
+    await press('Replace the wallet');
+    expect(port().received.at(-1)).toEqual({ type: 'wallet-import', numbers });
+  });
+
+  it('saves a new wallet and gives the engine what it saved', async () => {
+    const { port } = await open();
+    const saved: Blob[] = [];
+    vi.stubGlobal('URL', Object.assign(URL, { createObjectURL: (blob: Blob) => (saved.push(blob), 'blob:wallet'), revokeObjectURL: () => {} }));
+
+    await press('New wallet with a file');
+
+    await screen.findByText(/keep it safe/);
+    expect(saved).toHaveLength(1);
+    expect(port().received.at(-1)).toEqual({ type: 'wallet-import', numbers: JSON.parse(await (saved[0] as Blob).text()) });
+  });
+
+  it('saves a key of an earlier version once', async () => {
+    const { say, port } = await open();
+    await say({ type: 'wallet', address: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin', savable: true });
+    vi.stubGlobal('URL', Object.assign(URL, { createObjectURL: () => 'blob:wallet', revokeObjectURL: () => {} }));
+
+    await press('Save wallet file');
+    expect(port().received.at(-1)).toEqual({ type: 'wallet-export' });
+    await say({ type: 'wallet-file', numbers: Array.from({ length: 64 }, (_, i) => i) });
+
+    await screen.findByText(/keep it safe/);
+    expect(screen.queryByRole('button', { name: 'Save wallet file' })).toBeNull();
   });
 
   it('takes a share of the time, keeps it, and tells the engine at once', async () => {

@@ -1,46 +1,55 @@
-// The wallet that this tab earns into. The key never leaves this browser unless its owner saves it.
+// The wallet that this tab earns into. Its key cannot be taken out of the browser; a wallet that its owner has on file is
+// made, saved and only then given to the engine.
 import { useRef, useState } from 'react';
 import { Button } from '../../design/Button';
 import { formatCredits, shorten } from '../../design/format';
 import type { Engine } from '../../engine/engine';
+import { base58 } from '../../engine/keptWallet';
 import { isActive, type Session } from '../../engine/session';
 import { Swatch } from '../../weave/Swatch';
-import { parseWallet } from './walletFile';
+import { newWallet, parseWallet, saveWallet } from './walletFile';
+
+const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const addressOf = (numbers: readonly number[]): string => base58(Uint8Array.from(numbers.slice(32)));
+const keepSafe = 'This file alone is enough to spend the credits of the wallet: keep it safe.';
+
+/** What takes the place of the wallet that is kept: a new one with a file, or that of a file. */
+type Replacement = { readonly numbers: readonly number[]; readonly isNew: boolean };
 
 export function WalletCard({ engine, session }: { engine: Engine; session: Session }) {
   const file = useRef<HTMLInputElement>(null);
   const [note, setNote] = useState<string | null>(null);
+  const [waiting, setWaiting] = useState<Replacement | null>(null);
   const { address } = session;
-  if (address === null) return null;
+  const active = isActive(session.phase);
 
-  const copy = async () => {
-    await navigator.clipboard.writeText(address);
+  const use = ({ numbers, isNew }: Replacement) => {
+    setWaiting(null);
+    if (isNew) saveWallet(numbers, addressOf(numbers));
+    engine.importWallet(numbers);
+    setNote(isNew ? `The new wallet is saved and in use. ${keepSafe}` : 'The wallet of the file is in use.');
+  };
+  /** The credits of the kept wallet can be lost with its key, so that its owner says yes first. */
+  const offer = (replacement: Replacement) => {
+    setNote(null);
+    if (address === null) use(replacement);
+    else if (addressOf(replacement.numbers) === address) setNote('This wallet is the one in use.');
+    else setWaiting(replacement);
+  };
+  const orSay = (act: () => Promise<void>) => void act().catch((error: unknown) => setNote(sentence(error)));
+
+  const copy = async (text: string) => {
+    await navigator.clipboard.writeText(text);
     setNote('Address copied.');
   };
-  const save = async () => {
-    let numbers: readonly number[];
-    try {
-      numbers = await engine.exportWallet();
-    } catch (error) {
-      setNote(error instanceof Error ? error.message : String(error));
-      return;
-    }
-    const url = URL.createObjectURL(new Blob([JSON.stringify(numbers)], { type: 'application/json' }));
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = `weft-wallet-${address.slice(0, 6)}.json`;
-    link.click();
-    URL.revokeObjectURL(url);
-    setNote('Saved. This file alone is enough to spend the credits of the wallet: keep it safe.');
+  const save = async (of: string) => {
+    saveWallet(await engine.exportWallet(), of);
+    setNote(`Saved; from now on the key stays in this browser. ${keepSafe}`);
   };
   const load = async (chosen: File) => {
     const numbers = parseWallet(await chosen.text());
-    if (typeof numbers === 'string') {
-      setNote(numbers);
-      return;
-    }
-    engine.importWallet(numbers);
-    setNote(null);
+    if (typeof numbers === 'string') setNote(numbers);
+    else offer({ numbers, isNew: false });
   };
 
   return (
@@ -48,39 +57,70 @@ export function WalletCard({ engine, session }: { engine: Engine; session: Sessi
       <h2 id="wallet-title" className="text-xl font-semibold tracking-tight">
         Wallet
       </h2>
-      <div className="mt-4 flex items-center gap-4">
-        <Swatch seed={address} className="size-14 shrink-0 rounded" size={16} />
-        <div className="min-w-0">
-          <p className="truncate font-mono" data-testid="address" data-address={address} title={address}>
-            {shorten(address, 8, 6)}
-          </p>
-          <p className="text-sm text-soft">{session.balance === null ? 'Its cloth is woven in this pattern.' : `Holds ${formatCredits(session.balance)} credits`}</p>
+      {address === null ? (
+        <p className="mt-4 text-sm text-soft">
+          A wallet is made at the start, and its key stays in this browser. For one that outlives this browser, make it with a file.
+        </p>
+      ) : (
+        <div className="mt-4 flex items-center gap-4">
+          <Swatch seed={address} className="size-14 shrink-0 rounded" size={16} />
+          <div className="min-w-0">
+            <p className="truncate font-mono" data-testid="address" data-address={address} title={address}>
+              {shorten(address, 8, 6)}
+            </p>
+            <p className="text-sm text-soft">{session.balance === null ? 'Its cloth is woven in this pattern.' : `Holds ${formatCredits(session.balance)} credits`}</p>
+          </div>
         </div>
-      </div>
-      <div className="mt-4 flex flex-wrap gap-2">
-        <Button look="small" onClick={() => void copy()}>
-          Copy address
-        </Button>
-        <Button look="small" onClick={() => void save()}>
-          Save wallet file
-        </Button>
-        <Button look="small" disabled={isActive(session.phase)} onClick={() => file.current?.click()}>
-          Use another wallet
-        </Button>
-        <input
-          ref={file}
-          type="file"
-          accept="application/json,.json"
-          aria-label="Wallet file"
-          className="sr-only"
-          tabIndex={-1}
-          onChange={(event) => {
-            const [chosen] = event.target.files ?? [];
-            if (chosen) void load(chosen);
-            event.target.value = '';
-          }}
-        />
-      </div>
+      )}
+      {waiting === null ? (
+        <div className="mt-4 flex flex-wrap gap-2">
+          {address !== null && (
+            <Button look="small" onClick={() => orSay(() => copy(address))}>
+              Copy address
+            </Button>
+          )}
+          {address !== null && session.savable && (
+            <Button look="small" onClick={() => orSay(() => save(address))}>
+              Save wallet file
+            </Button>
+          )}
+          <Button look="small" disabled={active} onClick={() => orSay(async () => offer({ numbers: await newWallet(), isNew: true }))}>
+            New wallet with a file
+          </Button>
+          <Button look="small" disabled={active} onClick={() => file.current?.click()}>
+            Use a wallet file
+          </Button>
+        </div>
+      ) : (
+        <div className="mt-4">
+          <p className="text-sm">
+            {session.savable
+              ? 'This browser forgets the wallet in use. Keep it and save its file first, or its credits are lost.'
+              : 'This browser forgets the wallet in use. If you have no file of it, its credits are lost.'}
+          </p>
+          <div className="mt-2 flex flex-wrap gap-2">
+            <Button look="small" disabled={active} onClick={() => use(waiting)}>
+              Replace the wallet
+            </Button>
+            <Button look="small" onClick={() => setWaiting(null)}>
+              Keep it
+            </Button>
+          </div>
+        </div>
+      )}
+      <input
+        ref={file}
+        type="file"
+        accept="application/json,.json"
+        aria-label="Wallet file"
+        className="sr-only"
+        tabIndex={-1}
+        onChange={(event) => {
+          const [chosen] = event.target.files ?? [];
+          if (chosen) orSay(() => load(chosen));
+          event.target.value = '';
+        }}
+      />
       <p role="status" className="mt-3 text-sm text-soft">
         {session.walletNote ?? note ?? ''}
       </p>

@@ -1,4 +1,6 @@
-// The wallet file: the Solana id.json form, a JSON array of 64 numbers. Whether they are a key is for the engine to say.
+// The wallet file: the Solana id.json form, a JSON array of 64 numbers: 32 of the seed, then 32 of the public key. Whether
+// they belong together is for the engine to say.
+
 export function parseWallet(text: string): readonly number[] | string {
   const refusal = 'This is not a wallet file: it should be a JSON array of 64 numbers from 0 to 255.';
   if (text.length > 4096) return refusal;
@@ -15,4 +17,24 @@ export function parseWallet(text: string): readonly number[] | string {
     numbers.push(number);
   }
   return numbers;
+}
+
+const bytes = (base64Url: string): number[] => Array.from(atob(base64Url.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
+
+/** A new key as a wallet file's numbers. Rejects if the browser makes no Ed25519 key. */
+export async function newWallet(): Promise<readonly number[]> {
+  const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair;
+  const { d, x } = await crypto.subtle.exportKey('jwk', pair.privateKey);
+  if (d === undefined || x === undefined) throw new Error('The browser gives no Ed25519 key.');
+  return [...bytes(d), ...bytes(x)];
+}
+
+/** Downloads the numbers as a file. */
+export function saveWallet(numbers: readonly number[], address: string): void {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(numbers)], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `weft-wallet-${address.slice(0, 6)}.json`;
+  link.click();
+  URL.revokeObjectURL(url);
 }

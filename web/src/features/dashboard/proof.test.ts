@@ -1,7 +1,7 @@
 // A proof that holds is accepted, and no single changed byte of it is. Keys, signatures and trees are made here with WebCrypto.
 import { describe, expect, it } from 'vitest';
 import type { Proof } from '../../wire/api';
-import { base58 } from '../../engine/keptAddress';
+import { base58 } from '../../engine/keptWallet';
 import { check, chunkBytes, climb, fromBase58, fromHex, leaf, node, outputRoot, rootOf, sha256, toHex } from './proof';
 
 const job = '000102030405060708090a0b0c0d0e0f';

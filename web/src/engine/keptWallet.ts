@@ -1,5 +1,11 @@
-// The address of the wallet that the engine keeps in IndexedDB (database weft, store keys, record worker), read without
-// loading the engine. Null where none was made yet. The engine makes and changes it; this only looks.
+// What the page shows of the wallet that the engine keeps in IndexedDB (database weft, store keys, record worker), read
+// without loading the engine. Null if no wallet was made yet. Only the engine makes and changes wallets.
+
+export type KeptWallet = {
+  readonly address: string;
+  /** Its key was kept by an earlier version of the page and can be exported; keys of today cannot. */
+  readonly savable: boolean;
+};
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
@@ -13,7 +19,7 @@ export function base58(bytes: Uint8Array): string {
   return '1'.repeat(zeros) + text;
 }
 
-export async function keptAddress(): Promise<string | null> {
+export async function keptWallet(): Promise<KeptWallet | null> {
   // Opening a database makes it, and an empty one would keep the engine from making its store: look whether it is there.
   const databases = await indexedDB.databases();
   if (!databases.some(({ name }) => name === 'weft')) return null;
@@ -38,6 +44,7 @@ export async function keptAddress(): Promise<string | null> {
       };
     };
   });
-  const key = (record as { publicKey?: unknown } | null | undefined)?.publicKey;
-  return key instanceof Uint8Array && key.length === 32 ? base58(key) : null;
+  const { publicKey, privateKey } = (record ?? {}) as { publicKey?: unknown; privateKey?: unknown };
+  if (!(publicKey instanceof Uint8Array) || publicKey.length !== 32) return null;
+  return { address: base58(publicKey), savable: privateKey instanceof CryptoKey && privateKey.extractable };
 }

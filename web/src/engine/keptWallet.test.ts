@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { base58 } from './keptAddress';
+import { base58 } from './keptWallet';
 
 describe('base58', () => {
   // From the IETF draft of the encoding (draft-msporny-base58), and a Solana system address for the leading zeros.
