@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/coordinator/ingest/checkpoint_blobs.h"
+#include "apps/coordinator/blob_sweep.h"
 #include "apps/coordinator/test_network.h"
 
 namespace weft::coordinator {
@@ -182,31 +182,20 @@ TEST_F(CheckpointsTest, ATaskThatStoppedGoesToAFreeWorker) {
   EXPECT_EQ(network.finish(job).state, store::JobState::done);
 }
 
-TEST_F(CheckpointsTest, WhatNoRecordNamesIsRemovedAtTheNextStartAndNothingElse) {
+TEST_F(CheckpointsTest, WhatNoRecordNamesIsSweptAndNothingElse) {
   auto& first = network.join(a, {.silent = true});
   const JobId job = submit();
   const Hash named = keep(first, first.leases.at(0), 40);
   const Hash unnamed = network.blobs()
                            .put(checkpoint_bytes({.job = job, .index = 0}, 45))
                            .value();  // And then it was lost.
-  const Hash ordinary = network.blobs().put(ByteVector(100, 7)).value();
-  const Hash small = network.blobs().put(ByteVector(3, 7)).value();
 
   network.restart();
-  std::vector<Hash> strays;
-  each_stray_checkpoint(network.blobs(), network.blobs().files(), network.core().checkpoints(), {},
-                        [&](const TaskId& task, const Hash& blob) {
-                          EXPECT_EQ(task, (TaskId{.job = job, .index = 0}));
-                          strays.push_back(blob);
-                        });
-  EXPECT_EQ(strays, std::vector{unnamed});
-  for (const Hash& blob : {unnamed, named})
-    network.core().forget_stray({.job = job, .index = 0},
-                                blob);  // As if the second had been named meanwhile.
-  network.run();
+  BlobSweep sweep(network.store(), network.blobs(), {});
+  ASSERT_TRUE(sweep.sweep(now() + std::chrono::hours(2), unix_now()));
 
   EXPECT_FALSE(network.blobs().has(unnamed));
-  for (const Hash& blob : {named, ordinary, small}) EXPECT_TRUE(network.blobs().has(blob));
+  EXPECT_TRUE(network.blobs().has(named));
   auto& second = network.join(b);
   network.run();
   ASSERT_THAT(second.leases, SizeIs(1));

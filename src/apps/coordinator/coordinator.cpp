@@ -13,7 +13,6 @@
 #include "apps/coordinator/http/http.h"
 #include "apps/coordinator/http/watch_feed.h"
 #include "apps/coordinator/ice_servers.h"
-#include "apps/coordinator/ingest/checkpoint_blobs.h"
 #include "apps/coordinator/ingest/intake.h"
 #include "apps/coordinator/ingest/restoring.h"
 #include "apps/coordinator/ingest/retries.h"
@@ -194,12 +193,12 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
             });
           });
     }
-    look_for_strays();
     loop_.start(*core_);
     feed_.start();
     models_->start();
     add_routes();
     shared_.start();
+    sweep_.start();
     return server_->start();
   }
 
@@ -223,7 +222,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     server_->stop();
     feed_.stop();
     shared_.stop();
-    strays_ = {};  // Which ends it and waits.
+    sweep_.stop();
     // Each hands on to those below it.
     retries_.stop();
     submitters_.reset();
@@ -236,18 +235,6 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   }
 
  private:
-  // On a thread of its own: a cold disk with many blobs takes minutes.
-  void look_for_strays() {
-    strays_ = std::jthread([this, candidates = blobs_->files(),
-                            named = core_->checkpoints()](const std::stop_token& stop) {
-      each_stray_checkpoint(
-          *blobs_, candidates, named, stop, [&](const TaskId& task, const Hash& blob) {
-            loop_.post_always(
-                [task, blob](jobs::Core& core, jobs::Moment) { core.forget_stray(task, blob); });
-          });
-    });
-  }
-
   // The secret of the referee's draws: made at the first start and kept.
   Result<trust::Secret> secret_of(const store::Loaded& loaded) {
     constexpr std::string_view name = "trust-secret";
@@ -511,7 +498,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   std::unique_ptr<runtime::Pool> checks_;
   std::unique_ptr<runtime::Pool> readers_;
   std::unique_ptr<runtime::Pool> submitters_;
-  std::jthread strays_;
+  BlobSweep sweep_{*store_, *blobs_, options_.blob_ends};
   std::unique_ptr<Verifier> verifier_;
 };
 

@@ -97,6 +97,28 @@ TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   EXPECT_EQ(status(), 201) << "the attack";
 }
 
+// What is uploaded and named by no job goes, and what a job names stays.
+TEST_F(Port, UploadsOfWhichNoJobIsMadeEnd) {
+  process_->stop();
+  setenv("WEFT_TEST_SWEEPS", "1", 1);
+  setenv("WEFT_TEST_ANY_UPLOAD", "1", 1);
+  process_->start();
+  unsetenv("WEFT_TEST_SWEEPS");
+  unsetenv("WEFT_TEST_ANY_UPLOAD");
+  wait_until_ready();
+  {
+    ScriptedWorker worker(process_->url(), {}, 7);
+    while (!worker.joined()) std::this_thread::sleep_for(5ms);
+    ASSERT_EQ(worker.put_without_a_lease(ByteVector(100'000, 7)), 201);
+  }
+  const std::string hash = crypto::sha256(ByteVector(100'000, 7)).text();
+  const fs::path file = folder_ / "blobs" / hash.substr(0, 2) / hash.substr(2);
+  ASSERT_TRUE(fs::exists(file));
+  const Instant give_up = now() + 60s;
+  while (fs::exists(file) && now() < give_up) std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(fs::exists(file));
+}
+
 // Sockets of strangers that say nothing.
 class Hoard {
  public:

@@ -59,6 +59,7 @@ inline int serve_for_test(const char* port, const char* data) {
       .port = static_cast<std::uint16_t>(std::atoi(port)), .data = data, .rate_limit = 0};
   if (const char* grant = std::getenv("WEFT_TEST_GRANT")) options.grant = std::atoll(grant);
   if (std::getenv("WEFT_TEST_KEYS") != nullptr) options.require_keys = true;
+  if (std::getenv("WEFT_TEST_SWEEPS") != nullptr) options.blob_ends = {.unused = 1s, .period = 1s};
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
   // WEFT_TEST_CONNECTIONS: so many in all, from one address, however slow; WEFT_TEST_KNOWN_PERCENT.
   if (const char* most = std::getenv("WEFT_TEST_CONNECTIONS")) {

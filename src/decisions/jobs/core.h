@@ -18,7 +18,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -188,11 +187,6 @@ class Core {
   void arrive(Arrival arrival, Moment now);
   // A task's state so far, as a blob (core_checkpoints.cpp).
   void checkpointed(const SavedState& saved, Moment now);
-  // Checkpoints of open tasks.
-  [[nodiscard]] std::set<Hash> checkpoints() const;
-  // A blob that holds a state of `task` and had no name at the start: goes, unless it got one
-  // meanwhile.
-  void forget_stray(const TaskId& task, const Hash& checkpoint);
   // `held` are leases that it was given (lease_proof.h): the session has looked.
   void resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now);
   void beat(SessionId session, Moment now);

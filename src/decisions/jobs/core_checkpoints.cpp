@@ -82,23 +82,6 @@ void Core::checkpointed(const SavedState& saved, Moment now) {
                                              .of = kept.of}});
 }
 
-std::set<Hash> Core::checkpoints() const {
-  std::set<Hash> named;
-  for (const auto& [id, job] : state_->jobs) {
-    for (const auto& [index, of_task] : job.checkpoints) {
-      for (const auto& [key, kept] : of_task) named.insert(kept.blob);
-    }
-  }
-  return named;
-}
-
-void Core::forget_stray(const TaskId& task, const Hash& checkpoint) {
-  const auto job = state_->jobs.find(task.job);
-  if (job != state_->jobs.end() && names(job->second, task.index, checkpoint)) return;
-  log_info("A state of {} without a name is removed.", task.text());
-  state_->effect([state = state_.get(), checkpoint] { state->parts.world.forget({checkpoint}); });
-}
-
 void Core::State::restore_checkpoints(std::span<const store::Checkpoint> rows) {
   for (const auto& row : rows) {
     const auto job = jobs.find(row.task.job);

@@ -87,17 +87,41 @@ struct Waiting {
   bool closed = false;  // A thread is writing it: nothing is added.
 };
 
+class PackFile {
+ public:
+  explicit PackFile(int number) : number_(number) {}
+  PackFile(const PackFile&) = delete;
+  PackFile& operator=(const PackFile&) = delete;
+  ~PackFile() { ::close(number_); }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// A file and what of it has a name.
+struct Opened {
+  std::shared_ptr<PackFile> file;  // Readers share it while they read.
+  std::uint64_t blobs = 0;
+  std::uint64_t bytes = 0;
+  int empty_since = 0;  // Calls of compact() that found nothing left.
+};
+
 }  // namespace
 
 struct BlobPack::State {
+  struct Entry {
+    Place place;
+    Instant used;
+  };
   fs::path directory;
   Options options;
   std::mutex writing;        // Before `mutex`: one writes at a time, in order.
   mutable std::mutex mutex;  // For all that follows.
-  std::unordered_map<Hash, Place> index;
+  std::unordered_map<Hash, Entry> index;
   std::uint64_t bytes = 0;
-  std::map<std::uint32_t, int> files;  // Open, by number.
-  std::uint32_t current = 0;           // Which one is appended to; 0: none yet.
+  std::map<std::uint32_t, Opened> files;  // By number.
+  std::uint32_t current = 0;              // Which one is appended to; 0: none yet.
   std::uint32_t next = 1;
   std::deque<Waiting> waiting;
   std::size_t waiting_bytes = 0;
@@ -106,10 +130,6 @@ struct BlobPack::State {
   std::uint64_t room = 0;            // Up to where the disk has room for it.
   std::uint64_t synced = 0;          // In the current file: all before it is durable,
   std::uint64_t marked = 0;          // and the last mark says so of this.
-
-  ~State() {
-    for (const auto& [number, file] : files) ::close(file);
-  }
 
   [[nodiscard]] fs::path path(std::uint32_t number) const {
     return directory / weft::format("{:06}", number);
@@ -124,10 +144,32 @@ struct BlobPack::State {
     return {};
   }
 
-  [[nodiscard]] int file(std::uint32_t number) const {
+  [[nodiscard]] std::shared_ptr<PackFile> file(std::uint32_t number) const {
     const std::lock_guard lock(mutex);
-    return files.at(number);
+    return files.at(number).file;
   }
+  // The name of a blob and where it lies; false if it has one already. Under `mutex`.
+  bool name(const Hash& hash, const Place& place) {
+    if (!index.emplace(hash, Entry{.place = place, .used = options.clock()}).second) return false;
+    bytes += place.size;
+    holds(place, 1);
+    return true;
+  }
+  // One blob more (1) or less (-1) in the file of `place`. Under `mutex`.
+  void holds(const Place& place, int blobs) {
+    Opened& opened = files.at(place.file);
+    opened.blobs += static_cast<std::uint64_t>(blobs);
+    opened.bytes += static_cast<std::uint64_t>(blobs) * place.size;
+  }
+  // Takes the name away; what waits is marked at once. Gives the file that has to be marked, and
+  // nullptr if it is. Under `writing` and `mutex`.
+  std::shared_ptr<PackFile> forget(const Place& place);
+  [[nodiscard]] bool lies_at(const Hash& hash, const Place& place) const {
+    const std::lock_guard lock(mutex);
+    const auto found = index.find(hash);
+    return found != index.end() && found->second.place == place;
+  }
+  Result<> move(const Hash& hash, const Place& place);
 
   [[nodiscard]] Waiting* waiting_with(const Place& place) {
     const auto holds = [&](const Waiting& records) {
@@ -166,7 +208,7 @@ Result<> BlobPack::State::scan() {
     next = number + 1;
     const int file = ::open(path(number).c_str(), O_RDWR | O_CLOEXEC);
     if (file < 0) return system_error("Opening", path(number));
-    files[number] = file;
+    files[number].file = std::make_shared<PackFile>(file);
     struct stat status{};
     if (::fstat(file, &status) != 0) return system_error("Reading", path(number));
     const auto size = static_cast<std::size_t>(status.st_size);
@@ -189,9 +231,7 @@ void BlobPack::State::read_heads(std::uint32_t number, ByteSpan all) {
     Place place;
   };
   std::vector<Found> since_mark;
-  const auto take = [&](const Found& found) {
-    if (index.emplace(found.hash, found.place).second) bytes += found.place.size;
-  };
+  const auto take = [&](const Found& found) { name(found.hash, found.place); };
   for (std::size_t at = 0; at + head_bytes <= all.size();) {
     const ByteSpan head = all.subspan(at, head_bytes);
     if (!std::ranges::equal(check_of(head), head.subspan(check_at))) break;
@@ -222,7 +262,7 @@ Result<> BlobPack::State::begin_file() {
   const std::uint32_t number = next++;
   const int file = ::open(path(number).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return system_error("Making", path(number));
-  files[number] = file;
+  files[number].file = std::make_shared<PackFile>(file);
   current = number;
   end = room = synced = marked = 0;
   return sync_folder();
@@ -233,7 +273,7 @@ Result<> BlobPack::State::append(Kind kind, const Hash& hash, ByteSpan content) 
   if (current == 0 || end + size > options.file_bytes_max) WEFT_OK(begin_file());
   if (end + size > room) {
     const std::uint64_t more = std::max(room_step, size);
-    if (::fallocate(files.at(current), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(room),
+    if (::fallocate(files.at(current).file->number(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(room),
                     static_cast<off_t>(more)) != 0 &&
         (errno == ENOSPC || errno == EDQUOT))  // Where it is not known, writing says.
       return system_error("Writing", path(current));
@@ -260,7 +300,7 @@ Result<> BlobPack::State::write_waiting() {
       if (waiting.empty()) return {};
       first = &waiting.front();  // Which stays where it is: only this function takes it away.
       waiting.front().closed = true;
-      file = files.at(first->file);
+      file = files.at(first->file).file->number();
     }
     // (What a failure cut short is written again.)
     WEFT_OK(write_at(file, first->bytes, first->offset, path(first->file)));
@@ -301,11 +341,9 @@ Result<bool> BlobPack::add(const Hash& hash, ByteSpan bytes) {
     state_->marked = state_->synced;
   }
   WEFT_OK(state_->append(Kind::blob, hash, bytes));
-  state_->index.emplace(hash, Place{.file = state_->current,
-                                    .size = static_cast<std::uint32_t>(bytes.size()),
-                                    .offset = state_->end - bytes.size()});
-  state_->bytes += bytes.size();
-  return true;
+  return state_->name(hash, {.file = state_->current,
+                             .size = static_cast<std::uint32_t>(bytes.size()),
+                             .offset = state_->end - bytes.size()});
 }
 
 Result<> BlobPack::sync() {
@@ -322,7 +360,7 @@ Result<> BlobPack::sync() {
   }
   Result<> done = state_->write_waiting();
   for (const std::uint32_t number : numbers) {
-    if (done && ::fdatasync(state_->file(number)) != 0)
+    if (done && ::fdatasync(state_->file(number)->number()) != 0)
       done = system_error("Syncing", state_->path(number));
   }
   const std::lock_guard lock(state_->mutex);
@@ -338,12 +376,13 @@ std::optional<BlobPack::Place> BlobPack::find(const Hash& hash) const {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->index.find(hash);
   if (found == state_->index.end()) return std::nullopt;
-  return found->second;
+  found->second.used = state_->options.clock();
+  return found->second.place;
 }
 
 Result<ByteVector> BlobPack::read(const Place& place, std::uint64_t offset,
                                   std::uint64_t size) const {
-  int file = -1;
+  std::shared_ptr<PackFile> file;
   {
     const std::lock_guard lock(state_->mutex);
     if (const Waiting* const records = state_->waiting_with(place)) {
@@ -351,11 +390,15 @@ Result<ByteVector> BlobPack::read(const Place& place, std::uint64_t offset,
           ByteSpan(records->bytes).subspan(place.offset - records->offset + offset, size);
       return ByteVector(part.begin(), part.end());
     }
-    file = state_->files.at(place.file);
+    const auto opened = state_->files.find(place.file);
+    if (opened == state_->files.end())
+      return fail(ErrorCode::not_found, "The file {} is gone: its blobs were moved or removed.",
+                  state_->path(place.file).string());
+    file = opened->second.file;
   }
   ByteVector bytes(size);
   for (std::uint64_t done = 0; done < size;) {
-    const ssize_t count = ::pread(file, bytes.data() + done, size - done,
+    const ssize_t count = ::pread(file->number(), bytes.data() + done, size - done,
                                   static_cast<off_t>(place.offset + offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return system_error("Reading", state_->path(place.file));
@@ -373,28 +416,145 @@ Result<fs::path> BlobPack::file_of(const Place& place) const {
   return state_->path(place.file);
 }
 
-Result<bool> BlobPack::remove(const Hash& hash) {
+std::shared_ptr<PackFile> BlobPack::State::forget(const Place& place) {
+  bytes -= place.size;
+  holds(place, -1);
+  if (Waiting* const records = waiting_with(place)) {
+    records->bytes[place.offset - head_bytes - records->offset] =
+        static_cast<std::uint8_t>(Kind::removed);
+    return nullptr;
+  }
+  return files.at(place.file).file;
+}
+
+namespace {
+
+bool mark_removed(const PackFile& file, const BlobPack::Place& place) {
   constexpr auto kind = static_cast<std::uint8_t>(Kind::removed);
+  return ::pwrite(file.number(), &kind, 1, static_cast<off_t>(place.offset - head_bytes)) == 1;
+}
+
+}  // namespace
+
+Result<bool> BlobPack::remove(const Hash& hash) {
   std::unique_lock writing(state_->writing);
   std::unique_lock lock(state_->mutex);
-  auto found = state_->index.extract(hash);
+  const auto found = state_->index.extract(hash);
   if (found.empty()) return false;
-  const Place place = found.mapped();
-  state_->bytes -= place.size;
-  if (Waiting* const records = state_->waiting_with(place)) {
-    records->bytes[place.offset - head_bytes - records->offset] = kind;
-    return true;
-  }
-  const int file = state_->files.at(place.file);
+  const Place place = found.mapped().place;
+  const auto file = state_->forget(place);
+  if (!file) return true;
   lock.unlock();
   writing.unlock();
-  if (::pwrite(file, &kind, 1, static_cast<off_t>(place.offset - head_bytes)) == 1 &&
-      ::fdatasync(file) == 0)
-    return true;
+  if (mark_removed(*file, place) && ::fdatasync(file->number()) == 0) return true;
   const auto error = system_error("Removing from", state_->path(place.file));
   lock.lock();
-  if (state_->index.insert(std::move(found)).inserted) state_->bytes += place.size;
+  state_->name(hash, place);
   return error;
+}
+
+std::vector<Hash> BlobPack::unused(Instant since) const {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<Hash> all;
+  for (const auto& [hash, entry] : state_->index) {
+    if (entry.used < since) all.push_back(hash);
+  }
+  return all;
+}
+
+BlobPack::Collected BlobPack::collect(std::span<const Hash> hashes, Instant since) {
+  Collected collected;
+  for (const Hash& hash : hashes) {
+    Place place;
+    std::shared_ptr<PackFile> file;
+    {
+      const std::lock_guard writing(state_->writing);
+      const std::lock_guard lock(state_->mutex);
+      const auto found = state_->index.find(hash);
+      if (found == state_->index.end() || found->second.used >= since) continue;
+      place = found->second.place;
+      state_->index.erase(found);
+      file = state_->forget(place);
+    }
+    // A mark that fails lets the blob come back with the next start, unused again.
+    if (file) (void)mark_removed(*file, place);
+    collected.count += 1;
+    collected.bytes += place.size;
+  }
+  return collected;
+}
+
+// Appends the bytes of `place` to the current file, and names the blob there if it still lies at
+// `place`.
+Result<> BlobPack::State::move(const Hash& hash, const Place& place) {
+  ByteVector content(place.size);
+  const auto source = file(place.file);
+  for (std::uint64_t done = 0; done < content.size();) {
+    const ssize_t count = ::pread(source->number(), content.data() + done, content.size() - done,
+                                  static_cast<off_t>(place.offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return system_error("Reading", path(place.file));
+    done += static_cast<std::uint64_t>(count);
+  }
+  if (crypto::sha256(content) != hash) return {};  // Damaged: it stays, and reading it says so.
+  const std::lock_guard writing_lock(writing);
+  if (waiting_bytes > options.waiting_bytes_max) WEFT_OK(write_waiting());
+  const std::lock_guard lock(mutex);
+  const auto found = index.find(hash);
+  if (found == index.end() || found->second.place != place) return {};
+  WEFT_OK(append(Kind::blob, hash, content));
+  holds(place, -1);
+  found->second.place = {.file = current, .size = place.size, .offset = end - place.size};
+  holds(found->second.place, 1);
+  return {};
+}
+
+Result<> BlobPack::compact() {
+  constexpr int calls_before_removal = 2;
+  std::vector<std::pair<Hash, Place>> left;
+  std::vector<fs::path> emptied;
+  {
+    const std::lock_guard lock(state_->mutex);
+    std::uint32_t sparse = 0;
+    for (auto each = state_->files.begin(); each != state_->files.end();) {
+      auto& [number, opened] = *each;
+      struct stat status{};
+      const bool in_use = number == state_->current || state_->unsynced.contains(number) ||
+                          std::ranges::contains(state_->waiting, number, &Waiting::file);
+      if (in_use || ::fstat(opened.file->number(), &status) != 0) {
+        ++each;
+        continue;
+      }
+      opened.empty_since = opened.blobs == 0 ? opened.empty_since + 1 : 0;
+      if (opened.empty_since > calls_before_removal) {
+        emptied.push_back(state_->path(number));
+        each = state_->files.erase(each);
+        continue;
+      }
+      const std::uint64_t named = opened.bytes + opened.blobs * head_bytes;
+      if (opened.blobs > 0 && named * 2 < static_cast<std::uint64_t>(status.st_size))
+        sparse = number;
+      ++each;
+    }
+    if (sparse != 0) {
+      for (const auto& [hash, entry] : state_->index) {
+        if (entry.place.file == sparse) left.emplace_back(hash, entry.place);
+      }
+    }
+  }
+  for (const fs::path& path : emptied) {
+    if (::unlink(path.c_str()) != 0) return system_error("Removing", path);
+  }
+  std::ranges::sort(left, {}, [](const auto& each) { return each.second.offset; });
+  if (left.empty()) return {};
+  for (const auto& [hash, place] : left) WEFT_OK(state_->move(hash, place));
+  WEFT_OK(sync());
+  // The copies are durable; the next start finds only them.
+  const auto source = state_->file(left.front().second.file);
+  for (const auto& [hash, place] : left) {
+    if (!state_->lies_at(hash, place)) (void)mark_removed(*source, place);
+  }
+  return {};
 }
 
 std::uint64_t BlobPack::bytes() const {

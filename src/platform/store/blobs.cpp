@@ -7,9 +7,10 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <unistd.h>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include <sys/stat.h>
@@ -83,7 +84,7 @@ struct Blobs::State {
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> next_name = 0;
   std::unique_ptr<BlobPack> pack;
-  Guarded<std::unordered_set<Hash>> files;  // Blobs with a file of their own.
+  Guarded<std::unordered_map<Hash, Instant>> files;  // With one of their own: when each was used.
   std::array<std::atomic<bool>, 256>
       folders_durable{};  // Made and synced by this process, by the first byte of the hash.
   // Held while a file gets or loses its name and `files` learns of it, by the first byte too: a
@@ -97,6 +98,16 @@ struct Blobs::State {
     return folder_of(hash) / hash.text().substr(2);
   }
 
+  // Whether it has a file of its own; that it was asked for counts as a use.
+  bool use_file(const Hash& hash) {
+    return files.with([&](auto& names) {
+      const auto found = names.find(hash);
+      if (found == names.end()) return false;
+      found->second = options.clock();
+      return true;
+    });
+  }
+
   Result<> reserve(std::uint64_t size) {
     if (bytes.fetch_add(size) + size <= options.bytes_max) return {};
     bytes.fetch_sub(size);
@@ -107,6 +118,9 @@ struct Blobs::State {
   // Gives a written and synced file its name; false where the blob was there already. The folder is
   // not synced yet.
   Result<bool> publish(const fs::path& written, const Hash& hash);
+  // Removes a blob's file if it was not used since `since`, and gives the size of the blob.
+  // not_found if it was, or if there is none. The folder is not synced.
+  Result<std::uint64_t> remove_file(const Hash& hash, Instant since);
   Result<> scan();
 };
 
@@ -124,11 +138,31 @@ Result<bool> Blobs::State::publish(const fs::path& written, const Hash& hash) {
   const bool is_new = ::link(written.c_str(), path.c_str()) == 0;
   if (!is_new && errno != EEXIST) return system_error("Naming", path);
   ::unlink(written.c_str());
-  if (is_new) {
-    count.fetch_add(1);
-    files.with([&](auto& names) { names.insert(hash); });
-  }
+  if (is_new) count.fetch_add(1);
+  files.with([&](auto& names) { names[hash] = options.clock(); });
   return is_new;
+}
+
+Result<std::uint64_t> Blobs::State::remove_file(const Hash& hash, Instant since) {
+  const std::lock_guard lock(naming[hash.bytes[0]]);
+  const auto used = files.with([&](auto& names) -> std::optional<Instant> {
+    const auto found = names.find(hash);
+    if (found == names.end() || found->second >= since) return {};
+    const Instant last = found->second;
+    names.erase(found);
+    return last;
+  });
+  if (!used) return fail(ErrorCode::not_found, "There is no blob {}.", hash.text());
+  const fs::path path = path_of(hash);
+  struct stat status{};
+  const bool known = ::stat(path.c_str(), &status) == 0;
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
+    auto error = system_error("Removing", path);
+    files.with([&](auto& names) { names[hash] = *used; });
+    return error;
+  }
+  const auto size = known ? static_cast<std::uint64_t>(status.st_size) : 0;
+  return size - std::min(size, header_bytes);
 }
 
 Result<> Blobs::State::scan() {
@@ -146,7 +180,7 @@ Result<> Blobs::State::scan() {
       const auto hash =
           Hash::parse(folder.path().filename().string() + blob.path().filename().string());
       if (error || !hash) continue;
-      files.with([&](auto& names) { names.insert(*hash); });
+      files.with([&](auto& names) { names[*hash] = options.clock(); });
       bytes += size - std::min(size, header_bytes);
       count += 1;
     }
@@ -154,7 +188,7 @@ Result<> Blobs::State::scan() {
   if (error)
     return fail(ErrorCode::internal, "Reading the folder {} fails: {}.", directory.string(),
                 error.message());
-  WEFT_ASSIGN(pack, BlobPack::open(directory / "pack", {}));
+  WEFT_ASSIGN(pack, BlobPack::open(directory / "pack", {.clock = options.clock}));
   bytes += pack->bytes();
   count += pack->count();
   return sync_folder(directory);
@@ -347,18 +381,19 @@ Result<Blobs::Location> Blobs::location(const Hash& hash) const {
     WEFT_ASSIGN(fs::path path, state_->pack->file_of(*place));
     return Location{.path = std::move(path), .offset = place->offset, .size = place->size};
   }
+  state_->use_file(hash);
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   return Location{.path = path, .offset = 1, .size = blob.size};  // Behind the version.
 }
 
 bool Blobs::has(const Hash& hash) const {
-  return state_->pack->find(hash).has_value() ||
-         state_->files.with([&](const auto& names) { return names.contains(hash); });
+  return state_->pack->find(hash).has_value() || state_->use_file(hash);
 }
 
 Result<std::uint64_t> Blobs::size(const Hash& hash) const {
   if (const auto place = state_->pack->find(hash)) return place->size;
+  state_->use_file(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(state_->path_of(hash), hash));
   return blob.size;
 }
@@ -374,6 +409,7 @@ Result<ByteVector> Blobs::read(const Hash& hash) const {
     WEFT_ASSIGN(ByteVector bytes, state_->pack->read(*place, 0, place->size));
     return checked(std::move(bytes), state_->directory / "pack");
   }
+  state_->use_file(hash);
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   WEFT_ASSIGN(ByteVector bytes, read_part(blob, 0, blob.size, path));
@@ -391,6 +427,7 @@ Result<ByteVector> Blobs::read(const Hash& hash, std::uint64_t offset, std::uint
     WEFT_OK(within(place->size));
     return state_->pack->read(*place, offset, size);
   }
+  state_->use_file(hash);
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
   WEFT_OK(within(blob.size));
@@ -405,20 +442,45 @@ Result<> Blobs::remove(const Hash& hash) {
     state_->count.fetch_sub(1);
     return {};
   }
-  std::unique_lock lock(state_->naming[hash.bytes[0]]);
-  const fs::path path = state_->path_of(hash);
-  WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
-  if (::unlink(path.c_str()) != 0) return system_error("Removing", path);
-  state_->files.with([&](auto& names) { names.erase(hash); });
-  state_->bytes.fetch_sub(blob.size);
+  WEFT_ASSIGN(const std::uint64_t size, state_->remove_file(hash, Instant::max()));
+  state_->bytes.fetch_sub(size);
   state_->count.fetch_sub(1);
-  lock.unlock();
   return sync_folder(state_->folder_of(hash));
 }
 
+std::vector<Hash> Blobs::unused(Instant since) const {
+  std::vector<Hash> all = state_->pack->unused(since);
+  state_->files.with([&](const auto& names) {
+    for (const auto& [hash, used] : names) {
+      if (used < since) all.push_back(hash);
+    }
+  });
+  return all;
+}
+
+Blobs::Collected Blobs::collect(std::span<const Hash> hashes, Instant since) {
+  const BlobPack::Collected packed = state_->pack->collect(hashes, since);
+  Collected collected{.count = packed.count, .bytes = packed.bytes};
+  for (const Hash& hash : hashes) {
+    const auto size = state_->remove_file(hash, since);
+    if (!size) continue;  // Used since, or not there; or a file that the system does not remove.
+    collected.count += 1;
+    collected.bytes += *size;
+  }
+  state_->bytes.fetch_sub(collected.bytes);
+  state_->count.fetch_sub(collected.count);
+  return collected;
+}
+
+Result<> Blobs::compact() { return state_->pack->compact(); }
+
 std::vector<Hash> Blobs::files() const {
-  return state_->files.with(
-      [](const auto& names) { return std::vector<Hash>(names.begin(), names.end()); });
+  return state_->files.with([](const auto& names) {
+    std::vector<Hash> all;
+    all.reserve(names.size());
+    for (const auto& [hash, used] : names) all.push_back(hash);
+    return all;
+  });
 }
 std::uint64_t Blobs::bytes_total() const { return state_->bytes; }
 std::uint64_t Blobs::count() const { return state_->count; }

@@ -4,18 +4,24 @@
 //
 // A put is durable when it returns: written beside, fdatasync, rename, fsync of the folder. What is
 // added is durable after the next sync(). What a crash leaves behind is removed by open(). Sizes
-// and offsets are of the plaintext. Threading: everything is safe from any thread; a Writer belongs
+// and offsets are of the plaintext.
+//
+// Each call that puts, finds or reads a blob counts as a use of it, and so does open() for all.
+// collect() removes blobs that were not used for a while, which its caller found to have no name
+// (apps/coordinator/blob_sweep.h). Threading: everything is safe from any thread; a Writer belongs
 // to one at a time.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "common/base/bytes.h"
+#include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
 
@@ -24,8 +30,9 @@ namespace weft::store {
 class Blobs {
  public:
   struct Options {
-    std::uint64_t bytes_max = std::uint64_t{64} << 30;  // All blobs together; --blob-bytes-max.
-    std::uint64_t packed_bytes_max = 64 << 10;          // Larger ones are files of their own.
+    std::uint64_t bytes_max = std::uint64_t{64} << 30;      // All blobs together; --blob-bytes-max.
+    std::uint64_t packed_bytes_max = 64 << 10;              // Larger ones are files of their own.
+    std::function<Instant()> clock = [] { return now(); };  // When a blob is used.
   };
   // Takes a blob in pieces. Destroyed before finish() it leaves nothing.
   class Writer {
@@ -78,6 +85,18 @@ class Blobs {
   };
   [[nodiscard]] Result<Location> location(const Hash& hash) const;
   [[nodiscard]] Result<> remove(const Hash& hash);
+
+  // Those that were not used since `since`, in no order.
+  [[nodiscard]] std::vector<Hash> unused(Instant since) const;
+  struct Collected {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+  };
+  // Removes those of `hashes` that are still unused: one that is put or found meanwhile stays. A
+  // crash may bring removed ones back.
+  Collected collect(std::span<const Hash> hashes, Instant since);
+  // Gives the room of collected blobs in packs back to the disk, one file a call (blob_pack.h).
+  [[nodiscard]] Result<> compact();
 
   // Those with a file of their own: what was put. In no order.
   [[nodiscard]] std::vector<Hash> files() const;

@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <barrier>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <thread>
 
+#include "common/base/format.h"
 #include "common/crypto/sha256.h"
 
 namespace weft::store {
@@ -290,6 +294,187 @@ TEST_F(BlobsTest, IsKnownIfItIsPutWhileItIsRemoved) {
     ASSERT_EQ(blobs->count(), there ? 1U : 0U);
     ASSERT_EQ(blobs->bytes_total(), there ? 10U : 0U);
   }
+}
+
+// A clock that the test moves.
+class CollectedBlobs : public BlobsTest {
+ protected:
+  std::unique_ptr<Blobs> open_small(std::uint64_t packed_bytes_max = 100) const {
+    return Blobs::open(directory, {.bytes_max = 1 << 20,
+                                   .packed_bytes_max = packed_bytes_max,
+                                   .clock = [this] { return time; }})
+        .value();
+  }
+  void pass(std::chrono::minutes duration) { time += duration; }
+  // What is unused for an hour goes.
+  Blobs::Collected collect(Blobs& blobs) const {
+    const Instant since = time - std::chrono::hours(1);
+    return blobs.collect(blobs.unused(since), since);
+  }
+
+  Instant time{std::chrono::hours(100)};
+};
+
+TEST_F(CollectedBlobs, GoIfTheyWereNotUsed) {
+  const auto blobs = open_small();
+  const Hash file = blobs->put(some_bytes(1000)).value();
+  const Hash packed = blobs->add(some_bytes(10)).value();
+  pass(std::chrono::minutes(59));
+  EXPECT_EQ(collect(*blobs).count, 0U);
+  pass(std::chrono::minutes(2));
+
+  const auto collected = collect(*blobs);
+
+  EXPECT_EQ(collected.count, 2U);
+  EXPECT_EQ(collected.bytes, 1010U);
+  EXPECT_FALSE(blobs->has(file));
+  EXPECT_FALSE(blobs->has(packed));
+  EXPECT_FALSE(fs::exists(file_of(file)));
+  EXPECT_EQ(blobs->bytes_total(), 0U);
+  EXPECT_EQ(blobs->count(), 0U);
+}
+
+TEST_F(CollectedBlobs, StayIfTheyWereUsedInAnyWay) {
+  const auto blobs = open_small();
+  struct Use {
+    const char* name;
+    std::function<void(Blobs&, const Hash&, ByteSpan)> use;
+  };
+  const std::vector<Use> uses = {
+      {"has", [](Blobs& all, const Hash& hash, ByteSpan) { EXPECT_TRUE(all.has(hash)); }},
+      {"size", [](Blobs& all, const Hash& hash, ByteSpan) { EXPECT_TRUE(all.size(hash)); }},
+      {"read", [](Blobs& all, const Hash& hash, ByteSpan) { EXPECT_TRUE(all.read(hash)); }},
+      {"part", [](Blobs& all, const Hash& hash, ByteSpan) { EXPECT_TRUE(all.read(hash, 1, 2)); }},
+      {"location", [](Blobs& all, const Hash& hash, ByteSpan) { EXPECT_TRUE(all.location(hash)); }},
+      {"put", [](Blobs& all, const Hash&, ByteSpan bytes) { EXPECT_TRUE(all.put(bytes)); }},
+      {"add", [](Blobs& all, const Hash&, ByteSpan bytes) { EXPECT_TRUE(all.add(bytes)); }},
+      {"written",
+       [](Blobs& all, const Hash& hash, ByteSpan bytes) {
+         auto writer = all.begin(hash, bytes.size()).value();
+         EXPECT_TRUE(writer.write(bytes));
+         EXPECT_TRUE(writer.finish());
+       }},
+  };
+  for (const std::size_t size : {10, 1000}) {
+    for (const Use& use : uses) {
+      if (size == 10 && use.name == std::string_view("written")) continue;  // Those are files.
+      SCOPED_TRACE(weft::format("{} of {} bytes", use.name, size));
+      const ByteVector bytes = some_bytes(size, static_cast<std::uint8_t>(use.name[0]));
+      const Hash hash = blobs->add(bytes).value();
+      pass(std::chrono::minutes(50));
+      use.use(*blobs, hash, bytes);
+      pass(std::chrono::minutes(50));
+      EXPECT_EQ(collect(*blobs).count, 0U);
+      EXPECT_EQ(blobs->read(hash).value(), bytes);
+      pass(std::chrono::minutes(61));
+      EXPECT_EQ(collect(*blobs).count, 1U);
+    }
+  }
+}
+
+// The one that sweeps has looked, and a client names the blob before it is removed.
+TEST_F(CollectedBlobs, StayIfTheyAreFoundWhileTheyAreLookedFor) {
+  const auto blobs = open_small();
+  const Hash file = blobs->put(some_bytes(1000)).value();
+  const Hash packed = blobs->add(some_bytes(10)).value();
+  pass(std::chrono::minutes(61));
+  const Instant since = time - std::chrono::hours(1);
+  const auto found = blobs->unused(since);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_TRUE(blobs->has(file));
+  EXPECT_TRUE(blobs->has(packed));
+
+  EXPECT_EQ(blobs->collect(found, since).count, 0U);
+
+  EXPECT_TRUE(blobs->has(file));
+  EXPECT_TRUE(blobs->has(packed));
+}
+
+TEST_F(CollectedBlobs, CountAsUsedWhenTheFolderIsOpened) {
+  {
+    const auto blobs = open_small();
+    ASSERT_TRUE(blobs->put(some_bytes(1000)));
+    ASSERT_TRUE(blobs->add(some_bytes(10)));
+    ASSERT_TRUE(blobs->sync());
+    pass(std::chrono::minutes(61));
+  }
+  const auto blobs = open_small();
+  EXPECT_EQ(collect(*blobs).count, 0U);
+  pass(std::chrono::minutes(61));
+  EXPECT_EQ(collect(*blobs).count, 2U);
+}
+
+// An upload ends at some moment of a removal: the removal begins later with each round.
+TEST_F(CollectedBlobs, AreKnownIfTheyArePutWhileTheyAreCollected) {
+  const auto blobs = open_small(1);
+  const ByteVector bytes = some_bytes(10);
+  const std::array hashes = {blobs->put(bytes).value()};
+  constexpr int rounds = 3000;
+  std::barrier both(2);
+  std::thread collector([&] {
+    for (int round = 0; round < rounds; ++round) {
+      both.arrive_and_wait();
+      for (std::atomic<int> wait = round % 300 * 30; wait > 0;) --wait;
+      (void)blobs->collect(hashes, Instant::max());
+      both.arrive_and_wait();
+    }
+  });
+  int wrong = 0;
+  for (int round = 0; round < rounds; ++round) {
+    EXPECT_TRUE(blobs->put(bytes));
+    auto upload = blobs->begin(hashes[0], bytes.size()).value();
+    EXPECT_TRUE(upload.write(bytes));
+    both.arrive_and_wait();
+    EXPECT_TRUE(upload.finish());
+    both.arrive_and_wait();
+    if (blobs->has(hashes[0]) != fs::exists(file_of(hashes[0]))) ++wrong;
+  }
+  collector.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(CollectedBlobs, GiveTheRoomOfAPackBackAndTheOthersStay) {
+  std::vector<Hash> hashes;
+  {
+    const auto blobs = open_small(2000);
+    for (int i = 0; i < 40; ++i) {
+      ByteVector bytes = some_bytes(1000);
+      bytes[0] = static_cast<std::uint8_t>(i);
+      hashes.push_back(blobs->add(bytes).value());
+    }
+    ASSERT_TRUE(blobs->sync());
+  }
+  const fs::path first = directory / "pack" / "000001";
+  ASSERT_TRUE(fs::exists(first));
+  {
+    const auto blobs = open_small(2000);
+    pass(std::chrono::minutes(61));
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(blobs->has(hashes[static_cast<std::size_t>(i)]));
+    EXPECT_EQ(collect(*blobs).count, 30U);
+    for (int call = 0; call < 4; ++call) ASSERT_TRUE(blobs->compact());
+    EXPECT_FALSE(fs::exists(first));
+    EXPECT_EQ(blobs->count(), 10U);
+    EXPECT_EQ(blobs->bytes_total(), 10'000U);
+    for (int i = 0; i < 40; ++i)
+      EXPECT_EQ(blobs->read(hashes[static_cast<std::size_t>(i)]).has_value(), i < 10) << i;
+    ASSERT_TRUE(blobs->compact()) << "which has nothing left to do";
+  }
+  const auto again = open_small(2000);
+  EXPECT_EQ(again->count(), 10U);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(again->read(hashes[static_cast<std::size_t>(i)])) << i;
+}
+
+// A file of blobs smaller than their heads is not copied again and again.
+TEST_F(CollectedBlobs, AreNotMovedWhileMostOfTheirFileIsNamed) {
+  {
+    const auto blobs = open_small();
+    for (std::uint8_t i = 0; i < 100; ++i) ASSERT_TRUE(blobs->add(ByteVector{i}));
+    ASSERT_TRUE(blobs->sync());
+  }
+  const auto blobs = open_small();
+  for (int call = 0; call < 4; ++call) ASSERT_TRUE(blobs->compact());
+  EXPECT_TRUE(fs::exists(directory / "pack" / "000001"));
+  EXPECT_FALSE(fs::exists(directory / "pack" / "000002"));
 }
 
 }  // namespace

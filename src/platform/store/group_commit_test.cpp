@@ -27,6 +27,9 @@ class ForwardingStore : public Store {
                                             const SubmitNonce& nonce) override {
     return inner_->job_of_nonce(client, nonce);
   }
+  Result<BlobOwners> blob_owners(UnixMillis ended_since) override {
+    return inner_->blob_owners(ended_since);
+  }
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override {
     return inner_->history(account, page);
   }

@@ -63,6 +63,11 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--blob-bytes-max", options->blob_bytes_max, "Largest blob")->check(bytes);
   command->add_option("--blobs-bytes-max", options->blobs_bytes_max, "All blobs together")
       ->check(bytes);
+  command
+      ->add_option("--job-data-days", options->job_data_days,
+                   "Days after its end that a job's data and results are kept; data that no job "
+                   "names go after an hour")
+      ->check(CLI::Range(1, 36'500));
   command->add_option("--job-input-bytes-max", options->job_input_bytes_max, "Inputs of one job")
       ->check(bytes);
   command->add_option("--job-output-bytes-max", options->job_output_bytes_max, "Outputs of one job")

@@ -95,6 +95,7 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.web = options.web.empty() ? installation_folder() / "web/dist" : options.web;
   out.blob_bytes_max = options.blob_bytes_max;
   out.blobs_bytes_max = options.blobs_bytes_max;
+  out.blob_ends.kept = std::chrono::days(options.job_data_days);
   out.rate_limit = options.rate_limit;
   out.hosts = options.hosts;
   out.trusted_proxies = options.trusted_proxies;

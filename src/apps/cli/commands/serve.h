@@ -28,6 +28,7 @@ struct ServeOptions {
   std::filesystem::path web;                                // Empty: web/dist of the installation.
   std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // One blob.
   std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // All blobs.
+  std::uint32_t job_data_days = 7;  // After a job's end its data and results go.
   std::uint64_t job_input_bytes_max = std::uint64_t{4} << 30;
   std::uint64_t job_output_bytes_max = std::uint64_t{1} << 30;
   std::uint64_t jobs_max = 10'000;

@@ -91,6 +91,9 @@ void show_account(const HttpParts& parts, const net::IncomingRequest& request,
 // http_blobs.cpp.
 [[nodiscard]] net::Reply blob_reply(store::Blobs& blobs, const net::IncomingRequest& request,
                                     const Hash& hash);
+// The bytes of a blob that rows of `job` name; not_found, with the reason, if it was removed since.
+[[nodiscard]] net::Reply blob_of_job(store::Blobs& blobs, const net::IncomingRequest& request,
+                                     const store::Job& job, const Hash& hash);
 [[nodiscard]] net::Reply busy();
 // Runs `work` on a pool, or answers 503 where it is full.
 void post_or_refuse(runtime::Pool& pool, const net::Respond& respond, std::function<void()> work);

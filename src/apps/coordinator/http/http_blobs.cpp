@@ -211,6 +211,17 @@ net::Reply blob_reply(store::Blobs& blobs, const net::IncomingRequest& request, 
   return reply;
 }
 
+net::Reply blob_of_job(store::Blobs& blobs, const net::IncomingRequest& request,
+                       const store::Job& job, const Hash& hash) {
+  if (!blobs.has(hash) && is_terminal(job.state)) {
+    return net::problem({ErrorCode::not_found,
+                         weft::format("The data of job {} were removed: they are kept for some "
+                                      "days after a job's end (weft serve --job-data-days).",
+                                      job.id.text())});
+  }
+  return blob_reply(blobs, request, hash);
+}
+
 void add_blob_routes(const HttpParts& parts) {
   parts.server.route(
       {.method = "GET",

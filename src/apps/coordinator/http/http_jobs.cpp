@@ -220,7 +220,7 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request,
                                  weft::format("Job {} has {} and none of number {}.", row.id.text(),
                                               counted(row.outputs.size(), "output"), index)}));
              }
-             respond(blob_reply(blobs, request, row.outputs[index].hash));
+             respond(blob_of_job(blobs, request, row, row.outputs[index].hash));
            });
 }
 

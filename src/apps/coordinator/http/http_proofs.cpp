@@ -107,7 +107,7 @@ void show_blob(const HttpParts& parts, const net::IncomingRequest& request,
                    {ErrorCode::not_found,
                     weft::format("No accepted task and no receipt of job {} has the blob {}.",
                                  row.id.text(), hash.text())}));
-             respond(blob_reply(blobs, request, hash));
+             respond(blob_of_job(blobs, request, row, hash));
            });
 }
 

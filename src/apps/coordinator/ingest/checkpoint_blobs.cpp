@@ -1,6 +1,5 @@
 #include "apps/coordinator/ingest/checkpoint_blobs.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "common/base/byte_reader.h"
@@ -22,16 +21,6 @@ std::optional<TaskId> checkpointed_task(const store::Blobs& blobs, const Hash& b
   ByteReader in(ByteSpan(*head).subspan(magic.size()));
   const auto job = in.fixed<JobId>();
   return TaskId{.job = job, .index = in.integer<std::uint32_t>()};
-}
-
-void each_stray_checkpoint(const store::Blobs& blobs, const std::vector<Hash>& candidates,
-                           const std::set<Hash>& named, const std::stop_token& stop,
-                           const std::function<void(const TaskId&, const Hash&)>& use) {
-  for (const Hash& blob : candidates) {
-    if (stop.stop_requested()) return;
-    if (named.contains(blob)) continue;
-    if (const auto task = checkpointed_task(blobs, blob)) use(*task, blob);
-  }
 }
 
 }  // namespace weft::coordinator

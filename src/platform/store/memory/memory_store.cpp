@@ -23,6 +23,7 @@ class MemoryStore final : public Store {
   Result<std::vector<Job>> jobs(const JobPage& page) override;
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client,
                                             const SubmitNonce& nonce) override;
+  Result<BlobOwners> blob_owners(UnixMillis ended_since) override;
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override;
   Result<History> history(const JobId& job, const HistoryPage& page) override;
   Result<> audit() override;
@@ -332,6 +333,21 @@ Result<std::optional<JobId>> MemoryStore::job_of_nonce(const PublicKey& client,
   const auto found = nonces_.find({client, nonce});
   if (found == nonces_.end()) return std::optional<JobId>();
   return std::optional(found->second);
+}
+
+Result<BlobOwners> MemoryStore::blob_owners(UnixMillis ended_since) {
+  const std::lock_guard lock(mutex_);
+  BlobOwners owners;
+  for (const auto& [id, row] : jobs_) {
+    const auto held = held_pays_.lower_bound({{.job = id, .index = 0}, {}});
+    const bool is_held = held != held_pays_.end() && held->first.first.job == id;
+    if (row.job.state == JobState::running || row.job.ended >= ended_since || is_held)
+      owners.jobs.push_back(id);
+  }
+  for (const auto& [key, row] : checkpoints_) owners.blobs.push_back(row.blob);
+  for (const auto& [name, model] : models_)
+    owners.blobs.insert(owners.blobs.end(), {model.file_hash(), model.chunks_hash()});
+  return owners;
 }
 
 // All transactions, with what each did to its accounts.

@@ -117,6 +117,35 @@ TEST_P(StoreContract, KeepsHeldPayWithItsTasksAfterTheirJobHasEnded) {
   EXPECT_EQ(store->commit(unknown).error().code, ErrorCode::not_found);
 }
 
+TEST_P(StoreContract, NamesTheJobsWhoseBlobsAreKept) {
+  constexpr UnixMillis since = 5'000;
+  const Job running = job_row(1), ended_before = job_row(2), ended_later = job_row(3),
+            held = job_row(4);
+  const auto end = [](const Job& job, UnixMillis ended) {
+    return JobUpdate{
+        .id = job.id,
+        .price = {},
+        .end = JobUpdate::End{.reason = {}, .root = {}, .outputs = {}, .ended = ended}};
+  };
+  Batch batch;
+  for (const Job& job : {running, ended_before, ended_later, held}) batch.merge(submit_batch(job));
+  batch.job_updates = {end(ended_before, since - 1), end(ended_later, since), end(held, since - 1)};
+  batch.tasks = {task_row(held, 0)};
+  batch.held_pays = {{.row = held_pay_row({.job = held.id, .index = 0}, 1)}};
+  const TaskId task{.job = running.id, .index = 2};
+  batch.checkpoints = {{.row = checkpoint_row(task, 1, 10)}, {.row = checkpoint_row(task, 2, 10)}};
+  const Model model = model_row("a");
+  batch.models = {{.row = model}};
+  commit(batch);
+
+  const BlobOwners owners = store->blob_owners(since).value();
+
+  EXPECT_THAT(owners.jobs, testing::UnorderedElementsAre(running.id, ended_later.id, held.id));
+  EXPECT_THAT(owners.blobs, testing::UnorderedElementsAre(checkpoint_row(task, 1, 10).blob,
+                                                          checkpoint_row(task, 2, 10).blob,
+                                                          model.file_hash(), model.chunks_hash()));
+}
+
 TEST_P(StoreContract, RefusesTheStateOfAnUnknownJobAndTwoKeysWithOneSecret) {
   Batch unknown;
   unknown.checkpoints = {{.row = checkpoint_row({.job = job_row(9).id, .index = 0}, 1, 10)}};

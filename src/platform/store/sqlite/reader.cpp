@@ -350,6 +350,27 @@ Result<std::vector<Job>> Reader::jobs(const Store::JobPage& page) {
   return rows<Job>(connection_, weft::format(query, job_columns, ""), job_of, before, last);
 }
 
+Result<BlobOwners> Reader::blob_owners(UnixMillis ended_since) {
+  BlobOwners owners;
+  // Each part by an index of its own: rows of long ended jobs are not read.
+  WEFT_ASSIGN(owners.jobs,
+              rows<JobId>(
+                  connection_,
+                  "SELECT id FROM jobs WHERE state = 0 UNION SELECT id FROM jobs WHERE state <> 0 "
+                  "AND ended >= ? UNION SELECT id FROM jobs WHERE seq IN (SELECT job FROM "
+                  "held_pays)",
+                  [](const Statement& row) { return row.fixed<JobId>(0); }, ended_since));
+  WEFT_ASSIGN(owners.blobs, rows<Hash>(connection_, "SELECT blob FROM checkpoints",
+                                       [](const Statement& row) { return row.fixed<Hash>(0); }));
+  for (const char* sql : {"SELECT file FROM models", "SELECT chunks FROM models"}) {
+    WEFT_ASSIGN(const auto named, rows<Hash>(connection_, sql, [](const Statement& row) {
+                  return Hash::parse(row.text(0));
+                }));
+    owners.blobs.insert(owners.blobs.end(), named.begin(), named.end());
+  }
+  return owners;
+}
+
 // Asked for every submission, so that its statement is kept.
 Result<std::optional<JobId>> Reader::job_of_nonce(const PublicKey& client,
                                                   const SubmitNonce& nonce) {

@@ -21,6 +21,7 @@ class Reader {
   [[nodiscard]] Result<std::vector<Job>> jobs(const Store::JobPage& page);
   [[nodiscard]] Result<std::optional<JobId>> job_of_nonce(const PublicKey& client,
                                                           const SubmitNonce& nonce);
+  [[nodiscard]] Result<BlobOwners> blob_owners(UnixMillis ended_since);
   [[nodiscard]] Result<History> history_of_account(const ledger::Account& account,
                                                    const Store::HistoryPage& page);
   [[nodiscard]] Result<History> history_of_job(const JobId& job, const Store::HistoryPage& page);

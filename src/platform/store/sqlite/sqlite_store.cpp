@@ -71,6 +71,9 @@ class SqliteStore final : public Store {
                                             const SubmitNonce& nonce) override {
     return read(&Reader::job_of_nonce, client, nonce);
   }
+  Result<BlobOwners> blob_owners(UnixMillis ended_since) override {
+    return read(&Reader::blob_owners, ended_since);
+  }
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override {
     return read(&Reader::history_of_account, account, page);
   }
