@@ -270,6 +270,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .checker = checker_,
         .bounds = options_.submission,
         .blob_bytes_max = options_.blob_bytes_max,
+        .uploads = uploads_,
         .uploads_by_lease = options_.uploads_by_lease,
         .grants_to_strangers = !options_.core.grants_need_invitation && options_.core.grant > 0,
         .invite_file = invite_file_,
@@ -480,6 +481,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   jobs::Book book_;
   Intake intake_;
   ResponseStore responses_{{}};
+  UploadQuota uploads_{options_.blobs_bytes_max, options_.upload_share};
   TextReaderFactory text_readers_;
   std::unique_ptr<ModelService> models_;
   std::unique_ptr<ModelTexts> texts_;

@@ -97,6 +97,36 @@ TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   EXPECT_EQ(status(), 201) << "the attack";
 }
 
+// One owner of credits fills the store, and no other can submit a job with data.
+TEST_F(Port, AnOwnerFillsNoMoreThanItsShareOfTheStore) {
+  const auto begin_with_share = [&](const char* share) {
+    process_->stop();
+    setenv("WEFT_TEST_BLOBS_BYTES_MAX", "400000", 1);
+    if (share != nullptr) setenv("WEFT_TEST_UPLOAD_SHARE", share, 1);
+    process_->start();
+    unsetenv("WEFT_TEST_BLOBS_BYTES_MAX");
+    unsetenv("WEFT_TEST_UPLOAD_SHARE");
+    wait_until_ready();
+  };
+  const auto put = [&](const crypto::KeyPair& wallet, std::uint8_t filling) {
+    const std::string body(60'000, static_cast<char>(filling));
+    const Hash hash = crypto::sha256(as_bytes(body));
+    return ask(signed_blob(wallet, net::put("/v1/blobs/" + hash.text(), body), hash)).status;
+  };
+  begin_with_share(nullptr);
+  ASSERT_EQ(put(wallet_, 1), 201);
+  EXPECT_EQ(put(wallet_, 2), 413);
+  EXPECT_EQ(put(wallet_, 1), 200) << "what is there already is no upload";
+  EXPECT_EQ(put(*operators_, 3), 201);
+  EXPECT_EQ(put(*operators_, 4), 201) << "the operator's room is all of it";
+
+  begin_with_share("100");
+  EXPECT_EQ(put(wallet_, 5), 201);
+  EXPECT_EQ(put(wallet_, 6), 201);
+  EXPECT_EQ(put(wallet_, 7), 201) << "the attack";
+  EXPECT_EQ(put(*operators_, 8), 413) << "the store is full";
+}
+
 // What is uploaded and named by no job goes, and what a job names stays.
 TEST_F(Port, UploadsOfWhichNoJobIsMadeEnd) {
   process_->stop();

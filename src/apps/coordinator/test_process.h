@@ -60,6 +60,10 @@ inline int serve_for_test(const char* port, const char* data) {
   if (const char* grant = std::getenv("WEFT_TEST_GRANT")) options.grant = std::atoll(grant);
   if (std::getenv("WEFT_TEST_KEYS") != nullptr) options.require_keys = true;
   if (std::getenv("WEFT_TEST_SWEEPS") != nullptr) options.blob_ends = {.unused = 1s, .period = 1s};
+  if (const char* bytes = std::getenv("WEFT_TEST_BLOBS_BYTES_MAX"))
+    options.blobs_bytes_max = std::strtoull(bytes, nullptr, 10);
+  if (const char* share = std::getenv("WEFT_TEST_UPLOAD_SHARE"))
+    options.upload_share = std::atof(share);
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
   // WEFT_TEST_CONNECTIONS: so many in all, from one address, however slow; WEFT_TEST_KNOWN_PERCENT.
   if (const char* most = std::getenv("WEFT_TEST_CONNECTIONS")) {

@@ -123,6 +123,12 @@ class Book {
   void set_device(const store::Device& device) {
     devices_.with([&](auto& devices) { devices.insert_or_assign(device.key, device); });
   }
+  [[nodiscard]] OwnerId owner_of(const PublicKey& key) const {
+    return devices_.with([&](const auto& devices) {
+      const auto row = devices.find(key);
+      return row == devices.end() ? OwnerId::of_first(key) : row->second.owner;
+    });
+  }
   // Whether `reader` acts for the owner of `key`: revoked and recovery devices do not.
   [[nodiscard]] bool sees(const PublicKey& reader, const PublicKey& key) const {
     return devices_.with([&](const auto& devices) {

@@ -12,6 +12,7 @@
 #include "apps/coordinator/http/response_store.h"
 #include "apps/coordinator/http/shared_views.h"
 #include "apps/coordinator/http/signatures.h"
+#include "apps/coordinator/http/upload_quota.h"
 #include "apps/coordinator/ingest/loop.h"
 #include "apps/coordinator/ingest/submission.h"
 #include "common/protocol/api.h"
@@ -44,6 +45,7 @@ struct HttpParts {
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
+  UploadQuota& uploads;              // What clients store.
   bool uploads_by_lease = true;      // Workers store only what their leases lead to.
   bool grants_to_strangers = false;  // They count as clients that hold credits; tests.
   std::string invite_file;           // What clients of this machine may redeem.

@@ -146,12 +146,17 @@ Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest&
               who.client.text());
 }
 
-// A worker stores what its leases lead to, and no more.
-Result<> within_leases(const HttpParts& parts, const net::IncomingRequest& request,
+// A worker stores what its leases lead to, and no more; an owner of credits its quota. The operator
+// has no bound but the room for all.
+Result<> within_bounds(const HttpParts& parts, const net::IncomingRequest& request,
                        const PublicKey& who) {
-  if (request.bearer().empty() || !parts.uploads_by_lease) return {};
   const std::uint64_t length =
       std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
+  if (request.bearer().empty()) {
+    if (who.text() == parts.info.coordinator) return {};
+    return parts.uploads.take(parts.book.owner_of(who), length, now());
+  }
+  if (!parts.uploads_by_lease) return {};
   if (parts.book.take_upload(who, length)) return {};
   return fail(ErrorCode::permission_denied, "{} bytes are more than the worker's leases lead to.",
               length);
@@ -162,7 +167,7 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
   WEFT_ASSIGN(const auto hash, Hash::parse(request.parameters.at(0)));
   WEFT_ASSIGN(const PublicKey who, may_upload(parts, request, hash));
   if (parts.blobs.has(hash)) return std::make_unique<KnownUpload>(hash);
-  WEFT_OK(within_leases(parts, request, who));
+  WEFT_OK(within_bounds(parts, request, who));
   if (!request.header("content-range").empty()) return begin_part(parts, request, hash, who);
   const std::uint64_t length =
       std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);

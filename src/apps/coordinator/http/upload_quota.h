@@ -1,0 +1,42 @@
+// How many bytes the owners of credits upload: each a share of the room for blobs within an hour,
+// so that no owner fills the disk with data that no job names, which stay for an hour
+// (apps/coordinator/blob_sweep.h). Devices of one owner share its quota. Threading: any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/clock.h"
+#include "common/base/format.h"
+#include "common/base/guarded.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "platform/net/rate_limit.h"
+
+namespace weft::coordinator {
+
+class UploadQuota {
+ public:
+  // `blobs_bytes_max`: of all blobs together. `share`: an owner's within an hour.
+  UploadQuota(std::uint64_t blobs_bytes_max, double share)
+      : bytes_(static_cast<double>(blobs_bytes_max) * share),
+        limit_(net::RateLimit({.per_second = bytes_ / seconds_of_window, .burst = bytes_})) {}
+
+  // resource_exhausted if the owner uploads more than that.
+  [[nodiscard]] Result<> take(const OwnerId& owner, std::uint64_t bytes, Instant at) {
+    const bool taken = limit_.with([&](net::RateLimit& limit) {
+      return limit.take(PublicKey{owner.bytes}.text(), static_cast<double>(bytes), at);
+    });
+    if (taken) return {};
+    return fail(ErrorCode::resource_exhausted,
+                "An owner uploads at most {:.0f} bytes within an hour (a part of "
+                "--blobs-bytes-max), and these {} are more than is left; try again later.",
+                bytes_, bytes);
+  }
+
+ private:
+  static constexpr double seconds_of_window = 3600;
+  const double bytes_;
+  Guarded<net::RateLimit> limit_;
+};
+
+}  // namespace weft::coordinator
