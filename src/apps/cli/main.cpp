@@ -17,6 +17,7 @@
 #include "apps/cli/exit_code.h"
 #include "common/base/log.h"
 #include "worker/sandbox/sandbox_child.h"
+#include "worker/serving_child/serving_child.h"
 
 namespace {
 
@@ -34,6 +35,10 @@ int main(int argc, char** argv) {
   // Started by Sandbox, never by a person; before anything here makes a thread.
   if (argc > 1 && std::string_view(argv[1]) == "sandbox-child") {
     return weft::worker::sandbox_child_main(
+        std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "serving-child") {  // Likewise by ServingProcess.
+    return weft::worker::serving_child_main(
         std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
   }
   CLI::App app(

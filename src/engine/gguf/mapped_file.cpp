@@ -14,10 +14,14 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
   if (descriptor < 0)
     return fail(ErrorCode::not_found, "The file '{}' cannot be opened: {}.", path,
                 std::strerror(errno));
+  return of(descriptor, path);
+}
+
+Result<std::unique_ptr<MappedFile>> MappedFile::of(int descriptor, const std::string& name) {
   struct stat about{};
   if (::fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
     ::close(descriptor);
-    return fail(ErrorCode::invalid_argument, "'{}' is not a regular file.", path);
+    return fail(ErrorCode::invalid_argument, "'{}' is not a regular file.", name);
   }
   const auto bytes = static_cast<std::size_t>(about.st_size);
   void* address = nullptr;
@@ -26,7 +30,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::open(const std::string& path) {
     if (address == MAP_FAILED) {
       const int reason = errno;
       ::close(descriptor);
-      return fail(ErrorCode::out_of_memory, "The file '{}' ({} bytes) cannot be mapped: {}.", path,
+      return fail(ErrorCode::out_of_memory, "The file '{}' ({} bytes) cannot be mapped: {}.", name,
                   bytes, std::strerror(reason));
     }
   }

@@ -20,13 +20,18 @@ Async<> rest(ServingHost& host, Duration time) {
 
 }  // namespace
 
+Result<> check_model_file(const ModelFile& file) {
+  if (file.bytes > 0 && file.bytes <= bytes_max && file.chunk_bytes >= (1u << 16) &&
+      file.chunk_bytes <= (1u << 24))
+    return {};
+  return fail(ErrorCode::invalid_argument,
+              "A model of {} bytes in chunks of {} bytes cannot be served.", file.bytes,
+              file.chunk_bytes);
+}
+
 Async<Result<std::shared_ptr<Weights>>> Weights::open(ServingHost& host, ModelFile file,
                                                       Hash digests, std::string token) {
-  if (file.bytes == 0 || file.bytes > bytes_max || file.chunk_bytes < (1u << 16) ||
-      file.chunk_bytes > (1u << 24))
-    co_return fail(ErrorCode::invalid_argument,
-                   "A model of {} bytes in chunks of {} bytes cannot be served.", file.bytes,
-                   file.chunk_bytes);
+  WEFT_CO_OK(check_model_file(file));
   std::shared_ptr<Weights> out(new Weights(host, file, std::move(token)));
   const std::size_t size = std::size_t{file.chunks()} * Hash::size;
   const Pending<Result<ByteVector>> come;

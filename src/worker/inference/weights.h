@@ -18,6 +18,9 @@
 
 namespace weft::worker {
 
+// invalid_argument for a file that is too large to be served, or whose chunks have no sane size.
+[[nodiscard]] Result<> check_model_file(const ModelFile& file);
+
 struct FileRange {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;

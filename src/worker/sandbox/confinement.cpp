@@ -149,7 +149,8 @@ std::vector<MissingPart> confine(const ConfinementOptions& options) {
   if (!files) notes.add("it may open other files: " + files.error().message);
   const Result<> calls =
       options.filter_system_calls
-          ? apply_seccomp(options.report_refused ? Refused::reported : Refused::quietly)
+          ? apply_seccomp(options.report_refused ? Refused::reported : Refused::quietly,
+                          options.receives_files)
           : Result<>(turned_off);
   if (!calls) notes.add("it may make every system call: " + calls.error().message, Need::required);
   return notes.take();

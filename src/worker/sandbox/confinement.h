@@ -16,6 +16,7 @@ namespace weft::worker {
 struct ConfinementOptions {
   std::uint64_t data_bytes_max = 0;               // RLIMIT_DATA; 0 leaves it.
   std::vector<std::filesystem::path> readable{};  // Besides what Vulkan drivers need.
+  bool receives_files = false;                    // The parent sends it open files.
   bool report_refused = false;  // Refused system calls are named on standard error.
   // Each defence by itself, so that a test can see its attack succeed without it.
   bool leave_namespaces = true;

@@ -4,105 +4,31 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
 #include <unistd.h>
 
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "common/base/format.h"
 #include "common/protocol/codec.h"
+#include "worker/sandbox/spawn.h"
 
 namespace weft::worker {
 namespace {
 
-constexpr int child_socket = 3;
 constexpr std::size_t said_bytes_max = 2048;
 constexpr std::uint64_t small_reply_bytes_max = std::uint64_t{64} << 10;
-
-// From the parent's environment only what leads to a driver. Drivers' caches on disk are off: one
-// client's compiled shaders would reach the next client's child.
-std::vector<std::string> environment() {
-  std::vector<std::string> variables = {"MESA_SHADER_CACHE_DISABLE=true",
-                                        "__GL_SHADER_DISK_CACHE=0", "HOME=/nonexistent",
-                                        "LC_ALL=C.UTF-8"};
-  for (const char* name :
-       {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_LOADER_DRIVERS_SELECT", "LD_LIBRARY_PATH",
-        "LP_NUM_THREADS", "NVIDIA_VISIBLE_DEVICES", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
-    if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
-  }
-  return variables;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (std::string& text : texts) list.push_back(text.data());
-  list.push_back(nullptr);
-  return list;
-}
-
-std::string describe_end(int status) {
-  if (WIFSIGNALED(status))
-    return weft::format("was ended by signal {} ({})", WTERMSIG(status),
-                        ::strsignal(WTERMSIG(status)));
-  return weft::format("ended by itself with code {}", WEXITSTATUS(status));
-}
 
 }  // namespace
 
 Result<std::unique_ptr<Sandbox>> Sandbox::start(const Options& options) {
-  std::array<int, 2> sockets{};
-  std::array<int, 2> errors{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0)
-    return fail(ErrorCode::internal, "Cannot make a socket pair: {}.", std::strerror(errno));
-  if (::pipe2(errors.data(), O_CLOEXEC) != 0) {
-    const int error = errno;
-    for (const int descriptor : sockets) ::close(descriptor);
-    return fail(ErrorCode::internal, "Cannot make a pipe: {}.", std::strerror(error));
-  }
-  ::fcntl(errors[0], F_SETFL, O_NONBLOCK);
-
-  std::vector<std::string> arguments = {"weft"};  // What the list of processes shows.
-  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
-  arguments.insert(arguments.end(),
-                   {std::to_string(child_socket), std::to_string(options.memory_bytes),
-                    std::to_string(::getpid())});
-  if (options.adapter) arguments.push_back(std::to_string(*options.adapter));
-  if (options.texts) arguments.emplace_back("texts");
-  std::vector<std::string> variables = environment();
-
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, errors[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, sockets[1], child_socket);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, options.program.c_str(), &actions, &attributes,
-                                  pointers(arguments).data(), pointers(variables).data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  ::close(sockets[1]);
-  ::close(errors[1]);
-  if (error != 0) {
-    ::close(sockets[0]);
-    ::close(errors[0]);
-    return fail(ErrorCode::internal, "Cannot start the sandbox {}: {}.", options.program.string(),
-                std::strerror(error));
-  }
-  return std::unique_ptr<Sandbox>(new Sandbox(options, pid, sockets[0], errors[0]));
+  std::vector<std::string> words = options.arguments;
+  words.insert(words.end(), {std::to_string(child_socket), std::to_string(options.memory_bytes),
+                             std::to_string(::getpid())});
+  if (options.adapter) words.push_back(std::to_string(*options.adapter));
+  if (options.texts) words.emplace_back("texts");
+  WEFT_ASSIGN(const SpawnedChild child, spawn_child(options.program, words));
+  return std::unique_ptr<Sandbox>(new Sandbox(options, child.pid, child.socket, child.errors));
 }
 
 Sandbox::Sandbox(const Options& options, pid_t pid, int socket, int errors)
@@ -224,23 +150,19 @@ Result<std::vector<std::string>> Sandbox::wait_ready() {
     static_cast<void>(bury(error));
     return std::unexpected(std::move(error));
   }
-  Unpacker in(frame->payload);
-  const auto count = in.number();
-  for (std::uint64_t i = 0; count && i < *count; ++i) {
-    const auto required = in.number();
-    auto note = in.text();
-    if (!required || !note)
-      return std::unexpected(
-          bury({ErrorCode::internal, "The sandbox's first frame is not whole."}));
-    if (*required != 0 && !options_.unsafe) {
+  auto missing = unpack_missing(frame->payload);
+  if (!missing)
+    return std::unexpected(bury({ErrorCode::internal, "The sandbox's first frame is not whole."}));
+  for (MissingPart& part : *missing) {
+    if (part.need == MissingPart::Need::required && !options_.unsafe) {
       Error refused{ErrorCode::permission_denied,
                     weft::format("This machine cannot confine strangers' work: {}. "
                                  "--unsafe-sandbox runs it without that protection.",
-                                 *note)};
+                                 part.what)};
       static_cast<void>(bury({}));
       return std::unexpected(std::move(refused));
     }
-    missing_.push_back(std::move(*note));
+    missing_.push_back(std::move(part.what));
   }
   ready_ = true;
   return missing_;

@@ -1,14 +1,11 @@
 #include "worker/sandbox/sandbox_child.h"
 
 #include <charconv>
-#include <csignal>
 #include <cstdio>
 #include <deque>
 #include <memory>
 #include <string_view>
 #include <unistd.h>
-
-#include <sys/prctl.h>
 
 #include "common/base/log.h"
 #include "common/protocol/codec.h"
@@ -16,6 +13,7 @@
 #include "engine/gpu/report.h"
 #include "worker/sandbox/confinement.h"
 #include "worker/sandbox/sandbox_wire.h"
+#include "worker/sandbox/spawn.h"
 #include "worker/sandbox/text_service.h"
 #include "worker/tasks/capabilities.h"
 
@@ -207,20 +205,11 @@ int sandbox_child_main(std::span<char* const> given, ConfinementOptions confinem
     std::fputs("sandbox-child is started by weft itself.\n", stderr);
     return 2;
   }
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != arguments.parent) return 0;  // It died before that was in place.
-  std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group; the parent decides.
-  for (int descriptor = 3; descriptor < arguments.socket; ++descriptor) ::close(descriptor);
-  ::close_range(static_cast<unsigned>(arguments.socket) + 1, ~0U, 0);
-
   if (memory_is_bounded) confinement.data_bytes_max = arguments.memory_bytes + driver_bytes;
-  const std::vector<MissingPart> missing = confine(confinement);
+  std::vector<MissingPart> missing;
+  if (!enter_confined_child(arguments.parent, arguments.socket, confinement, missing)) return 0;
   const auto say_ready = [&] {
-    Packer ready;
-    ready.number(missing.size());
-    for (const MissingPart& part : missing)
-      ready.number(part.need == MissingPart::Need::required ? 1 : 0).text(part.what);
-    return send_frame(arguments.socket, FrameKind::ready, ready.take());
+    return send_frame(arguments.socket, FrameKind::ready, pack_missing(missing));
   };
   if (arguments.texts) {
     TextService texts;

@@ -187,6 +187,10 @@ Result<> write_frame(int socket, FrameKind kind, ByteSpan payload, Instant deadl
   return write_all(socket, payload, deadline, while_waiting);
 }
 
+Result<> write_bytes(int socket, ByteSpan bytes, Instant deadline) {
+  return write_all(socket, bytes, deadline, [] {});
+}
+
 Result<Frame> read_frame(int socket, std::uint64_t payload_bytes_max, Instant deadline,
                          const std::function<void()>& while_waiting) {
   std::array<std::uint8_t, header_bytes> header{};

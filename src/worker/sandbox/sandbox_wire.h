@@ -80,6 +80,8 @@ class Unpacker {
 // called between waits. The socket is non-blocking.
 [[nodiscard]] Result<> write_frame(int socket, FrameKind kind, ByteSpan payload, Instant deadline,
                                    const std::function<void()>& while_waiting);
+// Bytes of a frame that is written in parts.
+[[nodiscard]] Result<> write_bytes(int socket, ByteSpan bytes, Instant deadline);
 [[nodiscard]] Result<Frame> read_frame(int socket, std::uint64_t payload_bytes_max,
                                        Instant deadline,
                                        const std::function<void()>& while_waiting);

@@ -308,7 +308,7 @@ Result<> report_refusals() {
 
 std::span<const std::string_view> allowed_calls() { return allowed; }
 
-Result<> apply_seccomp(Refused refused) {
+Result<> apply_seccomp(Refused refused, bool receives_files) {
   if (refused == Refused::reported) WEFT_OK(report_refusals());
   Filter filter(refused == Refused::reported ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EPERM));
   // Another numbering of the calls (32 bits, x32) would pass the list by.
@@ -316,6 +316,7 @@ Result<> apply_seccomp(Refused refused) {
   filter.set(SCMP_FLTATR_CTL_TSYNC, 1);
   filter.set(SCMP_FLTATR_CTL_OPTIMIZE, 2);  // A binary tree: each call passes the filter.
   for (const std::string_view call : allowed) filter.rule(call, SCMP_ACT_ALLOW);
+  if (receives_files) filter.rule("recvmsg", SCMP_ACT_ALLOW);
   for (const std::string_view call : ignored) filter.rule(call, SCMP_ACT_ERRNO(0));
   for (const std::string_view call : unknown) filter.rule(call, SCMP_ACT_ERRNO(ENOSYS));
   allow_by_arguments(filter);

@@ -18,7 +18,10 @@ namespace weft::worker {
 // Needs no_new_privs. Applies to all threads there are and will be. `report_refused`: a refused
 // call also writes its name to standard error, to learn what a new driver needs.
 enum class Refused : std::uint8_t { quietly, reported };
-[[nodiscard]] Result<> apply_seccomp(Refused refused = Refused::quietly);
+//
+// `receives_files`: the parent may also send it open files over the one socket (recvmsg).
+[[nodiscard]] Result<> apply_seccomp(Refused refused = Refused::quietly,
+                                     bool receives_files = false);
 
 // The calls that are allowed whatever their arguments are. For the tests.
 [[nodiscard]] std::span<const std::string_view> allowed_calls();

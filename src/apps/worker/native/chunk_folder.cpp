@@ -122,9 +122,17 @@ void ChunkFolder::make_room(const ModelFile& file, std::uint64_t bytes) const {
   }
 }
 
-Result<std::unique_ptr<gguf::Source>> ChunkFolder::open(const ModelFile& file) const {
+Result<int> ChunkFolder::open_descriptor(const ModelFile& file) const {
   ::utimensat(AT_FDCWD, list(file).c_str(), nullptr, 0);  // It was used now.
-  WEFT_ASSIGN(auto mapped, gguf::MappedFile::open(weights(file).string()));
+  const int opened = ::open(weights(file).c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened >= 0) return opened;
+  return fail(ErrorCode::not_found, "The file '{}' cannot be opened: {}.", weights(file).string(),
+              std::generic_category().message(errno));
+}
+
+Result<std::unique_ptr<gguf::Source>> ChunkFolder::open(const ModelFile& file) const {
+  WEFT_ASSIGN(const int opened, open_descriptor(file));
+  WEFT_ASSIGN(auto mapped, gguf::MappedFile::of(opened, weights(file).string()));
   return mapped;
 }
 

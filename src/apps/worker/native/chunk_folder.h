@@ -26,6 +26,8 @@ class ChunkFolder {
   // than the bound.
   [[nodiscard]] Result<> write(const ModelFile& file, std::uint32_t chunk, ByteSpan bytes) const;
   [[nodiscard]] Result<std::unique_ptr<gguf::Source>> open(const ModelFile& file) const;
+  // The same as an open file to read from; the caller closes it.
+  [[nodiscard]] Result<int> open_descriptor(const ModelFile& file) const;
 
  private:
   [[nodiscard]] std::filesystem::path weights(const ModelFile& file) const {

@@ -14,7 +14,7 @@
 #include "apps/worker/native/coordinator_check.h"
 #include "apps/worker/native/cpu_runner.h"
 #include "apps/worker/native/native_host.h"
-#include "apps/worker/native/native_serving_host.h"
+#include "apps/worker/native/serving_process.h"
 #include "apps/worker/native/tcp_lines.h"
 #include "apps/worker/native/thread_runner.h"
 #include "common/base/log.h"
@@ -22,7 +22,6 @@
 #include "common/crypto/wallet.h"
 #include "platform/net/server.h"
 #include "platform/net/streams.h"
-#include "worker/inference/serving.h"
 #include "worker/sandbox/sandbox_runner.h"
 #include "worker/tasks/session.h"
 
@@ -284,57 +283,45 @@ Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Cl
   return nullptr;
 }
 
-// Language models, on a client and a thread of their own, so that neither waits for the other.
+// Language models: in a confined process of their own, whose connections are on a client and a
+// thread of their own, so that neither waits for the other.
 class ModelService {
  public:
   static Result<std::unique_ptr<ModelService>> create(const WorkOptions& options, double gb_per_s) {
     if (options.model_memory_mb == 0) return nullptr;
     WEFT_ASSIGN(auto client, net::Client::create({.url = options.coordinator, .tls = options.tls}));
-    std::unique_ptr<ModelService> out(new ModelService(options, std::move(client)));
-    WEFT_OK(on_thread(*out->client_, [&] { return out->begin(options, gb_per_s); }));
+    std::unique_ptr<ModelService> out(new ModelService(std::move(client)));
+    WEFT_ASSIGN(out->lines_,
+                on_thread(*out->client_, [&] { return make_lines(options, *out->client_); }));
+    ServingProcess::Options process{
+        .gpu = options.device != "cpu",
+        .adapter = options.adapter,
+        .unsafe = options.unsafe_sandbox,
+        .models = options.cache / "models",
+        .models_bytes_max = std::uint64_t{options.model_disk_mb} << 20,
+        .setup = {.memory_bytes = std::uint64_t{options.model_memory_mb} << 20,
+                  .gb_per_s = gb_per_s}};
+    if (out->lines_) {
+      process.setup.lines = {out->lines_->line()};
+      process.setup.line_patience_ms = 1500;  // A call is given up before.
+    }
+    out->process_ =
+        std::make_unique<ServingProcess>(*out->client_, out->lines_.get(), std::move(process));
     return out;
   }
   ~ModelService() {
-    on_thread(*client_, [this] {
-      serving_.reset();
-      lines_.reset();
-      host_.reset();
-    });
+    process_.reset();
+    on_thread(*client_, [this] { lines_.reset(); });
   }
 
-  void join(std::string token) {
-    client_->post([this, token = std::move(token)] { serving_->join(token); });
-  }
+  void join(std::string token) { process_->join(std::move(token)); }
 
  private:
-  ModelService(const WorkOptions& options, std::unique_ptr<net::Client> client)
-      : client_(std::move(client)) {
-    on_thread(*client_, [&] {
-      host_ = std::make_unique<NativeServingHost>(
-          *client_, NativeServingHost::Options{
-                        .gpu = options.device != "cpu",
-                        .adapter = options.adapter,
-                        .cache = options.cache,
-                        .models_bytes_max = std::uint64_t{options.model_disk_mb} << 20});
-    });
-  }
-  [[nodiscard]] Result<> begin(const WorkOptions& options, double gb_per_s) {
-    WEFT_ASSIGN(lines_, make_lines(options, *client_));
-    Serving::Options serving{.memory_bytes = std::uint64_t{options.model_memory_mb} << 20,
-                             .gb_per_s = gb_per_s};
-    if (lines_) {
-      serving.lines = {lines_->line()};
-      serving.peers = lines_.get();
-      serving.line_patience = std::chrono::milliseconds(1500);  // A call is given up before.
-    }
-    serving_ = std::make_unique<Serving>(*host_, std::move(serving));
-    return {};
-  }
+  explicit ModelService(std::unique_ptr<net::Client> client) : client_(std::move(client)) {}
 
   const std::unique_ptr<net::Client> client_;
-  std::unique_ptr<NativeServingHost> host_;
   std::unique_ptr<TcpLines> lines_;
-  std::unique_ptr<Serving> serving_;
+  std::unique_ptr<ServingProcess> process_;
 };
 
 sigset_t stop_signals() {

@@ -1,5 +1,5 @@
 // Calls are made elsewhere, in their order, and who awaits them goes on where it was.
-#include "apps/worker/native/call_thread.h"
+#include "worker/serving_child/call_thread.h"
 
 #include <gtest/gtest.h>
 

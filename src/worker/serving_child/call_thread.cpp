@@ -1,4 +1,4 @@
-#include "apps/worker/native/call_thread.h"
+#include "worker/serving_child/call_thread.h"
 
 #include <utility>
 

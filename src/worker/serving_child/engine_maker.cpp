@@ -1,0 +1,76 @@
+#include "worker/serving_child/engine_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/gpu/native/instance.h"
+#include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/gpu/gpu_engine.h"
+#include "worker/inference/paced_engine.h"
+
+namespace weft::worker {
+
+// The device's waits go on while anything is under way, in turns with the loop's events.
+void EngineMaker::work(bool begins) {
+  working_ = begins ? working_ + 1 : working_ - 1;
+  if (working_ > 0 && !std::exchange(pumping_, true)) pump();
+}
+
+void EngineMaker::pump() {
+  loop_.next_turn(alive_.guard([this] {
+    if (working_ > 0) {
+      constexpr auto poll_max = std::chrono::milliseconds(1);
+      const Instant begun = now();
+      const bool resumed = instance_->poll(poll_max);
+      if (working_ > 0) {
+        // What is under way may be on another thread, which no poll waits for.
+        const bool waited = now() - begun >= poll_max / 2;
+        return resumed || waited
+                   ? pump()
+                   : loop_.after(std::chrono::microseconds(100), alive_.guard([this] { pump(); }));
+      }
+    }
+    pumping_ = false;
+  }));
+}
+
+Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model& model,
+                                                                const gguf::Source& source,
+                                                                llm::EngineOptions options) {
+  // A processor takes sequences one after the other: more of them at a time only share its time.
+  constexpr std::uint32_t sequences_cpu = 4;
+  if (!options_.gpu) {
+    options.sequences = std::min(options.sequences, sequences_cpu);
+    if (calls_ == nullptr)
+      calls_ = std::make_unique<CallThread>(
+          [this](std::function<void()> work) { loop_.post(std::move(work)); });
+    std::optional<Result<std::unique_ptr<llm::Engine>>> engine;
+    co_await calls_->run([&] { engine.emplace(llm::create_cpu_engine(model, source, options)); });
+    if (!*engine) co_return std::unexpected(engine->error());
+    co_return make_paced(
+        std::move(**engine),
+        {.elsewhere = [this](std::function<void()> call) { return calls_->run(std::move(call)); },
+         .now = [] { return weft::now(); }});
+  }
+  if (instance_ == nullptr) instance_ = gpu::native::create_instance();
+  work(true);
+  if (device_ == nullptr || device_->lost().has_value()) {
+    auto device = co_await instance_->create_device(
+        {.label = "weft serving", .trusted_shaders = true}, options_.adapter);
+    if (!device) {
+      work(false);
+      co_return std::unexpected(device.error());
+    }
+    device_ = std::move(*device);
+  }
+  // What a processor that draws like a GPU has room for.
+  constexpr std::uint32_t sequences_software = 16;
+  if (device_->adapter().kind == gpu::AdapterKind::cpu)
+    options.sequences = std::min(options.sequences, sequences_software);
+  auto engine = co_await llm::create_gpu_engine(*device_, model, source, options);
+  work(false);
+  if (!engine) co_return std::unexpected(engine.error());
+  co_return make_paced(std::move(*engine), {.work = [this](bool begins) { work(begins); }});
+}
+
+}  // namespace weft::worker
