@@ -13,7 +13,7 @@ class MappedFile final : public Source {
   // Fails with not_found where the file cannot be opened, invalid_argument where it is not a
   // regular file.
   [[nodiscard]] static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
-  // Of an open file, which is closed; `name` stands in messages.
+  // Maps an open file, which is closed then; `name` stands in messages.
   [[nodiscard]] static Result<std::unique_ptr<MappedFile>> of(int descriptor,
                                                               const std::string& name);
   ~MappedFile() override;

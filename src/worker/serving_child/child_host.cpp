@@ -27,7 +27,7 @@ bool ChildHost::take(const Frame& frame) {
   if (kind < ServingFrame::socket_open || kind > ServingFrame::socket_closed) return false;
   Unpacker in(frame.payload);
   if (const auto connection = in.number(); !connection || *connection != connection_) return true;
-  // A copy runs: an event may connect anew, or close.
+  // A copy runs: an event may connect again, or close.
   const SocketEvents events = events_;
   const auto said = in.bytes();
   if (kind == ServingFrame::socket_open) {

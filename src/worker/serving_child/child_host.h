@@ -59,7 +59,7 @@ class ChildHost final : public ServingHost {
 
   ChildLoop& loop_;
   EngineMaker& engines_;
-  SocketEvents events_;  // Of the newest connection.
+  SocketEvents events_;  // The newest connection's.
   std::uint64_t connection_ = 0;
   std::uint64_t asks_ = 0;
   std::map<std::uint64_t, Done> waiting_;  // By the question's number.

@@ -25,7 +25,7 @@ constexpr std::uint64_t blob_bytes_max = std::uint64_t{64} << 20;  // A list of 
 constexpr std::uint64_t range_bytes_max = std::uint64_t{32} << 20;
 constexpr std::size_t asked_max = 64;
 constexpr std::size_t chains_max = 1024;
-constexpr std::size_t lines_per_second = 20;  // Of its log.
+constexpr std::size_t lines_per_second = 20;  // Its log has no more.
 constexpr std::size_t said_bytes_max = 4096;
 constexpr int socket_buffer_bytes = 4 << 20;
 // A child that takes nothing for so long hangs. Compiling a large model's kernels takes part of it.
@@ -347,7 +347,7 @@ Result<> ServingProcess::answer(ServingFrame kind, Unpacker& in) {
   return {};
 }
 
-// Chunks are on this machine's disk, and whoever reads them checks them.
+// Chunks are on this machine's disk; the child checks what it reads.
 void ServingProcess::answer_file(ServingFrame kind, std::uint64_t ask, Unpacker& in) {
   const auto answered = [&]() -> Result<ByteVector> {
     WEFT_ASSIGN(const ModelFile file, unpack_file(in));

@@ -75,7 +75,7 @@ class ServingProcess {
   const Options options_;
   const ChunkFolder chunks_;
   std::unique_ptr<NativeHost> host_;
-  std::string token_;                  // Of the session; empty: none yet.
+  std::string token_;                  // The session's; empty: none yet.
   std::uint64_t child_ = 0;            // Which child's frames count.
   int socket_ = -1;                    // To it.
   std::size_t asked_ = 0;              // Questions of it that wait for the coordinator.
