@@ -21,6 +21,7 @@ namespace {
 
 // Bounds of what the child asks.
 constexpr std::uint64_t frame_bytes_max = std::uint64_t{64} << 20;
+constexpr std::uint64_t untaken_bytes_max = std::uint64_t{128} << 20;
 constexpr std::uint64_t blob_bytes_max = std::uint64_t{64} << 20;  // A list of 2 million chunks.
 constexpr std::uint64_t range_bytes_max = std::uint64_t{32} << 20;
 constexpr std::size_t asked_max = 64;
@@ -188,7 +189,15 @@ bool ServingProcess::run_child(const std::stop_token& stop) {
         why = frame.error().message;
         break;
       }
-      client_.post([this, number, frame = std::move(*frame)] { take(number, frame); });
+      const std::uint64_t bytes = sizeof(Frame) + frame->payload.size();
+      untaken_bytes_ += bytes;
+      client_.post([this, number, bytes, frame = std::move(*frame)] {
+        untaken_bytes_ -= bytes;
+        take(number, frame);
+      });
+      // A child that says more than is looked at waits.
+      while (untaken_bytes_ > untaken_bytes_max && pid_ > 0 && !stop.stop_requested())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
   // Before its number is free for another process.
@@ -223,6 +232,7 @@ void ServingProcess::begun(std::uint64_t child, int socket) {
   child_ = child;
   socket_ = socket;
   asked_ = 0;
+  condemned_ = false;
   if (!host_) host_ = std::make_unique<NativeHost>(client_, "/v1/serve");
   send(ServingFrame::begin, pack(options_.setup));
   if (!token_.empty()) send(ServingFrame::join, Packer().text(token_).take());
@@ -250,9 +260,10 @@ void ServingProcess::reply(std::uint64_t child, std::uint64_t ask, Result<ByteVe
 }
 
 void ServingProcess::take(std::uint64_t child, const Frame& frame) {
-  if (child != child_ || socket_ < 0) return;
+  if (child != child_ || socket_ < 0 || condemned_) return;
   const auto acted = act(frame);
   if (acted) return;
+  condemned_ = true;
   log_warning("The process that serves models is ended: {}", acted.error().message);
   const std::lock_guard lock(ending_);
   if (pid_ > 0) ::kill(pid_, SIGKILL);

@@ -79,12 +79,14 @@ class ServingProcess {
   std::uint64_t child_ = 0;            // Which child's frames count.
   int socket_ = -1;                    // To it.
   std::size_t asked_ = 0;              // Questions of it that wait for the coordinator.
+  bool condemned_ = false;             // It is being ended: nothing of it counts.
   std::vector<std::uint32_t> chains_;  // Those that it opened.
   std::uint64_t children_ = 0;         // Started so far; on the thread below.
   std::string said_;                   // What a child wrote and did not end a line; there, too.
   std::size_t lines_said_ = 0;         // Within a second,
   Instant said_since_{};               // from here.
   std::atomic<pid_t> pid_ = 0;
+  std::atomic<std::uint64_t> untaken_bytes_ = 0;  // Frames on their way to the client's thread.
   std::mutex ending_;  // Over pid_: a child that was waited for is not signalled.
   std::optional<Alive> alive_{std::in_place};  // Ends on the client's thread.
   std::jthread thread_;
