@@ -61,3 +61,16 @@ test('a coordinator does not outlive a benchmark that is killed', { timeout: 60_
 
   await until(() => living(folder).length === 0, 'the coordinator ends');
 });
+
+test('honest workers and clients beside attacks lose nothing, and each attack is counted', { timeout: 120_000 }, async (t) => {
+  const { code, stdout, stderr } = await run(['bench', 'hostile', '--connections', '60', '--addresses', '20', '--workers', '4', '--clients', '4', '--seconds', '1', '--json'], {
+    env: { TMPDIR: scratch(t) },
+  });
+  assert.ok(code === 0 || code === 1, stderr); // 1: a figure misses its goal, as it may on a busy machine.
+  const { rows } = JSON.parse(stdout);
+  const lease = rows.find(({ name }) => name === 'lease_p99');
+  assert.match(lease.note, /^[1-9]\d* jobs, none lost$/);
+  const attacks = rows.filter(({ name }) => name.startsWith('attack/'));
+  assert.equal(attacks.length, 15);
+  for (const { name, value } of attacks) assert.ok(value > 0, `${name} came to the port`);
+});

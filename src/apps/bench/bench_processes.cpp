@@ -21,7 +21,7 @@ constexpr auto watch_every = std::chrono::milliseconds(50);
 }  // namespace
 
 Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(
-    const std::filesystem::path& data, const std::vector<std::string>& more) {
+    const std::filesystem::path& data, const std::vector<std::string>& more, Bounds bounds) {
   std::unique_ptr<CoordinatorProcess> server(new CoordinatorProcess);
   const auto on_line = [log = server->log_](std::string_view line) {
     log->with([&](Log& kept) {
@@ -38,10 +38,6 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(
                                      "127.0.0.1:0",
                                      "--data",
                                      data.string(),
-                                     "--rate-limit",
-                                     "1000000",
-                                     "--connections-per-address",
-                                     "1000000",
                                      "--grant",
                                      "1000000000",
                                      "--jobs-max",
@@ -50,6 +46,9 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(
                                      "1000000",
                                      "--tasks-per-client",
                                      "1000000000"};
+  if (bounds == Bounds::none)
+    arguments.insert(arguments.end(),
+                     {"--rate-limit", "1000000", "--connections-per-address", "1000000"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   WEFT_ASSIGN(server->process_,
               ChildProcess::start(

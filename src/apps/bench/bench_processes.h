@@ -16,13 +16,16 @@
 
 namespace weft::cli {
 
-// `weft serve` on a free port of loopback, without a bound on requests. Ends with this object;
+// `weft serve` on a free port of loopback. Ends with this object;
 // killed when interrupted(), so that a caller that waits for its answers does not wait on.
 class CoordinatorProcess {
  public:
+  // What an address may ask and hold: without a bound, or as `weft serve` has it.
+  enum class Bounds : std::uint8_t { none, usual };
   // `more`: further options of `weft serve`.
   [[nodiscard]] static Result<std::unique_ptr<CoordinatorProcess>> start(
-      const std::filesystem::path& data, const std::vector<std::string>& more = {});
+      const std::filesystem::path& data, const std::vector<std::string>& more = {},
+      Bounds bounds = Bounds::none);
   ~CoordinatorProcess();
 
   [[nodiscard]] std::uint16_t port() const { return port_; }

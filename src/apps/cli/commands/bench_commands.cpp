@@ -7,6 +7,7 @@
 
 #include "apps/bench/bench_coordinator.h"
 #include "apps/bench/bench_gpu.h"
+#include "apps/bench/bench_hostile.h"
 #include "apps/bench/bench_llm.h"
 #include "apps/bench/bench_rows.h"
 #include "apps/bench/bench_serving.h"
@@ -118,6 +119,28 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
       [options, &chosen] { chosen = [options] { return bench_coordinator_command(*options); }; });
 }
 
+void add_bench_hostile(CLI::App& bench, std::function<int()>& chosen) {
+  auto options = std::make_shared<BenchHostileOptions>();
+  CLI::App* command = bench.add_subcommand(
+      "hostile",
+      "What honest workers and clients notice of connections that attack the port\n\n"
+      "  weft bench hostile --connections 2000 --seconds 60");
+  command->add_option("--connections", options->connections, "That attack, and idle ones before")
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--addresses", options->addresses, "Of loopback, from which they come")
+      ->check(CLI::Range(1, 65'534));
+  command->add_option("--seconds", options->seconds, "Of each half")->check(CLI::Range(1, 86'400));
+  command->add_option("--workers", options->workers, "Honest ones")->check(CLI::Range(1, 200));
+  command->add_option("--clients", options->clients, "Honest ones")->check(CLI::Range(1, 200));
+  command->add_option("--offered", options->offered, "Jobs a second of the honest clients")
+      ->check(CLI::Range(1.0, 40.0));
+  command->add_option("--generator-share", options->share, "Of a core, for the attacks")
+      ->check(CLI::Range(0.01, 64.0));
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return bench_hostile_command(*options); }; });
+}
+
 void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
   auto options = std::make_shared<BenchServingOptions>();
   CLI::App* command = bench.add_subcommand(
@@ -177,6 +200,7 @@ void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
   add_bench_gpu(*bench, chosen);
   add_bench_llm(*bench, chosen);
   add_bench_serving(*bench, chosen);
+  add_bench_hostile(*bench, chosen);
 }
 
 }  // namespace weft::cli

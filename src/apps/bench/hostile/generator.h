@@ -1,0 +1,75 @@
+// Holds connections to a port from many addresses of loopback and does with each what its kind says
+// (attacks.h). A connection that is ended is opened again a second later.
+//
+// Threading: made and finished on one thread; works on a thread of its own, which takes at most the
+// given share of a core.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apps/bench/hostile/attacks.h"
+#include "common/base/result.h"
+
+namespace weft::coordinator::bench {
+
+class Generator {
+ public:
+  struct Options {
+    std::uint16_t port = 0;
+    std::size_t connections = 10'000;
+    std::size_t addresses = 1'000;  // From 127.64.0.1 on; at most 65,534.
+    double share = 0.5;             // At most so much of a core.
+    std::vector<Attack> kinds;      // Connection i is of kind i modulo their number.
+  };
+  struct Tally {
+    std::string name;
+    std::uint64_t opened = 0;    // Connections that the system made.
+    std::uint64_t unopened = 0;  // And those that it did not.
+    std::uint64_t answered = 0;  // Answers of 1xx to 3xx,
+    std::uint64_t refused = 0;   // and of 4xx and 5xx.
+    std::uint64_t ended = 0;     // By the coordinator.
+  };
+  // unavailable if this process may not have so many descriptors.
+  [[nodiscard]] static Result<std::unique_ptr<Generator>> start(Options options);
+  Generator(const Generator&) = delete;
+  ~Generator();
+
+  [[nodiscard]] std::size_t open() const { return open_; }
+  // Ends all connections.
+  [[nodiscard]] std::vector<Tally> finish();
+
+ private:
+  enum class State : std::uint8_t { closed, connecting, open };
+  struct Connection {
+    int file = -1;
+    State state = State::closed;
+    std::size_t kind = 0;
+    std::string out;     // What is not sent yet.
+    bool begun = false;  // An answer's first bytes were looked at.
+    bool upgraded = false;
+    Instant next{};  // When it drips, or is opened again.
+  };
+  explicit Generator(Options options, int poll);
+  void work(const std::stop_token& stop);
+  void open(std::size_t index);
+  void close(std::size_t index, bool by_other);
+  void flush(std::size_t index);
+  void read(std::size_t index);
+  void look(std::size_t index, std::string_view said);
+
+  const Options options_;
+  const int poll_;
+  std::vector<Connection> connections_;
+  std::vector<Tally> tallies_;
+  std::atomic<std::size_t> open_ = 0;
+  std::jthread thread_;
+};
+
+// How long a thread rests that used `used` of processor time in `wall`, to stay below `share`.
+[[nodiscard]] Duration rest_after(Duration used, Duration wall, double share);
+
+}  // namespace weft::coordinator::bench
