@@ -144,7 +144,9 @@ function(weft_write_arrows)
   endforeach()
   file(WRITE ${CMAKE_BINARY_DIR}/arrows.txt "${text}")
   if(WEFT_DAWN)  # Without it, folders have other neighbours than their files say.
-    add_test(NAME arrows COMMAND ${CMAKE_COMMAND} -DARROWS=${CMAKE_BINARY_DIR}/arrows.txt -DROOT=${CMAKE_SOURCE_DIR}/src -P ${CMAKE_SOURCE_DIR}/cmake/check_arrows.cmake)
+    set(check ${CMAKE_COMMAND} -DARROWS=${CMAKE_BINARY_DIR}/arrows.txt -DROOT=${CMAKE_SOURCE_DIR}/src -P ${CMAKE_SOURCE_DIR}/cmake/check_arrows.cmake)
+    add_test(NAME arrows COMMAND ${check})
+    add_custom_target(arrows ALL COMMAND ${check} COMMENT "Includes of every folder" VERBATIM)  # A build fails before a test run does.
     add_test(NAME arrows_refused COMMAND ${CMAKE_COMMAND} -DSCRATCH=${CMAKE_BINARY_DIR}/arrows_refused -P ${CMAKE_SOURCE_DIR}/cmake/check_arrows_test.cmake)
   endif()
 endfunction()
