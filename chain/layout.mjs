@@ -166,11 +166,11 @@ export const instructions = {
     checks: { owner: "another's rewards are taken", some: 'a payment of nothing' },
   },
   post: {
-    tag: 10, purpose: "Posts an epoch's root with a bond. One root at a time is in its challenge window.",
+    tag: 10, purpose: "Posts an epoch's root with a bond. Of what the total grows by, `emission` is new tokens and the rest is what vouchers have charged. One root at a time is in its challenge window.",
     accounts: [['poster', 's', 'poster'], ['config', 'w', 'config'], ['bond_from', 'w', 'token'], ['vault', '', 'vault'], ['stake_vault', 'w', 'stake_vault'], ['token_program', '', 'token_program']],
-    data: [['tag', 'u8'], ['epoch', 'u64'], ['root', 'key'], ['amount', 'u64'], ['units', 'u64'], ['depth', 'u8']],
+    data: [['tag', 'u8'], ['epoch', 'u64'], ['root', 'key'], ['amount', 'u64'], ['units', 'u64'], ['emission', 'u64'], ['depth', 'u8']],
     checks: { frozen: 'a post while guardians look', pending: 'a second root while the first can be challenged', order: 'an epoch twice, or one that was missed', range: 'an epoch number that overflows the clock', due: 'an epoch before its time',
-      amount: 'a total that falls', units: 'units that fall', bound: "a total above the last one, the emission and the spends", depth: 'a tree too deep to claim from' },
+      amount: 'a total that falls', units: 'units that fall', emission: 'more new tokens than the epoch may emit', bound: 'spends that no voucher has charged, or more of the vault than one root may take', depth: 'a tree too deep to claim from' },
   },
   finalise: {
     tag: 11, purpose: 'Makes a pending epoch final after its challenge window and returns the bond.',

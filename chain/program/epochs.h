@@ -29,13 +29,16 @@ FAR u64 post(Context& c) {
   REQUIRE(post_depth, d.depth() <= depth_max);
   REQUIRE(post_amount, d.amount() >= config.last_amount);
   REQUIRE(post_units, d.units() >= config.last_units);
+  // What the poster calls emission is never paid out of the vault, and what it calls spends never
+  // minted: credits that are still in the ledger stay covered by what vouchers have charged.
   const u64 grown = d.amount() - config.last_amount;
+  const u64 emission_most = emission_of(config, d.epoch());
+  REQUIRE(post_emission, d.emission() <= emission_most);
+  // An emission above the growth wraps to spends far above all that was ever charged.
+  const u64 spends = grown - d.emission();
   const u64 charged = config.charged - config.spends_posted;
   const u64 bound = share(c.a[vault].token_amount(), config.post_bps);
-  const u64 spends_most = charged < bound ? charged : bound;
-  const u64 spends = grown < spends_most ? grown : spends_most;
-  const u64 emission_most = emission_of(config, d.epoch());
-  REQUIRE(post_bound, grown - spends <= emission_most);
+  REQUIRE(post_bound, spends <= charged && spends <= bound);
 
   const u64 bond = emission_most > config.bond_min ? emission_most : config.bond_min;
   Epoch& entry = config.epochs[d.epoch() % ring];
@@ -44,7 +47,7 @@ FAR u64 post(Context& c) {
   entry.root = d.root();
   entry.amount = d.amount();
   entry.units = d.units();
-  entry.emission = grown - spends;
+  entry.emission = d.emission();
   entry.spends = spends;
   entry.bond = bond;
   entry.state = u8(EpochState::pending);

@@ -213,8 +213,9 @@ enum class Check : u32 {
   post_due = 4754,
   post_amount = 4755,
   post_units = 4756,
-  post_bound = 4757,
-  post_depth = 4758,
+  post_emission = 4757,
+  post_bound = 4758,
+  post_depth = 4759,
   finalise_length = 4800,
   finalise_count = 4801,
   finalise_config_writable = 4802,
@@ -984,9 +985,11 @@ struct PostData {
   static constexpr u64 amount_at = 41;
   u64 units() const { return load<u64>(data + 49); }
   static constexpr u64 units_at = 49;
-  u8 depth() const { return load<u8>(data + 57); }
-  static constexpr u64 depth_at = 57;
-  static constexpr u64 size = 58;
+  u64 emission() const { return load<u64>(data + 57); }
+  static constexpr u64 emission_at = 57;
+  u8 depth() const { return load<u8>(data + 65); }
+  static constexpr u64 depth_at = 65;
+  static constexpr u64 size = 66;
 };
 
 struct FinaliseData {
@@ -1462,12 +1465,13 @@ FN u64 guard_take_rewards(Context& c) {
   return 0;
 }
 
-// Posts an epoch's root with a bond. One root at a time is in its challenge window.
+// Posts an epoch's root with a bond. Of what the total grows by, `emission` is new tokens and
+// the rest is what vouchers have charged. One root at a time is in its challenge window.
 namespace post_accounts {
 enum : u64 { poster, config, bond_from, vault, stake_vault, token_program };
 }
 FN u64 guard_post(Context& c) {
-  REQUIRE(post_length, c.length == 58);
+  REQUIRE(post_length, c.length == 66);
   REQUIRE(post_count, c.count >= 6);
   REQUIRE(post_config_writable, c.a[1].writable);
   REQUIRE(post_config_program, same(*c.a[1].owner, *c.program));

@@ -32,7 +32,7 @@ function deepClaim(depth, name) {
 function claimAt(depth, name, state = 'unbonding-next') {
   world.at(state);
   const { root, tail, position, owner } = deepClaim(depth, name);
-  world.must('post', { bond_from: world.tokens('poster') }, { epoch: 1n, root: root.hash, amount: root.sum, units: 90n, depth }, { signers: ['poster'] });
+  world.must('post', { bond_from: world.tokens('poster') }, { epoch: 1n, root: root.hash, amount: root.sum, units: 90n, emission: root.sum, depth }, { signers: ['poster'] });
   world.vm.warp(day);
   world.must('finalise', { bond_to: world.tokens('poster') }, { slot: 1 });
   world.must('open_page', { payer: keyOf('payer').key, page: world.page(0).key }, { page: 0 }, { signers: ['payer'] });

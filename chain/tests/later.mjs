@@ -110,7 +110,7 @@ export function liveLater(w) {
     return result;
   };
   const play = (name) => { const { call: one, signers, before = [] } = laterExamples[name].make(w); return run(one, signers, before); };
-  const postOf = (tree) => run(call('post', { ...w.keys, bond_from: w.tokens('poster') }, { epoch: 1n, root: tree.root.hash, amount: tree.root.sum, units: tree.units, depth: tree.depth }), ['poster']);
+  const postOf = (tree) => run(call('post', { ...w.keys, bond_from: w.tokens('poster') }, { epoch: 1n, root: tree.root.hash, amount: tree.root.sum, units: tree.units, emission: tree.root.sum - 99n * credit, depth: tree.depth }), ['poster']);
 
   // Guardians: a freeze by one, a decision by two; the root is void, the posting key another, and posts go on.
   w.at('pending');

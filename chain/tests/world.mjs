@@ -163,7 +163,7 @@ export class World {
     vm.setTime(start + day);
     // Clients spent 99 credits for work, and the emission of the first epoch is shared by units.
     this.tree1 = new Tree(this.ownersOf([['bob', 900n * credit, 900n], ['dave', 150n * credit, 100n], ['erin', 30n * credit, 10n]], this.config));
-    this.must('post', { bond_from: this.tokens('poster') }, { epoch: 1n, root: this.tree1.root.hash, amount: this.tree1.root.sum, units: this.tree1.units, depth: this.tree1.depth }, { signers: ['poster'] });
+    this.must('post', { bond_from: this.tokens('poster') }, { epoch: 1n, root: this.tree1.root.hash, amount: this.tree1.root.sum, units: this.tree1.units, emission: this.tree1.root.sum - 99n * credit, depth: this.tree1.depth }, { signers: ['poster'] });
     this.mark('pending');
     vm.warp(day / 2n);
     this.mark('due');
@@ -176,7 +176,7 @@ export class World {
     this.mark('claimed');
     vm.setTime(start + 2n * day);
     this.tree2 = new Tree(this.ownersOf([['bob', 1_700n * credit, 1_700n], ['dave', 350n * credit, 300n], ['erin', 29n * credit + credit, 10n]], this.config));
-    this.must('post', { bond_from: this.tokens('poster') }, { epoch: 2n, root: this.tree2.root.hash, amount: this.tree2.root.sum, units: this.tree2.units, depth: this.tree2.depth }, { signers: ['poster'] });
+    this.must('post', { bond_from: this.tokens('poster') }, { epoch: 2n, root: this.tree2.root.hash, amount: this.tree2.root.sum, units: this.tree2.units, emission: this.tree2.root.sum - this.tree1.root.sum, depth: this.tree2.depth }, { signers: ['poster'] });
     this.mark('second');
     vm.warp(40n * day);
     this.mark('late');
@@ -205,7 +205,7 @@ const firstExamples = {
   unstake: { state: 'funded', make: (w) => ({ call: call('unstake', { ...w.keys, owner: keyOf('bob').key, stake: w.stakeOf('bob') }, { amount: w.vary(10n * credit, 1n, 300n * credit) }), signers: ['bob'] }) },
   withdraw_stake: { state: 'late', make: (w) => ({ call: call('withdraw_stake', { ...w.keys, owner: keyOf('dave').key, stake: w.stakeOf('dave'), to: w.tokens('dave') }), signers: ['dave'] }) },
   take_rewards: { state: 'charged', make: (w) => ({ call: call('take_rewards', { ...w.keys, owner: keyOf('bob').key, stake: w.stakeOf('bob'), to: w.tokens('bob') }), signers: ['bob'] }) },
-  post: { state: 'unbonding-next', make: (w) => ({ call: call('post', { ...w.keys, bond_from: w.tokens('poster') }, { epoch: 1n, root: w.tree1.root.hash, amount: w.tree1.root.sum, units: w.tree1.units, depth: w.tree1.depth }), signers: ['poster'] }) },
+  post: { state: 'unbonding-next', make: (w) => ({ call: call('post', { ...w.keys, bond_from: w.tokens('poster') }, { epoch: 1n, root: w.tree1.root.hash, amount: w.tree1.root.sum, units: w.tree1.units, emission: w.tree1.root.sum - 99n * credit, depth: w.tree1.depth }), signers: ['poster'] }) },
   finalise: { state: 'due', make: (w) => ({ call: call('finalise', { ...w.keys, bond_to: w.tokens('poster') }, { slot: 1 }), signers: [] }) },
   open_page: { state: 'ready', make: (w) => ({ call: call('open_page', { ...w.keys, payer: keyOf('payer').key, page: w.page(0).key }, { page: 0 }), signers: ['payer'] }) },
   claim: { state: 'final', make: (w) => { const who = ['bob', 'dave'][Number(w.vary(0n, 0n, 1n))], c = w.claimCall(1, w.tree1, keyOf(who).key, w.tokens(who)); return { call: call('claim', { ...w.keys, ...c.keys }, c.values, c.tail), signers: [] }; } },

@@ -117,12 +117,13 @@ constexpr std::array<CallAccount, 6> take_rewards_call_accounts = {
      {"stake_vault", "stake_vault", false, true},
      {"to", "token", false, true},
      {"token_program", "token_program", false, false}}};
-constexpr std::array<Field, 6> post_call_fields = {{{"tag", FieldType::u8, 0, 1},
+constexpr std::array<Field, 7> post_call_fields = {{{"tag", FieldType::u8, 0, 1},
                                                     {"epoch", FieldType::u64, 1, 1},
                                                     {"root", FieldType::key, 9, 1},
                                                     {"amount", FieldType::u64, 41, 1},
                                                     {"units", FieldType::u64, 49, 1},
-                                                    {"depth", FieldType::u8, 57, 1}}};
+                                                    {"emission", FieldType::u64, 57, 1},
+                                                    {"depth", FieldType::u8, 65, 1}}};
 constexpr std::array<CallAccount, 6> post_call_accounts = {
     {{"poster", "poster", true, false},
      {"config", "config", false, true},
@@ -760,7 +761,7 @@ constexpr std::array<CallLayout, 33> calls = {
      {"unstake", 7, 9, unstake_call_accounts, unstake_call_fields},
      {"withdraw_stake", 8, 1, withdraw_stake_call_accounts, withdraw_stake_call_fields},
      {"take_rewards", 9, 1, take_rewards_call_accounts, take_rewards_call_fields},
-     {"post", 10, 58, post_call_accounts, post_call_fields},
+     {"post", 10, 66, post_call_accounts, post_call_fields},
      {"finalise", 11, 2, finalise_call_accounts, finalise_call_fields},
      {"open_page", 12, 5, open_page_call_accounts, open_page_call_fields},
      {"claim", 13, 24, claim_call_accounts, claim_call_fields},
@@ -792,7 +793,7 @@ constexpr std::array<StateLayout, 9> states = {{{"config", 1, 3264, config_state
                                                 {"demand", 7, 120, demand_state_fields},
                                                 {"proposal", 8, 144, proposal_state_fields},
                                                 {"vote", 9, 112, vote_state_fields}}};
-constexpr std::array<CheckText, 592> checks = {
+constexpr std::array<CheckText, 593> checks = {
     {{4096, "init_length", "data of another length"},
      {4097, "init_count", "an account too few"},
      {4098, "init_payer_signer", "payer has not signed"},
@@ -1007,8 +1008,10 @@ constexpr std::array<CheckText, 592> checks = {
      {4754, "post_due", "an epoch before its time"},
      {4755, "post_amount", "a total that falls"},
      {4756, "post_units", "units that fall"},
-     {4757, "post_bound", "a total above the last one, the emission and the spends"},
-     {4758, "post_depth", "a tree too deep to claim from"},
+     {4757, "post_emission", "more new tokens than the epoch may emit"},
+     {4758, "post_bound",
+      "spends that no voucher has charged, or more of the vault than one root may take"},
+     {4759, "post_depth", "a tree too deep to claim from"},
      {4800, "finalise_length", "data of another length"},
      {4801, "finalise_count", "an account too few"},
      {4802, "finalise_config_writable", "config is read-only"},
