@@ -180,7 +180,8 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   const second = [{ ...first[0], amount: 200 * credit, units: 2_000 }, { ...first[1], amount: 6 * credit, units: 60 }];
   const epoch2 = rows('epoch-2.csv', second);
   await c.rpc('litesvm_warp', day);
-  await c.ok('operator', 'post', '2', '--rows', epoch2);
+  await c.refused('operator', ['post', '2', '--rows', epoch2], 1, /post_bound/);
+  await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
   assert.equal((await verify(['--rows', epoch1, '--previous', epoch2])).code, 1, 'an epoch that takes from owners');
   await c.ok('alice', 'challenge', 'demand', bob);
   await c.ok('operator', 'challenge', 'answer', bob, '--rows', epoch2);
@@ -200,7 +201,7 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   const bounty = (await c.status(alice)).owner.tokens;
   await c.ok('alice', 'challenge', 'order', '--rows', disorder);
   assert.ok((await c.status(alice)).owner.tokens > bounty, 'the evidence is paid');
-  await c.ok('operator', 'post', '2', '--rows', epoch2);
+  await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
   const genesis = Buffer.alloc(32, 5);
   const config = wire.programAddress(['config', wire.fromBase58(mint)], wire.fromBase58(program)).key;
   const promise = (owner, epoch, amount, units) => {
@@ -211,17 +212,17 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   };
   await c.refused('alice', ['challenge', 'statement', promise(bob, 2, 200 * credit, 2_000), '--rows', epoch2], 2, /gives .* what was promised, or more/);
   await c.ok('alice', 'challenge', 'statement', promise(bob, 2, 201 * credit, 2_000), '--rows', epoch2);
-  await c.ok('operator', 'post', '2', '--rows', epoch2);
+  await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
   await c.ok('alice', 'challenge', 'statement', promise(alice, 2, credit, 1), '--rows', epoch2);
   assert.equal((await c.status()).last_epoch, 1);
 
   // Guardians: one freezes, both decide.
   await c.refused('bob', ['freeze'], 1, /another account as guardian/);
   await c.ok('guard', 'freeze');
-  await c.refused('operator', ['post', '2', '--rows', epoch2], 1, /post_frozen/);
+  await c.refused('operator', ['post', '2', '--rows', epoch2, '--emission', '111'], 1, /post_frozen/);
   await c.refused('operator', ['decide', '--thaw', '--guardian-wallet', c.file('guard.json')], 1, /decide_quorum/);
   await c.ok('operator', 'decide', '--thaw', '--guardian-wallet', c.file('guard.json'), '--guardian-wallet', c.file('guard2.json'));
-  await c.ok('operator', 'post', '2', '--rows', epoch2);
+  await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
 
   // A device, a receipt, a vote.
   const device = keyOf(c.file('guard2.json'));
@@ -436,7 +437,7 @@ async function postRaw(c, program, mint, epoch, file) {
   const tree = new Tree(owners, { sorted: false }), poster = keyOf(c.file('operator.json')), id = wire.fromBase58(program), mintKey = wire.fromBase58(mint);
   const vault = (seed) => wire.sha256(mintKey, seed, wire.tokenProgram);
   const one = call('post', { poster: poster.key, config: wire.programAddress(['config', mintKey], id).key, bond_from: tokensOf(poster.key, mintKey), vault: vault('vault'), stake_vault: vault('stake_vault'), token_program: wire.tokenProgram },
-    { epoch: BigInt(epoch), root: tree.root.hash, amount: tree.root.sum, units: tree.units, depth: tree.depth });
+    { epoch: BigInt(epoch), root: tree.root.hash, amount: tree.root.sum, units: tree.units, emission: 111_000_000n, depth: tree.depth });
   const { value: { blockhash } } = await c.rpc('getLatestBlockhash');
   await c.rpc('sendTransaction', wire.transaction([instruction(id, one)], poster, [poster], wire.fromBase58(blockhash)).toString('base64'), { encoding: 'base64' });
 }

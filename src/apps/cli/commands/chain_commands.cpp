@@ -250,9 +250,15 @@ void add_epochs(ChainCommands& commands, const Options& options) {
   CLI::App* post = commands.signing(
       "post",
       "Posts an epoch's root, against a bond; the wallet is the poster's\n\n"
-      "  weft chain post 12 --rows epoch-12.csv --wallet poster.json --network chain.json",
+      "  weft chain post 12 --rows epoch-12.csv --wallet poster.json --network chain.json\n"
+      "  weft chain post 12 --rows epoch-12.csv --emission 250 --network chain.json   250 credits "
+      "of "
+      "the growth are new tokens",
       chain_post_command, options);
   post->add_option("epoch", options->number, "Its number")->required();
+  post->add_option("--emission", options->new_tokens,
+                   "Credits of the growth that are minted; the rest is what vouchers have charged")
+      ->capture_default_str();
   rows_of(post, options, rows);
   commands.signing("finalise",
                    "Makes the posted epoch final after its challenge window\n\n"

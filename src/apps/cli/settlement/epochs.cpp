@@ -17,6 +17,7 @@ namespace {
 using solana::EpochState;
 
 Result<> post(const SettlementOptions& options) {
+  WEFT_ASSIGN(const std::uint64_t emission, parse_credits(options.new_tokens));
   WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
   WEFT_ASSIGN(const solana::SumTree tree, solana::SumTree::create(std::move(rows)));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
@@ -33,11 +34,14 @@ Result<> post(const SettlementOptions& options) {
       .data_key("root", root)
       .number("amount", tree.root().sum)
       .number("units", tree.units())
+      .number("emission", emission)
       .number("depth", tree.depth());
   return call_once(
       options, own, call,
-      {.what = weft::format("Posts epoch {} of {} owners, {} in all, against a bond.",
-                            options.number, tree.owners().size(), credits_text(tree.root().sum)),
+      {.what = weft::format("Posts epoch {} of {} owners, {} in all, of which {} are new tokens, "
+                            "against a bond.",
+                            options.number, tree.owners().size(), credits_text(tree.root().sum),
+                            credits_text(emission)),
        .extra = weft::format(R"("epoch":{},"root":"{}","amount":{},"units":{},"owners":{})",
                              options.number, tree.root().hash.text(), tree.root().sum, tree.units(),
                              tree.owners().size())});

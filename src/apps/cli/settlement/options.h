@@ -50,6 +50,7 @@ struct SettlementOptions {
   std::string word;
   std::uint64_t number = 0;
   std::filesystem::path rows, previous, against, message, coordinator_wallet;
+  std::string new_tokens = "0";  // post: credits of the growth that are emission.
   std::vector<std::filesystem::path> guardian_wallets;
   bool finish = false;
   bool voids = false;
