@@ -1,0 +1,77 @@
+// Connections to a coordinator as a stranger has them: raw bytes over a socket of loopback, with as
+// much of HTTP and WebSocket as it takes to speak either rightly or wrongly. Nothing blocks.
+//
+// Threading: one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuzz/sessions/random.h"
+
+namespace weft::sessions {
+
+class Connection {
+ public:
+  // Begins to connect, from an address of 127.0.0.0/8 as a number.
+  Connection(std::uint16_t port, std::uint32_t source);
+  Connection(const Connection&) = delete;
+  ~Connection();
+
+  // Sent as the socket takes it.
+  void send(std::string_view bytes) { out_ += bytes; }
+  // Reads and writes what goes. False once the other side has ended it, or the system refused it.
+  bool pump();
+  void close();
+  // With a reset instead of a proper end.
+  void reset();
+  [[nodiscard]] int file() const { return file_; }
+  [[nodiscard]] bool is_open() const { return file_ >= 0; }
+  [[nodiscard]] bool wants_to_write() const { return !out_.empty(); }
+
+  std::string in;  // What came and was not taken yet.
+
+ private:
+  int file_ = -1;
+  std::string out_;
+};
+
+struct HttpAnswer {
+  int status = 0;
+  std::map<std::string, std::string> headers;  // Names in lower case.
+  std::string body;
+};
+// Takes one answer off the front of `in`. `ended`: no more bytes come. Nothing while it is not
+// whole.
+[[nodiscard]] std::optional<HttpAnswer> take_answer(std::string& in, bool ended);
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string target = "/";
+  std::map<std::string, std::string> headers{};
+  std::string body{};
+};
+[[nodiscard]] std::string text_of(const HttpRequest& request, const std::string& host);
+
+// A WebSocket: opened by upgrade(), then frames.
+class WebSocket {
+ public:
+  WebSocket(std::uint16_t port, std::uint32_t source, const std::string& path,
+            const std::string& host);
+  void send(std::uint8_t opcode, std::string_view payload, Random& random, bool broken = false);
+  void send_text(std::string_view text, Random& random) { send(1, text, random); }
+  void send_binary(std::string_view bytes, Random& random) { send(2, bytes, random); }
+  // Texts that came. False at the end.
+  bool pump(Random& random, const std::function<void(const std::string&)>& hear);
+
+  Connection line;
+  bool is_upgraded = false;
+};
+
+}  // namespace weft::sessions

@@ -1,0 +1,30 @@
+// Jobs that clients hand in and what their right results are: number `i` of an output is `i` (of a
+// matrix product of ones: k). The coordinator's own verifier computes the same.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/coordinator/ingest/verifier.h"
+#include "common/base/bytes.h"
+#include "common/manifest/manifest.h"
+#include "common/manifest/split.h"
+#include "fuzz/sessions/random.h"
+
+namespace weft::sessions {
+
+// A manifest as a client writes it, with a budget that may be too small; `blobs` are what it may
+// name as data of 64 bytes.
+[[nodiscard]] std::string make_manifest(Random& random, const std::vector<Hash>& blobs);
+// One that honest workers finish at once.
+[[nodiscard]] std::string plain_manifest(std::uint32_t tasks, std::uint32_t replicas);
+
+[[nodiscard]] ByteVector right_bytes(const manifest::Manifest& manifest, std::size_t output,
+                                     manifest::Range range);
+[[nodiscard]] std::vector<ByteVector> right_outputs(const manifest::Manifest& manifest,
+                                                    manifest::Range range);
+
+[[nodiscard]] std::unique_ptr<coordinator::PartRunner> make_runner();
+
+}  // namespace weft::sessions

@@ -1,0 +1,106 @@
+// What the parties of one history share: the coordinator that they are at, who they are, what it
+// has acknowledged, and the requests under way.
+//
+// Threading: one thread; pump() makes all connections go on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/crypto/keys.h"
+#include "common/manifest/manifest.h"
+#include "fuzz/sessions/coordinator_process.h"
+#include "fuzz/sessions/random.h"
+#include "fuzz/sessions/wire.h"
+
+namespace weft::sessions {
+
+using Nonce = std::array<std::uint8_t, 16>;
+
+// A job that the coordinator said it has taken.
+struct KnownJob {
+  std::string id;
+  std::string link;
+  std::size_t client = 0;  // Past the last: the plain one.
+  Nonce nonce{};
+  std::string text;                                    // As it was sent.
+  std::shared_ptr<const manifest::Manifest> manifest;  // Missing if it is not read here.
+  bool cancelled = false;                              // Acknowledged.
+};
+
+struct KnownModel {
+  std::string name;
+  std::size_t owner = 0;
+};
+
+class World {
+ public:
+  World(std::uint64_t seed, std::filesystem::path data);
+
+  using Answered = std::function<void(const std::optional<HttpAnswer>&)>;
+  // Sends it from the client's address; nothing comes back where the connection ends before.
+  void ask(HttpRequest request, Answered answered, std::uint32_t source);
+  // The text as it is.
+  void ask_text(std::string text, Answered answered, std::uint32_t source);
+  // Waits for the answer; tries again while it is 503 or 429. Nothing after a minute, or once the
+  // coordinator has ended.
+  [[nodiscard]] std::optional<HttpAnswer> ask_now(const HttpRequest& request, std::uint32_t source);
+  [[nodiscard]] HttpRequest sign(const crypto::KeyPair& wallet, HttpRequest request,
+                                 std::optional<Nonce> nonce = std::nullopt,
+                                 std::optional<Hash> blob = std::nullopt);
+  // Reads and writes what goes, waiting so long at most.
+  void pump(std::chrono::milliseconds wait);
+  // All requests under way are given up.
+  void forget_requests() { exchanges_.clear(); }
+  [[nodiscard]] std::size_t under_way() const { return exchanges_.size(); }
+  // Sockets that pump() waits for beside its own.
+  std::function<void(std::vector<int>&)> other_files = [](std::vector<int>&) {};
+
+  // The coordinator is started, and answers. False (and `trouble`) if not.
+  bool start();
+  void fail(std::string what);
+  [[nodiscard]] std::string host() const;
+  [[nodiscard]] Nonce nonce();
+  [[nodiscard]] std::uint32_t address(std::size_t party) const;
+  // An invitation that the operator gives, of some kind; a few do not count.
+  [[nodiscard]] std::string invitation(bool for_client);
+  [[nodiscard]] std::string verifiers_invitation() const;
+
+  const std::uint64_t seed;
+  Random random;
+  const std::filesystem::path data;
+  CoordinatorProcess coordinator;
+  PublicKey coordinator_key{};
+  std::optional<crypto::KeyPair> operators;
+  std::vector<crypto::KeyPair> clients;
+  std::vector<crypto::KeyPair> workers;
+  crypto::KeyPair plain;    // An honest client, at the end.
+  std::vector<Hash> blobs;  // Each of 64 bytes, uploaded.
+  std::deque<KnownJob> jobs;
+  std::vector<KnownModel> models;
+  std::vector<std::string> secrets;  // The API keys'.
+  std::vector<std::string> key_ids;
+  std::vector<std::string> responses;
+  std::size_t events = 0;
+  std::string trouble;  // The first thing that was wrong; empty: nothing.
+
+ private:
+  struct Exchange {
+    Exchange(std::uint16_t port, std::uint32_t source) : line(port, source) {}
+    Connection line;
+    Answered answered;
+    Instant give_up{};
+  };
+  std::vector<std::unique_ptr<Exchange>> exchanges_;
+};
+
+}  // namespace weft::sessions
