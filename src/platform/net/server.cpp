@@ -40,6 +40,9 @@ using Callback = std::function<void(const drogon::HttpResponsePtr&)>;
 // an answer of a language model that is not streamed is silent until its last token.
 constexpr std::size_t silent_answer_s_max = 600;
 
+// Drogon ends a connection by its bound's last request; 0 is no bound, to it and to us.
+constexpr std::size_t pipelined_bound(std::size_t most) { return most == 0 ? 0 : most + 1; }
+
 constexpr std::pair<const char*, const char*> common_headers[] = {
     {"cross-origin-opener-policy", "same-origin"},
     {"cross-origin-embedder-policy", "require-corp"},
@@ -367,7 +370,7 @@ class DrogonServer final : public Server {
     app.setThreadNum(options_.threads)
         .setMaxConnectionNum(std::numeric_limits<std::int32_t>::max())  // Ours counts before.
         .setIdleConnectionTimeout(silent_answer_s_max)
-        .setPipeliningRequestsNumber(options_.limits.pipelined_max);
+        .setPipeliningRequestsNumber(pipelined_bound(options_.limits.pipelined_max));
     app.setClientMaxBodySize(std::max(body_bytes_max_, options_.upload_bytes_max));
     app.enableRequestStream(true);
     app.enableReusePort(true);  // One listener a thread; that the port is free was tried before.

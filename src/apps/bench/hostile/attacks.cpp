@@ -1,6 +1,8 @@
 #include "apps/bench/hostile/attacks.h"
 
+#include "common/base/clock.h"
 #include "common/base/format.h"
+#include "common/base/ids.h"
 
 namespace weft::coordinator::bench {
 namespace {
@@ -8,9 +10,23 @@ namespace {
 std::string get(const std::string& host, const std::string& lines = "") {
   return "GET /v1/info HTTP/1.1\r\nhost: " + host + "\r\n" + lines + "\r\n";
 }
-std::string post_head(const std::string& host, const std::string& lines) {
-  return "POST /v1/jobs HTTP/1.1\r\nhost: " + host + "\r\ncontent-type: application/json\r\n" +
+std::string post_head(const std::string& host, const std::string& lines,
+                      const std::string& path = "/v1/jobs") {
+  return "POST " + path + " HTTP/1.1\r\nhost: " + host + "\r\ncontent-type: application/json\r\n" +
          lines + "\r\n";
+}
+// Headers of a signature's form, by a key that is one (RFC 8032's base point): only the check of
+// the signature itself finds it wrong. After five minutes their time is over, and nothing is
+// checked.
+std::string forged_signature() {
+  PublicKey key;
+  key.bytes.fill(0x66);
+  key.bytes[0] = 0x58;
+  Signature signature;
+  signature.bytes.fill(0x05);
+  return weft::format(
+      "weft-client: {}\r\nweft-nonce: {}\r\nweft-time: {}\r\nweft-signature: {}\r\n", key.text(),
+      std::string(32, '7'), unix_now(), signature.text());
 }
 std::string upgrade(const std::string& host, const std::string& version = "13") {
   return "GET /v1/worker HTTP/1.1\r\nhost: " + host +
@@ -25,6 +41,8 @@ std::vector<Attack> attacks(const std::string& host) {
   using namespace std::string_literals;
   std::string many;
   for (int i = 0; i < 64; ++i) many += get(host);
+  std::string allowed;
+  for (int i = 0; i < 16; ++i) allowed += get(host);
   // RFC 6455, 5.2: a masked binary frame whose length follows in 8 bytes: 2^40.
   const std::string oversized = "\x82\xff\x00\x00\x01\x00\x00\x00\x00\x00mask"s;
   // A frame of 65,535 bytes, of which a few come.
@@ -32,9 +50,16 @@ std::vector<Attack> attacks(const std::string& host) {
   return {
       {.name = "silent"},
       {.name = "slow head", .opening = "GET /v1/info HTTP/1.1\r\nhost: ", .drip = "x"},
-      {.name = "slow body", .opening = post_head(host, "content-length: 4000\r\n"), .drip = " "},
+      // This route takes a body from a client without a signature.
+      {.name = "slow body",
+       .opening = post_head(host, "content-length: 4000\r\n", "/v1/chat/completions"),
+       .drip = " "},
+      {.name = "slow signed body",
+       .opening = post_head(host, forged_signature() + "content-length: 60000\r\n"),
+       .drip = " "},
       {.name = "flood", .opening = get(host), .repeats = true},
-      {.name = "pipelining", .opening = many, .repeats = true},
+      {.name = "pipelining", .opening = allowed, .repeats = true},
+      {.name = "too many pipelined", .opening = many, .repeats = true},
       {.name = "large head",
        .opening = get(host, "x-padding: " + std::string(64 << 10, 'a') + "\r\n")},
       {.name = "two lengths",
@@ -58,6 +83,9 @@ std::vector<Attack> attacks(const std::string& host) {
                   "{}",
        .repeats = true},
       {.name = "another host", .opening = get("elsewhere.example"), .repeats = true},
+      {.name = "forged signature",
+       .opening = post_head(host, forged_signature() + "content-length: 2\r\n") + "{}",
+       .repeats = true},
       {.name = "unsigned job",
        .opening = post_head(host, "content-length: 2\r\n") + "{}",
        .repeats = true},

@@ -29,6 +29,9 @@ TEST(Attacks, AreWhatTheirNamesSay) {
   };
   EXPECT_FALSE(ends_its_head("slow head"));
   EXPECT_TRUE(ends_its_head("slow body"));
+  // Jobs want a signature before their body: their slow body would be refused by its head.
+  EXPECT_TRUE(kind_of(all, "slow body").opening.starts_with("POST /v1/chat/completions "));
+  EXPECT_TRUE(kind_of(all, "slow signed body").opening.contains("\r\nweft-signature: "));
   EXPECT_GT(kind_of(all, "large head").opening.size(), 64U << 10);
   EXPECT_EQ(kind_of(all, "oversized frame").after_upgrade.size(), 14U);
   EXPECT_EQ(kind_of(all, "oversized frame").after_upgrade[5], '\x00')
