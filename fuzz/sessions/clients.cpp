@@ -87,6 +87,31 @@ void Clients::begin() {
     if (plain && !is_2xx(answer))
       world_.fail("The operator's payment was refused: " + (answer ? answer->body : "no answer"));
   }
+  // Models that can be asked: most have little to load.
+  const std::string head(64, 'h');
+  const Hash hash = crypto::sha256(as_bytes(head));
+  const auto asked = [&](const crypto::KeyPair& wallet, HttpRequest request,
+                         std::optional<Hash> blob = std::nullopt) {
+    request.headers["content-type"] = blob ? "application/octet-stream" : "application/json";
+    return world_.ask_now(world_.sign(wallet, std::move(request), std::nullopt, blob),
+                          world_.address(100));
+  };
+  if (is_2xx(asked(world_.plain,
+                   {.method = "PUT", .target = "/v1/blobs/" + hash.text(), .body = head}, hash)))
+    world_.blobs.push_back(hash);
+  for (const char* name : {"m0", "m1"}) {
+    if (world_.blobs.empty()) break;
+    auto card = make_card(name);
+    card.bytes = card.header_bytes = 64;
+    card.layer_bytes = card.first_bytes = card.last_bytes = 1000;
+    if (is_2xx(asked(world_.plain,
+                     {.method = "POST", .target = "/v1/models", .body = inference::to_json(card)})))
+      world_.models.push_back({.name = name, .owner = world_.clients.size()});
+  }
+  const auto key =
+      asked(*world_.operators,
+            {.method = "POST", .target = "/v1/keys", .body = R"({"name":"k","give":1000000000})"});
+  if (is_2xx(key)) world_.secrets.push_back(member(key->body, "secret"));
 }
 
 void Clients::send(std::size_t client, HttpRequest request, World::Answered answered) {
@@ -397,6 +422,29 @@ void Clients::stake() {
       [](const auto&) {}, world_.address(60));
 }
 
+inference::ModelCard Clients::make_card(std::string name) {
+  auto& random = world_.random;
+  const std::uint32_t layers = 1 + static_cast<std::uint32_t>(random.below(12));
+  return {.name = std::move(name),
+          .file = random.pick(world_.blobs).text(),
+          .chunks = random.pick(world_.blobs).text(),
+          .bytes = random.chance(70) ? 64 : 1 + random.below(std::size_t{1} << 34),
+          .header_bytes = 1 + random.below(64),
+          .chunk_bytes = 1 << 16,
+          .architecture = "llama",
+          .layers = layers,
+          .embedding = 64,
+          .vocabulary = 300,
+          .context = 64 + static_cast<std::uint32_t>(random.below(1'000)),
+          .layer_bytes = 1 + random.below(std::size_t{20} << 20),
+          .first_bytes = random.below(5 << 20),
+          .last_bytes = random.below(5 << 20),
+          .cache_bytes = random.below(1000),
+          .shards_min = 1 + static_cast<std::uint32_t>(random.below(std::min(layers, 3U))),
+          .price = random.chance(40) ? 0 : static_cast<MicroCredits>(random.below(2'000'000)),
+          .owner = {}};
+}
+
 void Clients::model() {
   auto& random = world_.random;
   const std::size_t client = random.below(7);
@@ -406,26 +454,7 @@ void Clients::model() {
                 {.method = "DELETE", .target = "/v1/models/" + model.name});
   }
   if (world_.blobs.empty()) return upload();
-  const std::uint32_t layers = 1 + static_cast<std::uint32_t>(random.below(12));
-  inference::ModelCard card{
-      .name = weft::format("m{}", random.below(6)),
-      .file = random.pick(world_.blobs).text(),
-      .chunks = random.pick(world_.blobs).text(),
-      .bytes = random.chance(70) ? 64 : 1 + random.below(std::size_t{1} << 34),
-      .header_bytes = 1 + random.below(64),
-      .chunk_bytes = 1 << 16,
-      .architecture = "llama",
-      .layers = layers,
-      .embedding = 64,
-      .vocabulary = 300,
-      .context = 64 + static_cast<std::uint32_t>(random.below(1'000)),
-      .layer_bytes = 1 + random.below(std::size_t{20} << 20),
-      .first_bytes = random.below(5 << 20),
-      .last_bytes = random.below(5 << 20),
-      .cache_bytes = random.below(1000),
-      .shards_min = 1 + static_cast<std::uint32_t>(random.below(std::min(layers, 3U))),
-      .price = random.chance(40) ? 0 : static_cast<MicroCredits>(random.below(2'000'000)),
-      .owner = {}};
+  const inference::ModelCard card = make_card(weft::format("m{}", random.below(6)));
   send(client, {.method = "POST", .target = "/v1/models", .body = inference::to_json(card)},
        [this, name = card.name, client](const std::optional<HttpAnswer>& answer) {
          if (is_2xx(answer)) world_.models.push_back({.name = name, .owner = client});
@@ -475,7 +504,8 @@ void Clients::answer() {
       break;
     }
     case 4:
-      body = weft::format(R"({{"model":"{}","tokens":[1,104,256,-1,299]}})", model);
+      body = weft::format(R"({{"model":"{}","tokens":[1,104,256,{},299]}})", model,
+                          random.chance(80) ? 5 : random.number());
       break;
     case 5:
       body = weft::format(R"({{"model":"{}","messages":[{{"role":"user","content":{}}}]}})", model,

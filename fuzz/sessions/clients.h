@@ -2,6 +2,9 @@
 // numbers. Most acts are as an honest client has them, some have one thing wrong, some are bytes.
 #pragma once
 
+#include <string>
+
+#include "decisions/inference/model_card.h"
 #include "fuzz/sessions/world.h"
 
 namespace weft::sessions {
@@ -25,6 +28,8 @@ class Clients {
   void owner();
   void stake();
   void model();
+  // A card of a file that was uploaded: there is one.
+  [[nodiscard]] inference::ModelCard make_card(std::string name);
   void answer();
   void operate();
   void garbage();

@@ -60,6 +60,7 @@ class History {
     return {.events = world_.events,
             .restarts = restarts_,
             .plain_jobs = plain_jobs_,
+            .counts = world_.counts,
             .trouble = world_.trouble};
   }
 
@@ -75,9 +76,9 @@ class History {
     const std::size_t steps = 150 + random.below(500);
     for (std::size_t step = 0; step < steps && world_.trouble.empty(); ++step) {
       const std::size_t which = random.below(1000);
-      if (which < 420) {
+      if (which < 400) {
         clients_.act();
-      } else if (which < 800) {
+      } else if (which < 700) {
         const std::size_t i = random.below(workers_.size());
         workers_[i]->act(conduct(i));
       } else if (which < 960) {

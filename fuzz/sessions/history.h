@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace weft::sessions {
@@ -10,8 +11,9 @@ namespace weft::sessions {
 struct Outcome {
   std::size_t events = 0;
   std::size_t restarts = 0;
-  std::size_t plain_jobs = 0;  // An honest client's, at the end.
-  std::string trouble;         // Empty: all held.
+  std::size_t plain_jobs = 0;                 // An honest client's, at the end.
+  std::map<std::string, std::size_t> counts;  // World::counts.
+  std::string trouble;                        // Empty: all held.
 };
 [[nodiscard]] Outcome run_history(std::uint64_t seed);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/base/bytes.h"
+#include "common/base/format.h"
 #include "common/proof/fingerprint.h"
 #include "fuzz/sessions/mutate.h"
 
@@ -68,6 +69,7 @@ void Server::hear(const std::string& text) {
                   text.substr(0, 300));
     return;
   }
+  ++world_.counts[weft::format("server told {}", text.substr(0, text.find(',')))];
   const auto does = [&] { return obliging_ || random.chance(85); };
   if (const auto* load = std::get_if<serving::Load>(&*message)) {
     if (!does()) return;

@@ -34,6 +34,8 @@ int one_history(std::uint64_t seed) {
   const auto outcome = weft::sessions::run_history(seed);
   if (!outcome.trouble.empty())
     std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), outcome.trouble.c_str());
+  for (const auto& [what, count_of] : outcome.counts)
+    std::printf("  %6zu %s\n", count_of, what.c_str());
   std::printf("history %zu %zu %zu\n", outcome.events, outcome.restarts, outcome.plain_jobs);
   return outcome.trouble.empty() ? 0 : 1;
 }

@@ -119,6 +119,11 @@ void Worker::hear(const std::string& text, Conduct conduct) {
     return;
   }
   const bool honest = conduct == Conduct::honest;
+  ++world_.counts[weft::format("told {}", text.substr(0, text.find(',')))];
+  if (const auto* verdict = std::get_if<protocol::Verdict>(&*message))
+    ++world_.counts[verdict->accepted ? "accepted" : "refused: " + verdict->reason.substr(0, 60)];
+  if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message))
+    ++world_.counts["error: " + error->message.substr(0, 60)];
   if (const auto* asked = std::get_if<protocol::Challenge>(&*message)) {
     challenge_ = *asked;
     protocol::Prove proof{.signature = key().sign_now(protocol::hello_digest(

@@ -27,6 +27,19 @@ crypto::KeyPair wallet_of(std::uint64_t seed, const char* role, std::size_t inde
   return crypto::KeyPair::from_seed(hash.span()).value();
 }
 
+// "GET /v1/jobs" of a request's text.
+std::string route_of(const std::string& text) {
+  const auto space = text.find(' ');
+  if (!text.starts_with("GET") && !text.starts_with("P") && !text.starts_with("DELETE")) return "?";
+  std::size_t end = space;
+  for (int slashes = 0; ++end < text.size();) {
+    if (text[end] == '/' && ++slashes > 2) break;
+    if (text[end] == ' ' || text[end] == '?' || text[end] < ' ') break;
+  }
+  constexpr std::size_t characters_max = 40;
+  return text.substr(0, std::min(end, characters_max));
+}
+
 }  // namespace
 
 World::World(std::uint64_t seed_given, std::filesystem::path folder)
@@ -95,6 +108,7 @@ void World::ask_text(std::string text, Answered answered, std::uint32_t source) 
   exchange->answered = std::move(answered);
   exchange->give_up = now() + patience;
   exchange->line.send(text);
+  exchange->route = route_of(text);
   exchanges_.push_back(std::move(exchange));
 }
 
@@ -144,6 +158,13 @@ void World::pump(std::chrono::milliseconds wait) {
     // 100 Continue stands before the answer.
     if (answer && answer->status == 100) answer = take_answer(each->line.in, !open);
     if (!answer && open && now() < each->give_up) return false;
+    ++counts[weft::format("{} {}", each->route, answer ? answer->status : 0)];
+    if (answer && answer->status >= 400) {
+      constexpr std::size_t characters_max = 90;
+      const auto at =
+          answer->body.find(answer->body.contains("\"detail\"") ? "\"detail\"" : "\"message\"");
+      if (at != std::string::npos) ++counts["why " + answer->body.substr(at, characters_max)];
+    }
     done.emplace_back(each->answered, std::move(answer));
     return true;
   });

@@ -91,12 +91,15 @@ class World {
   std::vector<std::string> key_ids;
   std::vector<std::string> responses;
   std::size_t events = 0;
+  std::map<std::string, std::size_t>
+      counts;           // Answers by route and status, and what else happened.
   std::string trouble;  // The first thing that was wrong; empty: nothing.
 
  private:
   struct Exchange {
     Exchange(std::uint16_t port, std::uint32_t source) : line(port, source) {}
     Connection line;
+    std::string route;
     Answered answered;
     Instant give_up{};
   };
