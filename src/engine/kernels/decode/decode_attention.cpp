@@ -5,7 +5,10 @@
 
 #include "engine/kernels/decode/decode_attention.wgsl.h"
 #include "engine/kernels/decode/merge_shares.wgsl.h"
+#include "engine/kernels/decode/merged_halves.wgsl.h"
+#include "engine/kernels/decode/merged_quants.wgsl.h"
 #include "engine/kernels/decode/quantize.wgsl.h"
+#include "engine/kernels/decode/read_next.wgsl.h"
 #include "engine/kernels/decode/shares.wgsl.h"
 #include "engine/kernels/decode/team_attention.h"
 #include "engine/kernels/decode/turned.wgsl.h"
@@ -115,7 +118,14 @@ bool whole_attention_possible(const gpu::Device& device, const DecodeAttentionSp
 gpu::PipelineOptions whole_attention_pipeline(const DecodeAttentionSpec& spec, const Team& team,
                                               std::uint32_t workgroup) {
   ShaderText text = describe(spec, team, workgroup);
-  text.part(wgsl::quantize_wgsl).part(wgsl::whole_attention_wgsl);
+  text.part(wgsl::quantize_wgsl);
+  if (spec.next.cells > 0)
+    text.constant("NEXT_CELLS", spec.next.cells)
+        .constant("NEXT_THREADS", spec.next.workgroups * workgroup)
+        .part(wgsl::read_next_wgsl);
+  else
+    text.part("fn read_next(group: vec3u, index: u32) -> bool { return false; }\n");
+  text.part(wgsl::whole_attention_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "whole_attention";
@@ -128,11 +138,12 @@ gpu::PipelineOptions whole_attention_pipeline(const DecodeAttentionSpec& spec, c
                      {5, storage},
                      {6, storage},
                      {7, storage}}};
+  if (spec.next.cells > 0) options.groups[0].push_back({8, storage_read});
   return options;
 }
 
 gpu::Workgroups whole_attention_workgroups(const DecodeAttentionSpec& spec, std::uint32_t rows) {
-  return {.x = spec.rotary.heads, .y = rows, .z = 1};
+  return {.x = spec.rotary.heads, .y = rows + spec.next.workgroups / spec.rotary.heads, .z = 1};
 }
 
 gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec, const Team& team,
@@ -159,13 +170,18 @@ gpu::PipelineOptions merge_shares_pipeline(const DecodeAttentionSpec& spec) {
       .constant("Q_STRIDE", spec.rotary.q_stride)
       .flag("GATED", spec.gated);
   spec.view.describe(text, spec.rotary.cache.head_dim);
-  text.part(wgsl::shares_wgsl).part(wgsl::quantize_wgsl).part(wgsl::merge_shares_wgsl);
+  text.part(wgsl::shares_wgsl);
+  if (spec.merged_halves)
+    text.enable("f16").part(wgsl::merged_halves_wgsl);
+  else
+    text.part(wgsl::quantize_wgsl).part(wgsl::merged_quants_wgsl);
+  text.part(wgsl::merge_shares_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "merge_shares";
   using enum gpu::BindingKind;
-  options.groups = {
-      {{0, storage_read}, {1, storage_read}, {2, storage}, {3, storage}, {4, storage_read}}};
+  options.groups = {{{0, storage_read}, {1, storage_read}, {2, storage}, {4, storage_read}}};
+  if (!spec.merged_halves) options.groups[0].push_back({3, storage});
   return options;
 }
 

@@ -7,6 +7,8 @@
 #include "engine/kernels/matvec.h"
 #include "engine/kernels/prefill/halves.wgsl.h"
 #include "engine/kernels/prefill/halves_q4.wgsl.h"
+#include "engine/kernels/prefill/halves_q4k.wgsl.h"
+#include "engine/kernels/prefill/halves_q6k.wgsl.h"
 #include "engine/kernels/prefill/halves_q8.wgsl.h"
 #include "engine/kernels/prefill/matmul_inputs.wgsl.h"
 #include "engine/kernels/prefill/matmul_out_fours.wgsl.h"
@@ -61,6 +63,10 @@ std::string_view halves_wgsl(WeightFormat format) {
       return wgsl::halves_q8_wgsl;
     case WeightFormat::q4:
       return wgsl::halves_q4_wgsl;
+    case WeightFormat::q4k:
+      return wgsl::halves_q4k_wgsl;
+    case WeightFormat::q6k:
+      return wgsl::halves_q6k_wgsl;
     default:
       return wgsl::halves_wgsl;
   }

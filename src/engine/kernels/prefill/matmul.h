@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/gpu/device.h"
 #include "engine/kernels/activation.h"
@@ -73,6 +74,17 @@ struct MatmulWish {
 // What is fast for the shape, within the device's limits.
 [[nodiscard]] MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
                                          const MatmulWish& wish);
+
+// For rows that have to come out with the same bits whatever other rows are in the pass: tilings
+// for growing numbers of rows, with subgroup matrices, whose sums are of the same parts in the same
+// order. Empty where the device or the shape has none.
+struct MatmulFrom {
+  std::uint32_t rows_min = 1;
+  MatmulTuning tuning;
+};
+[[nodiscard]] std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device,
+                                                       const MatmulSpec& spec,
+                                                       std::uint32_t rows_max);
 
 [[nodiscard]] gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec,
                                                    const MatmulTuning& tuning);

@@ -373,9 +373,19 @@ void expect_same(const Alone& alone, std::size_t i, const Drawn& drawn,
 
 // The arithmetic of answers: the same bits for a row whether 1, 8 or 32 rows are in the pass, at
 // any place in it, on both sides of where attention begins to be shared out (256 positions here).
-TEST_P(GpuPromises, SaysTheSameBitsForARowAmongManyAsAlone) {
+class GpuArithmetic : public GpuPromises {
+ protected:
+  void says_the_same_among_many(Activations activations);
+  void says_the_same_through_joins(Activations activations);
+};
+INSTANTIATE_TEST_SUITE_P(Models, GpuArithmetic,
+                         testing::Values("tiny-llama-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
+                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0"),
+                         test::test_name);
+
+void GpuArithmetic::says_the_same_among_many(Activations activations) {
   const auto engine =
-      engine_of(*model_, {.context = 320, .sequences = 32, .activations = Activations::int8});
+      engine_of(*model_, {.context = 320, .sequences = 32, .activations = activations});
   constexpr std::uint32_t count = 4;
   std::vector<Alone> alone;
   for (std::size_t i = 0; i < 32; ++i) {
@@ -406,9 +416,9 @@ TEST_P(GpuPromises, SaysTheSameBitsForARowAmongManyAsAlone) {
 
 // Sequences that join, read their prompts in parts between others' tokens, are drawn with
 // the others that are there, and leave at any time: each says, bit by bit, what it says alone.
-TEST_P(GpuPromises, SaysTheSameBitsThroughJoinsAndLeaves) {
+void GpuArithmetic::says_the_same_through_joins(Activations activations) {
   const auto engine =
-      engine_of(*model_, {.context = 128, .sequences = 7, .activations = Activations::int8});
+      engine_of(*model_, {.context = 128, .sequences = 7, .activations = activations});
   constexpr std::uint32_t count = 8;
   for (std::uint32_t seed = 0; seed < 2; ++seed) {
     std::mt19937 generator(seed);
@@ -481,6 +491,19 @@ TEST_P(GpuPromises, SaysTheSameBitsThroughJoinsAndLeaves) {
       });
     }
   }
+}
+
+TEST_P(GpuArithmetic, SaysTheSameBitsForARowAmongManyAsAlone) {
+  says_the_same_among_many(Activations::int8);
+}
+TEST_P(GpuArithmetic, SaysTheSameBitsForARowAmongManyAsAloneInF16) {
+  says_the_same_among_many(Activations::f16);
+}
+TEST_P(GpuArithmetic, SaysTheSameBitsThroughJoinsAndLeaves) {
+  says_the_same_through_joins(Activations::int8);
+}
+TEST_P(GpuArithmetic, SaysTheSameBitsThroughJoinsAndLeavesInF16) {
+  says_the_same_through_joins(Activations::f16);
 }
 
 TEST_P(GpuPromises, SharesThePagesThatTwoSequencesBeginWith) {

@@ -53,6 +53,8 @@ struct DecodeTuning {
   // Engines for so many sequences and more attend by teams, for each number of rows, so that the
   // bits of a row stay the same: quicker from eight rows on, slower for one.
   std::uint32_t teams_from = 8;
+  // What an attention of one short row reads ahead for the gates, and by how many workgroups.
+  std::uint32_t next_bytes = 0, next_workgroups = 0;
   bool packed = false;  // dot4I8Packed.
 };
 [[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);
@@ -68,6 +70,9 @@ struct BuildContext {
   kernels::Team team;
   std::uint32_t workgroup = 0;  // Workgroup of the matrix kernels.
   DecodeTuning decode{};
+  // Prompts are read with rows in f16 between the kernels (subgroup matrices), from many_rows on.
+  bool halves = false;
+  [[nodiscard]] bool drawn_in_halves() const { return options.activations == Activations::f16; }
   // [position][pair] of cosine and sine; the second of layers with local attention.
   const gpu::Buffer* turns = nullptr;
   const gpu::Buffer* local_turns = nullptr;
