@@ -233,7 +233,8 @@ void Bench::sweep_matmul() {
     for (const Tile& tile : tiles) {
       for (const bool ahead : {true, false}) {
         for (const std::uint32_t splits : {1u, 2u, 3u, 4u, 6u, 8u}) {
-          for (const bool x_halves : {false, true}) {
+          for (const auto [x_halves, twice] : {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
+            if (twice && !ahead) continue;
             if (halves && (!x_halves || !ahead)) continue;
             MatmulTuning one = base;
             one.tile_rows = tile.rows;

@@ -41,7 +41,8 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
   llm->add_option("--device", options->model.device, "gpu, cpu or a part of a GPU's name");
   llm->add_option("--adapter", options->model.adapter,
                   "The GPU's number in 'weft bench gpu --list'");
-  llm->add_option("--activations", options->model.activations, "f32, int8 for speed, or f16 for many sequences at once")
+  llm->add_option("--activations", options->model.activations,
+                  "f32, int8 for speed, or f16 for many sequences at once")
       ->type_name("{f32,int8,f16}");
   llm->add_option("--kv", options->model.kv, "How keys and values are kept: f32, f16 or q8_0")
       ->type_name("{f32,f16,q8_0}");

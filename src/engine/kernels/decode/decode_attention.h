@@ -45,7 +45,7 @@ struct DecodeAttentionSpec {
   // whole, for passes of one row: further workgroups read the beginning of weights that the next
   // dispatches read, so that it is in the device's cache. Numbers do not change.
   struct Next {
-    std::uint32_t cells = 0;       // Of 16 bytes.
+    std::uint32_t cells = 0;       // 16 bytes each.
     std::uint32_t workgroups = 0;  // A multiple of the heads.
   };
   Next next{};

@@ -209,7 +209,7 @@ TEST_F(MatmulTest, GivesARowTheSameBitsAmongAnyOthers) {
     std::vector<std::uint16_t> x;
     for (const float value : test::random_floats(std::size_t{most} * shape.columns, 5))
       x.push_back(gguf::float_to_half(value));
-    std::vector<std::vector<std::uint32_t>> words(most);  // Of each row, when it was alone.
+    std::vector<std::vector<std::uint32_t>> words(most);  // A row's, of its first pass.
     const auto product = [&](std::uint32_t first, std::uint32_t rows) {
       auto way = ways.end() - 1;
       while (way->rows_min > rows) --way;

@@ -138,18 +138,22 @@ Async<Result<>> add_norm_for_products(BuildContext& context, Program& program,
 }
 
 Async<Result<>> add_norm_halves(BuildContext& context, Program& program, const gpu::Buffer& weight,
-                                std::uint32_t rows_min) {
+                                std::uint32_t rows_min, std::uint32_t splits) {
   const RowBuffers& to = context.buffers;
+  const kernels::NormHalvesSpec spec{.columns = context.config.embedding,
+                                     .epsilon = context.config.norm_epsilon,
+                                     .splits = splits};
   std::vector<Bindings> groups;
   groups.push_back({{0, to.hidden}, {1, weight}, {2, to.normed}});
+  if (splits > 0) {
+    groups[0].push_back({3, to.partials});
+    groups[0].push_back({4, to.batch});
+  }
   Dispatch dispatch{.rows_min = rows_min, .workgroups = [](const RowCount& count) {
                       return kernels::norm_halves_workgroups(count.rows);
                     }};
-  co_return co_await context.builder.add(
-      program,
-      kernels::norm_halves_pipeline(
-          {.columns = context.config.embedding, .epsilon = context.config.norm_epsilon}),
-      std::move(groups), std::move(dispatch));
+  co_return co_await context.builder.add(program, kernels::norm_halves_pipeline(spec),
+                                         std::move(groups), std::move(dispatch));
 }
 
 Async<Result<>> add_projections(BuildContext& context, Program& program, GpuLayer& part) {

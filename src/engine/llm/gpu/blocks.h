@@ -31,9 +31,11 @@ inline constexpr std::uint32_t many_rows = 16;
 // The same for products of reading a prompt: from many_rows on in f16 where context.halves says so.
 [[nodiscard]] Async<Result<>> add_norm_for_products(BuildContext& context, Program& program,
                                                     const gpu::Buffer& weight);
-// hidden, normed, into RowBuffers::normed as f16, for passes of so many rows and more.
+// hidden, normed, into RowBuffers::normed as f16, for passes of so many rows and more; so many
+// parts of a product's sums are added to hidden before that.
 [[nodiscard]] Async<Result<>> add_norm_halves(BuildContext& context, Program& program,
-                                              const gpu::Buffer& weight, std::uint32_t rows_min);
+                                              const gpu::Buffer& weight, std::uint32_t rows_min,
+                                              std::uint32_t splits = 0);
 // Biases of a part's rows, kept in `keep`; any buffer without.
 [[nodiscard]] Async<Result<const gpu::Buffer*>> bias_of(BuildContext& context,
                                                         const std::vector<float>& bias,

@@ -19,6 +19,7 @@ struct MatrixProduct {
   MatmulOutput output = MatmulOutput::store;
   bool y_halves = false;
   std::vector<float> bias{};  // As in Product.
+  bool sums_wait = false;     // Partial sums are left to the next norm (BuildContext::pending).
 };
 
 MatmulSpec spec_of(const BuildContext& context, const GpuMatrix& matrix, const MatrixPart& part,
@@ -34,6 +35,20 @@ MatmulSpec spec_of(const BuildContext& context, const GpuMatrix& matrix, const M
           .bias = !product.bias.empty(),
           .x_halves = product.x_halves,
           .y_halves = product.y_halves};
+}
+
+// Partial sums, added up and onto y.
+Async<Result<>> add_sum(BuildContext& context, Program& program, const PendingSums& sums,
+                        const gpu::Buffer& y, const gpu::Buffer& bias) {
+  const RowBuffers& to = context.buffers;
+  std::vector<Bindings> groups;
+  groups.push_back({{0, to.partials}, {1, y}, {2, bias}, {3, to.batch}});
+  Dispatch sum{.workgroups = [spec = sums.spec](const RowCount& count) {
+    return kernels::matmul_sum_workgroups(spec, count.rows);
+  }};
+  co_return co_await context.builder.add(program,
+                                         kernels::matmul_sum_pipeline(sums.spec, sums.tuning),
+                                         std::move(groups), std::move(sum));
 }
 
 Async<Result<>> add_part(BuildContext& context, Program& program, const MatrixPart& part,
@@ -62,14 +77,20 @@ Async<Result<>> add_part(BuildContext& context, Program& program, const MatrixPa
                                             std::move(groups), std::move(dispatch)));
   }
   if (!parts) co_return Result<>();
-  std::vector<Bindings> groups;
-  groups.push_back({{0, to.partials}, {1, product.y}, {2, bias}, {3, to.batch}});
-  Dispatch sum{.workgroups = [spec](const RowCount& count) {
-    return kernels::matmul_sum_workgroups(spec, count.rows);
-  }};
-  co_return co_await context.builder.add(program,
-                                         kernels::matmul_sum_pipeline(spec, ways.front().tuning),
-                                         std::move(groups), std::move(sum));
+  const PendingSums sums{.spec = spec, .tuning = ways.front().tuning};
+  if (product.sums_wait) {
+    context.pending = sums;
+    co_return Result<>();
+  }
+  co_return co_await add_sum(context, program, sums, product.y, bias);
+}
+
+// hidden, with what the last product left, normed.
+Async<Result<>> add_norm_of_all(BuildContext& context, Program& program,
+                                const gpu::Buffer& weight) {
+  const std::uint32_t splits = context.pending ? context.pending->tuning.splits : 0;
+  context.pending.reset();
+  co_return co_await add_norm_halves(context, program, weight, 1, splits);
 }
 
 Async<Result<>> add_matrix_product(BuildContext& context, Program& program, const GpuMatrix& matrix,
@@ -94,13 +115,21 @@ Async<Result<>> add_onto_hidden(BuildContext& context, Program& program, const G
                     .x_halves = x_halves,
                     .y = normed ? to.normed : to.hidden,
                     .y_pitch = context.config.embedding,
-                    .output = normed ? MatmulOutput::store : MatmulOutput::accumulate},
+                    .output = normed ? MatmulOutput::store : MatmulOutput::accumulate,
+                    .sums_wait = !normed && matrix.parts.size() == 1},
       keep));
   if (normed) WEFT_CO_OK(co_await add_norm(context, program, to.normed, out_norm, to.hidden, true));
   co_return Result<>();
 }
 
 }  // namespace
+
+Async<Result<>> finish_matrix_layers(BuildContext& context, Program& program) {
+  if (!context.pending) co_return Result<>();
+  const PendingSums sums = *context.pending;
+  context.pending.reset();
+  co_return co_await add_sum(context, program, sums, context.buffers.hidden, context.buffers.none);
+}
 
 bool matrix_blocks_possible(const gpu::Device& device, const Config& config) {
   const std::uint32_t mixed = config.attention.heads * config.attention.head_dim,
@@ -111,7 +140,7 @@ bool matrix_blocks_possible(const gpu::Device& device, const Config& config) {
 
 Async<Result<>> add_matrix_projections(BuildContext& context, Program& program, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
-  WEFT_CO_OK(co_await add_norm_halves(context, program, part.norm, 1));
+  WEFT_CO_OK(co_await add_norm_of_all(context, program, part.norm));
   std::uint32_t offset = 0;
   for (const GpuMatrix& matrix : part.projections) {
     MatrixProduct product{
@@ -171,7 +200,7 @@ Async<Result<>> add_matrix_output(BuildContext& context, Program& program, GpuLa
 Async<Result<>> add_matrix_feed_forward(BuildContext& context, Program& program, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   const std::uint32_t width = context.config.feed_forward;
-  WEFT_CO_OK(co_await add_norm_halves(context, program, part.feed_forward_norm, 1));
+  WEFT_CO_OK(co_await add_norm_of_all(context, program, part.feed_forward_norm));
   const bool fused = part.gates.size() == 1 && part.gates[0].parts.size() == 1;
   if (fused) {
     WEFT_CO_OK(co_await add_matrix_product(context, program, part.gates[0],

@@ -28,6 +28,9 @@ namespace weft::llm {
 [[nodiscard]] Async<Result<>> add_matrix_feed_forward(BuildContext& context, Program& program,
                                                       GpuLayer& part);
 
+// Behind the last layer: hidden is complete.
+[[nodiscard]] Async<Result<>> finish_matrix_layers(BuildContext& context, Program& program);
+
 // hidden to logits.
 [[nodiscard]] Async<Result<>> add_matrix_head(BuildContext& context, Program& program,
                                               const gpu::Buffer& norm, const GpuMatrix& matrix);

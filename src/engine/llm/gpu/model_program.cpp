@@ -170,6 +170,7 @@ Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model,
         context, source,
         Programs{.rows = layers_, .single = has_single_ ? &single_layers_ : nullptr},
         model.layers[i], parts_.emplace_back()));
+  if (context.drawn_in_halves()) WEFT_CO_OK(co_await finish_matrix_layers(context, single_layers_));
   if (last) {
     WEFT_CO_ASSIGN(output_norm_, co_await context.loader.vector(*model.output_norm));
     if (!tied) {
