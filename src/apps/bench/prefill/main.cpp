@@ -233,7 +233,8 @@ void Bench::sweep_matmul() {
     for (const Tile& tile : tiles) {
       for (const bool ahead : {true, false}) {
         for (const std::uint32_t splits : {1u, 2u, 3u, 4u, 6u, 8u}) {
-          for (const auto [x_halves, twice] : {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
+          for (const auto& [x_halves, twice] :
+               {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
             if (twice && !ahead) continue;
             if (halves && (!x_halves || !ahead)) continue;
             MatmulTuning one = base;
@@ -244,6 +245,7 @@ void Bench::sweep_matmul() {
             one.subgroup_columns = tile.subgroup_columns;
             one.ahead = ahead;
             one.splits = splits;
+            one.twice = twice;
             if (tile.rows >= 2 * std::max(16u, rows) || (rows >= 256 && tile.rows < 64)) continue;
             const std::uint32_t workgroups =
                 (rows + tile.rows - 1) / tile.rows * ((shape.n + tile.columns - 1) / tile.columns);
@@ -282,7 +284,10 @@ void Bench::sweep_matmul() {
       Step step{
           weft::format("{}x{}x{} subgroup {}x{}{} splits {}{}", one.tile_rows, one.tile_columns,
                        one.tile_depth, one.subgroup_rows, one.subgroup_columns,
-                       one.ahead ? " ahead" : "", one.splits, wanted.x_halves ? " x f16" : ""),
+                       one.twice   ? " twice"
+                       : one.ahead ? " ahead"
+                                   : "",
+                       one.splits, wanted.x_halves ? " x f16" : ""),
           pipelines[i].get(),
           {},
           matmul_workgroups(spec, one, rows)};

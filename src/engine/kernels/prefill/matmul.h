@@ -60,7 +60,7 @@ struct MatmulTuning {
   std::uint32_t tile_rows = 64, tile_columns = 64;  // The tile of a workgroup.
   std::uint32_t tile_depth = 32;  // Columns of x and w in workgroup memory at a time.
   std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // The tile of a subgroup.
-  bool ahead = true;         // The next tile is asked for before this one is multiplied.
+  bool ahead = true;   // The next tile is asked for before this one is multiplied.
   bool twice = false;  // Workgroup memory holds two steps, so that they meet at one barrier; with
                        // ahead only.
   std::uint32_t splits = 1;  // Parts of x and w that are summed apart.

@@ -264,10 +264,11 @@ TEST_F(MatmulTest, SplitsAndDepthsGiveTheSame) {
       compare(matrix, spec, tuning, {5, 66});
       if (!uses_matrices(tuning)) continue;
       for (const std::uint32_t depth : {32u, 48u}) {
-        for (const bool ahead : {true, false}) {
+        for (const auto& [ahead, twice] : {std::pair(true, true), {true, false}, {false, false}}) {
           tuning.splits = ahead ? 1 : 2;
           tuning.tile_depth = depth;
           tuning.ahead = ahead;
+          tuning.twice = twice;
           ASSERT_LE(tuning.workgroup_bytes(), device().limits().workgroup_storage_bytes_max);
           compare(matrix, spec, tuning, {66});
         }
