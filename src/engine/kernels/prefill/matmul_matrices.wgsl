@@ -56,26 +56,26 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
 //@sums
   {
     let next = begin;
-    let to = 0u;
+    let writes = 0u;
 //@fetch
 //@put
   }
   workgroupBarrier();
   var k = begin;
-  var from = 0u;
+  var reads = 0u;
   loop {
     let more = k + DEPTH < end;
     let next = select(k, k + DEPTH, more);
     //@ahead
 //@multiply
     if (!more) { break; }
-    let to = select(0u, STEP - from, TWICE);
+    let writes = select(0u, STEP - reads, TWICE);
     if (!TWICE) { workgroupBarrier(); }
     //@behind
 //@put
     workgroupBarrier();
     k = next;
-    from = to;
+    reads = writes;
   }
   let shift = group.z * batch.rows;
   let mine = subgroup * PATCH * KINDS;
