@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <span>
 
 #include "engine/kernels/prefill/matmul.h"
@@ -110,18 +109,12 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
   const std::uint32_t across = over(spec.weight_rows, 64), depths = over(spec.columns, depth);
   std::uint32_t splits = 1;
   if (spec.output != MatmulOutput::swiglu)
-    splits = std::clamp((std::getenv("WEFT_TRY_PARTS")
-                             ? static_cast<std::uint32_t>(std::atol(std::getenv("WEFT_TRY_PARTS")))
-                             : same_bits_workgroups) /
-                            std::max(1u, across),
-                        1u, std::clamp(spec.columns / 512, 1u, 8u));
+    splits = std::clamp(same_bits_workgroups / std::max(1u, across), 1u,
+                        std::clamp(spec.columns / 512, 1u, 8u));
   splits = over(depths, over(depths, splits));
   for (const SameBitsTile& tile : small ? std::span<const SameBitsTile>(small_same_bits_tiles)
                                         : std::span<const SameBitsTile>(same_bits_tiles)) {
     if (tile.rows_min > rows_max) break;
-    if (const char* text = std::getenv("WEFT_TRY_TILE_MAX");
-        text != nullptr && tile.rows > static_cast<std::uint32_t>(std::atol(text)))
-      continue;
     // Large tiles only where there are enough of them.
     if (tile.rows == 128 && over(spec.weight_rows, tile.columns) * splits < workgroups_wanted)
       continue;

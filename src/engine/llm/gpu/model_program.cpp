@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 
 #include "engine/kernels/embed.h"
 #include "engine/kernels/prefill/matrices.h"
@@ -110,14 +109,6 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   tuning.split_from = cpu                        ? 256
                       : attention.head_dim > 128 ? 1
                                                  : 320 * 64 / std::max(64u, attention.head_dim);
-  const auto try_number = [](const char* name, std::uint32_t otherwise) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : static_cast<std::uint32_t>(std::atol(text));
-  };
-  tuning.next_bytes = try_number("WEFT_TRY_NEXT_KB", 0) * 1024;
-  tuning.next_workgroups = try_number("WEFT_TRY_NEXT_WORKGROUPS", cpu ? 0 : 96);
-  tuning.teams_from = try_number("WEFT_TRY_TEAMS_FROM", tuning.teams_from);
-  tuning.split_from = try_number("WEFT_TRY_SPLIT_FROM", tuning.split_from);
   tuning.packed = device.has("packed_4x8_integer_dot_product");
   return tuning;
 }
@@ -199,18 +190,18 @@ Async<Result<std::unique_ptr<ModelProgram>>> ModelProgram::create(
   std::unique_ptr<ModelProgram> out(new ModelProgram);
   WeightLoader loader(device, source, std::move(on_bytes));
   ProgramBuilder builder(device, pipelines);
-  BuildContext context{
-      .device = device,
-      .config = model.config,
-      .options = options,
-      .buffers = buffers,
-      .loader = loader,
-      .builder = builder,
-      .team = kernels::Team::of(device),
-      .workgroup = kernels::workgroup_size(device, 128),
-      .decode = decode_tuning(device, model.config),
-      .halves = !exact_products(device, options) && kernels::prefill_matrix(device) != nullptr &&
-                std::getenv("WEFT_TRY_FLOATS") == nullptr && model.config.embedding % 32 == 0};
+  BuildContext context{.device = device,
+                       .config = model.config,
+                       .options = options,
+                       .buffers = buffers,
+                       .loader = loader,
+                       .builder = builder,
+                       .team = kernels::Team::of(device),
+                       .workgroup = kernels::workgroup_size(device, 128),
+                       .decode = decode_tuning(device, model.config),
+                       .halves = !exact_products(device, options) &&
+                                 kernels::prefill_matrix(device) != nullptr &&
+                                 model.config.embedding % 32 == 0};
   WEFT_CO_OK(co_await out->load(context, model, source));
   co_return out;
 }
