@@ -8,7 +8,6 @@
 #include "engine/kernels/decode/merged_halves.wgsl.h"
 #include "engine/kernels/decode/merged_quants.wgsl.h"
 #include "engine/kernels/decode/quantize.wgsl.h"
-#include "engine/kernels/decode/read_next.wgsl.h"
 #include "engine/kernels/decode/shares.wgsl.h"
 #include "engine/kernels/decode/team_attention.h"
 #include "engine/kernels/decode/turned.wgsl.h"
@@ -118,14 +117,7 @@ bool whole_attention_possible(const gpu::Device& device, const DecodeAttentionSp
 gpu::PipelineOptions whole_attention_pipeline(const DecodeAttentionSpec& spec, const Team& team,
                                               std::uint32_t workgroup) {
   ShaderText text = describe(spec, team, workgroup);
-  text.part(wgsl::quantize_wgsl);
-  if (spec.next.cells > 0)
-    text.constant("NEXT_CELLS", spec.next.cells)
-        .constant("NEXT_THREADS", spec.next.workgroups * workgroup)
-        .part(wgsl::read_next_wgsl);
-  else
-    text.part("fn read_next(group: vec3u, index: u32) -> bool { return false; }\n");
-  text.part(wgsl::whole_attention_wgsl);
+  text.part(wgsl::quantize_wgsl).part(wgsl::whole_attention_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "whole_attention";
@@ -138,12 +130,11 @@ gpu::PipelineOptions whole_attention_pipeline(const DecodeAttentionSpec& spec, c
                      {5, storage},
                      {6, storage},
                      {7, storage}}};
-  if (spec.next.cells > 0) options.groups[0].push_back({8, storage_read});
   return options;
 }
 
 gpu::Workgroups whole_attention_workgroups(const DecodeAttentionSpec& spec, std::uint32_t rows) {
-  return {.x = spec.rotary.heads, .y = rows + spec.next.workgroups / spec.rotary.heads, .z = 1};
+  return {.x = spec.rotary.heads, .y = rows, .z = 1};
 }
 
 gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec, const Team& team,

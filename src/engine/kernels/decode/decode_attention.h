@@ -14,8 +14,7 @@
 //   Group 0: 0 shares (read), 1 qkv (read), 2 quants, 3 scales: rows of heads * head_dim,
 //   4 RowPlace for each row (read).
 // whole: both, by one workgroup for every query head.
-//   Group 0: 0 to 5 as attend, 6 quants, 7 scales; for one row, with `next`: 8 weights that the
-//   next dispatches read (read), in cells of 16 bytes.
+//   Group 0: 0 to 5 as attend, 6 quants, 7 scales.
 #pragma once
 
 #include <cstdint>
@@ -42,13 +41,6 @@ struct DecodeAttentionSpec {
   // merge's rows are f16 instead, for products with subgroup matrices: 2 is their binding, and
   // there is no 3.
   bool merged_halves = false;
-  // whole, for passes of one row: further workgroups read the beginning of weights that the next
-  // dispatches read, so that it is in the device's cache. Numbers do not change.
-  struct Next {
-    std::uint32_t cells = 0;       // 16 bytes each.
-    std::uint32_t workgroups = 0;  // A multiple of the heads.
-  };
-  Next next{};
 };
 [[nodiscard]] bool decode_attention_possible(const gpu::Device& device,
                                              const DecodeAttentionSpec& spec, const Team& team,

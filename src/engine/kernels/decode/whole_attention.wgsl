@@ -26,7 +26,6 @@ var<workgroup> gathered: array<vec4f, WORKGROUP>;
 fn score_at(i: u32) -> f32 { return scores[4u * i] + scores[4u * i + 1u] + scores[4u * i + 2u] + scores[4u * i + 3u]; }
 
 fn kernel(group: vec3u, groups: vec3u, index: u32, team: u32, lane: u32) {
-  if (read_next(group, index)) { return; }
   let q_head = group.x;
   let row = group.y;
   let kv_head = q_head / GROUP;

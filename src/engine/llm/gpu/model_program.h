@@ -55,8 +55,6 @@ struct DecodeTuning {
   // Engines for so many sequences and more attend by teams, for each number of rows, so that the
   // bits of a row stay the same: quicker from eight rows on, slower for one.
   std::uint32_t teams_from = 8;
-  // What an attention of one short row reads ahead for the gates, and by how many workgroups.
-  std::uint32_t next_bytes = 0, next_workgroups = 0;
   bool packed = false;  // dot4I8Packed.
 };
 [[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);

@@ -272,37 +272,22 @@ Async<Result<>> add_single_attention(BuildContext& context, Program& program,
   if (kernels::whole_attention_possible(context.device, spec, context.team,
                                         context.decode.whole_workgroup)) {
     spec.split_from = context.decode.split_from;
-    const Bindings bindings = {{0, to.projected},    {1, to.places},      {2, *part.turns},
-                               {3, norms},           {4, part.cache[0]},  {5, part.cache[1]},
-                               {6, to.mixed_quants}, {7, to.mixed_scales}};
-    // One row has few workgroups: others read ahead meanwhile.
-    kernels::DecodeAttentionSpec reading = spec;
-    const std::vector<MatrixPart>& gates = part.gates.front().parts;
-    const std::uint64_t ahead =
-        std::min<std::uint64_t>(context.decode.next_bytes, gates.front().quants.size());
-    reading.next = {
-        .cells = static_cast<std::uint32_t>(ahead / 16),
-        .workgroups = context.decode.next_workgroups / spec.rotary.heads * spec.rotary.heads};
-    const bool reads = reading.next.cells > 0 && reading.next.workgroups > 0 &&
-                       context.device.limits().storage_buffers_per_stage_max >= 9;
-    for (const bool one : {true, false}) {
-      if (one && !reads) continue;
-      const kernels::DecodeAttentionSpec wanted = one ? reading : spec;
-      std::vector<Bindings> groups{bindings};
-      if (one) groups[0].push_back({8, gates.front().quants});
-      Dispatch whole{.least_max = spec.split_from - 1,
-                     .workgroups = [wanted](const RowCount& count) {
-                       return kernels::whole_attention_workgroups(wanted, count.rows);
-                     }};
-      if (one)
-        whole.rows_max = 1;
-      else if (reads)
-        whole.rows_min = 2;
-      WEFT_CO_OK(co_await context.builder.add(
-          program,
-          kernels::whole_attention_pipeline(wanted, context.team, context.decode.whole_workgroup),
-          std::move(groups), std::move(whole)));
-    }
+    std::vector<Bindings> groups;
+    groups.push_back({{0, to.projected},
+                      {1, to.places},
+                      {2, *part.turns},
+                      {3, norms},
+                      {4, part.cache[0]},
+                      {5, part.cache[1]},
+                      {6, to.mixed_quants},
+                      {7, to.mixed_scales}});
+    Dispatch whole{.least_max = spec.split_from - 1, .workgroups = [spec](const RowCount& count) {
+                     return kernels::whole_attention_workgroups(spec, count.rows);
+                   }};
+    WEFT_CO_OK(co_await context.builder.add(
+        program,
+        kernels::whole_attention_pipeline(spec, context.team, context.decode.whole_workgroup),
+        std::move(groups), std::move(whole)));
   }
   std::vector<Bindings> attend_groups;
   attend_groups.push_back({{0, to.projected},
