@@ -3,7 +3,6 @@
 @group(0) @binding(1) var<storage, read> qkv: array<f32>;
 @group(0) @binding(4) var<storage, read> places: array<vec4u>;  // slot, position
 
-
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) index: u32) {
   let row = group.y;
