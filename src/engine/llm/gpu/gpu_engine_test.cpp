@@ -1,6 +1,7 @@
 // The GPU says what llama.cpp says, format by format, and keeps what an engine promises: however
 // prompts are cut, tokens drawn ahead, sequences drawn together, rewound or split into ranges of
 // layers.
+#include <cmath>
 #include <random>
 
 #include "engine/llm/cpu/cpu_engine.h"
@@ -491,6 +492,27 @@ void GpuArithmetic::says_the_same_through_joins(Activations activations) {
       });
     }
   }
+}
+
+// Many rows in f16 from kernel to kernel, and a last part of few rows, which is f32.
+TEST_P(GpuArithmetic, ReadsPromptsInF16CloseToF32) {
+  std::vector<std::vector<float>> said;
+  for (const Activations activations : {Activations::f32, Activations::f16}) {
+    const auto engine = engine_of(*model_, {.context = 320, .activations = activations});
+    const SequenceId sequence = engine->open().value();
+    const std::vector<Token> tokens = prompt(170);
+    for (const auto& [begin, end] : {std::pair(0, 100), {100, 160}, {160, 170}})
+      ASSERT_TRUE(run(engine->append(sequence, {tokens.begin() + begin, tokens.begin() + end}))
+                      .has_value());
+    said.push_back(run(engine->logits(sequence)).value());
+  }
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < said[0].size(); ++i) {
+    difference += std::pow(double{said[0][i]} - said[1][i], 2);
+    size += std::pow(double{said[0][i]}, 2);
+  }
+  EXPECT_GT(difference, 0) << "f16 is not f32";
+  EXPECT_LT(std::sqrt(difference / size), 2e-3);
 }
 
 TEST_P(GpuArithmetic, SaysTheSameBitsForARowAmongManyAsAlone) {
