@@ -47,16 +47,16 @@ struct Options {
   std::uint32_t guest_requests =
       20;  // A minute and address, of the page where keys are required; 0: no guests.
   BlobSweep::Settings blob_ends{};  // When blobs go that no job needs.
-  double upload_share = 0.25;  // An owner uploads this share of blobs_bytes_max within an hour.
-  bool uploads_by_lease = true;     // Workers store only what their leases lead to.
+  double upload_share = 0.25;    // An owner uploads this share of blobs_bytes_max within an hour.
+  bool uploads_by_lease = true;  // Workers store only what their leases lead to.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.
   bool allow_anyone = false;  // Though others reach it: jobs whose results any workers decide.
   SubmissionBounds submission{};
   jobs::CoreSettings core{};
   // The format of hidden states between workers that share a model: "f32", "f16" or "i8".
   std::string wire = "f32";
-  // What language models' matrices are multiplied with: "f32", or "int8", which is twice as fast
-  // and more, and whose answers are told from those of other weights less sharply
+  // What language models' matrices are multiplied with: "f32"; "f16"; or "int8", which is twice as
+  // fast and more, and whose answers are told from those of other weights less sharply
   // (common/proof/fingerprint.h); "auto" decides by the model (decisions/inference/arithmetic.h).
   std::string activations = "auto";
   std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".

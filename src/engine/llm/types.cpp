@@ -15,7 +15,15 @@ std::string_view to_string(KvFormat format) {
 }
 
 std::string_view to_string(Activations activations) {
-  return activations == Activations::f32 ? "f32" : "int8";
+  switch (activations) {
+    case Activations::f32:
+      return "f32";
+    case Activations::int8:
+      return "int8";
+    case Activations::f16:
+      break;
+  }
+  return "f16";
 }
 
 Result<KvFormat> kv_format_from(std::string_view name) {
@@ -27,11 +35,11 @@ Result<KvFormat> kv_format_from(std::string_view name) {
 }
 
 Result<Activations> activations_from(std::string_view name) {
-  for (const Activations activations : {Activations::f32, Activations::int8}) {
+  for (const Activations activations : {Activations::f32, Activations::int8, Activations::f16}) {
     if (name == to_string(activations)) return activations;
   }
   return fail(ErrorCode::invalid_argument,
-              "Activations cannot be of type {}: the choices are f32 and int8.", name);
+              "Activations cannot be of type {}: the choices are f32, int8 and f16.", name);
 }
 
 Result<> check_sampling(const Sampling& sampling) {

@@ -15,8 +15,9 @@ using Token = std::int32_t;  // As tokenizer::Token.
 // quarters it.
 enum class KvFormat : std::uint8_t { f32, f16, q8_0 };
 // What a matrix is multiplied with. int8 (rounded in blocks before every product) is for speed and
-// moves probabilities a little; wherever results are compared it is f32.
-enum class Activations : std::uint8_t { f32, int8 };
+// moves probabilities a little; f16 (by subgroup matrices, summed in f32) is for many sequences at
+// once; wherever results are compared it is f32.
+enum class Activations : std::uint8_t { f32, int8, f16 };
 
 [[nodiscard]] std::string_view to_string(KvFormat format);
 [[nodiscard]] std::string_view to_string(Activations activations);

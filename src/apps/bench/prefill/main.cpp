@@ -39,6 +39,7 @@ using gpu::Pipeline;
 std::uint32_t rows = 512;
 std::uint32_t layers_max = 100;
 std::uint32_t warm_up_ms = 500;
+std::uint32_t shapes_max = 100;
 bool halves = false;  // Rows go from kernel to kernel as f16 where they can.
 
 struct Model {
@@ -205,8 +206,12 @@ void Bench::sweep_matmul() {
                             {64, 128, 32, 32, 32},  {64, 128, 32, 32, 64},  {64, 128, 32, 64, 32},
                             {64, 128, 64, 32, 64},  {128, 64, 32, 32, 32},  {128, 64, 32, 64, 32},
                             {64, 64, 32, 32, 32},   {64, 64, 64, 32, 32},   {64, 64, 64, 32, 16},
-                            {64, 64, 128, 32, 32},  {64, 32, 64, 32, 16}};
-  for (const Shape& shape : shapes) {
+                            {64, 64, 128, 32, 32},  {64, 32, 64, 32, 16},   {32, 64, 64, 32, 32},
+                            {32, 128, 64, 32, 32},  {32, 64, 64, 32, 16},   {32, 64, 64, 16, 32},
+                            {16, 64, 64, 16, 16},   {16, 64, 64, 16, 32},   {16, 128, 64, 16, 32},
+                            {16, 32, 64, 16, 16}};
+  for (const Shape& shape :
+       std::span(shapes).first(std::min<std::size_t>(shapes_max, std::size(shapes)))) {
     const MatmulSpec spec{.format = WeightFormat::q8,
                           .weight_rows = shape.n,
                           .columns = shape.k,
@@ -228,7 +233,10 @@ void Bench::sweep_matmul() {
     for (const Tile& tile : tiles) {
       for (const bool ahead : {true, false}) {
         for (const std::uint32_t splits : {1u, 2u, 3u, 4u, 6u, 8u}) {
-          for (const bool x_halves : {false, true}) {
+          for (const auto& [x_halves, twice] :
+               {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
+            if (twice && !ahead) continue;
+            if (halves && (!x_halves || !ahead)) continue;
             MatmulTuning one = base;
             one.tile_rows = tile.rows;
             one.tile_columns = tile.columns;
@@ -237,8 +245,10 @@ void Bench::sweep_matmul() {
             one.subgroup_columns = tile.subgroup_columns;
             one.ahead = ahead;
             one.splits = splits;
+            one.twice = twice;
+            if (tile.rows >= 2 * std::max(16u, rows) || (rows >= 256 && tile.rows < 64)) continue;
             const std::uint32_t workgroups =
-                rows / tile.rows * ((shape.n + tile.columns - 1) / tile.columns);
+                (rows + tile.rows - 1) / tile.rows * ((shape.n + tile.columns - 1) / tile.columns);
             const std::uint32_t depths = shape.k / tile.depth;
             if (one.workgroup_bytes() > device_.limits().workgroup_storage_bytes_max ||
                 one.threads() > 1024)
@@ -274,7 +284,10 @@ void Bench::sweep_matmul() {
       Step step{
           weft::format("{}x{}x{} subgroup {}x{}{} splits {}{}", one.tile_rows, one.tile_columns,
                        one.tile_depth, one.subgroup_rows, one.subgroup_columns,
-                       one.ahead ? " ahead" : "", one.splits, wanted.x_halves ? " x f16" : ""),
+                       one.twice   ? " twice"
+                       : one.ahead ? " ahead"
+                                   : "",
+                       one.splits, wanted.x_halves ? " x f16" : ""),
           pipelines[i].get(),
           {},
           matmul_workgroups(spec, one, rows)};
@@ -615,6 +628,7 @@ int bench(std::span<const std::string_view> arguments) {
     number("rows=", rows);
     number("layers=", layers_max);
     number("warm=", warm_up_ms);
+    number("shapes=", shapes_max);
   }
   halves = std::ranges::find(arguments, "halves") != arguments.end();
   Bench one(*instance, **device);

@@ -41,8 +41,9 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
   llm->add_option("--device", options->model.device, "gpu, cpu or a part of a GPU's name");
   llm->add_option("--adapter", options->model.adapter,
                   "The GPU's number in 'weft bench gpu --list'");
-  llm->add_option("--activations", options->model.activations, "f32, or int8 for speed")
-      ->type_name("{f32,int8}");
+  llm->add_option("--activations", options->model.activations,
+                  "f32, int8 for speed, or f16 for many sequences at once")
+      ->type_name("{f32,int8,f16}");
   llm->add_option("--kv", options->model.kv, "How keys and values are kept: f32, f16 or q8_0")
       ->type_name("{f32,f16,q8_0}");
   llm->add_option("--threads", options->model.threads,
@@ -182,8 +183,8 @@ void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
       ->check(CLI::IsMember({"closed", "poisson"}));
   command
       ->add_option("--activations", options->activations,
-                   "What matrices are multiplied with: f32 or int8")
-      ->check(CLI::IsMember({"f32", "int8"}));
+                   "What matrices are multiplied with: f32, int8 or f16")
+      ->check(CLI::IsMember({"f32", "int8", "f16"}));
   command->add_option("--hops", options->hops, "Round trips in a round of hop")
       ->check(CLI::Range(100, 1'000'000));
   command->add_flag("--json", options->json, "One JSON document on standard output");

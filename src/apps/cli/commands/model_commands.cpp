@@ -13,8 +13,10 @@ void add_model(CLI::App& command, LanguageModelOptions& options) {
   command.add_option("--model", options.model, "A GGUF file")->required()->type_name("FILE");
   command.add_option("--device", options.device, "gpu or cpu")->type_name("{gpu,cpu}");
   command.add_option("--adapter", options.adapter, "The GPU's number in 'weft bench gpu --list'");
-  command.add_option("--activations", options.activations, "f32, or int8 for speed")
-      ->type_name("{f32,int8}");
+  command
+      .add_option("--activations", options.activations,
+                  "f32, int8 for speed, or f16 for many sequences at once")
+      ->type_name("{f32,int8,f16}");
   command.add_option("--kv", options.kv, "How keys and values are kept: f32, f16 or q8_0")
       ->type_name("{f32,f16,q8_0}");
   command.add_option("--context", options.context,

@@ -113,9 +113,10 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->add_option(
           "--activations", options->activations,
           "What served models' matrices are multiplied with: f32; int8, which is twice as "
-          "fast and more, and whose answers are audited less sharply; auto: int8 for files "
-          "of 8 bits a weight or fewer, else f32")
-      ->check(CLI::IsMember({"auto", "f32", "int8"}))
+          "fast and more, and whose answers are audited less sharply; f16, for GPUs with matrix "
+          "units that answer 64 clients and more at once; auto: int8 for files of 8 bits a weight "
+          "or fewer, else f32")
+      ->check(CLI::IsMember({"auto", "f32", "int8", "f16"}))
       ->capture_default_str();
   command
       ->add_option(

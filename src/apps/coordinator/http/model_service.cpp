@@ -412,7 +412,7 @@ void ModelService::ask(Asking& asking, const ModelTexts::Read& read, inference::
       kept = {.answer = choice < asking.ids.size() ? asking.ids[choice] : billing::AnswerId{},
               .model = request.model,
               .embedding = card->embedding,
-              .rounded = inference::activations_of(*card, activations_) == "int8",
+              .rounded = inference::activations_of(*card, activations_) != "f32",
               .ask = one.ask};
       if (asking.ids.empty()) crypto::random_bytes(kept.answer.bytes);
       answers_[one.id] = {

@@ -5,6 +5,8 @@
 
 #include "engine/kernels/decode/decode_attention.wgsl.h"
 #include "engine/kernels/decode/merge_shares.wgsl.h"
+#include "engine/kernels/decode/merged_halves.wgsl.h"
+#include "engine/kernels/decode/merged_quants.wgsl.h"
 #include "engine/kernels/decode/quantize.wgsl.h"
 #include "engine/kernels/decode/shares.wgsl.h"
 #include "engine/kernels/decode/team_attention.h"
@@ -159,13 +161,18 @@ gpu::PipelineOptions merge_shares_pipeline(const DecodeAttentionSpec& spec) {
       .constant("Q_STRIDE", spec.rotary.q_stride)
       .flag("GATED", spec.gated);
   spec.view.describe(text, spec.rotary.cache.head_dim);
-  text.part(wgsl::shares_wgsl).part(wgsl::quantize_wgsl).part(wgsl::merge_shares_wgsl);
+  text.part(wgsl::shares_wgsl);
+  if (spec.merged_halves)
+    text.enable("f16").part(wgsl::merged_halves_wgsl);
+  else
+    text.part(wgsl::quantize_wgsl).part(wgsl::merged_quants_wgsl);
+  text.part(wgsl::merge_shares_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
   options.label = "merge_shares";
   using enum gpu::BindingKind;
-  options.groups = {
-      {{0, storage_read}, {1, storage_read}, {2, storage}, {3, storage}, {4, storage_read}}};
+  options.groups = {{{0, storage_read}, {1, storage_read}, {2, storage}, {4, storage_read}}};
+  if (!spec.merged_halves) options.groups[0].push_back({3, storage});
   return options;
 }
 

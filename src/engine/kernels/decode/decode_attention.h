@@ -38,6 +38,9 @@ struct DecodeAttentionSpec {
   // attend by teams that take whole shares and do not meet (team_attention.wgsl), where the device
   // can: other sums than without, so all rows of an engine go one way.
   bool by_teams = false;
+  // merge's rows are f16 instead, for products with subgroup matrices: 2 is their binding, and
+  // there is no 3.
+  bool merged_halves = false;
 };
 [[nodiscard]] bool decode_attention_possible(const gpu::Device& device,
                                              const DecodeAttentionSpec& spec, const Team& team,

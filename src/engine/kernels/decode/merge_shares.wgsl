@@ -1,13 +1,7 @@
-// What the workgroups of an attention gathered, as one row per head, quantized for the matrix behind it.
+// What the workgroups of an attention gathered, as one row per head, for the matrix behind it: write_merged() is in another file.
 @group(0) @binding(0) var<storage, read> shares: array<vec4f>;
 @group(0) @binding(1) var<storage, read> qkv: array<f32>;
-@group(0) @binding(2) var<storage, read_write> out_quants: array<vec4u>;
-@group(0) @binding(3) var<storage, read_write> out_scales: array<vec2f>;
 @group(0) @binding(4) var<storage, read> places: array<vec4u>;  // slot, position
-
-const FOURS = DIM / 4u;
-const ROW = HEADS * FOURS;
-var<workgroup> merged: array<vec4f, 64>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) index: u32) {
@@ -51,15 +45,5 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
     merged[index] = total;
   }
   workgroupBarrier();
-  let block = group.x * 8u + index;
-  if (index < 8u && block < ROW / 8u) {
-    var v: array<vec4f, 8>;
-    for (var i = 0u; i < 8u; i++) { v[i] = merged[index * 8u + i]; }
-    let made = quantize_block(v);
-    let to = row * (ROW / 4u) + block * 2u;
-    out_quants[to] = made.low;
-    out_quants[to + 1u] = made.high;
-    out_scales[to] = made.low_scale;
-    out_scales[to + 1u] = made.high_scale;
-  }
+  write_merged(row, group.x, index);
 }

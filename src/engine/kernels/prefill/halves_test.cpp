@@ -49,6 +49,41 @@ TEST_F(HalvesTest, NormsAsTheReferenceDoes) {
   }
 }
 
+TEST_F(HalvesTest, NormsAddWhatAProductLeft) {
+  if (!device().has("shader-f16")) GTEST_SKIP() << "no f16";
+  constexpr std::uint32_t columns = 896, rows = 3, splits = 4;
+  const std::vector<float> x = test::random_floats(std::size_t{rows} * columns, 1),
+                           weight = test::random_floats(columns, 2),
+                           parts = test::random_floats(std::size_t{splits} * rows * columns, 3);
+  std::vector<float> whole(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    float sum = 0;
+    for (std::size_t split = 0; split < splits; ++split) sum += parts[split * x.size() + i];
+    whole[i] = sum + x[i];
+  }
+  const NormHalvesSpec spec{.columns = columns, .epsilon = 1e-5f};
+  NormHalvesSpec adding = spec;
+  adding.splits = splits;
+  const gpu::Pipeline plain = compile(norm_halves_pipeline(spec)),
+                      sums = compile(norm_halves_pipeline(adding));
+  const gpu::Buffer x_buffer = upload(x), whole_buffer = upload(whole),
+                    parts_buffer = upload(parts), weight_buffer = upload(weight),
+                    expected = upload(std::vector<std::uint16_t>(x.size())),
+                    out = upload(std::vector<std::uint16_t>(x.size())),
+                    size = uniform({.rows = rows, .segments = rows});
+  const gpu::BindGroup
+      plain_group = device().create_bind_group(
+          plain, 0, {{0, whole_buffer}, {1, weight_buffer}, {2, expected}}),
+      sums_group = device().create_bind_group(
+          sums, 0, {{0, x_buffer}, {1, weight_buffer}, {2, out}, {3, parts_buffer}, {4, size}});
+
+  run(plain, {&plain_group}, norm_halves_workgroups(rows));
+  run(sums, {&sums_group}, norm_halves_workgroups(rows));
+
+  EXPECT_EQ(download<float>(x_buffer, x.size()), whole);
+  EXPECT_EQ(download<std::uint16_t>(out, x.size()), download<std::uint16_t>(expected, x.size()));
+}
+
 TEST_F(HalvesTest, ProductsAreTheirF32OnesRounded) {
   for (const MatmulOutput output : {MatmulOutput::store, MatmulOutput::swiglu}) {
     const test::Matrix matrix = test::random_matrix(gguf::TensorType::q8_0, 72, 64);

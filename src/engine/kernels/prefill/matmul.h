@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/gpu/device.h"
 #include "engine/kernels/activation.h"
@@ -59,7 +60,9 @@ struct MatmulTuning {
   std::uint32_t tile_rows = 64, tile_columns = 64;  // The tile of a workgroup.
   std::uint32_t tile_depth = 32;  // Columns of x and w in workgroup memory at a time.
   std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // The tile of a subgroup.
-  bool ahead = true;         // The next tile is asked for before this one is multiplied.
+  bool ahead = true;   // The next tile is asked for before this one is multiplied.
+  bool twice = false;  // Workgroup memory holds two steps, so that they meet at one barrier; with
+                       // ahead only.
   std::uint32_t splits = 1;  // Parts of x and w that are summed apart.
 
   [[nodiscard]] std::uint32_t threads() const;
@@ -73,6 +76,17 @@ struct MatmulWish {
 // What is fast for the shape, within the device's limits.
 [[nodiscard]] MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
                                          const MatmulWish& wish);
+
+// For rows that have to come out with the same bits whatever other rows are in the pass: tilings
+// for growing numbers of rows, with subgroup matrices, whose sums are of the same parts in the same
+// order. Empty where the device or the shape has none.
+struct MatmulFrom {
+  std::uint32_t rows_min = 1;
+  MatmulTuning tuning;
+};
+[[nodiscard]] std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device,
+                                                       const MatmulSpec& spec,
+                                                       std::uint32_t rows_max);
 
 [[nodiscard]] gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec,
                                                    const MatmulTuning& tuning);

@@ -8,6 +8,7 @@ alias Sum = subgroup_matrix_result<f32, MATRIX_N, MATRIX_M>;
 
 const PITCH = DEPTH / 8u + 1u;
 const W_TILE = TILE_ROWS * PITCH;
+const STEP = (TILE_ROWS + TILE_COLUMNS) * PITCH;  // Cells of a step of the depth.
 const SUBGROUPS_ACROSS = TILE_COLUMNS / SUBGROUP_COLUMNS;
 const PATCH = MATRIX_M * MATRIX_N / 4u;
 const KINDS = select(1u, 2u, SWIGLU);  // Weight rows for an output.
@@ -55,22 +56,26 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
 //@sums
   {
     let next = begin;
+    let writes = 0u;
 //@fetch
 //@put
   }
   workgroupBarrier();
   var k = begin;
+  var reads = 0u;
   loop {
     let more = k + DEPTH < end;
     let next = select(k, k + DEPTH, more);
     //@ahead
 //@multiply
     if (!more) { break; }
-    workgroupBarrier();
+    let writes = select(0u, STEP - reads, TWICE);
+    if (!TWICE) { workgroupBarrier(); }
     //@behind
 //@put
     workgroupBarrier();
     k = next;
+    reads = writes;
   }
   let shift = group.z * batch.rows;
   let mine = subgroup * PATCH * KINDS;

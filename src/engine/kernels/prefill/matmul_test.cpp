@@ -175,6 +175,85 @@ TEST_F(MatmulTest, GatesAsTheReferenceDoes) {
   }
 }
 
+// Passes of any number of rows, at any place in them, with the tiling for that number.
+TEST_F(MatmulTest, GivesARowTheSameBitsAmongAnyOthers) {
+  constexpr std::uint32_t most = 300;
+  struct Shape {
+    std::uint32_t rows, columns;
+    MatmulOutput output;
+    TensorType type;
+  };
+  for (const Shape& shape : {Shape{200, 1024, MatmulOutput::accumulate, TensorType::q8_0},
+                             Shape{96, 160, MatmulOutput::store, TensorType::q4_0},
+                             Shape{96, 2048, MatmulOutput::store, TensorType::q4_k},
+                             Shape{128, 192, MatmulOutput::swiglu, TensorType::q8_0}}) {
+    const Matrix matrix = test::random_matrix(shape.type, shape.rows, shape.columns);
+    MatmulSpec spec{.format = weight_format(matrix.type),
+                    .weight_rows = shape.rows,
+                    .columns = shape.columns,
+                    .x_pitch = shape.columns,
+                    .output = shape.output,
+                    .x_halves = true,
+                    .y_halves = shape.output == MatmulOutput::swiglu};
+    spec.y_pitch = spec.outputs();
+    const std::vector<MatmulFrom> ways = matmul_same_bits(device(), spec, most);
+    if (ways.empty()) GTEST_SKIP() << "no f16 subgroup matrices";
+    EXPECT_GT(ways.size(), 1u) << "there is a tiling for many rows";
+    const WeightLayout layout{spec.format, spec.columns};
+    ByteVector quants(std::size_t{layout.quant_row_bytes()} * shape.rows),
+        scales(std::size_t{layout.scale_row_bytes()} * shape.rows);
+    ASSERT_TRUE(
+        pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
+    const gpu::Buffer quants_buffer = upload(quants), scales_buffer = upload(scales),
+                      none = upload(std::vector<float>(4));
+    std::vector<std::uint16_t> x;
+    for (const float value : test::random_floats(std::size_t{most} * shape.columns, 5))
+      x.push_back(gguf::float_to_half(value));
+    std::vector<std::vector<std::uint32_t>> words(most);  // A row's, of its first pass.
+    const auto product = [&](std::uint32_t first, std::uint32_t rows) {
+      auto way = ways.end() - 1;
+      while (way->rows_min > rows) --way;
+      const MatmulTuning& tuning = way->tuning;
+      const std::size_t row_words = spec.outputs() / (spec.y_halves ? 2 : 1);
+      const gpu::Buffer rows_buffer = upload(std::vector<std::uint16_t>(
+                            x.begin() + std::ptrdiff_t{first} * shape.columns,
+                            x.begin() + std::ptrdiff_t{first + rows} * shape.columns)),
+                        y = upload(std::vector<float>(std::size_t{rows} * spec.outputs(), 0.25f)),
+                        partial = upload(
+                            std::vector<float>(matmul_partial_bytes(spec, tuning, rows) / 4)),
+                        size = uniform({.rows = rows, .segments = rows});
+      const gpu::Pipeline pipeline = compile(matmul_pipeline(spec, tuning));
+      const gpu::BindGroup weights =
+          device().create_bind_group(pipeline, 0, {{0, quants_buffer}, {1, scales_buffer}});
+      const gpu::BindGroup group = device().create_bind_group(
+          pipeline, 1,
+          {{0, rows_buffer}, {1, tuning.splits > 1 ? partial : y}, {2, none}, {3, size}});
+      run(pipeline, {&weights, &group}, matmul_workgroups(spec, tuning, rows));
+      if (tuning.splits > 1) {
+        const gpu::Pipeline sum = compile(matmul_sum_pipeline(spec, tuning));
+        const gpu::BindGroup sum_group =
+            device().create_bind_group(sum, 0, {{0, partial}, {1, y}, {2, none}, {3, size}});
+        run(sum, {&sum_group}, matmul_sum_workgroups(spec, rows));
+      }
+      const auto got = download<std::uint32_t>(y, rows * row_words);
+      for (std::uint32_t row = 0; row < rows; ++row) {
+        const std::vector<std::uint32_t> mine(got.begin() + std::ptrdiff_t(row * row_words),
+                                              got.begin() + std::ptrdiff_t((row + 1) * row_words));
+        if (words[first + row].empty()) words[first + row] = mine;
+        EXPECT_EQ(mine, words[first + row])
+            << shape.rows << " x " << shape.columns << ", row " << first + row << " in a pass of "
+            << rows << " from " << first;
+      }
+    };
+    for (const std::uint32_t row : {0u, 1u, 20u, 40u, 69u}) product(row, 1);
+    product(0, 5);
+    product(17, 24);
+    product(0, 70);
+    product(3, 130);
+    product(0, most);
+  }
+}
+
 TEST_F(MatmulTest, SplitsAndDepthsGiveTheSame) {
   const Matrix matrix = test::random_matrix(TensorType::q8_0, 68, 480);
   for (const auto output : {MatmulOutput::store, MatmulOutput::accumulate}) {
@@ -185,10 +264,11 @@ TEST_F(MatmulTest, SplitsAndDepthsGiveTheSame) {
       compare(matrix, spec, tuning, {5, 66});
       if (!uses_matrices(tuning)) continue;
       for (const std::uint32_t depth : {32u, 48u}) {
-        for (const bool ahead : {true, false}) {
+        for (const auto& [ahead, twice] : {std::pair(true, true), {true, false}, {false, false}}) {
           tuning.splits = ahead ? 1 : 2;
           tuning.tile_depth = depth;
           tuning.ahead = ahead;
+          tuning.twice = twice;
           ASSERT_LE(tuning.workgroup_bytes(), device().limits().workgroup_storage_bytes_max);
           compare(matrix, spec, tuning, {66});
         }

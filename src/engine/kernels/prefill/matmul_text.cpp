@@ -44,7 +44,7 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
         "  let xa{0} = x[xf{0}];\n",
         i, tuning.tile_depth / 8, cell, spec.x_halves ? 1 : 2);
     if (!spec.x_halves) fetch += weft::format("    let xb{0} = x[xf{0} + 1u];\n", i);
-    put += weft::format("    stage[xe{0} / {1}u * PITCH + xe{0} % {1}u] = {2};\n", i,
+    put += weft::format("    stage[writes + xe{0} / {1}u * PITCH + xe{0} % {1}u] = {2};\n", i,
                         tuning.tile_depth / 8,
                         spec.x_halves ? weft::format("x_turned(xa{})", i)
                                       : weft::format("x_halves(xa{0}, xb{0})", i));
@@ -56,8 +56,9 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
         "we{0} / {1}u), {2});\n",
         i, tuning.tile_depth / 16,
         ragged ? weft::format("min(wl{}, LANES - 1u)", i) : weft::format("wl{}", i));
-    put += weft::format("    let wp{0} = W_TILE + we{0} / {1}u * PITCH + we{0} % {1}u * 2u;\n", i,
-                        tuning.tile_depth / 16);
+    put += weft::format(
+        "    let wp{0} = writes + W_TILE + we{0} / {1}u * PITCH + we{0} % {1}u * 2u;\n", i,
+        tuning.tile_depth / 16);
     for (std::uint32_t half = 0; half < 2; ++half)
       put += ragged ? weft::format(
                           "    stage[wp{0} + {1}u] = select(vec4u(), w{0}[{1}], wl{0} < LANES);\n",
@@ -69,12 +70,14 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
     const std::uint32_t cell = step * tuning.matrix_k / 8;
     for (std::uint32_t i = 0; i < down; ++i)
       multiply += weft::format(
-          "    let l{0}_{1} = subgroupMatrixLoad<Left, row_major>(&stage, x_from + {2}u * PITCH + "
+          "    let l{0}_{1} = subgroupMatrixLoad<Left, row_major>(&stage, reads + x_from + {2}u * "
+          "PITCH + "
           "{3}u, PITCH);\n",
           step, i, i * tuning.matrix_m, cell);
     for (std::uint32_t j = 0; j < across; ++j) {
       multiply += weft::format(
-          "    let r{0}_{1} = subgroupMatrixLoad<Right, col_major>(&stage, w_from + {2}u * PITCH + "
+          "    let r{0}_{1} = subgroupMatrixLoad<Right, col_major>(&stage, reads + w_from + {2}u * "
+          "PITCH + "
           "{3}u, PITCH);\n",
           step, j, j * tuning.matrix_n, cell);
       for (std::uint32_t i = 0; i < down; ++i)

@@ -26,6 +26,17 @@ constexpr std::uint32_t workgroups_many =
 
 std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
 
+// Tiles of passes of so many rows and more.
+struct SameBitsTile {
+  std::uint32_t rows_min, rows, columns, subgroup_rows, subgroup_columns;
+};
+constexpr std::array same_bits_tiles = {
+    SameBitsTile{1, 16, 64, 16, 32}, SameBitsTile{17, 32, 64, 32, 32},
+    SameBitsTile{33, 64, 64, 32, 32}, SameBitsTile{129, 128, 128, 32, 64}};
+constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 16, 32, 16, 16},
+                                              SameBitsTile{17, 32, 32, 16, 16}};
+constexpr std::uint32_t same_bits_workgroups = 200;  // Parts of a sum, for few rows.
+
 }  // namespace
 
 MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
@@ -84,6 +95,46 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
   }
   split();
   return tuning;
+}
+
+std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const MatmulSpec& spec,
+                                         std::uint32_t rows_max) {
+  const gpu::Limits& limits = device.limits();
+  const gpu::SubgroupMatrix* matrix = prefill_matrix(device);
+  std::vector<MatmulFrom> out;
+  if (matrix == nullptr || spec.columns % 32 != 0) return out;
+  const bool small = matrix->m < 16;
+  // All have one depth and one number of parts, which make a sum's order.
+  const std::uint32_t depth = small || spec.columns % 64 != 0 ? 32 : 64;
+  const std::uint32_t across = over(spec.weight_rows, 64), depths = over(spec.columns, depth);
+  std::uint32_t splits = 1;
+  if (spec.output != MatmulOutput::swiglu)
+    splits = std::clamp(same_bits_workgroups / std::max(1u, across), 1u,
+                        std::clamp(spec.columns / 512, 1u, 8u));
+  splits = over(depths, over(depths, splits));
+  for (const SameBitsTile& tile : small ? std::span<const SameBitsTile>(small_same_bits_tiles)
+                                        : std::span<const SameBitsTile>(same_bits_tiles)) {
+    if (tile.rows_min > rows_max) break;
+    // Large tiles only where there are enough of them.
+    if (tile.rows == 128 && over(spec.weight_rows, tile.columns) * splits < workgroups_wanted)
+      continue;
+    MatmulTuning tuning{.matrix_m = matrix->m,
+                        .matrix_n = matrix->n,
+                        .matrix_k = matrix->k,
+                        .subgroup_size = device.adapter().subgroup_size_min,
+                        .tile_rows = tile.rows,
+                        .tile_columns = tile.columns,
+                        .tile_depth = depth,
+                        .subgroup_rows = tile.subgroup_rows,
+                        .subgroup_columns = tile.subgroup_columns,
+                        .splits = splits};
+    if (tuning.workgroup_bytes() > limits.workgroup_storage_bytes_max ||
+        tuning.threads() > limits.workgroup_invocations_max ||
+        tuning.threads() > limits.workgroup_size_x_max)
+      continue;
+    out.push_back({.rows_min = out.empty() ? 1 : tile.rows_min, .tuning = tuning});
+  }
+  return out;
 }
 
 }  // namespace weft::kernels

@@ -1,6 +1,7 @@
 #include "engine/kernels/attention.h"
 #include "engine/kernels/rotary.h"
 #include "engine/llm/gpu/blocks.h"
+#include "engine/llm/gpu/matrix_blocks.h"
 #include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
@@ -39,7 +40,9 @@ kernels::AttentionSpec attention_spec(const Config& config, const EngineOptions&
 }
 
 bool exact_products(const gpu::Device& device, const EngineOptions& options) {
-  return options.activations == Activations::f32 || device.adapter().kind == gpu::AdapterKind::cpu;
+  return options.activations == Activations::f32 ||
+         (options.activations == Activations::int8 &&
+          device.adapter().kind == gpu::AdapterKind::cpu);
 }
 
 kernels::FlashTuning flash_tuning_of(const gpu::Device& device, const kernels::AttentionSpec& spec,
@@ -70,7 +73,8 @@ Async<Result<std::vector<float>>> biases(const gguf::Source& source, const Atten
 
 Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program,
                                         const kernels::RotarySpec& rotary,
-                                        const kernels::AttentionSpec& spec, GpuLayer& part) {
+                                        const kernels::AttentionSpec& spec,
+                                        const kernels::FlashTuning& tuning, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   const gpu::Buffer& q_norm = rotary.norm ? part.q_norm : to.none;
   const gpu::Buffer& k_norm = rotary.norm ? part.k_norm : to.none;
@@ -87,8 +91,8 @@ Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program,
   }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::rotary_pipeline(rotary),
                                           std::move(turn_groups), std::move(turn)));
-  // Many rows of one segment share what they read; else every row is for itself.
-  const kernels::FlashTuning tuning = flash_tuning_of(context.device, spec, context.options);
+  // Many rows of one segment share what they read; else every row is for itself. What goes on in
+  // f16 is always one segment.
   std::vector<Bindings> flash_groups;
   flash_groups.push_back({{0, to.projected},
                           {1, to.places},
@@ -105,6 +109,7 @@ Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program,
   WEFT_CO_OK(co_await context.builder.add(program, kernels::flash_attention_pipeline(spec, tuning),
                                           std::move(flash_groups), std::move(flash)));
   for (const bool few : {true, false}) {
+    if (!few && tuning.out_halves) continue;
     std::vector<Bindings> attention_groups;
     attention_groups.push_back(
         {{0, to.projected}, {1, to.places}, {2, part.cache[0]}, {3, part.cache[1]}, {4, to.mixed}});
@@ -181,8 +186,11 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
       .epsilon = context.config.norm_epsilon};
   kernels::AttentionSpec spec = attention_spec(context.config, context.options, to.shape);
   if (weights.local) spec.view.window = context.config.local->window;
-  WEFT_CO_OK(co_await add_turns_and_attention(context, program, rotary, spec, part));
-  WEFT_CO_OK(co_await add_output(context, program, part));
+  const kernels::FlashTuning floats = flash_tuning_of(context.device, spec, context.options);
+  kernels::FlashTuning flash = floats;
+  flash.out_halves = context.halves && flash.matrix_m != 0;
+  WEFT_CO_OK(co_await add_turns_and_attention(context, program, rotary, spec, flash, part));
+  WEFT_CO_OK(co_await add_output(context, program, part, flash.out_halves));
 
   if (programs.single != nullptr) {
     const kernels::DecodeAttentionSpec single{
@@ -191,12 +199,23 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
         .view = spec.view,
         .splits = context.decode.splits,
         .share_min = context.decode.share_min,
-        .by_teams = context.options.sequences >= context.decode.teams_from};
+        .by_teams =
+            context.drawn_in_halves() || context.options.sequences >= context.decode.teams_from};
+    if (context.drawn_in_halves()) {
+      WEFT_CO_OK(co_await add_matrix_projections(context, *programs.single, part));
+      if (matrix_attention_possible(context, single)) {
+        co_return co_await add_matrix_attention(context, *programs.single, single, part);
+      }
+      WEFT_CO_OK(
+          co_await add_turns_and_attention(context, *programs.single, rotary, spec, floats, part));
+      co_return co_await add_matrix_output(context, *programs.single, part, false);
+    }
     WEFT_CO_OK(co_await add_single_projections(context, *programs.single, part));
     if (single_attention_possible(context, single, part)) {
       WEFT_CO_OK(co_await add_single_attention(context, *programs.single, single, part));
     } else {
-      WEFT_CO_OK(co_await add_turns_and_attention(context, *programs.single, rotary, spec, part));
+      WEFT_CO_OK(
+          co_await add_turns_and_attention(context, *programs.single, rotary, spec, floats, part));
       WEFT_CO_OK(co_await add_output(context, *programs.single, part));
     }
   }

@@ -4,8 +4,10 @@
 
 #include "engine/kernels/matvec.h"
 #include "engine/kernels/prefill/matmul.h"
+#include "engine/kernels/prefill/norm_halves.h"
 #include "engine/kernels/rms_norm.h"
 #include "engine/kernels/swiglu.h"
+#include "engine/llm/gpu/matrix_blocks.h"
 #include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
@@ -44,6 +46,16 @@ Async<Result<>> add_matmul(BuildContext& context, Program& program, const Matrix
 
 }  // namespace
 
+Async<Result<const gpu::Buffer*>> bias_of(BuildContext& context, const std::vector<float>& bias,
+                                          const MatrixPart& part, std::vector<gpu::Buffer>& keep) {
+  if (bias.empty()) co_return &context.buffers.none;
+  const auto first = bias.begin() + part.first_row;
+  WEFT_CO_ASSIGN(gpu::Buffer buffer,
+                 co_await context.loader.vector(std::vector<float>(first, first + part.rows)));
+  keep.push_back(std::move(buffer));
+  co_return &keep.back();
+}
+
 Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix,
                             Product product, std::vector<gpu::Buffer>& keep) {
   struct Variant {
@@ -54,14 +66,7 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
   const std::array<Variant, 2> variants = {
       {{1, 1, 1}, {2, many ? many_rows - 1 : product.rows_max, 4}}};
   for (const MatrixPart& part : matrix.parts) {
-    const gpu::Buffer* bias = &context.buffers.none;
-    if (!product.bias.empty()) {
-      const auto first = product.bias.begin() + part.first_row;
-      WEFT_CO_ASSIGN(gpu::Buffer buffer,
-                     co_await context.loader.vector(std::vector<float>(first, first + part.rows)));
-      keep.push_back(std::move(buffer));
-      bias = &keep.back();
-    }
+    WEFT_CO_ASSIGN(const gpu::Buffer* bias, co_await bias_of(context, product.bias, part, keep));
     for (const Variant& variant : variants) {
       const kernels::MatvecSpec spec{.format = matrix.format,
                                      .weight_rows = part.rows,
@@ -95,7 +100,8 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
                                      .output = product.accumulate
                                                    ? kernels::MatmulOutput::accumulate
                                                    : kernels::MatmulOutput::store,
-                                     .bias = !product.bias.empty()};
+                                     .bias = !product.bias.empty(),
+                                     .x_halves = product.x_halves};
       WEFT_CO_OK(co_await add_matmul(context, program, part, spec, product.x, product.y, *bias));
     }
   }
@@ -115,6 +121,41 @@ Async<Result<>> add_norm(BuildContext& context, Program& program, const gpu::Buf
                                          std::move(groups), std::move(dispatch));
 }
 
+Async<Result<>> add_norm_for_products(BuildContext& context, Program& program,
+                                      const gpu::Buffer& weight) {
+  const RowBuffers& to = context.buffers;
+  const std::uint32_t columns = context.config.embedding;
+  const kernels::RmsNormSpec spec{.columns = columns, .epsilon = context.config.norm_epsilon};
+  std::vector<Bindings> groups;
+  groups.push_back({{0, to.hidden}, {1, weight}, {2, to.normed}, {3, to.none}});
+  Dispatch few{
+      .workgroups = [](const RowCount& count) { return kernels::rms_norm_workgroups(count.rows); }};
+  if (context.halves) few.rows_max = many_rows - 1;
+  WEFT_CO_OK(co_await context.builder.add(program, kernels::rms_norm_pipeline(spec),
+                                          std::move(groups), std::move(few)));
+  if (!context.halves) co_return Result<>();
+  co_return co_await add_norm_halves(context, program, weight, many_rows);
+}
+
+Async<Result<>> add_norm_halves(BuildContext& context, Program& program, const gpu::Buffer& weight,
+                                std::uint32_t rows_min, std::uint32_t splits) {
+  const RowBuffers& to = context.buffers;
+  const kernels::NormHalvesSpec spec{.columns = context.config.embedding,
+                                     .epsilon = context.config.norm_epsilon,
+                                     .splits = splits};
+  std::vector<Bindings> groups;
+  groups.push_back({{0, to.hidden}, {1, weight}, {2, to.normed}});
+  if (splits > 0) {
+    groups[0].push_back({3, to.partials});
+    groups[0].push_back({4, to.batch});
+  }
+  Dispatch dispatch{.rows_min = rows_min, .workgroups = [](const RowCount& count) {
+                      return kernels::norm_halves_workgroups(count.rows);
+                    }};
+  co_return co_await context.builder.add(program, kernels::norm_halves_pipeline(spec),
+                                         std::move(groups), std::move(dispatch));
+}
+
 Async<Result<>> add_projections(BuildContext& context, Program& program, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   std::uint32_t offset = 0;
@@ -123,7 +164,8 @@ Async<Result<>> add_projections(BuildContext& context, Program& program, GpuLaye
                     .x_pitch = context.config.embedding,
                     .y = to.projected,
                     .y_pitch = to.shape.projected,
-                    .y_offset = offset};
+                    .y_offset = offset,
+                    .x_halves = context.halves};
     if (!part.projection_bias.empty())
       product.bias.assign(part.projection_bias.begin() + offset,
                           part.projection_bias.begin() + offset + matrix.rows);
@@ -137,7 +179,7 @@ namespace {
 
 // hidden += x . matrix, which is normed before that where there is a norm.
 Async<Result<>> add_onto_hidden(BuildContext& context, Program& program, const GpuMatrix& matrix,
-                                const gpu::Buffer& x, const gpu::Buffer& out_norm,
+                                const gpu::Buffer& x, bool x_halves, const gpu::Buffer& out_norm,
                                 std::vector<gpu::Buffer>& keep) {
   const RowBuffers& to = context.buffers;
   const bool normed = static_cast<bool>(out_norm);
@@ -146,7 +188,8 @@ Async<Result<>> add_onto_hidden(BuildContext& context, Program& program, const G
                                           .x_pitch = matrix.columns,
                                           .y = normed ? to.normed : to.hidden,
                                           .y_pitch = context.config.embedding,
-                                          .accumulate = !normed},
+                                          .accumulate = !normed,
+                                          .x_halves = x_halves},
                                   keep));
   if (normed) WEFT_CO_OK(co_await add_norm(context, program, to.normed, out_norm, to.hidden, true));
   co_return Result<>();
@@ -154,9 +197,10 @@ Async<Result<>> add_onto_hidden(BuildContext& context, Program& program, const G
 
 }  // namespace
 
-Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part) {
+Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part,
+                           bool mixed_halves) {
   co_return co_await add_onto_hidden(context, program, part.output, context.buffers.mixed,
-                                     part.mixer_out_norm, part.vectors);
+                                     mixed_halves, part.mixer_out_norm, part.vectors);
 }
 
 namespace {
@@ -172,11 +216,12 @@ Async<Result<>> load_feed_forward(BuildContext& context, const FeedForward& weig
 Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLayer& part) {
   const RowBuffers& to = context.buffers;
   const std::uint32_t width = context.config.feed_forward, embedding = context.config.embedding;
-  WEFT_CO_OK(co_await add_norm(context, program, to.hidden, part.feed_forward_norm, to.normed));
+  WEFT_CO_OK(co_await add_norm_for_products(context, program, part.feed_forward_norm));
   // Many rows: gates, ups and what becomes of them in one.
   const bool fused = part.gates.size() == 1 && part.gates[0].parts.size() == 1 &&
                      embedding % 32 == 0 && width % 32 == 0;
   const std::uint32_t rows_max = fused ? many_rows - 1 : ~0u;
+  const bool gated_halves = fused && context.halves;
   if (fused) {
     const kernels::MatmulSpec many{.format = part.gates[0].format,
                                    .weight_rows = 2 * width,
@@ -184,7 +229,9 @@ Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLay
                                    .x_pitch = embedding,
                                    .y_pitch = width,
                                    .output = kernels::MatmulOutput::swiglu,
-                                   .activation = context.config.activation};
+                                   .activation = context.config.activation,
+                                   .x_halves = context.halves,
+                                   .y_halves = gated_halves};
     WEFT_CO_OK(co_await add_matmul(context, program, part.gates[0].parts[0], many, to.normed,
                                    to.gated, to.none));
   }
@@ -196,7 +243,8 @@ Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLay
                                             .y = to.gates,
                                             .y_pitch = 2 * width,
                                             .y_offset = offset,
-                                            .rows_max = rows_max},
+                                            .rows_max = rows_max,
+                                            .x_halves = context.halves},
                                     part.vectors));
     offset += matrix.rows;
   }
@@ -208,7 +256,7 @@ Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLay
                     }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::swiglu_pipeline(spec),
                                           std::move(groups), std::move(dispatch)));
-  co_return co_await add_onto_hidden(context, program, part.down, to.gated,
+  co_return co_await add_onto_hidden(context, program, part.down, to.gated, gated_halves,
                                      part.feed_forward_out_norm, part.vectors);
 }
 
@@ -216,7 +264,6 @@ Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLay
 
 Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Programs programs,
                           const Layer& layer, GpuLayer& part) {
-  const RowBuffers& to = context.buffers;
   WEFT_CO_ASSIGN(part.norm, co_await context.loader.vector(*layer.norm));
   WEFT_CO_ASSIGN(part.feed_forward_norm, co_await context.loader.vector(*layer.feed_forward_norm));
   for (const auto& [norm, buffer] :
@@ -226,7 +273,7 @@ Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Pro
     WEFT_CO_ASSIGN(*buffer, co_await context.loader.vector(*norm));
   }
   WEFT_CO_OK(co_await load_feed_forward(context, layer.feed_forward, part));
-  WEFT_CO_OK(co_await add_norm(context, programs.rows, to.hidden, part.norm, to.normed));
+  WEFT_CO_OK(co_await add_norm_for_products(context, programs.rows, part.norm));
   if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
     WEFT_CO_OK(co_await add_attention(context, source, programs, *attention, part));
   } else {
@@ -234,8 +281,9 @@ Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Pro
   }
   WEFT_CO_OK(co_await add_feed_forward(context, programs.rows, part));
   if (programs.single != nullptr) {
-    const bool possible = single_feed_forward_possible(context, part);
-    if (possible) {
+    if (context.drawn_in_halves()) {
+      WEFT_CO_OK(co_await add_matrix_feed_forward(context, *programs.single, part));
+    } else if (single_feed_forward_possible(context, part)) {
       WEFT_CO_OK(co_await add_single_feed_forward(context, *programs.single, part));
     } else {
       WEFT_CO_OK(co_await add_feed_forward(context, *programs.single, part));

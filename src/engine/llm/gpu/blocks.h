@@ -15,6 +15,7 @@ struct Product {
   bool accumulate = false;
   std::vector<float> bias{};     // One a row of the matrix; empty for none.
   std::uint32_t rows_max = ~0u;  // Rows of a pass; a pass with more is left to another block.
+  bool x_halves = false;         // x is f16 for many_rows and more.
 };
 // From so many rows on, products are those of reading a prompt (engine/kernels/prefill).
 inline constexpr std::uint32_t many_rows = 16;
@@ -27,7 +28,21 @@ inline constexpr std::uint32_t many_rows = 16;
                                        const gpu::Buffer& x, const gpu::Buffer& weight,
                                        const gpu::Buffer& y, bool accumulate = false);
 
-// Where a layer's dispatches go: for any rows, and for one row of each sequence with int8
+// The same for products of reading a prompt: from many_rows on in f16 where context.halves says so.
+[[nodiscard]] Async<Result<>> add_norm_for_products(BuildContext& context, Program& program,
+                                                    const gpu::Buffer& weight);
+// hidden, normed, into RowBuffers::normed as f16, for passes of so many rows and more; so many
+// parts of a product's sums are added to hidden before that.
+[[nodiscard]] Async<Result<>> add_norm_halves(BuildContext& context, Program& program,
+                                              const gpu::Buffer& weight, std::uint32_t rows_min,
+                                              std::uint32_t splits = 0);
+// Biases of a part's rows, kept in `keep`; any buffer without.
+[[nodiscard]] Async<Result<const gpu::Buffer*>> bias_of(BuildContext& context,
+                                                        const std::vector<float>& bias,
+                                                        const MatrixPart& part,
+                                                        std::vector<gpu::Buffer>& keep);
+
+// Where a layer's dispatches go: for any rows, and for one row of each sequence with int8 or f16
 // activations (null without).
 struct Programs {
   Program& rows;
@@ -42,7 +57,8 @@ struct Programs {
 [[nodiscard]] Async<Result<>> add_delta_net(BuildContext& context, Programs programs,
                                             const DeltaNet& weights, GpuLayer& part);
 // The mixer's output matrix: mixed, onto hidden.
-[[nodiscard]] Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part,
+                                         bool mixed_halves = false);
 // Behind the first norm.
 [[nodiscard]] Async<Result<>> add_projections(BuildContext& context, Program& program,
                                               GpuLayer& part);

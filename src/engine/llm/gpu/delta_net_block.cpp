@@ -1,6 +1,7 @@
 #include "engine/kernels/delta_net.h"
 #include "engine/kernels/prefill/delta_chunk.h"
 #include "engine/llm/gpu/blocks.h"
+#include "engine/llm/gpu/matrix_blocks.h"
 #include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
@@ -130,9 +131,12 @@ Async<Result<>> add_delta_net(BuildContext& context, Programs programs, const De
   WEFT_CO_OK(co_await add_recurrence(context, programs.rows, part, false));
   WEFT_CO_OK(co_await add_output(context, programs.rows, part));
   if (programs.single != nullptr) {
-    WEFT_CO_OK(co_await add_single_projections(context, *programs.single, part));
+    const bool halves = context.drawn_in_halves();
+    WEFT_CO_OK(co_await (halves ? add_matrix_projections(context, *programs.single, part)
+                                : add_single_projections(context, *programs.single, part)));
     WEFT_CO_OK(co_await add_recurrence(context, *programs.single, part, true));
-    WEFT_CO_OK(co_await add_single_output(context, *programs.single, part));
+    WEFT_CO_OK(co_await (halves ? add_matrix_output(context, *programs.single, part, false)
+                                : add_single_output(context, *programs.single, part)));
   }
   co_return Result<>();
 }

@@ -66,13 +66,13 @@ TEST_P(Forced, StaysCloseToTheReferenceWithRoundedCachesAndWeights) {
   EXPECT_LT(divergence(*q8_0, {.kv = KvFormat::f16}, tokens, expected).mean, 1e-3);
 }
 
-class ForcedInt8 : public Forced {};
-INSTANTIATE_TEST_SUITE_P(Models, ForcedInt8,
+class ForcedRounded : public Forced {};
+INSTANTIATE_TEST_SUITE_P(Models, ForcedRounded,
                          testing::Values("tiny-llama-chat", "tiny-qwen2-chat", "tiny-qwen35-chat",
                                          "tiny-gemma3-random"),
                          test::test_name);
 
-TEST_P(ForcedInt8, StaysCloseToItselfWithInt8Activations) {
+TEST_P(ForcedRounded, StaysCloseToItselfWithRoundedActivations) {
   const auto model = open(std::string(GetParam()) + "-q8_0");
   if (!model) GTEST_SKIP() << weft::test::missing_data(GetParam());
   const std::vector<Token> tokens = shakespeare_tokens(*model);
@@ -87,6 +87,11 @@ TEST_P(ForcedInt8, StaysCloseToItselfWithInt8Activations) {
   const bool random = std::string_view(GetParam()).ends_with("random");
   EXPECT_LT(rounded.mean, random ? 1e-2 : 2e-3);
   EXPECT_GE(rounded.same_top, random ? 0.95 : 0.99);
+
+  const Divergence halves =
+      divergence(*model, {.kv = KvFormat::f16, .activations = Activations::f16}, tokens, *expected);
+  EXPECT_LT(halves.mean, random ? 1e-4 : 2e-5);
+  EXPECT_GE(halves.same_top, 0.99);
 }
 
 }  // namespace

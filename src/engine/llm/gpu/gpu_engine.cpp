@@ -5,6 +5,7 @@
 
 #include "common/base/counted.h"
 #include "engine/llm/gpu/gpu_engine_state.h"
+#include "engine/llm/gpu/matrix_blocks.h"
 
 namespace weft::llm {
 
@@ -455,6 +456,9 @@ Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(gpu::Device& device, co
                                                          const gguf::Source& source,
                                                          EngineOptions options,
                                                          LoadProgress on_progress) {
+  // Where there are no matrices, as the engine on the processor goes without int8.
+  if (options.activations == Activations::f16 && !matrix_blocks_possible(device, model.config))
+    options.activations = Activations::int8;
   WEFT_CO_ASSIGN(const EngineOptions completed, complete(options, model.config));
   auto engine = std::make_unique<GpuEngine>(device, model, completed);
   WEFT_CO_OK(co_await engine->load(model, source, std::move(on_progress)));

@@ -1,6 +1,7 @@
 // The GPU says what llama.cpp says, format by format, and keeps what an engine promises: however
 // prompts are cut, tokens drawn ahead, sequences drawn together, rewound or split into ranges of
 // layers.
+#include <cmath>
 #include <random>
 
 #include "engine/llm/cpu/cpu_engine.h"
@@ -373,9 +374,19 @@ void expect_same(const Alone& alone, std::size_t i, const Drawn& drawn,
 
 // The arithmetic of answers: the same bits for a row whether 1, 8 or 32 rows are in the pass, at
 // any place in it, on both sides of where attention begins to be shared out (256 positions here).
-TEST_P(GpuPromises, SaysTheSameBitsForARowAmongManyAsAlone) {
+class GpuArithmetic : public GpuPromises {
+ protected:
+  void says_the_same_among_many(Activations activations);
+  void says_the_same_through_joins(Activations activations);
+};
+INSTANTIATE_TEST_SUITE_P(Models, GpuArithmetic,
+                         testing::Values("tiny-llama-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
+                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0"),
+                         test::test_name);
+
+void GpuArithmetic::says_the_same_among_many(Activations activations) {
   const auto engine =
-      engine_of(*model_, {.context = 320, .sequences = 32, .activations = Activations::int8});
+      engine_of(*model_, {.context = 320, .sequences = 32, .activations = activations});
   constexpr std::uint32_t count = 4;
   std::vector<Alone> alone;
   for (std::size_t i = 0; i < 32; ++i) {
@@ -406,9 +417,9 @@ TEST_P(GpuPromises, SaysTheSameBitsForARowAmongManyAsAlone) {
 
 // Sequences that join, read their prompts in parts between others' tokens, are drawn with
 // the others that are there, and leave at any time: each says, bit by bit, what it says alone.
-TEST_P(GpuPromises, SaysTheSameBitsThroughJoinsAndLeaves) {
+void GpuArithmetic::says_the_same_through_joins(Activations activations) {
   const auto engine =
-      engine_of(*model_, {.context = 128, .sequences = 7, .activations = Activations::int8});
+      engine_of(*model_, {.context = 128, .sequences = 7, .activations = activations});
   constexpr std::uint32_t count = 8;
   for (std::uint32_t seed = 0; seed < 2; ++seed) {
     std::mt19937 generator(seed);
@@ -481,6 +492,40 @@ TEST_P(GpuPromises, SaysTheSameBitsThroughJoinsAndLeaves) {
       });
     }
   }
+}
+
+// Many rows in f16 from kernel to kernel, and a last part of few rows, which is f32.
+TEST_P(GpuArithmetic, ReadsPromptsInF16CloseToF32) {
+  std::vector<std::vector<float>> said;
+  for (const Activations activations : {Activations::f32, Activations::f16}) {
+    const auto engine = engine_of(*model_, {.context = 320, .activations = activations});
+    const SequenceId sequence = engine->open().value();
+    const std::vector<Token> tokens = prompt(170);
+    for (const auto& [begin, end] : {std::pair(0, 100), {100, 160}, {160, 170}})
+      ASSERT_TRUE(run(engine->append(sequence, {tokens.begin() + begin, tokens.begin() + end}))
+                      .has_value());
+    said.push_back(run(engine->logits(sequence)).value());
+  }
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < said[0].size(); ++i) {
+    difference += std::pow(double{said[0][i]} - said[1][i], 2);
+    size += std::pow(double{said[0][i]}, 2);
+  }
+  EXPECT_GT(difference, 0) << "f16 is not f32";
+  EXPECT_LT(std::sqrt(difference / size), 2e-3);
+}
+
+TEST_P(GpuArithmetic, SaysTheSameBitsForARowAmongManyAsAlone) {
+  says_the_same_among_many(Activations::int8);
+}
+TEST_P(GpuArithmetic, SaysTheSameBitsForARowAmongManyAsAloneInF16) {
+  says_the_same_among_many(Activations::f16);
+}
+TEST_P(GpuArithmetic, SaysTheSameBitsThroughJoinsAndLeaves) {
+  says_the_same_through_joins(Activations::int8);
+}
+TEST_P(GpuArithmetic, SaysTheSameBitsThroughJoinsAndLeavesInF16) {
+  says_the_same_through_joins(Activations::f16);
 }
 
 TEST_P(GpuPromises, SharesThePagesThatTwoSequencesBeginWith) {

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "engine/kernels/embed.h"
+#include "engine/kernels/prefill/matrices.h"
 #include "engine/llm/gpu/blocks.h"
+#include "engine/llm/gpu/matrix_blocks.h"
 #include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
@@ -152,13 +154,14 @@ Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model,
   }
   if (context.options.layers.begin == 0)
     WEFT_CO_OK(co_await add_embed(context, embed_, embedding_));
-  has_single_ = context.options.activations == Activations::int8;
+  has_single_ = context.options.activations != Activations::f32;
   parts_.reserve(context.options.layers.end - context.options.layers.begin);
   for (std::uint32_t i = context.options.layers.begin; i < context.options.layers.end; ++i)
     WEFT_CO_OK(co_await add_layer(
         context, source,
         Programs{.rows = layers_, .single = has_single_ ? &single_layers_ : nullptr},
         model.layers[i], parts_.emplace_back()));
+  if (context.drawn_in_halves()) WEFT_CO_OK(co_await finish_matrix_layers(context, single_layers_));
   if (last) {
     WEFT_CO_ASSIGN(output_norm_, co_await context.loader.vector(*model.output_norm));
     if (!tied) {
@@ -174,8 +177,8 @@ Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model,
                                             .y_pitch = context.config.vocabulary},
                                     no_bias));
     if (has_single_)
-      WEFT_CO_OK(co_await add_single_head(context, single_head_, output_norm_,
-                                          tied ? embedding_ : output_));
+      WEFT_CO_OK(co_await (context.drawn_in_halves() ? add_matrix_head : add_single_head)(
+          context, single_head_, output_norm_, tied ? embedding_ : output_));
   }
   co_return co_await context.loader.finish();
 }
@@ -195,7 +198,10 @@ Async<Result<std::unique_ptr<ModelProgram>>> ModelProgram::create(
                        .builder = builder,
                        .team = kernels::Team::of(device),
                        .workgroup = kernels::workgroup_size(device, 128),
-                       .decode = decode_tuning(device, model.config)};
+                       .decode = decode_tuning(device, model.config),
+                       .halves = !exact_products(device, options) &&
+                                 kernels::prefill_matrix(device) != nullptr &&
+                                 model.config.embedding % 32 == 0};
   WEFT_CO_OK(co_await out->load(context, model, source));
   co_return out;
 }

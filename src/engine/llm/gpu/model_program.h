@@ -3,12 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/kernels/decode/product_tile.h"
 #include "engine/kernels/kv_cache.h"
 #include "engine/kernels/prefill/flash_attention.h"
+#include "engine/kernels/prefill/matmul.h"
 #include "engine/kernels/shader.h"
 #include "engine/llm/gpu/gpu_weights.h"
 #include "engine/llm/gpu/program.h"
@@ -57,6 +59,11 @@ struct DecodeTuning {
 };
 [[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);
 
+struct PendingSums {
+  kernels::MatmulSpec spec;
+  kernels::MatmulTuning tuning;
+};
+
 // Everything that adding a layer needs.
 struct BuildContext {
   gpu::Device& device;
@@ -68,6 +75,12 @@ struct BuildContext {
   kernels::Team team;
   std::uint32_t workgroup = 0;  // Workgroup of the matrix kernels.
   DecodeTuning decode{};
+  // Prompts are read with rows in f16 between the kernels (subgroup matrices), from many_rows on.
+  bool halves = false;
+  // Partial sums of the last product of matrix_blocks.h that are not in hidden yet: the next norm
+  // adds them, or the end of the layers.
+  std::optional<PendingSums> pending{};
+  [[nodiscard]] bool drawn_in_halves() const { return options.activations == Activations::f16; }
   // [position][pair] of cosine and sine; the second of layers with local attention.
   const gpu::Buffer* turns = nullptr;
   const gpu::Buffer* local_turns = nullptr;

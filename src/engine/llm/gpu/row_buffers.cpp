@@ -35,10 +35,10 @@ RowShape row_shape(const Config& config, const EngineOptions& options, std::uint
                  .feed_forward = config.feed_forward,
                  .vocabulary = options.layers.end == config.layers ? config.vocabulary : 0,
                  .logits_rows = options.sequences};
-  if (options.activations == Activations::int8) {
+  if (options.activations != Activations::f32) {
     // Products take several rows at a time and write all of them.
     constexpr std::uint32_t rows_together = 32;
-    shape.int8_rows = (options.sequences + rows_together - 1) / rows_together * rows_together;
+    shape.drawn_rows = (options.sequences + rows_together - 1) / rows_together * rows_together;
     shape.shares = std::uint64_t{attention.heads} * (splits + 1) * (attention.head_dim + 4);
   }
   if (config.delta_net) {
@@ -79,19 +79,19 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
       gates(storage(device, std::uint64_t{shape.rows} * shape.feed_forward * 2, "gates")),
       gated(storage(device, std::uint64_t{shape.rows} * shape.feed_forward, "gated")),
       normed_quants(
-          storage(device, std::uint64_t{shape.int8_rows} * shape.embedding / 4, "normed quants")),
+          storage(device, std::uint64_t{shape.drawn_rows} * shape.embedding / 4, "normed quants")),
       normed_scales(
-          storage(device, std::uint64_t{shape.int8_rows} * shape.embedding / 8, "normed scales")),
-      normed_factors(storage(device, shape.int8_rows, "normed factors")),
+          storage(device, std::uint64_t{shape.drawn_rows} * shape.embedding / 8, "normed scales")),
+      normed_factors(storage(device, shape.drawn_rows, "normed factors")),
       mixed_quants(
-          storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 4, "mixed quants")),
+          storage(device, std::uint64_t{shape.drawn_rows} * shape.mixed / 4, "mixed quants")),
       mixed_scales(
-          storage(device, std::uint64_t{shape.int8_rows} * shape.mixed / 8, "mixed scales")),
-      gated_quants(
-          storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 4, "gated quants")),
-      gated_scales(
-          storage(device, std::uint64_t{shape.int8_rows} * shape.feed_forward / 8, "gated scales")),
-      shares(storage(device, shape.int8_rows * shape.shares, "shares")),
+          storage(device, std::uint64_t{shape.drawn_rows} * shape.mixed / 8, "mixed scales")),
+      gated_quants(storage(device, std::uint64_t{shape.drawn_rows} * shape.feed_forward / 4,
+                           "gated quants")),
+      gated_scales(storage(device, std::uint64_t{shape.drawn_rows} * shape.feed_forward / 8,
+                           "gated scales")),
+      shares(storage(device, shape.drawn_rows * shape.shares, "shares")),
       logits(storage(device, std::uint64_t{shape.logits_rows} * shape.vocabulary, "logits")),
       none(storage(device, 0, "none")) {}
 

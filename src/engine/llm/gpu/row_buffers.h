@@ -26,7 +26,7 @@ struct RowShape {
   std::uint32_t feed_forward = 0;
   std::uint32_t vocabulary = 0;   // 0 for an engine without the last layer.
   std::uint32_t logits_rows = 0;  // Rows that get logits in one pass.
-  std::uint32_t int8_rows = 0;    // Rows with int8 activations in one pass.
+  std::uint32_t drawn_rows = 0;   // Rows of a pass that draws, other than in f32.
   std::uint32_t tile_rows =
       32;  // Rows of a tile of attention (engine/kernels/prefill/flash_attention.h).
   std::uint64_t shares = 0;       // What their attention gathers, in numbers a row.
