@@ -53,7 +53,7 @@ struct CompileDocument {
   std::size_t modules = 0;
   std::size_t steps = 0;
   std::size_t buffers = 0;
-  std::uint64_t memory_bytes = 0;  // Of buffers that hold no weights.
+  std::uint64_t memory_bytes = 0;  // Those of buffers without weights.
   std::uint64_t weights_bytes = 0;
 };
 

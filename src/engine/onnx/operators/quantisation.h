@@ -17,7 +17,8 @@ struct Scales {
     return (i / view.after / view.length * along + k / block) * view.after + i % view.after;
   }
 };
-// Of a QuantizeLinear or DequantizeLinear node. Fails where scales and zero points do not fit.
+// The scales of a QuantizeLinear or DequantizeLinear node. Fails where scales and zero points do
+// not fit.
 [[nodiscard]] Result<Scales> plan_scales(const Call& call);
 
 }  // namespace weft::onnx
