@@ -42,7 +42,7 @@ TEST(Detect, FindsTheBoxesThatArePublishedForYolo) {
   const auto picture = read_image(path->parent_path() / "images/bus.jpg");
   ASSERT_TRUE(picture.has_value()) << picture.error().message;
   auto graph = onnx::prepare(onnx::open_model_file(path->parent_path() / "yolov5n.onnx").value());
-  const auto device = OnnxDevice::open(std::move(*graph), "cpu", true).value();
+  const auto device = OnnxDevice::open(std::move(*graph), {.device = "cpu"}).value();
 
   const auto placed = onnx::fitted(*picture, 640, 640, onnx::Fit::letterbox);
   const auto outputs = device->run({onnx::tensor_of_picture(placed.picture, {})});

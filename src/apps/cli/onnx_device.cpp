@@ -1,18 +1,36 @@
 #include "apps/cli/onnx_device.h"
 
+#include <cctype>
+
+#include "apps/cli/files.h"
 #include "apps/cli/installation.h"
+#include "engine/gpu/measure.h"
 #include "engine/gpu/native/instance.h"
 #include "engine/onnx/operators/interpreter.h"
 
 namespace weft::cli {
 
-Result<std::unique_ptr<OnnxDevice>> OnnxDevice::open(onnx::Graph graph, const std::string& device,
-                                                     bool fuse) {
-  if (device != "gpu" && device != "cpu")
-    return fail(ErrorCode::invalid_argument, "The device '{}' is not gpu or cpu.", device);
+namespace {
+
+constexpr std::uintmax_t choices_bytes_max = 4 << 20;
+
+// One file for each device and driver, named by what they are called.
+std::filesystem::path choices_file(const std::filesystem::path& cache,
+                                   const gpu::AdapterInfo& adapter) {
+  std::string name = adapter.device + " " + adapter.description;
+  for (char& letter : name)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '-';
+  return cache / "onnx" / (name + ".txt");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OnnxDevice>> OnnxDevice::open(onnx::Graph graph, const Options& options) {
+  if (options.device != "gpu" && options.device != "cpu")
+    return fail(ErrorCode::invalid_argument, "The device '{}' is not gpu or cpu.", options.device);
   std::unique_ptr<OnnxDevice> out(new OnnxDevice);
   out->graph_ = std::move(graph);
-  if (device == "cpu") return out;
+  if (options.device == "cpu") return out;
   out->instance_ = gpu::native::create_instance();
   const std::filesystem::path cache = cache_folder();
   WEFT_ASSIGN(out->device_,
@@ -23,14 +41,57 @@ Result<std::unique_ptr<OnnxDevice>> OnnxDevice::open(onnx::Graph graph, const st
                             .cache_directory =
                                 cache.empty() ? std::string() : (cache / "pipelines").string()})));
   out->name_ = out->device_->adapter().device;
-  out->model_ = std::make_unique<onnx::GpuModel>(*out->device_, out->graph_,
-                                                 onnx::GpuModel::Options{.fuse = fuse});
+  onnx::GpuModel::Options model{.fuse = options.fuse};
+  if (!cache.empty()) {
+    const std::filesystem::path kept = choices_file(cache, out->device_->adapter());
+    std::error_code failed;
+    if (std::filesystem::file_size(kept, failed) <= choices_bytes_max && !failed) {
+      WEFT_ASSIGN(const ByteVector bytes, read_file(kept));
+      model.choices = onnx::ConvolutionChoices::from_text(weft::as_text(bytes));
+    }
+    if (options.tune) out->choices_file_ = kept;
+  }
+  model.measure_convolutions = options.tune;
+  out->model_ = std::make_unique<onnx::GpuModel>(*out->device_, out->graph_, std::move(model));
   return out;
 }
 
 Result<std::vector<onnx::Tensor>> OnnxDevice::run(std::vector<onnx::Tensor> inputs) {
   if (model_ == nullptr) return onnx::interpret(graph_, std::move(inputs));
-  return gpu::run(*instance_, model_->run(std::move(inputs)));
+  WEFT_ASSIGN(auto outputs, gpu::run(*instance_, model_->run(std::move(inputs))));
+  WEFT_OK(keep_choices());
+  return outputs;
+}
+
+Result<onnx::GpuModel::Measurement> OnnxDevice::measure(std::vector<onnx::Tensor> inputs) {
+  check(model_ != nullptr, "kernels are measured on a GPU");
+  WEFT_ASSIGN(auto measured, gpu::run(*instance_, model_->measure(std::move(inputs))));
+  WEFT_OK(keep_choices());
+  return measured;
+}
+
+Result<> OnnxDevice::keep_choices() const {
+  if (choices_file_.empty()) return {};
+  return write_file(choices_file_, weft::as_bytes(model_->choices().to_text()));
+}
+
+Result<OnnxDevice::Rates> OnnxDevice::rates() {
+  check(device_ != nullptr, "a GPU's rates are measured on a GPU");
+  constexpr std::uint64_t copied_bytes = 64 << 20;
+  gpu::Meter meter(*device_);
+  const auto rate = [&](gpu::Workload work, bool bytes) -> Result<double> {
+    WEFT_ASSIGN(
+        const double seconds,
+        gpu::run(*instance_, meter.seconds_each([&work](gpu::Pass& pass) { work.run(pass); }, {})));
+    return (bytes ? work.bytes : work.operations) / seconds;
+  };
+  Rates out;
+  WEFT_ASSIGN(gpu::Workload copy, gpu::run(*instance_, gpu::create_copy(*device_, copied_bytes)));
+  WEFT_ASSIGN(out.bytes_per_s, rate(std::move(copy), true));
+  WEFT_ASSIGN(gpu::Workload peak,
+              gpu::run(*instance_, gpu::create_peak(*device_, gpu::Arithmetic::f32)));
+  WEFT_ASSIGN(out.operations_per_s, rate(std::move(peak), false));
+  return out;
 }
 
 }  // namespace weft::cli

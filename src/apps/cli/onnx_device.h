@@ -1,6 +1,7 @@
 // One ONNX model on the processor or on this machine's GPU.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -11,12 +12,23 @@ namespace weft::cli {
 
 class OnnxDevice {
  public:
-  // `device` is "gpu" or "cpu", else invalid_argument. `fuse`: on a GPU, several nodes become one
-  // kernel.
+  struct Options {
+    std::string device = "gpu";  // Or "cpu", else invalid_argument.
+    bool fuse = true;            // On a GPU, several nodes become one kernel.
+    // On a GPU: how convolutions are best cut is measured and kept in the user's cache. What was
+    // kept is used in any case.
+    bool tune = false;
+  };
   [[nodiscard]] static Result<std::unique_ptr<OnnxDevice>> open(onnx::Graph graph,
-                                                                const std::string& device,
-                                                                bool fuse);
+                                                                const Options& options);
   [[nodiscard]] Result<std::vector<onnx::Tensor>> run(std::vector<onnx::Tensor> inputs);
+  // On a GPU: how long the model's kernels take, and what the device reaches at best.
+  [[nodiscard]] Result<onnx::GpuModel::Measurement> measure(std::vector<onnx::Tensor> inputs);
+  struct Rates {
+    double bytes_per_s = 0;
+    double operations_per_s = 0;
+  };
+  [[nodiscard]] Result<Rates> rates();
   [[nodiscard]] const onnx::Graph& graph() const { return graph_; }
   // "cpu", or the GPU's name.
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -25,8 +37,10 @@ class OnnxDevice {
 
  private:
   OnnxDevice() = default;
+  Result<> keep_choices() const;
   onnx::Graph graph_;
   std::string name_ = "cpu";
+  std::filesystem::path choices_file_;  // Empty: nothing is kept.
   // The model goes before its device, the device before its instance.
   std::unique_ptr<gpu::PumpedInstance> instance_;
   std::unique_ptr<gpu::Device> device_;

@@ -106,7 +106,7 @@ Result<DetectDocument> detect(const DetectOptions& options) {
   WEFT_ASSIGN(onnx::Graph graph, onnx::prepare(std::move(model)));
   WEFT_ASSIGN(const DetectorInput size, detector_input(graph));
   WEFT_ASSIGN(const Convention convention, convention_for(options, graph.outputs.size()));
-  WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(graph), options.device, true));
+  WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(graph), {.device = options.device}));
   DetectDocument document;
   document.device = device->name();
   for (const std::string& file : options.images) {

@@ -25,8 +25,57 @@ struct OnnxRunOptions {
   std::string outputs;  // A folder that output_K.pb and output_K.npy are written to.
   std::string device = "gpu";
   bool unfused = false;  // On a GPU, one kernel or more for each node.
+  bool tune = false;     // Measures how convolutions are best cut, and keeps it.
   bool json = false;
 };
 int onnx_run_command(const OnnxRunOptions& options);
+
+struct OnnxCompileOptions {
+  std::string file;
+  std::string out;  // A folder.
+  SymbolSizes sizes;
+  bool unfused = false;
+  bool json = false;
+};
+// Writes modules, a descriptor and weights that any program with WebGPU can run.
+int onnx_compile_command(const OnnxCompileOptions& options);
+
+struct OnnxBenchOptions {
+  std::string file;
+  std::string inputs;  // Empty: numbers that are made up.
+  SymbolSizes sizes;
+  bool unfused = false;  // Whose kernels are listed.
+  bool tune = false;     // Measures how convolutions are best cut, and keeps it.
+  bool json = false;
+};
+int onnx_bench_command(const OnnxBenchOptions& options);
+
+struct OnnxSplitOptions {
+  std::string file;
+  std::string out;  // A folder.
+  std::size_t parts = 2;
+  SymbolSizes sizes;
+  bool json = false;
+};
+// Writes the model as several, which run one after the other.
+int onnx_split_command(const OnnxSplitOptions& options);
+
+struct OnnxReshapeOptions {
+  std::string file;
+  std::string out;                  // A file.
+  std::vector<std::string> shapes;  // "NAME=1x3x320x320"; without a name where there is one input.
+  bool json = false;
+};
+// Writes the model for inputs of other sizes.
+int onnx_reshape_command(const OnnxReshapeOptions& options);
+
+struct OnnxQuantizeOptions {
+  std::string file;
+  std::string out;                // A file.
+  std::vector<std::string> kept;  // Nodes whose weights stay floats.
+  bool json = false;
+};
+// Writes the model with its weights as 8-bit integers.
+int onnx_quantize_command(const OnnxQuantizeOptions& options);
 
 }  // namespace weft::cli

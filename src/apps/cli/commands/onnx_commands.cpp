@@ -42,9 +42,106 @@ void add_run(CLI::App& parent, std::function<int()>& chosen) {
   command->add_option("--device", options->device, "gpu or cpu")->type_name("{gpu,cpu}");
   command->add_flag("--unfused", options->unfused,
                     "On a GPU, each node by kernels of its own, as on the processor");
+  command->add_flag(
+      "--tune", options->tune,
+      "On a GPU, measures how convolutions are best cut, and keeps it for later runs");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback(
       [options, &chosen] { chosen = [options] { return onnx_run_command(*options); }; });
+}
+
+void add_sizes(CLI::App& command, SymbolSizes& sizes) {
+  command
+      .add_option("--size", sizes, "A size for a symbol in an input's shape; 1 where none is given")
+      ->type_name("NAME=SIZE");
+}
+
+void add_compile(CLI::App& parent, std::function<int()>& chosen) {
+  auto options = std::make_shared<OnnxCompileOptions>();
+  CLI::App* command = parent.add_subcommand("compile",
+                                            "Writes a model as WGSL modules, program.json and "
+                                            "weights.bin, for any program with WebGPU\n\n"
+                                            "  weft onnx compile m.onnx --out m.program");
+  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+  command->add_option("--out", options->out, "A folder that is new or empty")
+      ->required()
+      ->type_name("FOLDER");
+  add_sizes(*command, options->sizes);
+  command->add_flag("--unfused", options->unfused, "Each node by kernels of its own");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return onnx_compile_command(*options); }; });
+}
+
+void add_bench(CLI::App& parent, std::function<int()>& chosen) {
+  auto options = std::make_shared<OnnxBenchOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "bench", "Time, dispatches and bytes of a model on this machine's GPU, by kernel");
+  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+  command
+      ->add_option("--inputs", options->inputs,
+                   "A folder with input_0.pb, ... or NAME.npy; made up where it is not given")
+      ->type_name("FOLDER");
+  add_sizes(*command, options->sizes);
+  command->add_flag("--unfused", options->unfused,
+                    "Lists the kernels of the unfused model, not those of the fused one");
+  command->add_flag("--tune", options->tune,
+                    "Measures how convolutions are best cut, and keeps it for later runs");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return onnx_bench_command(*options); }; });
+}
+
+void add_split(CLI::App& parent, std::function<int()>& chosen) {
+  auto options = std::make_shared<OnnxSplitOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "split",
+      "Writes a model as several that run one after the other: about the same work in each, and\n"
+      "little to hand over\n\n"
+      "  weft onnx split m.onnx --parts 3 --out m.parts");
+  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+  command->add_option("--parts", options->parts, "How many")->type_name("N");
+  command->add_option("--out", options->out, "A folder that is new or empty")
+      ->required()
+      ->type_name("FOLDER");
+  add_sizes(*command, options->sizes);
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return onnx_split_command(*options); }; });
+}
+
+void add_reshape(CLI::App& parent, std::function<int()>& chosen) {
+  auto options = std::make_shared<OnnxReshapeOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "reshape",
+      "Writes a model for inputs of other sizes: targets of reshapes and grid constants follow\n\n"
+      "  weft onnx reshape m.onnx --shape 1x3x320x320 --out m320.onnx");
+  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+  command
+      ->add_option("--shape", options->shapes,
+                   "The sizes of an input, with its name where there are several")
+      ->required()
+      ->type_name("[NAME=]SIZExSIZE...");
+  command->add_option("--out", options->out, "The file to write")->required()->type_name("FILE");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return onnx_reshape_command(*options); }; });
+}
+
+void add_quantize(CLI::App& parent, std::function<int()>& chosen) {
+  auto options = std::make_shared<OnnxQuantizeOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "quantize",
+      "Writes a model with its weights as 8-bit integers, a scale for each channel: a quarter of\n"
+      "the bytes; they are computed with as floats\n\n"
+      "  weft onnx quantize m.onnx --out m8.onnx");
+  command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
+  command->add_option("--out", options->out, "The file to write")->required()->type_name("FILE");
+  command->add_option("--keep", options->kept, "A node whose weights stay floats")
+      ->type_name("NODE");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return onnx_quantize_command(*options); }; });
 }
 
 void add_detect(CLI::App& app, std::function<int()>& chosen) {
@@ -83,6 +180,11 @@ void add_onnx_commands(CLI::App& app, std::function<int()>& chosen) {
   onnx->require_subcommand(1);
   add_inspect(*onnx, chosen);
   add_run(*onnx, chosen);
+  add_compile(*onnx, chosen);
+  add_bench(*onnx, chosen);
+  add_split(*onnx, chosen);
+  add_reshape(*onnx, chosen);
+  add_quantize(*onnx, chosen);
   add_detect(app, chosen);
 }
 

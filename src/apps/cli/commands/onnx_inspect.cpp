@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cstdio>
 #include <map>
 
@@ -6,6 +5,7 @@
 
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/onnx_files.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/infer.h"
 #include "engine/onnx/operators/prepare.h"
@@ -62,20 +62,6 @@ std::string declared_shape(const onnx::ValueInfo& value) {
                                        : dimension.symbol;
   }
   return text + "]";
-}
-
-Result<std::vector<std::pair<std::string, std::int64_t>>> symbol_sizes(const SymbolSizes& given) {
-  std::vector<std::pair<std::string, std::int64_t>> out;
-  for (const std::string& text : given) {
-    const std::size_t equals = text.rfind('=');
-    std::int64_t size = 0;
-    const char* end = text.data() + text.size();
-    if (equals == std::string::npos || equals == 0 ||
-        std::from_chars(text.data() + equals + 1, end, size).ptr != end || size < 1)
-      return fail(ErrorCode::invalid_argument, "--size '{}' is not NAME=SIZE.", text);
-    out.emplace_back(text.substr(0, equals), size);
-  }
-  return out;
 }
 
 Result<OnnxDocument> inspect_onnx(const OnnxInspectOptions& options) {

@@ -8,6 +8,7 @@
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
 #include "apps/cli/onnx_device.h"
+#include "apps/cli/onnx_files.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/numpy_file.h"
 #include "engine/onnx/operators/prepare.h"
@@ -54,36 +55,13 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// input_K.pb, or else NAME.npy.
-Result<onnx::Tensor> read_onnx_input(const std::filesystem::path& folder, std::size_t index,
-                                     const std::string& name) {
-  const auto serialised = folder / weft::format("input_{}.pb", index);
-  std::error_code ignored;
-  if (std::filesystem::exists(serialised, ignored)) {
-    WEFT_ASSIGN(const ByteVector bytes, read_file(serialised));
-    auto tensor = onnx::read_tensor(bytes);
-    if (!tensor) return pass(std::move(tensor), "while reading {}", serialised.string());
-    return std::move(tensor->tensor);
-  }
-  // A name of a tensor is no path.
-  if (name.contains('/') || name.contains('\0'))
-    return fail(ErrorCode::not_found, "There is no file {}.", serialised.string());
-  const auto numpy = folder / (name + ".npy");
-  if (!std::filesystem::exists(numpy, ignored))
-    return fail(ErrorCode::not_found, "The input '{}' is in neither {} nor {}.", name,
-                serialised.string(), numpy.string());
-  WEFT_ASSIGN(const ByteVector bytes, read_file(numpy));
-  auto tensor = onnx::read_npy(bytes);
-  if (!tensor) return pass(std::move(tensor), "while reading {}", numpy.string());
-  return tensor;
-}
-
 Result<OnnxRunDocument> run_onnx(const OnnxRunOptions& options) {
   auto begun = std::chrono::steady_clock::now();
   WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
   WEFT_ASSIGN(onnx::Graph prepared, onnx::prepare(std::move(model)));
-  WEFT_ASSIGN(const auto device,
-              OnnxDevice::open(std::move(prepared), options.device, !options.unfused));
+  WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(prepared), {.device = options.device,
+                                                                        .fuse = !options.unfused,
+                                                                        .tune = options.tune}));
   const onnx::Graph& graph = device->graph();
   OnnxRunDocument document;
   document.device = device->name();

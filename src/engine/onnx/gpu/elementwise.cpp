@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/onnx/gpu/kernel.h"
+#include "engine/onnx/gpu/narrow.h"
 #include "engine/onnx/operators/walk.h"
 
 namespace weft::onnx {
@@ -45,22 +46,6 @@ constexpr std::string_view sigmoid_text =
 constexpr std::string_view expm1_text =
     "fn expm1(x: f32) -> f32 { return select(exp(x) - 1.0, x * (1.0 + 0.5 * x), abs(x) < 1e-4); "
     "}\n";
-
-// An integer result as its type holds it.
-std::string narrowed(ElementType type, const std::string& text) {
-  switch (type) {
-    case ElementType::u8:
-      return "((" + text + ") & 0xffu)";
-    case ElementType::u16:
-      return "((" + text + ") & 0xffffu)";
-    case ElementType::i8:
-      return "(((" + text + ") << 24u) >> 24u)";
-    case ElementType::i16:
-      return "(((" + text + ") << 16u) >> 16u)";
-    default:
-      return text;
-  }
-}
 
 std::string cast_text(const std::string& x, ElementType from, ElementType to) {
   const std::string_view source = storage_type(from), target = storage_type(to);
@@ -105,7 +90,6 @@ std::optional<std::string> unary_text(const Operands& given, KernelText& text) {
   if (op == "Identity" || op == "Dropout") return x;
   if (op == "Cast") return cast_text(x, type, given.out);
   if (op == "Not") return unary("(1u - $)");
-  if (type == ElementType::i64) return std::nullopt;  // Arithmetic could leave its proven range.
   if (op == "Relu")
     return unary(
         storage_type(type) == "u32" ? "$" : "max($, " + std::string(storage_type(type)) + "(0))");
@@ -168,6 +152,29 @@ std::optional<std::string> unary_text(const Operands& given, KernelText& text) {
   return std::nullopt;
 }
 
+// The result is of the base's type. Whole exponents are multiplied out: a power of floats would be
+// a little off, and a whole number below the right one when it is cut.
+std::optional<std::string> power_of(const Operands& given, KernelText& text) {
+  const std::string &a = given.x[0], &b = given.x[1];
+  if (is_float(given.types[0])) {
+    text.helper(power_text);
+    return weft::format("power({}, f32({}))", a, b);
+  }
+  if (given.types[0] == ElementType::boolean || given.types[1] == ElementType::boolean)
+    return std::nullopt;
+  const std::string_view word = storage_type(given.types[0]);
+  text.helper(power_text);
+  text.helper(
+      weft::format("fn whole_power(x: {0}, y: f32) -> {0} {{\n"
+                   "  if (y < 0.0 || y != floor(y)) {{ return {0}(trunc(power(f32(x), y))); }}\n"
+                   "  var base = x;\n  var result = {0}(1);\n"
+                   "  for (var rest = u32(y); rest > 0u; rest /= 2u) {{\n"
+                   "    if (rest % 2u == 1u) {{ result *= base; }}\n    base *= base;\n  }}\n"
+                   "  return result;\n}}\n",
+                   word));
+  return narrowed(given.types[0], weft::format("whole_power({}, f32({}))", a, b));
+}
+
 std::optional<std::string> pair_text(const Operands& given, KernelText& text) {
   const std::string& op = given.node.op;
   const std::string &a = given.x[0], &b = given.x[1];
@@ -183,7 +190,7 @@ std::optional<std::string> pair_text(const Operands& given, KernelText& text) {
   if (op == "GreaterOrEqual") return compare(">=");
   if (op == "Less") return compare("<");
   if (op == "LessOrEqual") return compare("<=");
-  if (type == ElementType::i64 || type == ElementType::boolean) return std::nullopt;
+  if (type == ElementType::boolean) return std::nullopt;
   if (op == "Add") return narrowed(type, weft::format("({} + {})", a, b));
   if (op == "Sub") return narrowed(type, weft::format("({} - {})", a, b));
   if (op == "Mul") return narrowed(type, weft::format("({} * {})", a, b));
@@ -207,10 +214,7 @@ std::optional<std::string> pair_text(const Operands& given, KernelText& text) {
   if (op == "PRelu" && storage_type(type) != "u32")
     return narrowed(type,
                     weft::format("select({0}, {0} * {1}, {0} < {2}(0))", a, b, storage_type(type)));
-  if (op == "Pow" && is_float(type) && given.types[1] != ElementType::i64) {
-    text.helper(power_text);
-    return weft::format("power({}, f32({}))", a, b);
-  }
+  if (op == "Pow") return power_of(given, text);
   return std::nullopt;
 }
 
@@ -247,7 +251,9 @@ std::optional<std::string> element_text(const Operands& given, KernelText& text)
                         given.x[2], given.x[3], given.x[4],
                         literal(float_setting(given.node, "epsilon", 1e-5f)));
   if (op == "Sum" || op == "Mean") {
-    if (given.types[0] == ElementType::i64 || (op == "Mean" && !is_float(given.types[0])))
+    // Partial sums of three or more could leave the range that is proven of the result.
+    if ((given.types[0] == ElementType::i64 && given.x.size() > 2) ||
+        (op == "Mean" && !is_float(given.types[0])))
       return std::nullopt;
     std::string out = given.x[0];
     for (std::size_t i = 1; i < given.x.size(); ++i) out += " + " + given.x[i];
@@ -283,7 +289,9 @@ std::size_t operand_count(const Node& node) {
 }  // namespace
 
 bool is_elementwise(const KernelContext& context, const Node& node) {
-  if (context.graph.opset < 7 || node.inputs.empty()) return false;
+  if (node.inputs.empty()) return false;
+  // Before version 7 operands were aligned by attributes.
+  if (context.graph.opset < 7 && (node.inputs.size() > 1 || node.op == "Clip")) return false;
   for (std::size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != no_value) return false;
   if (node.inputs[0] == no_value) return false;

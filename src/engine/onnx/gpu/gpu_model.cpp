@@ -1,8 +1,9 @@
 #include "engine/onnx/gpu/gpu_model.h"
 
 #include <algorithm>
-#include <deque>
 
+#include "engine/onnx/gpu/plan.h"
+#include "engine/onnx/gpu/settings.h"
 #include "engine/onnx/operators/interpreter.h"
 #include "engine/onnx/operators/prepare.h"
 
@@ -15,46 +16,35 @@ using gpu::BufferUsage;
 constexpr std::int64_t telling_elements_max = 64;
 constexpr std::uint64_t telling_bytes_max = 64 << 10;
 
+// Results of the graph that follow from shapes alone are written by kernels as other results are,
+// where no node needs to know them.
+void leave_to_kernels(const Graph& graph, Inference& inference) {
+  static constexpr std::string_view generators[] = {"ConstantOfShape", "OneHot", "Range", "Shape",
+                                                    "Size"};
+  for (const Node& node : graph.nodes) {
+    const ValueId id = node.outputs[0];
+    if (!std::ranges::contains(generators, node.op) || id == no_value || !inference.values[id] ||
+        !std::ranges::contains(graph.outputs, id) ||
+        std::ranges::any_of(graph.nodes, [&](const Node& reader) {
+          return std::ranges::contains(reader.inputs, id);
+        }))
+      continue;
+    inference.values[id] = inference.values[id]->without_bytes();
+  }
+}
+
 std::uint64_t padded(std::uint64_t bytes) {
   return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
 }
 
 }  // namespace
 
-// Everything that a run needs, made once: nothing is created while it runs.
-struct GpuModel::Plan {
-  struct Dispatch {
-    std::shared_ptr<const gpu::Pipeline> pipeline;
-    gpu::BindGroup group;
-    gpu::Workgroups workgroups;
-  };
-  struct BoundStep {
-    const Step* step = nullptr;
-    std::vector<Dispatch> dispatches;
-  };
-  Inference inference;
-  Schedule schedule;
-  MemoryPlan memory;
-  std::vector<gpu::Buffer> slots;
-  std::map<ValueId, gpu::Buffer> known;  // What was inferred for these inputs.
-  std::deque<gpu::Buffer> data;          // Made for kernels.
-  std::vector<BoundStep> steps;
-  std::vector<bool> input_is_known;
-  std::vector<ValueId> fetched_at_end;
-  std::vector<std::optional<Tensor>> host;  // By ValueId, during a run.
-  std::size_t dispatches = 0;
-  std::uint64_t last_use = 0;
-
-  gpu::Buffer staging;
-  std::uint64_t staging_bytes = 0;
-  gpu::Encoder encoder;
-  bool recording = false;
-};
-
 GpuModel::GpuModel(gpu::Device& device, Graph graph, Options options)
     : device_(device),
       graph_(std::move(graph)),
-      options_(options),
+      options_(std::move(options)),
+      telling_(telling_inputs(graph_)),
+      choices_(options_.choices),
       pipelines_(device, {.pipelines_max = 4096}) {}
 GpuModel::~GpuModel() = default;
 
@@ -77,33 +67,27 @@ Result<const gpu::Buffer*> GpuModel::constant(Plan& plan, ValueId id) {
 
 Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<Tensor>& inputs) {
   auto plan = std::make_unique<Plan>();
-  // i64 inputs carry shapes and places. Where that is not enough, other small inputs may, too.
-  for (const bool small_ones : {false, true}) {
-    std::vector<Tensor> shapes;
-    plan->input_is_known.clear();
-    for (const Tensor& input : inputs) {
-      const bool known =
-          (input.type() == ElementType::i64 && input.byte_count() <= telling_bytes_max) ||
-          (small_ones && input.count() <= telling_elements_max);
-      plan->input_is_known.push_back(known);
-      shapes.push_back(known ? input : input.without_bytes());
-    }
-    WEFT_CO_ASSIGN(plan->inference, infer(graph_, std::move(shapes)));
-    bool complete = true;
-    for (const Node& node : graph_.nodes)
-      for (const ValueId id : node.outputs)
-        complete = complete && (id == no_value || plan->inference.values[id]);
-    if (complete) break;
+  std::vector<Tensor> shapes;
+  std::vector<std::optional<IntegerRange>> ranges;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool known = is_known(i, inputs[i]);
+    plan->input_is_known.push_back(known);
+    shapes.push_back(known ? inputs[i] : inputs[i].without_bytes());
+    ranges.push_back(widened_range(inputs[i]));
   }
-  const KernelContext context{.graph = graph_, .inference = plan->inference};
+  WEFT_CO_ASSIGN(plan->inference, infer(graph_, std::move(shapes)));
+  leave_to_kernels(graph_, plan->inference);
+  if (options_.measure_convolutions) WEFT_CO_OK(co_await tune(plan->inference));
+  const KernelContext context{.graph = graph_, .inference = plan->inference, .choices = &choices_};
   const gpu::Limits& limits = device_.limits();
   plan->schedule = make_schedule(
       context,
       {.fuse = options_.fuse,
-       .keep_all = options_.keep_all,
+       .barrier = options_.barrier,
        .bindings_max = limits.storage_buffers_per_stage_max,
        .binding_bytes_max = std::min<std::uint64_t>(
-           {limits.storage_binding_bytes_max, limits.buffer_bytes_max, std::uint64_t{1} << 31})});
+           {limits.storage_binding_bytes_max, limits.buffer_bytes_max, std::uint64_t{1} << 31}),
+       .input_ranges = ranges});
   std::vector<bool> kept(graph_.values.size(), options_.keep_all);
   for (const ValueId id : graph_.outputs) kept[id] = true;
   plan->memory = plan_memory(context, plan->schedule, kept);
@@ -141,7 +125,8 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
           auto [place, is_new] = data_of.emplace(input.data.get(), plan->data.size());
           if (is_new) plan->data.push_back(buffer_of(*input.data));
           buffer = &plan->data[place->second];
-        } else if (plan->inference.values[input.value]->has_bytes()) {
+        } else if (const auto& value = plan->inference.values[input.value];
+                   value && value->has_bytes()) {
           const auto held = constant(*plan, input.value);
           buffer = *held;
         } else {
@@ -161,18 +146,19 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
   }
   // What leaves the GPU at the end.
   for (ValueId id = 0; id < graph_.values.size(); ++id)
-    if (kept[id] && plan->memory.slot_of[id] != MemoryPlan::none && plan->inference.values[id] &&
-        !plan->inference.values[id]->has_bytes() && !std::ranges::contains(graph_.input_ids, id))
+    if (kept[id] && plan->memory.slot_of[id] != MemoryPlan::none &&
+        (plan->schedule.bounded.contains(id) ||
+         (plan->inference.values[id] && !plan->inference.values[id]->has_bytes())) &&
+        !std::ranges::contains(graph_.input_ids, id))
       plan->fetched_at_end.push_back(id);
   for (const ValueId id : plan->fetched_at_end)
-    plan->staging_bytes +=
-        padded(static_cast<std::uint64_t>(plan->inference.values[id]->count()) * 4);
+    plan->staging_bytes += padded(words_of(context, plan->schedule, id) * 4);
   for (const Step& step : plan->schedule.steps) {
     if (step.kind != Step::Kind::processor) continue;
     std::uint64_t bytes = 0;
     for (const ValueId id : step.node->inputs)
-      if (id != no_value && plan->inference.values[id])
-        bytes += padded(static_cast<std::uint64_t>(plan->inference.values[id]->count()) * 4);
+      if (id != no_value && (plan->inference.values[id] || plan->schedule.bounded.contains(id)))
+        bytes += padded(words_of(context, plan->schedule, id) * 4);
     plan->staging_bytes = std::max(plan->staging_bytes, bytes);
   }
   if (plan->staging_bytes > 0)
@@ -186,13 +172,21 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
   co_return plan;
 }
 
+bool GpuModel::is_known(std::size_t input, const Tensor& value) const {
+  return telling_[input] &&
+         (value.type() == ElementType::i64 ? value.byte_count() <= telling_bytes_max
+                                           : value.count() <= telling_elements_max);
+}
+
 Async<Result<GpuModel::Plan*>> GpuModel::plan_for(const std::vector<Tensor>& inputs) {
   std::string key;
-  for (const Tensor& input : inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& input = inputs[i];
     key += weft::format("{}{};", to_string(input.type()), to_string(input.shape()));
-    if ((input.type() == ElementType::i64 && input.byte_count() <= telling_bytes_max) ||
-        input.count() <= telling_elements_max)
+    if (is_known(i, input))
       key.append(weft::as_text(input.bytes()));
+    else if (input.type() == ElementType::i64)
+      key += weft::format("{};", widened_range(input)->high);
   }
   auto found = plans_.find(key);
   if (found == plans_.end()) {
@@ -216,9 +210,10 @@ void GpuModel::submit(Plan& plan) {
 Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
   if (ids.empty()) co_return Result<>();
   if (!plan.recording) plan.encoder = device_.create_encoder("onnx");
+  const KernelContext context{.graph = graph_, .inference = plan.inference};
   std::uint64_t offset = 0;
   for (const ValueId id : ids) {
-    const std::uint64_t bytes = static_cast<std::uint64_t>(plan.inference.values[id]->count()) * 4;
+    const std::uint64_t bytes = words_of(context, plan.schedule, id) * 4;
     if (bytes > 0)
       plan.encoder.copy(plan.slots[plan.memory.slot_of[id]], 0, plan.staging, offset, bytes);
     offset += padded(bytes);
@@ -229,10 +224,14 @@ Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
                                    {reinterpret_cast<std::uint8_t*>(words.data()), offset}));
   offset = 0;
   for (const ValueId id : ids) {
-    const Tensor& about = *plan.inference.values[id];
-    const auto count = static_cast<std::size_t>(about.count());
-    WEFT_CO_ASSIGN(plan.host[id], tensor_of(about.type(), about.shape(),
-                                            std::span(words).subspan(offset / 4, count)));
+    const auto count = static_cast<std::size_t>(words_of(context, plan.schedule, id));
+    const auto here = std::span<const std::uint32_t>(words).subspan(offset / 4, count);
+    if (const auto bound = plan.schedule.bounded.find(id); bound != plan.schedule.bounded.end()) {
+      WEFT_CO_ASSIGN(plan.host[id], bound->second.read(here));
+    } else {
+      const Tensor& about = *plan.inference.values[id];
+      WEFT_CO_ASSIGN(plan.host[id], tensor_of(about.type(), about.shape(), here));
+    }
     offset += padded(count * 4);
   }
   co_return Result<>();

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "engine/gpu/pipeline_cache.h"
+#include "engine/onnx/gpu/convolution_choices.h"
 #include "engine/onnx/gpu/schedule.h"
 
 namespace weft::onnx {
@@ -19,7 +20,11 @@ class GpuModel {
  public:
   struct Options {
     bool fuse = true;
-    bool keep_all = false;      // Every value can be observed.
+    bool keep_all = false;  // Every value can be observed.
+    // Measures each convolution that `choices` does not know when a plan is bound: seconds, once.
+    bool measure_convolutions = false;
+    ConvolutionChoices choices = {};
+    std::size_t barrier = ~std::size_t{0};  // As ScheduleOptions has it.
     std::size_t plans_max = 8;  // For sets of input shapes; the longest unused goes first.
   };
   // What a bound plan consists of.
@@ -32,6 +37,19 @@ class GpuModel {
     std::uint64_t unshared_bytes = 0;          // What they would take without sharing.
     std::vector<std::string> processor_nodes;  // "NAME (OP)".
   };
+  // One kernel of a plan, repeated by itself.
+  struct KernelTime {
+    std::string node;   // The node's name; the first one's where several are fused.
+    std::string label;  // "Conv+Relu"
+    double seconds = 0;
+    std::uint64_t bytes = 0;  // All that it reads and writes, once.
+  };
+  struct Measurement {
+    double seconds = 0;      // All kernels, from GPU memory to GPU memory.
+    double run_seconds = 0;  // With inputs going up and outputs coming down.
+    std::vector<KernelTime> kernels;
+    [[nodiscard]] std::uint64_t bytes() const;
+  };
   using Observe = std::function<void(const Node& node, ValueId id, const Tensor& value)>;
 
   GpuModel(gpu::Device& device, Graph graph, Options options);
@@ -42,14 +60,22 @@ class GpuModel {
   // `observe` is called after the run with every value that was computed, if keep_all is set.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> run(std::vector<Tensor> inputs,
                                                        Observe observe = {});
+  // How long a run takes on the device. Nodes that the processor computes count in run_seconds
+  // only.
+  [[nodiscard]] Async<Result<Measurement>> measure(std::vector<Tensor> inputs);
   // Statistics of the plan that ran last.
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+  // With what was measured since.
+  [[nodiscard]] const ConvolutionChoices& choices() const { return choices_; }
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
  private:
   struct Plan;
+  // True if the values of that input belong to a plan.
+  [[nodiscard]] bool is_known(std::size_t input, const Tensor& value) const;
   Async<Result<Plan*>> plan_for(const std::vector<Tensor>& inputs);
   Async<Result<std::unique_ptr<Plan>>> bind(const std::vector<Tensor>& inputs);
+  Async<Result<>> tune(const Inference& inference);
   Result<const gpu::Buffer*> constant(Plan& plan, ValueId id);
   gpu::Buffer buffer_of(std::span<const std::uint32_t> words);
   void submit(Plan& plan);
@@ -58,6 +84,8 @@ class GpuModel {
   gpu::Device& device_;
   const Graph graph_;
   const Options options_;
+  const std::vector<bool> telling_;
+  ConvolutionChoices choices_;
   gpu::PipelineCache pipelines_;
   std::map<ValueId, gpu::Buffer> weights_;  // Constants of the graph, shared by plans.
   std::map<std::string, std::unique_ptr<Plan>> plans_;

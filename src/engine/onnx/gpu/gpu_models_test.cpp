@@ -2,8 +2,11 @@
 // outputs are the same within rounding, with fewer dispatches and one submit.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "engine/onnx/gpu/test_gpu.h"
 #include "engine/onnx/model_file.h"
+#include "engine/onnx/operators/cut.h"
 #include "engine/onnx/operators/prepare.h"
 #include "engine/onnx/operators/test_model_jobs.h"
 
@@ -68,6 +71,29 @@ TEST_P(GpuModels, EveryNodeGivesWhatIsExpectedOfItUnfused) {
   EXPECT_EQ(model.statistics().nodes_on_processor, 0u);
 }
 
+TEST_P(GpuModels, EveryTensorThatSurvivesFusionIsWhatIsExpected) {
+  auto loaded = load_job(GetParam());
+  if (!loaded) GTEST_SKIP() << test::missing_data(std::string("data/models/") + GetParam());
+  const Graph graph = prepare(std::move(loaded->model)).value();
+  std::map<std::string, const test::ExpectedNode*> expected;
+  for (const test::ExpectedNode& node : loaded->job.nodes) expected[node.output] = &node;
+  GpuModel model(*test::gpu_machine().device, graph, {.keep_all = true});
+  std::size_t seen = 0;
+
+  const auto outputs =
+      test::run_now(model, {loaded->input}, [&](const Node& node, ValueId id, const Tensor& value) {
+        const auto found = expected.find(graph.name(id));
+        if (found == expected.end()) return;
+        ++seen;
+        const std::string difference = test::node_difference(value, *found->second, 1e-4);
+        EXPECT_TRUE(difference.empty()) << node.name << " (" << node.op << ") " << difference;
+      });
+
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+  EXPECT_GT(seen, 3u);
+  EXPECT_LT(seen, expected.size());
+}
+
 TEST_P(GpuModels, FusedOutputsAreThoseOfOnnxruntime) {
   auto loaded = load_job(GetParam());
   if (!loaded) GTEST_SKIP() << test::missing_data(std::string("data/models/") + GetParam());
@@ -98,6 +124,45 @@ TEST_P(GpuModels, FusedOutputsAreThoseOfOnnxruntime) {
               fused.statistics().dispatches, plain.statistics().dispatches,
               static_cast<unsigned long long>(fused.statistics().memory_bytes),
               static_cast<unsigned long long>(fused.statistics().unshared_bytes));
+}
+
+// A device computes the first part and hands it to another: the same bits as the whole with a
+// barrier at that place, and the fused whole within rounding.
+TEST_P(GpuModels, PartsAtRandomCutsGiveTheBitsOfTheWhole) {
+  auto loaded = load_job(GetParam());
+  if (!loaded) GTEST_SKIP() << test::missing_data(std::string("data/models/") + GetParam());
+  const Graph graph = prepare(std::move(loaded->model)).value();
+  const Inference inference = infer(graph, {loaded->input.without_bytes()}).value();
+  GpuModel fused(*test::gpu_machine().device, graph, {});
+  const auto whole = test::run_now(fused, {loaded->input});
+  ASSERT_TRUE(whole.has_value()) << whole.error().message;
+  std::mt19937 random(17);
+  constexpr int cuts = 20;
+
+  for (int cut = 0; cut < cuts; ++cut) {
+    const std::size_t place = 1 + random() % (graph.nodes.size() - 1);
+    GpuModel barred(*test::gpu_machine().device, graph, {.barrier = place});
+    const auto expected = test::run_now(barred, {loaded->input});
+    std::map<ValueId, Tensor> values = {{graph.input_ids[0], loaded->input}};
+    for (const auto& [first, last] :
+         {std::pair(std::size_t{0}, place), {place, graph.nodes.size()}}) {
+      const Part part = part_of(graph, inference, first, last);
+      std::vector<Tensor> inputs;
+      for (const ValueId id : part.inputs) inputs.push_back(values.at(id));
+      GpuModel model(*test::gpu_machine().device, part.graph, {});
+      const auto outputs = test::run_now(model, std::move(inputs));
+      ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+      for (std::size_t i = 0; i < part.outputs.size(); ++i) values[part.outputs[i]] = (*outputs)[i];
+    }
+
+    ASSERT_TRUE(expected.has_value()) << expected.error().message;
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+      const Tensor& joined = values.at(graph.outputs[i]);
+      EXPECT_TRUE(std::ranges::equal(joined.bytes(), (*expected)[i].bytes()))
+          << "cut before node " << place;
+      EXPECT_LE(relative_error(joined, (*whole)[i]), 1e-6) << "cut before node " << place;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GpuModels,

@@ -77,12 +77,12 @@ Result<Tensor> tensor_of(ElementType type, Shape shape, std::span<const std::uin
   return tensor;
 }
 
-std::string KernelText::input(const KernelInput& input, ElementType type) {
+std::string KernelText::input(const KernelInput& input, std::string_view element) {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].value == input.value && inputs_[i].data == input.data)
       return weft::format("a{}", i);
   inputs_.push_back(input);
-  input_types_.emplace_back(storage_type(type));
+  input_types_.emplace_back(element);
   return weft::format("a{}", inputs_.size() - 1);
 }
 
@@ -189,7 +189,10 @@ MaybeKernels make_kernels(const KernelContext& context, const Node& node,
   if (auto kernels = window_kernels(context, node, epilogue)) return kernels;
   if (auto kernels = product_kernels(context, node, epilogue)) return kernels;
   if (!epilogue.nodes.empty()) return std::nullopt;
-  if (auto kernels = row_kernels(context, node)) return kernels;
+  for (const auto family :
+       {row_kernels, reduction_kernels, pooling_kernels, attention_kernels, quantised_kernels,
+        scatter_kernels, selection_kernels, generator_kernels})
+    if (auto kernels = family(context, node)) return kernels;
   return movement_kernels(context, node);
 }
 

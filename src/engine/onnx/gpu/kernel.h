@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "engine/gpu/device.h"
+#include "engine/onnx/operators/call.h"
 #include "engine/onnx/operators/infer.h"
 
 namespace weft::onnx {
+
+class ConvolutionChoices;
 
 // A buffer that a kernel reads: a value of the graph, or data made for the kernel (weights in
 // another order, taps of a resize).
@@ -41,7 +44,11 @@ struct Kernel {
 class KernelText {
  public:
   // Adds an input binding and gives its name: a0, a1, ... The same input is bound once.
-  std::string input(const KernelInput& input, ElementType type);
+  std::string input(const KernelInput& input, ElementType type) {
+    return this->input(input, storage_type(type));
+  }
+  // With elements of a type of WGSL's.
+  std::string input(const KernelInput& input, std::string_view element);
   std::string input(ValueId value, ElementType type) {
     return this->input(KernelInput{.value = value}, type);
   }
@@ -81,12 +88,33 @@ struct Epilogue {
 struct KernelContext {
   const Graph& graph;
   const Inference& inference;
+  const ConvolutionChoices* choices = nullptr;  // What was measured on the device, if anything.
   [[nodiscard]] const Tensor& tensor(ValueId id) const { return *inference.values[id]; }
   [[nodiscard]] const Tensor* optional_tensor(const Node& node, std::size_t input) const {
     return input < node.inputs.size() && node.inputs[input] != no_value
                ? &tensor(node.inputs[input])
                : nullptr;
   }
+};
+
+// A node's call for shapes: what the planning functions of engine/onnx/operators take.
+class CallOf {
+ public:
+  CallOf(const KernelContext& context, const Node& node)
+      : inputs_(inputs_of(context, node)),
+        call_(node, inputs_, {.opset = context.graph.opset, .shapes_only = true}) {}
+  [[nodiscard]] const Call& operator*() const { return call_; }
+  [[nodiscard]] const Call* operator->() const { return &call_; }
+
+ private:
+  static std::vector<const Tensor*> inputs_of(const KernelContext& context, const Node& node) {
+    std::vector<const Tensor*> inputs;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      inputs.push_back(context.optional_tensor(node, i));
+    return inputs;
+  }
+  std::vector<const Tensor*> inputs_;
+  Call call_;
 };
 
 // Statements that compute `node`'s chain from the value named `value` at output element `index`;
@@ -115,5 +143,12 @@ using MaybeKernels = std::optional<std::vector<Kernel>>;
 [[nodiscard]] MaybeKernels row_kernels(const KernelContext& context, const Node& node);
 [[nodiscard]] MaybeKernels product_kernels(const KernelContext& context, const Node& node,
                                            const Epilogue& epilogue);
+[[nodiscard]] MaybeKernels attention_kernels(const KernelContext& context, const Node& node);
+[[nodiscard]] MaybeKernels generator_kernels(const KernelContext& context, const Node& node);
+[[nodiscard]] MaybeKernels pooling_kernels(const KernelContext& context, const Node& node);
+[[nodiscard]] MaybeKernels quantised_kernels(const KernelContext& context, const Node& node);
+[[nodiscard]] MaybeKernels reduction_kernels(const KernelContext& context, const Node& node);
+[[nodiscard]] MaybeKernels scatter_kernels(const KernelContext& context, const Node& node);
+[[nodiscard]] MaybeKernels selection_kernels(const KernelContext& context, const Node& node);
 
 }  // namespace weft::onnx

@@ -55,11 +55,44 @@ MaybeKernels transpose_kernels(const KernelContext& context, const Node& node, c
   return gather_by(context, node, strides, 0);
 }
 
+// As many buffers as WebGPU promises for one kernel.
+constexpr std::size_t bindings_promised = 8;
+
+// One thread for each element of the result, which looks up the input that it comes from.
+std::optional<Kernel> joined_kernel(const KernelContext& context, const Node& node,
+                                    std::size_t axis) {
+  const Tensor& out = context.tensor(node.outputs[0]);
+  const AxisView whole(out.shape(), static_cast<std::int64_t>(axis));
+  KernelText text;
+  std::string body = weft::format(
+      "  let after = i % {0}u;\n  let k = i / {0}u % {1}u;\n  let before = i / {2}u;\n",
+      whole.after, whole.length, whole.after * whole.length);
+  std::int64_t end = 0;
+  std::vector<std::pair<std::string, std::int64_t>> parts;
+  for (const ValueId id : node.inputs) {
+    const Tensor& part = context.tensor(id);
+    const std::int64_t length = part.shape()[axis];
+    if (part.count() == 0) continue;
+    const std::string element = weft::format("{}[(before * {}u + k - {}u) * {}u + after]",
+                                             text.input(id, part.type()), length, end, whole.after);
+    end += length;
+    parts.emplace_back(element, end);
+  }
+  if (text.input_count() + 1 > bindings_promised) return std::nullopt;
+  const std::string to = text.output(node.outputs[0], out.type());
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    body += p + 1 < parts.size() ? weft::format("  if (k < {}u) {{ {}[i] = {}; return; }}\n",
+                                                parts[p].second, to, parts[p].first)
+                                 : weft::format("  {}[i] = {};\n", to, parts[p].first);
+  return text.build(node.op, static_cast<std::uint64_t>(out.count()), body);
+}
+
 MaybeKernels concat_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor& out = context.tensor(node.outputs[0]);
   const Shape strides = row_major_strides(out.shape());
   const std::int64_t given = call.integer("axis", 1);
   const auto axis = static_cast<std::size_t>(given < 0 ? given + out.rank() : given);
+  if (auto joined = joined_kernel(context, node, axis)) return std::vector{std::move(*joined)};
   std::vector<Kernel> kernels;
   std::int64_t place = 0;
   for (const ValueId id : node.inputs) {
@@ -267,10 +300,8 @@ MaybeKernels triangle_kernels(const Node& node, const Call& call) {
 }  // namespace
 
 MaybeKernels movement_kernels(const KernelContext& context, const Node& node) {
-  std::vector<const Tensor*> inputs;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i)
-    inputs.push_back(context.optional_tensor(node, i));
-  const Call call(node, inputs, {.opset = context.graph.opset, .shapes_only = true});
+  const CallOf made(context, node);
+  const Call& call = *made;
   if (node.op == "Transpose") return transpose_kernels(context, node, call);
   if (node.op == "Expand") {
     const Tensor& out = context.tensor(node.outputs[0]);

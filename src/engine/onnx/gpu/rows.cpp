@@ -1,33 +1,13 @@
-// Kernels that bring rows of elements together: sums, extremes, softmax, norms. A workgroup of 64
-// threads takes a row; each adds up what it meets, then they meet in workgroup memory.
+// Kernels that bring rows of elements together: softmax, norms, places of extremes. A workgroup of
+// 64 threads takes a row; each adds up what it meets, then they meet in workgroup memory.
 #include <algorithm>
 
 #include "engine/onnx/gpu/kernel.h"
+#include "engine/onnx/gpu/team.h"
 #include "engine/onnx/operators/walk.h"
 
 namespace weft::onnx {
 namespace {
-
-constexpr std::string_view team_text =
-    "var<workgroup> parts: array<f32, 64>;\n"
-    "fn team_sum(value: f32, lane: u32) -> f32 {\n"
-    "  parts[lane] = value;\n  workgroupBarrier();\n"
-    "  for (var half = 32u; half > 0u; half /= 2u) {\n"
-    "    if (lane < half) { parts[lane] += parts[lane + half]; }\n    workgroupBarrier();\n  }\n"
-    "  let sum = parts[0];\n  workgroupBarrier();\n  return sum;\n}\n"
-    "fn team_max(value: f32, lane: u32) -> f32 {\n"
-    "  parts[lane] = value;\n  workgroupBarrier();\n"
-    "  for (var half = 32u; half > 0u; half /= 2u) {\n"
-    "    if (lane < half) { parts[lane] = max(parts[lane], parts[lane + half]); }\n"
-    "    workgroupBarrier();\n  }\n"
-    "  let largest = parts[0];\n  workgroupBarrier();\n  return largest;\n}\n"
-    "fn team_product(value: f32, lane: u32) -> f32 {\n"
-    "  parts[lane] = value;\n  workgroupBarrier();\n"
-    "  for (var half = 32u; half > 0u; half /= 2u) {\n"
-    "    if (lane < half) { parts[lane] *= parts[lane + half]; }\n    workgroupBarrier();\n  }\n"
-    "  let product = parts[0];\n  workgroupBarrier();\n  return product;\n}\n";
-
-constexpr std::string_view lowest = "bitcast<f32>(0xff7fffffu)";
 
 // A row of a tensor seen around an axis: element k is at `base + k * after`.
 std::string axis_base(const AxisView& view) {
@@ -67,69 +47,6 @@ MaybeKernels softmax_kernels(const KernelContext& context, const Node& node, con
       node.op, static_cast<std::uint64_t>(view.before * view.after), team_text, body)};
 }
 
-struct ReductionText {
-  std::string_view start = "0.0";
-  std::string_view step;  // An expression of `sum` and `x`.
-  std::string_view team = "team_sum";
-  std::string_view finish = "sum";
-};
-std::optional<ReductionText> reduction_text(std::string_view op) {
-  if (op == "ReduceSum") return ReductionText{.step = "sum + x"};
-  if (op == "ReduceMean" || op == "GlobalAveragePool")
-    return ReductionText{.step = "sum + x", .finish = "sum / count"};
-  if (op == "ReduceL1") return ReductionText{.step = "sum + abs(x)"};
-  if (op == "ReduceL2") return ReductionText{.step = "sum + x * x", .finish = "sqrt(sum)"};
-  if (op == "ReduceSumSquare") return ReductionText{.step = "sum + x * x"};
-  if (op == "ReduceLogSum") return ReductionText{.step = "sum + x", .finish = "log(sum)"};
-  if (op == "ReduceProd")
-    return ReductionText{.start = "1.0", .step = "sum * x", .team = "team_product"};
-  if (op == "ReduceMax" || op == "GlobalMaxPool")
-    return ReductionText{.start = lowest, .step = "max(sum, x)", .team = "team_max"};
-  if (op == "ReduceMin")  // The largest of the negated.
-    return ReductionText{
-        .start = lowest, .step = "max(sum, -x)", .team = "team_max", .finish = "-sum"};
-  return std::nullopt;
-}
-
-MaybeKernels reduction_kernels(const Node& node, const Call& call) {
-  const Tensor& x = call.input(0);
-  const auto how = reduction_text(node.op);
-  if (!how || !is_float(x.type()) || x.count() == 0) return std::nullopt;
-  std::vector<bool> reduced(x.shape().size());
-  if (node.op.starts_with("Global")) {
-    for (std::size_t d = 2; d < reduced.size(); ++d) reduced[d] = true;
-  } else {
-    std::vector<std::int64_t> axes = call.integers("axes");
-    if (call.optional_input(1) != nullptr) {
-      const auto given = call.integers_of(1);
-      if (!given) return std::nullopt;
-      axes = *given;
-    }
-    reduced.assign(reduced.size(), axes.empty() && call.integer("noop_with_empty_axes", 0) == 0);
-    for (const std::int64_t axis : axes)
-      reduced[static_cast<std::size_t>(axis < 0 ? axis + x.rank() : axis)] = true;
-  }
-  const Shape own = row_major_strides(x.shape());
-  Shape kept, kept_strides, inner, inner_strides;
-  for (std::size_t d = 0; d < reduced.size(); ++d) {
-    (reduced[d] ? inner : kept).push_back(x.shape()[d]);
-    (reduced[d] ? inner_strides : kept_strides).push_back(own[d]);
-  }
-  KernelText text;
-  const std::string in = text.input(node.inputs[0], x.type());
-  const std::string out = text.output(node.outputs[0], x.type());
-  std::string body =
-      weft::format("  let base = {};\n  let count = f32({});\n  var sum = {};\n",
-                   strided_index("group", kept, kept_strides), element_count(inner), how->start);
-  body += each_of_row(element_count(inner),
-                      weft::format("let x = {}[base + {}]; sum = {};", in,
-                                   strided_index("k", inner, inner_strides), how->step));
-  body += weft::format("  sum = {}(sum, lane);\n  if (lane == 0u) {{ {}[group] = {}; }}\n",
-                       how->team, out, how->finish);
-  return std::vector{
-      text.build_groups(node.op, static_cast<std::uint64_t>(element_count(kept)), team_text, body)};
-}
-
 MaybeKernels place_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   if (x.type() == ElementType::boolean || x.rank() == 0) return std::nullopt;
@@ -155,7 +72,7 @@ MaybeKernels place_kernels(const KernelContext& context, const Node& node, const
 // neighbouring elements, then a factor and an addend for each element.
 MaybeKernels norm_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
-  if (!is_float(x.type()) || x.count() == 0 || node.outputs.size() > 1) return std::nullopt;
+  if (!is_float(x.type()) || x.count() == 0) return std::nullopt;
   const bool rms = node.op == "RMSNormalization";
   const bool rows = rms || node.op == "LayerNormalization";
   std::int64_t length = 1;
@@ -200,6 +117,13 @@ MaybeKernels norm_kernels(const KernelContext& context, const Node& node, const 
   body += each_of_row(
       length, weft::format("{}[base + k] = ({}[base + k] - mean) * factor{}{};", out, in,
                            scale.empty() ? "" : " * " + scale, bias.empty() ? "" : " + " + bias));
+  const auto also = [&](std::size_t output, std::string_view value) {
+    if (output >= node.outputs.size() || node.outputs[output] == no_value) return;
+    body += weft::format("  if (lane == 0u) {{ {}[group] = {}; }}\n",
+                         text.output(node.outputs[output], ElementType::f32), value);
+  };
+  also(1, "mean");
+  also(2, "factor");
   return std::vector{
       text.build_groups(node.op, static_cast<std::uint64_t>(x.count() / length), team_text, body)};
 }
@@ -251,13 +175,9 @@ MaybeKernels lrn_kernels(const Node& node, const Call& call) {
 }  // namespace
 
 MaybeKernels row_kernels(const KernelContext& context, const Node& node) {
-  std::vector<const Tensor*> inputs;
-  for (std::size_t i = 0; i < node.inputs.size(); ++i)
-    inputs.push_back(context.optional_tensor(node, i));
-  const Call call(node, inputs, {.opset = context.graph.opset, .shapes_only = true});
+  const CallOf made(context, node);
+  const Call& call = *made;
   if (node.op == "Softmax" || node.op == "LogSoftmax") return softmax_kernels(context, node, call);
-  if (node.op.starts_with("Reduce") || node.op.starts_with("Global"))
-    return reduction_kernels(node, call);
   if (node.op == "ArgMax" || node.op == "ArgMin") return place_kernels(context, node, call);
   if (node.op == "LayerNormalization" || node.op == "RMSNormalization" ||
       node.op == "InstanceNormalization" || node.op == "GroupNormalization")

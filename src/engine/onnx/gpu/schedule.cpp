@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/onnx/gpu/settings.h"
+
 namespace weft::onnx {
 namespace {
 
@@ -10,16 +12,6 @@ constexpr std::size_t chain_max = 12;
 bool only_reshapes(const Node& node) {
   return node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" ||
          node.op == "Unsqueeze" || node.op == "Identity";
-}
-
-// Inputs that only say what to do: known when a plan is made, and read by no kernel.
-bool is_setting(const Node& node, std::size_t input) {
-  static constexpr std::string_view with_settings[] = {"Reshape",  "Squeeze", "Unsqueeze", "Slice",
-                                                       "Expand",   "Tile",    "Split",     "Resize",
-                                                       "Upsample", "Trilu"};
-  if (input == 0) return false;
-  if (node.op == "Pad") return input != 2;
-  return node.op.starts_with("Reduce") || std::ranges::contains(with_settings, node.op);
 }
 
 class Scheduler {
@@ -34,7 +26,7 @@ class Scheduler {
       for (const ValueId id : context.graph.nodes[n].inputs)
         if (id != no_value && !std::ranges::contains(readers_[id], n)) readers_[id].push_back(n);
     for (const ValueId id : context.graph.outputs) is_output_[id] = true;
-    prove_ranges();
+    ranges_ = integer_ranges(context.graph, context.inference, options.input_ranges);
   }
 
   Schedule run() {
@@ -47,8 +39,12 @@ class Scheduler {
       Step step;
       step.node = &node;
       std::size_t position = n;
-      if (fits_gpu(node)) {
-        if (only_reshapes(node)) {
+      if (add_bounded(node, out, step)) {
+        // Its kernels are made.
+      } else if (fits_gpu(node)) {
+        if (is_empty(node)) {
+          step.kind = Step::Kind::kernels;  // None.
+        } else if (only_reshapes(node)) {
           step.kind = Step::Kind::alias;
           out.alias_of[node.outputs[0]] = out.alias_of[node.inputs[0]];
         } else if (auto made = kernels_of(n, step.fused, position)) {
@@ -75,56 +71,40 @@ class Scheduler {
     });
   }
 
-  // Which i64 values are certain to fit into i32: known ones that do, places in tensors, and what
-  // is moved from such.
-  void prove_ranges() {
-    proven_.resize(context_.graph.values.size());
-    const auto known_fits = [&](ValueId id) {
-      const Tensor* value = tensor(id);
-      if (value == nullptr) return false;
-      if (value->type() != ElementType::i64) return true;
-      return value->has_bytes() && storage_of(*value).has_value();
-    };
-    for (ValueId id = 0; id < proven_.size(); ++id) proven_[id] = known_fits(id);
-    for (const Node& node : context_.graph.nodes) {
-      bool inputs = true;
-      for (std::size_t i = 0; i < node.inputs.size(); ++i)
-        inputs = inputs &&
-                 (node.inputs[i] == no_value || proven_[node.inputs[i]] || is_setting(node, i));
-      const bool places = node.op == "ArgMax" || node.op == "ArgMin" || node.op == "TopK" ||
-                          node.op == "NonZero" || node.op == "NonMaxSuppression";
-      bool moved = only_reshapes(node) || node.op == "Transpose" || node.op == "Slice" ||
-                   node.op == "Concat" || node.op == "Split" || node.op == "Expand" ||
-                   node.op == "Gather" || node.op == "GatherElements" || node.op == "Tile" ||
-                   node.op == "Where" || node.op == "Trilu" || node.op == "Pad";
-      if (node.op == "Cast" && tensor(node.inputs[0]) != nullptr) {
-        const ElementType from = tensor(node.inputs[0])->type();
-        moved = !is_float(from) && from != ElementType::u32;
-      }
-      for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-        const ValueId id = node.outputs[i];
-        if (id == no_value || proven_[id] || tensor(id) == nullptr) continue;
-        proven_[id] = (moved && inputs) || (places && (node.op != "TopK" || i == 1));
-      }
-    }
-  }
-
   // Shapes, ranges and sizes that a kernel can work with.
-  bool fits_gpu(const Node& node) const {
-    const auto fits = [&](ValueId id) {
-      if (id == no_value) return true;
-      const Tensor* value = tensor(id);
-      return value != nullptr && proven_[id] &&
-             static_cast<std::uint64_t>(value->count()) * 4 <= options_.binding_bytes_max;
-    };
-    // Empty tensors are left to the processor.
-    const auto is_empty = [&](ValueId id) { return id != no_value && tensor(id)->count() == 0; };
+  bool fits_gpu(const Node& node) const { return inputs_fit(node) && outputs_fit(node); }
+  bool fits(ValueId id) const {
+    if (id == no_value) return true;
+    const Tensor* value = tensor(id);
+    return value != nullptr &&
+           (value->type() != ElementType::i64 || (ranges_[id] && ranges_[id]->fits_i32())) &&
+           static_cast<std::uint64_t>(value->count()) * 4 <= options_.binding_bytes_max;
+  }
+  bool inputs_fit(const Node& node) const {
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       if (!fits(node.inputs[i]) && !(is_setting(node, i) && tensor(node.inputs[i]) != nullptr))
         return false;
-    return std::ranges::all_of(node.outputs, fits) &&
-           (node.inputs.empty() || node.inputs[0] == no_value || !is_empty(node.inputs[0])) &&
-           std::ranges::none_of(node.outputs, is_empty);
+    return true;
+  }
+  bool outputs_fit(const Node& node) const {
+    return std::ranges::all_of(node.outputs, [&](ValueId id) { return fits(id); });
+  }
+  bool is_empty(const Node& node) const {
+    return std::ranges::all_of(
+        node.outputs, [&](ValueId id) { return id == no_value || tensor(id)->count() == 0; });
+  }
+
+  // For a node whose result has a bound instead of a shape.
+  bool add_bounded(const Node& node, Schedule& out, Step& step) const {
+    if (!inputs_fit(node)) return false;
+    auto bound = bounded_output(context_, node);
+    if (!bound || bound->words * 4 > options_.binding_bytes_max) return false;
+    auto made = selection_kernels(context_, node);
+    if (!made) return false;
+    out.bounded.emplace(node.outputs[0], std::move(*bound));
+    step.kind = Step::Kind::kernels;
+    step.kernels = std::move(*made);
+    return true;
   }
 
   // The nodes that can be computed together with node `n`: a chain whose only result that is read
@@ -132,7 +112,7 @@ class Scheduler {
   std::vector<std::vector<std::size_t>> chains_after(std::size_t n) const {
     std::vector<std::vector<std::size_t>> out;
     const Node& first = context_.graph.nodes[n];
-    if (!options_.fuse || options_.keep_all || first.outputs.size() != 1) return out;
+    if (!options_.fuse || first.outputs.size() != 1) return out;
     const Shape& shape = tensor(first.outputs[0])->shape();
     std::vector<ValueId> values = {first.outputs[0]};
     std::vector<std::size_t> members = {n};
@@ -141,7 +121,9 @@ class Scheduler {
       for (const ValueId id : values)
         for (const std::size_t reader : readers_[id])
           if (!std::ranges::contains(members, reader)) next = std::min(next, reader);
-      if (next == ~std::size_t{0} || taken_[next]) break;
+      if (next == ~std::size_t{0} || taken_[next] ||
+          (n < options_.barrier && next >= options_.barrier))
+        break;
       const Node& node = context_.graph.nodes[next];
       if (!fits_gpu(node) || is_known(node) || !is_elementwise(context_, node) ||
           tensor(node.outputs[0])->shape() != shape)
@@ -185,14 +167,20 @@ class Scheduler {
   const ScheduleOptions& options_;
   std::vector<std::vector<std::size_t>> readers_;  // By value: the nodes that read it.
   std::vector<bool> is_output_;
-  std::vector<bool> proven_;
-  std::vector<bool> taken_;  // Nodes that a chain before them computes.
+  std::vector<std::optional<IntegerRange>> ranges_;  // By value.
+  std::vector<bool> taken_;                          // Nodes that a chain before them computes.
 };
 
 }  // namespace
 
 Schedule make_schedule(const KernelContext& context, const ScheduleOptions& options) {
   return Scheduler(context, options).run();
+}
+
+std::uint64_t words_of(const KernelContext& context, const Schedule& schedule, ValueId id) {
+  const auto bound = schedule.bounded.find(id);
+  return bound != schedule.bounded.end() ? bound->second.words
+                                         : static_cast<std::uint64_t>(context.tensor(id).count());
 }
 
 MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
@@ -204,7 +192,7 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
   std::vector<bool> on_gpu(count);
   const auto is_known = [&](ValueId id) {
     const auto& value = context.inference.values[id];
-    return !value || value->has_bytes();
+    return value ? value->has_bytes() : !schedule.bounded.contains(id);
   };
   const auto use = [&](ValueId id, std::size_t step) {
     id = schedule.alias_of[id];
@@ -225,6 +213,12 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
           use(id, s);
         }
       }
+      for (const ValueId id : step.node->outputs) {  // No kernel writes what is empty.
+        const auto& value = context.inference.values[id == no_value ? 0 : id];
+        if (id == no_value || !value || value->count() != 0) continue;
+        on_gpu[id] = true;
+        use(id, s);
+      }
     } else {
       for (const ValueId id : step.node->inputs)
         if (id != no_value && !is_known(id)) use(id, s);
@@ -244,7 +238,7 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
     for (ValueId id = 0; id < count; ++id) {
       if (!on_gpu[id] || first[id] != s || schedule.alias_of[id] != id) continue;
       const std::uint64_t bytes =
-          std::max<std::uint64_t>(16, (context.tensor(id).count() * 4 + 15) / 16 * 16);
+          std::max<std::uint64_t>(16, (words_of(context, schedule, id) * 4 + 15) / 16 * 16);
       plan.unshared_bytes += bytes;
       // The free slot that wastes or grows least.
       std::uint32_t best = MemoryPlan::none;

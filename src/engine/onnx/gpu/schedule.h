@@ -2,16 +2,21 @@
 // are another one's bytes in another shape.
 #pragma once
 
+#include "engine/onnx/gpu/bounded.h"
 #include "engine/onnx/gpu/kernel.h"
+#include "engine/onnx/gpu/ranges.h"
 
 namespace weft::onnx {
 
 struct ScheduleOptions {
   bool fuse = true;
-  // Keeps every value to the end, for comparing node by node.
-  bool keep_all = false;
+  // No node before this one is fused with this one or a later one: what is between is in memory, as
+  // it is if another device computes the rest.
+  std::size_t barrier = ~std::size_t{0};
   std::size_t bindings_max = 8;  // Storage buffers of one kernel.
   std::uint64_t binding_bytes_max = 128 << 20;
+  // Ranges of the graph's inputs; an i64 input without one is not for a GPU.
+  std::span<const std::optional<IntegerRange>> input_ranges = {};
 };
 
 struct Step {
@@ -23,13 +28,18 @@ struct Step {
 
 struct Schedule {
   std::vector<Step> steps;
-  std::vector<ValueId> alias_of;  // By ValueId; the value itself if it is no alias.
+  std::vector<ValueId> alias_of;       // By ValueId; the value itself if it is no alias.
+  std::map<ValueId, Bounded> bounded;  // Values whose shape only a run knows.
   std::size_t nodes_on_gpu = 0;
   std::size_t nodes_on_processor = 0;
 };
 
 // Nodes whose outputs are known already are left out.
 [[nodiscard]] Schedule make_schedule(const KernelContext& context, const ScheduleOptions& options);
+
+// Words that a value takes on the GPU.
+[[nodiscard]] std::uint64_t words_of(const KernelContext& context, const Schedule& schedule,
+                                     ValueId id);
 
 // Where values live: slots of memory, each used by one value after the other.
 struct MemoryPlan {

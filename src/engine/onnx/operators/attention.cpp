@@ -1,4 +1,6 @@
 // Scaled dot-product attention and rotary embeddings.
+#include "engine/onnx/operators/attention.h"
+
 #include <cmath>
 #include <limits>
 
@@ -7,26 +9,6 @@
 
 namespace weft::onnx {
 namespace {
-
-// [batch][heads][length][size] of a tensor in either layout.
-struct Heads {
-  std::int64_t batch = 0, heads = 0, length = 0, size = 0;
-  bool flat = false;  // [batch][length][heads * size]
-  [[nodiscard]] std::size_t place(std::int64_t b, std::int64_t h, std::int64_t i,
-                                  std::int64_t k) const {
-    return static_cast<std::size_t>(flat ? ((b * length + i) * heads + h) * size + k
-                                         : ((b * heads + h) * length + i) * size + k);
-  }
-};
-Result<Heads> heads_of(const Call& call, std::size_t input, std::string_view count) {
-  const Shape& shape = call.input(input).shape();
-  if (shape.size() == 4) return Heads{shape[0], shape[1], shape[2], shape[3], false};
-  const std::int64_t heads = call.integer(count, 0);
-  if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0)
-    return call.error("input {} of shape {} cannot be cut into {} heads.", input, to_string(shape),
-                      heads);
-  return Heads{shape[0], heads, shape[1], shape[2] / heads, true};
-}
 
 // past and then present, as [batch][heads][length][size].
 struct Cached {
@@ -268,6 +250,16 @@ Result<> run_rotary_embedding(Call& call) {
 }
 
 }  // namespace
+
+Result<Heads> heads_of(const Call& call, std::size_t input, std::string_view count) {
+  const Shape& shape = call.input(input).shape();
+  if (shape.size() == 4) return Heads{shape[0], shape[1], shape[2], shape[3], false};
+  const std::int64_t heads = call.integer(count, 0);
+  if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0)
+    return call.error("input {} of shape {} cannot be cut into {} heads.", input, to_string(shape),
+                      heads);
+  return Heads{shape[0], heads, shape[1], shape[2] / heads, true};
+}
 
 std::span<const Operator> attention_operators() {
   static constexpr Operator rows[] = {

@@ -11,8 +11,8 @@ namespace {
 // Tensors of shapes and places are small; larger ones are left to the run.
 constexpr std::uint64_t known_bytes_max = 64 << 10;
 
-std::uint64_t multiply_adds_of(const Node& node, std::span<const Tensor* const> inputs,
-                               const Tensor& out) {
+std::uint64_t multiply_adds(const Node& node, std::span<const Tensor* const> inputs,
+                            const Tensor& out) {
   const auto shape = [&](std::size_t i) -> const Shape& { return inputs[i]->shape(); };
   const auto count = static_cast<std::uint64_t>(out.count());
   if (node.op == "Conv" || node.op == "ConvInteger") {
@@ -88,6 +88,18 @@ Result<std::vector<Tensor>> input_shapes(const Graph& graph, std::int64_t otherw
   return out;
 }
 
+std::uint64_t multiply_adds_of(const Inference& inference, const Node& node) {
+  std::vector<const Tensor*> given;
+  for (const ValueId id : node.inputs) {
+    if (id != no_value && !inference.values[id]) return 0;
+    given.push_back(id == no_value ? nullptr : &*inference.values[id]);
+  }
+  const ValueId out = node.outputs[0];
+  return out == no_value || !inference.values[out]
+             ? 0
+             : multiply_adds(node, given, *inference.values[out]);
+}
+
 RunCost cost_of(const Graph& graph, const Inference& inference) {
   RunCost cost;
   for (const Value& value : graph.values) {
@@ -105,19 +117,15 @@ RunCost cost_of(const Graph& graph, const Inference& inference) {
   cost.activation_bytes = held;
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
-    std::vector<const Tensor*> given;
-    bool shaped = true;
-    for (const ValueId id : node.inputs) {
-      given.push_back(id == no_value || !inference.values[id] ? nullptr : &*inference.values[id]);
-      shaped = shaped && (id == no_value || given.back() != nullptr);
-    }
+    bool shaped = std::ranges::all_of(node.inputs, [&](ValueId id) {
+      return id == no_value || inference.values[id].has_value();
+    });
     for (const ValueId id : node.outputs) {
       held += bytes_of(id);
       if (id != no_value && !inference.values[id]) shaped = false;
     }
     cost.activation_bytes = std::max(cost.activation_bytes, held);
-    if (shaped && node.outputs[0] != no_value)
-      cost.multiply_adds += multiply_adds_of(node, given, *inference.values[node.outputs[0]]);
+    cost.multiply_adds += multiply_adds_of(inference, node);
     cost.complete = cost.complete && shaped;
     std::vector<ValueId> freed;
     for (const ValueId id : node.inputs)

@@ -26,6 +26,8 @@ struct RunCost {
   std::uint64_t activation_bytes = 0;  // The most that exist at a time, each until its last use.
   bool complete = true;                // False if some shapes are known only in a run.
 };
+// Those of one node; 0 where shapes are not known or nothing is multiplied.
+[[nodiscard]] std::uint64_t multiply_adds_of(const Inference& inference, const Node& node);
 [[nodiscard]] RunCost cost_of(const Graph& graph, const Inference& inference);
 
 }  // namespace weft::onnx

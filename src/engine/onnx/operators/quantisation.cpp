@@ -1,4 +1,6 @@
 // Floats as small integers and back: q = round(x / scale) + zero, x = (q - zero) * scale.
+#include "engine/onnx/operators/quantisation.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,47 +24,6 @@ T saturated(double value) {
   return static_cast<T>(std::clamp(std::nearbyint(value),
                                    static_cast<double>(std::numeric_limits<T>::min()),
                                    static_cast<double>(std::numeric_limits<T>::max())));
-}
-
-// Where the scale of an element stands in the tensor of scales.
-struct Scales {
-  AxisView view{{}, 0};
-  std::int64_t block = 0;  // Elements along the axis that share a scale.
-  std::int64_t along = 1;  // Scales along the axis.
-  [[nodiscard]] std::int64_t place(std::int64_t i) const {
-    if (along == 1 && block == 0) return 0;
-    const std::int64_t k = i / view.after % view.length;
-    if (block == 0) return k;
-    return (i / view.after / view.length * along + k / block) * view.after + i % view.after;
-  }
-};
-Result<Scales> plan_scales(const Call& call) {
-  const Tensor &x = call.input(0), &scale = call.input(1);
-  const Tensor* zero = call.optional_input(2);
-  if (!is_float(scale.type())) return call.bad_type(1);
-  if (zero != nullptr && zero->count() != scale.count())
-    return call.error("there are {} scales and {} zero points.", scale.count(), zero->count());
-  Scales out;
-  const std::int64_t block = call.integer("block_size", 0);
-  if (scale.count() == 1 && block == 0) return out;
-  WEFT_ASSIGN(const std::int64_t axis, call.axis(call.integer("axis", 1), x.rank()));
-  out.view = AxisView(x.shape(), axis);
-  if (block == 0) {
-    if (scale.count() != out.view.length)
-      return call.error("{} scales do not fit an axis of {}.", scale.count(), out.view.length);
-    out.along = scale.count();
-    return out;
-  }
-  Shape expected = x.shape();
-  if (block < 1 || block > out.view.length + 1)
-    return call.error("its block_size {} is out of range.", block);
-  expected[static_cast<std::size_t>(axis)] = (out.view.length + block - 1) / block;
-  if (scale.shape() != expected)
-    return call.error("scales of shape {} must have shape {}.", to_string(scale.shape()),
-                      to_string(expected));
-  out.block = block;
-  out.along = expected[static_cast<std::size_t>(axis)];
-  return out;
 }
 
 Result<> run_quantize(Call& call) {
@@ -230,6 +191,35 @@ Result<> run_qlinear_matmul(Call& call) {
 }
 
 }  // namespace
+
+Result<Scales> plan_scales(const Call& call) {
+  const Tensor &x = call.input(0), &scale = call.input(1);
+  const Tensor* zero = call.optional_input(2);
+  if (!is_float(scale.type())) return call.bad_type(1);
+  if (zero != nullptr && zero->count() != scale.count())
+    return call.error("there are {} scales and {} zero points.", scale.count(), zero->count());
+  Scales out;
+  const std::int64_t block = call.integer("block_size", 0);
+  if (scale.count() == 1 && block == 0) return out;
+  WEFT_ASSIGN(const std::int64_t axis, call.axis(call.integer("axis", 1), x.rank()));
+  out.view = AxisView(x.shape(), axis);
+  if (block == 0) {
+    if (scale.count() != out.view.length)
+      return call.error("{} scales do not fit an axis of {}.", scale.count(), out.view.length);
+    out.along = scale.count();
+    return out;
+  }
+  Shape expected = x.shape();
+  if (block < 1 || block > out.view.length + 1)
+    return call.error("its block_size {} is out of range.", block);
+  expected[static_cast<std::size_t>(axis)] = (out.view.length + block - 1) / block;
+  if (scale.shape() != expected)
+    return call.error("scales of shape {} must have shape {}.", to_string(scale.shape()),
+                      to_string(expected));
+  out.block = block;
+  out.along = expected[static_cast<std::size_t>(axis)];
+  return out;
+}
 
 std::vector<std::int32_t> less_zero_point(const Tensor& x, const Tensor* zero, std::int64_t axis) {
   std::vector<std::int32_t> out(static_cast<std::size_t>(x.count()));

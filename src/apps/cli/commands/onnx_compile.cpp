@@ -1,0 +1,148 @@
+#include <cstdio>
+#include <filesystem>
+
+#include <glaze/glaze.hpp>
+
+#include "apps/cli/commands/onnx.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/files.h"
+#include "apps/cli/onnx_files.h"
+#include "engine/onnx/gpu/program.h"
+#include "engine/onnx/model_file.h"
+#include "engine/onnx/operators/prepare.h"
+
+namespace weft::cli {
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
+
+// program.json; the names are its keys. docs/onnx.md describes them.
+struct ProgramPort {
+  std::string name;
+  std::string type;
+  std::vector<std::int64_t> shape;
+  std::uint32_t buffer = 0;
+};
+struct ProgramSlice {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+struct ProgramBuffer {
+  std::uint64_t bytes = 0;
+  std::optional<ProgramSlice> weights;
+};
+struct ProgramStep {
+  std::string label;
+  std::vector<std::string> nodes;
+  std::uint32_t module = 0;
+  std::array<std::uint32_t, 3> dispatch{};
+  std::vector<std::uint32_t> reads;
+  std::vector<std::uint32_t> writes;
+};
+struct ProgramDocument {
+  std::string format = "weft-onnx-program";
+  std::int64_t version = 1;
+  std::string weights = "weights.bin";
+  std::vector<std::string> modules;
+  std::vector<ProgramBuffer> buffers;
+  std::vector<ProgramPort> inputs;
+  std::vector<ProgramPort> outputs;
+  std::vector<ProgramStep> steps;
+};
+struct CompileDocument {
+  std::string folder;
+  std::size_t modules = 0;
+  std::size_t steps = 0;
+  std::size_t buffers = 0;
+  std::uint64_t memory_bytes = 0;  // Those of buffers without weights.
+  std::uint64_t weights_bytes = 0;
+};
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
+
+struct OnnxCompileJson : glz::opts {
+  bool escape_control_characters = true;
+  bool skip_null_members = true;
+};
+
+std::string storage_name(onnx::ElementType type) { return std::string(onnx::to_string(type)); }
+
+ProgramPort port_document(const onnx::Program::Port& port) {
+  return {.name = port.name,
+          .type = storage_name(port.type),
+          .shape = port.shape,
+          .buffer = port.buffer};
+}
+
+Result<CompileDocument> compile_onnx(const OnnxCompileOptions& options) {
+  const std::filesystem::path folder = options.out;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored))
+    return fail(ErrorCode::invalid_argument, "{} is not empty; name a new folder.", options.out);
+  WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
+  onnx::PrepareOptions prepare;
+  WEFT_ASSIGN(prepare.sizes, symbol_sizes(options.sizes));
+  WEFT_ASSIGN(const onnx::Graph graph, onnx::prepare(std::move(model), prepare));
+  WEFT_ASSIGN(auto shapes, onnx::input_shapes(graph));
+  WEFT_ASSIGN(const onnx::Program program,
+              onnx::compile(graph, std::move(shapes), {.fuse = !options.unfused}));
+  ProgramDocument document;
+  for (std::size_t i = 0; i < program.modules.size(); ++i) {
+    document.modules.push_back(weft::format("module_{}.wgsl", i));
+    WEFT_OK(write_file(folder / document.modules.back(), weft::as_bytes(program.modules[i])));
+  }
+  CompileDocument out{.folder = options.out,
+                      .modules = program.modules.size(),
+                      .steps = program.steps.size(),
+                      .buffers = program.buffers.size(),
+                      .memory_bytes = 0,
+                      .weights_bytes = program.weights.size()};
+  for (const onnx::Program::Buffer& buffer : program.buffers) {
+    ProgramBuffer entry{.bytes = buffer.bytes, .weights = std::nullopt};
+    if (buffer.weights_offset)
+      entry.weights = ProgramSlice{.offset = *buffer.weights_offset, .bytes = buffer.bytes};
+    else
+      out.memory_bytes += buffer.bytes;
+    document.buffers.push_back(entry);
+  }
+  for (const onnx::Program::Port& port : program.inputs)
+    document.inputs.push_back(port_document(port));
+  for (const onnx::Program::Port& port : program.outputs)
+    document.outputs.push_back(port_document(port));
+  for (const onnx::Program::Step& step : program.steps)
+    document.steps.push_back({.label = step.label,
+                              .nodes = step.nodes,
+                              .module = step.module,
+                              .dispatch = step.dispatch,
+                              .reads = step.reads,
+                              .writes = step.writes});
+  std::string text;
+  (void)glz::write<OnnxCompileJson{}>(document, text);  // Strings and numbers: cannot fail.
+  text += '\n';
+  WEFT_OK(write_file(folder / document.weights, program.weights));
+  WEFT_OK(write_file(folder / "program.json", weft::as_bytes(text)));
+  return out;
+}
+
+}  // namespace
+
+int onnx_compile_command(const OnnxCompileOptions& options) {
+  const auto document = compile_onnx(options);
+  if (!document) return report("onnx compile", document.error());
+  std::string text;
+  if (options.json) {
+    (void)glz::write<OnnxCompileJson{}>(*document, text);
+    text += '\n';
+  } else {
+    text = weft::format("{}: {} steps of {} modules, {} bytes of weights, {} bytes for values\n",
+                        document->folder, document->steps, document->modules,
+                        document->weights_bytes, document->memory_bytes);
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace weft::cli

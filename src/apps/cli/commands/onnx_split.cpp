@@ -1,0 +1,111 @@
+#include <cstdio>
+#include <filesystem>
+
+#include <glaze/glaze.hpp>
+
+#include "apps/cli/commands/onnx.h"
+#include "apps/cli/exit_code.h"
+#include "apps/cli/files.h"
+#include "apps/cli/onnx_files.h"
+#include "engine/onnx/model_file.h"
+#include "engine/onnx/operators/cut.h"
+#include "engine/onnx/operators/prepare.h"
+#include "engine/onnx/write_model.h"
+
+namespace weft::cli {
+// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+namespace documents {
+
+// parts.json, and the document of --json; the names are its keys.
+struct SplitPartDocument {
+  std::string file;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::size_t nodes = 0;
+  double work = 0;               // Its share of the whole.
+  std::uint64_t sent_bytes = 0;  // What parts behind it need of all before them.
+};
+struct SplitDocument {
+  std::vector<SplitPartDocument> parts;
+};
+
+}  // namespace documents
+
+namespace {
+
+using namespace documents;
+
+struct OnnxSplitJson : glz::opts {
+  bool escape_control_characters = true;
+};
+
+Result<SplitDocument> split_onnx(const OnnxSplitOptions& options) {
+  if (options.parts < 2)
+    return fail(ErrorCode::invalid_argument, "--parts {} is no split; ask for 2 or more.",
+                options.parts);
+  const std::filesystem::path folder = options.out;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored))
+    return fail(ErrorCode::invalid_argument, "{} is not empty; name a new folder.", options.out);
+  WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
+  onnx::PrepareOptions prepare;
+  WEFT_ASSIGN(prepare.sizes, symbol_sizes(options.sizes));
+  WEFT_ASSIGN(const onnx::Graph graph, onnx::prepare(std::move(model), prepare));
+  WEFT_ASSIGN(auto shapes, onnx::input_shapes(graph));
+  WEFT_ASSIGN(const onnx::Inference inference, onnx::infer(graph, std::move(shapes)));
+  if (graph.nodes.size() < options.parts)
+    return fail(ErrorCode::invalid_argument,
+                "The model has {} nodes when what is constant is folded; it cannot be cut into {} "
+                "parts.",
+                graph.nodes.size(), options.parts);
+  const onnx::CutCost cuts = onnx::balanced_cuts(graph, inference, options.parts);
+  SplitDocument out;
+  for (std::size_t p = 0; p <= cuts.places.size(); ++p) {
+    const onnx::Part part =
+        onnx::part_of(graph, inference, p == 0 ? 0 : cuts.places[p - 1],
+                      p == cuts.places.size() ? graph.nodes.size() : cuts.places[p]);
+    SplitPartDocument entry{.file = weft::format("part_{}.onnx", p),
+                            .inputs = {},
+                            .outputs = {},
+                            .nodes = part.graph.nodes.size(),
+                            .work = cuts.work[p],
+                            .sent_bytes = p < cuts.places.size() ? cuts.crossing_bytes[p] : 0};
+    std::vector<std::optional<onnx::Tensor>> known(part.graph.values.size());
+    for (std::size_t i = 0; i < part.outputs.size(); ++i) {
+      if (const auto& value = inference.values[part.outputs[i]])
+        known[part.graph.outputs[i]] = value->without_bytes();
+      entry.outputs.push_back(graph.name(part.outputs[i]));
+    }
+    for (const onnx::ValueId id : part.inputs) entry.inputs.push_back(graph.name(id));
+    WEFT_ASSIGN(const ByteVector bytes,
+                onnx::write_model(onnx::model_of(part.graph, part.graph.outputs, known)));
+    WEFT_OK(write_file(folder / entry.file, bytes));
+    out.parts.push_back(std::move(entry));
+  }
+  std::string text;
+  (void)glz::write<OnnxSplitJson{}>(out, text);  // Strings and numbers: cannot fail.
+  text += '\n';
+  WEFT_OK(write_file(folder / "parts.json", weft::as_bytes(text)));
+  return out;
+}
+
+}  // namespace
+
+int onnx_split_command(const OnnxSplitOptions& options) {
+  const auto document = split_onnx(options);
+  if (!document) return report("onnx split", document.error());
+  std::string text;
+  if (options.json) {
+    (void)glz::write<OnnxSplitJson{}>(*document, text);
+    text += '\n';
+  } else {
+    for (const SplitPartDocument& part : document->parts)
+      text +=
+          weft::format("{:<16} {:>5} nodes, {:>5.1f}% of the work, then {} bytes are handed on\n",
+                       part.file, part.nodes, part.work * 100, part.sent_bytes);
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,227 @@
+#include "engine/onnx/gpu/convolution.h"
+
+#include <algorithm>
+
+#include "engine/onnx/gpu/convolution_choices.h"
+#include "engine/onnx/gpu/window_text.h"
+#include "engine/onnx/operators/walk.h"
+
+namespace weft::onnx {
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+constexpr std::int64_t lanes = 64;
+// So many threads keep a large GPU busy.
+constexpr std::int64_t threads_wanted = 1 << 16;
+constexpr std::int64_t slices_max = 16;
+
+std::string label_of(const Node& node, const Epilogue& epilogue) {
+  std::string label = node.op;
+  for (const Node* next : epilogue.nodes) label += "+" + next->op;
+  return label;
+}
+ValueId last_output(const Node& node, const Epilogue& epilogue) {
+  return epilogue.nodes.empty() ? node.outputs[0] : epilogue.nodes.back()->outputs[0];
+}
+
+// Weights as [group][block of channels][tap][channel in][channel of the block]; channels that fill
+// the last block are zeros.
+std::shared_ptr<const Words> packed_weights(const ConvolutionPlan& plan, const Words& words,
+                                            std::int64_t tile) {
+  const std::int64_t taps = element_count(plan.window.kernel);
+  auto out = std::make_shared<Words>();
+  for (std::int64_t g = 0; g < plan.groups; ++g)
+    for (std::int64_t first = 0; first < plan.channels_out; first += tile)
+      for (std::int64_t tap = 0; tap < taps; ++tap)
+        for (std::int64_t c = 0; c < plan.channels_in; ++c)
+          for (std::int64_t t = 0; t < tile; ++t)
+            out->push_back(
+                first + t < plan.channels_out
+                    ? words[static_cast<std::size_t>(
+                          ((g * plan.channels_out + first + t) * plan.channels_in + c) * taps +
+                          tap)]
+                    : 0);
+  return out;
+}
+
+// One thread for each result: depthwise, few channels, weights that only a run knows.
+MaybeKernels direct_kernels(const KernelContext& context, const Node& node, const Call& call,
+                            const ConvolutionPlan& plan, const Epilogue& epilogue) {
+  const Tensor &x = call.input(0), &weights = call.input(1);
+  const Window& w = plan.window;
+  const std::int64_t in_plane = element_count(w.input), out_plane = element_count(w.output);
+  KernelText text;
+  const std::string in = text.input(node.inputs[0], x.type());
+  const std::string factors = text.input(node.inputs[1], weights.type());
+  const Tensor* bias = call.optional_input(2);
+  const std::string added =
+      bias == nullptr ? "0.0" : text.input(node.inputs[2], bias->type()) + "[channel]";
+  std::string body = weft::format(
+      "  let at = i % {0}u;\n  let channel = i / {0}u % {1}u;\n  let image = i / {2}u;\n"
+      "  let input_base = (image * {3}u + channel / {4}u) * {5}u;\n  var sum = {6};\n",
+      out_plane, plan.output[1], out_plane * plan.output[1], plan.groups, plan.channels_out,
+      plan.channels_in * in_plane, added);
+  body += window_loops(
+      w,
+      weft::format("  for (var c = 0u; c < {0}u; c++) {{ sum += {1}[input_base + c * {2}u + place] "
+                   "* {3}[(channel * {0}u + c) * {4}u + tap]; }}\n",
+                   plan.channels_in, in, in_plane, factors, element_count(w.kernel)));
+  const auto result = apply_chain(context, epilogue, node.outputs[0], "sum", "i", text, body);
+  if (!result) return std::nullopt;
+  const ValueId last = last_output(node, epilogue);
+  body += weft::format("  {}[i] = {};\n", text.output(last, context.tensor(last).type()), *result);
+  return std::vector{text.build(label_of(node, epilogue),
+                                static_cast<std::uint64_t>(element_count(plan.output)), body)};
+}
+
+// The loops over taps: sets `place_J` and `inside_J` of each place `at_J`, and runs `inside`.
+std::string tap_loops(const Window& w, std::int64_t places, std::string_view inside) {
+  const Shape in = row_major_strides(w.input), out = row_major_strides(w.output),
+              k = row_major_strides(w.kernel);
+  std::string text, close, tap = "0u";
+  for (std::int64_t j = 0; j < places; ++j)
+    for (std::size_t d = 0; d < w.kernel.size(); ++d)
+      text += weft::format("  let base{0}_{1} = i32(at_{1} / {2}u % {3}u) * {4} - {5};\n", d, j,
+                           out[d], w.output[d], w.strides[d], w.pads_before[d]);
+  for (std::size_t d = 0; d < w.kernel.size(); ++d) {
+    text += weft::format("  for (var k{0} = 0; k{0} < {1}; k{0}++) {{\n", d, w.kernel[d]);
+    tap += weft::format(" + u32(k{}) * {}u", d, k[d]);
+    close += "  }\n";
+  }
+  text += weft::format("  let tap = {};\n", tap);
+  for (std::int64_t j = 0; j < places; ++j) {
+    std::string place = "0", fits = "true";
+    for (std::size_t d = 0; d < w.kernel.size(); ++d) {
+      text += weft::format("  let p{0}_{1} = base{0}_{1} + k{0} * {2};\n", d, j, w.dilations[d]);
+      fits += weft::format(" && p{0}_{1} >= 0 && p{0}_{1} < {2}", d, j, w.input[d]);
+      place += weft::format(" + p{}_{} * {}", d, j, in[d]);
+    }
+    text += weft::format(
+        "  let inside_{0} = {1};\n  let place_{0} = select(0u, u32({2}), inside_{0});\n", j, fits,
+        place);
+  }
+  text.append(inside);
+  return text + close;
+}
+
+MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const Call& call,
+                           const ConvolutionPlan& plan, const ConvolutionTiles& tiles,
+                           const Epilogue& epilogue) {
+  const Tensor &x = call.input(0), &weights = call.input(1);
+  const auto words = storage_of(weights);
+  if (!words) return std::nullopt;
+  const Window& w = plan.window;
+  const std::int64_t taps = element_count(w.kernel), in_plane = element_count(w.input),
+                     out_plane = element_count(w.output);
+  const std::int64_t blocks = (plan.channels_out + tiles.channels - 1) / tiles.channels;
+  const std::int64_t units = (out_plane + tiles.places - 1) / tiles.places;
+  const std::int64_t total = plan.batch * plan.groups * blocks * units;
+  const std::int64_t per_group = lanes / tiles.slices, quads = tiles.channels / 4;
+  const std::int64_t sums = tiles.places * tiles.channels;
+  KernelText text;
+  const std::string in = text.input(node.inputs[0], x.type());
+  const std::string factors = text.input(
+      KernelInput{.value = no_value, .data = packed_weights(plan, *words, tiles.channels)},
+      "vec4f");
+  // Where the last workgroup has more threads than there is work, they compute the last unit once
+  // more and keep it to themselves.
+  std::string body = weft::format(
+      "  let slice = lane / {0}u;\n  let own = group * {0}u + lane % {0}u;\n"
+      "  let number = min(own, {1}u);\n  let unit = number % {2}u;\n"
+      "  let block = number / {2}u % {3}u;\n  let image = number / {4}u;\n"
+      "  let input_base = (image * {5}u + block / {6}u) * {7}u;\n",
+      per_group, total - 1, units, plan.groups * blocks, units * plan.groups * blocks, plan.groups,
+      blocks, plan.channels_in * in_plane);
+  for (std::int64_t j = 0; j < tiles.places; ++j) {
+    body += weft::format("  let at_{0} = unit + {1}u;\n", j, j * units);
+    for (std::int64_t q = 0; q < quads; ++q)
+      body += weft::format("  var sum_{}_{} = vec4f(0.0);\n", j, q);
+  }
+  std::string inner = weft::format(
+      "  for (var c = slice; c < {0}u; c += {1}u) {{\n"
+      "  let w = ((block * {2}u + tap) * {0}u + c) * {3}u;\n",
+      plan.channels_in, tiles.slices, taps, quads);
+  for (std::int64_t q = 0; q < quads; ++q)
+    inner += weft::format("  let w_{0} = {1}[w + {0}u];\n", q, factors);
+  for (std::int64_t j = 0; j < tiles.places; ++j) {
+    inner += weft::format(
+        "  let v_{0} = select(0.0, {1}[input_base + c * {2}u + place_{0}], inside_{0});\n", j, in,
+        in_plane);
+    for (std::int64_t q = 0; q < quads; ++q)
+      inner += weft::format("  sum_{0}_{1} += v_{0} * w_{1};\n", j, q);
+  }
+  inner += "  }\n";
+  body += tap_loops(w, tiles.places, inner);
+  for (std::int64_t j = 0; j < tiles.places; ++j)
+    for (std::int64_t q = 0; q < quads; ++q)
+      for (std::int64_t t = 0; t < 4; ++t)
+        body += weft::format("  parts[{}u + lane] = sum_{}_{}[{}];\n",
+                             ((j * quads + q) * 4 + t) * lanes, j, q, t);
+  // Each slice finishes a part of the unit's results.
+  body += weft::format(
+      "  workgroupBarrier();\n  if (own > {0}u) {{ return; }}\n"
+      "  for (var r = slice; r < {1}u; r += {2}u) {{\n"
+      "  let at = unit + r / {3}u * {4}u;\n  let channel = block % {5}u * {3}u + r % {3}u;\n"
+      "  if (at >= {6}u || channel >= {7}u) {{ continue; }}\n"
+      "  var total = 0.0;\n  for (var s = 0u; s < {2}u; s++) {{ total += parts[r * {8}u + s * {9}u "
+      "+ lane % {9}u]; }}\n"
+      "  let place_out = (block / {5}u * {7}u + channel);\n"
+      "  let o = (image * {10}u + place_out) * {6}u + at;\n",
+      total - 1, sums, tiles.slices, tiles.channels, units, blocks, out_plane, plan.channels_out,
+      lanes, per_group, plan.output[1]);
+  if (const Tensor* bias = call.optional_input(2))
+    body += weft::format("  let sum = total + {}[place_out];\n",
+                         text.input(node.inputs[2], bias->type()));
+  else
+    body += "  let sum = total;\n";
+  const auto result = apply_chain(context, epilogue, node.outputs[0], "sum", "o", text, body);
+  if (!result) return std::nullopt;
+  const ValueId last = last_output(node, epilogue);
+  body += weft::format("  {}[o] = {};\n  }}\n", text.output(last, context.tensor(last).type()),
+                       *result);
+  return std::vector{text.build_groups(
+      label_of(node, epilogue), static_cast<std::uint64_t>((total + per_group - 1) / per_group),
+      weft::format("var<workgroup> parts: array<f32, {}>;\n", sums * lanes), body)};
+}
+
+}  // namespace
+
+ConvolutionTiles convolution_tiles(std::int64_t outputs, std::int64_t channels_in,
+                                   std::int64_t channels_out) {
+  ConvolutionTiles tiles;
+  tiles.channels = channels_out >= 8 ? 8 : 4;
+  const std::int64_t blocks = (channels_out + tiles.channels - 1) / tiles.channels;
+  // As many places to a thread as leave enough threads; weights that are read serve all of them.
+  for (const std::int64_t places : {4, 2})
+    if (tiles.places == 1 && outputs * blocks / places >= threads_wanted / 4) tiles.places = places;
+  while (tiles.slices < slices_max && channels_in >= tiles.slices * 8 &&
+         outputs * blocks / tiles.places * tiles.slices < threads_wanted)
+    tiles.slices *= 2;
+  return tiles;
+}
+
+bool can_be_cut(const ConvolutionTiles& tiles) {
+  constexpr std::int64_t sums_max = 64;  // 16 KiB for 64 threads.
+  return tiles.places >= 1 &&
+         (tiles.channels == 4 || tiles.channels == 8 || tiles.channels == 16) &&
+         tiles.slices >= 1 && tiles.slices <= lanes && lanes % tiles.slices == 0 &&
+         tiles.places <= sums_max / tiles.channels;
+}
+
+MaybeKernels convolution_kernels(const KernelContext& context, const Node& node, const Call& call,
+                                 const Epilogue& epilogue) {
+  const Tensor &x = call.input(0), &weights = call.input(1);
+  if (!is_float(x.type())) return std::nullopt;
+  const auto plan = plan_convolution(call, x, weights);
+  if (!plan || element_count(plan->output) == 0) return std::nullopt;
+  if (!weights.has_bytes() || plan->channels_out < 4)
+    return direct_kernels(context, node, call, *plan, epilogue);
+  const std::int64_t outputs = plan->batch * plan->groups * element_count(plan->window.output);
+  std::optional<ConvolutionTiles> tiles;
+  if (context.choices != nullptr) tiles = context.choices->find(ConvolutionChoices::key_of(*plan));
+  return tiled_kernels(
+      context, node, call, *plan,
+      tiles.value_or(convolution_tiles(outputs, plan->channels_in, plan->channels_out)), epilogue);
+}
+
+}  // namespace weft::onnx

@@ -1,0 +1,83 @@
+#include "engine/onnx/gpu/convolution_choices.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace weft::onnx {
+namespace {
+
+constexpr std::size_t lines_max = 100'000;
+constexpr std::size_t candidates_max = 12;
+
+std::string sizes_text(const std::vector<std::int64_t>& sizes) {
+  std::string out;
+  for (const std::int64_t size : sizes) {
+    if (!out.empty()) out += "x";
+    out += std::to_string(size);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ConvolutionChoices::key_of(const ConvolutionPlan& plan) {
+  const Window& w = plan.window;
+  return weft::format("{} {} {} {} > {} {}, {} by {}, {} from {}", plan.batch, plan.groups,
+                      plan.channels_in, sizes_text(w.input), plan.channels_out,
+                      sizes_text(w.output), sizes_text(w.kernel), sizes_text(w.strides),
+                      sizes_text(w.dilations), sizes_text(w.pads_before));
+}
+
+std::optional<ConvolutionTiles> ConvolutionChoices::find(const std::string& key) const {
+  const auto found = tiles_.find(key);
+  return found == tiles_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string ConvolutionChoices::to_text() const {
+  std::string out;
+  for (const auto& [key, tiles] : tiles_)
+    out += weft::format("{} {} {} {}\n", tiles.places, tiles.channels, tiles.slices, key);
+  return out;
+}
+
+ConvolutionChoices ConvolutionChoices::from_text(std::string_view text) {
+  ConvolutionChoices out;
+  while (!text.empty() && out.tiles_.size() < lines_max) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ConvolutionTiles tiles;
+    bool fits = true;
+    for (std::int64_t* number : {&tiles.places, &tiles.channels, &tiles.slices}) {
+      const auto read = std::from_chars(line.data(), line.data() + line.size(), *number);
+      const auto length = static_cast<std::size_t>(read.ptr - line.data());
+      fits = fits && read.ec == std::errc() && length < line.size() && line[length] == ' ';
+      if (!fits) break;
+      line.remove_prefix(length + 1);
+    }
+    if (fits && can_be_cut(tiles)) out.tiles_[std::string(line)] = tiles;
+  }
+  return out;
+}
+
+std::vector<ConvolutionTiles> convolution_candidates(const ConvolutionPlan& plan) {
+  const std::int64_t outputs = plan.batch * plan.groups;
+  std::int64_t places = 1;
+  for (const std::int64_t size : plan.window.output) places *= size;
+  const ConvolutionTiles usual =
+      convolution_tiles(outputs * places, plan.channels_in, plan.channels_out);
+  std::vector<ConvolutionTiles> out = {usual};
+  for (const std::int64_t channels : {usual.channels, std::int64_t{16}, std::int64_t{4}})
+    for (const std::int64_t p :
+         {usual.places, usual.places * 2, usual.places / 2, usual.places * 4})
+      for (const std::int64_t s : {usual.slices, usual.slices * 2, usual.slices / 2}) {
+        const ConvolutionTiles tiles{.places = p, .channels = channels, .slices = s};
+        if (out.size() < candidates_max && can_be_cut(tiles) && p <= places &&
+            (channels <= plan.channels_out || channels == 4) && s <= plan.channels_in &&
+            !std::ranges::contains(out, tiles))
+          out.push_back(tiles);
+      }
+  return out;
+}
+
+}  // namespace weft::onnx
