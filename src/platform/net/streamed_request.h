@@ -19,7 +19,7 @@ struct StreamedEvents {
   static constexpr std::size_t head_bytes_max = std::size_t{64} << 10;
   static constexpr std::size_t error_bytes_max = std::size_t{1} << 20;
 
-  // Of an answer with a status of success, once its head has come; may be left out.
+  // Called once the head of an answer with a status of success has come; may be left out.
   std::function<void(const Response& head)> begun{};
   // Its body, bit by bit; false ends it.
   std::function<bool(std::string_view bytes)> bytes{};

@@ -11,7 +11,7 @@ namespace wire = protocol::serving;
 
 namespace {
 
-// Of one pass: what comes meanwhile waits for it.
+// What one pass takes at most: what comes meanwhile waits for it.
 constexpr std::size_t texts_max = 64, tokens_max = 1024;
 
 std::string packed(const std::vector<float>& vector) {
