@@ -45,10 +45,10 @@ test('weft chat --network: answers of a network, with figures; what is wrong in 
   const vectors = new Talk(t, ['--coordinator', url, '--model', 'vectors']);
   assert.equal((await vectors.end()).code, 2);
   assert.match(vectors.stderr, /has no model vectors whose output is text/);
-  const dear = new Talk(t, ['--coordinator', url, '--model', 'tiny', '--max-price', '0.000006']);
-  dear.say('Hello');
-  assert.equal((await dear.end()).code, 2);
-  assert.match(dear.stderr, /max_price is 6/);
+  const costly = new Talk(t, ['--coordinator', url, '--model', 'tiny', '--max-price', '0.000006']);
+  costly.say('Hello');
+  assert.equal((await costly.end()).code, 2);
+  assert.match(costly.stderr, /max_price is 6/);
   const nobody = new Talk(t, ['--coordinator', 'http://127.0.0.1:1', '--model', 'tiny']);
   assert.equal((await nobody.end()).code, 3);
   assert.match(nobody.stderr, /http:\/\/127\.0\.0\.1:1 is not reached/);

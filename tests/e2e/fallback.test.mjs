@@ -80,9 +80,9 @@ test('another server answers what the network cannot serve, and only if it is al
     await until(async () => (await (await fetch(`${first.url}/v1/models/tiny`)).json()).weft.state === 'ready', 'the model is served');
     const own = await chat({ fallback: 'allow' });
     assert.deepEqual([own.choices[0].message.content, own.weft_fallback], [answer, undefined]);
-    const dear = await chat({ fallback: 'allow', max_price: 6 });
-    assert.deepEqual([dear.choices[0].message.content, dear.weft_fallback.by], [answer, by]);
-    assert.match(dear.weft_fallback.why, /cost 7 micro-credits; max_price is 6/);
+    const costly = await chat({ fallback: 'allow', max_price: 6 });
+    assert.deepEqual([costly.choices[0].message.content, costly.weft_fallback.by], [answer, by]);
+    assert.match(costly.weft_fallback.why, /cost 7 micro-credits; max_price is 6/);
 
     // All places are taken for longer than the deadline.
     const endings = { 4: -100, 1: -100 };
