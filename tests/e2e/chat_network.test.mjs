@@ -49,9 +49,9 @@ test('weft chat --network: answers of a network, with figures; what is wrong in 
   costly.say('Hello');
   assert.equal((await costly.end()).code, 2);
   assert.match(costly.stderr, /max_price is 6/);
-  const nobody = new Talk(t, ['--coordinator', 'http://127.0.0.1:1', '--model', 'tiny']);
-  assert.equal((await nobody.end()).code, 3);
-  assert.match(nobody.stderr, /http:\/\/127\.0\.0\.1:1 is not reached/);
+  const unreached = new Talk(t, ['--coordinator', 'http://127.0.0.1:1', '--model', 'tiny']);
+  assert.equal((await unreached.end()).code, 3);
+  assert.match(unreached.stderr, /http:\/\/127\.0\.0\.1:1 is not reached/);
   const nowhere = new Talk(t, ['--model', 'tiny']);
   assert.equal((await nowhere.end()).code, 2);
   assert.match(nowhere.stderr, /--coordinator/);

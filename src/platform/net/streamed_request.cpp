@@ -189,9 +189,10 @@ class Secure {
   BIO *in_ = nullptr, *out_ = nullptr;  // The session's.
 };
 
+// Without "connection: close": servers on Drogon then send the head of a stream and nothing of it.
 std::string text_of(const Url& url, const Request& request) {
   std::string out = weft::format(
-      "{} {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nuser-agent: weft\r\ncontent-length: "
+      "{} {} HTTP/1.1\r\nhost: {}\r\nuser-agent: weft\r\ncontent-length: "
       "{}\r\n",
       request.method, request.path, url.authority(), request.body.size());
   for (const auto& [name, value] : request.headers) {
