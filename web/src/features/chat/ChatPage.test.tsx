@@ -62,7 +62,7 @@ describe('what the network offers', () => {
     await settle();
     const [first, second] = screen.getAllByRole('heading', { level: 2 });
     expect([first?.textContent, second?.textContent]).toEqual(['Served by the network', 'Or in this tab']);
-    expect(screen.getByTestId('served').textContent).toContain('ready on 2 workers; 0.000007 credits for 1,000 tokens; reads 512');
+    expect(screen.getByTestId('served').textContent).toContain('ready on 2 workers; 0.000007 credits for 1,000 tokens; reads up to 512 tokens');
 
     await press('Talk to tiny');
     await settle();

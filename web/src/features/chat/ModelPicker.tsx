@@ -198,7 +198,7 @@ function NetworkModels({ models, onOpen }: { models: readonly ServedModel[]; onO
             <span className="min-w-0 grow basis-48">
               <span className="block truncate font-medium">{name}</span>
               <span className="block text-sm text-soft">
-                {state === 'ready' ? (shards === 1 ? 'ready on one worker' : `ready on ${shards} workers`) : state}; {formatCredits(price)} credits for 1,000 tokens; reads {context.toLocaleString('en')}
+                {state === 'ready' ? (shards === 1 ? 'ready on one worker' : `ready on ${shards} workers`) : state}; {formatCredits(price)} credits for 1,000 tokens; reads up to {context.toLocaleString('en')} tokens
               </span>
             </span>
             <Button look="small" aria-label={`Talk to ${name}`} onClick={() => onOpen(name)}>
