@@ -22,7 +22,7 @@ std::string packed(const std::vector<float>& vector) {
   for (const float x : vector) append_le(bytes, std::bit_cast<std::uint32_t>(x));
   return to_base64(bytes);
 }
-// Of length 1.
+// A vector of length 1.
 std::vector<float> a_vector(std::size_t width) {
   std::vector<float> out(width, 1 / std::sqrt(static_cast<float>(width)));
   out[1] = -out[1];
@@ -42,7 +42,7 @@ TEST(ReadVector, TakesFiniteNumbersOfLength1AndNothingElse) {
 
 TEST(DeskVectors, AreAskedOfOneWorkerWithAllOfTheModel) {
   Network network;
-  // Of 70 MB: two together would have room for it, and no one alone.
+  // The model takes 70 MB: two together would have room for it, and none alone.
   network.join(1, 50);
   network.join(2, 50);
   network.desk.put_model(encoder("e"), network.time);

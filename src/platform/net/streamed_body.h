@@ -31,7 +31,7 @@ class StreamedBody {
 
   bool chunked_ = false, to_the_end_ = false, ended_ = false;
   bool in_trailer_ = false;  // Behind the last chunk.
-  std::uint64_t left_ = 0;   // Of the body, or of a chunk with the line end behind it.
+  std::uint64_t left_ = 0;   // Bytes of the body, or of a chunk with its line end.
   std::string line_;         // Bytes of chunks that were not looked at.
 };
 

@@ -16,7 +16,8 @@ struct NetworkChatOptions {
   std::string system;  // What the model is told before anything else; may be empty.
   std::uint32_t tokens_max = 1024;
   llm::Sampling sampling;
-  std::optional<double> price_max;  // Credits for 1,000 tokens; a more expensive model is not asked.
+  std::optional<double>
+      price_max;  // Credits for 1,000 tokens; a more expensive model is not asked.
 };
 
 // Reads lines from standard input until its end; empty ones are passed over. Answers go to standard
