@@ -16,7 +16,7 @@ namespace weft::coordinator {
 // What is peculiar to the route, in OpenAiRequest.
 struct EmbeddingRequest {
   static constexpr std::size_t texts_max = 2048;     // OpenAI's.
-  static constexpr std::size_t under_way_max = 128;  // Of one request.
+  static constexpr std::size_t under_way_max = 128;  // Texts of one request.
   static constexpr std::uint32_t dimensions_max = protocol::serving::vector_numbers_max;
 
   bool base64 = false;
