@@ -1,10 +1,10 @@
 // The table of docs/openai.md, row by row, with the official client (npm `openai`): what the rows say is what these tests find.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { test } from 'node:test';
-import { root, run, scratch, serve, work } from './lib.mjs';
+import { root, run } from './lib.mjs';
+import { aNetwork, cosine, documented, embedded as expected } from './openai-table.mjs';
 
 const require = createRequire(path.join(root, 'web/package.json'));
 const { default: OpenAI } = require('openai');
@@ -54,23 +54,8 @@ async function aKey(url, wallet) {
   return JSON.parse(stdout).secret;
 }
 
-/** The first cell of each row of the table. */
-function documented() {
-  const text = fs.readFileSync(path.join(root, 'docs/openai.md'), 'utf8');
-  return [...text.matchAll(/^\| ([^|]+?) \|/gm)].map((match) => match[1]).filter((cell) => cell !== 'feature' && !cell.startsWith('---'));
-}
-
 test('every row of docs/openai.md holds for the official client', { timeout: 600_000 }, async (t) => {
-  const { url } = await serve(t);
-  for (let i = 0; i < 2; i += 1) {
-    process.env.XDG_CACHE_HOME = scratch(t);
-    await work(t, url, { args: ['--device', 'cpu'] });
-  }
-  const wallet = path.join(scratch(t), 'client.json');
-  for (const [name, shards] of [['tiny', 1], ['apart', 2]]) {
-    const { code, stderr } = await run(['model', 'add', file, '--name', name, '--shards', String(shards), '--price', '0.000007', '--coordinator', url, '--wallet', wallet, '--wait']);
-    assert.equal(code, 0, stderr);
-  }
+  const { url, wallet } = await aNetwork(t);
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   const chat = (more) => openai.chat.completions.create({ model: 'tiny', messages, temperature: 0, ...more });
 
@@ -190,6 +175,13 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       const { status, param, code } = await failure(openai.completions.create({ model: 'tiny', prompt: 'Once', max_tokens: 400, logit_bias: { 4: -100, 1: -100 }, deadline_ms: 1 }));
       assert.deepEqual([status, param, code], [504, 'deadline_ms', 'deadline_exceeded']);
     },
+    // With another server beside: tests/e2e/fallback.test.mjs.
+    '`fallback`': async () => {
+      const said = await chat({ fallback: 'allow' });
+      assert.deepEqual([said.choices[0].message.content, said.weft_fallback], [answer, undefined]);
+      const { status, param } = await failure(chat({ fallback: 'always' }));
+      assert.deepEqual([status, param], [400, 'fallback']);
+    },
     'errors name the field': async () => {
       const refused = async (more) => {
         const { status, error } = await failure(chat(more));
@@ -214,13 +206,56 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
     },
     '`/v1/models`': async () => {
       const { data } = await openai.models.list();
-      assert.deepEqual(data.map(({ id }) => id).sort(), ['apart', 'tiny']);
-      for (const { weft } of data) {
+      assert.deepEqual(data.map(({ id }) => id).sort(), ['apart', 'tiny', 'vectors']);
+      assert.deepEqual(data.find(({ id }) => id === 'vectors').weft.modalities, { input: ['text'], output: ['embedding'] });
+      for (const { weft } of data.filter(({ id }) => id !== 'vectors')) {
         assert.ok(weft.context >= weft.context_served && weft.context_served > 0 && weft.price_per_1k_tokens === 7);
         assert.deepEqual(weft.modalities, { input: ['text'], output: ['text'] });
         assert.deepEqual(weft.arithmetic, { activations: 'int8', wire: 'f32', exact: true });
         assert.ok(weft.trust.audited_share_min > 0 && weft.trust.audited_share_newcomers === 1);
       }
+    },
+    '`/v1/embeddings`': async () => {
+      const input = expected.map(({ text }) => text);
+      const { data, usage, model } = await openai.embeddings.create({ model: 'vectors', input });
+      assert.equal(model, 'vectors');
+      assert.deepEqual(data.map(({ index }) => index), [...input.keys()]);
+      for (const { index, embedding } of data) assert.ok(cosine(embedding, expected[index].embedding) >= 0.9999, input[index]);
+      assert.deepEqual([usage.prompt_tokens, usage.total_tokens], Array(2).fill(expected.reduce((sum, { tokens }) => sum + tokens.length, 0)));
+      // A batch answers as each text does alone, and so do its tokens.
+      const { data: [alone] } = await openai.embeddings.create({ model: 'vectors', input: input[1] });
+      assert.deepEqual(alone.embedding, data[1].embedding);
+      const { data: read } = await openai.embeddings.create({ model: 'vectors', input: expected.map(({ tokens }) => tokens) });
+      assert.deepEqual(read.map(({ embedding }) => embedding), data.map(({ embedding }) => embedding));
+      const many = Array.from({ length: 300 }, (_, i) => input[i % input.length]);
+      const { data: all } = await openai.embeddings.create({ model: 'vectors', input: many });
+      assert.equal(all.length, 300);
+      for (const { index, embedding } of all) assert.deepEqual(embedding, data[index % input.length].embedding);
+
+      const refused = async (body) => {
+        const { status, error: { param, message } } = await failure(openai.embeddings.create({ model: 'vectors', input: 'x', ...body }));
+        assert.equal(status, 400);
+        return [param, message];
+      };
+      assert.equal((await refused({ input: '' }))[0], 'input');
+      assert.equal((await refused({ max_price: 0 }))[0], 'max_price');
+      assert.deepEqual(await refused({ input: 'the '.repeat(511) }), [null, 'A text has 513 tokens; at most 512 fit into the context: cut it.']);
+      assert.deepEqual(await refused({ input: [[999_999]] }), ['input', '999999 is not a token of the model, which has 200.']);
+      assert.equal((await refused({ model: 'tiny' }))[0], 'model');
+      assert.deepEqual((await failure(chat({ model: 'vectors' }))).param, 'model');
+      assert.equal((await failure(openai.embeddings.create({ model: 'none', input: 'x' }))).status, 404);
+    },
+    '`encoding_format`, `dimensions`': async () => {
+      const ask = (more) => openai.embeddings.create({ model: 'vectors', input: expected[0].text, ...more }).then(({ data: [{ embedding }] }) => embedding);
+      const numbers = await ask({ encoding_format: 'float' });
+      const bytes = Buffer.from(await ask({ encoding_format: 'base64' }), 'base64');
+      assert.deepEqual([...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))], numbers.map(Math.fround));
+      const short = await ask({ dimensions: 8 });
+      assert.equal(short.length, 8);
+      assert.ok(Math.abs(Math.hypot(...short) - 1) < 1e-5);
+      assert.ok(cosine(short, expected[0].embedding.slice(0, 8)) >= 0.9999);
+      const { status, param, error } = await failure(openai.embeddings.create({ model: 'vectors', input: 'x', dimensions: 97 }));
+      assert.deepEqual([status, param, error.message], [400, 'dimensions', "dimensions: is 97; the vectors of 'vectors' have 96."]);
     },
     '`/tokenize`, `/detokenize`, `/apply-template`': async () => {
       const post = async (route, body) => {

@@ -7,6 +7,7 @@ export class FakeBackend implements ChatBackend {
   readonly name = 'Tiny';
   readonly place = 'In a test';
   readonly asked: (readonly ChatMessage[])[] = [];
+  readonly options: AnswerOptions[] = [];
   closed = false;
   #say: (part: string | AnswerEnd | Error) => void = () => {};
 
@@ -15,8 +16,10 @@ export class FakeBackend implements ChatBackend {
     this.#say(part);
   }
 
-  async *answer(messages: readonly ChatMessage[], { signal }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
+  async *answer(messages: readonly ChatMessage[], options: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
+    const { signal } = options;
     this.asked.push(messages);
+    this.options.push(options);
     const parts: (string | AnswerEnd | Error)[] = [];
     let wake = (): void => {};
     this.#say = (part) => {

@@ -23,6 +23,10 @@ namespace {
 
 constexpr std::string_view prompt = "KING RICHARD III:\\nNow is the winter of";  // In JSON.
 
+// More words than any measured answer has, so that it does not end before its tokens.
+constexpr std::string_view words_only =
+    R"(,"grammar":"root ::= (word \" \"){400}\nword ::= [a-zA-Z,.']+")";
+
 // A coordinator, so many workers, and the model in one chain of all of them.
 class Network {
  public:
@@ -105,21 +109,27 @@ class Network {
     return out;
   }
 
-  // Seconds until `requests` at a time have their answers; the transport they went by.
-  Result<std::pair<double, std::string>> answer(std::uint32_t requests, std::uint32_t tokens) {
+  // Seconds until `requests` at a time have their answers; the transport they went by. The first
+  // `held` are held to a grammar that lets every word through; where there are others, the time is
+  // theirs.
+  Result<std::pair<double, std::string>> answer(std::uint32_t requests, std::uint32_t tokens,
+                                                std::uint32_t held = 0) {
     std::mutex mutex;
     std::condition_variable changed;
-    std::uint32_t left = requests;
+    std::uint32_t left = requests, timed = held < requests ? requests - held : requests;
     std::string trouble, transport;
     const Instant begun = now();
+    double took = 0;
     for (std::uint32_t i = 0; i < requests; ++i) {
       net::Request request = net::post(
           "/v1/completions",
-          weft::format(R"({{"model":"bench","prompt":"{}","max_tokens":{},"temperature":0}})",
-                       prompt, tokens));
+          weft::format(R"({{"model":"bench","prompt":"{}","max_tokens":{},"temperature":0{}}})",
+                       prompt, tokens, i < held ? words_only : ""));
       request.timeout = std::chrono::minutes(5);
-      client_->send(std::move(request), [&](const Result<net::Response>& answer) {
+      const bool is_timed = i >= held || held == requests;
+      client_->send(std::move(request), [&, is_timed](const Result<net::Response>& answer) {
         const std::lock_guard lock(mutex);
+        if (is_timed && --timed == 0) took = seconds(now() - begun);
         if (!answer) {
           trouble = answer.error().message;
         } else if (!answer->ok()) {
@@ -138,15 +148,16 @@ class Network {
     changed.wait(lock, [&] { return left == 0; });
     if (!trouble.empty())
       return fail(ErrorCode::unavailable, "{}\n{}", trouble, server_->last_words());
-    return std::pair(seconds(now() - begun), transport);
+    return std::pair(took, transport);
   }
   // Tokens a second of all, without the prompt and the way there: the difference of a long answer
   // and one of one token.
-  Result<double> rate(std::uint32_t requests, std::uint32_t tokens) {
-    WEFT_ASSIGN(const auto one, answer(requests, 1));
-    WEFT_ASSIGN(const auto many, answer(requests, tokens));
+  Result<double> rate(std::uint32_t requests, std::uint32_t tokens, std::uint32_t held = 0) {
+    WEFT_ASSIGN(const auto one, answer(requests, 1, held));
+    WEFT_ASSIGN(const auto many, answer(requests, tokens, held));
     transport_ = many.second;
-    return requests * (tokens - 1) / std::max(many.first - one.first, 1e-9);
+    const std::uint32_t timed = held < requests ? requests - held : requests;
+    return timed * (tokens - 1) / std::max(many.first - one.first, 1e-9);
   }
   [[nodiscard]] const std::string& transport() const { return transport_; }
   [[nodiscard]] net::Client& client() { return *client_; }
@@ -178,6 +189,7 @@ class Bench {
     if (wants("wire/i8"))
       WEFT_OK(against("wire/i8", {.shards = 2, .wire = "i8"}, {.shards = 2}, "f32"));
     if (wants("concurrent")) WEFT_OK(concurrent());
+    if (wants("grammar")) WEFT_OK(grammar());
     return std::move(rows_);
   }
 
@@ -401,6 +413,35 @@ class Bench {
         options_.adapters.empty()
             ? "2 shards, each on half of the cores; at most 4 requests under way at a time"
             : "2 shards; at most 4 requests under way at a time");
+    return {};
+  }
+
+  // One client with a grammar beside one without; and what such a one costs seven others.
+  Result<> grammar() {
+    std::vector<double> held, plain, beside, among;
+    WEFT_ASSIGN(const auto network, Network::start({.shards = 1}, options_, folder()));
+    constexpr std::uint32_t clients = 8;
+    for (std::uint32_t round = 0; round < options_.rounds + 1; ++round) {
+      WEFT_ASSIGN(const double bare, network->rate(1, options_.tokens));
+      WEFT_ASSIGN(const double one, network->rate(1, options_.tokens, 1));
+      WEFT_ASSIGN(const double all, network->rate(clients, options_.tokens));
+      WEFT_ASSIGN(const double others, network->rate(clients, options_.tokens, 1));
+      if (round == 0) continue;
+      plain.push_back(bare);
+      held.push_back(one);
+      among.push_back(all / clients);
+      beside.push_back(others / (clients - 1));
+      say(
+          weft::format("grammar, round {}: {:.1f} tokens/s with one, {:.1f} without; others {:.1f} "
+                       "beside it, {:.1f} among themselves",
+                       round, one, bare, beside.back(), among.back()));
+    }
+    constexpr double held_min = 0.75, others_min = 0.97;
+    add("grammar", held, "without one", plain, ">= 0.75",
+        spread(held).median >= held_min * spread(plain).median, "token/s, 1 request", "");
+    add("grammar/others", beside, "8 without", among, ">= 0.97",
+        spread(beside).median >= others_min * spread(among).median, "token/s each, 7 requests",
+        "one of 8 requests is held to a grammar");
     return {};
   }
 

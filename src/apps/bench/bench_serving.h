@@ -8,6 +8,9 @@
 // back over a line between two workers (TLS) and over a bare socket, by turns. Medians of the
 // rounds.
 //
+// `grammar` is one client whose answer is held to a grammar, beside one without; `grammar/others`
+// what such a client costs seven others in its batch.
+//
 // `clients/N` compares the tokens a second of N clients at a time, prompts of their own included,
 // with the engine that reads as many prompts and draws N sequences together.
 #pragma once

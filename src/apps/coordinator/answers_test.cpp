@@ -188,6 +188,26 @@ TEST_F(AnswersTest, AnAnswerIsPaidByItsTokensWhenAnotherWorkerHasVerifiedIt) {
   EXPECT_TRUE(network.store().audit().has_value());
 }
 
+TEST_F(AnswersTest, AVectorIsPaidForItsTextWhenAnotherWorkerHasMadeItToo) {
+  const billing::ApiKey key = add_key();
+  const auto asked = admit(key, 12);
+  inference::AnswerEnd made{.reason = "eos", .prompt_tokens = 10};
+  made.vector = {0.6f, 0.8f};
+  made.prints = {{0, proof::fingerprint(made.vector).value()}};
+  made.work.push_back({.worker = a, .work = 60});
+  inference::AnswerEnd bare = made;
+  bare.prints.clear();
+  const auto second = admit(key, 12);
+
+  end(asked.answers.at(0), made);
+  end(second.answers.at(0), bare);
+
+  ASSERT_EQ(network.audits.size(), 1U) << "without its fingerprint there is nothing to verify";
+  audited(asked.answers[0], billing::AnswerVerdict::agrees, {c});
+  EXPECT_EQ(worker(a), 9'000) << "10 tokens, less what the auditor gets";
+  EXPECT_EQ(money(), TestNetwork::grant - 10'000);
+}
+
 TEST_F(AnswersTest, ALostUnverifiedOrUnverifiableAnswerPaysNothing) {
   const billing::ApiKey key = add_key();
   inference::AnswerEnd failed = end_by({a}, 40, "failed");

@@ -158,6 +158,9 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     readers_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 2});
     submitters_ =
         std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 4, .queue_max = 1024});
+    if (options_.fallback) {
+      WEFT_ASSIGN(fallback_, Fallback::create(*options_.fallback));
+    }
     guests_ = std::make_unique<Guests>(options_.guest_requests);
     texts_ = std::make_unique<ModelTexts>(*blobs_, text_readers_);
     models_->set_texts(*texts_);
@@ -220,6 +223,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     models_->stop();
     texts_.reset();
     server_->stop();
+    fallback_.reset();
     feed_.stop();
     shared_.stop();
     sweep_.stop();
@@ -264,6 +268,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .models = *models_,
         .guests = *guests_,
         .responses = responses_,
+        .fallback = fallback_.get(),
         .shared = shared_,
         .signatures = signatures_,
         .require_keys = options_.require_keys.value_or(others_reach(options_)),
@@ -484,6 +489,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   UploadQuota uploads_{options_.blobs_bytes_max, options_.upload_share};
   TextReaderFactory text_readers_;
   std::unique_ptr<ModelService> models_;
+  std::unique_ptr<Fallback> fallback_;
   std::unique_ptr<ModelTexts> texts_;
   std::unique_ptr<Guests> guests_;
   std::unique_ptr<net::Server> server_;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apps/coordinator/blob_sweep.h"
+#include "apps/coordinator/http/fallback.h"
 #include "apps/coordinator/http/model_texts.h"
 #include "apps/coordinator/http/signatures.h"
 #include "apps/coordinator/ingest/submission.h"
@@ -46,7 +47,8 @@ struct Options {
   std::optional<bool> require_keys{};          // For models; default: others_reach().
   std::uint32_t guest_requests =
       20;  // A minute and address, of the page where keys are required; 0: no guests.
-  BlobSweep::Settings blob_ends{};  // When blobs go that no job needs.
+  std::optional<Fallback::Options> fallback{};  // Answers what the network cannot.
+  BlobSweep::Settings blob_ends{};              // When blobs go that no job needs.
   double upload_share = 0.25;    // An owner uploads this share of blobs_bytes_max within an hour.
   bool uploads_by_lease = true;  // Workers store only what their leases lead to.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.

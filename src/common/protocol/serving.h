@@ -34,6 +34,7 @@ inline constexpr std::size_t text_bytes_max = std::size_t{512} << 10;  // Ask::c
 inline constexpr std::size_t prompt_tokens_max = 32768;                // Ask::prompt.
 inline constexpr std::size_t rule_bytes_max = std::size_t{256} << 10;  // Ask::rule.
 inline constexpr std::size_t biases_max = 1024;                        // Ask::bias.
+inline constexpr std::size_t vector_numbers_max = 16384;               // Answered::vector.
 
 // --- From the worker.
 struct Offer {
@@ -110,6 +111,8 @@ struct Answered {
   std::uint32_t reused_tokens = 0;
   double prefill_s = 0;
   double decode_s = 0;
+  std::string vector{};  // What an encoder makes of the prompt: f32 in base64, little-endian, of
+                         // length 1.
 };
 struct PeerLatency {
   PublicKey worker{};

@@ -12,6 +12,8 @@ inline constexpr FieldBounds member_list{.count_max = 64};
 inline constexpr FieldBounds calls_text{.bytes_max = serving::text_bytes_max};
 inline constexpr FieldBounds token_list{.count_max = serving::prompt_tokens_max};
 inline constexpr FieldBounds rule_text{.bytes_max = serving::rule_bytes_max};
+inline constexpr FieldBounds vector_text{.bytes_max = (serving::vector_numbers_max * 4 + 2) / 3 * 4,
+                                         .optional = true};
 inline constexpr FieldBounds signal_text{.bytes_max = std::size_t{64} << 10};
 
 template <>
@@ -112,7 +114,8 @@ struct Shape<serving::Answered> {
                                      field("prompt_tokens", &M::prompt_tokens),
                                      field("reused_tokens", &M::reused_tokens),
                                      field("prefill_s", &M::prefill_s),
-                                     field("decode_s", &M::decode_s)};
+                                     field("decode_s", &M::decode_s),
+                                     field("vector", &M::vector, vector_text)};
 };
 template <>
 struct Shape<serving::PeerLatency> {

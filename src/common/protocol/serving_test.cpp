@@ -24,6 +24,8 @@ std::vector<ServingWorkerMessage> worker_messages() {
                  .prompt_tokens = 20,
                  .prints = {{.at = 32, .data = "AQAAAAA="}}},
           Answered{.request = 9, .epoch = 1, .reason = "eos", .prompt_tokens = 20},
+          Answered{
+              .request = 10, .epoch = 1, .reason = "eos", .prompt_tokens = 5, .vector = "AACAPw=="},
           Pulse{.running = 1,
                 .memory_free = 5,
                 .load = 0.5,

@@ -45,10 +45,10 @@ std::string to_json(const ApiKey& key) {
       key.tokens, key.credits);
 }
 
-std::string new_api_secret() {
+std::string new_api_secret(bool stays_here) {
   Hash random;
   crypto::random_bytes(random.bytes);
-  return std::string(api_key_prefix) + to_base58(random.bytes);
+  return std::string(stays_here ? key_prefix_here : api_key_prefix) + to_base58(random.bytes);
 }
 
 Hash api_key_hash(std::string_view secret) { return crypto::sha256(as_bytes(secret)); }

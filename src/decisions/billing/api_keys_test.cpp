@@ -35,6 +35,8 @@ TEST(ApiKeys, SecretsAreLongDifferentAndNotKept) {
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(seen.insert(new_api_secret()).second);
   const std::string secret = *seen.begin();
   EXPECT_TRUE(secret.starts_with("weft-"));
+  EXPECT_FALSE(secret.starts_with(key_prefix_here));
+  EXPECT_TRUE(new_api_secret(true).starts_with(key_prefix_here));
   EXPECT_GE(secret.size(), 45U);
   const ApiKey one = key("1", secret);
   EXPECT_EQ(to_json(one).find(one.hash.text()), std::string::npos);

@@ -41,6 +41,14 @@ struct AnswerEnd {
   std::vector<WorkShare> work{};
   std::vector<std::int32_t> answered{};
   Prints prints{};
+  std::vector<float> vector{};  // Empty for a model that draws tokens.
+
+  // What fingerprints are looked for: those of so many tokens. A vector has one, before any token.
+  [[nodiscard]] std::uint32_t checked_tokens() const {
+    return vector.empty() ? static_cast<std::uint32_t>(answered.size()) : 1;
+  }
+  // The last token has one as well.
+  [[nodiscard]] bool checked_to_its_end() const { return vector.empty() && reason != "cancelled"; }
 };
 
 }  // namespace weft::inference

@@ -251,6 +251,7 @@ class Desk {
     bool prompt_counted = false;
     std::map<PublicKey, std::uint64_t> work{};
     Prints prints{};
+    std::vector<float> vector{};
     std::uint32_t shards = 0;
     std::uint32_t resumed = 0;
     Instant since{};  // That it waits.
@@ -336,6 +337,7 @@ class Desk {
   void on(ServingId session, const protocol::serving::Tokens& message, Instant now);
   void on(ServingId session, const protocol::serving::Answered& message, Instant now);
   void count_work(Request& request, std::uint64_t tokens);
+  [[nodiscard]] bool take_vector(Request& request, const std::string& text);
   // desk_audits.cpp
   [[nodiscard]] bool begin_audit(Audit& audit);
   [[nodiscard]] bool may_begin_audit() const;

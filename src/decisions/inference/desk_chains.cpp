@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "decisions/inference/arithmetic.h"
 #include "decisions/inference/desk.h"
+#include "decisions/inference/modality.h"
 
 namespace weft::inference {
 
@@ -120,8 +121,11 @@ bool Desk::form(Model& model, Instant now) {
   const std::size_t full = (model.waiting.size() + settings_.sequences - 1) / settings_.sequences;
   const auto waiting = static_cast<std::uint32_t>(std::clamp<std::size_t>(full, 1, 64));
   const bool one = waiting == 1 && settings_.strategy == mesh::Strategy::hybrid;
-  const auto chains =
-      place(question(card, workers), one ? mesh::Strategy::layer : settings_.strategy, waiting);
+  // A model that makes vectors is served whole.
+  const auto strategy = makes_vectors(card) ? mesh::Strategy::batch
+                        : one               ? mesh::Strategy::layer
+                                            : settings_.strategy;
+  const auto chains = place(question(card, workers), strategy, waiting);
   if (chains.empty()) {
     model.trouble =
         workers_.empty()

@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/crypto/hmac.h"
 #include "decisions/inference/desk.h"
+#include "decisions/inference/modality.h"
 #include "decisions/mesh/repair.h"
 
 namespace weft::inference {
@@ -248,6 +249,7 @@ void Desk::look_at_chains(Instant now) {
 
 std::optional<std::vector<Placed>> Desk::better_chain(ChainId id, Instant now) const {
   const Chain& chain = chains_.at(id);
+  if (makes_vectors(models_.at(chain.model).card)) return std::nullopt;
   // Only what was measured is compared.
   for (const Member& member : chain.members) {
     const auto worker = workers_.find(member.worker);

@@ -4,7 +4,10 @@
 
 #include "common/base/format.h"
 #include "common/base/log.h"
+#include "common/proof/fingerprint.h"
 #include "decisions/inference/desk.h"
+#include "decisions/inference/modality.h"
+#include "decisions/inference/vectors.h"
 
 namespace weft::inference {
 
@@ -201,7 +204,8 @@ void Desk::end(RequestId id, std::string reason, Error error, Instant now) {
                 .shards = request.shards,
                 .resumed = request.resumed,
                 .answered = request.answered,
-                .prints = request.prints};
+                .prints = request.prints,
+                .vector = request.vector};
   for (const auto& [worker, work] : request.work)
     end.work.push_back({.worker = worker, .work = work});
   const auto chain = chains_.find(request.chain);
@@ -268,12 +272,28 @@ void Desk::on(ServingId session, const wire::Tokens& message, Instant now) {
   world_.tokens(message.request, message.tokens);
 }
 
+// Its fingerprint is made here, so that the one that is audited is of the vector that is given
+// away.
+bool Desk::take_vector(Request& request, const std::string& text) {
+  auto vector = read_vector(text, models_.at(request.what.model).card.embedding);
+  if (!vector) {
+    log_warning("A worker sends no vector of its model: {}", vector.error().message);
+    return false;
+  }
+  if (const auto print = proof::fingerprint(*vector)) request.prints = {{0, *print}};
+  request.vector = std::move(*vector);
+  return true;
+}
+
 void Desk::on(ServingId session, const wire::Answered& message, Instant now) {
   if (audit_hears(session, message)) return;
   Request* request = request_of(session, message.request, message.epoch);
   if (request == nullptr) return;
   request->prompt_tokens = static_cast<std::uint32_t>(request->what.ask.prompt.size());
   request->cached_tokens = message.reused_tokens;
+  if (message.reason == "eos" && makes_vectors(models_.at(request->what.model).card) &&
+      !take_vector(*request, message.vector))
+    return dissolve(request->chain, now);
   if (message.reason != "failed") count_work(*request, 0);
   if (message.reason == "eos" || message.reason == "stop" || message.reason == "length") {
     constexpr std::int64_t smoothing = 4;  // A new answer counts as one of so many.

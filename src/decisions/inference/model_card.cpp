@@ -3,6 +3,8 @@
 #include <glaze/glaze.hpp>
 
 #include "common/json/json.h"
+#include "common/protocol/serving.h"
+#include "decisions/inference/modality.h"
 
 namespace weft::inference {
 namespace {
@@ -74,6 +76,15 @@ Result<ModelCard> read_model_card(std::string_view text) {
   WEFT_ASSIGN(card.cache_bytes, number_of<std::uint64_t>(object, "cache_bytes", 0, 1 << 24));
   WEFT_ASSIGN(card.shards_min,
               number_of<std::uint32_t>(object, "shards_min", 1, std::min(card.layers, 64u)));
+  if (makes_vectors(card)) {
+    if (card.shards_min > 1)
+      return object.value().error(
+          "shards_min is {}; a model that makes vectors is served whole, by 1 worker",
+          card.shards_min);
+    if (card.embedding > protocol::serving::vector_numbers_max)
+      return object.value().error("embedding is {}; a vector has at most {} numbers",
+                                  card.embedding, protocol::serving::vector_numbers_max);
+  }
   if (object.has("price")) {
     constexpr std::uint64_t price_max = 1'000'000'000'000;  // A million credits.
     WEFT_ASSIGN(card.price, number_of<MicroCredits>(object, "price", 0, price_max));

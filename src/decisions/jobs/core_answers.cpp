@@ -184,13 +184,12 @@ void Core::answered(billing::AnswerReport report, Moment now) {
   billing::OpenAnswer& open = found->second;
   open.work = end.work;
   for (const inference::WorkShare& share : end.work) open.workers.push_back(share.worker);
-  const bool whole = end.reason != "cancelled";
-  if (end.reason == "failed" || end.answered.empty() || open.workers.empty())
+  if (end.reason == "failed" || end.checked_tokens() == 0 || open.workers.empty())
     return state.end_answer(report.id, 0, "nothing was answered", now);
   // The worker says how long the prompt was, and is believed within what it can have been.
   open.tokens = std::min<std::uint64_t>(end.prompt_tokens, open.prompt_max) + end.answered.size();
   open.due = std::min(ledger::price_of_tokens(open.tokens, open.price), open.held);
-  if (!billing::prints_complete(end.prints, static_cast<std::uint32_t>(end.answered.size()), whole))
+  if (!billing::prints_complete(end.prints, end.checked_tokens(), end.checked_to_its_end()))
     return state.end_answer(report.id, 0,
                             "it came without the fingerprints that it could be verified by", now);
   if (!state.audit_is_due(report.id, open, now))

@@ -49,6 +49,14 @@ void ChainMember::begin() {
         self->lines_.send(to, std::move(message));
     };
   };
+  if (shard_->encoder() != nullptr) {
+    embedder_ = std::make_shared<Embedder>(
+        host_, link_.epoch, shard_,
+        [weak = weak_from_this()](const wire::ServingWorkerMessage& message) {
+          if (const auto self = weak.lock(); self && !self->ended_) self->lines_.tell(message);
+        });
+    return;
+  }
   const llm::Wire values = link_.wire == "f16"  ? llm::Wire::f16
                            : link_.wire == "i8" ? llm::Wire::i8
                                                 : llm::Wire::f32;
@@ -102,6 +110,7 @@ void ChainMember::ask(const wire::Ask& ask) {
   const auto refuse = [&](const Error& error) {
     lines_.tell(failed(ask.request, link_.epoch, error));
   };
+  if (embedder_) return embedder_->ask(ask);
   if (!generator_)
     return refuse({ErrorCode::internal, "A member of a chain that is not its first is asked."});
   if (requests_.contains(ask.request))
@@ -235,6 +244,7 @@ void ChainMember::on_done(std::uint32_t number, std::uint32_t prompt_tokens,
 }
 
 void ChainMember::drop(std::uint32_t request) {
+  if (embedder_) return embedder_->drop(request);
   if (const auto found = requests_.find(request); found != requests_.end())
     found->second.wanted = false;
 }
@@ -243,6 +253,12 @@ void ChainMember::end(std::function<void()> done) {
   const auto self = shared_from_this();
   ended_ = true;
   on_end_ = std::move(done);
+  if (embedder_) {
+    return embedder_->end([self] {
+      self->embedder_.reset();
+      self->check_ended();
+    });
+  }
   if (chain_) chain_->lose({ErrorCode::unavailable, "The chain has ended."});
   if (stage_) {
     return stage_->stop([self] {
@@ -254,7 +270,7 @@ void ChainMember::end(std::function<void()> done) {
 }
 
 void ChainMember::check_ended() {
-  if (!ended_ || running_ || stage_) return;
+  if (!ended_ || running_ || stage_ || embedder_) return;
   generator_.reset();
   chain_.reset();
   if (const auto done = std::exchange(on_end_, nullptr)) done();

@@ -17,6 +17,7 @@
 #include "engine/llm/chain/chain_engine.h"
 #include "engine/llm/chain/chain_stage.h"
 #include "engine/llm/generator.h"
+#include "worker/inference/embedder.h"
 #include "worker/inference/hops.h"
 #include "worker/inference/serving_host.h"
 #include "worker/inference/shard.h"
@@ -37,7 +38,9 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
 
   [[nodiscard]] const protocol::serving::Link& link() const { return link_; }
   [[nodiscard]] bool is_first() const { return link_.index == 0; }
-  [[nodiscard]] std::size_t running() const { return requests_.size(); }
+  [[nodiscard]] std::size_t running() const {
+    return requests_.size() + (embedder_ ? embedder_->running() : 0);
+  }
 
   // A frame of another member. What does not fit is told as Broken.
   void receive(const protocol::serving::HopFrame& frame);
@@ -76,6 +79,7 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
   std::unique_ptr<llm::ChainEngine> chain_;  // Where the first is not alone.
   std::unique_ptr<llm::Generator> generator_;
   std::shared_ptr<llm::ChainStage> stage_;
+  std::shared_ptr<Embedder> embedder_;  // Where the model makes vectors; then it does all.
   std::map<std::uint32_t, Request> requests_;
   bool running_ = false;
   bool ended_ = false;

@@ -199,8 +199,8 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
     const wire::Loaded message{.shard = id,
                                .seconds = time,
                                .memory_bytes = shard->memory_bytes(),
-                               .device = shard->engine()->device(),
-                               .sequences = shard->engine()->options().sequences};
+                               .device = shard->device(),
+                               .sequences = shard->sequences()};
     shards_[id] = std::move(shard);
     tell(message);
   }

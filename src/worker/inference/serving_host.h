@@ -11,6 +11,7 @@
 
 #include "common/base/async.h"
 #include "engine/gguf/source.h"
+#include "engine/llm/encoders/encoder.h"
 #include "engine/llm/engine.h"
 #include "engine/llm/models/model.h"
 #include "worker/tasks/host.h"
@@ -52,6 +53,11 @@ class ServingHost : public Host {
   // `model` and `source` outlive the engine.
   [[nodiscard]] virtual Async<Result<std::unique_ptr<llm::Engine>>> create_engine(
       const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) = 0;
+  // The same. Here: on the processor, which it holds up for a whole call.
+  [[nodiscard]] virtual Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
+      const llm::EncoderModel& model, const gguf::Source& source) {
+    co_return llm::Encoder::create(model, source);
+  }
 };
 
 }  // namespace weft::worker

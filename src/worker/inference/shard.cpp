@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "worker/inference/paced_engine.h"
-#include "worker/inference/weights.h"
 
 namespace weft::worker {
 
@@ -20,6 +19,12 @@ Async<Result<std::shared_ptr<Shard>>> Shard::load(ServingHost& host, wire::Load 
   WEFT_CO_ASSIGN(out->source_, host.open_file(file));
   WEFT_CO_ASSIGN(out->file_,
                  gguf::read_file(*out->source_, {.header_bytes_max = order.header_bytes}));
+  WEFT_CO_ASSIGN(const std::string_view architecture,
+                 out->file_.metadata.string("general.architecture"));
+  if (llm::is_encoder(architecture)) {
+    WEFT_CO_OK(co_await out->load_encoder(host, *weights));
+    co_return out;
+  }
   WEFT_CO_ASSIGN(out->model_, llm::read_model(out->file_));
   llm::EngineOptions options{.layers = {.begin = order.first_layer, .end = order.end_layer},
                              .context = order.context,
@@ -46,6 +51,23 @@ Async<Result<std::shared_ptr<Shard>>> Shard::load(ServingHost& host, wire::Load 
       {.work = [meter = out->meter_, &host](bool begins) { meter->work(begins, host.now()); },
        .pass = [meter = out->meter_, &host](bool begins) { meter->pass(begins, host.now()); }});
   co_return out;
+}
+
+Async<Result<>> Shard::load_encoder(ServingHost& host, Weights& weights) {
+  WEFT_CO_ASSIGN(encoder_model_, llm::read_encoder(file_));
+  const std::uint32_t layers = encoder_model_.config.layers;
+  if (order_.first_layer != 0 || (order_.end_layer != 0 && order_.end_layer != layers))
+    co_return fail(ErrorCode::unsupported,
+                   "A model that makes vectors is served whole, and not its layers {} to {}.",
+                   order_.first_layer, order_.end_layer);
+  std::vector<FileRange> ranges;
+  for (const gguf::Tensor* tensor : llm::tensors_of(encoder_model_)) {
+    ranges.push_back({.first = tensor->offset, .bytes = tensor->bytes});
+    memory_bytes_ += tensor->bytes;
+  }
+  WEFT_CO_OK(co_await weights.want(std::move(ranges)));
+  WEFT_CO_ASSIGN(encoder_, co_await host.create_encoder(encoder_model_, *source_));
+  co_return Result<>();
 }
 
 bool Shard::serves(const wire::Load& order) const {

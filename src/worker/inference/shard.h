@@ -8,9 +8,11 @@
 #include "common/protocol/serving.h"
 #include "engine/chat/model_text.h"
 #include "engine/gguf/file.h"
+#include "engine/llm/encoders/encoder.h"
 #include "engine/llm/engine.h"
 #include "worker/inference/meter.h"
 #include "worker/inference/serving_host.h"
+#include "worker/inference/weights.h"
 
 namespace weft::worker {
 
@@ -26,14 +28,23 @@ class Shard {
   // Whether it is what `order` asks for.
   [[nodiscard]] bool serves(const protocol::serving::Load& order) const;
 
+  // Null where the model makes vectors: then there is an encoder.
   [[nodiscard]] const std::shared_ptr<llm::Engine>& engine() const { return engine_; }
-  // Where the first layer is among them; else null.
+  [[nodiscard]] llm::Encoder* encoder() const { return encoder_.get(); }
+  [[nodiscard]] std::string device() const {
+    return encoder_ ? encoder_->device() : engine_->device();
+  }
+  [[nodiscard]] std::uint32_t sequences() const {
+    return encoder_ ? order_.sequences : engine_->options().sequences;
+  }
+  // Where the first layer is among them, and the model draws tokens; else null.
   [[nodiscard]] chat::ModelText* text() const { return text_.get(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
   [[nodiscard]] Meter& meter() const { return *meter_; }
 
  private:
   Shard() = default;
+  [[nodiscard]] Async<Result<>> load_encoder(ServingHost& host, Weights& weights);
 
   protocol::serving::Load order_;
   std::unique_ptr<gguf::Source> source_;
@@ -42,6 +53,8 @@ class Shard {
   std::unique_ptr<chat::ModelText> text_;
   const std::shared_ptr<Meter> meter_ = std::make_shared<Meter>();
   std::shared_ptr<llm::Engine> engine_;
+  llm::EncoderModel encoder_model_;
+  std::unique_ptr<llm::Encoder> encoder_;
   std::uint64_t memory_bytes_ = 0;
 };
 

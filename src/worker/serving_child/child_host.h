@@ -51,6 +51,10 @@ class ChildHost final : public ServingHost {
       const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) override {
     return engines_.create(model, source, options);
   }
+  [[nodiscard]] Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
+      const llm::EncoderModel& model, const gguf::Source& source) override {
+    return engines_.create_encoder(model, source);
+  }
 
  private:
   using Done = std::function<void(Result<ByteVector>)>;

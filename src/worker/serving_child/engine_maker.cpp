@@ -6,9 +6,48 @@
 #include "engine/gpu/native/instance.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/gpu_engine.h"
+#include "engine/llm/run_now.h"
 #include "worker/inference/paced_engine.h"
 
 namespace weft::worker {
+
+namespace {
+
+// An encoder whose calls are made elsewhere.
+class EncoderElsewhere final : public llm::Encoder {
+ public:
+  EncoderElsewhere(std::unique_ptr<llm::Encoder> encoder, CallThread& calls)
+      : encoder_(std::move(encoder)), calls_(calls) {}
+
+  const llm::EncoderConfig& config() const override { return encoder_->config(); }
+  std::string device() const override { return encoder_->device(); }
+  Async<Result<llm::Vectors>> embed(std::vector<std::vector<llm::Token>> texts) override {
+    std::optional<Result<llm::Vectors>> vectors;
+    co_await calls_.run([&] { vectors.emplace(llm::run_now(encoder_->embed(std::move(texts)))); });
+    co_return std::move(*vectors);
+  }
+
+ private:
+  const std::unique_ptr<llm::Encoder> encoder_;
+  CallThread& calls_;
+};
+
+}  // namespace
+
+CallThread& EngineMaker::calls() {
+  if (calls_ == nullptr)
+    calls_ = std::make_unique<CallThread>(
+        [this](std::function<void()> work) { loop_.post(std::move(work)); });
+  return *calls_;
+}
+
+Async<Result<std::unique_ptr<llm::Encoder>>> EngineMaker::create_encoder(
+    const llm::EncoderModel& model, const gguf::Source& source) {
+  std::optional<Result<std::unique_ptr<llm::Encoder>>> encoder;
+  co_await calls().run([&] { encoder.emplace(llm::Encoder::create(model, source)); });
+  if (!*encoder) co_return std::unexpected(encoder->error());
+  co_return std::make_unique<EncoderElsewhere>(std::move(**encoder), *calls_);
+}
 
 // The device's waits go on while anything is under way, in turns with the loop's events.
 void EngineMaker::work(bool begins) {
@@ -41,11 +80,8 @@ Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model
   constexpr std::uint32_t sequences_cpu = 4;
   if (!options_.gpu) {
     options.sequences = std::min(options.sequences, sequences_cpu);
-    if (calls_ == nullptr)
-      calls_ = std::make_unique<CallThread>(
-          [this](std::function<void()> work) { loop_.post(std::move(work)); });
     std::optional<Result<std::unique_ptr<llm::Engine>>> engine;
-    co_await calls_->run([&] { engine.emplace(llm::create_cpu_engine(model, source, options)); });
+    co_await calls().run([&] { engine.emplace(llm::create_cpu_engine(model, source, options)); });
     if (!*engine) co_return std::unexpected(engine->error());
     co_return make_paced(
         std::move(**engine),

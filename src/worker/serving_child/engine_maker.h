@@ -9,6 +9,7 @@
 
 #include "engine/gguf/source.h"
 #include "engine/gpu/run.h"
+#include "engine/llm/encoders/encoder.h"
 #include "engine/llm/engine.h"
 #include "engine/llm/models/model.h"
 #include "worker/serving_child/call_thread.h"
@@ -29,8 +30,12 @@ class EngineMaker {
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Engine>>> create(const llm::Model& model,
                                                                    const gguf::Source& source,
                                                                    llm::EngineOptions options);
+  // On the processor, on the thread of its own.
+  [[nodiscard]] Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
+      const llm::EncoderModel& model, const gguf::Source& source);
 
  private:
+  [[nodiscard]] CallThread& calls();
   void work(bool begins);
   void pump();
 

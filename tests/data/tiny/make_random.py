@@ -1,7 +1,7 @@
 """Write a GGUF model of one architecture with random weights: a few hundred KB, and every tensor of the architecture is used. It
 says nonsense, but the same nonsense as llama.cpp.
 
-usage: make_random.py ARCHITECTURE OUT.gguf           qwen3, gemma3, mistral, bert, nomic-bert
+usage: make_random.py ARCHITECTURE OUT.gguf           qwen3, gemma3, mistral, mistral3, bert, nomic-bert
        make_random.py expected OUT.gguf OUT.json      what llama-server (Debian llama.cpp-tools) answers with it, in f32 on a CPU
        make_random.py embeddings OUT.gguf OUT.json    the same for models that embed
 """
@@ -102,14 +102,20 @@ def byte_alphabet():
     return {**{b: chr(b) for b in plain}, **{b: chr(256 + i) for i, b in enumerate(other)}}
 
 
-def mistral(path):
-    """As Mistral Nemo's files: heads that are not the width's share, the tokenizer Tekken, the rest as llama."""
-    file, width, layers, heads, kv, head, feed = File("llama"), 64, 2, 4, 2, 48, 96
-    for key, value in {"block_count": layers, "context_length": 1024, "embedding_length": width, "feed_forward_length": feed,
+def mistral(path, architecture="llama"):
+    """As Mistral Nemo's files: heads that are not the width's share, the tokenizer Tekken, the rest as llama. mistral3 stretches its
+    rotation by YaRN."""
+    file, width, layers, heads, kv, head, feed = File(architecture), 64, 2, 4, 2, 48, 96
+    for key, value in {"block_count": layers, "context_length": 16384 if architecture == "mistral3" else 1024, "embedding_length": width, "feed_forward_length": feed,
                        "attention.head_count": heads, "attention.head_count_kv": kv, "attention.key_length": head,
                        "attention.value_length": head, "attention.layer_norm_rms_epsilon": 1e-5, "rope.dimension_count": head,
                        "rope.freq_base": 1e6}.items():
         file.own(key, value)
+    if architecture == "mistral3":
+        for key, value in {"rope.scaling.type": "yarn", "rope.scaling.factor": 16.0, "rope.scaling.original_context_length": 1024,
+                           "rope.scaling.yarn_beta_fast": 32.0, "rope.scaling.yarn_beta_slow": 1.0, "rope.scaling.yarn_log_multiplier": 0.5,
+                           "attention.temperature_scale": 0.1}.items():
+            file.own(key, value)
     tokens = byte_pairs(file, "tekken", ["<unk>", "<s>", "</s>", "[INST]", "[/INST]"])
     for key, token in {"bos": "<s>", "eos": "</s>", "unknown": "<unk>"}.items():
         file.set(f"tokenizer.ggml.{key}_token_id", tokens.index(token))
@@ -393,5 +399,6 @@ if __name__ == "__main__":
     elif sys.argv[1] == "embeddings":
         embeddings(sys.argv[2], sys.argv[3])
     else:
-        {"qwen3": qwen3, "gemma3": gemma3, "mistral": mistral, "bert": lambda path: encoder("bert", path, FIRST),
+        {"qwen3": qwen3, "gemma3": gemma3, "mistral": mistral,
+         "mistral3": lambda path: mistral(path, "mistral3"), "bert": lambda path: encoder("bert", path, FIRST),
          "nomic-bert": lambda path: encoder("nomic-bert", path, MEAN)}[sys.argv[1]](sys.argv[2])

@@ -152,9 +152,9 @@ void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
       ->add_option("--model", options->model,
                    "A GGUF file with a tokenizer (default: the small one of the tests)")
       ->check(CLI::ExistingFile);
-  add_only(
-      *command, options->only,
-      {"hop", "shards/1", "shards/2", "shards/3", "relay", "wire/f16", "wire/i8", "concurrent"});
+  add_only(*command, options->only,
+           {"hop", "shards/1", "shards/2", "shards/3", "relay", "wire/f16", "wire/i8", "concurrent",
+            "grammar"});
   command->add_option("--tokens", options->tokens, "Of an answer")->check(CLI::Range(2, 4096));
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")
       ->check(CLI::Range(1, 100));

@@ -1,11 +1,32 @@
 #include "apps/cli/commands/coordinator_options.h"
 
+#include <cstdlib>
+
 #include <CLI/CLI.hpp>
 
 namespace weft::cli {
 
 void add_coordinator(CLI::App& command, std::string& url) {
   command.add_option("--coordinator", url, "Its URL")->required()->envname("WEFT_COORDINATOR");
+}
+
+void add_network(CLI::App& command, NetworkModelsOptions& options) {
+  command.add_flag("--network", options.wanted, "A network's models are asked");
+  command.add_option("--coordinator", options.coordinator,
+                     "The network's URL; with --network alone, WEFT_COORDINATOR");
+  command
+      .add_option("--api-key-file", options.key_file,
+                  "Holds the API key that pays for it; without, WEFT_API_KEY")
+      ->type_name("FILE");
+  add_tls(command, options.tls);
+}
+
+bool asks_network(NetworkModelsOptions& options) {
+  if (!options.coordinator.empty()) return true;
+  if (!options.wanted) return false;
+  if (const char* const url = std::getenv("WEFT_COORDINATOR")) options.coordinator = url;
+  if (options.coordinator.empty()) throw CLI::RequiredError("--coordinator");
+  return true;
 }
 
 void add_ca_cert(CLI::App& command, net::TlsOptions& tls, const std::string& name) {

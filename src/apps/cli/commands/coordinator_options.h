@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "apps/cli/network_models.h"
 #include "platform/net/client.h"
 
 namespace CLI {
@@ -15,6 +16,11 @@ namespace weft::cli {
 
 // --coordinator (or WEFT_COORDINATOR), which must be given.
 void add_coordinator(CLI::App& command, std::string& url);
+// For commands that ask a network's models if they are told to: --network, --coordinator (which
+// means --network, too), --api-key-file and add_tls().
+void add_network(CLI::App& command, NetworkModelsOptions& options);
+// In the command's callback: whether it is told to. Throws where the URL is missing.
+[[nodiscard]] bool asks_network(NetworkModelsOptions& options);
 // --ca-cert and --tls-insecure.
 void add_tls(CLI::App& command, net::TlsOptions& tls);
 // The certificate option alone, by another name if --ca-cert is another server's.

@@ -1,14 +1,19 @@
 #include "apps/cli/commands/embed.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <span>
 
 #include "apps/cli/exit_code.h"
+#include "apps/cli/interruption.h"
 #include "apps/cli/model_file.h"
 #include "common/base/bytes.h"
 #include "common/base/format.h"
+#include "common/json/json.h"
 #include "common/json/quote.h"
 #include "engine/llm/encoders/encoder.h"
+#include "engine/llm/run_now.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace weft::cli {
@@ -44,28 +49,94 @@ std::string vector_text(const EmbedOptions& options, std::span<const float> vect
   return options.json ? "[" + out + "]" : out;
 }
 
-Result<std::string> embed(const EmbedOptions& options) {
+struct Embedded {
+  std::string model;
+  std::vector<std::vector<float>> vectors{};
+  std::uint64_t tokens = 0;
+};
+
+Result<Embedded> embed_here(const EmbedOptions& options, const std::vector<std::string>& texts) {
   WEFT_ASSIGN(const ModelFile file, open_model(options.model));
   WEFT_ASSIGN(const llm::EncoderModel model, llm::read_encoder(file.header));
   if (options.dimensions > model.config.embedding)
     return fail(ErrorCode::invalid_argument, "--dimensions is {}; the model's vectors have {}.",
                 options.dimensions, model.config.embedding);
   WEFT_ASSIGN(const auto tokenizer, tokenizer::Tokenizer::create(file.header.metadata));
-  WEFT_ASSIGN(const auto texts, texts_of(options));
+  Embedded out{.model = model.config.name};
   std::vector<std::vector<llm::Token>> tokens;
-  std::size_t count = 0;
   for (const std::string& text : texts) {
     WEFT_ASSIGN(tokens.emplace_back(),
                 tokenizer->encode(text, {.add_special = true, .parse_special = true}));
-    count += tokens.back().size();
+    out.tokens += tokens.back().size();
   }
-  WEFT_ASSIGN(const auto encoder, llm::Encoder::create(model, *file.source, 0));
-  WEFT_ASSIGN(const auto vectors, encoder->embed(tokens));
+  WEFT_ASSIGN(const auto encoder, llm::Encoder::create(model, *file.source));
+  WEFT_ASSIGN(out.vectors, llm::run_now(encoder->embed(tokens)));
+  if (options.dimensions > 0) {
+    for (auto& vector : out.vectors) vector = llm::shortened(vector, options.dimensions);
+  }
+  return out;
+}
+
+Result<> take_vectors(const std::string& document, Embedded& out) {
+  WEFT_ASSIGN(const json::Value root, json::parse(document, {.bytes_max = document.size() + 1}));
+  WEFT_ASSIGN(const auto members, root.members());
+  for (const auto& [key, value] : members) {
+    if (key == "usage") {
+      WEFT_ASSIGN(const auto usage, value.members());
+      for (const auto& [name, count] : usage) {
+        if (name != "prompt_tokens") continue;
+        WEFT_ASSIGN(const std::int64_t tokens, count.integer());
+        out.tokens += static_cast<std::uint64_t>(tokens);
+      }
+    }
+    if (key != "data") continue;
+    WEFT_OK(value.for_each({.count_max = 1 << 20}, [&](const json::Value& one) -> Result<> {
+      WEFT_ASSIGN(const auto fields, one.members());
+      for (const auto& [name, field] : fields) {
+        if (name != "embedding") continue;
+        WEFT_ASSIGN(const std::string text, field.string({.bytes_max = document.size()}));
+        const auto bytes = from_base64(text);
+        if (!bytes) return field.error("is not base64");
+        std::vector<float>& vector = out.vectors.emplace_back(bytes->size() / sizeof(float));
+        std::memcpy(vector.data(), bytes->data(), vector.size() * sizeof(float));
+      }
+      return {};
+    }));
+  }
+  return {};
+}
+
+Result<Embedded> embed_there(const EmbedOptions& options, const std::vector<std::string>& texts) {
+  constexpr std::size_t together = 256;  // Texts of one request.
+  WEFT_ASSIGN(const NetworkModels network, NetworkModels::create(options.at));
+  WEFT_ASSIGN(const NetworkModel model, network.choose(options.model, "embedding"));
+  Embedded out{.model = model.name};
+  note_interruptions();
+  for (std::size_t at = 0; at < texts.size(); at += together) {
+    const std::size_t end = std::min(texts.size(), at + together);
+    std::string input;
+    for (std::size_t i = at; i < end; ++i)
+      input += (input.empty() ? "" : ",") + json::quote(texts[i]);
+    std::string body = weft::format(R"({{"model":{},"encoding_format":"base64","input":[{}])",
+                                    json::quote(model.name), input);
+    if (options.dimensions > 0) body += weft::format(R"(,"dimensions":{})", options.dimensions);
+    WEFT_ASSIGN(const std::string document,
+                network.post("/v1/embeddings", body + "}", [] { return !interrupted(); }));
+    WEFT_OK(take_vectors(document, out));
+    if (out.vectors.size() != end)
+      return fail(ErrorCode::data_loss, "The network answered with {} vectors to {} texts.",
+                  out.vectors.size(), end);
+  }
+  return out;
+}
+
+Result<std::string> embed(const EmbedOptions& options) {
+  WEFT_ASSIGN(const auto texts, texts_of(options));
+  WEFT_ASSIGN(const Embedded made,
+              options.network ? embed_there(options, texts) : embed_here(options, texts));
   std::string out;
-  for (std::size_t i = 0; i < vectors.size(); ++i) {
-    const auto vector =
-        options.dimensions > 0 ? llm::shortened(vectors[i], options.dimensions) : vectors[i];
-    const std::string text = vector_text(options, vector);
+  for (std::size_t i = 0; i < made.vectors.size(); ++i) {
+    const std::string text = vector_text(options, made.vectors[i]);
     out += options.json ? weft::format(R"({}{{"object":"embedding","index":{},"embedding":{}}})",
                                        out.empty() ? "" : ",", i, text)
                         : text + "\n";
@@ -74,7 +145,7 @@ Result<std::string> embed(const EmbedOptions& options) {
   return weft::format(
       R"({{"object":"list","data":[{}],"model":{},"usage":{{"prompt_tokens":{},"total_tokens":{}}}}})"
       "\n",
-      out, json::quote(model.config.name), count, count);
+      out, json::quote(made.model), made.tokens, made.tokens);
 }
 
 }  // namespace

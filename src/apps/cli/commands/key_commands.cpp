@@ -34,6 +34,8 @@ void add_key(CLI::App& app, std::function<int()>& chosen) {
   add->add_option("--tokens", options->tokens, "That it may use ever; 0: no limit");
   add->add_option("--credits", options->credits,
                   "That it may spend ever; 0: what the account holds");
+  add->add_flag("--no-fallback", options->stays_here,
+                "Only the network answers it, whatever a request allows");
   add->add_option("--give", options->give,
                   "Credits given to the account with it; the operator's to give");
   common(add);

@@ -58,9 +58,9 @@ Result<> add(const KeyOptions& options) {
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   const std::string body = weft::format(
-      R"({{"name":{},"requests_per_min":{},"tokens_per_min":{},"tokens_max":{},"credits_max":{},"give":{}}})",
+      R"({{"name":{},"requests_per_min":{},"tokens_per_min":{},"tokens_max":{},"credits_max":{},"give":{}{}}})",
       json::quote(options.name), options.requests_per_min, options.tokens_per_min, options.tokens,
-      credits, give);
+      credits, give, options.stays_here ? R"(,"fallback":"never")" : "");
   WEFT_ASSIGN(const net::Response answer, client->post_signed("/v1/keys", body, wallet));
   if (options.json) {
     std::printf("%s\n", answer.body.c_str());

@@ -21,6 +21,7 @@ struct KeyOptions {
   std::uint64_t tokens = 0;
   double credits = 0;
   double give = 0;
+  bool stays_here = false;  // No other endpoint answers its requests.
   bool json = false;
 };
 [[nodiscard]] int key_add_command(const KeyOptions& options);

@@ -3,14 +3,17 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands/chat.h"
+#include "apps/cli/commands/chat_network.h"
 #include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/commands/generate.h"
 
 namespace weft::cli {
 namespace {
 
-void add_model(CLI::App& command, LanguageModelOptions& options) {
-  command.add_option("--model", options.model, "A GGUF file")->required()->type_name("FILE");
+CLI::Option* add_model(CLI::App& command, LanguageModelOptions& options) {
+  CLI::Option* model =
+      command.add_option("--model", options.model, "A GGUF file")->required()->type_name("FILE");
   command.add_option("--device", options.device, "gpu or cpu")->type_name("{gpu,cpu}");
   command.add_option("--adapter", options.adapter, "The GPU's number in 'weft bench gpu --list'");
   command
@@ -25,6 +28,7 @@ void add_model(CLI::App& command, LanguageModelOptions& options) {
       .add_option("--threads", options.threads,
                   "Of the CPU engine; 0 for as many as the machine has")
       ->check(CLI::Range(0, 256));
+  return model;
 }
 
 void add_sampling(CLI::App& command, llm::Sampling& sampling) {
@@ -83,14 +87,39 @@ void add_generate(CLI::App& app, std::function<int()>& chosen) {
 }
 
 void add_chat(CLI::App& app, std::function<int()>& chosen) {
-  auto options = std::make_shared<ChatOptions>();
-  CLI::App* command = app.add_subcommand(
-      "chat", "A conversation with a model on this machine\n\n  weft chat --model m.gguf");
-  add_model(*command, options->model);
-  command->add_option("--system", options->system, "What the model is told before anything else");
-  command->add_option("-n,--tokens", options->tokens_max, "Tokens of an answer at most");
-  add_sampling(*command, options->sampling);
-  command->callback([options, &chosen] { chosen = [options] { return chat_command(*options); }; });
+  struct Options {
+    ChatOptions here;
+    NetworkChatOptions there;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("chat",
+                         "A conversation with a model on this machine, or with one of a network\n\n"
+                         "  weft chat --model m.gguf\n"
+                         "  weft chat --network --coordinator http://127.0.0.1:7300 --model NAME");
+  CLI::Option* model = add_model(*command, options->here.model);
+  model->required(false)->description("A GGUF file; with --network, a model's name there");
+  command->add_option("--system", options->here.system,
+                      "What the model is told before anything else");
+  command->add_option("-n,--tokens", options->here.tokens_max, "Tokens of an answer at most");
+  add_sampling(*command, options->here.sampling);
+  add_network(*command, options->there.network);
+  command
+      ->add_option("--max-price", options->there.price_max,
+                   "With --network: credits for 1,000 tokens; a more expensive model is not asked")
+      ->check(CLI::Range(0.0, 1e6));
+  command->callback([options, model, &chosen] {
+    if (!asks_network(options->there.network)) {
+      if (model->count() == 0) throw CLI::RequiredError("--model");
+      chosen = [options] { return chat_command(options->here); };
+      return;
+    }
+    options->there.model = options->here.model.model;
+    options->there.system = options->here.system;
+    options->there.tokens_max = options->here.tokens_max;
+    options->there.sampling = options->here.sampling;
+    chosen = [options] { return network_chat_command(options->there); };
+  });
 }
 
 }  // namespace

@@ -104,6 +104,14 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
           "--guest-requests", options->guest_requests,
           "Where keys are required: what the page may ask a minute from one address; 0: nothing")
       ->check(CLI::Range(0, 1'000'000));
+  CLI::Option* fallback = command->add_option(
+      "--fallback", options->fallback,
+      "URL of another server of OpenAI's form that answers requests with \"fallback\": \"allow\" "
+      "which the network cannot serve; at the operator's cost");
+  command->add_option("--fallback-key-file", options->fallback_key_file, "Holds the API key for it")
+      ->needs(fallback)
+      ->check(CLI::ExistingFile);
+  add_ca_cert(*command, options->fallback_tls, "--fallback-ca-cert");
   command
       ->add_option("--wire", options->wire,
                    "How hidden states travel between workers that share a model: f32, f16 or i8 "

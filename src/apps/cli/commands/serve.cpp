@@ -14,6 +14,7 @@
 #include "apps/cli/commands/public_profile.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/installation.h"
+#include "apps/cli/network_models.h"
 #include "apps/coordinator/coordinator.h"
 #include "platform/net/server.h"
 
@@ -125,6 +126,14 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
     return fail(ErrorCode::invalid_argument, "Either --require-keys or --open-models, not both.");
   if (options.require_keys || options.open_models) out.require_keys = options.require_keys;
   out.guest_requests = options.guest_requests;
+  if (!options.fallback.empty()) {
+    coordinator::Fallback::Options fallback{.url = options.fallback, .key = {}};
+    fallback.tls = options.fallback_tls;
+    if (!options.fallback_key_file.empty()) {
+      WEFT_ASSIGN(fallback.key, read_key_file(options.fallback_key_file));
+    }
+    out.fallback = std::move(fallback);
+  }
   out.core.scheduler.wall_max = std::chrono::milliseconds(options.task_wall_ms);
   out.core.scheduler.checkpoint_min = std::chrono::milliseconds(options.checkpoint_ms);
   for (const std::string& given : options.client_weights) {

@@ -11,6 +11,7 @@
 #include "apps/coordinator/http/model_texts.h"
 #include "apps/coordinator/ingest/submission.h"
 #include "apps/coordinator/ingest/verifier.h"
+#include "platform/net/client.h"
 
 namespace weft::cli {
 
@@ -47,7 +48,10 @@ struct ServeOptions {
   bool require_keys = false;                // For models; by default if others reach it.
   bool open_models = false;                 // No keys then either.
   std::uint32_t guest_requests = 20;        // Requests of guests, a minute and address.
-  std::string activations = "auto";         // What served models' matrices are multiplied with.
+  std::string fallback;                     // Answers what the network cannot; empty: none.
+  std::filesystem::path fallback_key_file;  // Its API key.
+  net::TlsOptions fallback_tls;
+  std::string activations = "auto";  // What served models' matrices are multiplied with.
   std::string wire = "f32";          // Type of hidden states between workers that share a model.
   std::string partition = "hybrid";  // How models are cut between workers.
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.

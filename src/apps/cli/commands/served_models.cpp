@@ -16,8 +16,10 @@
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
 #include "common/json/json.h"
+#include "decisions/inference/modality.h"
 #include "decisions/inference/model_card.h"
 #include "engine/gguf/mapped_file.h"
+#include "engine/llm/encoders/encoder_model.h"
 #include "engine/llm/models/model.h"
 
 namespace weft::cli {
@@ -45,12 +47,45 @@ std::uint64_t bytes_of(const std::vector<llm::Weight>& tensors) {
   return out;
 }
 
-inference::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
-  const llm::Config& config = model.config;
+// Micro-credits for 1,000 tokens: each takes two operations of every weight, and a unit is 10^12 of
+// them (docs/pricing.md).
+MicroCredits price_of(double weights) {
+  return std::max<MicroCredits>(1, std::llround(weights * 2 * 1000 / 1e12 * 1e6));
+}
+
+inference::ModelCard file_card(const gguf::File& file) {
   inference::ModelCard card;
   card.bytes = file.file_bytes;
   card.header_bytes = file.data_offset;
   card.chunk_bytes = chunk_bytes;
+  return card;
+}
+
+inference::ModelCard card_of(const gguf::File& file, const llm::EncoderModel& model) {
+  const llm::EncoderConfig& config = model.config;
+  inference::ModelCard card = file_card(file);
+  card.architecture = config.architecture;
+  card.layers = config.layers;
+  card.embedding = config.embedding;
+  card.vocabulary = config.vocabulary;
+  card.context = config.context;
+  card.first_bytes = model.token_embedding->bytes;
+  // The table of tokens is looked up, and no work.
+  double weights = -static_cast<double>(model.token_embedding->elements());
+  std::uint64_t all = 0;
+  for (const llm::Weight tensor : llm::tensors_of(model)) {
+    all += tensor->bytes;
+    weights += static_cast<double>(tensor->elements());
+  }
+  card.layer_bytes =
+      std::max<std::uint64_t>(1, (all - card.first_bytes + config.layers - 1) / config.layers);
+  card.price = price_of(weights);
+  return card;
+}
+
+inference::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
+  const llm::Config& config = model.config;
+  inference::ModelCard card = file_card(file);
   card.architecture = config.architecture;
   card.layers = config.layers;
   card.embedding = config.embedding;
@@ -64,13 +99,22 @@ inference::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
   for (std::uint32_t i = 1; i + 1 < config.layers; ++i)
     largest = std::max(largest, bytes_of(llm::tensors_of(model, i, i + 1)));
   card.layer_bytes = std::max(largest, (all - card.first_bytes - card.last_bytes) / config.layers);
-  // A token takes two operations of every weight, and a unit is 10^12 of them (docs/pricing.md).
   double weights = 0;
   for (const llm::Weight tensor : llm::tensors_of(model, 0, config.layers))
     weights += static_cast<double>(tensor->elements());
-  card.price = std::max<MicroCredits>(1, std::llround(weights * 2 * 1000 / 1e12 * 1e6));
+  card.price = price_of(weights);
   card.cache_bytes = std::uint64_t{2} * 2 * config.attention.kv_rows();  // Keys and values in f16.
   return card;
+}
+
+Result<inference::ModelCard> card_of(const gguf::File& file) {
+  WEFT_ASSIGN(const std::string_view architecture, file.metadata.string("general.architecture"));
+  if (llm::is_encoder(architecture)) {
+    WEFT_ASSIGN(const llm::EncoderModel model, llm::read_encoder(file));
+    return card_of(file, model);
+  }
+  WEFT_ASSIGN(const llm::Model model, llm::read_model(file));
+  return card_of(file, model);
 }
 
 // The models and whether they can be asked. (/v1/models may want an API key.)
@@ -110,11 +154,11 @@ Result<> add(const ServedModelOptions& options) {
   WEFT_ASSIGN(const auto source, gguf::MappedFile::open(options.file));
   auto file = gguf::read_file(*source);
   if (!file) return pass(std::move(file), "while reading {}", options.file);
-  auto model = llm::read_model(*file);
-  if (!model) return pass(std::move(model), "while reading {}", options.file);
+  auto read = card_of(*file);
+  if (!read) return pass(std::move(read), "while reading {}", options.file);
   const ByteSpan bytes = source->view(0, source->bytes()).value();
 
-  inference::ModelCard card = card_of(*file, *model);
+  inference::ModelCard card = std::move(*read);
   card.name =
       options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
   card.shards_min = options.shards;
@@ -172,14 +216,17 @@ Result<> add(const ServedModelOptions& options) {
     }
     std::printf("%s\n", text.c_str());
   } else {
+    const bool vectors = inference::makes_vectors(card);
     std::printf(
-        "%s is %s: %u layers, %.1f MiB. Ask it with\n  curl %s/v1/chat/completions -H "
-        "'content-type: application/json' %s-d "
-        "'{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}'\n",
+        "%s is %s: %u layers, %.1f MiB. Ask it with\n  curl %s/v1/%s -H "
+        "'content-type: application/json' %s-d '{\"model\":\"%s\",%s}'\n",
         card.name.c_str(),
         options.wait ? "served" : "added; it is served as soon as workers have room for it",
         card.layers, static_cast<double>(card.bytes) / (1 << 20), options.coordinator.c_str(),
-        document ? "" : "-H \"Authorization: Bearer KEY\" ", card.name.c_str());
+        vectors ? "embeddings" : "chat/completions",
+        document ? "" : "-H \"Authorization: Bearer KEY\" ", card.name.c_str(),
+        vectors ? "\"input\":\"Hello\""
+                : "\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]");
   }
   return {};
 }

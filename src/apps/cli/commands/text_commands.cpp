@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/commands/embed.h"
 #include "apps/cli/commands/inspect.h"
 #include "apps/cli/commands/render.h"
@@ -32,10 +33,16 @@ void add_text_commands(CLI::App& app, std::function<int()>& chosen) {
   {
     auto options = std::make_shared<EmbedOptions>();
     CLI::App* command = app.add_subcommand(
-        "embed", "Texts to vectors, by a bert or nomic-bert model on this machine");
-    command->add_option("--model", options->model, "The model's GGUF file")
-        ->required()
-        ->type_name("FILE");
+        "embed",
+        "Texts to vectors, by a bert or nomic-bert model on this machine, or by one of a "
+        "network\n\n"
+        "  weft embed --model m.gguf 'A text'\n"
+        "  weft embed --network --coordinator http://127.0.0.1:7300 --model NAME 'A text'");
+    CLI::Option* model = command
+                             ->add_option("--model", options->model,
+                                          "A GGUF file; with --network, a model's name there")
+                             ->type_name("FILE");
+    add_network(*command, options->at);
     command->add_option("--file", options->file, "A text a line (- is standard input)")
         ->type_name("FILE");
     command->add_option("--dimensions", options->dimensions,
@@ -43,8 +50,11 @@ void add_text_commands(CLI::App& app, std::function<int()>& chosen) {
     command->add_flag("--base64", options->base64, "Vectors as little-endian f32 in base64");
     command->add_flag("--json", options->json, "One document, as /v1/embeddings of OpenAI's");
     command->add_option("text", options->texts, "The texts");
-    command->callback(
-        [options, &chosen] { chosen = [options] { return embed_command(*options); }; });
+    command->callback([options, model, &chosen] {
+      options->network = asks_network(options->at);
+      if (!options->network && model->count() == 0) throw CLI::RequiredError("--model");
+      chosen = [options] { return embed_command(*options); };
+    });
   }
   {
     auto options = std::make_shared<RenderOptions>();

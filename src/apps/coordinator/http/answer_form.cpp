@@ -1,6 +1,7 @@
 #include "apps/coordinator/http/answer_form.h"
 
 #include "apps/coordinator/http/answer_text.h"
+#include "apps/coordinator/http/embeddings.h"
 #include "apps/coordinator/http/looks.h"
 #include "apps/coordinator/http/response_text.h"
 #include "common/base/format.h"
@@ -10,6 +11,7 @@ namespace weft::coordinator {
 
 std::unique_ptr<AnswerForm> make_answer_form(const OpenAiRequest& request, std::int64_t created) {
   if (request.response) return std::make_unique<ResponseText>(request, created);
+  if (request.embedding) return std::make_unique<EmbeddingText>(request);
   if (!request.look.what.empty()) return std::make_unique<LookText>(request.look.what);
   Hash random;
   crypto::random_bytes(random.bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "apps/coordinator/http/embeddings.h"
 #include "common/base/clock.h"
 #include "common/base/format.h"
 #include "common/crypto/keys.h"
@@ -26,15 +27,20 @@ net::Reply refusal(const billing::KeyRefusal& refused, const billing::RateStates
 
 // What its answers could take of the key's budgets: never more than the context has.
 billing::AnswerOrder order_of(const OpenAiRequest& asked, const ModelTerms& terms) {
-  std::vector<billing::AnswerId> ids(asked.prompts.size() * asked.choices);
+  std::vector<billing::AnswerId> ids(asked.prompt_count() * asked.choices);
   for (billing::AnswerId& id : ids) id = billing::AnswerId{{crypto::ordered_id()}};
   // A look is counted as a request, and costs nothing.
   if (!asked.look.what.empty()) return {.model = asked.model, .ids = std::move(ids)};
   constexpr std::uint64_t template_tokens = 256;  // Around the messages.
   std::size_t longest = 0;
   for (const std::string& prompt : asked.prompts) longest = std::max(longest, prompt.size());
+  if (asked.embedding) {
+    for (const auto& tokens : asked.embedding->tokens) longest = std::max(longest, tokens.size());
+  }
   const std::uint64_t prompt_worst =
-      std::min<std::uint64_t>(terms.context, longest + (asked.chat ? template_tokens : 1));
+      std::min<std::uint64_t>(terms.context, longest + (asked.chat        ? template_tokens
+                                                        : asked.embedding ? 2
+                                                                          : 1));
   const std::uint64_t likely = longest / 4;  // A token is about four characters.
   const std::uint64_t wanted = asked.names_bound ? asked.ask.tokens_max : 0;
   return {
@@ -51,7 +57,9 @@ billing::AnswerOrder order_of(const OpenAiRequest& asked, const ModelTerms& term
 
 Result<Asker> asker_of(const HttpParts& parts, const net::IncomingRequest& request) {
   const auto token = request.bearer();
-  if (token.starts_with(billing::api_key_prefix)) return Asker{.key = billing::api_key_hash(token)};
+  if (token.starts_with(billing::api_key_prefix))
+    return Asker{.key = billing::api_key_hash(token),
+                 .stays_here = token.starts_with(billing::key_prefix_here)};
   if (!parts.require_keys) return Asker{};
   if (token.starts_with(guest_prefix)) {
     WEFT_OK(parts.guests.admit(token, request.address, unix_now(), now()));
@@ -75,17 +83,52 @@ std::uint64_t random_seed() {
   return seed;
 }
 
+namespace {
+
+// A request that the network is not asked, for its price: another endpoint answers once the key has
+// admitted it, which counts it as a request.
+void ask_elsewhere(const HttpParts& parts, const Asker& asker, const OpenAiRequest& asked,
+                   const Error& why, const net::Respond& respond) {
+  if (!asker.key) return asked.otherwise(why, respond);
+  billing::AnswerOrder order{.model = asked.model, .ids = {{{crypto::ordered_id()}}}};
+  order.key = *asker.key;
+  post_or_refuse(
+      parts.loop, respond,
+      [otherwise = asked.otherwise, why, respond, order](jobs::Core& core, jobs::Moment moment) {
+        core.admit_answers(
+            order, moment,
+            [otherwise, why, respond](const Result<billing::AnswerAdmission>& admitted) {
+              if (admitted->refused) return respond(refusal(*admitted->refused, admitted->rates));
+              otherwise(why, respond);
+            });
+        core.answered({.id = order.ids.front(), .end = {.reason = "told"}}, moment);
+      });
+}
+
+}  // namespace
+
 void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
          const net::IncomingRequest& request, const net::Respond& respond) {
   ModelService& models = parts.models;
   // The model may be gone when it is asked, and is not found then.
   const ModelTerms terms = models.terms(asked.model).value_or(ModelTerms{});
-  if (asked.price_max && terms.price > *asked.price_max)
-    return respond(openai_error(
-        {ErrorCode::invalid_argument,
-         weft::format("1,000 tokens of the model '{}' cost {} micro-credits; max_price is {}.",
-                      asked.model, terms.price, *asked.price_max)},
-        "max_price"));
+  if (asked.allows_fallback && parts.fallback != nullptr && !asker.is_guest && !asker.stays_here) {
+    asked.otherwise = [&fallback = *parts.fallback,
+                       elsewhere = FallbackRequest{.path = request.path,
+                                                   .body = request.body,
+                                                   .connected = request.connected}](
+                          const Error& why, const net::Respond& answer) {
+      fallback.answer(elsewhere, why, answer);
+    };
+  }
+  if (asked.price_max && terms.price > *asked.price_max) {
+    const Error why{
+        ErrorCode::invalid_argument,
+        weft::format("1,000 tokens of the model '{}' cost {} micro-credits; max_price is {}.",
+                     asked.model, terms.price, *asked.price_max)};
+    if (asked.otherwise) return ask_elsewhere(parts, asker, asked, why, respond);
+    return respond(openai_error(why, "max_price"));
+  }
   asked.asker = std::hash<std::string>()(asker.key ? asker.key->text() : request.address);
   if (!asker.key) return models.answer(std::move(asked), request, respond);
   billing::AnswerOrder order = order_of(asked, terms);

@@ -21,6 +21,7 @@ inline constexpr std::uint64_t question_bytes_max = std::uint64_t{4} << 20;
 struct Asker {
   std::optional<Hash> key{};  // Hash of its secret; without one no owner is charged.
   bool is_guest = false;
+  bool stays_here = false;  // Its key forbids that another endpoint answers.
 };
 [[nodiscard]] Result<Asker> asker_of(const HttpParts& parts, const net::IncomingRequest& request);
 void refuse_asker(const Error& error, const net::Respond& respond);

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "apps/coordinator/http/fallback.h"
 #include "apps/coordinator/http/guests.h"
 #include "apps/coordinator/http/job_links.h"
 #include "apps/coordinator/http/model_service.h"
@@ -39,6 +40,7 @@ struct HttpParts {
   ModelService& models;
   Guests& guests;
   ResponseStore& responses;
+  Fallback* fallback = nullptr;  // Null: nothing is passed on.
   SharedViews& shared;
   Signatures& signatures;
   bool require_keys = false;

@@ -1,6 +1,7 @@
-// /v1/chat/completions, /v1/completions, /v1/responses, /tokenize, /detokenize and /apply-template;
-// errors are in OpenAI's shape.
+// /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/responses, /tokenize, /detokenize and
+// /apply-template; errors are in OpenAI's shape.
 #include "apps/coordinator/http/asking.h"
+#include "apps/coordinator/http/embeddings.h"
 #include "apps/coordinator/http/http.h"
 #include "apps/coordinator/http/looks.h"
 #include "apps/coordinator/http/responses.h"
@@ -96,6 +97,7 @@ void add_answer_routes(const HttpParts& parts) {
       by([](std::string_view body) { return read_chat_request(body, random_seed()); }));
   add("/v1/completions",
       by([](std::string_view body) { return read_completion_request(body, random_seed()); }));
+  add("/v1/embeddings", by(read_embedding_request));
   add("/v1/responses", respond_to);
   add("/tokenize", by(read_tokenize_request));
   add("/detokenize", by(read_detokenize_request));

@@ -18,12 +18,14 @@ using Out = const net::Respond&;
 struct Wanted {
   billing::ApiKey key;
   MicroCredits give = 0;
+  bool stays_here = false;
 };
 
 Result<Wanted> read_wanted(std::string_view body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
-  WEFT_ASSIGN(const json::Object object, root.object({"name", "requests_per_min", "tokens_per_min",
-                                                      "tokens_max", "credits_max", "give"}));
+  WEFT_ASSIGN(const json::Object object,
+              root.object({"name", "requests_per_min", "tokens_per_min", "tokens_max",
+                           "credits_max", "give", "fallback"}));
   Wanted out;
   WEFT_ASSIGN(const json::Value name, object.get("name"));
   WEFT_ASSIGN(out.key.name, name.string({.bytes_max = 128}));
@@ -41,6 +43,12 @@ Result<Wanted> read_wanted(std::string_view body) {
   WEFT_OK(read("tokens_max", out.key.tokens_max, amount_max));
   WEFT_OK(read("credits_max", out.key.credits_max, amount_max));
   WEFT_OK(read("give", out.give, amount_max));
+  if (const auto fallback = object.find("fallback")) {
+    WEFT_ASSIGN(const std::string word, fallback->string({.bytes_max = 64}));
+    if (word != "allow" && word != "never")
+      return fallback->error("must be \"allow\" or \"never\"");
+    out.stays_here = word == "never";
+  }
   return out;
 }
 
@@ -57,7 +65,7 @@ std::string id_of(const Signed& who) {
 void add_key(const HttpParts& parts, In request, const Signed& who, Out respond) {
   auto wanted = read_wanted(request.body);
   if (!wanted) return respond(net::problem(wanted.error()));
-  const std::string secret = billing::new_api_secret();
+  const std::string secret = billing::new_api_secret(wanted->stays_here);
   wanted->key.id = id_of(who);
   wanted->key.hash = billing::api_key_hash(secret);
   wanted->key.owner = who.client;

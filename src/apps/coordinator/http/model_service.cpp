@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/coordinator/http/embeddings.h"
+#include "apps/coordinator/http/late_stream.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
 #include "common/json/quote.h"
 #include "decisions/inference/arithmetic.h"
+#include "decisions/inference/modality.h"
 
 namespace weft::coordinator {
 
@@ -21,10 +24,35 @@ Error busy_error() {
   return {ErrorCode::unavailable, "The coordinator has too much to do; try again later."};
 }
 
+// Whether the network could not serve it, and not the request is wrong: no worker began it.
+bool is_for_others(const inference::AnswerEnd& end) {
+  if (end.shards > 0) return false;
+  const ErrorCode code = end.error.code;
+  return code == ErrorCode::unavailable || code == ErrorCode::deadline_exceeded ||
+         (code == ErrorCode::resource_exhausted && !end.error.message.contains("context"));
+}
+
+// Whether the model gives what is asked for. The message begins with the key that is wrong.
+Result<> check_modality(const OpenAiRequest& request, const inference::ModelCard& card) {
+  const bool vectors = inference::makes_vectors(card);
+  if (request.embedding && !vectors)
+    return fail(ErrorCode::invalid_argument,
+                "model: '{}' writes text and makes no vectors; ask a model whose output is "
+                "\"embedding\" in /v1/models.",
+                card.name);
+  if (request.embedding && request.embedding->dimensions > card.embedding)
+    return fail(ErrorCode::invalid_argument, "dimensions: is {}; the vectors of '{}' have {}.",
+                request.embedding->dimensions, card.name, card.embedding);
+  if (!request.embedding && request.look.what.empty() && vectors)
+    return fail(ErrorCode::invalid_argument,
+                "model: '{}' makes vectors and writes no text; ask /v1/embeddings.", card.name);
+  return {};
+}
+
 }  // namespace
 
 // One request's answer, of one choice or several: told bit by bit, or at the end.
-class ModelService::Answer : public std::enable_shared_from_this<Answer> {
+class ModelService::Answer {
  public:
   Answer(const OpenAiRequest& request, std::function<bool()> connected, net::Respond respond,
          std::map<std::string, std::string> headers)
@@ -34,7 +62,8 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
         left_(form_->choices()),
         headers_(std::move(headers)),
         connected_(std::move(connected)),
-        respond_(std::move(respond)) {}
+        respond_(std::move(respond)),
+        otherwise_(request.otherwise) {}
 
   [[nodiscard]] bool is_wanted() const { return !connected_ || connected_(); }
 
@@ -43,10 +72,15 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
     // What a stream says is made in the order in which it is said.
     if (streams_) begin();
     const std::string bits = form_->tokens(choice, tokens);
-    if (streams_) write(bits);
+    if (streams_) stream_->write(bits);
   }
   // Whether it was the last choice.
   bool end(std::size_t choice, const inference::AnswerEnd& end) {
+    if (end.reason == "failed" && !begun_ && respond_ && otherwise_ && is_for_others(end)) {
+      begun_ = true;
+      otherwise_(end.error, std::exchange(respond_, nullptr));
+      return true;
+    }
     if (end.reason == "failed" && !begun_ && respond_) {
       // Nothing was said yet: the status can still tell. Other choices are not waited for.
       std::exchange(respond_, nullptr)(with_headers(openai_error(end.error, param_of(end.error))));
@@ -55,11 +89,11 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
     }
     if (streams_ && respond_) begin();
     const std::string bits = form_->end(choice, end);
-    if (streams_) write(bits);
+    if (streams_) stream_->write(bits);
     if (--left_ > 0) return false;
     if (streams_) {
-      write(form_->close());
-      finish();
+      stream_->write(form_->close());
+      stream_->finish();
     } else if (respond_) {
       std::exchange(respond_, nullptr)(with_headers(net::json_reply(200, form_->document())));
     }
@@ -70,6 +104,8 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
   // A worker refuses what the answer is held to, which it alone reads.
   [[nodiscard]] std::string param_of(const Error& error) const {
     if (error.code == ErrorCode::deadline_exceeded) return "deadline_ms";
+    if (error.message.starts_with("model: ")) return "model";
+    if (error.message.starts_with("dimensions: ")) return "dimensions";
     const bool refused =
         error.code == ErrorCode::invalid_argument || error.code == ErrorCode::unsupported;
     return refused ? held_by_ : std::string();
@@ -78,39 +114,16 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
     if (std::exchange(begun_, true)) return;
     net::Reply reply{.headers = {{"content-type", "text/event-stream; charset=utf-8"},
                                  {"cache-control", "no-cache"}}};
-    reply.stream = [self = shared_from_this()](std::shared_ptr<net::ReplyStream> stream) {
-      self->take(std::move(stream));
+    reply.stream = [late = stream_](std::shared_ptr<net::ReplyStream> stream) {
+      late->take(std::move(stream));
     };
     std::exchange(respond_, nullptr)(with_headers(std::move(reply)));
-    write(form_->begin());
+    stream_->write(form_->begin());
   }
   [[nodiscard]] net::Reply with_headers(net::Reply reply) const {
     reply.headers.insert(headers_.begin(), headers_.end());
     return reply;
   }
-  // The stream comes on a thread of the server's.
-  void take(std::shared_ptr<net::ReplyStream> stream) {
-    const std::lock_guard lock(mutex_);
-    if (!waiting_.empty()) stream->send(std::exchange(waiting_, {}));
-    if (finished_) return stream->close();
-    stream_ = std::move(stream);
-  }
-  void write(const std::string& bits) {
-    if (bits.empty()) return;
-    const std::lock_guard lock(mutex_);
-    if (stream_) {
-      stream_->send(bits);
-    } else {
-      waiting_ += bits;
-    }
-  }
-  void finish() {
-    const std::lock_guard lock(mutex_);
-    finished_ = true;
-    if (stream_) stream_->close();
-    stream_.reset();
-  }
-
   const std::unique_ptr<AnswerForm> form_;
   const bool streams_;
   const std::string held_by_;  // The request's key that says what the answer is held to.
@@ -119,10 +132,8 @@ class ModelService::Answer : public std::enable_shared_from_this<Answer> {
   const std::function<bool()> connected_;
   net::Respond respond_;
   bool begun_ = false;
-  std::mutex mutex_;  // Guards what follows.
-  std::shared_ptr<net::ReplyStream> stream_;
-  std::string waiting_;
-  bool finished_ = false;
+  const std::function<void(const Error& why, net::Respond respond)> otherwise_;
+  const std::shared_ptr<LateStream> stream_ = std::make_shared<LateStream>();
 };
 
 Result<std::unique_ptr<ModelService>> ModelService::open(store::GroupCommit& commits,
@@ -336,6 +347,7 @@ void ModelService::read_prompts(const std::shared_ptr<Asking>& asking) {
   if (card == nullptr)
     return refuse(*asking, {ErrorCode::not_found,
                             weft::format("The model '{}' does not exist here.", request.model)});
+  if (auto fits = check_modality(request, *card); !fits) return refuse(*asking, fits.error());
   if (texts_ == nullptr)
     return refuse(*asking, {ErrorCode::unavailable, "This coordinator cannot read models' texts."});
   texts_->read({.file = card->file_hash(),
@@ -352,86 +364,125 @@ void ModelService::read_prompts(const std::shared_ptr<Asking>& asking) {
                  const bool queued =
                      post([this, asking, shared](inference::Desk& desk, Instant time) {
                        if (!*shared) return refuse(*asking, shared->error());
-                       ask(*asking, **shared, desk, time);
+                       ask(asking, **shared, desk, time);
                      });
                  if (!queued) refuse(*asking, busy_error());
                });
 }
 
-void ModelService::ask(Asking& asking, const ModelTexts::Read& read, inference::Desk& desk,
-                       Instant time) {
-  OpenAiRequest& request = asking.request;
+void ModelService::ask(const std::shared_ptr<Asking>& asking, const ModelTexts::Read& read,
+                       inference::Desk& desk, Instant time) {
+  const OpenAiRequest& request = asking->request;
   if (!request.look.what.empty()) {
-    for (const billing::AnswerId& id : asking.ids)
+    for (const billing::AnswerId& id : asking->ids)
       listener_.ended({.id = id, .end = {.reason = "told"}});
-    asking.answer->tell(read.told);
-    (void)asking.answer->end(0, {.reason = "told"});
+    asking->answer->tell(read.told);
+    (void)asking->answer->end(0, {.reason = "told"});
     return;
   }
   const inference::ModelCard* const card = registry_.find(request.model);
   if (card == nullptr)
-    return refuse(asking, {ErrorCode::not_found,
-                           weft::format("The model '{}' does not exist here.", request.model)});
+    return refuse(*asking, {ErrorCode::not_found,
+                            weft::format("The model '{}' does not exist here.", request.model)});
+  asking->read = read;
+  if (request.embedding) {
+    for (const auto& tokens : request.embedding->tokens)
+      asking->read.prompts.push_back({.tokens = tokens});
+  }
+  // An answer needs room for one token at least; a vector needs none.
   const std::size_t context = desk.context_of(*card);
-  for (const ReadPrompt& prompt : read.prompts) {
+  const std::size_t tokens_max =
+      std::min(context, wire::prompt_tokens_max) - (request.embedding ? 0 : 1);
+  const std::size_t known = read.tokens->size();
+  for (const ReadPrompt& prompt : asking->read.prompts) {
     if (prompt.tokens.empty())
-      return refuse(asking, {ErrorCode::invalid_argument,
-                             "The prompt is empty; a text begins with at least one token."});
-    if (prompt.tokens.size() >= std::min(context, wire::prompt_tokens_max))
+      return refuse(*asking, {ErrorCode::invalid_argument,
+                              "The prompt is empty; a text begins with at least one token."});
+    if (prompt.tokens.size() > tokens_max && request.embedding)
+      return refuse(*asking,
+                    {ErrorCode::resource_exhausted,
+                     weft::format("A text has {} tokens; at most {} fit into the context: cut it.",
+                                  prompt.tokens.size(), tokens_max)});
+    if (prompt.tokens.size() > tokens_max)
       return refuse(
-          asking,
+          *asking,
           {ErrorCode::resource_exhausted,
            weft::format("The prompt has {} tokens; at most {} fit into the context of {}, which "
                         "the answer shares: shorten it.",
-                        prompt.tokens.size(), std::min(context, wire::prompt_tokens_max) - 1,
-                        context)});
+                        prompt.tokens.size(), tokens_max, context)});
+    for (const std::int32_t token : prompt.tokens) {
+      if (token < 0 || static_cast<std::size_t>(token) >= known)
+        return refuse(
+            *asking, {ErrorCode::invalid_argument,
+                      weft::format("{} is not a token of the model, which has {}.", token, known)});
+    }
   }
   for (const wire::Bias& one : request.ask.bias) {
-    if (one.token < 0 || static_cast<std::size_t>(one.token) >= read.tokens->size())
-      return refuse(asking,
+    if (one.token < 0 || static_cast<std::size_t>(one.token) >= known)
+      return refuse(*asking,
                     {ErrorCode::invalid_argument,
                      weft::format("A bias is given for {}, which is not a token of the model, "
                                   "which has {}.",
-                                  one.token, read.tokens->size())});
+                                  one.token, known)});
   }
-  std::size_t choice = 0;
-  for (std::size_t at = 0; at < read.prompts.size(); ++at) {
-    const ReadPrompt& prompt = read.prompts[at];
-    for (std::uint32_t i = 0; i < request.choices; ++i, ++choice) {
-      inference::AnswerRequest one{.id = ++request_ids_,
-                                   .model = request.model,
-                                   .conversation = request.conversation,
-                                   .asker = request.asker,
-                                   .ask = request.ask,
-                                   .patience = request.patience};
-      one.ask.prompt = prompt.tokens;
-      if (one.ask.format.starts_with("tool")) one.ask.calls = request.prompts[at];
-      one.ask.seed += i;
-      one.ask.prints = true;
-      Kept& kept = asked_[one.id];
-      kept = {.answer = choice < asking.ids.size() ? asking.ids[choice] : billing::AnswerId{},
-              .model = request.model,
-              .embedding = card->embedding,
-              .rounded = inference::activations_of(*card, activations_) != "f32",
-              .ask = one.ask};
-      if (asking.ids.empty()) crypto::random_bytes(kept.answer.bytes);
-      answers_[one.id] = {
-          .answer = asking.answer,
-          .choice = choice,
-          .writer = std::make_shared<AnswerWriter>(
-              read.tokens, AnswerWriter::Options{.stop = request.ask.stop,
-                                                 .shows_calls = request.shows_calls,
-                                                 .begins_in_thought = prompt.begins_in_thought})};
-      const inference::RequestId id = one.id;
-      if (auto asked = desk.ask(std::move(one), time); !asked) {
-        ended(id, {.reason = "failed", .error = asked.error()});
-        // Those that are not asked any more, since one before could not be.
-        for (std::size_t next = choice + 1; next < asking.ids.size(); ++next)
-          listener_.ended({.id = asking.ids[next], .end = {.reason = "failed"}});
-        return;
-      }
-    }
+  // Another endpoint is not kept waiting for a worker that may never come.
+  if (request.otherwise) {
+    const auto models = desk.models();
+    const auto served = std::ranges::find(models, request.model, &inference::ServedModel::name);
+    if (served == models.end() || served->state == "no worker")
+      return refuse(*asking, {ErrorCode::unavailable,
+                              weft::format("No worker serves {} now.", request.model)});
   }
+  asking->begun = time;
+  const std::size_t at_once = request.embedding ? EmbeddingRequest::under_way_max : asking->count();
+  while (asking->next < std::min(asking->count(), at_once)) ask_next(asking, desk, time);
+}
+
+// What is not asked any more since its request has ended.
+void ModelService::give_up(Asking& asking) {
+  for (; asking.next < asking.ids.size(); ++asking.next)
+    listener_.ended({.id = asking.ids[asking.next], .end = {.reason = "failed"}});
+  asking.next = asking.count();
+}
+
+void ModelService::ask_next(const std::shared_ptr<Asking>& asking, inference::Desk& desk,
+                            Instant time) {
+  if (asking->next >= asking->count()) return;
+  const OpenAiRequest& request = asking->request;
+  const inference::ModelCard* const card = registry_.find(request.model);
+  if (card == nullptr || !asking->answer->is_wanted()) return give_up(*asking);
+  const std::size_t choice = asking->next++;
+  const std::size_t at = choice / request.choices;
+  const ReadPrompt& prompt = asking->read.prompts[at];
+  inference::AnswerRequest one{.id = ++request_ids_,
+                               .model = request.model,
+                               .conversation = request.conversation,
+                               .asker = request.asker,
+                               .ask = request.ask,
+                               .patience = request.patience};
+  if (one.patience) *one.patience -= std::min(*one.patience, time - asking->begun);
+  one.ask.prompt = prompt.tokens;
+  if (one.ask.format.starts_with("tool")) one.ask.calls = request.prompts[at];
+  one.ask.seed += choice % request.choices;
+  one.ask.prints = true;
+  Kept& kept = asked_[one.id];
+  kept = {.answer = choice < asking->ids.size() ? asking->ids[choice] : billing::AnswerId{},
+          .model = request.model,
+          .embedding = card->embedding,
+          .rounded = !request.embedding && inference::activations_of(*card, activations_) != "f32",
+          .ask = one.ask};
+  if (asking->ids.empty()) crypto::random_bytes(kept.answer.bytes);
+  answers_[one.id] = {.answer = asking->answer,
+                      .choice = choice,
+                      .writer = std::make_shared<AnswerWriter>(
+                          asking->read.tokens,
+                          AnswerWriter::Options{.stop = request.ask.stop,
+                                                .shows_calls = request.shows_calls,
+                                                .begins_in_thought = prompt.begins_in_thought}),
+                      .asking = asking};
+  const inference::RequestId id = one.id;
+  if (auto asked = desk.ask(std::move(one), time); !asked)
+    ended(id, {.reason = "failed", .error = asked.error()});
 }
 
 void ModelService::report(inference::RequestId request, const inference::AnswerEnd& end) {
@@ -439,7 +490,8 @@ void ModelService::report(inference::RequestId request, const inference::AnswerE
   if (node.empty() || !listener_.ended) return;
   Kept& kept = node.mapped();
   const billing::AnswerId id = kept.answer;
-  kept.whole = end.reason != "cancelled";
+  kept.tokens = end.checked_tokens();
+  kept.whole = end.checked_to_its_end();
   kept.ask.answered = end.answered;
   kept.prints = end.prints;
   finished_[id] = std::move(kept);
@@ -477,8 +529,8 @@ void ModelService::audited(inference::RequestId request, const inference::AuditE
   }
   const Kept& what = kept->second;
   const billing::PrintsVerdict verdict = billing::compare_prints(
-      what.prints, end.prints, static_cast<std::uint32_t>(what.ask.answered.size()), what.whole,
-      what.embedding, what.rounded ? proof::rounded_tolerance : proof::FingerprintTolerance{});
+      what.prints, end.prints, what.tokens, what.whole, what.embedding,
+      what.rounded ? proof::rounded_tolerance : proof::FingerprintTolerance{});
   out.auditors = end.auditors;
   out.verdict = billing::AnswerVerdict::unheard;
   if (verdict.readable) {
@@ -520,7 +572,15 @@ void ModelService::ended(inference::RequestId request, const inference::AnswerEn
       answer->tokens(place.choice, {{.text = std::move(rest)}});
     if (place.writer->stopped()) told.reason = "stop";
   }
-  if (!answer->end(place.choice, told)) return;
+  if (!answer->end(place.choice, told)) {
+    if (place.asking->next < place.asking->count()) {
+      (void)post([this, asking = place.asking](inference::Desk& desk, Instant time) {
+        ask_next(asking, desk, time);
+      });
+    }
+    return;
+  }
+  give_up(*place.asking);
   // Its other choices have no listener any more.
   std::vector<inference::RequestId> others;
   for (const auto& [id, other] : answers_) {
@@ -547,13 +607,15 @@ std::string ModelService::model_json(const inference::ModelCard& card) const {
   return weft::format(
       R"({{"id":{},"object":"model","created":{},"owned_by":{},"weft":{{"state":"{}","chains":{},"shards":{},"running":{},"waiting":{},)"
       R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"context_served":{},"shards_min":{},"price_per_1k_tokens":{},"price_next_per_1k_tokens":{},)"
-      R"("modalities":{{"input":["text"],"output":["text"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
+      R"("modalities":{{"input":["text"],"output":["{}"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
       R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{}}}}}}})",
       json::quote(card.name), card.created / 1000, json::quote(card.owner), state.state,
       state.chains, state.shards, state.running, state.waiting, card.file, card.bytes,
       json::quote(card.architecture), card.layers, card.context, desk_.context_of(card),
       card.shards_min, price, next ? weft::format("{}", *next) : "null",
-      inference::activations_of(card, activations_), state.wire, state.exact, checks_.floor);
+      inference::makes_vectors(card) ? "embedding" : "text",
+      inference::makes_vectors(card) ? "f32" : inference::activations_of(card, activations_),
+      state.wire, state.exact, checks_.floor);
 }
 
 void ModelService::add(inference::ModelCard card, const net::Respond& respond) {

@@ -104,10 +104,19 @@ class ModelService final : private inference::DeskWorld {
     std::shared_ptr<Answer> answer;
     std::vector<billing::AnswerId> ids;
     OpenAiRequest request;
+    // What is asked: each prompt as often as the request has choices, in order, `next` being the
+    // first that was not asked yet.
+    ModelTexts::Read read{};
+    std::size_t next = 0;
+    Instant begun{};
+    [[nodiscard]] std::size_t count() const { return read.prompts.size() * request.choices; }
   };
   void refuse(const Asking& asking, const Error& error);
   void read_prompts(const std::shared_ptr<Asking>& asking);
-  void ask(Asking& asking, const ModelTexts::Read& read, inference::Desk& desk, Instant time);
+  void ask(const std::shared_ptr<Asking>& asking, const ModelTexts::Read& read,
+           inference::Desk& desk, Instant time);
+  void ask_next(const std::shared_ptr<Asking>& asking, inference::Desk& desk, Instant time);
+  void give_up(Asking& asking);
   [[nodiscard]] std::string model_json(const inference::ModelCard& card) const;
 
   void send(inference::ServingId session,
@@ -128,6 +137,7 @@ class ModelService final : private inference::DeskWorld {
     std::shared_ptr<Answer> answer;
     std::size_t choice = 0;
     std::shared_ptr<AnswerWriter> writer{};
+    std::shared_ptr<Asking> asking{};
   };
   std::map<inference::ServingId, std::shared_ptr<net::Peer>> peers_;
   std::map<inference::ServingId, bool> joined_;
@@ -146,6 +156,7 @@ class ModelService final : private inference::DeskWorld {
     std::uint32_t embedding = 0;
     bool rounded = false;  // Activations in int8, whose fingerprints differ by more.
     protocol::serving::Ask ask;
+    std::uint32_t tokens = 0;  // See AnswerEnd::checked_tokens.
     bool whole = false;
     inference::Prints prints{};
   };

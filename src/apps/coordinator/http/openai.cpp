@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/coordinator/http/embeddings.h"
 #include "apps/coordinator/http/openai_reading.h"
 #include "common/base/format.h"
 #include "common/json/json.h"
@@ -153,6 +154,10 @@ constexpr std::string_view turn = R"({"add_generation_prompt":true,)";
 constexpr std::string_view no_turn = R"({"add_generation_prompt":false,)";
 
 }  // namespace
+
+std::size_t OpenAiRequest::prompt_count() const {
+  return embedding && !embedding->tokens.empty() ? embedding->tokens.size() : prompts.size();
+}
 
 std::string chat_prompt(std::string_view messages, std::string_view tools) {
   return weft::format(R"({}"messages":[{}]{}}})", turn, messages, tools);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +20,8 @@
 
 namespace weft::coordinator {
 
-struct ResponseRequest;  // responses.h
+struct ResponseRequest;   // responses.h
+struct EmbeddingRequest;  // embeddings.h
 
 struct OpenAiRequest {
   bool chat = true;
@@ -41,8 +43,16 @@ struct OpenAiRequest {
   // What 1,000 tokens may cost; a model that costs more is not asked.
   std::optional<MicroCredits> price_max{};
   std::optional<Duration> patience{};  // See AnswerRequest.
+  bool allows_fallback = false;        // Another endpoint may answer if the network cannot.
+  // Where it may: answers in the network's place, which cannot for this reason.
+  std::function<void(const Error& why, net::Respond respond)> otherwise{};
   // What is peculiar to /v1/responses; null for other routes.
   std::shared_ptr<ResponseRequest> response{};
+  // The same for /v1/embeddings.
+  std::shared_ptr<EmbeddingRequest> embedding{};
+
+  // Prompts, of which each has `choices` answers.
+  [[nodiscard]] std::size_t prompt_count() const;
 };
 
 // `seed` is used where the request has none.

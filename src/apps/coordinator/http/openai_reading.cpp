@@ -99,6 +99,27 @@ Result<std::string> take_tools(const ToolWish& wish, const json::Value* choice,
   return ",\"tools\":" + wish.list;
 }
 
+Result<> read_terms(const Members& members, OpenAiRequest& out) {
+  if (const auto price = members.find("max_price"); price != members.end()) {
+    constexpr std::uint64_t price_max = 1'000'000'000'000;  // The bound of a model's card.
+    WEFT_ASSIGN(const std::uint64_t value, price->second.unsigned_integer(price_max));
+    out.price_max = static_cast<MicroCredits>(value);
+  }
+  if (members.contains("deadline_ms")) {
+    constexpr std::uint32_t day = 86'400'000;
+    std::uint32_t milliseconds = 0;
+    WEFT_OK(read_count(members, "deadline_ms", 1, day, milliseconds));
+    out.patience = std::chrono::milliseconds(milliseconds);
+  }
+  if (const auto fallback = members.find("fallback"); fallback != members.end()) {
+    WEFT_ASSIGN(const std::string word, fallback->second.string({.bytes_max = 64}));
+    if (word != "allow" && word != "never")
+      return fallback->second.error("must be \"allow\" or \"never\"");
+    out.allows_fallback = word == "allow";
+  }
+  return {};
+}
+
 Result<OpenAiRequest> read_drawing(const Members& members, const json::Value& root,
                                    std::uint64_t seed) {
   OpenAiRequest out;
@@ -125,17 +146,7 @@ Result<OpenAiRequest> read_drawing(const Members& members, const json::Value& ro
     WEFT_ASSIGN(const std::int64_t value, given->second.integer());
     ask.seed = static_cast<std::uint64_t>(value);
   }
-  if (const auto price = members.find("max_price"); price != members.end()) {
-    constexpr std::uint64_t price_max = 1'000'000'000'000;  // The bound of a model's card.
-    WEFT_ASSIGN(const std::uint64_t value, price->second.unsigned_integer(price_max));
-    out.price_max = static_cast<MicroCredits>(value);
-  }
-  if (members.contains("deadline_ms")) {
-    constexpr std::uint32_t day = 86'400'000;
-    std::uint32_t milliseconds = 0;
-    WEFT_OK(read_count(members, "deadline_ms", 1, day, milliseconds));
-    out.patience = std::chrono::milliseconds(milliseconds);
-  }
+  WEFT_OK(read_terms(members, out));
   if (const auto stop = members.find("stop"); stop != members.end()) {
     const auto add = [&](const json::Value& value) -> Result<> {
       WEFT_ASSIGN(ask.stop.emplace_back(), value.string({.bytes_max = 1024}));

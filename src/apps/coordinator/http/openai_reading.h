@@ -27,6 +27,8 @@ using Members = std::map<std::string, json::Value>;
                                   std::uint32_t max, std::uint32_t& out);
 [[nodiscard]] Result<> read_flag(const Members& members, const std::string& key, bool& out);
 
+// "max_price", "deadline_ms" and "fallback".
+[[nodiscard]] Result<> read_terms(const Members& members, OpenAiRequest& out);
 // model, stream, and how the answer is drawn: temperature to logit_bias.
 [[nodiscard]] Result<OpenAiRequest> read_drawing(const Members& members, const json::Value& root,
                                                  std::uint64_t seed);

@@ -125,4 +125,19 @@ Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(
   co_return make_paced(std::move(engine), {.share = [this] { return share_; }, .rest = rest});
 }
 
+Async<Result<std::unique_ptr<llm::Encoder>>> WebServingHost::create_encoder(
+    const llm::EncoderModel& model, const gguf::Source& source) {
+  co_return llm::Encoder::create(model, source,
+                                 {.threads = 1, .between = [this] { return layer_turn(); }});
+}
+
+Async<> WebServingHost::layer_turn() {
+  constexpr Duration layer_max = std::chrono::seconds(2);  // More was no work.
+  const Duration worked = std::min(now() - layer_begun_, layer_max);
+  co_await turn();
+  if (share_ < 1)
+    co_await rest(std::chrono::duration_cast<Duration>(worked * ((1 - share_) / share_)));
+  layer_begun_ = now();
+}
+
 }  // namespace weft::worker::web

@@ -90,16 +90,15 @@ struct LoadedLayer {
 
 class CpuEncoder final : public Encoder {
  public:
-  CpuEncoder(const EncoderConfig& config, std::size_t threads)
-      : config_(config), workers_(threads) {}
+  CpuEncoder(const EncoderConfig& config, EncoderOptions options)
+      : config_(config), between_(std::move(options.between)), workers_(options.threads) {}
 
   [[nodiscard]] Result<> load(const EncoderModel& model, const gguf::Source& source);
   [[nodiscard]] const EncoderConfig& config() const override { return config_; }
-  [[nodiscard]] Result<std::vector<std::vector<float>>> embed(
-      std::span<const std::vector<Token>> texts) override;
+  [[nodiscard]] std::string device() const override { return "cpu"; }
+  [[nodiscard]] Async<Result<Vectors>> embed(std::vector<std::vector<Token>> texts) override;
 
  private:
-  [[nodiscard]] Result<> check_text(const std::vector<Token>& tokens) const;
   [[nodiscard]] std::vector<float> begin(std::span<const std::vector<Token>> texts) const;
   void run(const LoadedLayer& layer, std::span<const std::size_t> begins, std::span<float> hidden);
   [[nodiscard]] std::vector<float> attend(const LoadedLayer& layer,
@@ -108,6 +107,7 @@ class CpuEncoder final : public Encoder {
   [[nodiscard]] std::vector<float> pool(std::span<const float> rows) const;
 
   const EncoderConfig config_;
+  const std::function<Async<>()> between_;
   Workers workers_;
   Matrix tokens_;
   std::vector<float> type_, positions_;  // positions_ empty where they turn.
@@ -138,20 +138,6 @@ Result<> CpuEncoder::load(const EncoderModel& model, const gguf::Source& source)
     }
     WEFT_ASSIGN(layer.output_norm, LayerNorm::load(source, weights.output_norm));
     WEFT_ASSIGN(layer.layer_norm, LayerNorm::load(source, weights.layer_norm));
-  }
-  return {};
-}
-
-Result<> CpuEncoder::check_text(const std::vector<Token>& tokens) const {
-  if (tokens.empty())
-    return fail(ErrorCode::invalid_argument, "A text without tokens has no vector.");
-  if (tokens.size() > config_.context)
-    return fail(ErrorCode::invalid_argument, "The text has {} tokens; the model reads at most {}.",
-                tokens.size(), config_.context);
-  for (const Token token : tokens) {
-    if (token < 0 || static_cast<std::uint32_t>(token) >= config_.vocabulary)
-      return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
-                  token, config_.vocabulary);
   }
   return {};
 }
@@ -256,37 +242,55 @@ std::vector<float> CpuEncoder::pool(std::span<const float> rows) const {
   return out;
 }
 
-Result<std::vector<std::vector<float>>> CpuEncoder::embed(
-    std::span<const std::vector<Token>> texts) {
-  for (const auto& tokens : texts) WEFT_OK(check_text(tokens));
+Async<Result<Vectors>> CpuEncoder::embed(std::vector<std::vector<Token>> texts) {
+  for (const auto& tokens : texts) WEFT_CO_OK(check_text(config_, tokens));
   const std::size_t width = config_.embedding;
-  std::vector<std::vector<float>> out;
-  while (out.size() < texts.size()) {
+  const std::span<const std::vector<Token>> all = texts;
+  Vectors out;
+  while (out.size() < all.size()) {
     std::vector<std::size_t> begins{0};
     const std::size_t first = out.size();
     std::size_t count = 0;
-    while (first + count < texts.size() &&
-           (count == 0 || begins.back() + texts[first + count].size() <= rows_together)) {
-      begins.push_back(begins.back() + texts[first + count].size());
+    while (first + count < all.size() &&
+           (count == 0 || begins.back() + all[first + count].size() <= rows_together)) {
+      begins.push_back(begins.back() + all[first + count].size());
       ++count;
     }
-    std::vector<float> hidden = begin(texts.subspan(first, count));
-    for (const LoadedLayer& layer : layers_) run(layer, begins, hidden);
+    std::vector<float> hidden = begin(all.subspan(first, count));
+    for (const LoadedLayer& layer : layers_) {
+      if (between_) co_await between_();
+      run(layer, begins, hidden);
+    }
     for (std::size_t i = 0; i < count; ++i)
       out.push_back(
           pool(std::span(hidden).subspan(begins[i] * width, (begins[i + 1] - begins[i]) * width)));
   }
-  return out;
+  co_return out;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Encoder>> Encoder::create(const EncoderModel& model,
-                                                 const gguf::Source& source, std::size_t threads) {
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  auto encoder = std::make_unique<CpuEncoder>(model.config, threads);
+                                                 const gguf::Source& source,
+                                                 EncoderOptions options) {
+  if (options.threads == 0) options.threads = std::max(1u, std::thread::hardware_concurrency());
+  auto encoder = std::make_unique<CpuEncoder>(model.config, std::move(options));
   WEFT_OK(encoder->load(model, source));
   return encoder;
+}
+
+Result<> check_text(const EncoderConfig& config, std::span<const Token> tokens) {
+  if (tokens.empty())
+    return fail(ErrorCode::invalid_argument, "A text without tokens has no vector.");
+  if (tokens.size() > config.context)
+    return fail(ErrorCode::invalid_argument, "The text has {} tokens; the model reads at most {}.",
+                tokens.size(), config.context);
+  for (const Token token : tokens) {
+    if (token < 0 || static_cast<std::uint32_t>(token) >= config.vocabulary)
+      return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
+                  token, config.vocabulary);
+  }
+  return {};
 }
 
 std::vector<float> shortened(std::span<const float> vector, std::size_t dimensions) {

@@ -42,6 +42,23 @@ Result<EncoderModel> read_encoder(const gguf::File& file) {
               "The architecture '{}' embeds no texts; bert and nomic-bert do.", name);
 }
 
+std::vector<Weight> tensors_of(const EncoderModel& model) {
+  std::vector<Weight> out{model.token_embedding, model.token_types, model.position_embedding};
+  const auto add = [&out](const Affine& affine) {
+    out.push_back(affine.weight);
+    out.push_back(affine.bias);
+  };
+  add(model.embedding_norm);
+  for (const EncoderLayer& layer : model.layers) {
+    for (const Affine* affine : {&layer.qkv, &layer.q, &layer.k, &layer.v, &layer.output,
+                                 &layer.output_norm, &layer.up, &layer.down, &layer.layer_norm})
+      add(*affine);
+    out.push_back(layer.gate);
+  }
+  std::erase(out, nullptr);
+  return out;
+}
+
 Result<EncoderModel> begin_encoder(const ModelReader& reader) {
   EncoderModel model;
   EncoderConfig& config = model.config;

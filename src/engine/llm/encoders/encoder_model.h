@@ -66,6 +66,9 @@ struct EncoderModel {
 // Errors as of read_model().
 [[nodiscard]] Result<EncoderModel> read_encoder(const gguf::File& file);
 
+// Every tensor that it runs on.
+[[nodiscard]] std::vector<Weight> tensors_of(const EncoderModel& model);
+
 // --- For the architectures.
 
 // Numbers, the embeddings and their norm.

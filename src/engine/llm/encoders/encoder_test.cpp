@@ -11,6 +11,7 @@
 #include "common/json/json.h"
 #include "engine/gguf/mapped_file.h"
 #include "engine/gguf/test_builder.h"
+#include "engine/llm/run_now.h"
 
 namespace weft::llm {
 namespace {
@@ -54,7 +55,7 @@ std::unique_ptr<OpenEncoder> open_encoder(const std::string& name) {
   out->source = gguf::MappedFile::open(path->string()).value();
   out->file = gguf::read_file(*out->source).value();
   out->model = read_encoder(out->file).value();
-  out->encoder = Encoder::create(out->model, *out->source, 2).value();
+  out->encoder = Encoder::create(out->model, *out->source, {.threads = 2}).value();
   return out;
 }
 
@@ -75,7 +76,7 @@ TEST_P(Encoders, MakeTheVectorsOfLlamaCpp) {
   std::vector<std::vector<Token>> texts;
   for (const auto& one : expected) texts.push_back(one.tokens);
 
-  const auto together = opened->encoder->embed(texts);
+  const auto together = run_now(opened->encoder->embed(texts));
 
   ASSERT_TRUE(together) << together.error().message;
   double worst = 1;
@@ -88,7 +89,7 @@ TEST_P(Encoders, MakeTheVectorsOfLlamaCpp) {
     worst = std::min(worst, dot);
     EXPECT_GE(dot, 0.9999) << expected[i].text;
     EXPECT_NEAR(squares, 1, 1e-5);
-    EXPECT_EQ(opened->encoder->embed({&texts[i], 1}).value().front(), (*together)[i])
+    EXPECT_EQ(run_now(opened->encoder->embed({texts[i]})).value().front(), (*together)[i])
         << "what stands beside it changes nothing";
   }
   std::printf("  %s: %zu texts, cosine at least %.7f\n", name.c_str(), expected.size(), worst);
@@ -97,7 +98,7 @@ TEST_P(Encoders, MakeTheVectorsOfLlamaCpp) {
 TEST(Encoder, RefusesTextsThatItCannotRead) {
   const auto opened = open_encoder("tiny-bert-random-f16");
   const auto message = [&](std::vector<Token> tokens) {
-    const auto refused = opened->encoder->embed({&tokens, 1});
+    const auto refused = run_now(opened->encoder->embed({tokens}));
     return refused ? std::string() : refused.error().message;
   };
   EXPECT_EQ(message({}), "A text without tokens has no vector.");
@@ -106,6 +107,26 @@ TEST(Encoder, RefusesTextsThatItCannotRead) {
   EXPECT_EQ(message(std::vector<Token>(512, 5)), "");
   EXPECT_EQ(message({-1}), "-1 is not a token of the model, which has " +
                                std::to_string(opened->model.config.vocabulary) + ".");
+}
+
+Async<> a_turn() { co_return; }
+
+TEST(Encoder, LeavesTheThreadItsTurnsBetweenLayers) {
+  const auto opened = open_encoder("tiny-bert-random-f16");
+  std::size_t turns = 0;
+  const auto encoder = Encoder::create(opened->model, *opened->source,
+                                       {.threads = 1,
+                                        .between =
+                                            [&turns] {
+                                              ++turns;
+                                              return a_turn();
+                                            }})
+                           .value();
+
+  const auto vectors = run_now(encoder->embed({{5, 6, 7}}));
+
+  EXPECT_EQ(turns, opened->model.config.layers);
+  EXPECT_EQ(vectors.value(), run_now(opened->encoder->embed({{5, 6, 7}})).value());
 }
 
 TEST(Encoder, ShortensVectorsToLength1) {

@@ -5,6 +5,7 @@
 #include "engine/gguf/dequantize.h"
 #include "engine/llm/models/gemma3.h"
 #include "engine/llm/models/llama.h"
+#include "engine/llm/models/mistral3.h"
 #include "engine/llm/models/qwen2.h"
 #include "engine/llm/models/qwen3.h"
 #include "engine/llm/models/qwen35.h"
@@ -18,9 +19,9 @@ struct Architecture {
 };
 // A new architecture is a new pair of files and a row here.
 constexpr std::array architectures = {
-    Architecture{"llama", read_llama}, Architecture{"qwen2", read_qwen2},
-    Architecture{"qwen3", read_qwen3}, Architecture{"qwen35", read_qwen35},
-    Architecture{"gemma3", read_gemma3}};
+    Architecture{"llama", read_llama},   Architecture{"qwen2", read_qwen2},
+    Architecture{"qwen3", read_qwen3},   Architecture{"qwen35", read_qwen35},
+    Architecture{"gemma3", read_gemma3}, Architecture{"mistral3", read_mistral3}};
 
 }  // namespace
 

@@ -115,7 +115,7 @@ TEST(ReadModel, RefusesAnArchitectureItDoesNotKnow) {
 
   EXPECT_EQ(file.read().error().message,
             "The architecture 'mamba' is not supported; Weft runs llama, qwen2, qwen3, qwen35, "
-            "gemma3.");
+            "gemma3, mistral3.");
 }
 
 struct Wrong {
@@ -177,10 +177,24 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"RopeScaling",
               [](ModelFile& f) {
                 numbers(f, "llama", {});
-                f.builder.text("llama.rope.scaling.type", "yarn");
+                f.builder.text("llama.rope.scaling.type", "longrope");
               },
-              "The rope scaling 'yarn' is not supported; Weft knows none, linear and the factors "
-              "of rope_freqs."},
+              "The rope scaling 'longrope' is not supported; Weft knows none, linear, yarn and the "
+              "factors of rope_freqs."},
+        Wrong{"YarnWithoutItsLength",
+              [](ModelFile& f) {
+                numbers(f, "mistral3", {});
+                f.builder.text("mistral3.rope.scaling.type", "yarn");
+              },
+              "The metadata has no 'mistral3.rope.scaling.original_context_length'."},
+        Wrong{"YarnThatShrinks",
+              [](ModelFile& f) {
+                numbers(f, "mistral3", {});
+                f.builder.text("mistral3.rope.scaling.type", "yarn");
+                f.builder.uint32("mistral3.rope.scaling.original_context_length", 64);
+                f.builder.scalar("mistral3.rope.scaling.factor", ValueType::float32, 0.5f);
+              },
+              "The numbers of mistral3.rope.scaling.* cannot be those of YaRN."},
         Wrong{"NoNormBehindAttention",
               [](ModelFile& f) {
                 numbers(f, "gemma3", {});

@@ -5,6 +5,7 @@
 
 #include "common/base/format.h"
 #include "engine/gguf/dequantize.h"
+#include "engine/llm/models/yarn.h"
 
 namespace weft::llm {
 namespace {
@@ -96,6 +97,25 @@ Result<Rope> ModelReader::rope(Rope::Pairs pairs, std::uint32_t head_dim, std::s
   return rope;
 }
 
+Result<Rope> ModelReader::yarn_rope(Rope::Pairs pairs, std::uint32_t head_dim) const {
+  WEFT_ASSIGN(Rope out, rope(pairs, head_dim, "rope.freq_base", 1));
+  WEFT_ASSIGN(const double base, number_or("rope.freq_base", 10000.0));
+  Yarn yarn;
+  WEFT_ASSIGN(yarn.trained, count("rope.scaling.original_context_length", context_max));
+  WEFT_ASSIGN(yarn.factor, number_or("rope.scaling.factor", 1));
+  WEFT_ASSIGN(yarn.fast, number_or("rope.scaling.yarn_beta_fast", yarn.fast));
+  WEFT_ASSIGN(yarn.slow, number_or("rope.scaling.yarn_beta_slow", yarn.slow));
+  WEFT_ASSIGN(yarn.log_multiplier, number_or("rope.scaling.yarn_log_multiplier", 0));
+  WEFT_ASSIGN(yarn.attention_factor, number_or("rope.scaling.attn_factor", 1));
+  if (!(yarn.factor >= 1 && yarn.factor <= 1e6 && yarn.fast > 0 && yarn.fast <= 1e6 &&
+        yarn.slow > 0 && yarn.slow <= 1e6 && base > 1 && yarn.log_multiplier >= 0 &&
+        yarn.log_multiplier <= 1e3 && yarn.attention_factor > 0 && yarn.attention_factor <= 1e3))
+    return fail(ErrorCode::invalid_argument, "The numbers of {}* cannot be those of YaRN.",
+                key("rope.scaling."));
+  stretch(out, yarn, base);
+  return out;
+}
+
 Result<Rope> ModelReader::local_rope(Rope::Pairs pairs, std::uint32_t head_dim) const {
   return rope(pairs, head_dim, "rope.freq_base_swa", 1);
 }
@@ -104,6 +124,7 @@ Result<Rope> ModelReader::rope(Rope::Pairs pairs, std::uint32_t head_dim) const 
   WEFT_ASSIGN(const std::string_view scaling,
               file_.metadata.string_or(key("rope.scaling.type"), "none"));
   double scale = 1;
+  if (scaling == "yarn") return yarn_rope(pairs, head_dim);
   if (scaling == "linear") {
     WEFT_ASSIGN(const double factor, file_.metadata.number(key("rope.scaling.factor")));
     if (!(factor > 0))
@@ -112,8 +133,8 @@ Result<Rope> ModelReader::rope(Rope::Pairs pairs, std::uint32_t head_dim) const 
     scale = 1 / factor;
   } else if (scaling != "none") {
     return fail(ErrorCode::unsupported,
-                "The rope scaling '{}' is not supported; Weft knows none, linear and the factors "
-                "of rope_freqs.",
+                "The rope scaling '{}' is not supported; Weft knows none, linear, yarn and the "
+                "factors of rope_freqs.",
                 scaling);
   }
   return rope(pairs, head_dim, "rope.freq_base", scale);

@@ -37,7 +37,7 @@ class ModelReader {
 
   // Layers, widths, context, epsilon and attention's heads, which all architectures give alike.
   [[nodiscard]] Result<Config> common() const;
-  // The frequencies for `dimensions` rotated elements, linear scaling included.
+  // The frequencies for `dimensions` rotated elements, linear scaling and YaRN included.
   [[nodiscard]] Result<Rope> rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
   // The same for the layers of Config::local, whose base has another key; never scaled.
   [[nodiscard]] Result<Rope> local_rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
@@ -58,6 +58,7 @@ class ModelReader {
   [[nodiscard]] Result<Attention> attention(std::uint32_t layer, const Config& config) const;
 
  private:
+  [[nodiscard]] Result<Rope> yarn_rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
   [[nodiscard]] Result<Rope> rope(Rope::Pairs pairs, std::uint32_t head_dim,
                                   std::string_view base_key, double scale) const;
 

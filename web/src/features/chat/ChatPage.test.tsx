@@ -6,6 +6,7 @@ import { FakeBackend, whole } from '../../../test/FakeBackend';
 import { BackendGone, type KeptModel, type OpenBackend, type Shelf } from './backend';
 import { Chat } from './chat';
 import { ChatPage } from './ChatPage';
+import { keptConversations } from './conversations';
 
 beforeEach(() => {
   vi.stubGlobal('scrollTo', () => {});
@@ -51,6 +52,45 @@ async function ask(text: string) {
   await userEvent.type(screen.getByLabelText('Message'), `${text}{Enter}`);
 }
 const answers = () => screen.getAllByTestId('answer');
+
+describe('what the network offers', () => {
+  it('stands first, with state and price, and its answers say who gave them, what they cost and what they call', async () => {
+    const backend = new FakeBackend();
+    const chat = new Chat(async () => Object.assign(backend, { network: true }), keptConversations(localStorage));
+    const served = { list: async () => [{ name: 'tiny', state: 'ready', shards: 2, price: 7, context: 512 }] };
+    render(<ChatPage chat={chat} shelf={{ list: async () => [], remove: async () => {} }} served={served} />);
+    await settle();
+    const [first, second] = screen.getAllByRole('heading', { level: 2 });
+    expect([first?.textContent, second?.textContent]).toEqual(['Served by the network', 'Or in this tab']);
+    expect(screen.getByTestId('served').textContent).toContain('ready on 2 workers; 0.000007 credits for 1,000 tokens; reads up to 512 tokens');
+
+    await press('Talk to tiny');
+    await settle();
+    await userEvent.click(screen.getByText('Settings'));
+    await userEvent.click(screen.getByLabelText('Answers are JSON objects'));
+    await ask('Where?');
+    await settle();
+    expect(backend.options.at(-1)?.json).toBe(true);
+    backend.say('{"city":"Tokyo"}');
+    backend.say({ ...whole, cost: 31, served: 'worker A', calls: [{ name: 'look_up', arguments: '{"city":"Tokyo"}' }] });
+    await settle();
+    const [said, call] = screen.getAllByTestId('json');
+    expect(said?.textContent).toBe('{\n  "city": "Tokyo"\n}');
+    expect(screen.getByTestId('call').textContent).toContain('Calls look_up with');
+    expect(call?.textContent).toBe('{\n  "city": "Tokyo"\n}');
+    expect(screen.getByTestId('figures').textContent).toContain('; 0.000031 credits; by worker A');
+
+    // It is kept, and gone on with after a reload.
+    expect(keptConversations(localStorage).list()).toMatchObject([{ turns: [{ text: 'Where?' }, { text: '{"city":"Tokyo"}' }] }]);
+    await press('New conversation');
+    await settle();
+    await press('Open Where?');
+    await settle();
+    expect(answers()).toHaveLength(1);
+    chat.forget(keptConversations(localStorage).list()[0]?.id ?? '');
+    expect(keptConversations(localStorage).list()).toEqual([]);
+  });
+});
 
 describe('before there is a model', () => {
   it('opens an address, shows how far it is, and gives it up at a click', async () => {

@@ -6,6 +6,8 @@ import type { Chat } from './chat';
 import { ChatSettings } from './ChatSettings';
 import { Composer } from './Composer';
 import { Conversation } from './Conversation';
+import { exported, save } from './conversations';
+import { EarlierConversations } from './EarlierConversations';
 import { ModelPicker } from './ModelPicker';
 
 export function ChatPage({ chat, shelf, served }: { chat: Chat; shelf: Shelf; served?: ServedModels }) {
@@ -15,6 +17,7 @@ export function ChatPage({ chat, shelf, served }: { chat: Chat; shelf: Shelf; se
     return (
       <main className="pt-8 pb-4 lg:pt-14">
         <ModelPicker model={model} shelf={shelf} {...(served === undefined ? {} : { served })} onOpen={(source, name) => void chat.open(source, name)} onCancel={() => void chat.close()} />
+        {model.state === 'opening' ? null : <EarlierConversations chat={chat} />}
       </main>
     );
   }
@@ -29,7 +32,10 @@ export function ChatPage({ chat, shelf, served }: { chat: Chat; shelf: Shelf; se
             {model.place}
           </p>
         </div>
-        <div className="flex gap-2">
+        <div className="flex flex-wrap gap-2">
+          <Button look="small" disabled={turns.length === 0 || writing} onClick={() => save(exported(model.name, turns))}>
+            Export
+          </Button>
           <Button look="small" disabled={turns.length === 0} onClick={() => chat.clear()}>
             New conversation
           </Button>
@@ -39,11 +45,16 @@ export function ChatPage({ chat, shelf, served }: { chat: Chat; shelf: Shelf; se
         </div>
       </div>
       <div className="grow py-8">
-        {turns.length === 0 ? <p className="text-soft">The model is ready. What it says is its own and may be wrong.</p> : null}
+        {turns.length === 0 ? (
+          <>
+            <p className="text-soft">The model is ready. What it says is its own and may be wrong.</p>
+            <EarlierConversations chat={chat} onOpen={(id) => chat.resume(id)} />
+          </>
+        ) : null}
         <Conversation turns={turns} onRegenerate={writing ? null : () => void chat.regenerate()} />
       </div>
       <div className="sticky bottom-0 -mx-5 bg-ground px-5 pt-2 pb-[max(0.75rem,env(safe-area-inset-bottom))] sm:mx-0 sm:px-0">
-        <ChatSettings settings={settings} onChange={(changes) => chat.change(changes)} />
+        <ChatSettings settings={settings} network={model.network} onChange={(changes) => chat.change(changes)} />
         <Composer ready writing={writing} onSend={(text) => void chat.send(text)} onStop={() => chat.stop()} />
       </div>
     </main>

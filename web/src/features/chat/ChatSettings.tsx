@@ -2,7 +2,7 @@ import { useId } from 'react';
 import type { Settings } from './chat';
 
 /** How answers are drawn; what changes counts from the next answer on. */
-export function ChatSettings({ settings, onChange }: { settings: Settings; onChange: (settings: Partial<Settings>) => void }) {
+export function ChatSettings({ settings, network, onChange }: { settings: Settings; network: boolean; onChange: (settings: Partial<Settings>) => void }) {
   const id = useId();
   const field = 'mt-1 w-full rounded border border-line bg-panel px-2.5 py-1.5';
   return (
@@ -38,6 +38,12 @@ export function ChatSettings({ settings, onChange }: { settings: Settings; onCha
             onChange={(event) => onChange({ maxTokens: Math.round(clamp(event.target.valueAsNumber, 1, 32768, settings.maxTokens)) })}
           />
         </label>
+        {network ? (
+          <label htmlFor={`${id}-json`} className="flex items-center gap-2 sm:col-span-2">
+            <input id={`${id}-json`} type="checkbox" className="size-4 accent-weld" checked={settings.json} onChange={(event) => onChange({ json: event.target.checked })} />
+            Answers are JSON objects
+          </label>
+        ) : null}
       </div>
     </details>
   );

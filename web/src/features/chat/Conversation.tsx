@@ -1,8 +1,9 @@
 // What was said so far. The page keeps to its end while an answer is written, unless its reader has scrolled away from there.
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from '../../design/Button';
-import { formatRate, formatSeconds, plural } from '../../design/format';
+import { formatCredits, formatRate, formatSeconds, plural } from '../../design/format';
 import { Notice } from '../../design/Notice';
+import type { ToolCall } from './backend';
 import type { Turn } from './chat';
 import { Markdown } from './Markdown';
 
@@ -65,7 +66,8 @@ function Answer({ turn, onRegenerate }: { turn: Turn; onRegenerate: (() => void)
     <div className="border-l-4 border-weld pl-4">
       <h2 className="sr-only">The model</h2>
       <div className="break-words" data-testid="answer">
-        {turn.text === '' && turn.state === 'writing' ? <p className="animate-[breathe_1.6s_ease-in-out_infinite] text-soft">Reading…</p> : <Markdown text={turn.text} />}
+        {turn.text === '' && turn.state === 'writing' ? <p className="animate-[breathe_1.6s_ease-in-out_infinite] text-soft">Reading…</p> : <Said text={turn.text} whole={turn.state === 'written'} />}
+        {turn.end?.calls?.map((call, i) => <Call key={i} call={call} />)}
       </div>
       {turn.state === 'failed' ? (
         <Notice tone="warn" className="mt-3" title="The answer broke off">
@@ -91,6 +93,41 @@ function Answer({ turn, onRegenerate }: { turn: Turn; onRegenerate: (() => void)
   );
 }
 
+/** A JSON document stands as one, once it is whole. */
+function Said({ text, whole }: { text: string; whole: boolean }) {
+  const json = whole ? indented(text) : null;
+  return json === null ? <Markdown text={text} /> : <Document text={json} />;
+}
+
+function Document({ text }: { text: string }) {
+  return (
+    <pre tabIndex={0} className="my-3 overflow-x-auto rounded bg-sunk p-3 font-mono text-sm first:mt-0" data-testid="json">
+      {text}
+    </pre>
+  );
+}
+
+function Call({ call }: { call: ToolCall }) {
+  return (
+    <section className="my-3 rounded border border-line px-3 py-2" data-testid="call">
+      <h3 className="text-sm text-soft">
+        Calls <code className="font-mono text-ink">{call.name}</code> with
+      </h3>
+      <Document text={indented(call.arguments) ?? call.arguments} />
+    </section>
+  );
+}
+
+/** An object or a list as JSON with line breaks; null for any other text. */
+export function indented(text: string): string | null {
+  if (!/^\s*[[{]/.test(text)) return null;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return null;
+  }
+}
+
 function Figures({ turn: { end } }: { turn: Turn }) {
   if (end === null) return null;
   // The first token belongs to the reading of the question. Tokens of the network come in batches: a rate over less than a few of them
@@ -101,6 +138,7 @@ function Figures({ turn: { end } }: { turn: Turn }) {
       {rate > 0 ? `${formatRate(rate)} tokens/s, ` : ''}
       {plural(end.tokens, 'token')}, the first after {formatSeconds(end.firstMs / 1000)}
       {end.stop === 'cancelled' ? '; stopped' : end.stop === 'length' ? '; cut off at the most tokens allowed' : ''}
+      {end.cost === undefined ? '' : `; ${formatCredits(end.cost)} credits`}
       {end.served === undefined ? '' : `; by ${end.served}`}
     </span>
   );

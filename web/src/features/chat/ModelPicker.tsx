@@ -1,7 +1,7 @@
 // Before a model is there: drop a file, choose one, give an address, or take what this browser has kept; then how far it is.
 import { useCallback, useEffect, useId, useRef, useState, type DragEvent, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
-import { formatBytes } from '../../design/format';
+import { formatBytes, formatCredits } from '../../design/format';
 import { Notice } from '../../design/Notice';
 import type { KeptModel, OpenProgress, ServedModel, ServedModels, Shelf } from './backend';
 import type { ModelState } from './chat';
@@ -23,22 +23,30 @@ type Props = {
 };
 
 export function ModelPicker({ model, shelf, served, onOpen, onCancel }: Props) {
+  const models = useServed(served);
   if (model.state === 'opening') return <Opening name={model.name} progress={model.progress} onCancel={onCancel} />;
+  const here = 'Give it a GGUF file. The model runs on this machine, on its GPU where the browser offers one, and nothing that you write leaves it.';
   return (
     <div className="max-w-[44rem]">
-      <h1 className="max-w-[16ch] text-[2.5rem] leading-[1.06] font-semibold tracking-[-0.03em] sm:text-5xl">Talk to a model in this tab.</h1>
-      <p className="mt-4 max-w-[52ch] text-lg text-soft">
-        Give it a GGUF file. The model runs on this machine, on its GPU where the browser offers one, and nothing that you write leaves it.
-      </p>
+      <h1 className="max-w-[16ch] text-[2.5rem] leading-[1.06] font-semibold tracking-[-0.03em] sm:text-5xl">
+        {models.length > 0 ? 'Talk to a model.' : 'Talk to a model in this tab.'}
+      </h1>
+      {models.length > 0 ? null : <p className="mt-4 max-w-[52ch] text-lg text-soft">{here}</p>}
       {model.failure === null ? null : (
         <Notice tone="warn" className="mt-6" title="There is no model now">
           <p>{model.failure}</p>
         </Notice>
       )}
+      {models.length === 0 ? null : (
+        <>
+          <NetworkModels models={models} onOpen={(name) => onOpen(networkSource(name), name)} />
+          <h2 className="mt-12 text-xl font-semibold tracking-tight">Or in this tab</h2>
+          <p className="mt-1 text-sm text-soft">{here}</p>
+        </>
+      )}
       <FileDrop onFile={(file) => onOpen(file, file.name)} />
       <AddressForm onAddress={(address) => onOpen(address, nameOfAddress(address))} />
       <KeptModels shelf={shelf} onOpen={(url) => onOpen(url, nameOfAddress(url))} />
-      {served === undefined ? null : <NetworkModels served={served} onOpen={(name) => onOpen(networkSource(name), name)} />}
     </div>
   );
 }
@@ -165,15 +173,19 @@ function KeptModels({ shelf, onOpen }: { shelf: Shelf; onOpen: (url: string) => 
   );
 }
 
-function NetworkModels({ served, onOpen }: { served: ServedModels; onOpen: (name: string) => void }) {
+function useServed(served: ServedModels | undefined): readonly ServedModel[] {
   const [models, setModels] = useState<readonly ServedModel[]>([]);
   useEffect(() => {
+    if (served === undefined) return;
     const look = () => void served.list().then(setModels, () => setModels([]));
     look();
     const timer = setInterval(look, 3000);
     return () => clearInterval(timer);
   }, [served]);
-  if (models.length === 0) return null;
+  return models;
+}
+
+function NetworkModels({ models, onOpen }: { models: readonly ServedModel[]; onOpen: (name: string) => void }) {
   return (
     <section aria-labelledby="served-title" className="mt-8" data-testid="served">
       <h2 id="served-title" className="text-xl font-semibold tracking-tight">
@@ -181,11 +193,13 @@ function NetworkModels({ served, onOpen }: { served: ServedModels; onOpen: (name
       </h2>
       <p className="mt-1 text-sm text-soft">The contributors' machines answer, and their owners can read what you write.</p>
       <ul className="mt-3 divide-y divide-line border-y border-line">
-        {models.map(({ name, state, shards }) => (
+        {models.map(({ name, state, shards, price, context }) => (
           <li key={name} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-2.5">
             <span className="min-w-0 grow basis-48">
               <span className="block truncate font-medium">{name}</span>
-              <span className="block text-sm text-soft">{state === 'ready' ? (shards === 1 ? 'ready on one worker' : `ready on ${shards} workers`) : state}</span>
+              <span className="block text-sm text-soft">
+                {state === 'ready' ? (shards === 1 ? 'ready on one worker' : `ready on ${shards} workers`) : state}; {formatCredits(price)} credits for 1,000 tokens; reads up to {context.toLocaleString('en')} tokens
+              </span>
             </span>
             <Button look="small" aria-label={`Talk to ${name}`} onClick={() => onOpen(name)}>
               Talk

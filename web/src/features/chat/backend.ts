@@ -2,7 +2,16 @@
 
 export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
 
-export type AnswerOptions = { readonly temperature: number; readonly maxTokens: number; readonly signal: AbortSignal };
+export type AnswerOptions = {
+  readonly temperature: number;
+  readonly maxTokens: number;
+  readonly signal: AbortSignal;
+  /** The answer is held to a JSON object; only where the backend's `network` is set. */
+  readonly json?: boolean;
+};
+
+/** A tool that the model calls: its name, and its arguments as JSON. */
+export type ToolCall = { readonly name: string; readonly arguments: string };
 
 export type AnswerEnd = {
   /** `length`: cut at maxTokens or where the context is full. */
@@ -13,6 +22,9 @@ export type AnswerEnd = {
   readonly restMs: number;
   /** Who answered, in a few words, where it was not this tab. */
   readonly served?: string;
+  /** What it costs in micro-credits, as the price was when the model was chosen. */
+  readonly cost?: number;
+  readonly calls?: readonly ToolCall[];
 };
 
 export interface ChatBackend {
@@ -20,6 +32,8 @@ export interface ChatBackend {
   readonly name: string;
   /** Where it runs, in a few words. */
   readonly place: string;
+  /** Whether the network answers. */
+  readonly network?: boolean;
   /**
    * Yields the answer's text as it comes, about a token at a time. The signal ends it early, and it is then an answer whose `stop`
    * is `cancelled`. Throws an Error of one sentence; a BackendGone when nothing more will come of this backend.
@@ -41,5 +55,12 @@ export type KeptModel = { readonly key: string; readonly url: string; readonly b
 export type Shelf = { list(): Promise<readonly KeptModel[]>; remove(key: string): Promise<void> };
 
 /** The models that the network serves. */
-export type ServedModel = { readonly name: string; readonly state: string; readonly shards: number };
+export type ServedModel = {
+  readonly name: string;
+  readonly state: string;
+  readonly shards: number;
+  /** Micro-credits for 1,000 tokens, and positions of a request. */
+  readonly price: number;
+  readonly context: number;
+};
 export type ServedModels = { list(): Promise<readonly ServedModel[]> };

@@ -1,5 +1,6 @@
 // The conversation as a store: one immutable value, and verbs. It outlives the page's components, so that a visit to another page
 // loses nothing.
+import type { Conversations, KeptTurn } from './conversations';
 import { BackendGone, type AnswerEnd, type ChatBackend, type ChatMessage, type OpenBackend, type OpenProgress } from './backend';
 
 export type Turn = {
@@ -15,13 +16,14 @@ export type Turn = {
 export type ModelState =
   | { readonly state: 'none'; readonly failure: string | null }
   | { readonly state: 'opening'; readonly name: string; readonly progress: OpenProgress | null }
-  | { readonly state: 'ready'; readonly name: string; readonly place: string };
+  | { readonly state: 'ready'; readonly name: string; readonly place: string; readonly network: boolean };
 
-export type Settings = { readonly system: string; readonly temperature: number; readonly maxTokens: number };
+/** `json`: answers of the network are held to a JSON object. */
+export type Settings = { readonly system: string; readonly temperature: number; readonly maxTokens: number; readonly json: boolean };
 
 export type ChatState = { readonly model: ModelState; readonly turns: readonly Turn[]; readonly settings: Settings };
 
-const empty: ChatState = { model: { state: 'none', failure: null }, turns: [], settings: { system: '', temperature: 0.7, maxTokens: 1024 } };
+const empty: ChatState = { model: { state: 'none', failure: null }, turns: [], settings: { system: '', temperature: 0.7, maxTokens: 1024, json: false } };
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 /** A fast model writes hundreds of tokens a second; the page is drawn less often. */
 const tellMs = 40;
@@ -34,9 +36,14 @@ export class Chat {
   #opening: AbortController | null = null;
   #writing: AbortController | null = null;
   #ids = 0;
+  /** The id under which the conversation is kept; empty before its first answer. */
+  #kept = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(open: OpenBackend) {
+  constructor(
+    open: OpenBackend,
+    readonly conversations: Conversations | null = null,
+  ) {
     this.#open = open;
   }
 
@@ -66,7 +73,7 @@ export class Chat {
       }
       this.#opening = null;
       this.#backend = backend;
-      this.#set({ model: { state: 'ready', name: backend.name, place: backend.place } });
+      this.#set({ model: { state: 'ready', name: backend.name, place: backend.place, network: backend.network ?? false } });
     } catch (error) {
       if (!mine()) return;
       this.#opening = null;
@@ -113,7 +120,30 @@ export class Chat {
 
   clear(): void {
     this.stop();
+    this.#kept = '';
     this.#set({ turns: [] });
+  }
+
+  /** Goes on with a conversation that this browser has kept. */
+  resume(id: string): void {
+    const kept = this.conversations?.get(id);
+    if (kept === undefined || this.busy) return;
+    this.#kept = id;
+    this.#set({ turns: kept.turns.map((turn) => ({ ...this.#turn(turn.role, turn.text), state: 'written' as const, end: turn.end ?? null })) });
+  }
+  forget(id: string): void {
+    this.conversations?.remove(id);
+    if (id === this.#kept) this.#kept = '';
+    this.#set({});
+  }
+
+  #keep(): void {
+    const { turns, model } = this.#state;
+    const written: KeptTurn[] = turns
+      .filter(({ state, text }) => state === 'written' && text !== '')
+      .map(({ role, text, end }) => ({ role, text, ...(end === null ? {} : { end }) }));
+    if (this.conversations === null || written.length === 0) return;
+    this.#kept = this.conversations.put(this.#kept, model.state === 'ready' ? model.name : '', written);
   }
 
   #turn(role: Turn['role'], text: string): Turn {
@@ -128,18 +158,19 @@ export class Chat {
 
   async #answer(backend: ChatBackend): Promise<void> {
     const messages = this.#messages();
-    const { temperature, maxTokens } = this.#state.settings;
+    const { temperature, maxTokens, json } = this.#state.settings;
     const turn = this.#turn('assistant', '');
     const controller = new AbortController();
     this.#writing = controller;
     this.#set({ turns: [...this.#state.turns, turn] });
     let text = '';
     try {
-      const parts = backend.answer(messages, { temperature, maxTokens, signal: controller.signal });
+      const parts = backend.answer(messages, { temperature, maxTokens, signal: controller.signal, ...(json && backend.network === true ? { json } : {}) });
       for (let part = await parts.next(); ; part = await parts.next()) {
         if (part.done === true) {
           this.#writing = null;
           this.#change(turn.id, { text, state: 'written', end: part.value });
+          this.#keep();
           return;
         }
         text += part.value;

@@ -2,17 +2,20 @@
 import { Chat } from './chat';
 import { ChatPage } from './ChatPage';
 import type { OpenBackend } from './backend';
+import { keptConversations } from './conversations';
 import { localShelf, openLocal } from './localBackend';
 import { modelOfSource, NetworkBackend, servedModels } from './networkBackend';
 
 const open: OpenBackend = async (source, options) => {
   const model = modelOfSource(source);
-  return model === null ? openLocal(source, options) : new NetworkBackend(model);
+  if (model === null) return openLocal(source, options);
+  const served = await servedModels.list().catch(() => []);
+  return new NetworkBackend(model, served.find(({ name }) => name === model)?.price);
 };
 
 /** One conversation for as long as the app is open. */
 export function createChatPage() {
-  const chat = new Chat(open);
+  const chat = new Chat(open, keptConversations(window.localStorage));
   return function LocalChatPage() {
     return <ChatPage chat={chat} shelf={localShelf} served={servedModels} />;
   };

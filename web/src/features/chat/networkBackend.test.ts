@@ -81,8 +81,24 @@ describe('a model of the network', () => {
     );
   });
 
-  it('is listed with its state', async () => {
-    answers(JSON.stringify({ data: [{ id: 'm', weft: { state: 'ready', shards: 3 } }] }), 50);
-    expect(await servedModels.list()).toEqual([{ name: 'm', state: 'ready', shards: 3 }]);
+  it('is listed with its state and price, if it writes text', async () => {
+    const weft = { state: 'ready', shards: 3, price_per_1k_tokens: 7, context_served: 512 };
+    const data = [
+      { id: 'm', weft: { ...weft, modalities: { output: ['text'] } } },
+      { id: 'v', weft: { ...weft, modalities: { output: ['embedding'] } } },
+    ];
+    answers(JSON.stringify({ data }), 50);
+    expect(await servedModels.list()).toEqual([{ name: 'm', state: 'ready', shards: 3, price: 7, context: 512 }]);
+  });
+
+  it('costs what its tokens do, and its calls and its substitute are heard of', async () => {
+    const call = (index: number, name: string, text: string) => `data: ${JSON.stringify({ choices: [{ delta: { tool_calls: [{ index, function: { name, arguments: text } }] } }] })}\n\n`;
+    const last = `data: ${JSON.stringify({ weft_fallback: { by: 'example.org' }, choices: [], usage: { completion_tokens: 3, prompt_tokens: 20 } })}\n\ndata: [DONE]\n\n`;
+    const asked = answers(call(0, 'look_up', '{"city":') + call(0, '', '"Tokyo"}') + last, 9);
+    const parts = new NetworkBackend('tiny', 1000).answer([{ role: 'user', content: 'Hi' }], { temperature: 0, maxTokens: 9, signal: new AbortController().signal, json: true });
+    let part = await parts.next();
+    while (part.done !== true) part = await parts.next();
+    expect(part.value).toMatchObject({ cost: 23, calls: [{ name: 'look_up', arguments: '{"city":"Tokyo"}' }], served: "example.org, in the network's place" });
+    expect(JSON.parse(String(asked.mock.calls[0]?.[1]?.body))).toMatchObject({ response_format: { type: 'json_object' } });
   });
 });

@@ -1,6 +1,6 @@
 // A model of the network, through the coordinator's /v1/chat/completions: streamed, and ended early by closing the connection.
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type ServedModels } from './backend';
+import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type ServedModels, type ToolCall } from './backend';
 
 /** How a model of the network is named where a file or an address could stand. */
 const scheme = 'network:';
@@ -8,9 +8,11 @@ export const networkSource = (model: string): string => scheme + model;
 export const modelOfSource = (source: string | File): string | null =>
   typeof source === 'string' && source.startsWith(scheme) ? source.slice(scheme.length) : null;
 
+type CallPart = { readonly index: number; readonly function?: { readonly name?: string; readonly arguments?: string } };
 type Chunk = {
-  readonly choices?: readonly { readonly delta?: { readonly content?: string }; readonly finish_reason?: string | null }[];
-  readonly usage?: { readonly completion_tokens: number } | null;
+  readonly choices?: readonly { readonly delta?: { readonly content?: string; readonly tool_calls?: readonly CallPart[] }; readonly finish_reason?: string | null }[];
+  readonly usage?: { readonly completion_tokens: number; readonly prompt_tokens?: number } | null;
+  readonly weft_fallback?: { readonly by: string };
   readonly weft?: { readonly shards: number; readonly transport: string; readonly resumed: number; readonly workers: readonly string[] };
   readonly error?: { readonly message: string };
 };
@@ -41,12 +43,25 @@ export function servedBy({ workers, transport, resumed }: NonNullable<Chunk['wef
   return `${count} ${workers.map(short).join(', ')}${resumed > 0 ? '; a worker was lost and the answer continued' : ''}`;
 }
 
+type Listed = {
+  readonly id: string;
+  readonly weft: {
+    readonly state: string;
+    readonly shards: number;
+    readonly price_per_1k_tokens: number;
+    readonly context_served: number;
+    readonly modalities?: { readonly output: readonly string[] };
+  };
+};
+
 export const servedModels: ServedModels = {
   async list() {
     const answer = await ask('/v1/models');
     if (!answer.ok) return [];
-    const { data } = (await answer.json()) as { data: readonly { id: string; weft: { state: string; shards: number } }[] };
-    return data.map(({ id, weft }) => ({ name: id, state: weft.state, shards: weft.shards }));
+    const { data } = (await answer.json()) as { data: readonly Listed[] };
+    return data
+      .filter(({ weft }) => weft.modalities?.output.includes('text') ?? true)
+      .map(({ id, weft }) => ({ name: id, state: weft.state, shards: weft.shards, price: weft.price_per_1k_tokens, context: weft.context_served }));
   },
 };
 
@@ -73,24 +88,33 @@ export class NetworkBackend implements ChatBackend {
   readonly name: string;
   readonly place = "On the network: contributors' machines answer, and their owners can read what you write";
 
-  constructor(model: string) {
+  readonly network = true;
+  readonly #price: number;
+
+  /** `price`: micro-credits for 1,000 tokens. */
+  constructor(model: string, price = 0) {
     this.name = model;
+    this.#price = price;
   }
 
-  async *answer(messages: readonly ChatMessage[], { temperature, maxTokens, signal }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
+  async *answer(messages: readonly ChatMessage[], { temperature, maxTokens, signal, json = false }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
     const began = performance.now();
     let first = 0;
     let stop: AnswerEnd['stop'] = 'eos';
     let tokens = 0;
     let served: string | undefined;
+    let read = 0;
+    const calls: { name: string; arguments: string }[] = [];
     const end = (): AnswerEnd => ({
       stop,
       tokens,
       firstMs: (first || performance.now()) - began,
       restMs: first === 0 ? 0 : performance.now() - first,
       ...(served === undefined ? {} : { served }),
+      ...(this.#price > 0 && tokens + read > 0 ? { cost: Math.ceil(((tokens + read) * this.#price) / 1000) } : {}),
+      ...(calls.length === 0 ? {} : { calls: calls as readonly ToolCall[] }),
     });
-    const body = { model: this.name, messages, temperature, max_tokens: maxTokens, stream: true, stream_options: { include_usage: true } };
+    const body = { model: this.name, messages, temperature, max_tokens: maxTokens, stream: true, stream_options: { include_usage: true }, ...(json ? { response_format: { type: 'json_object' } } : {}) };
     try {
       const headers = { 'content-type': 'application/json' };
       const answer = await ask('/v1/chat/completions', { method: 'POST', headers, body: JSON.stringify(body), signal });
@@ -102,7 +126,16 @@ export class NetworkBackend implements ChatBackend {
         const [choice] = chunk.choices ?? [];
         const text = choice?.delta?.content ?? '';
         if (choice?.finish_reason === 'length') stop = 'length';
-        if (chunk.usage) tokens = chunk.usage.completion_tokens;
+        if (chunk.usage) {
+          tokens = chunk.usage.completion_tokens;
+          read = chunk.usage.prompt_tokens ?? 0;
+        }
+        for (const { index, function: part } of choice?.delta?.tool_calls ?? []) {
+          const call = (calls[index] ??= { name: '', arguments: '' });
+          call.name += part?.name ?? '';
+          call.arguments += part?.arguments ?? '';
+        }
+        if (chunk.weft_fallback) served = `${chunk.weft_fallback.by}, in the network's place`;
         if (chunk.weft) served = servedBy(chunk.weft);
         if (text === '') continue;
         first ||= performance.now();

@@ -1,0 +1,42 @@
+// What the other endpoint is sent, and that each document of its answers says who gave it.
+#include "apps/coordinator/http/fallback.h"
+
+#include <gtest/gtest.h>
+
+namespace weft::coordinator {
+namespace {
+
+TEST(Fallback, IsSentTheRequestWithoutWhatOnlyWeftKnows) {
+  EXPECT_EQ(without_terms(R"({"model":"m","max_price":5,"n":1.50,"fallback":"allow",)"
+                          R"("deadline_ms":9,"messages":[{"fallback":"stays"}]})")
+                .value(),
+            R"({"model":"m","n":1.50,"messages":[{"fallback":"stays"}]})");
+  EXPECT_FALSE(without_terms("[]"));
+}
+
+TEST(Fallback, MarksEachEventHoweverItsBytesAreCut) {
+  const std::string events =
+      ": hello\ndata: {\"a\":1}\n\nevent: x\ndata: {}\n\ndata: [DONE]\n\ndata: {\"b\":\"data: "
+      "{\"}\n\n";
+  const std::string marked =
+      ": hello\ndata: {\"weft_fallback\":{},\"a\":1}\n\nevent: x\n"
+      "data: {\"weft_fallback\":{}}\n\ndata: [DONE]\n\n"
+      "data: {\"weft_fallback\":{},\"b\":\"data: {\"}\n\n";
+  for (std::size_t size = 1; size <= events.size(); ++size) {
+    EventMarker marker("{}");
+    std::string out;
+    for (std::size_t at = 0; at < events.size(); at += size)
+      out += marker.take(std::string_view(events).substr(at, size));
+    EXPECT_EQ(out + marker.finish(), marked) << size;
+  }
+}
+
+TEST(Fallback, MarksADocument) {
+  EXPECT_EQ(marked_document(R"( {"a":1})", "1"), R"( {"weft_fallback":1,"a":1})");
+  EXPECT_EQ(marked_document("{ }", "1"), R"({"weft_fallback":1 })");
+  EXPECT_EQ(marked_document("<html>", "1"), "<html>");
+  EXPECT_EQ(marked_document("", "1"), "");
+}
+
+}  // namespace
+}  // namespace weft::coordinator

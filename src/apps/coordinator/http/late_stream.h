@@ -1,0 +1,44 @@
+// What a streamed reply says, from any thread and before the server has its stream, which comes on
+// a thread of the server's.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "platform/net/http.h"
+
+namespace weft::coordinator {
+
+class LateStream {
+ public:
+  void take(std::shared_ptr<net::ReplyStream> stream) {
+    const std::lock_guard lock(mutex_);
+    if (!waiting_.empty()) stream->send(std::exchange(waiting_, {}));
+    if (finished_) return stream->close();
+    stream_ = std::move(stream);
+  }
+  void write(const std::string& bits) {
+    if (bits.empty()) return;
+    const std::lock_guard lock(mutex_);
+    if (stream_) {
+      stream_->send(bits);
+    } else {
+      waiting_ += bits;
+    }
+  }
+  void finish() {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    if (stream_) stream_->close();
+    stream_.reset();
+  }
+
+ private:
+  std::mutex mutex_;  // Guards what follows.
+  std::shared_ptr<net::ReplyStream> stream_;
+  std::string waiting_;
+  bool finished_ = false;
+};
+
+}  // namespace weft::coordinator

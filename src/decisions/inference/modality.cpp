@@ -1,0 +1,10 @@
+#include "decisions/inference/modality.h"
+
+namespace weft::inference {
+
+// As engine/llm/encoders has them (served_models_test.cpp in apps/cli compares the two).
+bool makes_vectors(const ModelCard& card) {
+  return card.architecture == "bert" || card.architecture == "nomic-bert";
+}
+
+}  // namespace weft::inference

@@ -1,0 +1,49 @@
+// A worker's place in a chain whose model makes vectors: it serves alone, and takes together what
+// waits, as far as a pass through the layers is to be short.
+//
+// Threading: the host's thread. Lifetime: end() lets what is under way come to its end; it is
+// silent from then on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+
+#include "common/protocol/serving.h"
+#include "worker/inference/serving_host.h"
+#include "worker/inference/shard.h"
+
+namespace weft::worker {
+
+class Embedder : public std::enable_shared_from_this<Embedder> {
+ public:
+  using Tell = std::function<void(const protocol::serving::ServingWorkerMessage& message)>;
+
+  Embedder(ServingHost& host, std::uint32_t epoch, std::shared_ptr<Shard> shard, Tell tell)
+      : host_(host), epoch_(epoch), shard_(std::move(shard)), tell_(std::move(tell)) {}
+
+  // Told of with one Answered; before it, for an audit, the fingerprint of the vector alone.
+  void ask(const protocol::serving::Ask& ask);
+  void drop(std::uint32_t request);
+  [[nodiscard]] std::size_t running() const { return waiting_.size() + under_way_.size(); }
+  // `done` is called when the encoder is free again; perhaps at once.
+  void end(std::function<void()> done);
+
+ private:
+  [[nodiscard]] Async<> run();
+  void fail_one(std::uint32_t request, const Error& error);
+  void tell_one(const protocol::serving::Ask& ask, const std::vector<float>& vector);
+
+  ServingHost& host_;
+  const std::uint32_t epoch_;
+  const std::shared_ptr<Shard> shard_;
+  const Tell tell_;
+  std::deque<protocol::serving::Ask> waiting_;
+  std::set<std::uint32_t> under_way_;  // Less what was dropped.
+  bool running_ = false, ended_ = false;
+  std::function<void()> on_end_;
+};
+
+}  // namespace weft::worker

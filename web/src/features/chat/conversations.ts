@@ -1,0 +1,83 @@
+// Conversations that this browser keeps, in its own storage and nowhere else: bounded, the oldest goes first.
+import type { AnswerEnd } from './backend';
+
+export type KeptTurn = { readonly role: 'user' | 'assistant'; readonly text: string; readonly end?: AnswerEnd | null };
+export type KeptConversation = { readonly id: string; readonly model: string; readonly at: number; readonly turns: readonly KeptTurn[] };
+
+const place = 'weft-conversations';
+export const conversationsMost = 50;
+/** Characters of all together; browsers give a site about five million. */
+export const charactersMost = 2_000_000;
+
+export interface Conversations {
+  /** The latest first. */
+  list(): readonly KeptConversation[];
+  get(id: string): KeptConversation | undefined;
+  /** Under `id`, or a new one where it is empty; gives the id. */
+  put(id: string, model: string, turns: readonly KeptTurn[]): string;
+  remove(id: string): void;
+}
+
+function isKept(value: unknown): value is KeptConversation {
+  const { id, model, at, turns } = (value ?? {}) as Record<string, unknown>;
+  return (
+    typeof id === 'string' &&
+    typeof model === 'string' &&
+    typeof at === 'number' &&
+    Array.isArray(turns) &&
+    turns.every((turn: { readonly role?: unknown; readonly text?: unknown } | null) => (turn?.role === 'user' || turn?.role === 'assistant') && typeof turn.text === 'string')
+  );
+}
+
+export function keptConversations(storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>, now: () => number = Date.now): Conversations {
+  // Another tab may have changed it, and a visitor may have cleared it.
+  const list = (): KeptConversation[] => {
+    try {
+      const all: unknown = JSON.parse(storage.getItem(place) ?? '[]');
+      return Array.isArray(all) ? all.filter(isKept) : [];
+    } catch {
+      return [];
+    }
+  };
+  const write = (all: readonly KeptConversation[]): void => {
+    const kept = all.slice(0, conversationsMost);
+    while (kept.length > 0 && JSON.stringify(kept).length > charactersMost) kept.pop();
+    try {
+      if (kept.length === 0) storage.removeItem(place);
+      else storage.setItem(place, JSON.stringify(kept));
+    } catch {
+      // A browser that is full or keeps nothing: the conversation is there until the page is left.
+    }
+  };
+  return {
+    list,
+    get: (id) => list().find((one) => one.id === id),
+    put(id, model, turns) {
+      const own = id === '' ? crypto.randomUUID() : id;
+      write([{ id: own, model, at: now(), turns }, ...list().filter((one) => one.id !== own)]);
+      return own;
+    },
+    remove: (id) => write(list().filter((one) => one.id !== id)),
+  };
+}
+
+/** The first question, for a list. */
+export function titleOf({ turns }: KeptConversation): string {
+  const text = turns.find(({ role }) => role === 'user')?.text.trim() ?? '';
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+/** As a document whose `messages` OpenAI's clients and `weft generate --messages` take. */
+export function exported(model: string, turns: readonly KeptTurn[]): string {
+  const messages = turns.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, content: text }));
+  return `${JSON.stringify({ model, messages }, null, 2)}\n`;
+}
+
+/** Hands the text to the visitor as a file. */
+export function save(text: string, name = 'conversation.json'): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href));
+}
