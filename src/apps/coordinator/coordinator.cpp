@@ -11,6 +11,7 @@
 #include "apps/coordinator/disk_reserve.h"
 #include "apps/coordinator/folder_lock.h"
 #include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/owner_quotas.h"
 #include "apps/coordinator/http/watch_feed.h"
 #include "apps/coordinator/ice_servers.h"
 #include "apps/coordinator/ingest/intake.h"
@@ -272,6 +273,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .blob_bytes_max = options_.blob_bytes_max,
         .uploads = uploads_,
         .uploads_by_lease = options_.uploads_by_lease,
+        .reads_by_lease = options_.reads_by_lease,
         .grants_to_strangers = !options_.core.grants_need_invitation && options_.core.grant > 0,
         .invite_file = invite_file_,
         .info = {.software = "weft/" WEFT_VERSION,
@@ -283,6 +285,15 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .sign = [this](ByteSpan digest) { return identity_.sign_now(digest); },
         .rotations = rotations_,
         .links = JobLinks(options_.core.secret.bytes)};
+    server_->quotas([quotas = QuotaParts{.book = book_,
+                                         .uploads = uploads_,
+                                         .models = *models_,
+                                         .jobs_max = options_.core.jobs_per_client_max,
+                                         .tasks_max = options_.core.tasks_per_client_max,
+                                         .coordinator = key()}](const std::string& client) {
+      const auto asks = PublicKey::parse(client);
+      return asks ? quotas_of(quotas, *asks, now()) : std::vector<net::Quota>();
+    });
     add_identity_route(parts);
     add_job_routes(parts);
     add_blob_routes(parts);
@@ -297,6 +308,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     add_stake_routes(parts);
     add_standing_routes(parts);
     add_owner_routes(parts);
+    add_owner_data_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .greets = true,
                      .message_bytes_max = protocol::frame_bytes_max,

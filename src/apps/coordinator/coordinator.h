@@ -47,8 +47,9 @@ struct Options {
   std::uint32_t guest_requests =
       20;  // A minute and address, of the page where keys are required; 0: no guests.
   BlobSweep::Settings blob_ends{};  // When blobs go that no job needs.
-  double upload_share = 0.25;  // An owner uploads this share of blobs_bytes_max within an hour.
-  bool uploads_by_lease = true;     // Workers store only what their leases lead to.
+  double upload_share = 0.25;    // An owner uploads this share of blobs_bytes_max within an hour.
+  bool uploads_by_lease = true;  // Workers store only what their leases lead to,
+  bool reads_by_lease = true;    // and read only that and models that they serve.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.
   bool allow_anyone = false;  // Though others reach it: jobs whose results any workers decide.
   SubmissionBounds submission{};

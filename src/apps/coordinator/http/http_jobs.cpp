@@ -14,51 +14,6 @@ namespace {
 
 namespace api = protocol::api;
 
-// What the store knows of the job; the core adds what only it does.
-api::Job view_of(const store::Job& row) {
-  api::Job view{.id = row.id.text(),
-                .name = row.name,
-                .kind = {},
-                .client = row.client.text(),
-                .state = std::string(to_string(row.state)),
-                .reason = row.reason,
-                .tasks = row.tasks,
-                .accepted = row.accepted,
-                .leased = 0,
-                .replicas = 1,
-                .budget = row.budget,
-                .price = row.price,
-                .root = row.state == store::JobState::done ? row.root.text() : "",
-                .outputs = {},
-                .created = row.created,
-                .ended = row.ended,
-                .waiting = {},
-                .link = {}};
-  const auto manifest = manifest::parse(row.manifest);
-  if (!manifest) return view;
-  view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
-  view.replicas = manifest->verify.replicas;
-  std::size_t index = 0;
-  const auto add_output = [&](std::string_view type, std::vector<std::uint64_t> shape) {
-    if (index < row.outputs.size()) {
-      view.outputs.push_back({.name = weft::format("output{}", index),
-                              .hash = row.outputs[index].hash.text(),
-                              .bytes = row.outputs[index].bytes,
-                              .type = std::string(type),
-                              .shape = std::move(shape)});
-    }
-    ++index;
-  };
-  if (manifest->kind == manifest::Kind::kernel) {
-    add_output("i32", {manifest->kernel.m, manifest->kernel.n});
-  } else {
-    for (const auto& binding : manifest->bindings) {
-      if (binding.is_output()) add_output(manifest::to_string(binding.type), binding.shape);
-    }
-  }
-  return view;
-}
-
 // What a viewer sees of a job of others: that there is one, its size, and how far it is.
 void make_coarse(api::Job& view) {
   view.name.clear();
@@ -305,6 +260,50 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
 }
 
 }  // namespace
+
+protocol::api::Job view_of(const store::Job& row) {
+  api::Job view{.id = row.id.text(),
+                .name = row.name,
+                .kind = {},
+                .client = row.client.text(),
+                .state = std::string(to_string(row.state)),
+                .reason = row.reason,
+                .tasks = row.tasks,
+                .accepted = row.accepted,
+                .leased = 0,
+                .replicas = 1,
+                .budget = row.budget,
+                .price = row.price,
+                .root = row.state == store::JobState::done ? row.root.text() : "",
+                .outputs = {},
+                .created = row.created,
+                .ended = row.ended,
+                .waiting = {},
+                .link = {}};
+  const auto manifest = manifest::parse(row.manifest);
+  if (!manifest) return view;
+  view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
+  view.replicas = manifest->verify.replicas;
+  std::size_t index = 0;
+  const auto add_output = [&](std::string_view type, std::vector<std::uint64_t> shape) {
+    if (index < row.outputs.size()) {
+      view.outputs.push_back({.name = weft::format("output{}", index),
+                              .hash = row.outputs[index].hash.text(),
+                              .bytes = row.outputs[index].bytes,
+                              .type = std::string(type),
+                              .shape = std::move(shape)});
+    }
+    ++index;
+  };
+  if (manifest->kind == manifest::Kind::kernel) {
+    add_output("i32", {manifest->kernel.m, manifest->kernel.n});
+  } else {
+    for (const auto& binding : manifest->bindings) {
+      if (binding.is_output()) add_output(manifest::to_string(binding.type), binding.shape);
+    }
+  }
+  return view;
+}
 
 void add_job_routes(const HttpParts& parts) {
   auto& server = parts.server;

@@ -34,43 +34,6 @@ Result<store::Store::HistoryPage> page_of(const net::IncomingRequest& request) {
   return store::Store::HistoryPage{.from = from, .count = static_cast<std::uint32_t>(count)};
 }
 
-// As seen from some accounts, which are taken together: what each held before the page is what its
-// first movement there says. What other accounts held is told only if `all` is set.
-std::vector<api::LedgerEntry> entries_of(const store::History& history,
-                                         std::span<const ledger::Account> accounts, bool all) {
-  std::map<ledger::Account, MicroCredits> holds;
-  for (const ledger::Account& account : accounts) {
-    const auto before = [&]() -> MicroCredits {
-      for (const store::Posted& posted : history.transactions) {
-        for (const store::Movement& movement : posted.movements)
-          if (movement.account == account) return movement.balance - movement.amount;
-      }
-      return 0;
-    };
-    holds[account] = before();
-  }
-  std::vector<api::LedgerEntry> entries;
-  for (const store::Posted& posted : history.transactions) {
-    api::LedgerEntry& entry =
-        entries.emplace_back(api::LedgerEntry{.key = posted.key,
-                                              .job = posted.job ? posted.job->text() : "",
-                                              .what = posted.what,
-                                              .time = posted.time,
-                                              .movements = {}});
-    for (const store::Movement& movement : posted.movements) {
-      const auto ours = holds.find(movement.account);
-      entry.movements.push_back({.account = movement.account.text(),
-                                 .amount = movement.amount,
-                                 .balance = all || ours != holds.end() ? movement.balance : 0});
-      if (ours == holds.end()) continue;
-      entry.amount += movement.amount;
-      ours->second = movement.balance;
-    }
-    for (const auto& [account, amount] : holds) entry.balance += amount;
-  }
-  return entries;
-}
-
 // Reads a page of the history of `of` (an account or a job), and shows it with what `accounts` hold
 // now. `all`: as entries_of() has it.
 template <class View, class Of>
@@ -196,6 +159,42 @@ void make_settlement(const HttpParts& parts, const net::Respond& respond) {
 }
 
 }  // namespace
+
+std::vector<protocol::api::LedgerEntry> entries_of(const store::History& history,
+                                                   std::span<const ledger::Account> accounts,
+                                                   bool all) {
+  std::map<ledger::Account, MicroCredits> holds;
+  for (const ledger::Account& account : accounts) {
+    const auto before = [&]() -> MicroCredits {
+      for (const store::Posted& posted : history.transactions) {
+        for (const store::Movement& movement : posted.movements)
+          if (movement.account == account) return movement.balance - movement.amount;
+      }
+      return 0;
+    };
+    holds[account] = before();
+  }
+  std::vector<api::LedgerEntry> entries;
+  for (const store::Posted& posted : history.transactions) {
+    api::LedgerEntry& entry =
+        entries.emplace_back(api::LedgerEntry{.key = posted.key,
+                                              .job = posted.job ? posted.job->text() : "",
+                                              .what = posted.what,
+                                              .time = posted.time,
+                                              .movements = {}});
+    for (const store::Movement& movement : posted.movements) {
+      const auto ours = holds.find(movement.account);
+      entry.movements.push_back({.account = movement.account.text(),
+                                 .amount = movement.amount,
+                                 .balance = all || ours != holds.end() ? movement.balance : 0});
+      if (ours == holds.end()) continue;
+      entry.amount += movement.amount;
+      ours->second = movement.balance;
+    }
+    for (const auto& [account, amount] : holds) entry.balance += amount;
+  }
+  return entries;
+}
 
 void show_account(const HttpParts& parts, const net::IncomingRequest& request,
                   const net::Respond& respond, const ledger::Account& account, bool all) {

@@ -1,6 +1,7 @@
 #include "apps/coordinator/http/model_service.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "common/base/format.h"
@@ -246,7 +247,7 @@ net::SocketRoute ModelService::socket() {
               if (!key) return close(id, "The token belongs to no connected worker.");
               if (book_.is_barred(*key, unix_now()))
                 return close(id, "Its wallet was convicted of a wrong answer and is suspended.");
-              if (std::exchange(joined_[id], true)) return close(id, "A worker offers once.");
+              if (!joined_.emplace(id, *key).second) return close(id, "A worker offers once.");
               if (const auto known = peers_.find(id); known != peers_.end()) {
                 known->second->admit();
                 if (book_.is_known(*key)) known->second->recognise();
@@ -274,6 +275,7 @@ net::SocketRoute ModelService::socket() {
             (void)post([this, id = peer->id()](inference::Desk& desk, Instant time) {
               peers_.erase(id);
               joined_.erase(id);
+              book_.worker_blobs().remove_line(id);
               desk.left(id, time);
             });
           },
@@ -282,8 +284,14 @@ net::SocketRoute ModelService::socket() {
 
 void ModelService::send(inference::ServingId session,
                         const wire::ServingCoordinatorMessage& message) {
-  if (const auto peer = peers_.find(session); peer != peers_.end())
-    peer->second->send_text(wire::encode(message));
+  const auto peer = peers_.find(session);
+  if (peer == peers_.end()) return;
+  const auto worker = joined_.find(session);
+  if (const auto* load = std::get_if<wire::Load>(&message);
+      load != nullptr && worker != joined_.end())
+    book_.worker_blobs().allow_model(worker->second, session,
+                                     std::array{load->model, load->chunks});
+  peer->second->send_text(wire::encode(message));
 }
 
 void ModelService::send_hop(inference::ServingId session, ByteVector frame) {
@@ -299,7 +307,10 @@ void ModelService::close(inference::ServingId session, const std::string& reason
 
 void ModelService::set_terms(const inference::ModelCard& card) {
   prices_.with([&](auto& prices) { prices.set(card.name, card.price, now()); });
-  terms_.with([&](auto& terms) { terms[card.name] = {.context = desk_.context_of(card)}; });
+  terms_.with([&](auto& terms) {
+    terms[card.name] = {.context = desk_.context_of(card),
+                        .owner = PublicKey::parse(card.owner).value_or(PublicKey())};
+  });
 }
 
 std::optional<ModelTerms> ModelService::terms(const std::string& model) const {
@@ -560,12 +571,12 @@ void ModelService::add(inference::ModelCard card, const net::Respond& respond) {
   const bool queued = post([this, card = std::move(card), respond](inference::Desk& desk,
                                                                    Instant time) {
     if (const inference::ModelCard* old = registry_.find(card.name);
-        old != nullptr && old->owner != card.owner)
+        old != nullptr && !acts_for(card.owner, old->owner))
       return respond(
           net::problem({ErrorCode::permission_denied,
                         weft::format("The model {} belongs to another client.", card.name)}));
-    const auto own =
-        std::ranges::count(registry_.cards(), card.owner, &inference::ModelCard::owner);
+    const auto own = std::ranges::count_if(
+        registry_.cards(), [&](const auto& other) { return acts_for(card.owner, other.owner); });
     if (registry_.find(card.name) == nullptr && models_per_owner_max_ > 0 &&
         static_cast<std::size_t>(own) >= models_per_owner_max_ && card.owner != operator_)
       return respond(net::problem(
@@ -585,14 +596,11 @@ void ModelService::remove(std::string name, std::string owner, const net::Respon
   const bool queued = post([this, name = std::move(name), owner = std::move(owner), respond](
                                inference::Desk& desk, Instant time) {
     const inference::ModelCard* card = registry_.find(name);
-    if (card != nullptr && card->owner != owner && owner != operator_)
+    if (card != nullptr && !acts_for(owner, card->owner) && owner != operator_)
       return respond(net::problem({ErrorCode::permission_denied,
                                    weft::format("The model {} belongs to another client.", name)}));
-    if (auto removed = registry_.remove(name); !removed)
+    if (auto removed = take_out(name, desk, time); !removed)
       return respond(net::problem(removed.error()));
-    terms_.with([&](auto& terms) { terms.erase(name); });
-    prices_.with([&](auto& prices) { prices.remove(name, time); });
-    desk.remove_model(name, time);
     respond(net::json_reply(
         200, weft::format(R"({{"id":{},"object":"model","deleted":true}})", json::quote(name))));
   });

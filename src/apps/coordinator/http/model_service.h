@@ -31,6 +31,7 @@ namespace weft::coordinator {
 struct ModelTerms {
   MicroCredits price = 0;  // For 1,000 tokens, now.
   std::uint32_t context = 0;
+  PublicKey owner = {};  // The client that added it.
 };
 // A request that was admitted with an API key: an id for each of its answers, and what its reply
 // says of the key's rates.
@@ -81,6 +82,13 @@ class ModelService final : private inference::DeskWorld {
   void bar(const PublicKey& worker);
   void add(inference::ModelCard card, const net::Respond& respond);
   void remove(std::string name, std::string owner, const net::Respond& respond);
+  // Those that one of these clients added; and removes them (owner_models.cpp).
+  // How many devices of the client's owner have added.
+  [[nodiscard]] std::size_t count_of(const PublicKey& client) const;
+  [[nodiscard]] std::size_t models_per_owner() const { return models_per_owner_max_; }
+  using Cards = std::function<void(Result<std::vector<inference::ModelCard>>)>;
+  void models_of(std::vector<std::string> owners, const Cards& done);
+  void remove_of(std::vector<std::string> owners, const std::function<void(Result<>)>& done);
   void list(const net::Respond& respond);
   void show(std::string name, const net::Respond& respond);
   void status(const net::Respond& respond);
@@ -98,6 +106,10 @@ class ModelService final : private inference::DeskWorld {
   void run();
   void drop_gone(Instant now);
   void set_terms(const inference::ModelCard& card);
+  // Whether both keys are of one owner, and `client` may act for it.
+  [[nodiscard]] bool acts_for(const std::string& client, const std::string& owner) const;
+  // Of one that is there; durable when it returns.
+  [[nodiscard]] Result<> take_out(const std::string& name, inference::Desk& desk, Instant time);
   void report(inference::RequestId request, const inference::AnswerEnd& end);
   // One request under way: its reply, the ids of its answers, and what was asked.
   struct Asking {
@@ -130,7 +142,7 @@ class ModelService final : private inference::DeskWorld {
     std::shared_ptr<AnswerWriter> writer{};
   };
   std::map<inference::ServingId, std::shared_ptr<net::Peer>> peers_;
-  std::map<inference::ServingId, bool> joined_;
+  std::map<inference::ServingId, PublicKey> joined_;
   std::map<inference::RequestId, Place> answers_;
   inference::RequestId request_ids_ = 0;
   ModelTexts* texts_ = nullptr;
