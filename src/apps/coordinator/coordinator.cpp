@@ -152,11 +152,13 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
                                             std::move(desk), options_.core.answers));
     core_ = std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *this, .book = book_},
                                          options_.core);
-    WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_));
+    WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_, unix_now()));
     WEFT_OK(core_->restore(std::move(restored), {.at = now(), .unix = unix_now()}));
     const auto cores = std::max(2U, std::thread::hardware_concurrency());
     checks_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = cores});
     readers_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 2});
+    // Jobs end however many clients read.
+    joins_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 2});
     submitters_ =
         std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 4, .queue_max = 1024});
     guests_ = std::make_unique<Guests>(options_.guest_requests);
@@ -199,6 +201,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     models_->start();
     add_routes();
     shared_.start();
+    lists_.start();
     sweep_.start();
     return server_->start();
   }
@@ -223,6 +226,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     server_->stop();
     feed_.stop();
     shared_.stop();
+    lists_.stop();
     sweep_.stop();
     // Each hands on to those below it.
     retries_.stop();
@@ -230,6 +234,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     checks_.reset();
     loop_.stop();
     verifier_.reset();
+    joins_.reset();
     readers_.reset();
     commits_.reset();
     core_.reset();
@@ -266,6 +271,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .guests = *guests_,
         .responses = responses_,
         .shared = shared_,
+        .lists = lists_,
         .signatures = signatures_,
         .require_keys = options_.require_keys.value_or(others_reach(options_)),
         .checker = checker_,
@@ -420,7 +426,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
             core.joined(id, outputs, moment);
           });
     };
-    if (!readers_->post(std::hash<JobId>()(shared->job), work)) {
+    if (!joins_->post(std::hash<JobId>()(shared->job), work)) {
       // Too busy now; the job waits, and its tasks are safe.
       retry([this, shared] { join(*shared); });
     }
@@ -433,7 +439,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         core.inspected(shared->task, shared->auditor, outcome, moment);
       });
     };
-    if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
+    if (!joins_->post(std::hash<TaskId>()(shared->task), work)) {
       retry([this, shared] { inspect(*shared); });
     }
   }
@@ -454,7 +460,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         core.compared(result, moment);
       });
     };
-    if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
+    if (!joins_->post(std::hash<TaskId>()(shared->task), work)) {
       retry([this, shared] { compare(*shared); });
     }
   }
@@ -466,7 +472,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
           log_debug("The blob {} stays: {}", blob.text(), removed.error().message);
       }
     };
-    if (!readers_->post(turn, work)) log_debug("Some blobs stay: too much is being read.");
+    if (!joins_->post(turn, work)) log_debug("Some blobs stay: too much is being joined.");
   }
   std::optional<Duration> round_trip(jobs::SessionId id) const override {
     const auto session = find(id);
@@ -504,13 +510,15 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   Loop loop_;
   WatchFeed feed_{loop_};
   SharedViews shared_;
+  SharedLists lists_;
   Signatures signatures_{identity_.public_key(), options_.signatures};
   std::vector<protocol::api::KeyRotation> rotations_;
   Retries retries_;
   DiskReserve reserve_{options_.data / "reserve", options_.disk_reserve_bytes};
   std::unique_ptr<store::GroupCommit> commits_;
   std::unique_ptr<runtime::Pool> checks_;
-  std::unique_ptr<runtime::Pool> readers_;
+  std::unique_ptr<runtime::Pool> readers_;  // What clients ask for.
+  std::unique_ptr<runtime::Pool> joins_;    // Joins and compares results.
   std::unique_ptr<runtime::Pool> submitters_;
   BlobSweep sweep_{*store_, *blobs_, options_.blob_ends};
   std::unique_ptr<Verifier> verifier_;

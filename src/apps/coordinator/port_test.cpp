@@ -1,5 +1,6 @@
 // What a coordinator's open port gives strangers before they are known: each test is an attack that
 // once succeeded, and shows that it does so again with its defence off.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Which blobs workers may read, and how many bytes they may store: what their leases of running
 // jobs lead to, and the models that they were told to serve. The core says which jobs run, sessions
-// which leases they hand over; uploads and reads ask. Who asks is connected: it has a token (Book).
+// which leases they hand over; uploads and reads ask. The worker that asks is connected: it has a
+// token (Book).
 //
 // Threading: any. Memory: with a job goes all that its leases allowed, with a line its models; of a
 // lease, of a job's states of a worker and of a line's models there are at most so many as below.

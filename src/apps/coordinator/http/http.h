@@ -11,6 +11,7 @@
 #include "apps/coordinator/http/guests.h"
 #include "apps/coordinator/http/job_links.h"
 #include "apps/coordinator/http/model_service.h"
+#include "apps/coordinator/http/paged_list.h"
 #include "apps/coordinator/http/response_store.h"
 #include "apps/coordinator/http/shared_views.h"
 #include "apps/coordinator/http/signatures.h"
@@ -42,6 +43,7 @@ struct HttpParts {
   Guests& guests;
   ResponseStore& responses;
   SharedViews& shared;
+  SharedLists& lists;
   Signatures& signatures;
   bool require_keys = false;
   ShaderChecker checker;

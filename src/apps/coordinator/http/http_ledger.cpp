@@ -4,6 +4,7 @@
 #include <map>
 
 #include "apps/coordinator/http/access.h"
+#include "common/base/format.h"
 
 namespace weft::coordinator {
 
@@ -120,7 +121,8 @@ void answer(const HttpParts& parts, const net::IncomingRequest& request,
   }
   const auto viewer = viewer_of(parts, request);
   if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
-  parts.shared.get(viewer->is_operator ? "/v1/ledger" : std::string(totals), respond);
+  show_page(parts.lists, viewer->is_operator ? "/v1/ledger" : std::string(totals), request,
+            respond);
 }
 
 // One balance for each kind of account: what all owners hold together, all escrows together.
@@ -135,27 +137,35 @@ api::Ledger totals_of(const api::Ledger& ledger) {
 }
 
 // Every balance, or their totals.
-void make_ledger(const HttpParts& parts, bool all, const net::Respond& respond) {
-  post_or_refuse(parts.loop, respond,
-                 [&readers = parts.readers, all, respond](jobs::Core& core, jobs::Moment) {
-                   core.ledger([&readers, all, respond](const Result<api::Ledger>& view) {
-                     post_or_refuse(readers, respond, [respond, all, view = *view] {
-                       respond(net::json_reply(200, api::to_json(all ? view : totals_of(view))));
-                     });
-                   });
-                 });
+void make_ledger(const HttpParts& parts, bool all, const SharedLists::Take& take) {
+  const bool queued = parts.loop.post([parts, all, take](jobs::Core& core, jobs::Moment) {
+    core.ledger([parts, all, take](const Result<api::Ledger>& view) {
+      make_list(parts.readers, take, [all, view = *view] {
+        const api::Ledger ledger = all ? view : totals_of(view);
+        PagedList list{.before = weft::format(R"({{"sum":{},"balances":[)", ledger.sum),
+                       .rows = {}};
+        for (const api::Balance& balance : ledger.balances)
+          list.rows.push_back({.key = balance.account, .json = api::to_json(balance)});
+        return list;
+      });
+    });
+  });
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 // What is settled is public: every viewer can build an epoch's rows from it.
-void make_settlement(const HttpParts& parts, const net::Respond& respond) {
-  post_or_refuse(parts.loop, respond,
-                 [&readers = parts.readers, respond](jobs::Core& core, jobs::Moment) {
-                   core.settlement([&readers, respond](const Result<api::Settlement>& view) {
-                     post_or_refuse(readers, respond, [respond, view = *view] {
-                       respond(net::json_reply(200, api::to_json(view)));
-                     });
-                   });
-                 });
+void make_settlement(const HttpParts& parts, const SharedLists::Take& take) {
+  const bool queued = parts.loop.post([parts, take](jobs::Core& core, jobs::Moment) {
+    core.settlement([parts, take](const Result<api::Settlement>& view) {
+      make_list(parts.readers, take, [owners = view->owners] {
+        PagedList list{.before = R"({"owners":[)", .rows = {}};
+        for (const api::SettledOwner& owner : owners)
+          list.rows.push_back({.key = owner.owner, .json = api::to_json(owner)});
+        return list;
+      });
+    });
+  });
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 }  // namespace
@@ -203,19 +213,19 @@ void show_account(const HttpParts& parts, const net::IncomingRequest& request,
 }
 
 void add_ledger_routes(const HttpParts& parts) {
-  parts.shared.add("/v1/ledger",
-                   [parts](const net::Respond& respond) { make_ledger(parts, true, respond); });
-  parts.shared.add(std::string(totals),
-                   [parts](const net::Respond& respond) { make_ledger(parts, false, respond); });
-  parts.shared.add("/v1/settlement",
-                   [parts](const net::Respond& respond) { make_settlement(parts, respond); });
-  parts.server.route({.method = "GET",
-                      .pattern = "/v1/settlement",
-                      .handle =
-                          [parts](const net::IncomingRequest&, const net::Respond& respond) {
-                            parts.shared.get("/v1/settlement", respond);
-                          },
-                      .cost = 0.5});
+  using Take = SharedLists::Take;
+  parts.lists.add("/v1/ledger", [parts](const Take& take) { make_ledger(parts, true, take); });
+  parts.lists.add(std::string(totals),
+                  [parts](const Take& take) { make_ledger(parts, false, take); });
+  parts.lists.add("/v1/settlement", [parts](const Take& take) { make_settlement(parts, take); });
+  parts.server.route(
+      {.method = "GET",
+       .pattern = "/v1/settlement",
+       .handle =
+           [parts](const net::IncomingRequest& request, const net::Respond& respond) {
+             show_page(parts.lists, "/v1/settlement", request, respond);
+           },
+       .cost = 0.5});
   parts.server.route(
       {.method = "GET",
        .pattern = "/v1/ledger",

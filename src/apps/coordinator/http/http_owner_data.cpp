@@ -32,7 +32,7 @@ constexpr std::array kinds{Kind::owner,        Kind::granted, Kind::held,
 struct Place {
   enum class Section : std::uint8_t { head, jobs, history };
   Section section = Section::head;
-  std::size_t index = 0;   // Of the device, or of the kind of account.
+  std::size_t index = 0;   // The device's, or that of the kind of account.
   std::uint64_t from = 0;  // JobPage::before, HistoryPage::from; 0: the begin.
 
   // "jobs-0-1700000000000".

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
+#include "apps/coordinator/http/line_addresses.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
@@ -230,7 +232,8 @@ net::SocketRoute ModelService::socket() {
               log_info("A serving worker sends nonsense: {}", message.error().message);
               return peer->close(message.error().message);
             }
-            const auto* offer = std::get_if<wire::Offer>(&*message);
+            auto* offer = std::get_if<wire::Offer>(&*message);
+            if (offer != nullptr) offer->lines = lines_to_pass_on(offer->lines, peer->address());
             const auto key = offer == nullptr ? std::nullopt : book_.worker_of(offer->token);
             const bool queued = post([this, id = peer->id(), key, message = std::move(*message)](
                                          inference::Desk& desk, Instant time) {
@@ -547,8 +550,8 @@ void ModelService::ended(inference::RequestId request, const inference::AnswerEn
 
 // --- Models.
 
-std::string ModelService::model_json(const inference::ModelCard& card) const {
-  const auto served = desk_.models();
+std::string ModelService::model_json(const inference::ModelCard& card,
+                                     std::span<const inference::ServedModel> served) const {
   const auto found = std::ranges::find(served, card.name, &inference::ServedModel::name);
   const inference::ServedModel state = found == served.end() ? inference::ServedModel{} : *found;
   const Instant time = now();
@@ -587,7 +590,7 @@ void ModelService::add(inference::ModelCard card, const net::Respond& respond) {
     if (auto stored = registry_.put(card); !stored) return respond(net::problem(stored.error()));
     set_terms(card);
     desk.put_model(card, time);
-    respond(net::json_reply(201, model_json(card)));
+    respond(net::json_reply(201, model_json(card, desk_.models())));
   });
   if (!queued) respond(net::problem(busy_error()));
 }
@@ -607,12 +610,20 @@ void ModelService::remove(std::string name, std::string owner, const net::Respon
   if (!queued) respond(net::problem(busy_error()));
 }
 
-void ModelService::list(const net::Respond& respond) {
-  const bool queued = post([this, respond](inference::Desk&, Instant) {
+void ModelService::list(const ModelPage& page, const net::Respond& respond) {
+  const bool queued = post([this, page, respond](inference::Desk&, Instant) {
+    std::vector<const inference::ModelCard*> cards;
+    for (const inference::ModelCard& card : registry_.cards()) cards.push_back(&card);
+    // In the order in which they were added, which no change of another one moves.
+    const auto after = std::ranges::find(cards, page.after, &inference::ModelCard::name);
+    const auto first = page.after.empty() || after == cards.end() ? cards.begin() : after + 1;
+    const auto left = static_cast<std::size_t>(cards.end() - first);
+    const auto served = desk_.models();
     std::string out;
-    for (const inference::ModelCard& card : registry_.cards())
-      out += (out.empty() ? "" : ",") + model_json(card);
-    respond(net::json_reply(200, R"({"object":"list","data":[)" + out + "]}"));
+    for (const inference::ModelCard* card : std::span(first, std::min(left, page.limit)))
+      out += (out.empty() ? "" : ",") + model_json(*card, served);
+    respond(net::json_reply(200, weft::format(R"({{"object":"list","data":[{}],"has_more":{}}})",
+                                              out, left > page.limit)));
   });
   if (!queued) respond(openai_error(busy_error()));
 }
@@ -620,16 +631,16 @@ void ModelService::list(const net::Respond& respond) {
 void ModelService::show(std::string name, const net::Respond& respond) {
   const bool queued = post([this, name = std::move(name), respond](inference::Desk&, Instant) {
     if (const inference::ModelCard* card = registry_.find(name))
-      return respond(net::json_reply(200, model_json(*card)));
+      return respond(net::json_reply(200, model_json(*card, desk_.models())));
     respond(openai_error(
         {ErrorCode::not_found, weft::format("The model '{}' does not exist here.", name)}));
   });
   if (!queued) respond(openai_error(busy_error()));
 }
 
-void ModelService::status(const net::Respond& respond) {
-  const bool queued = post([respond](inference::Desk& desk, Instant) {
-    std::string workers;
+void ModelService::status(const SharedLists::Take& take) {
+  const bool queued = post([take](inference::Desk& desk, Instant) {
+    const auto list = std::make_shared<PagedList>();
     for (const inference::ServedWorker& worker : desk.workers()) {
       std::string peers, lines;
       for (const inference::ServedPeer& peer : worker.peers)
@@ -638,15 +649,17 @@ void ModelService::status(const net::Respond& respond) {
       // How, and not where: addresses are for members of its chains.
       for (const std::string& line : worker.lines)
         lines += (lines.empty() ? "" : ",") + json::quote(line.substr(0, line.find(':')));
-      workers += weft::format(
-          R"({}{{"worker":"{}","memory_bytes":{},"memory_free":{},"shards":{},"running":{},"load":{:.3f},"gb_per_s":{:.3f},"coordinator_ms":{:.3f},)"
+      std::string json = weft::format(
+          R"({{"worker":"{}","memory_bytes":{},"memory_free":{},"shards":{},"running":{},"load":{:.3f},"gb_per_s":{:.3f},"coordinator_ms":{:.3f},)"
           R"("direct_hops":{},"lines":[{}],"peers":[{}]}})",
-          workers.empty() ? "" : ",", worker.key, worker.memory_bytes, worker.memory_free,
-          worker.shards, worker.running, worker.load, worker.gb_per_s, worker.coordinator_ms,
-          worker.direct_hops, lines, peers);
+          worker.key, worker.memory_bytes, worker.memory_free, worker.shards, worker.running,
+          worker.load, worker.gb_per_s, worker.coordinator_ms, worker.direct_hops, lines, peers);
+      list->rows.push_back({.key = worker.key, .json = std::move(json)});
     }
     std::string chains;
-    for (const inference::ServedChain& chain : desk.chains()) {
+    const auto served = desk.chains();
+    for (const inference::ServedChain& chain :
+         std::span(served).first(std::min(served.size(), chains_shown_max))) {
       std::string members;
       for (const inference::ServedMember& member : chain.members) {
         members += weft::format(
@@ -666,15 +679,15 @@ void ModelService::status(const net::Respond& respond) {
           model.shards, model.covered, model.running, model.waiting);
     }
     const inference::ServingCounters& counters = desk.counters();
-    respond(net::json_reply(
-        200,
-        weft::format(
-            R"({{"workers":[{}],"models":[{}],"chains":[{}],"requests":{},"tokens":{},"resumed":{},"failed":{},"refused":{},"relayed_hops":{},"relayed_bytes":{},"direct_hops":{},"direct_bytes":{},"replanned":{}}})",
-            workers, models, chains, counters.requests, counters.tokens, counters.resumed,
-            counters.failed, counters.refused, counters.relayed_hops, counters.relayed_bytes,
-            counters.direct_hops, counters.direct_bytes, counters.replanned)));
+    list->before = weft::format(
+        R"({{"models":[{}],"chains":[{}],"requests":{},"tokens":{},"resumed":{},"failed":{},"refused":{},"relayed_hops":{},"relayed_bytes":{},"direct_hops":{},"direct_bytes":{},"replanned":{},"workers":[)",
+        models, chains, counters.requests, counters.tokens, counters.resumed, counters.failed,
+        counters.refused, counters.relayed_hops, counters.relayed_bytes, counters.direct_hops,
+        counters.direct_bytes, counters.replanned);
+    list->sort();
+    take(std::shared_ptr<const PagedList>(list));
   });
-  if (!queued) respond(net::problem(busy_error()));
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 void ModelService::metrics(const std::function<void(std::string)>& done) {

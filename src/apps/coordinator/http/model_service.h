@@ -12,12 +12,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include "apps/coordinator/http/answer_form.h"
 #include "apps/coordinator/http/model_registry.h"
 #include "apps/coordinator/http/model_texts.h"
 #include "apps/coordinator/http/openai.h"
+#include "apps/coordinator/http/paged_list.h"
 #include "common/base/guarded.h"
 #include "decisions/billing/answers.h"
 #include "decisions/billing/model_prices.h"
@@ -38,6 +40,14 @@ struct ModelTerms {
 struct ChargedAnswers {
   std::vector<billing::AnswerId> answers;
   std::map<std::string, std::string> headers;
+};
+
+// A page of the list of models: at most `limit` after the one of that name, as OpenAI's lists have
+// it.
+struct ModelPage {
+  static constexpr std::size_t limit_max = 1024;  // As many as there can be.
+  std::string after;
+  std::size_t limit = limit_max;
 };
 
 class ModelService final : private inference::DeskWorld {
@@ -89,9 +99,9 @@ class ModelService final : private inference::DeskWorld {
   using Cards = std::function<void(Result<std::vector<inference::ModelCard>>)>;
   void models_of(std::vector<std::string> owners, const Cards& done);
   void remove_of(std::vector<std::string> owners, const std::function<void(Result<>)>& done);
-  void list(const net::Respond& respond);
+  void list(const ModelPage& page, const net::Respond& respond);
   void show(std::string name, const net::Respond& respond);
-  void status(const net::Respond& respond);
+  void status(const SharedLists::Take& take);
   // Prometheus text.
   void metrics(const std::function<void(std::string)>& done);
 
@@ -99,6 +109,7 @@ class ModelService final : private inference::DeskWorld {
   class Answer;
   using Event = std::function<void(inference::Desk&, Instant)>;
   static constexpr std::size_t events_max = 65536;
+  static constexpr std::size_t chains_shown_max = 1000;
 
   ModelService(ModelRegistry registry, jobs::Book& book, inference::DeskSettings settings,
                billing::AnswerChecks checks);
@@ -108,7 +119,7 @@ class ModelService final : private inference::DeskWorld {
   void set_terms(const inference::ModelCard& card);
   // Whether both keys are of one owner, and `client` may act for it.
   [[nodiscard]] bool acts_for(const std::string& client, const std::string& owner) const;
-  // Of one that is there; durable when it returns.
+  // Removes one that is there; durable when it returns.
   [[nodiscard]] Result<> take_out(const std::string& name, inference::Desk& desk, Instant time);
   void report(inference::RequestId request, const inference::AnswerEnd& end);
   // One request under way: its reply, the ids of its answers, and what was asked.
@@ -120,7 +131,8 @@ class ModelService final : private inference::DeskWorld {
   void refuse(const Asking& asking, const Error& error);
   void read_prompts(const std::shared_ptr<Asking>& asking);
   void ask(Asking& asking, const ModelTexts::Read& read, inference::Desk& desk, Instant time);
-  [[nodiscard]] std::string model_json(const inference::ModelCard& card) const;
+  [[nodiscard]] std::string model_json(const inference::ModelCard& card,
+                                       std::span<const inference::ServedModel> served) const;
 
   void send(inference::ServingId session,
             const protocol::serving::ServingCoordinatorMessage& message) override;

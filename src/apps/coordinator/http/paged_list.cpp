@@ -1,6 +1,7 @@
 #include "apps/coordinator/http/paged_list.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 
 #include "common/base/format.h"
@@ -23,9 +24,8 @@ std::string PagedList::page(std::string_view from, std::size_t count) const {
     if (row != first) text += ',';
     text += row->json;
   }
-  text += ']';
-  if (end != rows.end() && end != first) text += weft::format(R"(,"next":"{}")", (end - 1)->key);
-  return text + '}';
+  const bool goes_on = end != rows.end() && end != first;
+  return text + weft::format(R"(],"next":"{}"}})", goes_on ? (end - 1)->key : std::string());
 }
 
 Result<WantedPage> wanted_page(const net::IncomingRequest& request) {
@@ -47,6 +47,17 @@ Result<WantedPage> wanted_page(const net::IncomingRequest& request) {
                   PagedList::count_max);
   }
   return page;
+}
+
+void make_list(runtime::Pool& pool, const SharedLists::Take& take,
+               std::function<PagedList()> make) {
+  static std::atomic<std::uint64_t> turn = 0;
+  const bool queued = pool.post(turn.fetch_add(1), [take, make = std::move(make)] {
+    auto list = std::make_shared<PagedList>(make());
+    list->sort();
+    take(std::shared_ptr<const PagedList>(std::move(list)));
+  });
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 void show_page(SharedLists& lists, const std::string& name, const net::IncomingRequest& request,

@@ -6,29 +6,32 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/coordinator/http/shared_answers.h"
+#include "common/protocol/api.h"
 #include "platform/net/http.h"
+#include "platform/runtime/pool.h"
 
 namespace weft::coordinator {
 
 struct PagedList {
-  static constexpr std::size_t count_max = 1000;
+  static constexpr std::size_t count_max = protocol::api::page_rows_max;
 
   struct Row {
     std::string key;  // Opaque to others; of letters, digits and ':'.
     std::string json;
   };
-  std::string before;     // Of the document, up to its array: `{"sum":0,"balances":[`.
+  std::string before;     // The document up to its array: `{"sum":0,"balances":[`.
   std::vector<Row> rows;  // In the order of their keys, once sort() was called.
 
   void sort();
-  // At most `count` rows after the key `from` (empty: from the first on), then `"next":"KEY"` if
-  // there are more.
+  // At most `count` rows after the key `from` (empty: from the first on), and the `next` page's
+  // `from`, which is empty if there are no more.
   [[nodiscard]] std::string page(std::string_view from, std::size_t count) const;
 };
 
@@ -42,6 +45,9 @@ struct WantedPage {
   std::size_t count = PagedList::count_max;
 };
 [[nodiscard]] Result<WantedPage> wanted_page(const net::IncomingRequest& request);
+
+// Makes the rows on a pool, off the core's thread, and hands them on in their order.
+void make_list(runtime::Pool& pool, const SharedLists::Take& take, std::function<PagedList()> make);
 
 // Answers with that page of the list `name`.
 void show_page(SharedLists& lists, const std::string& name, const net::IncomingRequest& request,

@@ -67,8 +67,8 @@ TEST(PagedList, GoesOnAfterARowThatIsGone) {
 }
 
 TEST(PagedList, IsADocumentWithoutRowsToo) {
-  EXPECT_EQ(list_of({}).page("", 10), R"({"all":3,"rows":[]})");
-  EXPECT_EQ(list_of({1}).page("99999", 10), R"({"all":3,"rows":[]})");
+  EXPECT_EQ(list_of({}).page("", 10), R"({"all":3,"rows":[],"next":""})");
+  EXPECT_EQ(list_of({1}).page("99999", 10), R"({"all":3,"rows":[],"next":""})");
 }
 
 TEST(PagedList, RefusesPagesThatAreNone) {

@@ -4,7 +4,7 @@
 //
 // Threading: any; a thread of its own keeps the time. Lifetime: stop() before what the snapshots
 // are made of goes. Bounds: waiting_max questions a view; further ones are refused
-// (too_many_ask(Answer*)).
+// (TooMany).
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,14 @@
 
 namespace weft::coordinator {
 
-// The refusal as an answer; the pointer says of which kind.
-template <class Value>
-[[nodiscard]] Result<Value> too_many_ask(const Result<Value>*) {
-  return fail(ErrorCode::unavailable, "The coordinator has too much to do; try again in a moment.");
-}
+// The answer to a question too many.
+template <class Answer>
+struct TooMany {
+  static Answer answer() {
+    return fail(ErrorCode::unavailable,
+                "The coordinator has too much to do; try again in a moment.");
+  }
+};
 
 template <class Answer>
 class SharedAnswers {
@@ -61,7 +64,7 @@ class SharedAnswers {
       }
       changed_.notify_all();
     }
-    for (const auto& take : left) take(too_many());
+    for (const auto& take : left) take(TooMany<Answer>::answer());
     if (thread_.joinable()) thread_.join();
   }
   // Answers with the next snapshot of the view.
@@ -79,7 +82,7 @@ class SharedAnswers {
         return;
       }
     }
-    take(too_many());
+    take(TooMany<Answer>::answer());
   }
 
  private:
@@ -89,7 +92,6 @@ class SharedAnswers {
     bool is_made = false;       // One is being made, for others.
     Instant begun{};
   };
-  static Answer too_many() { return too_many_ask(static_cast<const Answer*>(nullptr)); }
 
   // The lock is let go while the snapshot is asked for.
   void begin(View& view, Instant at, std::unique_lock<std::mutex>& lock) {

@@ -159,7 +159,12 @@ TEST_P(StoreContract, DeletesTheContentOfAClientsEndedJobsAndKeepsTheirMoneyAndP
                                            .ended = 5'000}};
   };
   Batch batch;
-  for (const Job& job : {running, ended, other}) batch.merge(submit_batch(job));
+  for (const Job& job : {running, ended, other}) {
+    Batch submitted = submit_batch(job);
+    // The client is issued credits for two jobs once.
+    if (job.id == ended.id) submitted.transactions.erase(submitted.transactions.begin());
+    batch.merge(std::move(submitted));
+  }
   batch.tasks = {task_row(ended, 0)};
   batch.receipts = {receipt_row(7)};
   batch.replicas = {replica_row(ended, 0, 7)};
