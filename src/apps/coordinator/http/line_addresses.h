@@ -13,7 +13,8 @@ struct LineRules {
   bool addresses_are_checked = true;
 };
 
-// Of "tcp://HOST:PORT#..." those whose host is the address that the worker comes from, a public one
+// Passes on those of "tcp://HOST:PORT#..." whose host is the address that the worker comes from, a
+// public one
 // (`weft work --peer-address`), or one of a private network in which the worker is; of a worker on
 // this machine also loopback and each private network. All others ("webrtc") as they are.
 [[nodiscard]] std::vector<std::string> lines_to_pass_on(const std::vector<std::string>& lines,

@@ -26,7 +26,8 @@ struct Page {
   std::string next;
 };
 Page page_of(const PagedList& list, const std::string& from, std::size_t count) {
-  const auto root = json::parse(list.page(from, count)).value();
+  const std::string text = list.page(from, count);
+  const auto root = json::parse(text).value();
   const auto object = root.object({"all", "rows", "next"}).value();
   Page page;
   const auto rows = object.get("rows").value().array().value();
