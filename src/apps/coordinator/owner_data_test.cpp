@@ -131,7 +131,7 @@ TEST_F(OwnerDataTest, AConnectedWorkerKeepsItsRows) {
 
   const auto refused = forget(worker);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_THAT(refused.error().message, HasSubstr("is connected: stop it"));
+  EXPECT_THAT(refused.error().message, HasSubstr("is connected; stop it"));
 
   connected.say(protocol::Bye{});
   network.run();
