@@ -186,7 +186,8 @@ struct Worker {
   std::int64_t since = 0;
 };
 inline constexpr std::size_t page_rows_max = 1000;
-// Lists come in pages of at most so many rows: ?from=NEXT&count=N, where NEXT is `next` of the page before.
+// Lists come in pages of at most so many rows: ?from=NEXT&count=N, where NEXT is `next` of the page
+// before.
 struct Workers {
   std::vector<Worker> workers;
   std::string next = {};  // Empty or not there: that was all.

@@ -35,9 +35,8 @@ class UploadQuota {
 
   // In bytes; net::RateLimit::Left says the rest.
   [[nodiscard]] net::RateLimit::Left left(const OwnerId& owner, Instant at) const {
-    return limit_.with([&](const net::RateLimit& limit) {
-      return limit.left(PublicKey{owner.bytes}.text(), at);
-    });
+    return limit_.with(
+        [&](const net::RateLimit& limit) { return limit.left(PublicKey{owner.bytes}.text(), at); });
   }
 
  private:
