@@ -47,7 +47,7 @@ for (const [shell, complete] of Object.entries(shells)) {
     const files = ['job.json', 'results', 'two words.json'];
 
     assert.deepEqual(offers('weft wal'), ['wallet']);
-    assert.deepEqual(offers('weft wallet '), ['new', 'redeem', 'show', 'statement']);
+    assert.deepEqual(offers('weft wallet '), ['data', 'forget', 'new', 'redeem', 'show', 'statement']);
     assert.deepEqual(offers('weft bench '), ['coordinator', 'gpu', 'hostile', 'llm', 'serving']);
     assert.deepEqual(offers('weft submit --fol'), ['--follow']);
     assert.deepEqual(offers('weft wallet show --f'), ['--file']);

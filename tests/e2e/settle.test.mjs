@@ -393,7 +393,7 @@ test('what a worker has earned becomes its tokens, and no epoch gives more than 
   await refused('a few', /is not an amount of credits/);
   assert.deepEqual(await settle('bob', most), { owner: bob, settled: most * credit, free: earned - most * credit });
   assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
-  assert.deepEqual(await getJson(`${url}/v1/settlement`), { owners: [{ owner: bob, settled: most * credit }] });
+  assert.deepEqual(await getJson(`${url}/v1/settlement`), { owners: [{ owner: bob, settled: most * credit }], next: '' });
 
   const before = await tokens(bob);
   const first = await epoch(1);

@@ -1,6 +1,8 @@
 #include "apps/cli/api_client.h"
 
+#include <algorithm>
 #include <future>
+#include <iterator>
 #include <thread>
 
 #include "apps/cli/interruption.h"
@@ -135,6 +137,20 @@ Result<View> ApiClient::get(const std::string& path) {
   return protocol::api::from_json<View>(answer.body);
 }
 
+template <class View, class Row>
+Result<View> ApiClient::get_pages(const std::string& path, std::vector<Row> View::* rows) {
+  WEFT_ASSIGN(View all, get<View>(path));
+  while (!all.next.empty()) {
+    WEFT_ASSIGN(View page, get<View>(path + "?from=" + net::percent_encoded(all.next)));
+    // Pages are in the order of their keys.
+    if (!page.next.empty() && page.next <= all.next)
+      return fail(ErrorCode::data_loss, "The coordinator's pages of {} do not end.", path);
+    std::ranges::move(page.*rows, std::back_inserter(all.*rows));
+    all.next = std::move(page.next);
+  }
+  return all;
+}
+
 Result<PublicKey> ApiClient::coordinator() {
   if (coordinator_) return *coordinator_;
   const auto nonce = crypto::ordered_id();
@@ -262,7 +278,17 @@ Result<protocol::api::Job> ApiClient::job(const std::string& id) {
 }
 
 Result<protocol::api::Tasks> ApiClient::tasks(const std::string& id) {
-  return get<protocol::api::Tasks>("/v1/tasks?job=" + id);
+  protocol::api::Tasks all;
+  do {
+    WEFT_ASSIGN(protocol::api::Tasks page,
+                get<protocol::api::Tasks>(weft::format("/v1/tasks?job={}&from={}", id, all.next)));
+    if (page.next != 0 && page.next <= all.next)
+      return fail(ErrorCode::data_loss, "The coordinator's pages of tasks do not end.");
+    all.job = std::move(page.job);
+    all.next = page.next;
+    std::ranges::move(page.tasks, std::back_inserter(all.tasks));
+  } while (all.next != 0);
+  return all;
 }
 
 Result<ByteVector> ApiClient::output(const std::string& job, std::size_t index) {
@@ -274,15 +300,19 @@ Result<ByteVector> ApiClient::output(const std::string& job, std::size_t index) 
 }
 
 Result<protocol::api::Workers> ApiClient::workers() {
-  return get<protocol::api::Workers>("/v1/workers");
+  return get_pages("/v1/workers", &protocol::api::Workers::workers);
+}
+
+Result<protocol::api::Clients> ApiClient::clients() {
+  return get_pages("/v1/clients", &protocol::api::Clients::clients);
 }
 
 Result<protocol::api::Ledger> ApiClient::ledger() {
-  return get<protocol::api::Ledger>("/v1/ledger");
+  return get_pages("/v1/ledger", &protocol::api::Ledger::balances);
 }
 
 Result<protocol::api::Settlement> ApiClient::settlement() {
-  return get<protocol::api::Settlement>("/v1/settlement");
+  return get_pages("/v1/settlement", &protocol::api::Settlement::owners);
 }
 
 Result<protocol::api::LedgerAccount> ApiClient::account(const std::string& name, std::uint64_t from,

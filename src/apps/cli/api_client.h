@@ -56,6 +56,7 @@ class ApiClient {
   [[nodiscard]] Result<protocol::api::Tasks> tasks(const std::string& id);
   [[nodiscard]] Result<ByteVector> output(const std::string& job, std::size_t index);
   [[nodiscard]] Result<protocol::api::Workers> workers();
+  [[nodiscard]] Result<protocol::api::Clients> clients();
   [[nodiscard]] Result<protocol::api::Ledger> ledger();
   [[nodiscard]] Result<protocol::api::Settlement> settlement();
   // The page of an account's history, newest first, or of a job's, oldest first, that begins at
@@ -110,6 +111,9 @@ class ApiClient {
   Result<net::Response> ask(const net::Request& request, const std::function<void()>& waiting);
   template <class View>
   Result<View> get(const std::string& path);
+  // All pages of a list as one.
+  template <class View, class Row>
+  Result<View> get_pages(const std::string& path, std::vector<Row> View::* rows);
 
   std::unique_ptr<net::Client> client_;
   std::string url_;  // As it was given, for sentences.

@@ -11,6 +11,7 @@
 #include "apps/coordinator/disk_reserve.h"
 #include "apps/coordinator/folder_lock.h"
 #include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/owner_quotas.h"
 #include "apps/coordinator/http/watch_feed.h"
 #include "apps/coordinator/ice_servers.h"
 #include "apps/coordinator/ingest/intake.h"
@@ -151,11 +152,13 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
                                             std::move(desk), options_.core.answers));
     core_ = std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *this, .book = book_},
                                          options_.core);
-    WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_));
+    WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_, unix_now()));
     WEFT_OK(core_->restore(std::move(restored), {.at = now(), .unix = unix_now()}));
     const auto cores = std::max(2U, std::thread::hardware_concurrency());
     checks_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = cores});
     readers_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 2});
+    // Jobs end however many clients read.
+    joins_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 2});
     submitters_ =
         std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 4, .queue_max = 1024});
     if (options_.fallback) {
@@ -201,6 +204,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     models_->start();
     add_routes();
     shared_.start();
+    lists_.start();
     sweep_.start();
     return server_->start();
   }
@@ -226,6 +230,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     fallback_.reset();
     feed_.stop();
     shared_.stop();
+    lists_.stop();
     sweep_.stop();
     // Each hands on to those below it.
     retries_.stop();
@@ -233,6 +238,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     checks_.reset();
     loop_.stop();
     verifier_.reset();
+    joins_.reset();
     readers_.reset();
     commits_.reset();
     core_.reset();
@@ -270,6 +276,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .responses = responses_,
         .fallback = fallback_.get(),
         .shared = shared_,
+        .lists = lists_,
         .signatures = signatures_,
         .require_keys = options_.require_keys.value_or(others_reach(options_)),
         .checker = checker_,
@@ -277,6 +284,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .blob_bytes_max = options_.blob_bytes_max,
         .uploads = uploads_,
         .uploads_by_lease = options_.uploads_by_lease,
+        .reads_by_lease = options_.reads_by_lease,
         .grants_to_strangers = !options_.core.grants_need_invitation && options_.core.grant > 0,
         .invite_file = invite_file_,
         .info = {.software = "weft/" WEFT_VERSION,
@@ -288,6 +296,15 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .sign = [this](ByteSpan digest) { return identity_.sign_now(digest); },
         .rotations = rotations_,
         .links = JobLinks(options_.core.secret.bytes)};
+    server_->quotas([quotas = QuotaParts{.book = book_,
+                                         .uploads = uploads_,
+                                         .models = *models_,
+                                         .jobs_max = options_.core.jobs_per_client_max,
+                                         .tasks_max = options_.core.tasks_per_client_max,
+                                         .coordinator = key()}](const std::string& client) {
+      const auto asks = PublicKey::parse(client);
+      return asks ? quotas_of(quotas, *asks, now()) : std::vector<net::Quota>();
+    });
     add_identity_route(parts);
     add_job_routes(parts);
     add_blob_routes(parts);
@@ -302,6 +319,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     add_stake_routes(parts);
     add_standing_routes(parts);
     add_owner_routes(parts);
+    add_owner_data_routes(parts);
     server_->socket({.path = "/v1/worker",
                      .greets = true,
                      .message_bytes_max = protocol::frame_bytes_max,
@@ -413,7 +431,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
             core.joined(id, outputs, moment);
           });
     };
-    if (!readers_->post(std::hash<JobId>()(shared->job), work)) {
+    if (!joins_->post(std::hash<JobId>()(shared->job), work)) {
       // Too busy now; the job waits, and its tasks are safe.
       retry([this, shared] { join(*shared); });
     }
@@ -426,7 +444,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         core.inspected(shared->task, shared->auditor, outcome, moment);
       });
     };
-    if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
+    if (!joins_->post(std::hash<TaskId>()(shared->task), work)) {
       retry([this, shared] { inspect(*shared); });
     }
   }
@@ -447,7 +465,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         core.compared(result, moment);
       });
     };
-    if (!readers_->post(std::hash<TaskId>()(shared->task), work)) {
+    if (!joins_->post(std::hash<TaskId>()(shared->task), work)) {
       retry([this, shared] { compare(*shared); });
     }
   }
@@ -459,7 +477,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
           log_debug("The blob {} stays: {}", blob.text(), removed.error().message);
       }
     };
-    if (!readers_->post(turn, work)) log_debug("Some blobs stay: too much is being read.");
+    if (!joins_->post(turn, work)) log_debug("Some blobs stay: too much is being joined.");
   }
   std::optional<Duration> round_trip(jobs::SessionId id) const override {
     const auto session = find(id);
@@ -498,13 +516,15 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   Loop loop_;
   WatchFeed feed_{loop_};
   SharedViews shared_;
+  SharedLists lists_;
   Signatures signatures_{identity_.public_key(), options_.signatures};
   std::vector<protocol::api::KeyRotation> rotations_;
   Retries retries_;
   DiskReserve reserve_{options_.data / "reserve", options_.disk_reserve_bytes};
   std::unique_ptr<store::GroupCommit> commits_;
   std::unique_ptr<runtime::Pool> checks_;
-  std::unique_ptr<runtime::Pool> readers_;
+  std::unique_ptr<runtime::Pool> readers_;  // What clients ask for.
+  std::unique_ptr<runtime::Pool> joins_;    // Joins and compares results.
   std::unique_ptr<runtime::Pool> submitters_;
   BlobSweep sweep_{*store_, *blobs_, options_.blob_ends};
   std::unique_ptr<Verifier> verifier_;

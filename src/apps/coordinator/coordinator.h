@@ -50,7 +50,8 @@ struct Options {
   std::optional<Fallback::Options> fallback{};  // Answers what the network cannot.
   BlobSweep::Settings blob_ends{};              // When blobs go that no job needs.
   double upload_share = 0.25;    // An owner uploads this share of blobs_bytes_max within an hour.
-  bool uploads_by_lease = true;  // Workers store only what their leases lead to.
+  bool uploads_by_lease = true;  // Workers store only what their leases lead to,
+  bool reads_by_lease = true;    // and read only that and models that they serve.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.
   bool allow_anyone = false;  // Though others reach it: jobs whose results any workers decide.
   SubmissionBounds submission{};

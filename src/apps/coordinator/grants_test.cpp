@@ -86,6 +86,24 @@ TEST(Grants, OfADayAreBoundedInAllAndByAddressAndTheOperatorsOwnAreNot) {
   EXPECT_EQ(granted({.per_day = 1, .per_address = 1}, true), 20U);
 }
 
+// An operator that restarts a coordinator often gives each day's grants each time.
+TEST(Grants, OfADayAreCountedOverARestart) {
+  const auto granted = [](bool kept) {
+    jobs::CoreSettings settings;
+    settings.grants = {.per_day = 5, .per_address = 0, .kept_over_restart = kept};
+    TestNetwork network(settings);
+    network.invited_grants = true;
+    std::size_t made = 0;
+    for (int starts = 0; starts < 3; ++starts) {
+      network.restart();
+      for (int i = 0; i < 4; ++i) made += grant(network, fresh(), "192.0.2.1") ? 1 : 0;
+    }
+    return made;
+  };
+  EXPECT_EQ(granted(true), 5U);
+  EXPECT_EQ(granted(false), 12U) << "the attack";
+}
+
 TEST(Grants, OfNothingAreRefusedInWords) {
   TestNetwork network;
   network.invited_grants = true;

@@ -122,6 +122,61 @@ TEST_F(InterfaceTest, OnlyTheOperatorSetsWeightsAndEverybodySeesThem) {
   EXPECT_GT(clients[0].set, 0);
 }
 
+class Pages : public InterfaceTest {};
+
+// Answers are bounded, and pages together are the list.
+TEST_F(Pages, OfListsGiveEachRowOnce) {
+  std::vector<std::unique_ptr<ScriptedWorker>> workers;
+  std::set<std::string> keys;
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+    workers.push_back(std::make_unique<ScriptedWorker>(process_->url(), jobs::Behaviour{}, seed));
+    keys.insert(workers.back()->key());
+    while (!workers.back()->joined()) std::this_thread::sleep_for(5ms);
+  }
+  std::set<std::string> seen;
+  std::string from;
+  std::size_t pages = 0;
+  do {
+    const auto page = view<api::Workers>("/v1/workers?count=2&from=" + from);
+    EXPECT_LE(page.workers.size(), 2U);
+    for (const api::Worker& worker : page.workers)
+      EXPECT_TRUE(seen.insert(worker.key).second) << worker.key << " twice";
+    from = page.next;
+    ++pages;
+  } while (!from.empty() && pages < 10);
+  EXPECT_EQ(seen, keys);
+  EXPECT_EQ(pages, 3U);
+
+  const auto whole = view<api::Workers>("/v1/workers");
+  EXPECT_EQ(whole.workers.size(), 5U);
+  EXPECT_EQ(whole.next, "");
+  for (const char* path : {"/v1/workers", "/v1/ledger", "/v1/settlement", "/v1/serving"}) {
+    const std::string list = path;
+    EXPECT_EQ(read(list + "?count=1").status, 200) << path;
+    EXPECT_EQ(read(list + "?count=0").status, 400) << path;
+    EXPECT_EQ(read(list + "?count=1001").status, 400) << path;
+    EXPECT_EQ(read(list + "?from=nothing").status, 200) << path;
+  }
+  EXPECT_EQ(ask(net::get("/v1/models?limit=0")).status, 400);
+  EXPECT_NE(ask(net::get("/v1/models?limit=1")).body.find("\"has_more\":false"), std::string::npos);
+}
+
+TEST_F(Pages, OfTasksGoOnByIndex) {
+  const std::string job = submitted(jobs::count_manifest(5, 1), 1);
+  const std::string path = "/v1/tasks?job=" + job;
+
+  const auto first = view<api::Tasks>(path + "&count=3");
+  const auto second = view<api::Tasks>(path + "&count=3&from=" + std::to_string(first.next));
+
+  ASSERT_EQ(first.tasks.size(), 3U);
+  EXPECT_EQ(first.next, 3U);
+  ASSERT_EQ(second.tasks.size(), 2U);
+  EXPECT_EQ(second.tasks[0].index, 3U);
+  EXPECT_EQ(second.next, 0U);
+  EXPECT_TRUE(view<api::Tasks>(path + "&from=99").tasks.empty());
+  EXPECT_EQ(read(path + "&count=10001").status, 400);
+}
+
 TEST_F(InterfaceTest, WhatIsSignedForABlobSubmitsNoJobAndTheOtherWayRound) {
   const std::string manifest = jobs::count_manifest(2, 1);
   const Hash hash = digest_of(manifest);

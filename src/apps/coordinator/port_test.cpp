@@ -1,5 +1,6 @@
 // What a coordinator's open port gives strangers before they are known: each test is an attack that
 // once succeeded, and shows that it does so again with its defence off.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,6 +96,36 @@ TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   unsetenv("WEFT_TEST_ANY_UPLOAD");
   wait_until_ready();
   EXPECT_EQ(status(), 201) << "the attack";
+}
+
+// A worker reads each client's data whose hash it has heard of.
+TEST_F(Port, AWorkerReadsOnlyWhatItsLeasesLeadTo) {
+  const std::string secret(1000, 's');
+  const Hash hash = crypto::sha256(as_bytes(secret));
+  const auto put = [&] {
+    return ask(signed_blob(wallet_, net::put("/v1/blobs/" + hash.text(), secret), hash)).status;
+  };
+  ASSERT_EQ(put(), 201);
+  const auto answered = submit(jobs::count_manifest(1, 1), 1);
+  ASSERT_EQ(answered.status, 202) << answered.body;
+  {
+    ScriptedWorker worker(process_->url(), {.answers_below = 0}, 7);
+    while (worker.manifests().empty()) std::this_thread::sleep_for(5ms);
+    EXPECT_EQ(worker.get_blob(worker.manifests().front()), 200);
+    EXPECT_EQ(worker.get_blob(hash), 403);
+    ScriptedWorker without(process_->url(), {}, 8);
+    while (!without.joined()) std::this_thread::sleep_for(5ms);
+    EXPECT_EQ(without.get_blob(worker.manifests().front()), 403) << "another worker's lease";
+  }
+
+  process_->stop();
+  setenv("WEFT_TEST_ANY_READ", "1", 1);
+  process_->start();
+  unsetenv("WEFT_TEST_ANY_READ");
+  wait_until_ready();
+  ScriptedWorker stranger(process_->url(), {}, 9);
+  while (!stranger.joined()) std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(stranger.get_blob(hash), 200) << "the attack";
 }
 
 // One owner of credits fills the store, and no other can submit a job with data.
@@ -439,6 +470,41 @@ TEST(Quotas, WhatAWalletCannotPayIsKnownBeforeAnythingDearIsDone) {
   EXPECT_EQ(may(TestNetwork::grant + 1), ErrorCode::insufficient_funds);
 }
 
+class QuotaHeadersTest : public ProcessTest {};
+
+// Both on what acts and on what is read; of other owners and of unsigned requests nothing is told.
+TEST_F(QuotaHeadersTest, SayWhatAnOwnerMayStillTake) {
+  const auto stranger = crypto::KeyPair::generate().value();
+  const auto left = [&](const net::Response& answer) {
+    const auto header = answer.headers.find("ratelimit");
+    return header == answer.headers.end() ? std::string() : header->second;
+  };
+  const auto read_by = [&](const crypto::KeyPair& wallet) {
+    return ask(signed_by(wallet, net::get("/v1/owner")));
+  };
+  const auto before = read_by(wallet_);
+  EXPECT_THAT(before.headers.at("ratelimit-policy"),
+              testing::StartsWith("\"jobs\";q=1000, \"tasks\";q=500000, \"models\";q=16, "
+                                  "\"uploads\";q="));
+  EXPECT_THAT(left(before), testing::StartsWith("\"jobs\";r=1000, \"tasks\";r=500000, "));
+
+  const auto taken = submit(jobs::count_manifest(3, 1), 1);
+  EXPECT_EQ(taken.status, 202) << taken.body;
+  EXPECT_THAT(left(read_by(wallet_)), testing::StartsWith("\"jobs\";r=999, \"tasks\";r=499997, "));
+  EXPECT_THAT(left(read_by(stranger)), testing::StartsWith("\"jobs\";r=1000, "));
+  EXPECT_EQ(left(ask(net::get("/v1/info"))), "");
+  auto forged = signed_by(wallet_, net::get("/v1/owner"));
+  forged.headers["weft-signature"] = Signature().text();
+  EXPECT_EQ(left(ask(forged)), "");
+
+  const std::string bytes(1000, 'x');
+  const Hash hash = crypto::sha256(as_bytes(bytes));
+  const auto uploaded =
+      ask(signed_blob(wallet_, net::put("/v1/blobs/" + hash.text(), bytes), hash));
+  EXPECT_EQ(uploaded.status, 201) << uploaded.body;
+  EXPECT_THAT(left(uploaded), testing::HasSubstr("\"uploads\";r="));
+}
+
 // What ModelService answers to `count` models of one owner.
 std::vector<int> statuses_of_models(std::size_t per_owner, const std::string& owner,
                                     std::size_t count) {
@@ -466,6 +532,43 @@ std::vector<int> statuses_of_models(std::size_t per_owner, const std::string& ow
       [&](const net::Respond& respond) { models->remove("m0", "the operator", respond); }));
   models->stop();
   return statuses;
+}
+
+// Quotas are owners', not keys': a second device brings no second quota, and removes what the first
+// one added.
+TEST(Quotas, DevicesOfOneOwnerShareTheirModels) {
+  const auto laptop = crypto::KeyPair::generate().value().public_key();
+  const auto phone = crypto::KeyPair::generate().value().public_key();
+  const auto store = store::memory::create();
+  store::GroupCommit commits(*store, {});
+  jobs::Book book;
+  const auto models = ModelService::open(commits, {}, book).value();
+  models->set_models_per_owner(1);
+  models->start();
+  const auto status_of = [&](const auto& ask) {
+    std::promise<int> status;
+    ask([&](const net::Reply& reply) { status.set_value(reply.status); });
+    return status.get_future().get();
+  };
+  const auto add = [&](const char* name, const PublicKey& owner) {
+    inference::ModelCard model = inference::card(name);
+    model.owner = owner.text();
+    return status_of([&](const net::Respond& respond) { models->add(model, respond); });
+  };
+  const auto remove = [&](const char* name, const PublicKey& by) {
+    return status_of(
+        [&](const net::Respond& respond) { models->remove(name, by.text(), respond); });
+  };
+  EXPECT_EQ(add("a", laptop), 201);
+  EXPECT_EQ(remove("a", phone), 403) << "a stranger's";
+  EXPECT_EQ(add("b", phone), 201);
+  EXPECT_EQ(remove("b", phone), 200);
+
+  book.set_device({.key = phone, .owner = OwnerId::of_first(laptop), .name = {}});
+  EXPECT_EQ(add("b", phone), 429);
+  EXPECT_EQ(models->count_of(phone), 1U);
+  EXPECT_EQ(remove("a", phone), 200);
+  models->stop();
 }
 
 TEST(Quotas, OneOwnerDoesNotTakeAllNamesOfModels) {

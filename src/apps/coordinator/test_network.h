@@ -374,7 +374,7 @@ class TestNetwork : public jobs::World {
         std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *this, .book = *book_}, settings);
     const auto restored = [&]() -> Result<> {
       WEFT_ASSIGN(auto loaded, store_->load());
-      WEFT_ASSIGN(auto given, look_up(std::move(loaded), *store_, *blobs_));
+      WEFT_ASSIGN(auto given, look_up(std::move(loaded), *store_, *blobs_, now_.unix));
       return core_->restore(std::move(given), now_);
     }();
     if (!restored && start_fails) return start_fails(restored.error());

@@ -65,6 +65,7 @@ inline int serve_for_test(const char* port, const char* data) {
   if (const char* share = std::getenv("WEFT_TEST_UPLOAD_SHARE"))
     options.upload_share = std::atof(share);
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
+  options.reads_by_lease = std::getenv("WEFT_TEST_ANY_READ") == nullptr;
   // WEFT_TEST_CONNECTIONS: so many in all, from one address, however slow; WEFT_TEST_KNOWN_PERCENT.
   if (const char* most = std::getenv("WEFT_TEST_CONNECTIONS")) {
     options.limits.connections_max = std::strtoull(most, nullptr, 10);
@@ -177,6 +178,21 @@ class ScriptedWorker {
     });
     return status.get_future().get();
   }
+  // What the coordinator answers where it asks for a blob.
+  int get_blob(const Hash& blob) {
+    std::promise<int> status;
+    client_->post([&] {
+      client_->send(net::with_bearer(net::get("/v1/blobs/" + blob.text()), blob_token_),
+                    [&](const Result<net::Response>& answer) {
+                      status.set_value(answer ? answer->status : 0);
+                    });
+    });
+    return status.get_future().get();
+  }
+  // The manifests of its leases.
+  [[nodiscard]] std::vector<Hash> manifests() const {
+    return manifests_.with([](const auto& hashes) { return hashes; });
+  }
   [[nodiscard]] std::size_t refused() const { return refused_; }
   [[nodiscard]] bool joined() const { return joined_; }
   [[nodiscard]] std::size_t leased() const { return leased_; }  // Tasks.
@@ -249,6 +265,7 @@ class ScriptedWorker {
       if (!resume.held.empty()) say(resume);
       for (const auto& [id, held] : held_) deliver(held);
     } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {
+      manifests_.with([&](auto& hashes) { hashes.push_back(lease->manifest); });
       leased_ += lease->tasks.size();
       resumed_.with([&](auto& states) {
         for (const auto& point : lease->resume) states.push_back(point.blob);
@@ -314,6 +331,7 @@ class ScriptedWorker {
   std::atomic<bool> joined_ = false;
   std::atomic<std::size_t> leased_ = 0;
   Guarded<std::vector<Hash>> resumed_;
+  Guarded<std::vector<Hash>> manifests_;
   protocol::Challenge challenge_;
   std::map<std::pair<TaskId, std::uint32_t>, Held> held_;
   std::shared_ptr<net::Socket> socket_;

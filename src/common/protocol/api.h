@@ -4,6 +4,7 @@
 // docs/http.md names the routes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -113,9 +114,10 @@ struct Client {
 };
 struct Clients {
   std::vector<Client> clients;
+  std::string next = {};  // As Workers::next.
 };
 
-// GET /v1/tasks?job=ID answers { "tasks": [...] } by index.
+// GET /v1/tasks?job=ID[&from=INDEX&count=N] answers { "tasks": [...] } by index.
 struct TaskReplica {
   std::string worker;
   std::string root;
@@ -130,6 +132,7 @@ struct Task {
 struct Tasks {
   std::string job;
   std::vector<Task> tasks;
+  std::uint64_t next = 0;  // `from` of the next page; 0: that was all.
 };
 
 // GET /v1/jobs/ID/tasks/INDEX/proof: everything to check one task with, without believing the
@@ -182,8 +185,12 @@ struct Worker {
   double copy_gb_per_s = 0;
   std::int64_t since = 0;
 };
+inline constexpr std::size_t page_rows_max = 1000;
+// Lists come in pages of at most so many rows: ?from=NEXT&count=N, where NEXT is `next` of the page
+// before.
 struct Workers {
   std::vector<Worker> workers;
+  std::string next = {};  // Empty or not there: that was all.
 };
 
 // GET /v1/ledger
@@ -196,6 +203,7 @@ struct Balance {
 struct Ledger {
   MicroCredits sum = 0;  // Always 0.
   std::vector<Balance> balances;
+  std::string next = {};  // As Workers::next.
 };
 // What a transaction did to one account, and what that held afterwards.
 struct LedgerMovement {
@@ -256,6 +264,7 @@ struct SettledOwner {
 };
 struct Settlement {
   std::vector<SettledOwner> owners;
+  std::string next = {};  // As Workers::next.
 };
 
 // RFC 9457 problem document.

@@ -41,6 +41,8 @@ void each_field(A& batch, B& other, Use use) {
   use(batch.presences, other.presences);
   use(batch.models, other.models);
   use(batch.held_pays, other.held_pays);
+  use(batch.api_keys_removed, other.api_keys_removed);
+  use(batch.clients_forgotten, other.clients_forgotten);
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ struct Job {
   JobId id;
   PublicKey client;
   std::string name;
-  std::string manifest;  // JSON text as the workers get it: all data as blobs.
-  Hash manifest_hash;    // Hash of that text: the blob's name.
+  // JSON text as the workers get it: all data as blobs. Empty: its owner deleted its content.
+  std::string manifest;
+  Hash manifest_hash;  // Hash of that text: the blob's name.
   std::uint32_t tasks = 0;
   MicroCredits budget = 0;
   UnixMillis created = 0;
@@ -213,7 +214,12 @@ struct Batch {
   std::vector<Changed<Checkpoint>> checkpoints;
   std::vector<Changed<Presence>> presences;
   std::vector<Changed<Model>> models;
-  std::vector<Changed<HeldPay>> held_pays;  // A worker has one for each task.
+  std::vector<Changed<HeldPay>> held_pays;    // A worker has one for each task.
+  std::vector<std::string> api_keys_removed;  // By id.
+  // Clients whose ended jobs lose what tells of their content: name, manifest, reason and outputs.
+  // What was moved and proven stays. Their nonces and each job's other rows are not changed. After
+  // everything else of the batches that are committed together.
+  std::vector<PublicKey> clients_forgotten;
 
   [[nodiscard]] bool empty() const;
   // Appends all of `other`.

@@ -94,6 +94,24 @@ std::vector<ApiKey> KeyRing::list(const std::optional<PublicKey>& owner) const {
   return out;
 }
 
+bool KeyRing::in_use(const PublicKey& owner) const {
+  return std::ranges::any_of(entries_, [&](const auto& each) {
+    const Entry& entry = each.second;
+    return entry.key.owner == owner && (entry.tokens_held > 0 || entry.credits_held > 0);
+  });
+}
+
+std::vector<std::string> KeyRing::remove_of(const PublicKey& owner) {
+  std::vector<std::string> removed;
+  std::erase_if(entries_, [&](const auto& each) {
+    if (each.second.key.owner != owner) return false;
+    ids_.erase(each.second.key.hash);
+    removed.push_back(each.first);
+    return true;
+  });
+  return removed;
+}
+
 const ApiKey* KeyRing::find(const Hash& hash) const {
   const auto id = ids_.find(hash);
   if (id == ids_.end()) return nullptr;

@@ -82,6 +82,10 @@ class KeyRing {
                                       UnixMillis now);
   // Those of `owner`, or all; by creation.
   [[nodiscard]] std::vector<ApiKey> list(const std::optional<PublicKey>& owner) const;
+  // Whether answers with one of the owner's keys are under way.
+  [[nodiscard]] bool in_use(const PublicKey& owner) const;
+  // All keys of the owner: their ids.
+  std::vector<std::string> remove_of(const PublicKey& owner);
   // Null for an unknown or revoked one.
   [[nodiscard]] const ApiKey* find(const Hash& hash) const;
   [[nodiscard]] const ApiKey* by_id(const std::string& id) const;

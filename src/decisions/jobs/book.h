@@ -1,6 +1,6 @@
 // What the core lets other threads know: the manifests of running jobs, the tokens of connected
-// workers, which clients hold credits, and which devices act for one owner. The core writes; the
-// threads that check messages, uploads and reads read.
+// workers, which clients hold credits, what their owners run, and which devices act for one owner.
+// The core writes; the threads that check messages, uploads and reads read.
 //
 // Threading: any.
 #pragma once
@@ -8,16 +8,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "common/base/guarded.h"
 #include "common/records/device.h"
 #include "decisions/jobs/events.h"
+#include "decisions/jobs/worker_blobs.h"
 
 namespace weft::jobs {
 
@@ -25,13 +24,15 @@ class Book {
  public:
   using Manifest = std::shared_ptr<const manifest::Manifest>;
 
-  void add_job(const JobId& job, Manifest manifest) {
+  // `text`: the hash of the manifest as workers get it.
+  void add_job(const JobId& job, Manifest manifest, const Hash& text) {
+    worker_blobs_.add_job(job, *manifest, text);
     jobs_.with([&](auto& jobs) { jobs[job] = std::move(manifest); });
   }
   void remove_job(const JobId& job) {
     const Manifest ended = manifest(job);
     jobs_.with([&](auto& jobs) { jobs.erase(job); });
-    leases_.with([&](auto& leases) { leases.erase(job); });
+    worker_blobs_.remove_job(job);
     if (ended && ended_) ended_(*ended);
   }
   // A part that keeps something for running jobs is told of their ends, on the core's thread. Set
@@ -53,27 +54,9 @@ class Book {
   void remove_token(const std::string& token) {
     tokens_.with([&](auto& tokens) { tokens.erase(token); });
   }
-  // A lease lets its worker store so many bytes more: once, however often the worker shows it.
-  void allow_upload(const PublicKey& worker, const TaskId& task, std::uint32_t attempt,
-                    std::uint64_t bytes) {
-    const bool is_new = leases_.with([&](auto& leases) {
-      return leases[task.job].insert({worker, task.index, attempt}).second;
-    });
-    if (!is_new) return;
-    uploads_.with([&](auto& uploads) {
-      if (uploads.size() >= uploaders_max && !uploads.contains(worker)) uploads.clear();
-      uploads[worker] += bytes;
-    });
-  }
-  // Takes them from what its leases allow; false where that is less.
-  [[nodiscard]] bool take_upload(const PublicKey& worker, std::uint64_t bytes) {
-    return uploads_.with([&](auto& uploads) {
-      const auto found = uploads.find(worker);
-      if (found == uploads.end() || found->second < bytes) return false;
-      found->second -= bytes;
-      return true;
-    });
-  }
+  // What workers may store and read.
+  [[nodiscard]] WorkerBlobs& worker_blobs() { return worker_blobs_; }
+  [[nodiscard]] const WorkerBlobs& worker_blobs() const { return worker_blobs_; }
   // The connected worker whose token it is.
   [[nodiscard]] std::optional<PublicKey> worker_of(std::string_view token) const {
     return tokens_.with([&](const auto& tokens) {
@@ -103,6 +86,27 @@ class Book {
     return barred_.with([&](const auto& workers) {
       const auto found = workers.find(worker);
       return found != workers.end() && now < found->second;
+    });
+  }
+
+  // What an owner's running jobs are.
+  struct Load {
+    std::uint64_t jobs = 0;
+    std::uint64_t tasks = 0;
+  };
+  void set_load(const OwnerId& owner, const Load& load) {
+    loads_.with([&](auto& loads) {
+      if (load.jobs == 0) {
+        loads.erase(owner);
+      } else {
+        loads[owner] = load;
+      }
+    });
+  }
+  [[nodiscard]] Load load_of(const OwnerId& owner) const {
+    return loads_.with([&](const auto& loads) {
+      const auto found = loads.find(owner);
+      return found == loads.end() ? Load{} : found->second;
     });
   }
 
@@ -147,10 +151,8 @@ class Book {
   std::function<void(const manifest::Manifest&)> ended_;
   Guarded<std::unordered_map<JobId, Manifest>> jobs_;
   Guarded<std::unordered_map<std::string, PublicKey>> tokens_;
-  static constexpr std::size_t uploaders_max = 65'536;
-  using Shown = std::tuple<PublicKey, std::uint32_t, std::uint32_t>;  // Worker, index, attempt.
-  Guarded<std::unordered_map<JobId, std::set<Shown>>> leases_;
-  Guarded<std::unordered_map<PublicKey, std::uint64_t>> uploads_;
+  WorkerBlobs worker_blobs_;
+  Guarded<std::unordered_map<OwnerId, Load>> loads_;
   Guarded<std::unordered_set<PublicKey>> funded_;
   Guarded<std::unordered_map<PublicKey, UnixMillis>> barred_;
   Guarded<std::unordered_set<PublicKey>> known_;

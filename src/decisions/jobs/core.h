@@ -118,6 +118,18 @@ struct OwnerView {
   ledger::Balances balances;
   std::vector<store::Device> devices;
 };
+// What the core holds of an owner, beside its jobs and its history.
+struct OwnerData {
+  struct Worker {
+    protocol::api::Worker view;  // As it is connected, or with its counts alone.
+    StakeView standing;
+    UnixMillis seen = 0;  // The begin of the last day that is remembered of it; 0: none.
+  };
+  OwnerView owner;
+  std::vector<store::ApiKey> keys;
+  std::vector<Worker> workers;  // Its devices that have worked or are connected.
+  std::vector<store::ClientWeight> weights;
+};
 // Free credits of the owner of `by`, or new ones (the operator's to make), to the owner of `to`.
 struct Payment {
   enum class Source : std::uint8_t { balance, mint };
@@ -250,6 +262,15 @@ class Core {
   // As ledger::Owners::revoke() says; a worker with the key is disconnected.
   void revoke_device(const PublicKey& by, const PublicKey& key, Moment now,
                      Answer<OwnerView> answer);
+
+  // --- What is held of an owner (core_forget.cpp). Both are permission_denied for revoked and
+  // recovery devices.
+  void owner_data(const PublicKey& device, Moment now, Answer<OwnerData> answer);
+  // Deletes what tells of the owner's ended jobs, its API keys, the names of its devices and when
+  // its workers were here. unavailable while something of it is under way: a job, pay for its tasks
+  // that is not free yet, an answer, a connected worker. Money, receipts, the devices' keys and
+  // what is thought of its workers stay.
+  void forget_owner(const PublicKey& device, Moment now, Answer<OwnerView> answer);
 
   // --- Clients' weights (core_weights.cpp). already_exists where a later one is known,
   // invalid_argument where it is out of bounds or its time is far ahead.

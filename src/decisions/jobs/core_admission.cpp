@@ -32,12 +32,14 @@ void Core::State::count_load(const OwnerId& owner, std::uint64_t tasks, bool beg
     ClientLoad& load = loads[owner];
     ++load.jobs;
     load.tasks += tasks;
-    return;
+    return parts.book.set_load(owner, {.jobs = load.jobs, .tasks = load.tasks});
   }
   const auto found = loads.find(owner);
   if (found == loads.end()) return;
   found->second.tasks -= tasks;
-  if (--found->second.jobs == 0) loads.erase(found);
+  --found->second.jobs;
+  parts.book.set_load(owner, {.jobs = found->second.jobs, .tasks = found->second.tasks});
+  if (found->second.jobs == 0) loads.erase(found);
 }
 
 void Core::may_submit(const JobOffer& offer, const Answer<bool>& answer) {

@@ -161,7 +161,7 @@ void Core::State::add_running(RunningJob job, Moment now,
   trust.add_job(id, std::move(terms), job.row.tasks);
   const auto added = scheduler.add_job(wanted, now.at, progress);
   check(added.has_value(), "a new job is new to the scheduler");
-  parts.book.add_job(id, job.manifest);
+  parts.book.add_job(id, job.manifest, job.row.manifest_hash);
   tasks_open += job.row.tasks - job.accepted_count;
   job.owner = owner_of(job.row.client);
   count_load(job.owner, job.row.tasks, true);

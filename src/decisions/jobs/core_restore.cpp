@@ -63,6 +63,8 @@ Result<> Core::restore(Restored given, Moment now) {
   if (auto restored = state.ledger.restore(loaded.balances, loaded.keys); !restored)
     return pass(std::move(restored), "while restoring the ledger");
   WEFT_OK(state.restore_held_pay(loaded, now));
+  if (state.settings.grants.kept_over_restart)
+    state.grant_bounds.restore(given.grants_today, now.unix);
   // What wallets earned as workers before an owner had one balance (all of it free credits, as
   // nothing told grants apart).
   for (const auto& entry : loaded.balances) {

@@ -360,6 +360,8 @@ struct Core::State final : dashboard::WatchSource {
 
   // core_payments.cpp
   [[nodiscard]] OwnerId owner_of(const PublicKey& key) const { return owners.owner_of(key); }
+  // core_forget.cpp
+  [[nodiscard]] Result<> nothing_under_way(const OwnerView& owner) const;
   // core_owners.cpp
   [[nodiscard]] OwnerView owner_view(const PublicKey& device) const;
   // Whether nothing of the key's own is left, so that it may become another owner's device.

@@ -66,6 +66,7 @@ struct Restored {
   store::Loaded rows;
   std::vector<Answer> answers{};
   std::vector<Agreement> agreements{};
+  std::size_t grants_today = 0;  // Since GrantBounds::day_of() the start.
 };
 
 // What a client would hand in, before its shader is compiled and its data are stored.

@@ -4,8 +4,18 @@
 
 namespace weft::jobs {
 
+namespace {
+constexpr UnixMillis day_ms = 24LL * 3600 * 1000;
+}
+
+UnixMillis GrantBounds::day_of(UnixMillis now) { return now / day_ms * day_ms; }
+
+void GrantBounds::restore(std::size_t made, UnixMillis now) {
+  day_ = now / day_ms;
+  all_ = made;
+}
+
 Result<> GrantBounds::may_grant(const std::string& address, UnixMillis now) {
-  constexpr UnixMillis day_ms = 24LL * 3600 * 1000;
   // A clock that is set back gives no second day.
   if (const std::int64_t day = now / day_ms; day > day_) {
     day_ = day;

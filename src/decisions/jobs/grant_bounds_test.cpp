@@ -37,6 +37,15 @@ TEST(GrantBounds, BeginAgainWithTheNextDayAndNotByAClockThatIsSetBack) {
   EXPECT_EQ(granted(bounds, "192.0.2.1", 4 * day), 0U);
 }
 
+TEST(GrantBounds, CountThoseOfTheDayBeforeARestart) {
+  GrantBounds bounds({.per_day = 10, .per_address = 0});
+  bounds.restore(8, 5 * day + 1);
+
+  EXPECT_EQ(granted(bounds, "192.0.2.1", 5 * day + 2), 2U);
+  EXPECT_EQ(granted(bounds, "192.0.2.1", 6 * day), 10U);
+  EXPECT_EQ(GrantBounds::day_of(5 * day + 7), 5 * day);
+}
+
 TEST(GrantBounds, TurnedOffBoundNothing) {
   GrantBounds bounds({.per_day = 0, .per_address = 0});
 

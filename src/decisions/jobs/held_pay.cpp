@@ -1,5 +1,6 @@
 #include "decisions/jobs/held_pay.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace weft::jobs {
@@ -33,6 +34,13 @@ std::vector<HeldPays::Entry> HeldPays::take_of(const PublicKey& worker, const Ow
     return its;
   });
   return taken;
+}
+
+bool HeldPays::holds_for(const PublicKey& client) const {
+  return std::ranges::any_of(entries_, [&](const auto& each) {
+    return std::ranges::any_of(each.second.parts,
+                               [&](const Part& part) { return part.paid->client == client; });
+  });
 }
 
 std::optional<Instant> HeldPays::next() const {

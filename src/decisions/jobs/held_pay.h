@@ -51,6 +51,8 @@ class HeldPays {
   // worker (Entry::worker is zeros then).
   [[nodiscard]] std::vector<Entry> take_of(const PublicKey& worker, const OwnerId& owner);
   [[nodiscard]] std::optional<Instant> next() const;
+  // Whether something is held for a task of the client.
+  [[nodiscard]] bool holds_for(const PublicKey& client) const;
 
  private:
   std::map<std::pair<Instant, PublicKey>, Entry> entries_;

@@ -134,6 +134,16 @@ Result<Device> Owners::revoke(const PublicKey& by, const PublicKey& key, UnixMil
   return device;
 }
 
+std::vector<Device> Owners::forget_names(const OwnerId& owner) {
+  std::vector<Device> changed;
+  for (const Device& device : devices(owner)) {
+    if (device.name.empty()) continue;
+    devices_.at(device.key).name.clear();
+    changed.push_back(devices_.at(device.key));
+  }
+  return changed;
+}
+
 Result<> Owners::restore(std::span<const Device> devices) {
   for (const Device& device : devices) {
     if (!devices_.emplace(device.key, device).second)

@@ -57,6 +57,9 @@ class Owners {
   [[nodiscard]] Result<store::Device> revoke(const PublicKey& by, const PublicKey& key,
                                              UnixMillis now);
 
+  // Devices lose their names: the rows that changed. Keys stay their owner's.
+  [[nodiscard]] std::vector<store::Device> forget_names(const OwnerId& owner);
+
   // At the start. data_loss where a key has two owners.
   [[nodiscard]] Result<> restore(std::span<const store::Device> devices);
 

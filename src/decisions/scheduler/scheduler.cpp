@@ -524,6 +524,14 @@ const Presence* Scheduler::presence(const PublicKey& worker) const {
   return found == state_->acquaintances.end() ? nullptr : &found->second.presence;
 }
 
+void Scheduler::forget_presence(const PublicKey& worker) {
+  const auto found = state_->acquaintances.find(worker);
+  if (found == state_->acquaintances.end() || state_->find_worker(worker) != nullptr) return;
+  state_->departed.erase(found->second.seen);
+  state_->acquaintances.erase(found);
+  state_->forgotten.push_back(worker);
+}
+
 void Scheduler::restore_presence(const PublicKey& worker,
                                  const std::array<Presence::Hour, Presence::hours>& seen) {
   const auto [known, is_new] = state_->acquaintances.try_emplace(worker);

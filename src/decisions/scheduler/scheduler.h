@@ -212,7 +212,9 @@ class Scheduler {
   // Before the worker comes.
   void restore_presence(const PublicKey& worker,
                         const std::array<Presence::Hour, Presence::hours>& seen);
-  // Forgotten, since too many others came later.
+  // Forgets a worker that is not here; one that is here stays known.
+  void forget_presence(const PublicKey& worker);
+  // Forgotten, on purpose or since too many others came later.
   [[nodiscard]] std::vector<PublicKey> take_forgotten();
 
   [[nodiscard]] std::size_t workers() const;

@@ -14,12 +14,14 @@ std::size_t places_of_unknown(const Limits& limits, std::size_t all) {
 
 }  // namespace
 
-ConnectionTable::ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open)
+ConnectionTable::ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open,
+                                 Fairness fairness)
     : per_address_(limits.connections_per_address),
       handshake_max_(limits.handshake_max),
       connections_max_(connections_max),
       unknown_max_(places_of_unknown(limits, connections_max)),
-      is_open_(std::move(is_open)) {}
+      is_open_(std::move(is_open)),
+      fairness_(fairness) {}
 
 ConnectionTable::Accepted ConnectionTable::accept(const std::string& peer, const std::string& group,
                                                   const Socket& socket, bool bounded, Instant at) {
@@ -39,8 +41,9 @@ ConnectionTable::Accepted ConnectionTable::accept(const std::string& peer, const
   if (is_over(entries_.size(), connections_max_)) {
     forget_closed(at);
     if (is_over(entries_.size(), connections_max_)) {
-      if (borrowers_.empty()) return {};
-      const auto oldest = entries_.find(borrowers_.begin()->second);
+      auto oldest = bounded ? oldest_of_largest(group) : entries_.end();
+      if (oldest == entries_.end() && borrowers_.empty()) return {};
+      if (oldest == entries_.end()) oldest = entries_.find(borrowers_.begin()->second);
       out.ended = oldest->second.socket;
       remove(oldest);
     }
@@ -52,7 +55,8 @@ ConnectionTable::Accepted ConnectionTable::accept(const std::string& peer, const
     entry.place = Place::borrowed;
     borrowers_.emplace(entry.number, peer);
   }
-  entries_.emplace(peer, std::move(entry));
+  const auto added = entries_.emplace(peer, std::move(entry)).first;
+  if (bounded) rank(peer, added->second);
   ++of_[group];
   return out;
 }
@@ -61,7 +65,38 @@ void ConnectionTable::recognise(const std::string& peer) {
   const auto found = entries_.find(peer);
   if (found == entries_.end() || found->second.place == Place::known) return;
   give_up_place(found->second);
+  unrank(found->second);
   found->second.place = Place::known;
+}
+
+void ConnectionTable::rank(const std::string& peer, Entry& entry) {
+  auto& of_group = ranked_[entry.group];
+  sizes_.erase({of_group.size(), entry.group});
+  of_group.emplace(entry.number, peer);
+  sizes_.emplace(of_group.size(), entry.group);
+  entry.is_ranked = true;
+}
+
+void ConnectionTable::unrank(Entry& entry) {
+  if (!std::exchange(entry.is_ranked, false)) return;
+  const auto of_group = ranked_.find(entry.group);
+  sizes_.erase({of_group->second.size(), entry.group});
+  of_group->second.erase(entry.number);
+  if (of_group->second.empty()) {
+    ranked_.erase(of_group);
+  } else {
+    sizes_.emplace(of_group->second.size(), entry.group);
+  }
+}
+
+std::map<std::string, ConnectionTable::Entry>::iterator ConnectionTable::oldest_of_largest(
+    const std::string& group) {
+  if (!fairness_.largest_gives_way || sizes_.empty()) return entries_.end();
+  const auto own = ranked_.find(group);
+  const std::size_t own_count = own == ranked_.end() ? 0 : own->second.size();
+  const auto& [count, largest] = *sizes_.rbegin();
+  if (count > own_count + 1) return entries_.find(ranked_.at(largest).begin()->second);
+  return own_count > 0 ? entries_.find(own->second.begin()->second) : entries_.end();
 }
 
 void ConnectionTable::give_up_place(const Entry& entry) {
@@ -106,6 +141,7 @@ void ConnectionTable::remove(std::map<std::string, Entry>::iterator entry) {
   const auto count = of_.find(entry->second.group);
   if (--count->second == 0) of_.erase(count);
   give_up_place(entry->second);
+  unrank(entry->second);
   entries_.erase(entry);
 }
 

@@ -261,10 +261,13 @@ struct Sockets {
   std::uint64_t next = 1;
   ConnectionTable table;
 
-  explicit Sockets(Limits limits, std::size_t all = 1000)
-      : table(limits, all, [this](const ConnectionTable::Socket& socket) {
-          return !closed.contains(socket.cookie);
-        }) {}
+  explicit Sockets(Limits limits, std::size_t all = 1000, ConnectionTable::Fairness fairness = {})
+      : table(
+            limits, all,
+            [this](const ConnectionTable::Socket& socket) {
+              return !closed.contains(socket.cookie);
+            },
+            fairness) {}
   bool accept(const std::string& address, Instant at = start, bool bounded = true) {
     const std::uint64_t number = next++;
     const auto taken =
@@ -338,6 +341,32 @@ TEST(Connections, OfKnownPeersStayHoweverManyOthersCome) {
 
   EXPECT_FALSE(sockets.closed.contains(first) || sockets.closed.contains(first + 1));
   EXPECT_FALSE(sockets.accept("192.0.2.3")) << "the share that is kept is full";
+}
+
+// Few addresses with many connections each keep no newcomer out, and its connection stays.
+TEST(Connections, OfFewAddressesKeepNoNewcomerOut) {
+  const auto stays = [](bool fair) {
+    Sockets sockets({.connections_per_address = 16}, 64, {.largest_gives_way = fair});
+    const auto flood = [&] {
+      for (int i = 0; i < 200; ++i) (void)sockets.accept("198.51.100." + std::to_string(i % 8));
+    };
+    flood();
+    const bool taken = sockets.accept("192.0.2.1");
+    const auto newcomers = sockets.next - 1;
+    flood();
+    EXPECT_LE(sockets.table.size(), 64u);
+    return taken && !sockets.closed.contains(newcomers);
+  };
+  EXPECT_TRUE(stays(true));
+  EXPECT_FALSE(stays(false)) << "the attack";
+}
+
+TEST(Connections, OfATrustedProxyDoNotGiveWay) {
+  Sockets sockets({.known_share = 0}, 8);
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(sockets.accept("192.0.2.9", start, false));
+
+  EXPECT_FALSE(sockets.accept("192.0.2.1"));
+  EXPECT_TRUE(sockets.closed.empty());
 }
 
 TEST(Connections, BorrowAPlaceUntilOneOfTheirOwnIsFree) {

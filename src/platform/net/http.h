@@ -28,6 +28,8 @@ struct IncomingRequest {
   std::function<bool()> connected{};
   // Its sender is known: the connection keeps its place (Limits::known_share).
   std::function<void()> recognise = [] {};
+  // Its signature holds and is of this client (a key as text): the answer tells its quotas.
+  std::function<void(const std::string& client)> identify = [](const std::string&) {};
 
   // Empty where it is not given.
   [[nodiscard]] std::string_view header(const std::string& name) const;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/net/client.h"
+#include "platform/net/quota.h"
 #include "platform/net/rate_limit.h"
 
 namespace weft::net {
@@ -102,6 +103,22 @@ TEST(Problem, IsReadBackAsTheSameErrorWhateverItQuotes) {
   EXPECT_EQ(reply.status, 402);
   EXPECT_EQ(back, error);
   EXPECT_THAT(reply.body, testing::HasSubstr("\"line\":7"));
+}
+
+TEST(QuotaHeaders, SayWhatIsLeftAndWhenItIsWholeAgain) {
+  const std::vector<Quota> quotas{{.name = "jobs", .limit = 10, .remaining = 7, .unit = {}},
+                                  {.name = "uploads",
+                                   .limit = 4096,
+                                   .remaining = 96,
+                                   .unit = "content-bytes",
+                                   .window = std::chrono::hours(1),
+                                   .whole_after = std::chrono::milliseconds(3'500'500)}};
+
+  const QuotaHeaders headers = quota_headers(quotas);
+
+  EXPECT_EQ(headers.policy, "\"jobs\";q=10, \"uploads\";q=4096;qu=\"content-bytes\";w=3600");
+  EXPECT_EQ(headers.left, "\"jobs\";r=7, \"uploads\";r=96;t=3501");
+  EXPECT_EQ(quota_headers({}).policy, "");
 }
 
 TEST(RateLimit, LetsABurstThroughAndThenTheRate) {

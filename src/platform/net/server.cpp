@@ -68,6 +68,27 @@ IncomingRequest from_drogon(const drogon::HttpRequestPtr& in, bool with_body,
   return request;
 }
 
+// The client that a request turns out to be, for the headers of its answer. Written before the
+// answer, if at all.
+class Identified {
+ public:
+  Identified(const QuotasOf& quotas, IncomingRequest& request) : quotas_(quotas) {
+    request.identify = [client = client_](const std::string& key) { *client = key; };
+  }
+  // Its quotas as headers, to which add_rate() adds the address's.
+  void tell(const drogon::HttpResponsePtr& response) const {
+    if (client_->empty() || !quotas_) return;
+    const QuotaHeaders headers = quota_headers(quotas_(*client_));
+    if (headers.policy.empty()) return;
+    response->addHeader("ratelimit-policy", headers.policy);
+    response->addHeader("ratelimit", headers.left);
+  }
+
+ private:
+  const QuotasOf& quotas_;  // The server's.
+  const std::shared_ptr<std::string> client_ = std::make_shared<std::string>();
+};
+
 class DrogonStream final : public ReplyStream {
  public:
   explicit DrogonStream(drogon::ResponseStreamPtr stream) : stream_(std::move(stream)) {}
@@ -306,6 +327,8 @@ class DrogonServer final : public Server {
             ConnectionTable(options_.limits, possible_connections(options_.limits), is_open)) {}
   ~DrogonServer() override { stop(); }
 
+  void quotas(QuotasOf of) override { quotas_ = std::move(of); }
+
   void route(Route route) override {
     patterns_.emplace_back(route.method, route.pattern);
     body_bytes_max_ = std::max(body_bytes_max_, route.body_bytes_max);
@@ -325,8 +348,13 @@ class DrogonServer final : public Server {
           IncomingRequest whole = incoming(request, true);
           // Its bytes count until it is answered.
           auto hold = gate_.hold(whole.address, whole.body.size());
-          handle(std::move(whole), [callback = std::move(callback), hold = std::move(hold)](
-                                       Reply reply) { callback(to_drogon(std::move(reply))); });
+          const Identified who(quotas_, whole);
+          handle(std::move(whole),
+                 [callback = std::move(callback), hold = std::move(hold), who](Reply reply) {
+                   const auto response = to_drogon(std::move(reply));
+                   who.tell(response);
+                   callback(response);
+                 });
         },
         {method});
   }
@@ -343,8 +371,14 @@ class DrogonServer final : public Server {
         [this, begin = std::move(route.begin)](const drogon::HttpRequestPtr& request,
                                                drogon::RequestStreamPtr&& stream,
                                                Callback&& callback) {
-          stream->setStreamReader(
-              std::make_shared<UploadReader>(begin(incoming(request, false)), std::move(callback)));
+          IncomingRequest head = incoming(request, false);
+          const Identified who(quotas_, head);
+          auto answer = [callback = std::move(callback),
+                         who](const drogon::HttpResponsePtr& response) {
+            who.tell(response);
+            callback(response);
+          };
+          stream->setStreamReader(std::make_shared<UploadReader>(begin(head), std::move(answer)));
         },
         {drogon::Put});
   }
@@ -479,12 +513,18 @@ class DrogonServer final : public Server {
     const auto left = gate_.rate_left(
         gate_.address_of(request->peerAddr().toIp(), request->getHeader("x-forwarded-for")), now());
     if (!left) return;
-    response->addHeader("ratelimit-policy",
-                        weft::format("\"address\";q={:.0f};w={:.0f}", std::floor(left->burst),
-                                     std::ceil(seconds(left->window))));
-    response->addHeader("ratelimit",
-                        weft::format("\"address\";r={:.0f};t={:.0f}", std::floor(left->remaining),
-                                     std::ceil(seconds(left->whole_after))));
+    const Quota address{.name = "address",
+                        .limit = static_cast<std::uint64_t>(left->burst),
+                        .remaining = static_cast<std::uint64_t>(left->remaining),
+                        .window = left->window,
+                        .whole_after = left->whole_after};
+    const QuotaHeaders headers = quota_headers(std::span(&address, 1));
+    const auto put_before = [&](const char* name, const std::string& first) {
+      const std::string clients = response->getHeader(name);
+      response->addHeader(name, clients.empty() ? first : first + ", " + clients);
+    };
+    put_before("ratelimit-policy", headers.policy);
+    put_before("ratelimit", headers.left);
   }
 
   std::uint64_t disk_bytes_free() const {
@@ -594,6 +634,7 @@ class DrogonServer final : public Server {
         });
   }
 
+  QuotasOf quotas_;
   const Options options_;
   const std::uint16_t port_;
   StaticFiles files_;

@@ -23,6 +23,7 @@
 #include "common/base/result.h"
 #include "platform/net/http.h"
 #include "platform/net/limits.h"
+#include "platform/net/quota.h"
 #include "platform/net/rate_limit.h"
 
 namespace weft::net {
@@ -123,6 +124,8 @@ class Server {
   [[nodiscard]] static Result<std::unique_ptr<Server>> create(Options options);
   virtual ~Server() = default;
 
+  // What answers to identified clients tell beside what their address may ask. Before routes.
+  virtual void quotas(QuotasOf of) = 0;
   virtual void route(Route route) = 0;
   virtual void upload(UploadRoute route) = 0;
   virtual void socket(SocketRoute route) = 0;

@@ -43,6 +43,12 @@ struct Uploads {
     if (--owner->second == 0) of_owner.erase(owner);
     files.erase(found);
   }
+  [[nodiscard]] std::vector<std::string> names_of(const std::string& owner) const {
+    std::vector<std::string> names;
+    for (const auto& [name, upload] : files)
+      if (upload.owner == owner) names.push_back(name);
+    return names;
+  }
   // The upload that has not continued for the longest time, of one owner or of all.
   [[nodiscard]] std::optional<std::string> oldest(const std::string* owner,
                                                   fs::file_time_type before) const {
@@ -221,6 +227,28 @@ BlobParts::~BlobParts() = default;
 std::uint64_t BlobParts::have(const Hash& hash, const std::string& owner) const {
   if (const auto size = state_->blobs.size(hash)) return *size;
   return State::size_of(state_->directory / State::name_of(hash, owner));
+}
+
+std::vector<BlobParts::Unfinished> BlobParts::unfinished_of(const std::string& owner) const {
+  const std::vector<std::string> names =
+      state_->uploads.with([&](const Uploads& all) { return all.names_of(owner); });
+  std::vector<Unfinished> out;
+  for (const std::string& name : names) {
+    if (const auto hash = Hash::parse(std::string_view(name).substr(0, name.find('.'))))
+      out.push_back({.hash = *hash, .bytes = State::size_of(state_->directory / name)});
+  }
+  return out;
+}
+
+Result<> BlobParts::remove_of(const std::string& owner) {
+  return state_->uploads.with([&](Uploads& all) -> Result<> {
+    const std::vector<std::string> names = all.names_of(owner);
+    if (std::ranges::any_of(names, [&](const auto& name) { return all.files.at(name).busy; }))
+      return fail(ErrorCode::unavailable,
+                  "A part of a blob of {} is on its way: wait for its end, and ask again.", owner);
+    for (const std::string& name : names) state_->remove(all, name);
+    return {};
+  });
 }
 
 Result<BlobParts::Part> BlobParts::begin(const Hash& hash, const std::string& owner,

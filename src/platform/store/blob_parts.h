@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "platform/store/blobs.h"
@@ -56,6 +57,14 @@ class BlobParts {
 
   // Bytes that are here of what `owner` (a key as text) sends; all of it where the blob is there.
   [[nodiscard]] std::uint64_t have(const Hash& hash, const std::string& owner) const;
+  // What is here of uploads of `owner` that are not finished.
+  struct Unfinished {
+    Hash hash;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] std::vector<Unfinished> unfinished_of(const std::string& owner) const;
+  // Removes all of them. unavailable, and nothing is removed, while a part of one is on its way.
+  [[nodiscard]] Result<> remove_of(const std::string& owner);
   // already_exists where the part does not begin at have(), or another one is on its way;
   // resource_exhausted where there are too many uploads and none gives way.
   [[nodiscard]] Result<Part> begin(const Hash& hash, const std::string& owner, std::uint64_t offset,

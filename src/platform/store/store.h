@@ -77,8 +77,8 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<Job>> jobs(const JobPage& page) = 0;
   [[nodiscard]] virtual Result<std::optional<JobId>> job_of_nonce(const PublicKey& client,
                                                                   const SubmitNonce& nonce) = 0;
-  // Jobs that run, that ended at `ended_since` or later, or of whose tasks pay is held; all
-  // checkpoints and models.
+  // Jobs that run, that ended at `ended_since` or later and have their content, or of whose tasks
+  // pay is held; all checkpoints and models.
   [[nodiscard]] virtual Result<BlobOwners> blob_owners(UnixMillis ended_since) = 0;
   // The audit trail, a page at a time. `from` is History::next of the page before (0: the first
   // page); invalid_argument for any other number. A page costs the same wherever it is.

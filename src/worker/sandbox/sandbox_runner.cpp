@@ -1,12 +1,17 @@
 #include "worker/sandbox/sandbox_runner.h"
 
+#include <algorithm>
+
 #include "common/base/log.h"
 
 namespace weft::worker {
 
 SandboxRunner::SandboxRunner(Sandbox::Options options,
-                             std::function<void(std::function<void()>)> post)
-    : options_(std::move(options)), post_(std::move(post)), thread_([this] { work(); }) {}
+                             std::function<void(std::function<void()>)> post, const Bounds& bounds)
+    : options_(std::move(options)),
+      post_(std::move(post)),
+      bounds_(bounds),
+      thread_([this] { work(); }) {}
 
 SandboxRunner::~SandboxRunner() {
   {
@@ -38,25 +43,51 @@ void SandboxRunner::cancel() {
   if (shared_.current) shared_.current->kill();
 }
 
-// The one that works, or the spare, or a new one; and a new spare, which gets ready while this one
+SandboxRunner::Processes SandboxRunner::processes() {
+  const std::lock_guard lock(mutex_);
+  return shared_.processes;
+}
+
+void SandboxRunner::note_processes() {
+  Processes now;
+  for (const Child& child : children_) now.of_clients.push_back(child.sandbox->pid());
+  if (spare_) now.spare = spare_->pid();
+  const std::lock_guard lock(mutex_);
+  shared_.processes = std::move(now);
+}
+
+Result<> SandboxRunner::start_spare() {
+  if (spare_ && spare_->alive()) return {};
+  spare_.reset();
+  WEFT_ASSIGN(spare_, Sandbox::start(options_));
+  return {};
+}
+
+// The client's own child, or the spare for it; and a new spare, which gets ready while this one
 // works.
-Result<std::shared_ptr<Sandbox>> SandboxRunner::take_sandbox() {
-  if (!current_ || !current_->alive()) {
-    std::unique_ptr<Sandbox> next = std::move(spare_);
-    if (!next) {
-      WEFT_ASSIGN(next, Sandbox::start(options_));
-    }
-    current_ = std::move(next);
-    if (auto ready = current_->wait_ready(); !ready) return pass(std::move(ready));
+Result<std::shared_ptr<Sandbox>> SandboxRunner::take_sandbox(const std::string& client) {
+  std::erase_if(children_, [](const Child& child) { return !child.sandbox->alive(); });
+  const std::string name = bounds_.child_per_client ? client : std::string();
+  const auto own = std::ranges::find(children_, name, &Child::client);
+  if (own != children_.end()) {
+    std::rotate(own, own + 1, children_.end());
+  } else {
+    // Room for the spare besides.
+    while (!children_.empty() && children_.size() + 1 >= bounds_.children_max)
+      children_.pop_front();
+    WEFT_OK(start_spare());
+    std::shared_ptr<Sandbox> next = std::move(spare_);
+    if (auto ready = next->wait_ready(); !ready) return pass(std::move(ready));
+    children_.push_back({.client = name, .sandbox = std::move(next)});
   }
-  if (!spare_ || !spare_->alive()) {
-    if (auto started = Sandbox::start(options_)) spare_ = std::move(*started);
-  }
-  return current_;
+  if (const auto started = start_spare(); !started)
+    log_debug("No sandbox stands by: {}", started.error().message);
+  note_processes();
+  return children_.back().sandbox;
 }
 
 Result<exec::Output> SandboxRunner::run_one(const TaskRun& task) {
-  WEFT_ASSIGN(const std::shared_ptr<Sandbox> sandbox, take_sandbox());
+  WEFT_ASSIGN(const std::shared_ptr<Sandbox> sandbox, take_sandbox(task.client));
   {
     const std::lock_guard lock(mutex_);
     if (shared_.cancelled || shared_.stopping)
@@ -71,14 +102,17 @@ Result<exec::Output> SandboxRunner::run_one(const TaskRun& task) {
 
 void SandboxRunner::work() {
   {
-    auto sandbox = take_sandbox();
+    // The spare stays it: no client is known yet.
+    const auto ready = [&]() -> Result<std::vector<std::string>> {
+      WEFT_OK(start_spare());
+      return spare_->wait_ready();
+    }();
     auto capabilities =
-        sandbox ? (*sandbox)->describe() : Result<protocol::Capabilities>(pass(std::move(sandbox)));
-    if (capabilities) {
-      const auto missing = current_->wait_ready();
-      for (const std::string& note : *missing)
-        log_warning("The sandbox is not complete: {}.", note);
+        ready ? spare_->describe() : Result<protocol::Capabilities>(std::unexpected(ready.error()));
+    if (ready) {
+      for (const std::string& note : *ready) log_warning("The sandbox is not complete: {}.", note);
     }
+    note_processes();
     const std::lock_guard lock(mutex_);
     described_ = std::move(capabilities);
   }
@@ -97,7 +131,7 @@ void SandboxRunner::work() {
     });
   }
   // Children end with the thread that started them.
-  current_.reset();
+  children_.clear();
   spare_.reset();
 }
 

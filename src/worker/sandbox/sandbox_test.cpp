@@ -333,5 +333,49 @@ TEST_F(Runner, CancelsWhatRunsAndGoesOn) {
   EXPECT_TRUE(run(task_of(job_of(count_up))).get().has_value());
 }
 
+// Whose children ran the tasks of these clients, in turn; and how many processes there were at
+// most.
+struct Ran {
+  std::vector<pid_t> by;
+  std::size_t processes_max = 0;
+};
+Ran ran(const std::vector<std::string>& clients, const SandboxRunner::Bounds& bounds) {
+  SandboxRunner runner(options, [](const std::function<void()>& work) { work(); }, bounds);
+  EXPECT_TRUE(runner.describe().has_value());
+  Ran out;
+  for (const std::string& client : clients) {
+    TaskRun task = task_of(job_of(count_up));
+    task.client = client;
+    std::promise<Result<exec::Output>> done;
+    runner.run(std::move(task),
+               [&](Result<exec::Output> output) { done.set_value(std::move(output)); });
+    const auto output = done.get_future().get();
+    EXPECT_TRUE(output.has_value()) << output.error().message;
+    const auto processes = runner.processes();
+    out.by.push_back(processes.of_clients.back());
+    out.processes_max =
+        std::max(out.processes_max, processes.of_clients.size() + (processes.spare ? 1 : 0));
+  }
+  return out;
+}
+
+// What a client's shader leaves in a process is met by the next client's.
+TEST(Runners, GiveEachClientAChildOfItsOwn) {
+  const Ran apart = ran({"a", "b", "a"}, {});
+  EXPECT_NE(apart.by[0], apart.by[1]);
+  EXPECT_EQ(apart.by[0], apart.by[2]);
+
+  const Ran together = ran({"a", "b"}, {.child_per_client = false});
+  EXPECT_EQ(together.by[0], together.by[1]) << "the attack";
+}
+
+TEST(Runners, EndTheChildThatWasUsedLeastRecently) {
+  const Ran few = ran({"a", "b", "a", "c", "a", "b"}, {.children_max = 3});
+
+  EXPECT_EQ(few.processes_max, 3U);
+  EXPECT_EQ(few.by[4], few.by[0]) << "used between";
+  EXPECT_NE(few.by[5], few.by[1]) << "gave way to c";
+}
+
 }  // namespace
 }  // namespace weft::worker

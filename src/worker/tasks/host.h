@@ -53,6 +53,8 @@ struct TaskRun {
   std::shared_ptr<const exec::Job> job;
   exec::RunOptions options;
   Duration wall_max{};
+  // Whose code it is, by a name that is no other client's. Runners keep clients apart by it.
+  std::string client{};
 };
 
 // Runs one task at a time: in a sandboxed child natively, on the Worker's own device in a browser.

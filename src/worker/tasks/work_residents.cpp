@@ -167,7 +167,10 @@ void Work::run_part() {
   on_runner_ = resident.serial;
   TaskRun request{.job = resident.job,
                   .options = std::move(run),
-                  .wall_max = std::max<Duration>(terms.wall_max - resident.used, Duration(1))};
+                  .wall_max = std::max<Duration>(terms.wall_max - resident.used, Duration(1)),
+                  // A lease need not name its client: then each job stands alone.
+                  .client = terms.client == PublicKey() ? resident.task.key.task.job.text()
+                                                        : terms.client.text()};
   runner_.run(std::move(request), alive_.guard([this, serial = resident.serial, parts,
                                                 began = host_.now()](Result<exec::Output> output) {
     on_runner_.reset();

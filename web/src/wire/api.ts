@@ -66,10 +66,12 @@ export type Clients = {
     readonly used_seconds: number;
     readonly weight: number;
   }[];
+  readonly next: string;
 };
 
 export type Tasks = {
   readonly job: string;
+  readonly next: number;
   readonly tasks: readonly {
     readonly index: number;
     readonly replicas: readonly {
@@ -108,6 +110,7 @@ export type Proof = {
 };
 
 export type Workers = {
+  readonly next: string;
   readonly workers: readonly {
     readonly accepted: number;
     readonly balance: number;
@@ -131,6 +134,7 @@ export type Ledger = {
     readonly account: string;
     readonly amount: number;
   }[];
+  readonly next: string;
   readonly sum: number;
 };
 
@@ -173,6 +177,7 @@ export type LedgerJob = {
 };
 
 export type Settlement = {
+  readonly next: string;
   readonly owners: readonly {
     readonly owner: string;
     readonly settled: number;

@@ -33,12 +33,11 @@ Result<> list(const ClientOptions& options) {
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_OK(client->read_as(wallet));
-  WEFT_ASSIGN(const net::Response answer, client->get_raw("/v1/clients"));
+  WEFT_ASSIGN(const api::Clients view, client->clients());
   if (options.json) {
-    std::printf("%s\n", answer.body.c_str());
+    std::printf("%s\n", api::to_json(view).c_str());
     return {};
   }
-  WEFT_ASSIGN(const auto view, api::from_json<api::Clients>(answer.body));
   print_heads();
   for (const api::Client& each : view.clients) print(each);
   return {};

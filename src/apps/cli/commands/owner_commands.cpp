@@ -89,6 +89,20 @@ void add_owner_commands(CLI::App& app, std::function<int()>& chosen) {
   statement->add_flag("--csv", options->csv, "For a spreadsheet")->excludes("--json");
   statement->callback(
       [options, &chosen] { chosen = [options] { return statement_command(*options); }; });
+  CLI::App* data = wallet->add_subcommand(
+      "data",
+      "All that the coordinator holds of the wallet's owner, as lines of JSON\n\n"
+      "  weft wallet data --coordinator URL > data.jsonl");
+  add_wallet_at_coordinator(*data, *options);
+  data->callback(
+      [options, &chosen] { chosen = [options] { return owner_data_command(*options); }; });
+  CLI::App* forget = wallet->add_subcommand(
+      "forget",
+      "Deletes what the coordinator holds of the wallet's owner, except money and its evidence\n\n"
+      "  weft wallet forget --yes --coordinator URL");
+  add_wallet_at_coordinator(*forget, *options);
+  forget->add_flag("--yes", options->yes, "Without it, what would be deleted is told only");
+  forget->callback([options, &chosen] { chosen = [options] { return forget_command(*options); }; });
 }
 
 }  // namespace weft::cli

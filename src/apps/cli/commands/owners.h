@@ -1,5 +1,5 @@
-// `weft pay`, `weft device`, `weft wallet redeem` and `weft wallet statement`: what an owner has,
-// and who acts for it.
+// `weft pay`, `weft device`, `weft wallet redeem`, `statement`, `data` and `forget`: what an owner
+// has, what is held of it, and who acts for it.
 #pragma once
 
 #include <filesystem>
@@ -21,6 +21,7 @@ struct OwnerOptions {
   std::string code;  // From `device request`, for `device add`; an invitation, for `wallet redeem`.
   std::string name;
   bool csv = false;
+  bool yes = false;  // wallet forget.
   bool json = false;
 };
 
@@ -31,5 +32,7 @@ struct OwnerOptions {
 [[nodiscard]] int device_revoke_command(const OwnerOptions& options);
 [[nodiscard]] int redeem_command(const OwnerOptions& options);
 [[nodiscard]] int statement_command(const OwnerOptions& options);
+[[nodiscard]] int owner_data_command(const OwnerOptions& options);
+[[nodiscard]] int forget_command(const OwnerOptions& options);
 
 }  // namespace weft::cli

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "apps/coordinator/http/fallback.h"
 #include "apps/coordinator/http/guests.h"
 #include "apps/coordinator/http/job_links.h"
 #include "apps/coordinator/http/model_service.h"
+#include "apps/coordinator/http/paged_list.h"
 #include "apps/coordinator/http/response_store.h"
 #include "apps/coordinator/http/shared_views.h"
 #include "apps/coordinator/http/signatures.h"
@@ -42,13 +45,15 @@ struct HttpParts {
   ResponseStore& responses;
   Fallback* fallback = nullptr;  // Null: nothing is passed on.
   SharedViews& shared;
+  SharedLists& lists;
   Signatures& signatures;
   bool require_keys = false;
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
   UploadQuota& uploads;              // What clients store.
-  bool uploads_by_lease = true;      // Workers store only what their leases lead to.
+  bool uploads_by_lease = true;      // Workers store only what their leases lead to,
+  bool reads_by_lease = true;        // and read only that and models that they serve.
   bool grants_to_strangers = false;  // They count as clients that hold credits; tests.
   std::string invite_file;           // What clients of this machine may redeem.
   protocol::api::Info info;
@@ -73,6 +78,8 @@ void add_stake_routes(const HttpParts& parts);     // http_stakes.cpp: /v1/stake
 void add_standing_routes(const HttpParts& parts);  // http_standing.cpp: /v1/workers/KEY/pardon
 void add_owner_routes(const HttpParts& parts);     // http_owners.cpp: /v1/owner
 
+void add_owner_data_routes(const HttpParts& parts);  // http_owner_data.cpp: /v1/owner/data
+
 void add_identity_route(const HttpParts& parts);  // http_identity.cpp: /v1/identity
 
 // Helpers of these files.
@@ -91,6 +98,15 @@ auto once(Handle handle) {
 // http_ledger.cpp.
 void show_account(const HttpParts& parts, const net::IncomingRequest& request,
                   const net::Respond& respond, const ledger::Account& account, bool all);
+// A history as seen from some accounts, which are taken together: what each held before the page is
+// what its first movement there says. What other accounts held is told only if `all` is set.
+// http_ledger.cpp.
+[[nodiscard]] std::vector<protocol::api::LedgerEntry> entries_of(
+    const store::History& history, std::span<const ledger::Account> accounts, bool all);
+// What the store knows of the job; the core adds what only it does. http_jobs.cpp.
+[[nodiscard]] protocol::api::Job view_of(const store::Job& row);
+// http_owners.cpp.
+[[nodiscard]] protocol::api::Owner view_of(const jobs::OwnerView& view);
 // The bytes of a blob, in ranges if asked; the caller has looked whether the asker may see them.
 // http_blobs.cpp.
 [[nodiscard]] net::Reply blob_reply(store::Blobs& blobs, const net::IncomingRequest& request,

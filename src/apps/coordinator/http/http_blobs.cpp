@@ -157,7 +157,7 @@ Result<> within_bounds(const HttpParts& parts, const net::IncomingRequest& reque
     return parts.uploads.take(parts.book.owner_of(who), length, now());
   }
   if (!parts.uploads_by_lease) return {};
-  if (parts.book.take_upload(who, length)) return {};
+  if (parts.book.worker_blobs().take_upload(who, length)) return {};
   return fail(ErrorCode::permission_denied, "{} bytes are more than the worker's leases lead to.",
               length);
 }
@@ -180,12 +180,19 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
   return std::make_unique<BlobUpload>(std::move(writer), hash, parts.readers);
 }
 
-// Connected workers, which know from their leases and orders what to ask for, and the operator.
-// Owners read what belongs to their jobs at the jobs' own routes.
-Result<> may_download(const HttpParts& parts, const net::IncomingRequest& request) {
+// Connected workers, what their leases and orders lead to, and the operator, everything. Owners
+// read what belongs to their jobs at the jobs' own routes.
+Result<> may_download(const HttpParts& parts, const net::IncomingRequest& request,
+                      const Hash& blob) {
   if (const auto token = request.bearer(); !token.empty()) {
-    if (parts.book.worker_of(token)) return {};
-    return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
+    const auto worker = parts.book.worker_of(token);
+    if (!worker)
+      return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
+    if (!parts.reads_by_lease || parts.book.worker_blobs().may_read(*worker, blob)) return {};
+    return fail(ErrorCode::permission_denied,
+                "No lease of a running job and no model that the worker serves leads to the blob "
+                "{}.",
+                blob.text());
   }
   WEFT_ASSIGN(const Viewer viewer, viewer_of(parts, request));
   if (viewer.is_operator) return {};
@@ -196,10 +203,10 @@ Result<> may_download(const HttpParts& parts, const net::IncomingRequest& reques
 
 void get_blob(const HttpParts& parts, const net::IncomingRequest& request,
               const net::Respond& respond) {
-  if (const auto may = may_download(parts, request); !may)
-    return respond(parts.signatures.refusal(may.error()));
   const auto hash = Hash::parse(request.parameters.at(0));
   if (!hash) return respond(net::problem(hash.error()));
+  if (const auto may = may_download(parts, request, *hash); !may)
+    return respond(parts.signatures.refusal(may.error()));
   respond(blob_reply(parts.blobs, request, *hash));
 }
 

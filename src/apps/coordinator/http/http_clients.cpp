@@ -38,15 +38,18 @@ void set_weight(const HttpParts& parts, In request, const Signed& who, Out respo
                  });
 }
 
-void list_clients(const HttpParts& parts, Out respond) {
-  post_or_refuse(parts.loop, respond,
-                 [&readers = parts.readers, respond](jobs::Core& core, jobs::Moment now) {
-                   core.clients(now, [&readers, respond](const Result<api::Clients>& clients) {
-                     post_or_refuse(readers, respond, [respond, clients = *clients] {
-                       respond(net::json_reply(200, api::to_json(clients)));
-                     });
-                   });
-                 });
+void list_clients(const HttpParts& parts, const SharedLists::Take& take) {
+  const bool queued = parts.loop.post([parts, take](jobs::Core& core, jobs::Moment now) {
+    core.clients(now, [parts, take](const Result<api::Clients>& view) {
+      make_list(parts.readers, take, [clients = view->clients] {
+        PagedList list{.before = R"({"clients":[)", .rows = {}};
+        for (const api::Client& client : clients)
+          list.rows.push_back({.key = client.client, .json = api::to_json(client)});
+        return list;
+      });
+    });
+  });
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 }  // namespace
@@ -58,13 +61,15 @@ void add_client_routes(const HttpParts& parts) {
        .pattern = "/v1/clients/{}",
        .handle = [kept](In request, Out respond) { once(set_weight)(*kept, request, respond); },
        .cost = 1});
-  parts.shared.add("/v1/clients", [kept](Out respond) { list_clients(*kept, respond); });
+  parts.lists.add("/v1/clients",
+                  [kept](const SharedLists::Take& take) { list_clients(*kept, take); });
   parts.server.route({.method = "GET",
                       .pattern = "/v1/clients",
                       .handle =
                           [kept](In request, Out respond) {
-                            if_operator(*kept, request, respond, "who has jobs",
-                                        [&] { kept->shared.get("/v1/clients", respond); });
+                            if_operator(*kept, request, respond, "who has jobs", [&] {
+                              show_page(kept->lists, "/v1/clients", request, respond);
+                            });
                           },
                       .cost = 0.5});
 }

@@ -14,51 +14,6 @@ namespace {
 
 namespace api = protocol::api;
 
-// What the store knows of the job; the core adds what only it does.
-api::Job view_of(const store::Job& row) {
-  api::Job view{.id = row.id.text(),
-                .name = row.name,
-                .kind = {},
-                .client = row.client.text(),
-                .state = std::string(to_string(row.state)),
-                .reason = row.reason,
-                .tasks = row.tasks,
-                .accepted = row.accepted,
-                .leased = 0,
-                .replicas = 1,
-                .budget = row.budget,
-                .price = row.price,
-                .root = row.state == store::JobState::done ? row.root.text() : "",
-                .outputs = {},
-                .created = row.created,
-                .ended = row.ended,
-                .waiting = {},
-                .link = {}};
-  const auto manifest = manifest::parse(row.manifest);
-  if (!manifest) return view;
-  view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
-  view.replicas = manifest->verify.replicas;
-  std::size_t index = 0;
-  const auto add_output = [&](std::string_view type, std::vector<std::uint64_t> shape) {
-    if (index < row.outputs.size()) {
-      view.outputs.push_back({.name = weft::format("output{}", index),
-                              .hash = row.outputs[index].hash.text(),
-                              .bytes = row.outputs[index].bytes,
-                              .type = std::string(type),
-                              .shape = std::move(shape)});
-    }
-    ++index;
-  };
-  if (manifest->kind == manifest::Kind::kernel) {
-    add_output("i32", {manifest->kernel.m, manifest->kernel.n});
-  } else {
-    for (const auto& binding : manifest->bindings) {
-      if (binding.is_output()) add_output(manifest::to_string(binding.type), binding.shape);
-    }
-  }
-  return view;
-}
-
 // What a viewer sees of a job of others: that there is one, its size, and how far it is.
 void make_coarse(api::Job& view) {
   view.name.clear();
@@ -260,15 +215,42 @@ void cancel(const HttpParts& parts, const net::IncomingRequest& request,
                  });
 }
 
+// ?from=INDEX&count=N
+struct TaskPage {
+  static constexpr std::uint32_t count_max = 10'000;
+  std::uint32_t from = 0;
+  std::uint32_t count = count_max;
+};
+Result<TaskPage> task_page(const net::IncomingRequest& request) {
+  TaskPage page;
+  const auto read = [&](const char* name, std::uint32_t& value, std::uint32_t least,
+                        std::uint32_t most) -> Result<> {
+    const auto given = request.query.find(name);
+    if (given == request.query.end()) return {};
+    const std::string& text = given->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+      return {};
+    return fail(ErrorCode::invalid_argument, "{}={} is not a number from {} to {}.", name, text,
+                least, most);
+  };
+  WEFT_OK(read("from", page.from, 0, UINT32_MAX));
+  WEFT_OK(read("count", page.count, 1, TaskPage::count_max));
+  return page;
+}
+
 void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
                 const net::Respond& respond) {
   const auto wanted = request.query.find("job");
   if (wanted == request.query.end())
     return respond(
         net::problem({ErrorCode::invalid_argument, "Which job's tasks? /v1/tasks?job=ID"}));
+  const auto page = task_page(request);
+  if (!page) return respond(net::problem(page.error()));
   with_job(
       parts, request, wanted->second, respond,
-      [&store = parts.store, &loop = parts.loop, respond](const Viewer&, const store::Job& row) {
+      [&store = parts.store, &loop = parts.loop, respond, page = *page](const Viewer&,
+                                                                        const store::Job& row) {
         const auto accepted = store.tasks(row.id);
         const auto replicas = store.replicas(row.id);
         if (!accepted) return respond(net::problem(accepted.error()));
@@ -293,18 +275,68 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
                .root = task == nullptr ? "" : replica.root.text(),
                .agreed = agreed});
         }
+        const std::size_t first = std::min<std::size_t>(page.from, views.size());
+        const std::size_t end = std::min(first + page.count, views.size());
+        views.erase(views.begin() + static_cast<std::ptrdiff_t>(end), views.end());
+        views.erase(views.begin(), views.begin() + static_cast<std::ptrdiff_t>(first));
+        const std::uint64_t next = end < row.tasks ? end : 0;
         post_or_refuse(
             loop, respond,
-            [respond, id = row.id, views = std::move(views)](jobs::Core& core, jobs::Moment) {
-              core.live_tasks(id, views, [respond, id](Result<std::vector<api::Task>> tasks) {
+            [respond, next, id = row.id, views = std::move(views)](jobs::Core& core, jobs::Moment) {
+              core.live_tasks(id, views, [respond, next, id](Result<std::vector<api::Task>> tasks) {
                 respond(net::json_reply(
-                    200, api::to_json(api::Tasks{.job = id.text(), .tasks = std::move(*tasks)})));
+                    200, api::to_json(api::Tasks{
+                             .job = id.text(), .tasks = std::move(*tasks), .next = next})));
               });
             });
       });
 }
 
 }  // namespace
+
+protocol::api::Job view_of(const store::Job& row) {
+  api::Job view{.id = row.id.text(),
+                .name = row.name,
+                .kind = {},
+                .client = row.client.text(),
+                .state = std::string(to_string(row.state)),
+                .reason = row.reason,
+                .tasks = row.tasks,
+                .accepted = row.accepted,
+                .leased = 0,
+                .replicas = 1,
+                .budget = row.budget,
+                .price = row.price,
+                .root = row.state == store::JobState::done ? row.root.text() : "",
+                .outputs = {},
+                .created = row.created,
+                .ended = row.ended,
+                .waiting = {},
+                .link = {}};
+  const auto manifest = manifest::parse(row.manifest);
+  if (!manifest) return view;
+  view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
+  view.replicas = manifest->verify.replicas;
+  std::size_t index = 0;
+  const auto add_output = [&](std::string_view type, std::vector<std::uint64_t> shape) {
+    if (index < row.outputs.size()) {
+      view.outputs.push_back({.name = weft::format("output{}", index),
+                              .hash = row.outputs[index].hash.text(),
+                              .bytes = row.outputs[index].bytes,
+                              .type = std::string(type),
+                              .shape = std::move(shape)});
+    }
+    ++index;
+  };
+  if (manifest->kind == manifest::Kind::kernel) {
+    add_output("i32", {manifest->kernel.m, manifest->kernel.n});
+  } else {
+    for (const auto& binding : manifest->bindings) {
+      if (binding.is_output()) add_output(manifest::to_string(binding.type), binding.shape);
+    }
+  }
+  return view;
+}
 
 void add_job_routes(const HttpParts& parts) {
   auto& server = parts.server;

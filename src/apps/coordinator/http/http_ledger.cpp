@@ -4,6 +4,7 @@
 #include <map>
 
 #include "apps/coordinator/http/access.h"
+#include "common/base/format.h"
 
 namespace weft::coordinator {
 
@@ -32,43 +33,6 @@ Result<store::Store::HistoryPage> page_of(const net::IncomingRequest& request) {
   WEFT_ASSIGN(const std::uint64_t count, number(request, "count", count_default, count_max));
   if (count == 0) return fail(ErrorCode::invalid_argument, "count=0 asks for nothing.");
   return store::Store::HistoryPage{.from = from, .count = static_cast<std::uint32_t>(count)};
-}
-
-// As seen from some accounts, which are taken together: what each held before the page is what its
-// first movement there says. What other accounts held is told only if `all` is set.
-std::vector<api::LedgerEntry> entries_of(const store::History& history,
-                                         std::span<const ledger::Account> accounts, bool all) {
-  std::map<ledger::Account, MicroCredits> holds;
-  for (const ledger::Account& account : accounts) {
-    const auto before = [&]() -> MicroCredits {
-      for (const store::Posted& posted : history.transactions) {
-        for (const store::Movement& movement : posted.movements)
-          if (movement.account == account) return movement.balance - movement.amount;
-      }
-      return 0;
-    };
-    holds[account] = before();
-  }
-  std::vector<api::LedgerEntry> entries;
-  for (const store::Posted& posted : history.transactions) {
-    api::LedgerEntry& entry =
-        entries.emplace_back(api::LedgerEntry{.key = posted.key,
-                                              .job = posted.job ? posted.job->text() : "",
-                                              .what = posted.what,
-                                              .time = posted.time,
-                                              .movements = {}});
-    for (const store::Movement& movement : posted.movements) {
-      const auto ours = holds.find(movement.account);
-      entry.movements.push_back({.account = movement.account.text(),
-                                 .amount = movement.amount,
-                                 .balance = all || ours != holds.end() ? movement.balance : 0});
-      if (ours == holds.end()) continue;
-      entry.amount += movement.amount;
-      ours->second = movement.balance;
-    }
-    for (const auto& [account, amount] : holds) entry.balance += amount;
-  }
-  return entries;
 }
 
 // Reads a page of the history of `of` (an account or a job), and shows it with what `accounts` hold
@@ -157,7 +121,8 @@ void answer(const HttpParts& parts, const net::IncomingRequest& request,
   }
   const auto viewer = viewer_of(parts, request);
   if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
-  parts.shared.get(viewer->is_operator ? "/v1/ledger" : std::string(totals), respond);
+  show_page(parts.lists, viewer->is_operator ? "/v1/ledger" : std::string(totals), request,
+            respond);
 }
 
 // One balance for each kind of account: what all owners hold together, all escrows together.
@@ -172,30 +137,74 @@ api::Ledger totals_of(const api::Ledger& ledger) {
 }
 
 // Every balance, or their totals.
-void make_ledger(const HttpParts& parts, bool all, const net::Respond& respond) {
-  post_or_refuse(parts.loop, respond,
-                 [&readers = parts.readers, all, respond](jobs::Core& core, jobs::Moment) {
-                   core.ledger([&readers, all, respond](const Result<api::Ledger>& view) {
-                     post_or_refuse(readers, respond, [respond, all, view = *view] {
-                       respond(net::json_reply(200, api::to_json(all ? view : totals_of(view))));
-                     });
-                   });
-                 });
+void make_ledger(const HttpParts& parts, bool all, const SharedLists::Take& take) {
+  const bool queued = parts.loop.post([parts, all, take](jobs::Core& core, jobs::Moment) {
+    core.ledger([parts, all, take](const Result<api::Ledger>& view) {
+      make_list(parts.readers, take, [all, view = *view] {
+        const api::Ledger ledger = all ? view : totals_of(view);
+        PagedList list{.before = weft::format(R"({{"sum":{},"balances":[)", ledger.sum),
+                       .rows = {}};
+        for (const api::Balance& balance : ledger.balances)
+          list.rows.push_back({.key = balance.account, .json = api::to_json(balance)});
+        return list;
+      });
+    });
+  });
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 // What is settled is public: every viewer can build an epoch's rows from it.
-void make_settlement(const HttpParts& parts, const net::Respond& respond) {
-  post_or_refuse(parts.loop, respond,
-                 [&readers = parts.readers, respond](jobs::Core& core, jobs::Moment) {
-                   core.settlement([&readers, respond](const Result<api::Settlement>& view) {
-                     post_or_refuse(readers, respond, [respond, view = *view] {
-                       respond(net::json_reply(200, api::to_json(view)));
-                     });
-                   });
-                 });
+void make_settlement(const HttpParts& parts, const SharedLists::Take& take) {
+  const bool queued = parts.loop.post([parts, take](jobs::Core& core, jobs::Moment) {
+    core.settlement([parts, take](const Result<api::Settlement>& view) {
+      make_list(parts.readers, take, [owners = view->owners] {
+        PagedList list{.before = R"({"owners":[)", .rows = {}};
+        for (const api::SettledOwner& owner : owners)
+          list.rows.push_back({.key = owner.owner, .json = api::to_json(owner)});
+        return list;
+      });
+    });
+  });
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 }  // namespace
+
+std::vector<protocol::api::LedgerEntry> entries_of(const store::History& history,
+                                                   std::span<const ledger::Account> accounts,
+                                                   bool all) {
+  std::map<ledger::Account, MicroCredits> holds;
+  for (const ledger::Account& account : accounts) {
+    const auto before = [&]() -> MicroCredits {
+      for (const store::Posted& posted : history.transactions) {
+        for (const store::Movement& movement : posted.movements)
+          if (movement.account == account) return movement.balance - movement.amount;
+      }
+      return 0;
+    };
+    holds[account] = before();
+  }
+  std::vector<api::LedgerEntry> entries;
+  for (const store::Posted& posted : history.transactions) {
+    api::LedgerEntry& entry =
+        entries.emplace_back(api::LedgerEntry{.key = posted.key,
+                                              .job = posted.job ? posted.job->text() : "",
+                                              .what = posted.what,
+                                              .time = posted.time,
+                                              .movements = {}});
+    for (const store::Movement& movement : posted.movements) {
+      const auto ours = holds.find(movement.account);
+      entry.movements.push_back({.account = movement.account.text(),
+                                 .amount = movement.amount,
+                                 .balance = all || ours != holds.end() ? movement.balance : 0});
+      if (ours == holds.end()) continue;
+      entry.amount += movement.amount;
+      ours->second = movement.balance;
+    }
+    for (const auto& [account, amount] : holds) entry.balance += amount;
+  }
+  return entries;
+}
 
 void show_account(const HttpParts& parts, const net::IncomingRequest& request,
                   const net::Respond& respond, const ledger::Account& account, bool all) {
@@ -204,19 +213,19 @@ void show_account(const HttpParts& parts, const net::IncomingRequest& request,
 }
 
 void add_ledger_routes(const HttpParts& parts) {
-  parts.shared.add("/v1/ledger",
-                   [parts](const net::Respond& respond) { make_ledger(parts, true, respond); });
-  parts.shared.add(std::string(totals),
-                   [parts](const net::Respond& respond) { make_ledger(parts, false, respond); });
-  parts.shared.add("/v1/settlement",
-                   [parts](const net::Respond& respond) { make_settlement(parts, respond); });
-  parts.server.route({.method = "GET",
-                      .pattern = "/v1/settlement",
-                      .handle =
-                          [parts](const net::IncomingRequest&, const net::Respond& respond) {
-                            parts.shared.get("/v1/settlement", respond);
-                          },
-                      .cost = 0.5});
+  using Take = SharedLists::Take;
+  parts.lists.add("/v1/ledger", [parts](const Take& take) { make_ledger(parts, true, take); });
+  parts.lists.add(std::string(totals),
+                  [parts](const Take& take) { make_ledger(parts, false, take); });
+  parts.lists.add("/v1/settlement", [parts](const Take& take) { make_settlement(parts, take); });
+  parts.server.route(
+      {.method = "GET",
+       .pattern = "/v1/settlement",
+       .handle =
+           [parts](const net::IncomingRequest& request, const net::Respond& respond) {
+             show_page(parts.lists, "/v1/settlement", request, respond);
+           },
+       .cost = 0.5});
   parts.server.route(
       {.method = "GET",
        .pattern = "/v1/ledger",

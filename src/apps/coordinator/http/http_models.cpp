@@ -1,4 +1,6 @@
 // /v1/models and /v1/serve.
+#include <charconv>
+
 #include "apps/coordinator/http/asking.h"
 #include "apps/coordinator/http/http.h"
 #include "common/base/clock.h"
@@ -44,6 +46,22 @@ void remove_model(const HttpParts& parts, const net::IncomingRequest& request, c
                  });
 }
 
+// ?after=NAME&limit=N
+Result<ModelPage> model_page(const net::IncomingRequest& request) {
+  ModelPage page;
+  if (const auto after = request.query.find("after"); after != request.query.end())
+    page.after = after->second;
+  if (const auto limit = request.query.find("limit"); limit != request.query.end()) {
+    const std::string& text = limit->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), page.limit);
+    if (error != std::errc() || end != text.data() + text.size() || page.limit == 0 ||
+        page.limit > ModelPage::limit_max)
+      return fail(ErrorCode::invalid_argument, "limit={} is not a number from 1 to {}.", text,
+                  ModelPage::limit_max);
+  }
+  return page;
+}
+
 }  // namespace
 
 void add_model_routes(const HttpParts& parts) {
@@ -65,7 +83,10 @@ void add_model_routes(const HttpParts& parts) {
   using In = const net::IncomingRequest&;
   using Out = const net::Respond&;
   add("GET", "/v1/models", 0.5, [kept](In request, Out respond) {
-    with_access(*kept, request, respond, [kept, respond] { kept->models.list(respond); });
+    const auto page = model_page(request);
+    if (!page) return respond(openai_error(page.error()));
+    with_access(*kept, request, respond,
+                [kept, respond, page = *page] { kept->models.list(page, respond); });
   });
   add(
       "POST", "/v1/models", 1,

@@ -20,25 +20,6 @@ namespace api = protocol::api;
 using In = const net::IncomingRequest&;
 using Out = const net::Respond&;
 
-api::Owner view_of(const jobs::OwnerView& view) {
-  api::Owner out{.owner = view.owner.text(),
-                 .device = view.device.text(),
-                 .free = view.balances.spendable.free,
-                 .granted = view.balances.spendable.granted,
-                 .held = view.balances.held.free,
-                 .held_granted = view.balances.held.granted,
-                 .staked = view.balances.staked,
-                 .settled = view.balances.settled,
-                 .devices = {}};
-  for (const store::Device& device : view.devices)
-    out.devices.push_back({.key = device.key.text(),
-                           .name = device.name,
-                           .role = std::string(to_string(device.role)),
-                           .added = device.added,
-                           .revoked = device.revoked});
-  return out;
-}
-
 jobs::Answer<jobs::OwnerView> shown(Out respond) {
   return [respond](const Result<jobs::OwnerView>& view) {
     respond(view ? net::json_reply(200, api::to_json(view_of(*view))) : net::problem(view.error()));
@@ -234,6 +215,25 @@ void show_statement(const HttpParts& parts, In request, Out respond) {
 }
 
 }  // namespace
+
+protocol::api::Owner view_of(const jobs::OwnerView& view) {
+  api::Owner out{.owner = view.owner.text(),
+                 .device = view.device.text(),
+                 .free = view.balances.spendable.free,
+                 .granted = view.balances.spendable.granted,
+                 .held = view.balances.held.free,
+                 .held_granted = view.balances.held.granted,
+                 .staked = view.balances.staked,
+                 .settled = view.balances.settled,
+                 .devices = {}};
+  for (const store::Device& device : view.devices)
+    out.devices.push_back({.key = device.key.text(),
+                           .name = device.name,
+                           .role = std::string(to_string(device.role)),
+                           .added = device.added,
+                           .revoked = device.revoked});
+  return out;
+}
 
 void add_owner_routes(const HttpParts& parts) {
   const auto kept = std::make_shared<const HttpParts>(parts);

@@ -20,22 +20,22 @@ std::string metrics_of(const store::Blobs& blobs) {
 constexpr const char* workers_path = "/v1/workers";
 constexpr const char* workers_coarse = "workers without balances";
 
-// With what their owners hold and are owed, or without.
-void make_workers(const HttpParts& parts, bool balances, const net::Respond& respond) {
-  post_or_refuse(parts.loop, respond,
-                 [&readers = parts.readers, balances, respond](jobs::Core& core, jobs::Moment) {
-                   core.workers([&readers, balances, respond](const Result<api::Workers>& workers) {
-                     post_or_refuse(readers, respond,
-                                    [respond, balances, workers = *workers]() mutable {
-                                      for (api::Worker& worker : workers.workers) {
-                                        if (balances) break;
-                                        worker.balance = 0;
-                                        worker.held_pay = 0;
-                                      }
-                                      respond(net::json_reply(200, api::to_json(workers)));
-                                    });
-                   });
-                 });
+// With what their owners hold and are owed, or without. Connected ones come first.
+void make_workers(const HttpParts& parts, bool balances, const SharedLists::Take& take) {
+  const bool queued = parts.loop.post([parts, balances, take](jobs::Core& core, jobs::Moment) {
+    core.workers([parts, balances, take](const Result<api::Workers>& view) {
+      make_list(parts.readers, take, [balances, workers = view->workers]() mutable {
+        PagedList list{.before = R"({"workers":[)", .rows = {}};
+        for (api::Worker& worker : workers) {
+          if (!balances) worker.balance = worker.held_pay = 0;
+          list.rows.push_back(
+              {.key = (worker.connected ? "0" : "1") + worker.key, .json = api::to_json(worker)});
+        }
+        return list;
+      });
+    });
+  });
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 }  // namespace
@@ -90,18 +90,18 @@ void add_view_routes(const HttpParts& parts) {
                                 const net::Respond& respond) { shared.get(path, respond); },
                   .cost = 0.5});
   };
-  parts.shared.add(workers_path,
-                   [parts](const net::Respond& respond) { make_workers(parts, true, respond); });
-  parts.shared.add(workers_coarse,
-                   [parts](const net::Respond& respond) { make_workers(parts, false, respond); });
+  parts.lists.add(workers_path,
+                  [parts](const SharedLists::Take& take) { make_workers(parts, true, take); });
+  parts.lists.add(workers_coarse,
+                  [parts](const SharedLists::Take& take) { make_workers(parts, false, take); });
   server.route({.method = "GET",
                 .pattern = workers_path,
                 .handle =
                     [parts](const net::IncomingRequest& request, const net::Respond& respond) {
                       const auto viewer = viewer_of(parts, request);
                       if (!viewer) return respond(parts.signatures.refusal(viewer.error()));
-                      parts.shared.get(viewer->is_operator ? workers_path : workers_coarse,
-                                       respond);
+                      show_page(parts.lists, viewer->is_operator ? workers_path : workers_coarse,
+                                request, respond);
                     },
                 .cost = 0.5});
   add_shared("/metrics", [&loop, &models = parts.models,
@@ -114,8 +114,16 @@ void add_view_routes(const HttpParts& parts) {
       });
     });
   });
-  add_shared("/v1/serving",
-             [&models = parts.models](const net::Respond& respond) { models.status(respond); });
+  parts.lists.add("/v1/serving",
+                  [&models = parts.models](const SharedLists::Take& take) { models.status(take); });
+  server.route({.method = "GET",
+                .pattern = "/v1/serving",
+                .handle =
+                    [&lists = parts.lists](const net::IncomingRequest& request,
+                                           const net::Respond& respond) {
+                      show_page(lists, "/v1/serving", request, respond);
+                    },
+                .cost = 0.5});
 }
 
 }  // namespace weft::coordinator

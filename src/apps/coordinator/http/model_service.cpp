@@ -1,10 +1,13 @@
 #include "apps/coordinator/http/model_service.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "apps/coordinator/http/embeddings.h"
 #include "apps/coordinator/http/late_stream.h"
+#include "apps/coordinator/http/line_addresses.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
@@ -240,7 +243,8 @@ net::SocketRoute ModelService::socket() {
               log_info("A serving worker sends nonsense: {}", message.error().message);
               return peer->close(message.error().message);
             }
-            const auto* offer = std::get_if<wire::Offer>(&*message);
+            auto* offer = std::get_if<wire::Offer>(&*message);
+            if (offer != nullptr) offer->lines = lines_to_pass_on(offer->lines, peer->address());
             const auto key = offer == nullptr ? std::nullopt : book_.worker_of(offer->token);
             const bool queued = post([this, id = peer->id(), key, message = std::move(*message)](
                                          inference::Desk& desk, Instant time) {
@@ -257,7 +261,7 @@ net::SocketRoute ModelService::socket() {
               if (!key) return close(id, "The token belongs to no connected worker.");
               if (book_.is_barred(*key, unix_now()))
                 return close(id, "Its wallet was convicted of a wrong answer and is suspended.");
-              if (std::exchange(joined_[id], true)) return close(id, "A worker offers once.");
+              if (!joined_.emplace(id, *key).second) return close(id, "A worker offers once.");
               if (const auto known = peers_.find(id); known != peers_.end()) {
                 known->second->admit();
                 if (book_.is_known(*key)) known->second->recognise();
@@ -285,6 +289,7 @@ net::SocketRoute ModelService::socket() {
             (void)post([this, id = peer->id()](inference::Desk& desk, Instant time) {
               peers_.erase(id);
               joined_.erase(id);
+              book_.worker_blobs().remove_line(id);
               desk.left(id, time);
             });
           },
@@ -293,8 +298,14 @@ net::SocketRoute ModelService::socket() {
 
 void ModelService::send(inference::ServingId session,
                         const wire::ServingCoordinatorMessage& message) {
-  if (const auto peer = peers_.find(session); peer != peers_.end())
-    peer->second->send_text(wire::encode(message));
+  const auto peer = peers_.find(session);
+  if (peer == peers_.end()) return;
+  const auto worker = joined_.find(session);
+  if (const auto* load = std::get_if<wire::Load>(&message);
+      load != nullptr && worker != joined_.end())
+    book_.worker_blobs().allow_model(worker->second, session,
+                                     std::array{load->model, load->chunks});
+  peer->second->send_text(wire::encode(message));
 }
 
 void ModelService::send_hop(inference::ServingId session, ByteVector frame) {
@@ -310,7 +321,10 @@ void ModelService::close(inference::ServingId session, const std::string& reason
 
 void ModelService::set_terms(const inference::ModelCard& card) {
   prices_.with([&](auto& prices) { prices.set(card.name, card.price, now()); });
-  terms_.with([&](auto& terms) { terms[card.name] = {.context = desk_.context_of(card)}; });
+  terms_.with([&](auto& terms) {
+    terms[card.name] = {.context = desk_.context_of(card),
+                        .owner = PublicKey::parse(card.owner).value_or(PublicKey())};
+  });
 }
 
 std::optional<ModelTerms> ModelService::terms(const std::string& model) const {
@@ -596,8 +610,8 @@ void ModelService::ended(inference::RequestId request, const inference::AnswerEn
 
 // --- Models.
 
-std::string ModelService::model_json(const inference::ModelCard& card) const {
-  const auto served = desk_.models();
+std::string ModelService::model_json(const inference::ModelCard& card,
+                                     std::span<const inference::ServedModel> served) const {
   const auto found = std::ranges::find(served, card.name, &inference::ServedModel::name);
   const inference::ServedModel state = found == served.end() ? inference::ServedModel{} : *found;
   const Instant time = now();
@@ -622,12 +636,12 @@ void ModelService::add(inference::ModelCard card, const net::Respond& respond) {
   const bool queued = post([this, card = std::move(card), respond](inference::Desk& desk,
                                                                    Instant time) {
     if (const inference::ModelCard* old = registry_.find(card.name);
-        old != nullptr && old->owner != card.owner)
+        old != nullptr && !acts_for(card.owner, old->owner))
       return respond(
           net::problem({ErrorCode::permission_denied,
                         weft::format("The model {} belongs to another client.", card.name)}));
-    const auto own =
-        std::ranges::count(registry_.cards(), card.owner, &inference::ModelCard::owner);
+    const auto own = std::ranges::count_if(
+        registry_.cards(), [&](const auto& other) { return acts_for(card.owner, other.owner); });
     if (registry_.find(card.name) == nullptr && models_per_owner_max_ > 0 &&
         static_cast<std::size_t>(own) >= models_per_owner_max_ && card.owner != operator_)
       return respond(net::problem(
@@ -638,7 +652,7 @@ void ModelService::add(inference::ModelCard card, const net::Respond& respond) {
     if (auto stored = registry_.put(card); !stored) return respond(net::problem(stored.error()));
     set_terms(card);
     desk.put_model(card, time);
-    respond(net::json_reply(201, model_json(card)));
+    respond(net::json_reply(201, model_json(card, desk_.models())));
   });
   if (!queued) respond(net::problem(busy_error()));
 }
@@ -647,26 +661,31 @@ void ModelService::remove(std::string name, std::string owner, const net::Respon
   const bool queued = post([this, name = std::move(name), owner = std::move(owner), respond](
                                inference::Desk& desk, Instant time) {
     const inference::ModelCard* card = registry_.find(name);
-    if (card != nullptr && card->owner != owner && owner != operator_)
+    if (card != nullptr && !acts_for(owner, card->owner) && owner != operator_)
       return respond(net::problem({ErrorCode::permission_denied,
                                    weft::format("The model {} belongs to another client.", name)}));
-    if (auto removed = registry_.remove(name); !removed)
+    if (auto removed = take_out(name, desk, time); !removed)
       return respond(net::problem(removed.error()));
-    terms_.with([&](auto& terms) { terms.erase(name); });
-    prices_.with([&](auto& prices) { prices.remove(name, time); });
-    desk.remove_model(name, time);
     respond(net::json_reply(
         200, weft::format(R"({{"id":{},"object":"model","deleted":true}})", json::quote(name))));
   });
   if (!queued) respond(net::problem(busy_error()));
 }
 
-void ModelService::list(const net::Respond& respond) {
-  const bool queued = post([this, respond](inference::Desk&, Instant) {
+void ModelService::list(const ModelPage& page, const net::Respond& respond) {
+  const bool queued = post([this, page, respond](inference::Desk&, Instant) {
+    std::vector<const inference::ModelCard*> cards;
+    for (const inference::ModelCard& card : registry_.cards()) cards.push_back(&card);
+    // In the order in which they were added, which no change of another one moves.
+    const auto after = std::ranges::find(cards, page.after, &inference::ModelCard::name);
+    const auto first = page.after.empty() || after == cards.end() ? cards.begin() : after + 1;
+    const auto left = static_cast<std::size_t>(cards.end() - first);
+    const auto served = desk_.models();
     std::string out;
-    for (const inference::ModelCard& card : registry_.cards())
-      out += (out.empty() ? "" : ",") + model_json(card);
-    respond(net::json_reply(200, R"({"object":"list","data":[)" + out + "]}"));
+    for (const inference::ModelCard* card : std::span(first, std::min(left, page.limit)))
+      out += (out.empty() ? "" : ",") + model_json(*card, served);
+    respond(net::json_reply(200, weft::format(R"({{"object":"list","data":[{}],"has_more":{}}})",
+                                              out, left > page.limit)));
   });
   if (!queued) respond(openai_error(busy_error()));
 }
@@ -674,16 +693,16 @@ void ModelService::list(const net::Respond& respond) {
 void ModelService::show(std::string name, const net::Respond& respond) {
   const bool queued = post([this, name = std::move(name), respond](inference::Desk&, Instant) {
     if (const inference::ModelCard* card = registry_.find(name))
-      return respond(net::json_reply(200, model_json(*card)));
+      return respond(net::json_reply(200, model_json(*card, desk_.models())));
     respond(openai_error(
         {ErrorCode::not_found, weft::format("The model '{}' does not exist here.", name)}));
   });
   if (!queued) respond(openai_error(busy_error()));
 }
 
-void ModelService::status(const net::Respond& respond) {
-  const bool queued = post([respond](inference::Desk& desk, Instant) {
-    std::string workers;
+void ModelService::status(const SharedLists::Take& take) {
+  const bool queued = post([take](inference::Desk& desk, Instant) {
+    const auto list = std::make_shared<PagedList>();
     for (const inference::ServedWorker& worker : desk.workers()) {
       std::string peers, lines;
       for (const inference::ServedPeer& peer : worker.peers)
@@ -692,15 +711,17 @@ void ModelService::status(const net::Respond& respond) {
       // How, and not where: addresses are for members of its chains.
       for (const std::string& line : worker.lines)
         lines += (lines.empty() ? "" : ",") + json::quote(line.substr(0, line.find(':')));
-      workers += weft::format(
-          R"({}{{"worker":"{}","memory_bytes":{},"memory_free":{},"shards":{},"running":{},"load":{:.3f},"gb_per_s":{:.3f},"coordinator_ms":{:.3f},)"
+      std::string json = weft::format(
+          R"({{"worker":"{}","memory_bytes":{},"memory_free":{},"shards":{},"running":{},"load":{:.3f},"gb_per_s":{:.3f},"coordinator_ms":{:.3f},)"
           R"("direct_hops":{},"lines":[{}],"peers":[{}]}})",
-          workers.empty() ? "" : ",", worker.key, worker.memory_bytes, worker.memory_free,
-          worker.shards, worker.running, worker.load, worker.gb_per_s, worker.coordinator_ms,
-          worker.direct_hops, lines, peers);
+          worker.key, worker.memory_bytes, worker.memory_free, worker.shards, worker.running,
+          worker.load, worker.gb_per_s, worker.coordinator_ms, worker.direct_hops, lines, peers);
+      list->rows.push_back({.key = worker.key, .json = std::move(json)});
     }
     std::string chains;
-    for (const inference::ServedChain& chain : desk.chains()) {
+    const auto served = desk.chains();
+    for (const inference::ServedChain& chain :
+         std::span(served).first(std::min(served.size(), chains_shown_max))) {
       std::string members;
       for (const inference::ServedMember& member : chain.members) {
         members += weft::format(
@@ -720,15 +741,15 @@ void ModelService::status(const net::Respond& respond) {
           model.shards, model.covered, model.running, model.waiting);
     }
     const inference::ServingCounters& counters = desk.counters();
-    respond(net::json_reply(
-        200,
-        weft::format(
-            R"({{"workers":[{}],"models":[{}],"chains":[{}],"requests":{},"tokens":{},"resumed":{},"failed":{},"refused":{},"relayed_hops":{},"relayed_bytes":{},"direct_hops":{},"direct_bytes":{},"replanned":{}}})",
-            workers, models, chains, counters.requests, counters.tokens, counters.resumed,
-            counters.failed, counters.refused, counters.relayed_hops, counters.relayed_bytes,
-            counters.direct_hops, counters.direct_bytes, counters.replanned)));
+    list->before = weft::format(
+        R"({{"models":[{}],"chains":[{}],"requests":{},"tokens":{},"resumed":{},"failed":{},"refused":{},"relayed_hops":{},"relayed_bytes":{},"direct_hops":{},"direct_bytes":{},"replanned":{},"workers":[)",
+        models, chains, counters.requests, counters.tokens, counters.resumed, counters.failed,
+        counters.refused, counters.relayed_hops, counters.relayed_bytes, counters.direct_hops,
+        counters.direct_bytes, counters.replanned);
+    list->sort();
+    take(std::shared_ptr<const PagedList>(list));
   });
-  if (!queued) respond(net::problem(busy_error()));
+  if (!queued) take(TooMany<SharedList>::answer());
 }
 
 void ModelService::metrics(const std::function<void(std::string)>& done) {

@@ -12,12 +12,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include "apps/coordinator/http/answer_form.h"
 #include "apps/coordinator/http/model_registry.h"
 #include "apps/coordinator/http/model_texts.h"
 #include "apps/coordinator/http/openai.h"
+#include "apps/coordinator/http/paged_list.h"
 #include "common/base/guarded.h"
 #include "decisions/billing/answers.h"
 #include "decisions/billing/model_prices.h"
@@ -31,12 +33,21 @@ namespace weft::coordinator {
 struct ModelTerms {
   MicroCredits price = 0;  // For 1,000 tokens, now.
   std::uint32_t context = 0;
+  PublicKey owner = {};  // The client that added it.
 };
 // A request that was admitted with an API key: an id for each of its answers, and what its reply
 // says of the key's rates.
 struct ChargedAnswers {
   std::vector<billing::AnswerId> answers;
   std::map<std::string, std::string> headers;
+};
+
+// A page of the list of models: at most `limit` after the one of that name, as OpenAI's lists have
+// it.
+struct ModelPage {
+  static constexpr std::size_t limit_max = 1024;  // As many as there can be.
+  std::string after;
+  std::size_t limit = limit_max;
 };
 
 class ModelService final : private inference::DeskWorld {
@@ -81,9 +92,16 @@ class ModelService final : private inference::DeskWorld {
   void bar(const PublicKey& worker);
   void add(inference::ModelCard card, const net::Respond& respond);
   void remove(std::string name, std::string owner, const net::Respond& respond);
-  void list(const net::Respond& respond);
+  // Those that one of these clients added; and removes them (owner_models.cpp).
+  // How many devices of the client's owner have added.
+  [[nodiscard]] std::size_t count_of(const PublicKey& client) const;
+  [[nodiscard]] std::size_t models_per_owner() const { return models_per_owner_max_; }
+  using Cards = std::function<void(Result<std::vector<inference::ModelCard>>)>;
+  void models_of(std::vector<std::string> owners, const Cards& done);
+  void remove_of(std::vector<std::string> owners, const std::function<void(Result<>)>& done);
+  void list(const ModelPage& page, const net::Respond& respond);
   void show(std::string name, const net::Respond& respond);
-  void status(const net::Respond& respond);
+  void status(const SharedLists::Take& take);
   // Prometheus text.
   void metrics(const std::function<void(std::string)>& done);
 
@@ -91,6 +109,7 @@ class ModelService final : private inference::DeskWorld {
   class Answer;
   using Event = std::function<void(inference::Desk&, Instant)>;
   static constexpr std::size_t events_max = 65536;
+  static constexpr std::size_t chains_shown_max = 1000;
 
   ModelService(ModelRegistry registry, jobs::Book& book, inference::DeskSettings settings,
                billing::AnswerChecks checks);
@@ -98,6 +117,10 @@ class ModelService final : private inference::DeskWorld {
   void run();
   void drop_gone(Instant now);
   void set_terms(const inference::ModelCard& card);
+  // Whether both keys are of one owner, and `client` may act for it.
+  [[nodiscard]] bool acts_for(const std::string& client, const std::string& owner) const;
+  // Removes one that is there; durable when it returns.
+  [[nodiscard]] Result<> take_out(const std::string& name, inference::Desk& desk, Instant time);
   void report(inference::RequestId request, const inference::AnswerEnd& end);
   // One request under way: its reply, the ids of its answers, and what was asked.
   struct Asking {
@@ -117,7 +140,8 @@ class ModelService final : private inference::DeskWorld {
            inference::Desk& desk, Instant time);
   void ask_next(const std::shared_ptr<Asking>& asking, inference::Desk& desk, Instant time);
   void give_up(Asking& asking);
-  [[nodiscard]] std::string model_json(const inference::ModelCard& card) const;
+  [[nodiscard]] std::string model_json(const inference::ModelCard& card,
+                                       std::span<const inference::ServedModel> served) const;
 
   void send(inference::ServingId session,
             const protocol::serving::ServingCoordinatorMessage& message) override;
@@ -140,7 +164,7 @@ class ModelService final : private inference::DeskWorld {
     std::shared_ptr<Asking> asking{};
   };
   std::map<inference::ServingId, std::shared_ptr<net::Peer>> peers_;
-  std::map<inference::ServingId, bool> joined_;
+  std::map<inference::ServingId, PublicKey> joined_;
   std::map<inference::RequestId, Place> answers_;
   inference::RequestId request_ids_ = 0;
   ModelTexts* texts_ = nullptr;

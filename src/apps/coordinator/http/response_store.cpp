@@ -96,4 +96,24 @@ Result<> ResponseStore::remove(const std::string& id, const std::string& owner, 
   });
 }
 
+std::vector<std::shared_ptr<const StoredResponse>> ResponseStore::of(const std::string& owner,
+                                                                     Instant now) {
+  return state_.with([&](State& state) {
+    expire(state, now);
+    std::vector<std::shared_ptr<const StoredResponse>> all;
+    const auto found = state.owners.find(owner);
+    if (found == state.owners.end()) return all;
+    for (const auto& [until, id] : found->second.ids) all.push_back(state.responses.at(id));
+    return all;
+  });
+}
+
+void ResponseStore::remove_of(const std::string& owner) {
+  state_.with([&](State& state) {
+    for (auto found = state.owners.find(owner); found != state.owners.end();
+         found = state.owners.find(owner))
+      erase(state, std::string(found->second.ids.begin()->second));
+  });
+}
+
 }  // namespace weft::coordinator

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/guarded.h"
@@ -44,6 +45,10 @@ class ResponseStore {
                                                                    const std::string& owner,
                                                                    Instant now);
   [[nodiscard]] Result<> remove(const std::string& id, const std::string& owner, Instant now);
+  // All of an owner's, oldest first.
+  [[nodiscard]] std::vector<std::shared_ptr<const StoredResponse>> of(const std::string& owner,
+                                                                      Instant now);
+  void remove_of(const std::string& owner);
 
  private:
   struct Owner {

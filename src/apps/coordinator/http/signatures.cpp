@@ -105,6 +105,7 @@ Result<Signed> Signatures::verify(const net::IncomingRequest& request, const Has
     const ByteVector digest = protocol::request_digest(claim, settings_.parts);
     std::ranges::copy(digest, without_time->bytes.begin());
   }
+  request.identify(key->text());
   Signed who{.client = *key};
   std::ranges::copy(*nonce_bytes, who.nonce.begin());
   return who;

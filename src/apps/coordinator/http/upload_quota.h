@@ -33,6 +33,12 @@ class UploadQuota {
                 bytes_, bytes);
   }
 
+  // In bytes; net::RateLimit::Left says the rest.
+  [[nodiscard]] net::RateLimit::Left left(const OwnerId& owner, Instant at) const {
+    return limit_.with(
+        [&](const net::RateLimit& limit) { return limit.left(PublicKey{owner.bytes}.text(), at); });
+  }
+
  private:
   static constexpr double seconds_of_window = 3600;
   const double bytes_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "apps/coordinator/ingest/compare_results.h"
+#include "decisions/jobs/grant_bounds.h"
 
 namespace weft::coordinator {
 namespace {
@@ -93,10 +94,28 @@ Result<std::vector<jobs::Restored::Agreement>> agreements(const store::Loaded& r
   return out;
 }
 
+// The ledger tells the operator's own from no others: they are counted too.
+Result<std::size_t> grants_since(UnixMillis since, store::Store& store) {
+  std::size_t grants = 0;
+  std::uint64_t from = 0;
+  do {
+    WEFT_ASSIGN(const auto page,
+                store.history(ledger::Account::mint(), {.from = from, .count = 100}));
+    for (const store::Posted& posted : page.transactions) {
+      if (posted.time < since) return grants;
+      if (posted.key.starts_with("grant:")) ++grants;
+    }
+    from = page.next;
+  } while (from != 0);
+  return grants;
+}
+
 }  // namespace
 
-Result<jobs::Restored> look_up(store::Loaded rows, store::Store& store, const store::Blobs& blobs) {
+Result<jobs::Restored> look_up(store::Loaded rows, store::Store& store, const store::Blobs& blobs,
+                               UnixMillis now) {
   jobs::Restored restored;
+  WEFT_ASSIGN(restored.grants_today, grants_since(jobs::GrantBounds::day_of(now), store));
   WEFT_ASSIGN(restored.answers, unfinished_answers(rows, store));
   WEFT_ASSIGN(restored.agreements, agreements(rows, blobs));
   restored.rows = std::move(rows);

@@ -12,6 +12,6 @@ namespace weft::coordinator {
 // `rows` are of `store`. Reads the results of open tasks whose roots differ, if their job has a
 // tolerance.
 [[nodiscard]] Result<jobs::Restored> look_up(store::Loaded rows, store::Store& store,
-                                             const store::Blobs& blobs);
+                                             const store::Blobs& blobs, UnixMillis now);
 
 }  // namespace weft::coordinator

@@ -143,6 +143,9 @@ void Session::send(const protocol::CoordinatorMessage& message) {
       }
     });
     for (const auto& task : lease->tasks) allow_upload(lease->job, task);
+    std::vector<Hash> states;
+    for (const auto& point : lease->resume) states.push_back(point.blob);
+    parts_.book.worker_blobs().allow_read(hello_.key, lease->job, states);
   }
   if (std::holds_alternative<protocol::Welcome>(message)) {
     parts_.line->admit();
@@ -183,8 +186,8 @@ void Session::allow_upload(const JobId& job, const protocol::LeasedTask& task) {
   std::uint64_t bytes = head_bytes;
   for (std::size_t i = 0; i < manifest->output_bytes().size(); ++i)
     bytes += manifest::output_extent(*manifest, i, range).size;
-  parts_.book.allow_upload(hello_.key, {.job = job, .index = task.index}, task.attempt,
-                           times * bytes);
+  parts_.book.worker_blobs().allow_upload(hello_.key, {.job = job, .index = task.index},
+                                          task.attempt, times * bytes);
 }
 
 // False where the connection has ended in between.
@@ -326,8 +329,10 @@ void Session::resume(const protocol::Resume& resume) {
   held_.with([&](auto& tasks) {
     for (const auto& task : held) tasks.try_emplace({task.task, task.attempt});
   });
-  for (const auto& task : held)
+  for (const auto& task : held) {
     allow_upload(task.task.job, {.index = task.task.index, .attempt = task.attempt});
+    parts_.book.worker_blobs().allow_read(hello_.key, task.task.job, {});
+  }
   if (!unproven.tasks.empty()) {
     for (auto& task : unproven.tasks) task.proof = {};
     parts_.line->send_text(protocol::encode(protocol::CoordinatorMessage(std::move(unproven))));

@@ -40,6 +40,7 @@ class MemoryStore final : public Store {
   std::vector<Posted> posted() const;
   Result<> write_records(const Batch& batch);
   void load_held(Loaded& loaded) const;
+  void forget_clients(const Batch& batch);
   void undo_later(std::function<void()> step) { undo_.push_back(std::move(step)); }
   template <class Map, class Key, class Row>
   void put(Map& map, const Key& key, const Row& row) {
@@ -83,6 +84,9 @@ Result<> MemoryStore::commit_all(std::span<const Batch> batches, const Ready& re
   Result<> result;
   for (const Batch& batch : batches) {
     if (result) result = write(batch);
+  }
+  for (const Batch& batch : batches) {
+    if (result) forget_clients(batch);
   }
   if (result && ready) result = ready();
   if (!result) {
@@ -181,7 +185,22 @@ Result<> MemoryStore::write_records(const Batch& batch) {
   }
   for (const auto& each : batch.presences) change(presences_, each.row.worker, each);
   for (const auto& each : batch.models) change(models_, each.row.name, each);
+  for (const std::string& id : batch.api_keys_removed) remove(api_keys_, id);
   return {};
+}
+
+void MemoryStore::forget_clients(const Batch& batch) {
+  for (const PublicKey& client : batch.clients_forgotten) {
+    for (auto& [id, row] : jobs_) {
+      if (row.job.client != client || row.job.state == JobState::running) continue;
+      undo_later([&row, old = row.job] { row.job = old; });
+      row.job.name.clear();
+      row.job.manifest.clear();
+      row.job.manifest_hash = {};
+      row.job.reason.clear();
+      row.job.outputs.clear();
+    }
+  }
 }
 
 Result<> MemoryStore::write(const Transaction& transaction) {
@@ -341,8 +360,8 @@ Result<BlobOwners> MemoryStore::blob_owners(UnixMillis ended_since) {
   for (const auto& [id, row] : jobs_) {
     const auto held = held_pays_.lower_bound({{.job = id, .index = 0}, {}});
     const bool is_held = held != held_pays_.end() && held->first.first.job == id;
-    if (row.job.state == JobState::running || row.job.ended >= ended_since || is_held)
-      owners.jobs.push_back(id);
+    const bool is_kept = row.job.ended >= ended_since && !row.job.manifest.empty();
+    if (row.job.state == JobState::running || is_kept || is_held) owners.jobs.push_back(id);
   }
   for (const auto& [key, row] : checkpoints_) owners.blobs.push_back(row.blob);
   for (const auto& [name, model] : models_)

@@ -146,6 +146,60 @@ TEST_P(StoreContract, NamesTheJobsWhoseBlobsAreKept) {
                                                           model.file_hash(), model.chunks_hash()));
 }
 
+TEST_P(StoreContract, DeletesTheContentOfAClientsEndedJobsAndKeepsTheirMoneyAndProofs) {
+  const Job running = job_row(1), ended = job_row(8), other = job_row(2);
+  ASSERT_EQ(running.client, ended.client);
+  ASSERT_NE(running.client, other.client);
+  const auto end = [](const Job& job) {
+    return JobUpdate{.id = job.id,
+                     .price = {},
+                     .end = JobUpdate::End{.reason = "its reason",
+                                           .root = hash_of(3),
+                                           .outputs = {{hash_of(4), 100}},
+                                           .ended = 5'000}};
+  };
+  Batch batch;
+  for (const Job& job : {running, ended, other}) {
+    Batch submitted = submit_batch(job);
+    // The client is issued credits for two jobs once.
+    if (job.id == ended.id) submitted.transactions.erase(submitted.transactions.begin());
+    batch.merge(std::move(submitted));
+  }
+  batch.tasks = {task_row(ended, 0)};
+  batch.receipts = {receipt_row(7)};
+  batch.replicas = {replica_row(ended, 0, 7)};
+  batch.job_updates = {end(other)};
+  batch.api_keys = {api_key_row("one", 5), api_key_row("other", 6)};
+  commit(batch);
+  const auto replicas = store->replicas(ended.id).value();
+  const auto history = store->history(ended.id, {}).value();
+
+  // The job's end is committed with it, and still goes first.
+  Batch forgetting;
+  forgetting.clients_forgotten = {ended.client};
+  forgetting.api_keys_removed = {"one", "none"};
+  forgetting.job_updates = {end(ended)};
+  commit(forgetting);
+
+  const Job left = store->job(ended.id).value();
+  EXPECT_EQ(left.name + left.manifest + left.reason, "");
+  EXPECT_EQ(left.manifest_hash, Hash());
+  EXPECT_TRUE(left.outputs.empty());
+  EXPECT_EQ(left.state, JobState::done);
+  EXPECT_EQ(left.root, hash_of(3));
+  EXPECT_EQ(left.budget, ended.budget);
+  EXPECT_EQ(store->tasks(ended.id).value(), std::vector<Task>{task_row(ended, 0)});
+  EXPECT_EQ(store->replicas(ended.id).value(), replicas);
+  EXPECT_EQ(store->receipts(ended.id).value().size(), 1U);
+  EXPECT_EQ(store->history(ended.id, {}).value().transactions, history.transactions);
+  EXPECT_EQ(store->job(running.id).value().manifest, running.manifest);
+  EXPECT_EQ(store->job(other.id).value().manifest, other.manifest);
+  EXPECT_THAT(store->blob_owners(0).value().jobs,
+              testing::UnorderedElementsAre(running.id, other.id));
+  EXPECT_EQ(store->load().value().api_keys, std::vector<ApiKey>{api_key_row("other", 6)});
+  EXPECT_TRUE(store->audit().has_value());
+}
+
 TEST_P(StoreContract, RefusesTheStateOfAnUnknownJobAndTwoKeysWithOneSecret) {
   Batch unknown;
   unknown.checkpoints = {{.row = checkpoint_row({.job = job_row(9).id, .index = 0}, 1, 10)}};

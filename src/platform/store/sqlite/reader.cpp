@@ -357,8 +357,8 @@ Result<BlobOwners> Reader::blob_owners(UnixMillis ended_since) {
               rows<JobId>(
                   connection_,
                   "SELECT id FROM jobs WHERE state = 0 UNION SELECT id FROM jobs WHERE state <> 0 "
-                  "AND ended >= ? UNION SELECT id FROM jobs WHERE seq IN (SELECT job FROM "
-                  "held_pays)",
+                  "AND ended >= ? AND manifest <> '' UNION SELECT id FROM jobs WHERE seq IN "
+                  "(SELECT job FROM held_pays)",
                   [](const Statement& row) { return row.fixed<JobId>(0); }, ended_since));
   WEFT_ASSIGN(owners.blobs, rows<Hash>(connection_, "SELECT blob FROM checkpoints",
                                        [](const Statement& row) { return row.fixed<Hash>(0); }));

@@ -72,6 +72,9 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "DELETE FROM models WHERE name = ?",
     "INSERT OR REPLACE INTO held_pays VALUES (?, ?, ?, ?, ?, ?, ?)",
     "DELETE FROM held_pays WHERE job = ? AND task = ? AND worker = ?",
+    "DELETE FROM api_keys WHERE id = ?",
+    "UPDATE jobs SET name = '', manifest = '', manifest_hash = zeroblob(32), reason = '', joined = "
+    "?1 WHERE client = ?2 AND state <> 0 AND manifest <> ''",
 };
 
 Result<Writer> Writer::create(Connection connection) {
@@ -115,6 +118,10 @@ Result<> Writer::commit(std::span<const Batch> batches, const std::function<Resu
 Result<> Writer::write(std::span<const Batch> batches) {
   for (const Batch& batch : batches) WEFT_OK(write(batch));
   WEFT_OK(write_job_changes());
+  for (const Batch& batch : batches) {
+    for (const PublicKey& client : batch.clients_forgotten)
+      WEFT_OK(statements_[forget_jobs].run(pack(std::vector<OutputBlob>()), client));
+  }
   return accounts_.flush();
 }
 
@@ -148,6 +155,7 @@ Result<> Writer::write_records(const Batch& batch) {
   for (const auto& each : batch.presences) WEFT_OK(write(each));
   for (const auto& each : batch.models) WEFT_OK(write(each));
   for (const auto& each : batch.held_pays) WEFT_OK(write(each));
+  for (const std::string& id : batch.api_keys_removed) WEFT_OK(statements_[remove_api_key].run(id));
   return {};
 }
 

@@ -54,6 +54,8 @@ class Writer {
     remove_model,
     put_held_pay,
     remove_held_pay,
+    remove_api_key,
+    forget_jobs,
     sql_count,
   };
   static const std::array<const char*, sql_count> texts;

@@ -46,6 +46,18 @@ describe('fetchNetwork', () => {
     expect(await fetchNetwork(fetch, 'http://localhost/', signal)).toEqual({ jobs: [job], workers: [worker], ledgerSum: 0 });
   });
 
+  it('reads every page of the workers', async () => {
+    const second = { ...worker, key: 'Second22' };
+    const pages: Record<string, unknown> = { '': { workers: [worker], next: '0a' }, '0a': { workers: [second], next: '' } };
+    const others = answering({ '/v1/jobs': { jobs: [] }, '/v1/ledger': { sum: 0, balances: [] } });
+    const fetch = async (url: string) => {
+      const { pathname, searchParams } = new URL(url);
+      return pathname === '/v1/workers' ? new Response(JSON.stringify(pages[searchParams.get('from') ?? ''])) : others(url);
+    };
+
+    expect((await fetchNetwork(fetch, 'http://localhost/', signal)).workers).toEqual([worker, second]);
+  });
+
   it('passes on what a problem document says', async () => {
     const fetch = async () => new Response(JSON.stringify({ detail: 'Too many requests.' }), { status: 429 });
 

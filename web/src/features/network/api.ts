@@ -25,11 +25,27 @@ async function get<View>(fetch: Fetch, base: string, path: string, fits: (view: 
   return view;
 }
 
+const workerPagesMax = 50;
+
+/** All pages of the workers, as far as there are that many. */
+async function fetchWorkers(fetch: Fetch, base: string, signal: AbortSignal): Promise<Workers['workers']> {
+  const all: Worker[] = [];
+  let from = '';
+  for (let page = 0; page < workerPagesMax; ++page) {
+    const path = from === '' ? '/v1/workers' : `/v1/workers?from=${encodeURIComponent(from)}`;
+    const view = await get<Workers>(fetch, base, path, ({ workers }) => Array.isArray(workers), signal);
+    all.push(...view.workers);
+    from = view.next ?? '';
+    if (from === '') break;
+  }
+  return all;
+}
+
 export async function fetchNetwork(fetch: Fetch, base: string, signal: AbortSignal): Promise<Network> {
   const [jobs, workers, ledger] = await Promise.all([
     get<Jobs>(fetch, base, '/v1/jobs', (view) => Array.isArray(view.jobs), signal),
-    get<Workers>(fetch, base, '/v1/workers', (view) => Array.isArray(view.workers), signal),
+    fetchWorkers(fetch, base, signal),
     get<Ledger>(fetch, base, '/v1/ledger', (view) => typeof view.sum === 'number', signal),
   ]);
-  return { jobs: jobs.jobs, workers: workers.workers.filter((worker) => worker.connected), ledgerSum: ledger.sum };
+  return { jobs: jobs.jobs, workers: workers.filter((worker) => worker.connected), ledgerSum: ledger.sum };
 }

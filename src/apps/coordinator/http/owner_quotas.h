@@ -1,0 +1,24 @@
+// What an owner may still take, for the headers of answers to its signed requests (docs/http.md,
+// "Bounds"). Threading: any. Lifetime: the parts outlive it.
+#pragma once
+
+#include "apps/coordinator/http/model_service.h"
+#include "apps/coordinator/http/upload_quota.h"
+#include "decisions/jobs/book.h"
+#include "platform/net/quota.h"
+
+namespace weft::coordinator {
+
+struct QuotaParts {
+  const jobs::Book& book;
+  const UploadQuota& uploads;
+  const ModelService& models;
+  std::uint64_t jobs_max = 0;  // One owner's; 0: no bound, and no header.
+  std::uint64_t tasks_max = 0;
+  PublicKey coordinator;  // Its own key has no quotas.
+};
+
+[[nodiscard]] std::vector<net::Quota> quotas_of(const QuotaParts& parts, const PublicKey& client,
+                                                Instant at);
+
+}  // namespace weft::coordinator

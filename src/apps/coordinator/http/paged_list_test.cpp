@@ -1,0 +1,89 @@
+// A list of any length is answered in pages of bounded size, and what comes and goes meanwhile
+// neither repeats nor hides other rows.
+#include "apps/coordinator/http/paged_list.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "common/base/format.h"
+#include "common/json/json.h"
+
+namespace weft::coordinator {
+namespace {
+
+PagedList list_of(const std::set<int>& numbers) {
+  PagedList list{.before = R"({"all":3,"rows":[)", .rows = {}};
+  for (const int number : numbers)
+    list.rows.insert(list.rows.begin(),
+                     {.key = weft::format("{:05}", number), .json = std::to_string(number)});
+  list.sort();
+  return list;
+}
+
+struct Page {
+  std::vector<int> rows;
+  std::string next;
+};
+Page page_of(const PagedList& list, const std::string& from, std::size_t count) {
+  const std::string text = list.page(from, count);
+  const auto root = json::parse(text).value();
+  const auto object = root.object({"all", "rows", "next"}).value();
+  Page page;
+  const auto rows = object.get("rows").value().array().value();
+  for (const json::Value& row : rows)
+    page.rows.push_back(static_cast<int>(row.unsigned_integer(1'000'000).value()));
+  if (const auto next = object.find("next")) page.next = next->string({}).value();
+  return page;
+}
+
+TEST(PagedList, GivesEachRowOnceInBoundedPages) {
+  std::set<int> numbers;
+  for (int i = 0; i < 2500; ++i) numbers.insert(i);
+  const PagedList list = list_of(numbers);
+
+  std::vector<int> seen;
+  std::string from;
+  std::size_t pages = 0;
+  do {
+    const Page page = page_of(list, from, PagedList::count_max);
+    EXPECT_LE(page.rows.size(), PagedList::count_max);
+    seen.insert(seen.end(), page.rows.begin(), page.rows.end());
+    from = page.next;
+    ++pages;
+  } while (!from.empty());
+
+  EXPECT_EQ(seen, std::vector<int>(numbers.begin(), numbers.end()));
+  EXPECT_EQ(pages, 3U);
+}
+
+TEST(PagedList, GoesOnAfterARowThatIsGone) {
+  const Page first = page_of(list_of({1, 2, 3, 4}), "", 2);
+  EXPECT_EQ(first.rows, (std::vector{1, 2}));
+
+  const Page second = page_of(list_of({0, 3, 4}), first.next, 2);
+
+  EXPECT_EQ(second.rows, (std::vector{3, 4}));
+  EXPECT_EQ(second.next, "");
+}
+
+TEST(PagedList, IsADocumentWithoutRowsToo) {
+  EXPECT_EQ(list_of({}).page("", 10), R"({"all":3,"rows":[],"next":""})");
+  EXPECT_EQ(list_of({1}).page("99999", 10), R"({"all":3,"rows":[],"next":""})");
+}
+
+TEST(PagedList, RefusesPagesThatAreNone) {
+  const auto wanted = [](std::map<std::string, std::string> query) {
+    net::IncomingRequest request;
+    request.query = std::move(query);
+    return wanted_page(request);
+  };
+  EXPECT_EQ(wanted({})->count, PagedList::count_max);
+  EXPECT_EQ(wanted({{"count", "7"}, {"from", "k"}})->from, "k");
+  for (const char* count : {"0", "1001", "-1", "1e3", ""})
+    EXPECT_EQ(wanted({{"count", count}}).error().code, ErrorCode::invalid_argument) << count;
+  EXPECT_FALSE(wanted({{"from", std::string(513, 'k')}}).has_value());
+}
+
+}  // namespace
+}  // namespace weft::coordinator
