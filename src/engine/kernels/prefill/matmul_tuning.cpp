@@ -35,7 +35,7 @@ constexpr std::array same_bits_tiles = {
     SameBitsTile{33, 64, 64, 32, 32}, SameBitsTile{129, 128, 128, 32, 64}};
 constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 16, 32, 16, 16},
                                               SameBitsTile{17, 32, 32, 16, 16}};
-constexpr std::uint32_t same_bits_workgroups = 200;  // Parts of a sum, for few rows.
+constexpr std::uint32_t same_bits_workgroups = 400;  // Parts of a sum, for few rows.
 
 }  // namespace
 

@@ -55,12 +55,16 @@ Async<Result<>> add_part(BuildContext& context, Program& program, const MatrixPa
                          const MatmulSpec& spec, const MatrixProduct& product,
                          const gpu::Buffer& bias) {
   const RowBuffers& to = context.buffers;
-  const std::vector<kernels::MatmulFrom> ways =
+  std::vector<kernels::MatmulFrom> ways =
       kernels::matmul_same_bits(context.device, spec, context.options.sequences);
   if (ways.empty())
     co_return fail(ErrorCode::unsupported,
                    "The device has no f16 matrices for a product of {} x {}.", spec.weight_rows,
                    spec.columns);
+  // Parts that have no room are one sum, for every number of rows.
+  if (kernels::matmul_partial_bytes(spec, ways.front().tuning, context.options.sequences) >
+      to.partials.size())
+    for (kernels::MatmulFrom& way : ways) way.tuning.splits = 1;
   const bool parts = ways.front().tuning.splits > 1;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     const kernels::MatmulTuning tuning = ways[i].tuning;
