@@ -66,14 +66,17 @@ inline int serve_for_test(const char* port, const char* data) {
     options.upload_share = std::atof(share);
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
   options.reads_by_lease = std::getenv("WEFT_TEST_ANY_READ") == nullptr;
-  // WEFT_TEST_CONNECTIONS: so many in all, from one address, however slow; WEFT_TEST_KNOWN_PERCENT.
+  // WEFT_TEST_CONNECTIONS: so many in all, from one address, however slow. WEFT_TEST_KNOWN_PERCENT:
+  // the share of known peers; with 0 the connections that came first stay.
   if (const char* most = std::getenv("WEFT_TEST_CONNECTIONS")) {
     options.limits.connections_max = std::strtoull(most, nullptr, 10);
     options.limits.connections_per_address = 0;
     options.limits.head_max = {};
   }
-  if (const char* percent = std::getenv("WEFT_TEST_KNOWN_PERCENT"))
+  if (const char* percent = std::getenv("WEFT_TEST_KNOWN_PERCENT")) {
     options.limits.known_share = std::strtod(percent, nullptr) / 100;
+    options.limits.largest_gives_way = options.limits.known_share > 0;
+  }
   // WEFT_TEST_INVITATIONS: clients are granted nothing without one.
   options.core.grants_need_invitation = std::getenv("WEFT_TEST_INVITATIONS") != nullptr;
   // WEFT_TEST_HEADS: the levels of workers do not count.

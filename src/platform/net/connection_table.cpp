@@ -14,14 +14,13 @@ std::size_t places_of_unknown(const Limits& limits, std::size_t all) {
 
 }  // namespace
 
-ConnectionTable::ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open,
-                                 Fairness fairness)
+ConnectionTable::ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open)
     : per_address_(limits.connections_per_address),
       handshake_max_(limits.handshake_max),
       connections_max_(connections_max),
       unknown_max_(places_of_unknown(limits, connections_max)),
       is_open_(std::move(is_open)),
-      fairness_(fairness) {}
+      largest_gives_way_(limits.largest_gives_way) {}
 
 ConnectionTable::Accepted ConnectionTable::accept(const std::string& peer, const std::string& group,
                                                   const Socket& socket, bool bounded, Instant at) {
@@ -91,7 +90,7 @@ void ConnectionTable::unrank(Entry& entry) {
 
 std::map<std::string, ConnectionTable::Entry>::iterator ConnectionTable::oldest_of_largest(
     const std::string& group) {
-  if (!fairness_.largest_gives_way || sizes_.empty()) return entries_.end();
+  if (!largest_gives_way_ || sizes_.empty()) return entries_.end();
   const auto own = ranked_.find(group);
   const std::size_t own_count = own == ranked_.end() ? 0 : own->second.size();
   const auto& [count, largest] = *sizes_.rbegin();

@@ -32,15 +32,8 @@ class ConnectionTable {
   };
   using IsOpen = std::function<bool(const Socket&)>;
 
-  // Off only in tests: the connections that came first stay.
-  struct Fairness {
-    bool largest_gives_way = true;
-  };
   // `connections_max`: in all.
-  ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open)
-      : ConnectionTable(limits, connections_max, std::move(is_open), Fairness()) {}
-  ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open,
-                  Fairness fairness);
+  ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open);
 
   struct Accepted {
     bool welcome = false;  // Otherwise one too many, in all or of its group, and not counted.
@@ -84,7 +77,7 @@ class ConnectionTable {
   const std::size_t connections_max_;
   const std::size_t unknown_max_;  // Places that are not kept.
   const IsOpen is_open_;
-  const Fairness fairness_;
+  const bool largest_gives_way_;
   std::map<std::string, Entry> entries_;            // By the peer.
   std::map<std::string, std::size_t> of_;           // By group.
   std::size_t unknown_ = 0;                         // Unknown ones with places of their own.

@@ -261,13 +261,10 @@ struct Sockets {
   std::uint64_t next = 1;
   ConnectionTable table;
 
-  explicit Sockets(Limits limits, std::size_t all = 1000, ConnectionTable::Fairness fairness = {})
-      : table(
-            limits, all,
-            [this](const ConnectionTable::Socket& socket) {
-              return !closed.contains(socket.cookie);
-            },
-            fairness) {}
+  explicit Sockets(Limits limits, std::size_t all = 1000)
+      : table(limits, all, [this](const ConnectionTable::Socket& socket) {
+          return !closed.contains(socket.cookie);
+        }) {}
   bool accept(const std::string& address, Instant at = start, bool bounded = true) {
     const std::uint64_t number = next++;
     const auto taken =
@@ -346,7 +343,7 @@ TEST(Connections, OfKnownPeersStayHoweverManyOthersCome) {
 // Few addresses with many connections each keep no newcomer out, and its connection stays.
 TEST(Connections, OfFewAddressesKeepNoNewcomerOut) {
   const auto stays = [](bool fair) {
-    Sockets sockets({.connections_per_address = 16}, 64, {.largest_gives_way = fair});
+    Sockets sockets({.connections_per_address = 16, .largest_gives_way = fair}, 64);
     const auto flood = [&] {
       for (int i = 0; i < 200; ++i) (void)sockets.accept("198.51.100." + std::to_string(i % 8));
     };

@@ -20,6 +20,8 @@ struct Limits {
   // The share of all connections that is kept for known peers (Peer::recognise()): others are in it
   // until a new connection wants their place, and then the oldest of them goes.
   double known_share = 0.25;
+  // Where no place is left, the address with the most strangers' connections gives one up.
+  bool largest_gives_way = true;
 
   // Requests.
   Duration head_max = std::chrono::seconds(10);  // From its first byte; also of the first one.
