@@ -71,6 +71,6 @@ test('honest workers and clients beside attacks lose nothing, and each attack is
   const lease = rows.find(({ name }) => name === 'lease_p99');
   assert.match(lease.note, /^[1-9]\d* jobs, none lost$/);
   const attacks = rows.filter(({ name }) => name.startsWith('attack/'));
-  assert.equal(attacks.length, 15);
+  assert.equal(attacks.length, 18);
   for (const { name, value } of attacks) assert.ok(value > 0, `${name} came to the port`);
 });

@@ -51,7 +51,7 @@ for (const [shell, complete] of Object.entries(shells)) {
     assert.deepEqual(offers('weft bench '), ['coordinator', 'gpu', 'hostile', 'llm', 'serving']);
     assert.deepEqual(offers('weft submit --fol'), ['--follow']);
     assert.deepEqual(offers('weft wallet show --f'), ['--file']);
-    assert.deepEqual(offers('weft serve --f'), [], 'an option of another command');
+    assert.deepEqual(offers('weft serve --fo'), [], 'an option of another command');
     assert.ok(!offers('weft ').includes('schema'), 'what is hidden');
 
     assert.deepEqual(offers('weft submit '), files);

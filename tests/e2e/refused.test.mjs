@@ -146,7 +146,7 @@ test('invalid command lines are refused with a sentence', { timeout: 60_000 }, a
     [['plan', '--task-ms', '1', '--task-gflop', '2'], /^weft plan: Either --task-(ms|gflop) or --task-(ms|gflop), not both\.$/],
     [['generate', '--model', 'm'], 'weft generate: name one of --prompt and --messages; see weft generate --help.'],
     [['generate', '--model', 'm', '--prompt', 'x', '--seed', '99999999999999999999999999'], 'weft generate: --seed 99999999999999999999999999 is too large.'],
-    [['bench', 'serving', '--only', 'hop,nothing'], /^weft bench serving: --only hop,nothing is not one of hop, .* and concurrent\.$/],
+    [['bench', 'serving', '--only', 'hop,nothing'], /^weft bench serving: --only hop,nothing is not one of hop, .* and grammar\.$/],
     [['key', 'list', '--coordinator', 'http://127.0.0.1:9', '--data', path.join(folder, 'gone')], `weft key list: --data ${path.join(folder, 'gone')} does not exist.`],
     [['completion', 'tcsh'], "weft completion: No completion for the shell 'tcsh'; there is one for bash, zsh and fish."],
   ];

@@ -144,7 +144,7 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
   await until(async () => (await getJson(`${url}/v1/serving`)).workers.length === 4, 'all serve');
   await addModel(t, url, { name: 'chain', shards: 3 });
   const openai = client(url);
-  const count = 160;
+  const count = 480; // So long that the answer is not over before the member is killed.
   const expected = await generated(story, count);
   const ask = { model: 'chain', prompt: story, max_tokens: count, temperature: 0 };
 
@@ -155,6 +155,8 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
 
   const pauses = [];
   for (let round = 0; round < (long ? 100 : 10); ++round) {
+    // Asked for before the answer begins: the list is made four times a second, and an answer takes a quarter of one.
+    const chain = await chainOf(url, workers);
     const stream = await openai.completions.create({ ...ask, stream: true, stream_options: { include_usage: true } });
     let text = '';
     let weft = null;
@@ -171,7 +173,6 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
         last = performance.now();
       }
       if (++pieces === 3 + (round % 10) && !victim) {
-        const chain = await chainOf(url, workers);
         victim = chain[round % 3];
         workers.get(victim).program.kill();
         last = performance.now();
@@ -194,10 +195,10 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
   assert.equal(failed, 0);
 });
 
-/** The workers of the one chain, those with shards, in no order. */
+/** The workers of the one chain. A worker that stands by has shards, too, and does not belong to it. */
 async function chainOf(url, workers) {
   const status = await getJson(`${url}/v1/serving`);
-  return status.workers.filter(({ worker, shards }) => shards > 0 && workers.has(worker)).map(({ worker }) => worker);
+  return (status.chains[0]?.members ?? []).map(({ worker }) => worker).filter((worker) => workers.has(worker));
 }
 
 test('without a worker a request waits a while and is told why; a full queue says when to come back', { timeout: 180_000 }, async (t) => {
