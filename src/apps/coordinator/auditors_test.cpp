@@ -102,6 +102,28 @@ TEST_F(Auditors, TwoEstablishedWorkersThatCheckOneResultAreBothPaid) {
   EXPECT_TRUE(network.store().audit().has_value());
 }
 
+// A root looks at some of what established workers decide.
+TEST_F(Auditors, TheVerifierComputesSomeOfTheResultsOfEstablishedWorkersAgain) {
+  network.verifier = true;
+  (void)join();
+  (void)join();
+  for (int client = 0; client < 3; ++client) {
+    ASSERT_EQ(network.finish(submit(jobs::count_manifest(64, 1))).state, store::JobState::done);
+  }
+
+  const JobId job = submit(jobs::count_manifest(1024, 2));
+  ASSERT_EQ(network.finish(job).state, store::JobState::done);
+
+  const auto counts = network.store().bases(job).value();
+  const auto established = counts[static_cast<std::size_t>(store::Basis::established)];
+  EXPECT_GT(established, 1000U);
+  const auto checks = network.store().checks(job, 10'000).value();
+  const auto again = std::ranges::count(checks, store::Check::Kind::recheck, &store::Check::kind);
+  EXPECT_GE(again, established / 100);
+  EXPECT_LE(again, established / 25);
+  EXPECT_THAT(metrics(), HasSubstr("\nweft_established_differ_total 0\n"));
+}
+
 // Both established wallets belong to one owner: their words together are one opinion.
 TEST_F(Auditors, WalletsOfOneOwnerDoNotSecondEachOther) {
   network.verifier = true;

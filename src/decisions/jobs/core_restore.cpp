@@ -62,6 +62,7 @@ Result<> Core::restore(Restored given, Moment now) {
   for (const store::Device& device : loaded.devices) state.parts.book.set_device(device);
   if (auto restored = state.ledger.restore(loaded.balances, loaded.keys); !restored)
     return pass(std::move(restored), "while restoring the ledger");
+  state.restore_rechecks(loaded);
   WEFT_OK(state.restore_held_pay(loaded, now));
   // What wallets earned as workers before an owner had one balance (all of it free credits, as
   // nothing told grants apart).

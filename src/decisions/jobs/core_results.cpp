@@ -206,16 +206,19 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
                   .outputs = blobs_of(delivery_of(accepted.worker)),
                   .worker = accepted.worker,
                   .agreeing = accepted.agreeing,
-                  .accepted = now.unix};
+                  .accepted = now.unix,
+                  .basis = basis_of(job, accepted, now)};
   job.accepted[index] = std::make_unique<const Settled>(row.root, row.outputs);
   batch.tasks.push_back(std::move(row));
   ++job.accepted_count;
   --tasks_open;
   ++counters.tasks_accepted;
   const Paid paid = pay(job, index, accepted.agreeing, now);
+  if (batch.tasks.back().basis == store::Basis::established) recheck_some(job, index, accepted);
   for (const auto& worker : accepted.agreeing) {
     store_reputation(worker);
-    verdict(accepted.task, delivery_of(worker).attempt, worker, paid.each, {});
+    verdict(accepted.task, delivery_of(worker).attempt, worker, paid.each,
+            paid.each > 0 ? why_held(worker) : std::string());
   }
   Jury jury{.task = accepted.task, .members = {}};
   for (const auto& worker : accepted.jurors) {
