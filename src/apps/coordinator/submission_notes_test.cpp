@@ -25,7 +25,7 @@ TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
               ElementsAre(HasSubstr("cuts into 4 parts"), HasSubstr("2.0 % of what its workers")));
 
   manifest::Manifest large = small_tasks();
-  large.split.tasks = 1;  // Of 64 workgroups.
+  large.split.tasks = 1;  // It has 64 workgroups.
   EXPECT_THAT(submission_notes(large, usual), Not(Contains(HasSubstr("cuts into"))));
   EXPECT_THAT(submission_notes(large, {.verifier = true}), ElementsAre());
 }

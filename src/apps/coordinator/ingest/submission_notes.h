@@ -14,7 +14,7 @@ namespace weft::coordinator {
 struct Checking {
   bool verifier = false;            // The coordinator has one of its own.
   std::size_t known = 0;            // Invited and established workers that are connected.
-  std::uint32_t cost_permille = 0;  // Of what workers are paid.
+  std::uint32_t cost_permille = 0;  // A part of what workers are paid.
 };
 
 [[nodiscard]] std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
