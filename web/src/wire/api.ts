@@ -13,6 +13,7 @@ export type Submitted = {
   readonly escrow: number;
   readonly id: string;
   readonly link: string;
+  readonly notes: readonly string[];
   readonly state: string;
   readonly tasks: number;
 };
