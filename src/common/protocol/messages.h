@@ -30,7 +30,7 @@
 
 namespace weft::protocol {
 
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
 inline constexpr std::size_t opened_chunks_max = 16;  // Chunks of one OpenChunks.
 inline constexpr std::size_t inline_output_bytes_max =

@@ -110,6 +110,10 @@ struct Answered {
   std::uint32_t reused_tokens = 0;
   double prefill_s = 0;
   double decode_s = 0;
+  // After an audit with Ask::redraw: how many tokens were drawn again, and which of them the
+  // settings do not give (numbers in the answer, ascending; the first 64).
+  std::uint32_t redrawn = 0;
+  std::vector<std::uint32_t> doubtful{};
 };
 struct PeerLatency {
   PublicKey worker{};
@@ -202,6 +206,8 @@ struct Ask {
   bool prints = false;
   bool audit = false;  // Draws nothing: reads what was answered and tells of its fingerprints
                        // (Tokens without tokens).
+  double redraw = 0;   // In an audit: each token is drawn again, where hidden states of honest
+                       // engines are at most so far apart (common/proof/fingerprint.h); 0: none.
   // What the answer is held to: "" nothing, "json" any JSON object, "schema" the JSON schema in
   // `rule`, "gbnf" the grammar in `rule`, "tool" one call of the prompt's tools, "tools" one or
   // more (of the tool that `rule` names; of any where it is empty).

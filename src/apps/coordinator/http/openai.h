@@ -21,6 +21,11 @@ namespace weft::coordinator {
 
 struct ResponseRequest;  // responses.h
 
+// The header x-weft-trust: which workers may answer, and whether the answer waits for its audit.
+enum class AnswerTrust : std::uint8_t { all, established, verified };
+// invalid_argument for any other word.
+[[nodiscard]] Result<AnswerTrust> read_answer_trust(std::string_view word);
+
 struct OpenAiRequest {
   bool chat = true;
   std::string model;
@@ -41,6 +46,7 @@ struct OpenAiRequest {
   // What 1,000 tokens may cost; a model that costs more is not asked.
   std::optional<MicroCredits> price_max{};
   std::optional<Duration> patience{};  // See AnswerRequest.
+  std::optional<AnswerTrust> trust{};  // Nothing: as the coordinator is reached.
   // What is peculiar to /v1/responses; null for other routes.
   std::shared_ptr<ResponseRequest> response{};
 };
