@@ -2,6 +2,7 @@
 // reads the same.
 #include "common/base/check.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/result_frame.h"
 #include "common/protocol/watch.h"
 
 namespace {

@@ -7,6 +7,8 @@
 #include "common/crypto/sha256.h"
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
+#include "common/protocol/digests.h"
+#include "common/protocol/result_frame.h"
 #include "common/protocol/test_samples.h"
 #include "fuzz/sessions/mutate.h"
 #include "fuzz/sessions/work.h"

@@ -15,7 +15,7 @@
 #include "common/crypto/sha256.h"
 #include "common/json/json.h"
 #include "common/json/quote.h"
-#include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
 #include "common/protocol/signing.h"
 #include "platform/net/reach.h"
 #include "platform/net/server.h"

@@ -24,6 +24,7 @@
 #include "common/base/log.h"
 #include "common/crypto/invitation.h"
 #include "common/crypto/wallet.h"
+#include "common/protocol/digests.h"
 #include "decisions/inference/placement.h"
 #include "platform/net/tls.h"
 #include "platform/store/memory/memory_store.h"

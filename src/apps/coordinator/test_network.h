@@ -25,6 +25,7 @@
 #include "apps/coordinator/test_runner.h"
 #include "common/crypto/keys.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/test_work.h"
 #include "platform/store/memory/memory_store.h"

@@ -37,6 +37,7 @@
 #include "common/crypto/wallet.h"
 #include "common/protocol/api.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
 #include "common/protocol/signing.h"
 #include "decisions/jobs/test_work.h"
 #include "platform/net/client.h"

@@ -3,6 +3,8 @@
 #include "common/base/byte_reader.h"
 #include "common/base/check.h"
 #include "common/protocol/any.h"
+#include "common/protocol/fields.h"
+#include "common/protocol/result_frame.h"
 
 namespace weft::protocol {
 namespace {

@@ -1,7 +1,8 @@
+#include "common/protocol/digests.h"
+
 #include <algorithm>
 
 #include "common/crypto/sha256.h"
-#include "common/protocol/codec.h"
 #include "common/protocol/signing.h"
 
 namespace weft::protocol {

@@ -1,46 +1,20 @@
-// Every message's fields, said once: their names on the wire, in order, with their bounds. Writing,
-// strict reading and the JSON schema all follow from these lists (write.h, read.h, schema.cpp), so
-// that they cannot drift apart. Private to this folder.
+// The fields of every message between a worker and the coordinator (shape.h says how they are
+// listed). Private to this folder.
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <limits>
 #include <string_view>
 #include <tuple>
 
 #include "common/protocol/messages.h"
+#include "common/protocol/shape.h"
 
 namespace weft::protocol {
-
-struct FieldBounds {
-  std::size_t bytes_max = 256;  // Length of a string; of each string in a list.
-  std::size_t count_max = 256;  // Elements of a list or a map.
-  std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
-  bool optional = false;  // May be left out, and is where it has its default.
-};
-
-template <class Message, class Value>
-struct Field {
-  std::string_view name;
-  Value Message::* member;
-  FieldBounds bounds;
-};
-template <class Message, class Value>
-consteval Field<Message, Value> field(std::string_view name, Value Message::* member,
-                                      FieldBounds bounds = {}) {
-  return {name, member, bounds};
-}
 
 // In frames of at most 1 MiB: an item of a receipt, the longest of these, takes under 180 bytes.
 inline constexpr FieldBounds task_list{.count_max = 4096};
 // 16 paths of 64 siblings take under 80 KiB.
 inline constexpr FieldBounds opened_chunks{.count_max = opened_chunks_max};
-inline constexpr FieldBounds message_text{.bytes_max = 4096};
-
-// fields: the list. type: the word in "type" of a message; name: what TypeScript calls it.
-template <class T>
-struct Shape;
 
 template <>
 struct Shape<Capabilities> {
@@ -269,9 +243,6 @@ struct Shape<ErrorMessage> {
                                      field("message", &ErrorMessage::message, message_text)};
 };
 
-// The words of an enumeration, in the order of its values.
-template <class Enum>
-struct Words;
 template <>
 struct Words<WorkerKind> {
   static constexpr std::array<std::string_view, 2> words{"native", "browser"};

@@ -2,8 +2,10 @@
 // folder.
 #pragma once
 
-#include "common/protocol/fields.h"
+#include <tuple>
+
 #include "common/protocol/serving.h"
+#include "common/protocol/shape.h"
 
 namespace weft::protocol {
 

@@ -6,6 +6,7 @@
 #include "common/base/format.h"
 #include "common/json/json.h"
 #include "common/protocol/any.h"
+#include "common/protocol/fields.h"
 
 namespace weft::protocol {
 namespace {

@@ -13,7 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/protocol/messages.h"
+#include "common/protocol/coordinator_message.h"
+#include "common/protocol/hello.h"
 
 namespace weft::protocol {
 

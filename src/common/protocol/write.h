@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/protocol/fields.h"
+#include "common/protocol/shape.h"
 
 namespace weft::protocol {
 

@@ -10,7 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/manifest/split.h"
-#include "common/protocol/messages.h"
+#include "common/protocol/results.h"
 #include "decisions/trust/referee.h"
 
 namespace weft::jobs {

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/protocol/messages.h"
 #include "common/records/records.h"
 #include "decisions/trust/trust.h"
 

@@ -15,7 +15,8 @@
 #include "common/base/ids.h"
 #include "common/base/number_id.h"
 #include "common/manifest/manifest.h"
-#include "common/protocol/messages.h"
+#include "common/protocol/hello.h"
+#include "common/protocol/results.h"
 #include "common/records/records.h"
 #include "decisions/trust/levels.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/manifest/split.h"
-#include "common/protocol/messages.h"
+#include "common/protocol/coordinator_message.h"
 #include "common/records/records.h"
 #include "decisions/billing/answers.h"
 #include "decisions/jobs/events.h"

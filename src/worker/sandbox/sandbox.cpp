@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 
 #include "common/base/format.h"
-#include "common/protocol/codec.h"
 #include "worker/sandbox/spawn.h"
 
 namespace weft::worker {

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 #include "common/base/guarded.h"
-#include "common/protocol/messages.h"
+#include "common/protocol/capabilities.h"
 #include "worker/sandbox/sandbox_wire.h"
 #include "worker/tasks/host.h"
 

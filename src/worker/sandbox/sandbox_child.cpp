@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
-#include "common/protocol/codec.h"
 #include "engine/gpu/native/instance.h"
 #include "engine/gpu/report.h"
 #include "worker/sandbox/confinement.h"

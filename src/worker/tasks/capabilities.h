@@ -3,7 +3,7 @@
 
 #include "common/base/async.h"
 #include "common/base/result.h"
-#include "common/protocol/messages.h"
+#include "common/protocol/capabilities.h"
 #include "engine/gpu/device.h"
 
 namespace weft::worker {

@@ -5,6 +5,8 @@
 
 #include "common/base/format.h"
 #include "common/proof/receipt.h"
+#include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
 #include "common/protocol/versions.h"
 
 namespace weft::worker {

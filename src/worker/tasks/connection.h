@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "common/crypto/keys.h"
-#include "common/protocol/codec.h"
+#include "common/protocol/messages_fwd.h"
+#include "common/protocol/result_frame.h"
 #include "worker/tasks/alive.h"
 #include "worker/tasks/host.h"
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/protocol/codec.h"
+#include "common/protocol/result_frame.h"
 #include "worker/tasks/events.h"
 
 namespace weft::worker {

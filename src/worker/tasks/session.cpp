@@ -1,4 +1,5 @@
 #include "worker/tasks/session.h"
+#include "common/protocol/messages.h"
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,7 @@
 
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
+#include "common/protocol/digests.h"
 #include "worker/tasks/events.h"
 #include "worker/tasks/test_fakes.h"
 

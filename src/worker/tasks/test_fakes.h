@@ -15,6 +15,7 @@
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/result_frame.h"
 #include "worker/tasks/host.h"
 
 namespace weft::worker {

@@ -8,6 +8,7 @@
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
 #include "common/proof/merkle.h"
+#include "common/protocol/messages.h"
 
 namespace weft::worker {
 namespace {

@@ -12,6 +12,9 @@
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
 #include "common/protocol/api.h"
+#include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
+#include "common/protocol/result_frame.h"
 #include "common/protocol/signing.h"
 
 namespace weft::coordinator::bench {

@@ -17,7 +17,7 @@
 
 #include "apps/bench/coordinator/wire.h"
 #include "common/crypto/keys.h"
-#include "common/protocol/codec.h"
+#include "common/protocol/coordinator_message.h"
 #include "common/records/records.h"
 
 namespace weft::coordinator::bench {

@@ -19,6 +19,7 @@
 #include "common/crypto/sha256.h"
 #include "common/proof/receipt.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/result_frame.h"
 #include "common/protocol/signing.h"
 #include "platform/net/server.h"
 

@@ -20,7 +20,7 @@
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "common/crypto/wallet.h"
-#include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
 #include "engine/gpu/backend.h"
 #include "engine/gpu/native/instance.h"
 #include "engine/gpu/run.h"

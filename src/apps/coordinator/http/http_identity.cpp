@@ -1,7 +1,7 @@
 // GET /v1/identity/NONCE: the coordinator's key, and its proof that it holds it under the name that
 // the client asked for. A client signs for that key (docs/http.md, "Signing").
 #include "apps/coordinator/http/http.h"
-#include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
 
 namespace weft::coordinator {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/base/guarded.h"
-#include "common/protocol/codec.h"
+#include "common/protocol/result_frame.h"
 #include "decisions/jobs/book.h"
 #include "decisions/jobs/world.h"
 #include "decisions/trust/referee.h"

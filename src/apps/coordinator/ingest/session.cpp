@@ -10,6 +10,8 @@
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
 #include "common/proof/receipt.h"
+#include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
 #include "common/protocol/versions.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/lease_proof.h"

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "apps/worker/native/thread_runner.h"
-#include "common/protocol/messages.h"
+#include "common/protocol/capabilities.h"
 
 namespace weft::worker {
 

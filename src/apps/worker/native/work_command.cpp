@@ -20,6 +20,7 @@
 #include "common/base/log.h"
 #include "common/crypto/own_invitation.h"
 #include "common/crypto/wallet.h"
+#include "common/protocol/digests.h"
 #include "platform/net/server.h"
 #include "platform/net/streams.h"
 #include "worker/sandbox/sandbox_runner.h"

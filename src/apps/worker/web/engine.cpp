@@ -11,7 +11,7 @@
 #include "common/base/clock.h"
 #include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
-#include "common/protocol/codec.h"
+#include "common/protocol/digests.h"
 #include "common/protocol/signing.h"
 
 namespace weft::worker::web {

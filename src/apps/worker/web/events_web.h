@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/protocol/messages.h"
+#include "common/protocol/capabilities.h"
 #include "worker/inference/serving.h"
 #include "worker/tasks/events.h"
 #include "worker/tasks/session.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/protocol/messages.h"
+#include "common/protocol/capabilities.h"
 #include "engine/gpu/report.h"
 #include "engine/gpu/types.h"
 

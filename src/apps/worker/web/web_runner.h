@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "common/protocol/messages.h"
+#include "common/protocol/capabilities.h"
 #include "engine/exec/executor.h"
 #include "engine/gpu/device.h"
 #include "worker/tasks/alive.h"

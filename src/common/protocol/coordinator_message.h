@@ -1,0 +1,22 @@
+// What a coordinator sends to a worker: one of several messages. Either side may send an error and
+// close.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "common/protocol/hello.h"
+#include "common/protocol/leases.h"
+#include "common/protocol/results.h"
+
+namespace weft::protocol {
+
+struct ErrorMessage {
+  std::string code{};
+  std::string message{};
+};
+
+using CoordinatorMessage =
+    std::variant<Challenge, Welcome, Lease, Verdict, Cancel, OpenChunks, Yield, ErrorMessage>;
+
+}  // namespace weft::protocol

@@ -1,0 +1,34 @@
+// What a worker and a coordinator sign to show that they hold their keys (crypto::sign takes the
+// digest).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/bytes.h"
+#include "common/base/ids.h"
+
+namespace weft::protocol {
+
+// What a worker signs to show that it holds its key: SHA-256("weft-hello-1" || coordinator || nonce
+// || worker).
+[[nodiscard]] ByteVector hello_digest(const PublicKey& coordinator, const Hash& nonce,
+                                      const PublicKey& worker);
+// What the coordinator signs to show that it holds its key: SHA-256("weft-challenge-1" ||
+// coordinator
+// || the worker's nonce || worker || nonce || host). `host` is what the worker's connection asked
+// for, as canonical_host() writes it: a coordinator answers for its own names only, so that a relay
+// under another name cannot pass the signature on as its own.
+struct ChallengeProof {
+  PublicKey coordinator;
+  Hash worker_nonce;
+  PublicKey worker;
+  Hash nonce;
+  std::string_view host;
+};
+[[nodiscard]] ByteVector challenge_digest(const ChallengeProof& proof);
+// A Host header, or the host and port of a URL, in lower case and without the port that http and
+// https have of themselves.
+[[nodiscard]] std::string canonical_host(std::string_view host);
+
+}  // namespace weft::protocol

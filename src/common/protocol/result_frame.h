@@ -1,0 +1,21 @@
+// A result as a binary frame: u32 header length (little-endian) || JSON header || payload, at most
+// frame_bytes_max. Decoding is as strict as that of text frames (codec.h).
+#pragma once
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+#include "common/protocol/results.h"
+
+namespace weft::protocol {
+
+// A result with the bytes of its in-frame outputs, in order.
+struct ResultFrame {
+  TaskResult result;
+  ByteVector payload;
+};
+[[nodiscard]] Result<ByteVector> encode_frame(
+    const ResultFrame& frame);  // resource_exhausted when too large.
+// Checks that the payload is as long as the in-frame outputs say.
+[[nodiscard]] Result<ResultFrame> decode_frame(ByteSpan bytes);
+
+}  // namespace weft::protocol

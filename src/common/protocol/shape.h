@@ -1,0 +1,43 @@
+// How a message's fields are listed: their names on the wire, in order, with their bounds (fields.h
+// and serving_fields.h have the lists). Writing, strict reading and the JSON schema all follow from
+// these lists (write.h, read.h, schema.cpp), so that they cannot drift apart. Private to this
+// folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace weft::protocol {
+
+struct FieldBounds {
+  std::size_t bytes_max = 256;  // Length of a string; of each string in a list.
+  std::size_t count_max = 256;  // Elements of a list or a map.
+  std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+  bool optional = false;  // May be left out, and is where it has its default.
+};
+
+template <class Message, class Value>
+struct Field {
+  std::string_view name;
+  Value Message::* member;
+  FieldBounds bounds;
+};
+template <class Message, class Value>
+consteval Field<Message, Value> field(std::string_view name, Value Message::* member,
+                                      FieldBounds bounds = {}) {
+  return {name, member, bounds};
+}
+
+inline constexpr FieldBounds message_text{.bytes_max = 4096};
+
+// fields: the list. type: the word in "type" of a message; name: what TypeScript calls it.
+template <class T>
+struct Shape;
+
+// The words of an enumeration, in the order of its values.
+template <class Enum>
+struct Words;
+
+}  // namespace weft::protocol
