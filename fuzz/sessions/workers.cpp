@@ -8,6 +8,7 @@
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
 #include "common/protocol/digests.h"
+#include "common/protocol/messages.h"
 #include "common/protocol/result_frame.h"
 #include "common/protocol/test_samples.h"
 #include "fuzz/sessions/mutate.h"

@@ -5,6 +5,7 @@
 
 #include "apps/coordinator/blob_sweep.h"
 #include "apps/coordinator/test_network.h"
+#include "common/protocol/messages.h"
 
 namespace weft::coordinator {
 namespace {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "apps/coordinator/test_network.h"
+#include "common/protocol/messages.h"
 
 namespace weft::coordinator {
 namespace {

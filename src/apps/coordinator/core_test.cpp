@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_network.h"
+#include "common/protocol/messages.h"
 
 namespace weft::coordinator {
 namespace {

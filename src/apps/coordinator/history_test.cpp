@@ -10,6 +10,7 @@
 #include "apps/coordinator/test_network.h"
 #include "common/base/format.h"
 #include "common/proof/fingerprint.h"
+#include "common/protocol/messages.h"
 
 namespace weft::coordinator {
 namespace {

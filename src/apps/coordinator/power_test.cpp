@@ -14,6 +14,7 @@
 #include "apps/coordinator/test_network.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
+#include "common/protocol/messages.h"
 #include "platform/store/faulty/faulty_disk.h"
 #include "platform/store/sqlite/sqlite_store.h"
 

@@ -26,6 +26,7 @@
 #include "common/crypto/keys.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/digests.h"
+#include "common/protocol/messages.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/test_work.h"
 #include "platform/store/memory/memory_store.h"

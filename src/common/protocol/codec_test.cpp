@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "common/crypto/sha256.h"
+#include "common/protocol/digests.h"
 #include "common/protocol/result_frame.h"
 #include "common/protocol/signing.h"
 #include "common/protocol/test_samples.h"

@@ -15,6 +15,7 @@
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/result_frame.h"
 
 namespace weft::jobs {
 

@@ -1,6 +1,7 @@
 // Long tasks in parts: checkpoints, going on elsewhere, making way; and several clients' tasks in
 // slices of one device, which share its time by their weights, and its memory by partitions.
 #include "common/proof/merkle.h"
+#include "common/protocol/messages.h"
 #include "worker/tasks/test_world.h"
 
 namespace weft::worker {

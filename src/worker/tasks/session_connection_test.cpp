@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "worker/tasks/session.h"
+#include "common/protocol/messages.h"
 #include "worker/tasks/test_world.h"
 
 namespace weft::worker {

@@ -2,6 +2,7 @@
 #include "worker/tasks/session.h"
 
 #include "common/proof/merkle.h"
+#include "common/protocol/messages.h"
 #include "worker/tasks/test_world.h"
 
 namespace weft::worker {
