@@ -83,7 +83,7 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
                            "Jobs, leases and results a second, beside PostgreSQL and Redis\n\n"
                            "  weft bench coordinator --only lifecycle,batched --rounds 3");
   add_only(*command, options->only,
-           {"floor", "signed_floor", "lifecycle", "verified", "batched", "assign_p99", "deep_queue",
+           {"floor", "signed_floor", "lifecycle", "verified", "batched", "sampled", "assign_p99", "deep_queue",
             "idle_workers", "recovery"});
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")
       ->check(CLI::Range(1, 100));
