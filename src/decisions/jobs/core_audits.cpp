@@ -69,10 +69,9 @@ void Core::State::start_audit(const trust::AuditWanted& wanted, Moment now) {
               .deadline = now.at,
               .begun = now.at};
   audit.opens =
-      !wanted.trusted_only ||
-      (!wanted.dispute && !wanted.by_root &&
-       trust.level(wanted.suspect, now.unix) != trust::Level::newcomer &&
-       workers.contains(wanted.suspect) && !verifier_has_room());
+      !wanted.trusted_only || (!wanted.dispute && !wanted.by_root &&
+                               trust.level(wanted.suspect, now.unix) != trust::Level::newcomer &&
+                               workers.contains(wanted.suspect) && !verifier_has_room());
   ++counters.audits;
   if (!audit.opens) {
     // As many neighbouring parts as are wanted, for a worker that takes one range.

@@ -130,8 +130,7 @@ TEST_F(AccomplicesTest, ARootChecksAShareOfTheEstablishedAuditsAgain) {
     add(1);
     (void)run({job(1), 0}, 0, right);
 
-    const auto confirmed =
-        referee->audited({job(1), 0}, wallet(1), AuditOutcome::agrees, moment);
+    const auto confirmed = referee->audited({job(1), 0}, wallet(1), AuditOutcome::agrees, moment);
 
     const auto wanted = every<AuditWanted>(confirmed);
     EXPECT_EQ(wanted.size() == 1 && wanted[0].by_root, rechecks);
@@ -215,6 +214,24 @@ TEST_F(AccomplicesTest, AnAuditorThatReportsAWrongResultIsNotConvictedForIt) {
   EXPECT_EQ(every<Accepted>(accepted).size(), 1U);
   EXPECT_TRUE(every<Convicted>(accepted).empty());
   EXPECT_FALSE(referee->book().suspended(wallet(1), moment));
+}
+
+// The worker works alone and its result is held back; a late other one differs.
+TEST_F(AccomplicesTest, AResultThatIsHeldBackAndDisputedIsHeldBackOnce) {
+  open();
+  add(1, 2, 2);
+  (void)run({job(1), 0}, 0, right, 1'000'000);
+  (void)referee->leased({job(1), 1}, wallet(1), price, 1'000'000,
+                        moment);  // Some stake is at risk.
+  (void)referee->leased({job(1), 1}, wallet(0), price, 1'000'000, moment);
+  EXPECT_TRUE(every<Accepted>(root_says({job(1), 0}, AuditOutcome::agrees)).empty());
+  (void)run({job(1), 0}, 2, wrong);
+  (void)root_says({job(1), 0}, AuditOutcome::agrees);
+  std::vector<Ruling> last = run({job(1), 1}, 1, right, 1'000'000);
+  std::ranges::move(root_says({job(1), 1}, AuditOutcome::agrees), std::back_inserter(last));
+
+  EXPECT_EQ(every<Accepted>(last).size() + (referee->votes().is_accepted({job(1), 0}) ? 1 : 0), 2U);
+  EXPECT_EQ(referee->votes().accepted_count(job(1)), 2U) << "the job ends";
 }
 
 TEST_F(AccomplicesTest, ANewcomerThatTakesALeaseMakesNoSecondRunOfIt) {

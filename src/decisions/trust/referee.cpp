@@ -99,6 +99,8 @@ void Referee::remove_job(const JobId& id) {
     const TaskId task{.job = id, .index = index};
     (void)stakes_.unlock(open.worker, task);
     if (open.stage == Stage::held) unhold(task, open);
+    for (const Mismatch& each : open.mismatches)
+      (void)stakes_.unlock(each.worker, risk_of(each.task));
   }
   // What no worker of its vendor has confirmed costs nothing.
   for (const auto& [vendor, tally] : job->second.vendors) {
@@ -172,8 +174,8 @@ MicroCredits Referee::at_risk(MicroCredits value, const CheckRates& rates) const
   // One wrong part of `parts`; an accomplice that audits says nothing.
   const double found = std::max(rates.audit / rates.parts, settings_.checks.replica_floor) *
                        (root_at_hand() ? 1 : 1 - settings_.checks.collusion);
-  return std::max(
-      least, static_cast<MicroCredits>(std::ceil(settings_.risk * static_cast<double>(value) / found)));
+  return std::max(least, static_cast<MicroCredits>(
+                             std::ceil(settings_.risk * static_cast<double>(value) / found)));
 }
 
 bool Referee::works_alone(const PublicKey& worker, const JobId& id, MicroCredits value,
@@ -277,13 +279,6 @@ std::vector<Ruling> Referee::give_up(const TaskId& task, UnixMillis now) {
   return run(trust_.give_up(task, settings_.lead_min), now);
 }
 
-std::string Referee::debug(const TaskId& task) {
-  const Case* open = case_of(task);
-  const auto job = jobs_.find(task.job);
-  return "stage " + (open ? std::to_string(int(open->stage)) : "none") + " held of job " +
-         std::to_string(job->second.held) + " accepted " + std::to_string(trust_.accepted_count(task.job));
-}
-
 bool Referee::audit_wanted(const TaskId& task) const {
   const auto job = jobs_.find(task.job);
   if (job == jobs_.end()) return false;
@@ -365,7 +360,7 @@ std::vector<Ruling> Referee::trap_answered(const Trap& trap, const PublicKey& wo
   }
   Pass pass{.now = now, .todo = {}, .out = {}};
   if (trap.client) {
-    // Of a client's job, whose right answer may differ by device.
+    // The right answer of a client's job may differ by device.
     const bool confirmed = std::ranges::any_of(trap.by, [&](const PublicKey& each) {
       const Level its = level(each, now);
       return (its == Level::root || its == Level::invited) &&
@@ -483,6 +478,7 @@ void Referee::check_pair(const TaskId& task, const Hash& root, const PublicKey& 
 void Referee::sample(const TaskId& task, const Hash& root, const PublicKey& suspect, Pass& pass) {
   Case& open = *case_of(task);
   const JobTerms& terms = jobs_.at(task.job).terms;
+  leave_hold(task, open);
   open.stage = Stage::auditing;
   open.root = root;
   open.suspect = suspect;
@@ -532,11 +528,11 @@ void Referee::reject(const TaskId& task, Pass& pass) {
       penalty = at_risk(open.value, rates(worker, jobs_.at(task.job).terms, pass.now));
     open.mismatches.push_back({.worker = worker, .penalty = penalty, .task = task});
     // It cannot be withdrawn before it is known whose fault it was.
-    (void)stakes_.lock(worker, risk_of(task), penalty, std::numeric_limits<MicroCredits>::max() / 2);
+    (void)stakes_.lock(worker, risk_of(task), penalty,
+                       std::numeric_limits<MicroCredits>::max() / 2);
     if (level(worker, pass.now) != Level::newcomer)
-      jobs_.at(task.job)
-          .vendors[std::string(admissions_.vendor(worker))]
-          .wrong.insert(admissions_.owner(worker));
+      jobs_.at(task.job).vendors[std::string(admissions_.vendor(worker))].wrong.insert(
+          admissions_.owner(worker));
     passes_[worker] = 0;
     // The more often, the longer: what cannot be told from its device's fault convicts no worker.
     constexpr std::uint32_t doublings_max = 16;
@@ -746,10 +742,10 @@ void Referee::tally_right(const JobId& id, std::span<const PublicKey> workers, P
 
 std::ptrdiff_t Referee::lead_of_right(const Tally& tally, const PublicKey& suspect) const {
   const PublicKey owner = admissions_.owner(suspect);
-  const auto right = static_cast<std::ptrdiff_t>(tally.right.size()) -
-                     (tally.right.contains(owner) ? 1 : 0);
-  const auto wrong = static_cast<std::ptrdiff_t>(tally.wrong.size()) +
-                     (tally.wrong.contains(owner) ? 0 : 1);
+  const auto right =
+      static_cast<std::ptrdiff_t>(tally.right.size()) - (tally.right.contains(owner) ? 1 : 0);
+  const auto wrong =
+      static_cast<std::ptrdiff_t>(tally.wrong.size()) + (tally.wrong.contains(owner) ? 0 : 1);
   return right - 2 * wrong;
 }
 
@@ -778,7 +774,9 @@ void Referee::free_risks(const PublicKey& worker) {
 }
 
 void Referee::ask(const TaskId& task, Stage stage, const Ballot& ballot, Pass& pass) {
-  case_of(task)->stage = stage;
+  Case& open = *case_of(task);
+  leave_hold(task, open);
+  open.stage = stage;
   trust_.set_ballot(task, ballot);
   pass.add(trust_.reconsider(task));
 }
@@ -839,6 +837,13 @@ void Referee::release_if_last(const JobId& id, Pass& pass) {
   }
 }
 
+// Something about a result that is held back is looked at again.
+void Referee::leave_hold(const TaskId& task, const Case& open) {
+  if (open.stage != Stage::held) return;
+  unhold(task, open);
+  --jobs_.at(task.job).held;
+}
+
 void Referee::unhold(const TaskId& task, const Case& held) {
   const auto of_worker = holds_.find(held.worker);
   if (of_worker == holds_.end()) return;
@@ -886,7 +891,6 @@ void Referee::recheck_held(const PublicKey& worker, Pass& pass) {
   const auto held = holds_.extract(worker);
   if (held.empty()) return;
   for (const TaskId& each : held.mapped()) {
-    --jobs_.at(each.job).held;
     ask(each, Stage::replicated, {.quorum = 2, .lead = 2}, pass);
   }
 }

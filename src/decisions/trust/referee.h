@@ -14,12 +14,12 @@
 //                            else: then it is Accepted.
 //   Counted, of newcomers    their agreement decides nothing (levels.h): AuditWanted, at least one
 //   part of every result, by a root, an invited worker or two established ones.
-//   Agreement of established two of different owners decide; where there is a root, it checks a part
-//   first, and again in a hundredth of the audits that established workers did.
-//   a check that differs     a root decides which result is right; without one, trusted workers do,
-//   which convicts none. A root's mismatch rejects a result, and everything of its worker that was
-//   held back is computed again. Mismatches in jobs of two clients, each confirmed by a trusted
-//   worker of the same vendor, convict: the stake is slashed and reputation ends.
+//   Agreement of established two of different owners decide; where there is a root, it checks a
+//   part first, and again in a hundredth of the audits that established workers did. a check that
+//   differs     a root decides which result is right; without one, trusted workers do, which
+//   convicts none. A root's mismatch rejects a result, and everything of its worker that was held
+//   back is computed again. Mismatches in jobs of two clients, each confirmed by a trusted worker
+//   of the same vendor, convict: the stake is slashed and reputation ends.
 //
 // What a worker can see (a lease) never depends on a draw about its own result. Restarts: draws are
 // made again and come out the same; audits that were under way are wanted again.
@@ -60,8 +60,9 @@ struct RefereeSettings {
   std::uint32_t newcomer_leases_max = 64;
   // So many results of a worker are checked whole after a root has found one wrong.
   std::uint32_t whole_checks = 32;
-  // What one wrong result costs that a root finds, in prices of its task over the chance that a root
-  // finds a single wrong part. Three leave two to the attacker's loss after the price that it saved.
+  // What one wrong result costs that a root finds, in prices of its task over the chance that a
+  // root finds a single wrong part. Three leave two to the attacker's loss after the price that it
+  // saved.
   double risk = 3;
 };
 
@@ -178,7 +179,6 @@ class Referee {
                                             AuditOutcome outcome, UnixMillis now,
                                             Auditor who = Auditor::worker);
   [[nodiscard]] bool audit_wanted(const TaskId& task) const;
-  std::string debug(const TaskId& task);
 
   // Whether `worker`, that is being leased `task`, is given a trap as well, and which.
   [[nodiscard]] std::optional<Trap> trap_for(const TaskId& task, const PublicKey& worker,
@@ -311,6 +311,7 @@ class Referee {
   void release(const TaskId& task, Pass& pass, std::optional<Hash> winner = {});
   void release_if_last(const JobId& job, Pass& pass);
   void unhold(const TaskId& task, const Case& held);
+  void leave_hold(const TaskId& task, const Case& open);
   void convict(const TaskId& task, const PublicKey& worker, MicroCredits value, std::string reason,
                Pass& pass);
   void convict(const TaskId& task, const PublicKey& worker, MicroCredits penalty,
@@ -332,7 +333,7 @@ class Referee {
   std::unordered_map<PublicKey, std::uint32_t> mistakes_;   // That a root found; looked up only.
   std::unordered_map<PublicKey, std::vector<TaskId>> risks_;  // Locked for mismatches.
   std::function<bool()> root_at_hand_;
-  UnixMillis now_ = 0;                                      // Time of the event under way.
+  UnixMillis now_ = 0;  // Time of the event under way.
   std::map<JobId, Job> jobs_;
   std::unordered_map<PublicKey, std::deque<TaskId>> holds_;  // Oldest first; looked up only.
 };

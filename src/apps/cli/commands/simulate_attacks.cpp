@@ -52,7 +52,7 @@ int play_attack_command(const SimulateAttacksOptions& options) {
                stderr);
     return 2;
   }
-  const attacks::Setup setup = attacks::standard_setup(options.seed, options.tasks);
+  const attacks::Scene setup = attacks::standard_setup(options.seed, options.tasks);
   const attacks::Outcome outcome =
       strategy == nullptr ? attacks::play(setup, nullptr, {}) : attacks::play(setup, *strategy);
   if (options.json) {
@@ -74,15 +74,16 @@ int play_attack_command(const SimulateAttacksOptions& options) {
       outcome.cheats, outcome.wrong, outcome.wrong_all, outcome.corrected,
       outcome.uncorrected_share(),
       outcome.wrong == 0 ? std::string("-") : weft::format("{:.2f} prices", outcome.cost()),
-      outcome.convicted, outcome.honest_convicted, outcome.jobs, outcome.jobs_failed,
-      outcome.price, outcome.extra_cold * 100, outcome.extra_warm * 100));
+      outcome.convicted, outcome.honest_convicted, outcome.jobs, outcome.jobs_failed, outcome.price,
+      outcome.extra_cold * 100, outcome.extra_warm * 100));
   return 0;
 }
 
 int attack_table_command(const SimulateAttacksOptions& options) {
   bool kept = true;
   bool found = false;
-  std::string json = weft::format(R"({{"seed":{},"scale":{},"rows":[)", options.seed, options.scale);
+  std::string json =
+      weft::format(R"({{"seed":{},"scale":{},"rows":[)", options.seed, options.scale);
   for (const attacks::Measure& measure : attacks::measures()) {
     if (!options.measure.empty() && measure.name != options.measure) continue;
     const auto began = std::chrono::steady_clock::now();
@@ -95,17 +96,18 @@ int attack_table_command(const SimulateAttacksOptions& options) {
         took.count());
     found = true;
     if (!options.json)
-      print(weft::format("{:10} {}\n{:10} goal {}; measured {}{}\n{:10} ({}; {:.0f} s)\n", measure.name,
-                         row.measure, "", row.goal, row.measured, row.kept ? "" : "  BROKEN", "",
-                         row.how, took.count()));
+      print(weft::format("{:10} {}\n{:10} goal {}; measured {}{}\n{:10} ({}; {:.0f} s)\n",
+                         measure.name, row.measure, "", row.goal, row.measured,
+                         row.kept ? "" : "  BROKEN", "", row.how, took.count()));
   }
   if (!found) {
     std::string names;
     for (const attacks::Measure& measure : attacks::measures())
       names += (names.empty() ? "" : ", ") + std::string(measure.name);
-    std::fputs(weft::format("There is no measure '{}': expected one of {}.\n", options.measure, names)
-                   .c_str(),
-               stderr);
+    std::fputs(
+        weft::format("There is no measure '{}': expected one of {}.\n", options.measure, names)
+            .c_str(),
+        stderr);
     return 2;
   }
   if (options.json) print(json + weft::format("],\"kept\":{}}}\n", kept));
@@ -134,7 +136,8 @@ int search_attacks_command(const SimulateAttacksOptions& options) {
                                                progress, [] { return stopped.load(); });
   const double took =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  const bool kept = std::ranges::all_of(found.best, [](const auto& each) { return each.harm <= 1; });
+  const bool kept =
+      std::ranges::all_of(found.best, [](const auto& each) { return each.harm <= 1; });
   if (options.json) {
     std::string json = weft::format(
         R"({{"seed":{},"evaluations":{},"seconds":{:.1f},"interrupted":{},"kept":{},"best":[)",
@@ -149,11 +152,11 @@ int search_attacks_command(const SimulateAttacksOptions& options) {
                        options.seed, found.evaluations, took,
                        stopped ? ", interrupted: the best were not played again" : ""));
     for (const attacks::Candidate& each : found.best)
-      print(weft::format("{:8.2f}  wrong {:.1e}, cost {}, convicted {}, honest {}: {}\n", each.harm,
-                         each.outcome.uncorrected_share(),
-                         each.outcome.wrong == 0 ? "-" : weft::format("{:.2f}", each.outcome.cost()),
-                         each.outcome.convicted, each.outcome.honest_convicted,
-                         attacks::describe(each)));
+      print(weft::format(
+          "{:8.2f}  wrong {:.1e}, cost {}, convicted {}, honest {}: {}\n", each.harm,
+          each.outcome.uncorrected_share(),
+          each.outcome.wrong == 0 ? "-" : weft::format("{:.2f}", each.outcome.cost()),
+          each.outcome.convicted, each.outcome.honest_convicted, attacks::describe(each)));
   }
   return stopped ? 130 : kept ? 0 : 1;
 }

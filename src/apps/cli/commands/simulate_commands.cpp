@@ -31,15 +31,17 @@ void add_simulate_commands(CLI::App& app, std::function<int()>& chosen) {
       "  weft simulate trust --strategy one-slice --tasks 100000\n"
       "  weft simulate trust --table                       every promise, some minutes\n"
       "  weft simulate trust --table --measure honest --scale 0.1\n"
-      "  weft simulate trust --search --seed 7             looks for the worst attack; Ctrl-C prints\n"
+      "  weft simulate trust --search --seed 7             looks for the worst attack; Ctrl-C "
+      "prints\n"
       "                                                    what there is");
   trust->add_option("--seed", options->trust.seed, "The same seed gives the same run");
   trust->add_option("--seeds", options->trust.seeds, "So many seeds, one after the other");
   trust->add_option("--workers", options->trust.workers, "Of all kinds")
       ->check(CLI::Range(20, 100'000));
-  CLI::Option* tasks = trust->add_option("--tasks", options->trust.tasks,
-                                         "In all; of a strategy, and of each evaluation of a "
-                                         "search, 20,000 where nothing is said")
+  CLI::Option* tasks = trust
+                           ->add_option("--tasks", options->trust.tasks,
+                                        "In all; of a strategy, and of each evaluation of a "
+                                        "search, 20,000 where nothing is said")
                            ->check(CLI::Range(100, 100'000'000));
   trust->add_option("--job-tasks", options->trust.job_tasks, "Of one job")
       ->check(CLI::Range(1, 10'000'000));
@@ -54,8 +56,9 @@ void add_simulate_commands(CLI::App& app, std::function<int()>& chosen) {
   CLI::Option* table =
       trust->add_flag("--table", options->table, "Every promise, with what is measured");
   trust->add_option("--measure", options->attacks.measure, "One row of the table")->needs(table);
-  trust->add_option("--scale", options->attacks.scale,
-                    "Tasks of the table's runs, over those that it is stated for")
+  trust
+      ->add_option("--scale", options->attacks.scale,
+                   "Tasks of the table's runs, over those that it is stated for")
       ->needs(table)
       ->check(CLI::Range(0.001, 10.0));
   CLI::Option* search = trust->add_flag(
@@ -63,8 +66,9 @@ void add_simulate_commands(CLI::App& app, std::function<int()>& chosen) {
   trust->add_option("--evaluations", options->attacks.evaluations, "Of the search")
       ->needs(search)
       ->check(CLI::Range(1, 1'000'000));
-  trust->add_option("--best-tasks", options->attacks.best_tasks,
-                    "With which the best 20 are played again")
+  trust
+      ->add_option("--best-tasks", options->attacks.best_tasks,
+                   "With which the best 20 are played again")
       ->needs(search)
       ->check(CLI::Range(100, 100'000'000));
   trust->add_option("--threads", options->attacks.threads, "Of the search")

@@ -24,9 +24,9 @@ constexpr UnixMillis unix_start = 1'700'000'000'000;
 constexpr double pay_held_seconds = 600;
 constexpr std::uint32_t cold_tasks = 10'000;
 constexpr double canary_seconds = 0.2;  // The operator's device measures a canary.
-constexpr std::uint32_t dear = 10;      // A job of ten costs so many times as much as the others.
+constexpr std::uint32_t costly = 10;    // A job of ten costs so many times as much as the others.
 constexpr std::uint32_t own_clients = 20;
-constexpr double crash_share = 0.02;  // Of the tasks of a worker that crashes.
+constexpr double crash_share = 0.02;  // Share of its tasks in which a crashing worker crashes.
 
 template <class Id>
 Id id_of(std::uint32_t number) {
@@ -73,7 +73,7 @@ std::uint64_t run_of_ones(std::uint32_t count) {
 
 class Arena {
  public:
-  Arena(const Setup& setup, const Entry* strategy, const Plan& plan,
+  Arena(const Scene& setup, const Entry* strategy, const Plan& plan,
         const std::function<bool()>& stop)
       : setup_(setup),
         plan_(plan),
@@ -111,9 +111,9 @@ class Arena {
       double next = std::numeric_limits<double>::infinity();
       if (!events_.empty()) next = events_.top().time;
       if (const auto deadline = scheduler_.next_deadline())
-        next = std::min(next, std::max(std::chrono::duration<double>(*deadline - instant(0)).count() +
-                                           1e-6,
-                                       time_));
+        next = std::min(
+            next,
+            std::max(std::chrono::duration<double>(*deadline - instant(0)).count() + 1e-6, time_));
       if (!std::isfinite(next)) break;
       time_ = std::max(time_, next);
       while (!events_.empty() && events_.top().time <= time_) {
@@ -140,19 +140,20 @@ class Arena {
     PublicKey key;
     double rate = 1;
     double price_of_stake = 0;  // What it has staked, in credits.
-    std::uint32_t vendor = 0;   // Of its device.
-    std::uint32_t number = 0;   // Of an attacker.
+    std::uint32_t vendor = 0;   // The vendor of its device.
+    std::uint32_t number = 0;   // An attacker has one.
     bool attacker = false;
     bool crashes = false;
     bool connected = false;
     bool convicted = false;
     bool busy = false;
-    std::uint64_t serial = 0;  // Of what it runs.
+    bool audits = false;       // Has ever had the standing to.
+    std::uint64_t serial = 0;  // The serial of what it runs.
     Run running;
     std::deque<Run> queue;
     std::unordered_set<TaskId> undecided;
     std::deque<Paid> held;
-    std::vector<std::size_t> wrong;  // Of `wrong_`.
+    std::vector<std::size_t> wrong;  // Places in `wrong_`.
     std::uint32_t refused = 0;
     std::uint32_t cheated = 0;
     double joined = 0;
@@ -163,7 +164,7 @@ class Arena {
     std::uint32_t accepted = 0;
     bool own = false;
     bool devices_differ = false;
-    bool dear = false;
+    bool costly = false;
     MicroCredits value = 0;
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> delivered;
   };
@@ -194,7 +195,7 @@ class Arena {
     std::memcpy(secret.bytes.data(), &seed, sizeof seed);
     return secret;
   }
-  static scheduler::Settings scheduler_settings(const Setup& setup) {
+  static scheduler::Settings scheduler_settings(const Scene& setup) {
     scheduler::Settings settings;
     settings.beat = std::chrono::hours(24 * 365);  // Beats are not sent here.
     settings.checkpoint_min = std::chrono::milliseconds(0);
@@ -205,9 +206,7 @@ class Arena {
   [[nodiscard]] UnixMillis unix() const {
     return unix_start + static_cast<UnixMillis>(time_ * 1000);
   }
-  [[nodiscard]] double credits(double prices) const {
-    return prices * setup_.task_seconds * 1e6;
-  }
+  [[nodiscard]] double credits(double prices) const { return prices * setup_.task_seconds * 1e6; }
 
   // --- Workers
   void join_honest(double start, bool invited) {
@@ -248,10 +247,8 @@ class Arena {
   }
   void connect(std::uint32_t number) {
     Worker& worker = workers_[number];
-    scheduler::Worker joining{.key = worker.key,
-                              .slots = 4,
-                              .capabilities = {},
-                              .standing = standing(worker)};
+    scheduler::Worker joining{
+        .key = worker.key, .slots = 4, .capabilities = {}, .standing = standing(worker)};
     joining.capabilities.memory_bytes = 1 << 30;
     joining.capabilities.f32_gflop_per_s = 1000 * worker.rate;
     check(scheduler_.add_worker(joining, instant(time_)).has_value(), "a worker joins once");
@@ -287,7 +284,10 @@ class Arena {
       scheduler_.set_standing(worker.key, scheduler::Standing::newcomer);
       return scheduler_.set_slots(worker.key, 0);
     }
-    scheduler_.set_standing(worker.key, standing(worker));
+    const scheduler::Standing its = standing(worker);
+    scheduler_.set_standing(worker.key, its);
+    if (its != scheduler::Standing::newcomer && !std::exchange(worker.audits, true))
+      auditors_.push_back(number);
     const std::size_t most = referee_.leases_max(worker.key, unix());
     const std::size_t waiting = worker.undecided.size();
     scheduler_.set_leases_max(worker.key,
@@ -316,7 +316,7 @@ class Arena {
     job.tasks = tasks;
     job.own = own;
     job.devices_differ = own && plan_.devices_differ;
-    job.dear = number % 10 == 9;
+    job.costly = number % 10 == 9;
     scheduler::Job wanted;
     wanted.id = id;
     wanted.tasks = tasks;
@@ -324,20 +324,18 @@ class Arena {
     wanted.replicas = setup_.replicas;
     wanted.replicas_first = setup_.replicas > 1 && setup_.stake > 0 ? 1 : 0;
     wanted.budget = MicroCredits{1} << 60;
-    wanted.per_unit = 1'000'000 * (job.dear ? dear : 1);
+    wanted.per_unit = 1'000'000 * (job.costly ? costly : 1);
     wanted.client = id_of<PublicKey>(1'000'000 + client);
     jobs_.emplace(number, std::move(job));
-    referee_.add_job(id,
-                     {.replicas = setup_.replicas,
-                      .audit = 0,
-                      .parts = setup_.slices,
-                      .agree = {},
-                      .client = wanted.client,
-                      .eligible =
-                          [this, id] {
-                            return static_cast<std::uint32_t>(scheduler_.able_count(id));
-                          }},
-                     tasks);
+    referee_.add_job(
+        id,
+        {.replicas = setup_.replicas,
+         .audit = 0,
+         .parts = setup_.slices,
+         .agree = {},
+         .client = wanted.client,
+         .eligible = [this, id] { return static_cast<std::uint32_t>(scheduler_.able_count(id)); }},
+        tasks);
     check(scheduler_.add_job(wanted, instant(time_)).has_value(), "a job is new");
   }
   void end_job(const JobId& id, bool failed) {
@@ -352,7 +350,7 @@ class Arena {
     }
     if (job.own) return;
     ++(failed ? outcome_.jobs_failed : outcome_.jobs);
-    outcome_.price += static_cast<double>(job.value) * job.accepted / (job.dear ? dear : 1);
+    outcome_.price += static_cast<double>(job.value) * job.accepted / (job.costly ? costly : 1);
     --open_jobs_;
     if (submitted_ < setup_.tasks) submit();
   }
@@ -439,7 +437,7 @@ class Arena {
                                .client = job.own ? 0 : job.client,
                                .own = job.own,
                                .canary = canary,
-                               .price = job.dear ? dear : 1.0,
+                               .price = job.costly ? costly : 1.0,
                                .slices = setup_.slices},
                               random_);
   }
@@ -548,8 +546,8 @@ class Arena {
   // With its stake, less what is at risk.
   void leave(std::uint32_t number) {
     Worker& worker = workers_[number];
-    worker.price_of_stake = std::min(
-        worker.price_of_stake, static_cast<double>(referee_.stakes().locked(worker.key)));
+    worker.price_of_stake =
+        std::min(worker.price_of_stake, static_cast<double>(referee_.stakes().locked(worker.key)));
     replace(number);
   }
   void work(double amount) { work_[outcome_.tasks < cold_tasks ? 0 : 1] += amount; }
@@ -571,10 +569,9 @@ class Arena {
   }
   void start_audit(const AuditWanted& wanted) {
     audit_serials_[wanted.task] = ++audit_serial_;
-    const bool by_workers =
-        wanted.trusted_only && !wanted.dispute && !wanted.by_root &&
-        referee_.level(wanted.suspect, unix()) != Level::newcomer &&
-        (!setup_.verifier || verifier_waits() >= verifier_room) ;
+    const bool by_workers = wanted.trusted_only && !wanted.dispute && !wanted.by_root &&
+                            referee_.level(wanted.suspect, unix()) != Level::newcomer &&
+                            (!setup_.verifier || verifier_waits() >= verifier_room);
     if (by_workers || !setup_.verifier) {
       if (lease_audit(wanted)) return;
     }
@@ -583,9 +580,9 @@ class Arena {
       follow(referee_.audited(wanted.task, {}, AuditOutcome::failed, unix()));
       return;
     }
-    const std::size_t urgency = wanted.dispute ? 0
+    const std::size_t urgency = wanted.dispute                                              ? 0
                                 : referee_.level(wanted.suspect, unix()) == Level::newcomer ? 1
-                                                                                           : 2;
+                                                                                            : 2;
     samples_[urgency].push_back({.wanted = wanted, .since = time_, .serial = audit_serial_});
     if (!verifying_) verify();
   }
@@ -593,8 +590,8 @@ class Arena {
     return samples_[0].size() + samples_[1].size() + samples_[2].size();
   }
   bool lease_audit(const AuditWanted& wanted) {
-    for (int tries = 0; tries < 16; ++tries) {
-      const auto number = static_cast<std::uint32_t>(random_() % workers_.size());
+    for (int tries = 0; tries < 16 && !auditors_.empty(); ++tries) {
+      const std::uint32_t number = auditors_[random_() % auditors_.size()];
       Worker& worker = workers_[number];
       if (!worker.connected || worker.key == wanted.suspect ||
           referee_.level(worker.key, unix()) == Level::newcomer ||
@@ -607,12 +604,11 @@ class Arena {
       const bool accomplice = workers_[number_of(wanted.suspect)].attacker;
       const bool agrees = worker.attacker ? strategy_->confirms(accomplice, is_right) : is_right;
       if (!job->own) work(1.0 / wanted.parts);
-      later(setup_.task_seconds / wanted.parts / worker.rate + 0.05,
-            {.kind = Event::Kind::audited,
-             .worker = number,
-             .serial = audit_serial_,
-             .task = wanted.task,
-             .agrees = agrees});
+      later(setup_.task_seconds / wanted.parts / worker.rate + 0.05, {.kind = Event::Kind::audited,
+                                                                      .worker = number,
+                                                                      .serial = audit_serial_,
+                                                                      .task = wanted.task,
+                                                                      .agrees = agrees});
       return true;
     }
     return false;
@@ -626,8 +622,9 @@ class Arena {
         if (open == audit_serials_.end() || open->second != sample.serial ||
             !referee_.audit_wanted(sample.wanted.task))
           continue;
-        const double slices = static_cast<double>(std::min(sample.wanted.samples, sample.wanted.parts)) *
-                              setup_.slices / sample.wanted.parts;
+        const double slices =
+            static_cast<double>(std::min(sample.wanted.samples, sample.wanted.parts)) *
+            setup_.slices / sample.wanted.parts;
         outcome_.sample_lag = std::max(outcome_.sample_lag, time_ - sample.since);
         if (const Job* job = job_of(sample.wanted.task); job != nullptr && !job->own)
           work(slices / setup_.slices);
@@ -807,29 +804,17 @@ class Arena {
   }
 
   void finish() {
-    if (std::getenv("ARENA_DEBUG") != nullptr) {
-      for (const auto& [number, job] : jobs_) {
-        std::fprintf(stderr, "job %u own %d accepted %u of %u value %ld\n", number, job.own, job.accepted, job.tasks, (long)job.value);
-        const auto waiting = scheduler_.waiting(id_of<JobId>(number), instant(time_));
-        const auto progress = scheduler_.progress(id_of<JobId>(number));
-        if (progress) std::fprintf(stderr, "  settled %u leased %u canary %d waiting %d\n", progress->settled, progress->leased, progress->canary_passed, waiting.has_value());
-        for (const auto& [index, by] : job.delivered) {
-          std::fprintf(stderr, "  %s\n", referee_.debug({.job = id_of<JobId>(number), .index = index}).c_str());
-          std::fprintf(stderr, "  task %u delivered %zu audit wanted %d serial %d\n", index, by.size(), referee_.audit_wanted({.job = id_of<JobId>(number), .index = index}), audit_serials_.contains({.job = id_of<JobId>(number), .index = index}));
-          for (auto& g : referee_.votes().groups({.job = id_of<JobId>(number), .index = index})) std::fprintf(stderr, "     group of %zu wrong %lx\n", g.workers.size(), (unsigned long)answer_of(g.root).wrong);
-        }
-      }
-      std::fprintf(stderr, "samples %zu %zu %zu verifying %d\n", samples_[0].size(), samples_[1].size(), samples_[2].size(), verifying_.has_value());
-    }
     project();
     outcome_.seconds = time_;
     outcome_.undecided = submitted_ + (setup_.tasks - submitted_) - outcome_.tasks;
     for (const auto& [number, job] : jobs_) {
       if (!job.own)
-        outcome_.price += static_cast<double>(job.value) * job.accepted / (job.dear ? dear : 1);
+        outcome_.price += static_cast<double>(job.value) * job.accepted / (job.costly ? costly : 1);
     }
     if (outcome_.tasks > 0) outcome_.price /= static_cast<double>(outcome_.tasks) * 1e6;
-    const auto relative = [](double done, double tasks) { return tasks <= 0 ? 0 : done / tasks - 1; };
+    const auto relative = [](double done, double tasks) {
+      return tasks <= 0 ? 0 : done / tasks - 1;
+    };
     outcome_.extra_cold = relative(work_[0], static_cast<double>(cold_));
     outcome_.extra_warm = relative(work_[1], static_cast<double>(outcome_.tasks - cold_));
     const double unit =
@@ -842,7 +827,7 @@ class Arena {
 
   static constexpr std::size_t verifier_room = 64;  // Samples that wait for the verifier.
 
-  const Setup& setup_;
+  const Scene& setup_;
   const Plan plan_;
   const std::function<bool()>& stop_;
   const std::unique_ptr<Strategy> strategy_;
@@ -850,6 +835,7 @@ class Arena {
   scheduler::Scheduler scheduler_;
   Referee referee_;
   std::deque<Worker> workers_;
+  std::vector<std::uint32_t> auditors_;
   std::unordered_map<std::uint32_t, Deed> deeds_;
   std::unordered_map<std::uint32_t, Job> jobs_;
   std::priority_queue<Event> events_;
@@ -880,12 +866,12 @@ class Arena {
 std::string Outcome::json() const {
   return weft::format(
       R"({{"tasks":{},"undecided":{},"cheats":{},"wrong":{},"wrong_all":{},"corrected":{},"uncorrected":{:.3f},"uncorrected_share":{:.3e},"cost":{:.3f},"gained":{:.3f},"slashed":{:.3f},"forfeited":{:.3f},"convicted":{},"honest_convicted":{},"honest_slashed":{:.3f},"honest_refused":{},"jobs":{},"jobs_failed":{},"seconds":{:.1f},"price":{:.5f},"extra_cold":{:.4f},"extra_warm":{:.4f},"sample_lag":{:.1f}}})",
-      tasks, undecided, cheats, wrong, wrong_all, corrected, uncorrected, uncorrected_share(), cost(), gained,
-      slashed, forfeited, convicted, honest_convicted, honest_slashed, honest_refused, jobs,
-      jobs_failed, seconds, price, extra_cold, extra_warm, sample_lag);
+      tasks, undecided, cheats, wrong, wrong_all, corrected, uncorrected, uncorrected_share(),
+      cost(), gained, slashed, forfeited, convicted, honest_convicted, honest_slashed,
+      honest_refused, jobs, jobs_failed, seconds, price, extra_cold, extra_warm, sample_lag);
 }
 
-Outcome play(const Setup& setup, const Entry* strategy, const Plan& plan,
+Outcome play(const Scene& setup, const Entry* strategy, const Plan& plan,
              const std::function<bool()>& stop) {
   return Arena(setup, strategy, plan, stop).run();
 }

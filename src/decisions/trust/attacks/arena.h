@@ -12,10 +12,10 @@
 namespace weft::trust::attacks {
 
 // Without a strategy all workers are honest. Ends early once `stop` says so.
-[[nodiscard]] Outcome play(const Setup& setup, const Entry* strategy, const Plan& plan,
+[[nodiscard]] Outcome play(const Scene& setup, const Entry* strategy, const Plan& plan,
                            const std::function<bool()>& stop = {});
 // With what the strategy plays by default.
-[[nodiscard]] inline Outcome play(const Setup& setup, const Entry& strategy) {
+[[nodiscard]] inline Outcome play(const Scene& setup, const Entry& strategy) {
   return play(setup, &strategy, strategy.plan());
 }
 

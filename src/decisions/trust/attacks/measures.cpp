@@ -35,9 +35,8 @@ Row wrong_in_all_slices(const TableOptions& options) {
 Row any_wrong(const TableOptions& options) {
   double worst = 0;
   std::string by;
-  for (const char* name :
-       {"one-slice", "one-value", "slow-drip", "sleepers", "targeted", "rich", "laundering", "own-vendor",
-        "one-strike"}) {
+  for (const char* name : {"one-slice", "one-value", "slow-drip", "sleepers", "targeted", "rich",
+                           "laundering", "own-vendor", "one-strike"}) {
     const auto* strategy = find_strategy(name);
     const Outcome outcome = play(standard_setup(options.seed, scaled(400'000, options)), *strategy);
     if (outcome.uncorrected_share() < worst) continue;
@@ -57,18 +56,18 @@ Row cost_of_a_wrong_task(const TableOptions& options) {
   for (const double start : {0.5, 0.9, 0.999}) {
     for (const std::uint32_t slices : {1U, 4U, 16U, 64U}) {
       for (const double share : {0.03, 1.0}) {
-        for (const JobClass target : {JobClass::all, JobClass::dear}) {
+        for (const JobClass target : {JobClass::all, JobClass::costly}) {
           Plan plan;
           plan.start = start;
           plan.slices = slices;
           plan.task_share = share;
           plan.target = target;
-          const Outcome outcome =
-              play(standard_setup(options.seed, scaled(40'000, options)), find_strategy("zeros"), plan);
+          const Outcome outcome = play(standard_setup(options.seed, scaled(40'000, options)),
+                                       find_strategy("zeros"), plan);
           if (outcome.wrong < 10 || outcome.cost() > least) continue;
           least = outcome.cost();
           by = weft::format("standing {}, {} of 64 slices, {} of the tasks{}", start, slices, share,
-                            target == JobClass::dear ? ", dear jobs only" : "");
+                            target == JobClass::costly ? ", costly jobs only" : "");
         }
       }
     }
@@ -85,7 +84,7 @@ Row honest_convicted(const TableOptions& options) {
   std::uint64_t convicted = 0;
   double slashed = 0;
   for (const char* name : {"", "slander", "bait", "laundering", "mixture"}) {
-    Setup setup = standard_setup(options.seed, scaled(200'000, options));
+    Scene setup = standard_setup(options.seed, scaled(200'000, options));
     setup.crashing = 0.2;
     setup.slow = 0.1;
     setup.vendors = 3;
@@ -97,7 +96,8 @@ Row honest_convicted(const TableOptions& options) {
   }
   return {.measure = "honest workers convicted or slashed",
           .goal = "0 in 1,000,000 tasks",
-          .measured = weft::format("{} convicted, {:.1f} prices slashed in {}", convicted, slashed, tasks),
+          .measured =
+              weft::format("{} convicted, {:.1f} prices slashed in {}", convicted, slashed, tasks),
           .how = "crashing, slow, three vendors; slander, bait, laundering, mixture",
           .kept = convicted == 0 && slashed == 0};
 }
@@ -107,7 +107,7 @@ Row jobs_ended(const TableOptions& options) {
   std::uint32_t failed = 0;
   std::uint64_t undecided = 0;
   for (const Entry& strategy : strategies()) {
-    Setup setup = standard_setup(options.seed, scaled(20'000, options));
+    Scene setup = standard_setup(options.seed, scaled(20'000, options));
     setup.job_tasks = 100;
     const Outcome outcome = play(setup, strategy);
     jobs += outcome.jobs + outcome.jobs_failed;
@@ -122,7 +122,7 @@ Row jobs_ended(const TableOptions& options) {
 }
 
 Row slowdown(const TableOptions& options) {
-  const Setup setup = standard_setup(options.seed, scaled(40'000, options));
+  const Scene setup = standard_setup(options.seed, scaled(40'000, options));
   const double alone = play(setup, nullptr, {}).seconds;
   double worst = 0;
   std::string by;
@@ -140,7 +140,7 @@ Row slowdown(const TableOptions& options) {
 }
 
 Row price_paid(const TableOptions& options) {
-  const Setup setup = standard_setup(options.seed, scaled(20'000, options));
+  const Scene setup = standard_setup(options.seed, scaled(20'000, options));
   const double alone = play(setup, nullptr, {}).price;
   double worst = 0;
   for (const char* name : {"price-pumps", "mixture"})
@@ -148,42 +148,49 @@ Row price_paid(const TableOptions& options) {
   // Workers with standing can say what they like of their seconds too.
   Plan plan;
   worst = std::max(worst, play(setup, find_strategy("price-pumps"), plan).price / alone);
-  return {.measure = "price paid beside the honest-only run",
-          .goal = "<= 1.25x",
-          .measured = weft::format("{:.3f}x", worst),
-          .how = "1,000 fresh wallets, and 30 % of established ones, that claim 1,000 times their seconds",
-          .kept = worst <= promises::price_max};
+  return {
+      .measure = "price paid beside the honest-only run",
+      .goal = "<= 1.25x",
+      .measured = weft::format("{:.3f}x", worst),
+      .how =
+          "1,000 fresh wallets, and 30 % of established ones, that claim 1,000 times their seconds",
+      .kept = worst <= promises::price_max};
 }
 
 Row extra_work(const TableOptions& options) {
   const Outcome outcome = play(standard_setup(options.seed, scaled(100'000, options)), nullptr, {});
-  Setup fresh = standard_setup(options.seed, scaled(100'000, options));
+  Scene fresh = standard_setup(options.seed, scaled(100'000, options));
   fresh.start = 0;
   fresh.newcomers = fresh.workers;
   fresh.workers = 0;
   fresh.stake = 0;
   fresh.replicas = 1;
   const Outcome cold = play(fresh, nullptr, {});
-  return {.measure = "extra work, honest network, tasks of 64 slices",
-          .goal = "<= 5 % after 10,000 tasks",
-          .measured = weft::format("{:.2f} %; newcomers only: {:.2f} % cold, {:.2f} % then",
-                                   outcome.extra_warm * 100, cold.extra_cold * 100,
-                                   cold.extra_warm * 100),
-          .how = "40 established workers with a stake; 40 newcomers",
-          .kept = outcome.extra_warm <= promises::extra_max && cold.extra_warm <= promises::extra_max};
+  return {
+      .measure = "extra work, honest network, tasks of 64 slices",
+      .goal = "<= 5 % after 10,000 tasks",
+      .measured =
+          weft::format("{:.2f} %; newcomers only: {:.2f} % cold, {:.2f} % then",
+                       outcome.extra_warm * 100, cold.extra_cold * 100, cold.extra_warm * 100),
+      .how = "40 established workers with a stake; 40 newcomers",
+      .kept = outcome.extra_warm <= promises::extra_max && cold.extra_warm <= promises::extra_max};
 }
 
 constexpr std::array every_measure{
-    Measure{"wrong-all", wrong_in_all_slices}, Measure{"wrong-any", any_wrong},
-    Measure{"cost", cost_of_a_wrong_task},     Measure{"honest", honest_convicted},
-    Measure{"ended", jobs_ended},              Measure{"slowed", slowdown},
-    Measure{"price", price_paid},              Measure{"extra", extra_work},
+    Measure{"wrong-all", wrong_in_all_slices},
+    Measure{"wrong-any", any_wrong},
+    Measure{"cost", cost_of_a_wrong_task},
+    Measure{"honest", honest_convicted},
+    Measure{"ended", jobs_ended},
+    Measure{"slowed", slowdown},
+    Measure{"price", price_paid},
+    Measure{"extra", extra_work},
 };
 
 }  // namespace
 
-Setup standard_setup(std::uint64_t seed, std::uint32_t tasks) {
-  Setup setup;
+Scene standard_setup(std::uint64_t seed, std::uint32_t tasks) {
+  Scene setup;
   setup.seed = seed;
   setup.tasks = tasks;
   return setup;

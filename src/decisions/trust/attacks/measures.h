@@ -20,8 +20,9 @@ inline constexpr double price_max = 1.25;
 inline constexpr double extra_max = 0.05;
 }  // namespace promises
 
-// Forty established workers, forty clients, a verifier as fast as lavapipe is beside such a network.
-[[nodiscard]] Setup standard_setup(std::uint64_t seed, std::uint32_t tasks);
+// Forty established workers, forty clients, a verifier as fast as lavapipe is beside such a
+// network.
+[[nodiscard]] Scene standard_setup(std::uint64_t seed, std::uint32_t tasks);
 
 struct Row {
   std::string measure;

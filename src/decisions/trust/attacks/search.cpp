@@ -21,8 +21,8 @@ constexpr std::array<std::uint32_t, 4> crowds{5, 20, 50, 100};
 constexpr std::array<double, 4> stakes{0, 200, 1000, 10'000};
 constexpr std::array<double, 5> exits{0, 0.02, 0.1, 0.3, 1};
 constexpr std::array<double, 3> lengths{0.5, 2, 20};
-constexpr std::array<std::string_view, 8> played{"zeros",      "sleepers",   "targeted", "exit",
-                                                 "one-strike", "laundering", "one-value", "exhaustion"};
+constexpr std::array<std::string_view, 8> played{
+    "zeros", "sleepers", "targeted", "exit", "one-strike", "laundering", "one-value", "exhaustion"};
 
 template <class T, std::size_t n>
 const T& pick(const std::array<T, n>& from, Random& random) {
@@ -81,7 +81,7 @@ Candidate at_random(Random& random) {
 
 void evaluate(Candidate& candidate, std::uint64_t seed, std::uint32_t tasks,
               const std::function<bool()>& stop) {
-  Setup setup = standard_setup(seed, tasks);
+  Scene setup = standard_setup(seed, tasks);
   setup.task_seconds = candidate.task_seconds;
   setup.replicas = candidate.replicas;
   candidate.outcome = play(setup, candidate.strategy, candidate.plan, stop);
@@ -110,9 +110,9 @@ std::string describe(const Candidate& candidate) {
       plan.start > 0 ? weft::format("standing {}", plan.start)
                      : weft::format("{} fresh wallets", plan.wallets),
       plan.stake, plan.exit_hours,
-      plan.target == JobClass::all    ? "all"
-      : plan.target == JobClass::dear ? "dear"
-                                      : "cheap",
+      plan.target == JobClass::all      ? "all"
+      : plan.target == JobClass::costly ? "costly"
+                                        : "cheap",
       candidate.task_seconds, candidate.replicas);
 }
 

@@ -15,7 +15,7 @@ namespace weft::trust::attacks {
 struct SearchOptions {
   std::uint64_t seed = 1;
   std::uint32_t evaluations = 2'000;
-  std::uint32_t tasks = 20'000;  // Of each evaluation.
+  std::uint32_t tasks = 20'000;  // Tasks of each evaluation.
   std::uint32_t best = 20;       // So many are played again
   std::uint32_t best_tasks = 400'000;
   std::uint32_t threads = 2;
@@ -39,8 +39,8 @@ struct Found {
   std::vector<Candidate> best;  // The worst for the network first.
   std::uint32_t evaluations = 0;
 };
-// `progress`: after each evaluation, from one thread at a time. Ends early, with what there is, once
-// `stop` says so.
+// `progress`: after each evaluation, from one thread at a time. Ends early, with what there is,
+// once `stop` says so.
 [[nodiscard]] Found search(const SearchOptions& options,
                            const std::function<void(std::uint32_t done, std::uint32_t of,
                                                     const Candidate& worst)>& progress,

@@ -64,8 +64,9 @@ class Slander final : public Strategy {
   bool confirms(bool accomplice, bool /*is_right*/) override { return accomplice; }
 };
 
-// Right in jobs of others. Its own jobs, whose right answer differs by vendor, are to convict honest
-// workers: it answers them as the verifier does, and says that its device is of their vendor.
+// Right in jobs of others. Its own jobs, whose right answer differs by vendor, are to convict
+// honest workers: it answers them as the verifier does, and says that its device is of their
+// vendor.
 class Bait final : public Strategy {
  public:
   using Strategy::Strategy;
@@ -250,7 +251,7 @@ constexpr std::array every_strategy{
 
 Deed Strategy::cheats(const Sight& sight, Random& random) const {
   if (plan_.task_share < 1 && chance(random) >= plan_.task_share) return {};
-  if (plan_.target == JobClass::dear && sight.price < 2) return {};
+  if (plan_.target == JobClass::costly && sight.price < 2) return {};
   if (plan_.target == JobClass::cheap && sight.price >= 2) return {};
   return {.wrong = std::clamp(plan_.slices * sight.slices / 64, 1U, sight.slices)};
 }

@@ -24,11 +24,11 @@ struct Sight {
   double reputation = 0;
   bool established = false;
   double hours = 0;          // Since the run began.
-  std::uint32_t number = 0;  // Of the attacker, from 0 on.
+  std::uint32_t number = 0;  // The attacker's, from 0 on.
   std::uint32_t client = 0;  // Whose job it is.
   bool own = false;          // The job is an attacker's.
   bool canary = false;
-  double price = 0;  // Of the task over that of the cheapest job.
+  double price = 0;  // Price of the task over that of the cheapest job.
   std::uint32_t slices = 64;
 };
 
