@@ -268,6 +268,22 @@ TEST_F(AccomplicesTest, TheMoreOftenAResultIsWrongTheLongerAllAreCheckedWhole) {
   }
 }
 
+// A job of one replica, or of which no worker does tasks alone, has no first lease to be told of.
+TEST_F(AccomplicesTest, AWorkerEarnsStandingInAJobWhosePriceIsKnown) {
+  for (const bool known : {true, false}) {
+    open();
+    add(1);
+    if (known) referee->set_value(job(1), price);
+    const std::vector<Claim> claims{{.task = {job(1), 0}, .attempt = 1, .root = outcome(right)}};
+    (void)referee->add_result(
+        {.task = {job(1), 0}, .worker = wallet(200), .attempt = 1, .root = outcome(right)}, moment);
+    (void)referee->add_receipt(wallet(200), claims, moment);
+    (void)root_says({job(1), 0}, AuditOutcome::agrees);
+
+    EXPECT_EQ(referee->book().verified(wallet(200), moment) > 0, known);
+  }
+}
+
 TEST_F(AccomplicesTest, AKnownAnswerOfAClientsJobConvictsNoWorkerOfAnotherVendor) {
   open();
   Trap trap{.task = {job(1), 0}, .root = outcome(right), .value = price};

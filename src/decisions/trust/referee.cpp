@@ -111,6 +111,10 @@ void Referee::remove_job(const JobId& id) {
   jobs_.erase(job);
 }
 
+void Referee::set_value(const JobId& id, MicroCredits value) {
+  if (const auto job = jobs_.find(id); job != jobs_.end() && value > 0) job->second.value = value;
+}
+
 std::vector<Ruling> Referee::restored(const JobId& id, MicroCredits value, const StakeOf& stake,
                                       UnixMillis now) {
   Pass pass{.now = now, .todo = {}, .out = {}};

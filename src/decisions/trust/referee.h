@@ -149,6 +149,8 @@ class Referee {
   // As Trust has them.
   void add_job(const JobId& job, JobTerms terms, std::uint32_t tasks);
   void remove_job(const JobId& job);
+  // What one replica of its tasks is paid, once that is known: what its results weigh as evidence.
+  void set_value(const JobId& job, MicroCredits value);
   void restore_accepted(const TaskId& task) { trust_.restore_accepted(task); }
   void restore_counted(const Replica& replica) { trust_.restore_counted(replica); }
   // `stake`: what a wallet has staked.

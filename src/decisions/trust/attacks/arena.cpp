@@ -398,8 +398,10 @@ class Arena {
       if (setup_.verifier)
         later(canary_seconds, {.kind = Event::Kind::canary, .task = {.job = canary->job}});
     } else if (const auto* estimated = std::get_if<scheduler::Estimated>(&decision)) {
-      if (Job* job = job_of({.job = estimated->job}))
+      if (Job* job = job_of({.job = estimated->job})) {
         job->value = scheduler::task_price(estimated->estimate, job->tasks) / setup_.replicas;
+        referee_.set_value(estimated->job, job->value);
+      }
     }
   }
 
