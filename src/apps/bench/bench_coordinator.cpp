@@ -34,7 +34,7 @@ class Bench {
 
   Result<std::vector<BenchCoordinatorRow>> run() {
     if (wants("floor") || wants("signed_floor") || wants("lifecycle") || wants("verified") ||
-        wants("batched"))
+        wants("batched") || wants("sampled"))
       WEFT_OK(throughput());
     if (wants("assign_p99")) WEFT_OK(latency());
     if (wants("deep_queue")) WEFT_OK(deep_queue());
@@ -89,6 +89,19 @@ class Bench {
          .crowd =
              {.workers = options_.workers, .slots = 16, .clients = 32, .tasks = 64, .replicas = 2},
          .goal_postgresql = 2,
+         .goal_redis = 0},
+        {.name = "sampled",
+         .guarantee = durable +
+                      "; 64 workers without an invitation, parts of each result computed again by "
+                      "the coordinator's verifier, jobs of 64 tasks in 64 slices",
+         .crowd = {.workers = 64,
+                   .slots = 4,
+                   .clients = 16,
+                   .tasks = 64,
+                   .replicas = 1,
+                   .strangers = true,
+                   .slices = 64},
+         .goal_postgresql = 0,
          .goal_redis = 0},
     };
     std::erase_if(all, [&](const Load& load) { return !wants(load.name); });

@@ -172,7 +172,9 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                    },
                    [&](const scheduler::Estimated& estimated) {
                      const auto job = jobs.find(estimated.job);
-                     if (job != jobs.end()) set_price(job->second, estimated.estimate);
+                     if (job == jobs.end()) return;
+                     set_price(job->second, estimated.estimate);
+                     trust.set_value(estimated.job, replica_value(job->second));
                    },
                    [&](const scheduler::CanaryWanted& wanted) { measure_canary(wanted.job); },
                    [&](const scheduler::NoWorkerLeft& starved) {

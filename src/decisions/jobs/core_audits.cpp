@@ -69,9 +69,9 @@ void Core::State::start_audit(const trust::AuditWanted& wanted, Moment now) {
               .deadline = now.at,
               .begun = now.at};
   audit.opens =
-      !wanted.trusted_only ||
-      (!wanted.dispute && trust.level(wanted.suspect, now.unix) != trust::Level::newcomer &&
-       workers.contains(wanted.suspect));
+      !wanted.trusted_only || (!wanted.dispute && !wanted.by_root &&
+                               trust.level(wanted.suspect, now.unix) != trust::Level::newcomer &&
+                               workers.contains(wanted.suspect) && !verifier_has_room());
   ++counters.audits;
   if (!audit.opens) {
     // As many neighbouring parts as are wanted, for a worker that takes one range.
@@ -84,8 +84,9 @@ void Core::State::start_audit(const trust::AuditWanted& wanted, Moment now) {
     audit.range = {.first = from.first, .count = to.first + to.count - from.first};
     audit.share = static_cast<double>(audit.range.count) / whole.count;
     const auto place = audits.open.insert_or_assign(wanted.task, std::move(audit)).first;
-    parts.world.verifies() ? verify(place->second) : lease_audit(place->second, now);
-    return;
+    if (parts.world.verifies()) return verify(place->second);
+    if (wanted.by_root) return audit_ends(wanted.task, trust::AuditOutcome::failed, now);
+    return lease_audit(place->second, now);
   }
   audit.chunks = chunks_to_open(*job->second.manifest, wanted.task.index, audit.range);
   send(wanted.suspect, protocol::OpenChunks{
@@ -137,6 +138,18 @@ void Core::State::verify(Audit& audit) {
   effect([this, order = std::move(order)] { parts.world.verify(order); });
 }
 
+// Established workers audit each other only where the verifier has enough to do: its word cannot be
+// an accomplice's.
+bool Core::State::verifier_has_room() const {
+  constexpr std::size_t room = 64;
+  if (!parts.world.verifies()) return false;
+  std::size_t waiting = 0;
+  for (const auto& [task, audit] : audits.open) {
+    if (audit.verifying && ++waiting >= room) return false;
+  }
+  return true;
+}
+
 Core::State::Samples Core::State::samples() const {
   Samples out;
   for (const auto& [task, audit] : audits.open) {
@@ -177,7 +190,8 @@ void Core::verified(const TaskId& task, const Hash& root, trust::AuditOutcome ou
   audit->second.verifying = false;
   if (outcome == trust::AuditOutcome::failed) {
     // Not this verifier: others may be able to.
-    if (audit->second.opens) return state.audit_ends(task, outcome, now);
+    if (audit->second.opens || audit->second.wanted.by_root)
+      return state.audit_ends(task, outcome, now);
     state.lease_audit(audit->second, now);
     if (!audit->second.auditor && audit->second.wanted.dispute) state.audit_again(task, now);
     return;

@@ -124,6 +124,7 @@ struct Core::State final : dashboard::WatchSource {
         trust(settings.referee, settings.secret) {
     trust.admissions().set_owners(
         [this](const PublicKey& worker) { return PublicKey{{owner_of(worker).bytes}}; });
+    trust.set_root_at_hand([this] { return parts.world.verifies(); });
   }
 
   Parts parts;
@@ -257,6 +258,7 @@ struct Core::State final : dashboard::WatchSource {
     Duration oldest{};
   };
   [[nodiscard]] Samples samples() const;
+  [[nodiscard]] bool verifier_has_room() const;
   void warn_of_lag(Moment now);
   void measure_canary(const JobId& job);
   void lease_extra(const PublicKey& worker, const TaskId& task, manifest::Range range);

@@ -22,7 +22,8 @@ enum class Purpose : std::uint8_t {
   audit_part = 3,
   auditor = 4,
   trap = 5,
-  trap_choice = 6
+  trap_choice = 6,
+  recheck = 7
 };
 
 // Uniform over 64 bits. `number` tells draws of one purpose, task and worker apart.

@@ -48,6 +48,16 @@ struct Defences {
   bool same_vendor_confirms = true;
   // And only if the suspect mismatched in jobs of so many clients.
   std::uint32_t clients_to_convict = 2;
+  // Where no worker of the operator's confirms a mismatch, established ones of the suspect's vendor
+  // must: so many more owners right in the same job than twice those that are wrong there. A job
+  // whose right answer differs by device makes most of them wrong, and accomplices of its client,
+  // at most 30 % of them, take such a lead with a probability of 3.1 to the power of -lead.
+  std::uint32_t lead_to_count = 8;
+  std::uint32_t lead_to_convict = 16;  // Then one client is enough.
+  bool roots_check_pairs = true;       // Where there is a root, it checks what two established
+                                       // workers agree on.
+  double root_rechecks = 0.01;         // Share of the established workers' audits that a root does
+                                       // again.
   // Evidence of one client, in confirmations, as a share of what a worker has.
   double client_share_max = 0.1;
   // Evidence counts if so many workers could have been given the task.
@@ -85,12 +95,12 @@ class Admissions {
       vendors_[worker] = std::move(vendor);
     }
   }
+  [[nodiscard]] std::string_view vendor(const PublicKey& worker) const {
+    const auto found = vendors_.find(worker);
+    return found == vendors_.end() ? std::string_view() : std::string_view(found->second);
+  }
   [[nodiscard]] bool same_vendor(const PublicKey& a, const PublicKey& b) const {
-    const auto of = [&](const PublicKey& worker) {
-      const auto found = vendors_.find(worker);
-      return found == vendors_.end() ? std::string_view() : std::string_view(found->second);
-    };
-    return of(a) == of(b);
+    return vendor(a) == vendor(b);
   }
   // Whose wallet it is; without a function each wallet is an owner of its own.
   void set_owners(std::function<PublicKey(const PublicKey&)> owner_of) {

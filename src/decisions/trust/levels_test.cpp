@@ -252,9 +252,9 @@ TEST_F(LevelsTest, ARootsMismatchConvictsInJobsOfTwoClientsThatOthersOfTheVendor
     (void)run(task(0, number), by, right);
     return run(task(0, number), by + 1, right);
   };
-  EXPECT_TRUE(every<Convicted>(caught(0, honest)).empty()) << "one client may have written it";
+  EXPECT_TRUE(every<Convicted>(caught(0, operators)).empty()) << "one client may have written it";
 
-  const auto convicted = every<Convicted>(caught(1, honest));
+  const auto convicted = every<Convicted>(caught(1, operators));
 
   ASSERT_EQ(convicted.size(), 2U);
   EXPECT_TRUE(referee->book().suspended(wallet(1), moment));

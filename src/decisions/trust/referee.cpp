@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <iterator>
 #include <limits>
 
@@ -21,10 +22,17 @@ struct Referee::Pass {
   }
 };
 
+namespace {
+
+// What is locked for a mismatch, beside what is locked for the task.
+TaskId risk_of(const TaskId& task) { return {.job = task.job, .index = ~task.index}; }
+
+}  // namespace
+
 void Referee::add_job(const JobId& id, JobTerms terms, std::uint32_t tasks) {
   Policy policy{.replicas = terms.replicas, .agree = terms.agree};
   if (!trusts_heads() && !terms.by_heads())
-    policy.decides = [this](std::span<const PublicKey> workers) { return decides(workers, now_); };
+    policy.decides = [this](std::span<const PublicKey> workers) { return settles(workers, now_); };
   trust_.add_job(id, std::move(policy), tasks);
   Job& job = jobs_[id];
   job.terms = std::move(terms);
@@ -65,6 +73,15 @@ bool Referee::decides(std::span<const PublicKey> workers, UnixMillis now) const 
   return false;
 }
 
+bool Referee::settles(std::span<const PublicKey> workers, UnixMillis now) const {
+  if (!decides(workers, now)) return false;
+  if (!settings_.defences.roots_check_pairs || !root_at_hand()) return true;
+  return std::ranges::any_of(workers, [&](const PublicKey& worker) {
+    const Level its = level(worker, now);
+    return its == Level::root || its == Level::invited;
+  });
+}
+
 std::uint32_t Referee::leases_max(const PublicKey& worker, UnixMillis now) const {
   if (trusts_heads() || level(worker, now) != Level::newcomer)
     return std::numeric_limits<std::uint32_t>::max();
@@ -82,8 +99,20 @@ void Referee::remove_job(const JobId& id) {
     const TaskId task{.job = id, .index = index};
     (void)stakes_.unlock(open.worker, task);
     if (open.stage == Stage::held) unhold(task, open);
+    for (const Mismatch& each : open.mismatches)
+      (void)stakes_.unlock(each.worker, risk_of(each.task));
+  }
+  // What no worker of its vendor has confirmed costs nothing.
+  for (const auto& [vendor, tally] : job->second.vendors) {
+    for (const Mismatch& each : tally.open) {
+      if (!each.counted) (void)stakes_.unlock(each.worker, risk_of(each.task));
+    }
   }
   jobs_.erase(job);
+}
+
+void Referee::set_value(const JobId& id, MicroCredits value) {
+  if (const auto job = jobs_.find(id); job != jobs_.end() && value > 0) job->second.value = value;
 }
 
 std::vector<Ruling> Referee::restored(const JobId& id, MicroCredits value, const StakeOf& stake,
@@ -115,9 +144,7 @@ std::vector<Ruling> Referee::restored(const JobId& id, MicroCredits value, const
       // It would be settled, had a jury not been asked for.
       const JobTerms& terms = job->second.terms;
       if (book_.established(first, now))
-        (void)stakes_.lock(first, task,
-                           stake_for(value, rates(first, terms, now), settings_.checks.collusion),
-                           stake(first));
+        (void)stakes_.lock(first, task, at_risk(value, rates(first, terms, now)), stake(first));
       goes_on(Stage::disputed, {.quorum = 1, .lead = lead()});
     } else if (job->second.terms.replicas > 1 &&
                counted.size() < job->second.terms.replicas * 2 - 1 &&
@@ -145,14 +172,23 @@ CheckRates Referee::rates(const PublicKey& worker, const JobTerms& terms, UnixMi
   return rates;
 }
 
+MicroCredits Referee::at_risk(MicroCredits value, const CheckRates& rates) const {
+  const MicroCredits least = stake_for(value, rates, settings_.checks.collusion);
+  if (trusts_heads() || value <= 0) return least;
+  // One wrong part of `parts`; an accomplice that audits says nothing.
+  const double found = std::max(rates.audit / rates.parts, settings_.checks.replica_floor) *
+                       (root_at_hand() ? 1 : 1 - settings_.checks.collusion);
+  return std::max(least, static_cast<MicroCredits>(
+                             std::ceil(settings_.risk * static_cast<double>(value) / found)));
+}
+
 bool Referee::works_alone(const PublicKey& worker, const JobId& id, MicroCredits value,
                           MicroCredits stake, UnixMillis now) const {
   const auto job = jobs_.find(id);
   if (job == jobs_.end() || job->second.terms.replicas < 2 || value <= 0 ||
       !book_.established(worker, now))
     return false;
-  return stake_for(value, rates(worker, job->second.terms, now), settings_.checks.collusion) <=
-         stake - stakes_.locked(worker);
+  return at_risk(value, rates(worker, job->second.terms, now)) <= stake - stakes_.locked(worker);
 }
 
 std::vector<Ruling> Referee::leased(const TaskId& task, const PublicKey& worker, MicroCredits value,
@@ -167,10 +203,13 @@ std::vector<Ruling> Referee::leased(const TaskId& task, const PublicKey& worker,
 void Referee::begin(const TaskId& task, const PublicKey& worker, MicroCredits value,
                     MicroCredits stake, Pass& pass) {
   const auto found = jobs_.find(task.job);
-  if (found == jobs_.end() || task.index >= found->second.tasks || trust_.is_accepted(task) ||
-      found->second.cases.contains(task.index))
-    return;
+  if (found == jobs_.end() || task.index >= found->second.tasks || trust_.is_accepted(task)) return;
   Job& job = found->second;
+  const auto known = job.cases.find(task.index);
+  // Every result of it so far was rejected: it begins again.
+  const bool again = known != job.cases.end() && known->second.stage == Stage::newcomer &&
+                     known->second.single && trust_.counted(task).empty();
+  if (known != job.cases.end() && !again) return;
   const JobTerms& terms = job.terms;
   if (value > 0) job.value = value;
   Case open{.stage = Stage::alone,
@@ -195,7 +234,20 @@ void Referee::begin(const TaskId& task, const PublicKey& worker, MicroCredits va
   }
   open.rates = rates(worker, terms, pass.now);
   if (works_alone(worker, task.job, value, stake, pass.now) &&
-      stakes_.lock(worker, task, stake_for(value, open.rates, settings_.checks.collusion), stake)) {
+      stakes_.lock(worker, task, at_risk(value, open.rates), stake)) {
+    if (again) open.mismatches = known->second.mismatches;
+    job.cases.insert_or_assign(task.index, open);
+    trust_.set_ballot(task, {.quorum = 1, .lead = 1, .held = true});
+    return;
+  }
+  if (again) return;
+  // A root checks a newcomer's result: a second one would say less. Otherwise newcomers that take
+  // leases would make two tasks of each that an established worker would have done alone.
+  if (!trusts_heads() && !terms.by_heads() && root_at_hand() &&
+      level(worker, pass.now) == Level::newcomer) {
+    open.stage = Stage::newcomer;
+    open.single = true;
+    open.rates = {};
     job.cases.emplace(task.index, open);
     trust_.set_ballot(task, {.quorum = 1, .lead = 1, .held = true});
     return;
@@ -206,8 +258,9 @@ void Referee::begin(const TaskId& task, const PublicKey& worker, MicroCredits va
 void Referee::lost(const TaskId& task, const PublicKey& worker) {
   trust_.withdraw(task, worker);
   const Case* open = case_of(task);
-  if (open == nullptr || open->stage != Stage::alone || open->worker != worker ||
-      !trust_.counted(task).empty())
+  if (open == nullptr ||
+      (open->stage != Stage::alone && !(open->stage == Stage::newcomer && open->single)) ||
+      open->worker != worker || !trust_.counted(task).empty() || !open->mismatches.empty())
     return;
   (void)stakes_.unlock(worker, task);
   trust_.clear_ballot(task);
@@ -262,6 +315,11 @@ std::vector<Ruling> Referee::audited(const TaskId& task, const PublicKey& audito
         sample(task, Hash(open.root), PublicKey(open.suspect), pass);
         break;
       }
+      if (by == Level::established && !trusts_heads() && !open.believed && root_at_hand() &&
+          draw(secret_, Purpose::recheck, task, auditor) < settings_.defences.root_rechecks) {
+        check_pair(task, Hash(open.root), PublicKey(open.suspect), pass);
+        break;
+      }
       passed(task, pass);
       break;
     case AuditOutcome::differs:
@@ -273,6 +331,10 @@ std::vector<Ruling> Referee::audited(const TaskId& task, const PublicKey& audito
       dispute(task, pass);
       break;
     case AuditOutcome::failed:
+      if (open.believed && !disputed) {
+        passed(task, pass);
+        break;
+      }
       if (!trusts_heads() && (disputed || open.accuser)) {
         // There is no root: trusted workers compute it again.
         open.rootless = true;
@@ -301,6 +363,23 @@ std::vector<Ruling> Referee::trap_answered(const Trap& trap, const PublicKey& wo
     return {};
   }
   Pass pass{.now = now, .todo = {}, .out = {}};
+  if (trap.client) {
+    // The right answer of a client's job may differ by device.
+    const bool confirmed = std::ranges::any_of(trap.by, [&](const PublicKey& each) {
+      const Level its = level(each, now);
+      return (its == Level::root || its == Level::invited) &&
+             admissions_.owner(each) != admissions_.owner(worker) &&
+             admissions_.same_vendor(each, worker);
+    });
+    if (settings_.defences.same_vendor_confirms && !confirmed) return {};
+    const auto known =
+        evidence_.mismatch(worker, admissions_.owner(*trap.client), at_risk(trap.value, {}));
+    if (known.clients < settings_.defences.clients_to_convict) return {};
+    convict(trap.task, worker, known.penalty, trap.value,
+            "Results of jobs of several clients are wrong.", pass);
+    run(pass);
+    return std::move(pass.out);
+  }
   convict(trap.task, worker, trap.value, "The answer to a task whose answer is known is wrong.",
           pass);
   run(pass);
@@ -357,7 +436,9 @@ void Referee::on(const Provisional& provisional, Pass& pass) {
   if (open->stage == Stage::auditing || open->stage == Stage::held) return;
   const auto& agreeing = provisional.agreeing;
   if (open->stage != Stage::alone) {
-    if (decides(agreeing, pass.now)) return release(task, pass, provisional.root);
+    if (settles(agreeing, pass.now)) return release(task, pass, provisional.root);
+    if (decides(agreeing, pass.now) && trust_.groups(task).size() == 1)
+      return check_pair(task, provisional.root, agreeing.front(), pass);
     if (trust_.groups(task).size() > 1) {
       if (!open->rootless) return dispute(task, pass);
       // One more, of a trusted worker.
@@ -367,7 +448,9 @@ void Referee::on(const Provisional& provisional, Pass& pass) {
     return sample(task, provisional.root, agreeing.front(), pass);
   }
   if (agreeing.size() > 1) {
-    if (decides(agreeing, pass.now)) return release(task, pass, provisional.root);
+    if (settles(agreeing, pass.now)) return release(task, pass, provisional.root);
+    if (decides(agreeing, pass.now))
+      return check_pair(task, provisional.root, agreeing.front(), pass);
     return sample(task, provisional.root, agreeing.front(), pass);
   }
   open->root = provisional.root;
@@ -386,12 +469,20 @@ void Referee::on(const Provisional& provisional, Pass& pass) {
   sample(task, provisional.root, open->worker, pass);
 }
 
+// Two established workers agree: a root looks at a part, since both may be accomplices.
+void Referee::check_pair(const TaskId& task, const Hash& root, const PublicKey& first, Pass& pass) {
+  sample(task, root, first, pass);
+  case_of(task)->believed = true;
+  std::get<AuditWanted>(pass.out.back()).by_root = true;
+}
+
 // At least one part of what it handed in is computed again, by a root or by those whom free wallets
 // cannot be. A newcomer's first results are checked whole, and later ones the less the more of them
 // a root has confirmed.
 void Referee::sample(const TaskId& task, const Hash& root, const PublicKey& suspect, Pass& pass) {
   Case& open = *case_of(task);
   const JobTerms& terms = jobs_.at(task.job).terms;
+  leave_hold(task, open);
   open.stage = Stage::auditing;
   open.root = root;
   open.suspect = suspect;
@@ -438,11 +529,18 @@ void Referee::reject(const TaskId& task, Pass& pass) {
     believed = believed || decides(std::array{worker}, pass.now);
     MicroCredits penalty = worker == open.worker ? stakes_.unlock(worker, task) : 0;
     if (penalty == 0)
-      penalty = stake_for(open.value, rates(worker, jobs_.at(task.job).terms, pass.now),
-                          settings_.checks.collusion);
-    open.mismatches.push_back({.worker = worker, .penalty = penalty});
+      penalty = at_risk(open.value, rates(worker, jobs_.at(task.job).terms, pass.now));
+    open.mismatches.push_back({.worker = worker, .penalty = penalty, .task = task});
+    // It cannot be withdrawn before it is known whose fault it was.
+    (void)stakes_.lock(worker, risk_of(task), penalty,
+                       std::numeric_limits<MicroCredits>::max() / 2);
+    if (level(worker, pass.now) != Level::newcomer)
+      jobs_.at(task.job).vendors[std::string(admissions_.vendor(worker))].wrong.insert(
+          admissions_.owner(worker));
     passes_[worker] = 0;
-    suspicion_[worker] = settings_.whole_checks;
+    // The more often, the longer: what cannot be told from its device's fault convicts no worker.
+    constexpr std::uint32_t doublings_max = 16;
+    suspicion_[worker] = settings_.whole_checks << std::min(mistakes_[worker]++, doublings_max);
   }
   if (believed) {
     // The operator's own worker and a root differ: it is the job that differs by device.
@@ -452,11 +550,18 @@ void Referee::reject(const TaskId& task, Pass& pass) {
     pass.out.emplace_back(JobFailed{.job = job, .reason = reason});
     return;
   }
+  // The worker that reported it was right; what comes next is another result.
+  if (open.accuser) credit(task.job, *std::exchange(open.accuser, std::nullopt), pass);
   open.stage = Stage::newcomer;
   open.root = {};
   open.root_agrees = false;
+  open.believed = false;
   open.seconded.clear();
-  trust_.clear_ballot(task);
+  if (open.single) {
+    trust_.set_ballot(task, {.quorum = 1, .lead = 1, .held = true});
+  } else {
+    trust_.clear_ballot(task);
+  }
   pass.add(trust_.reject(task, root, "A check of the result found a wrong part."));
   for (const PublicKey& worker : wrong) recheck_held(worker, pass);
 }
@@ -469,11 +574,14 @@ void Referee::passed(const TaskId& task, Pass& pass) {
                    jobs_.at(task.job).terms.replicas > 1 && stakes_.locked(open.worker) > 0;
   if (!settings_.defences.standing_under_roots) book_.confirm(open.suspect, 1, pass.now);
   if (open.root_agrees) {
+    std::vector<PublicKey> right;
     for (const Replica& each : trust_.counted(task)) {
       if (each.root != open.root) continue;
       ++passes_[each.worker];
       credit(task.job, each.worker, pass);
+      right.push_back(each.worker);
     }
+    tally_right(task.job, right, pass);
   }
   // What is wrong in few parts only is found later, when the worker is.
   if (own) return hold(task, pass);
@@ -503,8 +611,10 @@ void Referee::on(const NeedReplicas& need, Pass& pass) {
       need.replicas > 2 && trust_.counted(need.task).size() >= 2 && trust_.differ(need.task);
   if (differ && !trusts_heads() && !jobs_.at(need.task.job).terms.by_heads()) {
     std::vector<Hash> believed;
+    const bool rootless = open != nullptr && open->rootless;
     for (const Trust::Group& group : trust_.groups(need.task)) {
-      if (decides(group.workers, pass.now)) believed.push_back(group.root);
+      if (rootless ? decides(group.workers, pass.now) : settles(group.workers, pass.now))
+        believed.push_back(group.root);
     }
     if (believed.size() == 1) return release(need.task, pass, believed.front());
     if (believed.empty() && (open == nullptr || !open->rootless)) return dispute(need.task, pass);
@@ -540,7 +650,12 @@ void Referee::on(const Accepted& accepted, Pass& pass) {
   Job& job = jobs_.at(task.job);
   // Less than a root or a jury may be accomplices, and who is right would be convicted.
   if (settings_.defences.only_roots_convict ? by_root : group.size() >= lead()) {
-    traps_.add({.task = task, .root = accepted.root, .value = job.value}, group);
+    Trap trap{.task = task, .root = accepted.root, .value = job.value};
+    if (settings_.defences.only_roots_convict) {
+      trap.client = job.terms.client;
+      trap.by = group;
+    }
+    traps_.add(trap, group);
   }
   pass.out.emplace_back(accepted);
 
@@ -592,24 +707,80 @@ void Referee::settle_mismatches(const Case& closed, const Accepted& accepted, Pa
   if (closed.mismatches.empty() || job == jobs_.end() || job->second.terms.anyone) return;
   std::vector<PublicKey> group = accepted.agreeing;
   group.insert(group.end(), accepted.jurors.begin(), accepted.jurors.end());
-  for (const auto& [worker, penalty] : closed.mismatches) {
-    const bool confirmed = std::ranges::any_of(group, [&](const PublicKey& each) {
-      return level(each, pass.now) != Level::newcomer &&
+  for (const Mismatch& mismatch : closed.mismatches) {
+    const PublicKey& worker = mismatch.worker;
+    const bool by_operator = std::ranges::any_of(group, [&](const PublicKey& each) {
+      const Level its = level(each, pass.now);
+      return (its == Level::root || its == Level::invited) &&
              admissions_.owner(each) != admissions_.owner(worker) &&
              admissions_.same_vendor(each, worker);
     });
-    if (settings_.defences.same_vendor_confirms && !confirmed) continue;
-    const auto known =
-        evidence_.mismatch(worker, admissions_.owner(job->second.terms.client), penalty);
-    if (known.clients < settings_.defences.clients_to_convict) continue;
-    evidence_.forget_mismatches(worker);
-    convict(accepted.task, worker, known.penalty, closed.value,
-            "Results of jobs of several clients are wrong.", pass);
+    if (by_operator || !settings_.defences.same_vendor_confirms) {
+      count_mismatch(accepted.task.job, mismatch, false, pass);
+    } else {
+      job->second.vendors[std::string(admissions_.vendor(worker))].open.push_back(mismatch);
+    }
   }
+  if (closed.root_agrees) tally_right(accepted.task.job, group, pass);
+}
+
+void Referee::tally_right(const JobId& id, std::span<const PublicKey> workers, Pass& pass) {
+  if (trusts_heads()) return;
+  std::vector<std::pair<Mismatch, bool>> shown;
+  Job& job = jobs_.at(id);
+  for (const PublicKey& each : workers) {
+    if (level(each, pass.now) == Level::newcomer) continue;
+    Tally& tally = job.vendors[std::string(admissions_.vendor(each))];
+    tally.right.insert(admissions_.owner(each));
+    std::erase_if(tally.open, [&](Mismatch& open) {
+      const std::ptrdiff_t lead = lead_of_right(tally, open.worker);
+      if (lead < static_cast<std::ptrdiff_t>(settings_.defences.lead_to_count)) return false;
+      const bool conclusive =
+          lead >= static_cast<std::ptrdiff_t>(settings_.defences.lead_to_convict);
+      if (conclusive || !std::exchange(open.counted, true)) shown.emplace_back(open, conclusive);
+      return conclusive;
+    });
+  }
+  for (const auto& [mismatch, conclusive] : shown) count_mismatch(id, mismatch, conclusive, pass);
+}
+
+std::ptrdiff_t Referee::lead_of_right(const Tally& tally, const PublicKey& suspect) const {
+  const PublicKey owner = admissions_.owner(suspect);
+  const auto right =
+      static_cast<std::ptrdiff_t>(tally.right.size()) - (tally.right.contains(owner) ? 1 : 0);
+  const auto wrong =
+      static_cast<std::ptrdiff_t>(tally.wrong.size()) + (tally.wrong.contains(owner) ? 0 : 1);
+  return right - 2 * wrong;
+}
+
+// It was the worker that was wrong, not its device.
+void Referee::count_mismatch(const JobId& id, const Mismatch& mismatch, bool conclusive,
+                             Pass& pass) {
+  const PublicKey& worker = mismatch.worker;
+  const Job& job = jobs_.at(id);
+  const bool is_new = !mismatch.counted || !std::ranges::contains(risks_[worker], mismatch.task);
+  if (is_new) risks_[worker].push_back(mismatch.task);
+  const auto known = evidence_.mismatch(worker, admissions_.owner(job.terms.client),
+                                        is_new ? mismatch.penalty : 0);
+  if (!conclusive && known.clients < settings_.defences.clients_to_convict) return;
+  evidence_.forget_mismatches(worker);
+  free_risks(worker);
+  convict(mismatch.task, worker, known.penalty, job.value,
+          conclusive ? "A result is wrong that many others of its vendor have right."
+                     : "Results of jobs of several clients are wrong.",
+          pass);
+}
+
+void Referee::free_risks(const PublicKey& worker) {
+  const auto risks = risks_.extract(worker);
+  if (risks.empty()) return;
+  for (const TaskId& task : risks.mapped()) (void)stakes_.unlock(worker, risk_of(task));
 }
 
 void Referee::ask(const TaskId& task, Stage stage, const Ballot& ballot, Pass& pass) {
-  case_of(task)->stage = stage;
+  Case& open = *case_of(task);
+  leave_hold(task, open);
+  open.stage = stage;
   trust_.set_ballot(task, ballot);
   pass.add(trust_.reconsider(task));
 }
@@ -624,7 +795,8 @@ void Referee::dispute(const TaskId& task, Pass& pass) {
   Case& open = case_for(task, groups.front().workers.front());
   std::vector<const Trust::Group*> believed;
   for (const Trust::Group& group : groups) {
-    if (decides(group.workers, pass.now)) believed.push_back(&group);
+    if (open.rootless ? decides(group.workers, pass.now) : settles(group.workers, pass.now))
+      believed.push_back(&group);
   }
   const bool accused = open.accuser.has_value();
   if (believed.size() == 1 && groups.size() > 1) return release(task, pass, believed.front()->root);
@@ -667,6 +839,13 @@ void Referee::release_if_last(const JobId& id, Pass& pass) {
   for (const auto& [index, open] : job->second.cases) {
     if (open.stage == Stage::held) release({.job = id, .index = index}, pass);
   }
+}
+
+// Something about a result that is held back is looked at again.
+void Referee::leave_hold(const TaskId& task, const Case& open) {
+  if (open.stage != Stage::held) return;
+  unhold(task, open);
+  --jobs_.at(task.job).held;
 }
 
 void Referee::unhold(const TaskId& task, const Case& held) {
@@ -716,7 +895,6 @@ void Referee::recheck_held(const PublicKey& worker, Pass& pass) {
   const auto held = holds_.extract(worker);
   if (held.empty()) return;
   for (const TaskId& each : held.mapped()) {
-    --jobs_.at(each.job).held;
     ask(each, Stage::replicated, {.quorum = 2, .lead = 2}, pass);
   }
 }

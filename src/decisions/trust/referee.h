@@ -14,10 +14,12 @@
 //                            else: then it is Accepted.
 //   Counted, of newcomers    their agreement decides nothing (levels.h): AuditWanted, at least one
 //   part of every result, by a root, an invited worker or two established ones.
-//   a check that differs     a root decides which result is right; without one, trusted workers do,
-//   which convicts none. A root's mismatch rejects a result, and everything of its worker that was
-//   held back is computed again. Mismatches in jobs of two clients, each confirmed by a trusted
-//   worker of the same vendor, convict: the stake is slashed and reputation ends.
+//   Agreement of established two of different owners decide; where there is a root, it checks a
+//   part first, and again in a hundredth of the audits that established workers did. a check that
+//   differs     a root decides which result is right; without one, trusted workers do, which
+//   convicts none. A root's mismatch rejects a result, and everything of its worker that was held
+//   back is computed again. Mismatches in jobs of two clients, each confirmed by a trusted worker
+//   of the same vendor, convict: the stake is slashed and reputation ends.
 //
 // What a worker can see (a lease) never depends on a draw about its own result. Restarts: draws are
 // made again and come out the same; audits that were under way are wanted again.
@@ -27,6 +29,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -57,6 +60,10 @@ struct RefereeSettings {
   std::uint32_t newcomer_leases_max = 64;
   // So many results of a worker are checked whole after a root has found one wrong.
   std::uint32_t whole_checks = 32;
+  // What one wrong result costs that a root finds, in prices of its task over the chance that a
+  // root finds a single wrong part. Three leave two to the attacker's loss after the price that it
+  // saved.
+  double risk = 3;
 };
 
 struct JobTerms {
@@ -95,6 +102,8 @@ struct AuditWanted {
   // How many parts a root computes, `part` the first of them.
   std::uint32_t samples = 1;
   std::vector<PublicKey> except = {};  // Workers that have checked it already.
+  // Only a root does it. Where none can, the audit has failed, and what was decided stands.
+  bool by_root = false;
 };
 // `worker` was wrong: `penalty` of its stake is to be slashed (as much of it as there is).
 struct Convicted {
@@ -124,6 +133,9 @@ class Referee {
   explicit Referee(RefereeSettings settings = {}, const Secret& secret = {})
       : settings_(settings), secret_(secret), book_(settings.reputation) {}
 
+  // Whether the coordinator has a root of its own at hand, its verifier; without it: no.
+  void set_root_at_hand(std::function<bool()> at_hand) { root_at_hand_ = std::move(at_hand); }
+
   // --- Levels (levels.h).
   [[nodiscard]] Admissions& admissions() { return admissions_; }
   [[nodiscard]] const Admissions& admissions() const { return admissions_; }
@@ -137,6 +149,8 @@ class Referee {
   // As Trust has them.
   void add_job(const JobId& job, JobTerms terms, std::uint32_t tasks);
   void remove_job(const JobId& job);
+  // What one replica of its tasks is paid, once that is known: what its results weigh as evidence.
+  void set_value(const JobId& job, MicroCredits value);
   void restore_accepted(const TaskId& task) { trust_.restore_accepted(task); }
   void restore_counted(const Replica& replica) { trust_.restore_counted(replica); }
   // `stake`: what a wallet has staked.
@@ -195,6 +209,7 @@ class Referee {
   // suspended.
   bool pardon(const PublicKey& worker, UnixMillis now) {
     evidence_.forget_mismatches(worker);
+    free_risks(worker);
     return book_.pardon(worker, now);
   }
   // `penalty` is what of its stake it may lose.
@@ -216,6 +231,13 @@ class Referee {
 
  private:
   enum class Stage : std::uint8_t { alone, newcomer, replicated, auditing, held, disputed };
+  // A result that a root has found wrong, with what its worker may lose.
+  struct Mismatch {
+    PublicKey worker;
+    MicroCredits penalty = 0;
+    TaskId task = {};
+    bool counted = false;  // As one of those of several clients that convict.
+  };
   struct Case {
     Stage stage = Stage::alone;
     PublicKey worker;  // The worker that had the first lease.
@@ -229,12 +251,16 @@ class Referee {
     std::vector<PublicKey> seconded = {};  // Established auditors that agreed.
     bool rootless = false;                 // There was no root to decide a dispute.
     bool root_agrees = false;              // A root has confirmed a part of `root`.
-    // Whose results a root has found wrong, with what they may lose.
-    struct Mismatch {
-      PublicKey worker;
-      MicroCredits penalty = 0;
-    };
+    bool believed = false;                 // It is decided, unless a root finds it wrong.
+    bool single = false;                   // Further results are wanted only where one is rejected.
     std::vector<Mismatch> mismatches = {};
+  };
+  // How the workers of one vendor fare in a job: owners with standing by whether a root has found
+  // results of theirs right, or wrong.
+  struct Tally {
+    std::set<PublicKey> right;
+    std::set<PublicKey> wrong;
+    std::vector<Mismatch> open;  // That are not shown yet to be the worker's fault.
   };
   struct Job {
     JobTerms terms;
@@ -242,6 +268,7 @@ class Referee {
     std::uint32_t held = 0;
     MicroCredits value = 0;
     std::map<std::uint32_t, Case> cases;  // By index.
+    std::map<std::string, Tally, std::less<>> vendors;
   };
   struct Pass;  // One event's way through: what is still to be looked at, and what came out.
 
@@ -259,11 +286,24 @@ class Referee {
   // Adds the case where there is none yet.
   Case& case_for(const TaskId& task, const PublicKey& worker);
   void sample(const TaskId& task, const Hash& root, const PublicKey& suspect, Pass& pass);
+  void check_pair(const TaskId& task, const Hash& root, const PublicKey& first, Pass& pass);
   void reject(const TaskId& task, Pass& pass);
   void passed(const TaskId& task, Pass& pass);
   // A root confirmed a result of this worker.
   void credit(const JobId& job, const PublicKey& worker, Pass& pass);
   void settle_mismatches(const Case& closed, const Accepted& accepted, Pass& pass);
+  // A root agrees with results of these.
+  void tally_right(const JobId& job, std::span<const PublicKey> workers, Pass& pass);
+  // By how much the vendor's workers that are right lead in the job, the suspect among the others.
+  [[nodiscard]] std::ptrdiff_t lead_of_right(const Tally& tally, const PublicKey& suspect) const;
+  void count_mismatch(const JobId& job, const Mismatch& mismatch, bool conclusive, Pass& pass);
+  // What a wrong result costs that a root finds.
+  [[nodiscard]] MicroCredits at_risk(MicroCredits value, const CheckRates& rates) const;
+  // As decides(), but two established workers do not where there is a root to check them.
+  [[nodiscard]] bool settles(std::span<const PublicKey> workers, UnixMillis now) const;
+  [[nodiscard]] bool root_at_hand() const { return root_at_hand_ && root_at_hand_(); }
+  // What was put aside for mismatches of this worker is free again.
+  void free_risks(const PublicKey& worker);
   void recheck_held(const PublicKey& worker, Pass& pass);
   [[nodiscard]] bool trusts_heads() const { return !settings_.defences.newcomers_decide_nothing; }
   void ask(const TaskId& task, Stage stage, const Ballot& ballot, Pass& pass);
@@ -273,6 +313,7 @@ class Referee {
   void release(const TaskId& task, Pass& pass, std::optional<Hash> winner = {});
   void release_if_last(const JobId& job, Pass& pass);
   void unhold(const TaskId& task, const Case& held);
+  void leave_hold(const TaskId& task, const Case& open);
   void convict(const TaskId& task, const PublicKey& worker, MicroCredits value, std::string reason,
                Pass& pass);
   void convict(const TaskId& task, const PublicKey& worker, MicroCredits penalty,
@@ -291,7 +332,10 @@ class Referee {
   Evidence evidence_;
   std::unordered_map<PublicKey, std::uint32_t> passes_;     // Samples in a row; looked up only.
   std::unordered_map<PublicKey, std::uint32_t> suspicion_;  // Whole checks to come; looked up only.
-  UnixMillis now_ = 0;                                      // Time of the event under way.
+  std::unordered_map<PublicKey, std::uint32_t> mistakes_;   // That a root found; looked up only.
+  std::unordered_map<PublicKey, std::vector<TaskId>> risks_;  // Locked for mismatches.
+  std::function<bool()> root_at_hand_;
+  UnixMillis now_ = 0;  // Time of the event under way.
   std::map<JobId, Job> jobs_;
   std::unordered_map<PublicKey, std::deque<TaskId>> holds_;  // Oldest first; looked up only.
 };

@@ -20,6 +20,9 @@ struct Trap {
   TaskId task;
   Hash root;  // Root of the right answer.
   MicroCredits value = 0;
+  // A task of this client's job, whose answer these gave; none: the operator knows the answer.
+  std::optional<PublicKey> client = {};
+  std::vector<PublicKey> by = {};
 };
 
 class TrapPool {

@@ -113,8 +113,9 @@ void Crowd::prepare(std::size_t jobs) {
         R"({{"weft":1,"kind":"wgsl","name":"bench-{2}","shader":{{"inline":"@group(0) @binding(0) var<storage,)"
         R"(read_write> y: array<u32>; @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {{ y[id.x] = id.x; }}"}},)"
         R"("entry":"main","bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{0}],"split_dim":0}}],)"
-        R"("dispatch":[{1},1,1],"split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{3}}},"budget":1}})",
-        options_.tasks * 4, options_.tasks, next_job_++, options_.replicas);
+        R"("dispatch":[{4},1,1],"split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{3}}},"budget":1}})",
+        options_.tasks * options_.slices * 4, options_.tasks, next_job_++, options_.replicas,
+        options_.tasks * options_.slices);
     job.headers = signed_headers("/v1/jobs", job.body);
     prepared_.push_back(std::move(job));
   }
@@ -178,7 +179,7 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
     wire_->send_text(id, protocol::encode(protocol::Prove{
                              .signature = worker.key.sign_now(protocol::hello_digest(
                                  asked->coordinator, asked->nonce, worker.key.public_key())),
-                             .invite = invitation_}));
+                             .invite = options_.strangers ? std::string() : invitation_}));
   } else if (std::holds_alternative<protocol::Welcome>(*message)) {
     worker.welcome = true;
     ++welcome_;
@@ -193,7 +194,9 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
     if (++flight.verdicts % options_.replicas == 0) ++tally_.tasks_done;
     settle(verdict->task.job, flight);
   } else if (const auto* cancel = std::get_if<protocol::Cancel>(&*message)) {
-    broken_ = Error{ErrorCode::cancelled, "A lease is cancelled: " + cancel->reason};
+    // A stranger's task may be late, since others' samples come first: another one has had it then.
+    if (!options_.strangers)
+      broken_ = Error{ErrorCode::cancelled, "A lease is cancelled: " + cancel->reason};
   } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {
     broken_ = Error{ErrorCode::internal, "The coordinator says: " + error->message};
   }
@@ -209,8 +212,14 @@ void Crowd::work(Worker& worker, Wire::Id id, const protocol::Lease& lease) {
   }
   for (const auto& task : lease.tasks) {
     const TaskId name{.job = lease.job, .index = task.index};
-    const Hash bytes_of = crypto::sha256(as_bytes(name.text()));
-    ByteVector bytes(bytes_of.bytes.begin(), bytes_of.bytes.begin() + 16);
+    ByteVector bytes;
+    if (options_.strangers) {
+      for (std::uint32_t i = task.first * 4; i < (task.first + task.count) * 4; ++i)
+        append_le(bytes, i);
+    } else {
+      const Hash bytes_of = crypto::sha256(as_bytes(name.text()));
+      bytes.assign(bytes_of.bytes.begin(), bytes_of.bytes.begin() + 16);
+    }
     protocol::ResultFrame frame;
     frame.result = {.task = name,
                     .attempt = task.attempt,

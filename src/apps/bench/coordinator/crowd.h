@@ -32,6 +32,10 @@ class Crowd {
     std::size_t clients = 64;  // Connections, of one wallet; each has one submission under way.
     std::uint32_t tasks = 1;   // Tasks of a job.
     std::uint32_t replicas = 1;
+    // Workers that no operator invited: they hand in what the shader computes, in tasks of so many
+    // workgroups, each of which the coordinator's verifier can compute again alone.
+    bool strangers = false;
+    std::uint32_t slices = 1;
     bool sign = true;  // Submissions and receipts; else zeros stand there, for a server that does
                        // not look (floor.h).
   };

@@ -1,0 +1,302 @@
+// Established workers may be accomplices, of each other or of a client: a root looks at what they
+// agree on, and a job whose right answer differs by device convicts no honest worker. Each test
+// shows what happens without the rule.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "decisions/trust/referee.h"
+
+namespace weft::trust {
+namespace {
+
+constexpr UnixMillis moment = 1'000'000;
+constexpr MicroCredits price = 1000;
+constexpr std::uint8_t right = 5;
+constexpr std::uint8_t wrong = 66;
+
+PublicKey wallet(std::uint32_t number) {
+  PublicKey key;
+  key.bytes[0] = static_cast<std::uint8_t>(number);
+  key.bytes[1] = 1;
+  return key;
+}
+Hash outcome(std::uint8_t number) {
+  Hash hash;
+  hash.bytes[0] = number;
+  return hash;
+}
+JobId job(std::uint8_t number) {
+  JobId id;
+  id.bytes[0] = number;
+  return id;
+}
+
+template <class T>
+std::vector<T> every(const std::vector<Ruling>& rulings) {
+  std::vector<T> found;
+  for (const Ruling& ruling : rulings) {
+    if (const T* one = std::get_if<T>(&ruling)) found.push_back(*one);
+  }
+  return found;
+}
+
+class AccomplicesTest : public testing::Test {
+ protected:
+  void open(const RefereeSettings& chosen = {}, bool root = true) {
+    referee.emplace(chosen, Secret{});
+    referee->set_root_at_hand([root] { return root; });
+    for (std::uint32_t i = 0; i < 40; ++i)
+      referee->restore_record(
+          wallet(i), {.verified = 1000, .updated = moment, .wrong = 0, .suspended_until = 0});
+  }
+  void add(std::uint8_t number, std::uint32_t replicas = 1, std::uint32_t tasks = 64) {
+    PublicKey client;
+    client.bytes[31] = number;
+    referee->add_job(job(number), {.replicas = replicas, .parts = 32, .client = client}, tasks);
+  }
+  std::vector<Ruling> run(const TaskId& id, std::uint32_t who, std::uint8_t what,
+                          MicroCredits stake = 0) {
+    auto out = referee->leased(id, wallet(who), price, stake, moment);
+    std::ranges::move(
+        referee->add_result(
+            {.task = id, .worker = wallet(who), .attempt = 1, .root = outcome(what)}, moment),
+        std::back_inserter(out));
+    const std::vector<Claim> claims{{.task = id, .attempt = 1, .root = outcome(what)}};
+    std::ranges::move(referee->add_receipt(wallet(who), claims, moment), std::back_inserter(out));
+    return out;
+  }
+  std::vector<Ruling> root_says(const TaskId& id, AuditOutcome found) {
+    return referee->audited(id, {}, found, moment, Auditor::coordinator);
+  }
+  // A worker is wrong, and another one gets the task right.
+  std::vector<Ruling> mismatch(const TaskId& id, std::uint32_t suspect, std::uint32_t other) {
+    (void)run(id, suspect, wrong);
+    auto all = root_says(id, AuditOutcome::differs);
+    std::ranges::move(run(id, other, right), std::back_inserter(all));
+    std::ranges::move(root_says(id, AuditOutcome::agrees), std::back_inserter(all));
+    EXPECT_EQ(every<Accepted>(all).size(), 1U);
+    return all;
+  }
+  std::vector<Ruling> passes(const TaskId& id, std::uint32_t who) {
+    (void)run(id, who, right);
+    return root_says(id, AuditOutcome::agrees);
+  }
+
+  std::optional<Referee> referee;
+};
+
+TEST_F(AccomplicesTest, ARootLooksAtWhatTwoEstablishedWorkersAgreeOn) {
+  open();
+  add(1, 2);
+  (void)run({job(1), 0}, 0, wrong);
+  const auto agreed = run({job(1), 0}, 1, wrong);
+
+  EXPECT_TRUE(every<Accepted>(agreed).empty());
+  const auto wanted = every<AuditWanted>(agreed);
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_TRUE(wanted[0].by_root);
+  const auto found = root_says({job(1), 0}, AuditOutcome::differs);
+  EXPECT_EQ(every<Refused>(found).size(), 2U);
+
+  RefereeSettings without;
+  without.defences.roots_check_pairs = false;
+  open(without);
+  add(1, 2);
+  (void)run({job(1), 0}, 0, wrong);
+  EXPECT_EQ(every<Accepted>(run({job(1), 0}, 1, wrong)).size(), 1U);
+}
+
+TEST_F(AccomplicesTest, WhereNoRootCanRunTheJobTwoEstablishedWorkersDecide) {
+  open();
+  add(1, 2);
+  (void)run({job(1), 0}, 0, right);
+  (void)run({job(1), 0}, 1, right);
+  EXPECT_EQ(every<Accepted>(root_says({job(1), 0}, AuditOutcome::failed)).size(), 1U);
+
+  open({}, false);
+  add(1, 2);
+  (void)run({job(1), 0}, 0, right);
+  EXPECT_EQ(every<Accepted>(run({job(1), 0}, 1, right)).size(), 1U);
+}
+
+TEST_F(AccomplicesTest, ARootChecksAShareOfTheEstablishedAuditsAgain) {
+  RefereeSettings always;
+  always.defences.root_rechecks = 1;
+  for (const bool rechecks : {true, false}) {
+    if (!rechecks) always.defences.root_rechecks = 0;
+    open(always);
+    add(1);
+    (void)run({job(1), 0}, 0, right);
+
+    const auto confirmed = referee->audited({job(1), 0}, wallet(1), AuditOutcome::agrees, moment);
+
+    const auto wanted = every<AuditWanted>(confirmed);
+    EXPECT_EQ(wanted.size() == 1 && wanted[0].by_root, rechecks);
+    EXPECT_EQ(every<Accepted>(confirmed).size(), rechecks ? 0U : 1U);
+  }
+}
+
+// The client wrote a shader whose right answer on the suspect's devices is another one than on the
+// verifier's. An accomplice says that it has such a device, and answers as the verifier does.
+TEST_F(AccomplicesTest, AnAccompliceOfTwoClientsConvictsNoHonestWorker) {
+  for (const bool rule : {true, false}) {
+    RefereeSettings settings;
+    settings.defences.same_vendor_confirms = rule;
+    open(settings);
+    std::size_t convicted = 0;
+    for (std::uint8_t client = 1; client <= 2; ++client) {
+      add(client);
+      convicted += every<Convicted>(mismatch({job(client), 0}, 0, 1)).size();
+    }
+
+    EXPECT_EQ(convicted, rule ? 0U : 1U);
+  }
+}
+
+TEST_F(AccomplicesTest, SevenAccomplicesOfTwoClientsDoNotEither) {
+  open();
+  std::size_t convicted = 0;
+  for (std::uint8_t client = 1; client <= 2; ++client) {
+    add(client);
+    for (std::uint32_t who = 1; who <= 7; ++who)
+      convicted += every<Convicted>(passes({job(client), who}, who)).size();
+    convicted += every<Convicted>(mismatch({job(client), 0}, 0, 1)).size();
+  }
+
+  EXPECT_EQ(convicted, 0U);
+}
+
+TEST_F(AccomplicesTest, AMismatchThatManyOfTheVendorHaveRightConvictsAtOnce) {
+  open();
+  add(1);
+  for (std::uint32_t who = 1; who <= 20; ++who) (void)passes({job(1), who}, who);
+
+  EXPECT_EQ(every<Convicted>(mismatch({job(1), 0}, 0, 1)).size(), 1U);
+}
+
+TEST_F(AccomplicesTest, AMismatchIsJudgedWhenEnoughOthersAreRightLater) {
+  open();
+  add(1);
+  EXPECT_TRUE(every<Convicted>(mismatch({job(1), 0}, 0, 1)).empty());
+  std::size_t convicted = 0;
+  for (std::uint32_t who = 2; who <= 12; ++who)
+    convicted += every<Convicted>(passes({job(1), who}, who)).size();
+  EXPECT_EQ(convicted, 0U) << "a lead of ten is a mismatch, and one client's";
+
+  add(2);
+  for (std::uint32_t who = 1; who <= 12; ++who) (void)passes({job(2), who}, who);
+  EXPECT_EQ(every<Convicted>(mismatch({job(2), 0}, 0, 1)).size(), 1U);
+}
+
+TEST_F(AccomplicesTest, WhatAMismatchMayCostCannotBeWithdrawnMeanwhile) {
+  open();
+  add(1);
+  (void)mismatch({job(1), 0}, 0, 1);
+  const MicroCredits locked = referee->stakes().locked(wallet(0));
+  EXPECT_GE(locked, 3 * 32 * price) << "three prices over the chance that a root finds one part";
+
+  referee->remove_job(job(1));
+  EXPECT_EQ(referee->stakes().locked(wallet(0)), 0) << "not confirmed: it costs nothing";
+}
+
+TEST_F(AccomplicesTest, AnAuditorThatReportsAWrongResultIsNotConvictedForIt) {
+  open();
+  add(1);
+  (void)run({job(1), 0}, 0, wrong);
+  (void)referee->audited({job(1), 0}, wallet(1), AuditOutcome::differs, moment);
+  (void)root_says({job(1), 0}, AuditOutcome::differs);
+  (void)run({job(1), 0}, 2, right);
+
+  const auto accepted = root_says({job(1), 0}, AuditOutcome::agrees);
+
+  EXPECT_EQ(every<Accepted>(accepted).size(), 1U);
+  EXPECT_TRUE(every<Convicted>(accepted).empty());
+  EXPECT_FALSE(referee->book().suspended(wallet(1), moment));
+}
+
+// The worker works alone and its result is held back; a late other one differs.
+TEST_F(AccomplicesTest, AResultThatIsHeldBackAndDisputedIsHeldBackOnce) {
+  open();
+  add(1, 2, 2);
+  (void)run({job(1), 0}, 0, right, 1'000'000);
+  (void)referee->leased({job(1), 1}, wallet(1), price, 1'000'000,
+                        moment);  // Some stake is at risk.
+  (void)referee->leased({job(1), 1}, wallet(0), price, 1'000'000, moment);
+  EXPECT_TRUE(every<Accepted>(root_says({job(1), 0}, AuditOutcome::agrees)).empty());
+  (void)run({job(1), 0}, 2, wrong);
+  (void)root_says({job(1), 0}, AuditOutcome::agrees);
+  std::vector<Ruling> last = run({job(1), 1}, 1, right, 1'000'000);
+  std::ranges::move(root_says({job(1), 1}, AuditOutcome::agrees), std::back_inserter(last));
+
+  EXPECT_EQ(every<Accepted>(last).size() + (referee->votes().is_accepted({job(1), 0}) ? 1 : 0), 2U);
+  EXPECT_EQ(referee->votes().accepted_count(job(1)), 2U) << "the job ends";
+}
+
+TEST_F(AccomplicesTest, ANewcomerThatTakesALeaseMakesNoSecondRunOfIt) {
+  open();
+  add(1, 2);
+  const TaskId task{job(1), 0};
+  const PublicKey newcomer = wallet(200);
+  EXPECT_TRUE(every<NeedReplicas>(referee->leased(task, newcomer, price, 0, moment)).empty());
+  referee->lost(task, newcomer);
+
+  EXPECT_TRUE(every<NeedReplicas>(run(task, 0, right, 1'000'000)).empty()) << "it works alone";
+
+  open({}, false);
+  add(1, 2);
+  EXPECT_EQ(every<NeedReplicas>(referee->leased(task, newcomer, price, 0, moment)).size(), 1U)
+      << "without a root others have to agree";
+}
+
+TEST_F(AccomplicesTest, TheMoreOftenAResultIsWrongTheLongerAllAreCheckedWhole) {
+  open();
+  add(1, 1, 200);
+  std::uint32_t index = 0;
+  for (const std::uint32_t whole : {32U, 64U}) {
+    (void)mismatch({job(1), index}, 0, 1);
+    ++index;
+    for (std::uint32_t i = 0; i < whole; ++i) {
+      const auto wanted = every<AuditWanted>(run({job(1), index}, 0, right));
+      ASSERT_EQ(wanted.size(), 1U);
+      EXPECT_EQ(wanted[0].samples, 32U) << i;
+      (void)root_says({job(1), index++}, AuditOutcome::agrees);
+    }
+    EXPECT_EQ(every<AuditWanted>(run({job(1), index}, 0, right))[0].samples, 1U);
+    (void)root_says({job(1), index++}, AuditOutcome::agrees);
+  }
+}
+
+// A job of one replica, or of which no worker does tasks alone, has no first lease to be told of.
+TEST_F(AccomplicesTest, AWorkerEarnsStandingInAJobWhosePriceIsKnown) {
+  for (const bool known : {true, false}) {
+    open();
+    add(1);
+    if (known) referee->set_value(job(1), price);
+    const std::vector<Claim> claims{{.task = {job(1), 0}, .attempt = 1, .root = outcome(right)}};
+    (void)referee->add_result(
+        {.task = {job(1), 0}, .worker = wallet(200), .attempt = 1, .root = outcome(right)}, moment);
+    (void)referee->add_receipt(wallet(200), claims, moment);
+    (void)root_says({job(1), 0}, AuditOutcome::agrees);
+
+    EXPECT_EQ(referee->book().verified(wallet(200), moment) > 0, known);
+  }
+}
+
+TEST_F(AccomplicesTest, AKnownAnswerOfAClientsJobConvictsNoWorkerOfAnotherVendor) {
+  open();
+  Trap trap{.task = {job(1), 0}, .root = outcome(right), .value = price};
+  EXPECT_EQ(every<Convicted>(referee->trap_answered(trap, wallet(0), false, moment)).size(), 1U)
+      << "the operator knows the answer";
+
+  trap.client = wallet(99);
+  trap.by = {wallet(1), wallet(2)};
+  for (std::uint8_t client = 0; client < 3; ++client) {
+    trap.client->bytes[5] = client;
+    EXPECT_TRUE(every<Convicted>(referee->trap_answered(trap, wallet(3), false, moment)).empty());
+  }
+}
+
+}  // namespace
+}  // namespace weft::trust

@@ -1,0 +1,139 @@
+// The promises of docs/proof.md on a small scale, and that the simulation sees it where a defence
+// is off. `weft simulate trust --table` measures them at full scale.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "decisions/trust/attacks/arena.h"
+#include "decisions/trust/attacks/measures.h"
+#include "decisions/trust/attacks/search.h"
+
+namespace weft::trust::attacks {
+namespace {
+
+constexpr std::uint64_t seed = 3;
+
+Outcome played(std::string_view name, const Scene& setup) {
+  const Entry* strategy = find_strategy(name);
+  EXPECT_NE(strategy, nullptr) << name;
+  return play(setup, *strategy);
+}
+
+TEST(Attacks, EachHasANameOfItsOwnAndEndsWithEveryTaskAccepted) {
+  std::set<std::string_view> names;
+  for (const Entry& strategy : strategies()) {
+    EXPECT_TRUE(names.insert(strategy.name).second) << strategy.name;
+
+    const Outcome outcome = play(standard_setup(seed, 2'000), strategy);
+
+    EXPECT_EQ(outcome.tasks, 2'000U) << strategy.name;
+    EXPECT_EQ(outcome.jobs_failed, 0U) << strategy.name;
+    EXPECT_EQ(outcome.honest_convicted, 0U) << strategy.name;
+    EXPECT_EQ(outcome.honest_refused, 0U) << strategy.name;
+  }
+  EXPECT_EQ(find_strategy("nothing"), nullptr);
+}
+
+TEST(Attacks, ReplayFromTheirSeed) {
+  const std::string first = played("one-slice", standard_setup(seed, 5'000)).json();
+
+  EXPECT_EQ(first, played("one-slice", standard_setup(seed, 5'000)).json());
+  EXPECT_NE(first, played("one-slice", standard_setup(seed + 1, 5'000)).json());
+}
+
+TEST(Attacks, OfFreshWalletsGetNothingThroughThatIsWrongInAllSlices) {
+  for (const char* name : {"zeros", "copying", "sybils", "mixture"})
+    EXPECT_EQ(played(name, standard_setup(seed, 10'000)).wrong_all, 0U) << name;
+
+  Scene heads = standard_setup(seed, 10'000);
+  heads.referee.defences = Defences::none();
+  heads.verifier = false;
+  EXPECT_GT(played("sybils", heads).wrong_all, 0U);
+}
+
+TEST(Attacks, OfEstablishedPairsAreSeenByARoot) {
+  Scene setup = standard_setup(seed, 10'000);
+  setup.stake = 0;  // No worker works alone: two agree.
+  EXPECT_EQ(played("sale", setup).wrong_all, 0U);
+
+  setup.referee.defences.roots_check_pairs = false;
+  EXPECT_GT(played("sale", setup).wrong_all, 0U);
+}
+
+TEST(Attacks, CostMoreThanTheyGain) {
+  for (const char* name : {"one-slice", "rich", "sleepers"}) {
+    const Outcome outcome = played(name, standard_setup(seed, 20'000));
+    if (outcome.wrong < 5) continue;
+    EXPECT_GE(outcome.cost(), promises::cost_min) << name << " " << outcome.json();
+  }
+}
+
+TEST(Attacks, ByClientsWhoseShadersDifferByDeviceConvictNoHonestWorker) {
+  Scene setup = standard_setup(seed, 10'000);
+  setup.vendors = 2;
+  EXPECT_EQ(played("bait", setup).honest_convicted, 0U);
+
+  setup.referee.defences.same_vendor_confirms = false;
+  EXPECT_GT(played("bait", setup).honest_convicted, 0U);
+}
+
+TEST(Attacks, ByHoardersSlowHonestJobsALittle) {
+  const Scene setup = standard_setup(seed, 10'000);
+  const double alone = play(setup, nullptr, {}).seconds;
+
+  EXPECT_LE(played("silence", setup).seconds, promises::slowdown_max * alone);
+}
+
+TEST(Attacks, ByPumpsDoNotMoveThePrice) {
+  const Scene setup = standard_setup(seed, 5'000);
+  const double alone = play(setup, nullptr, {}).price;
+
+  EXPECT_LE(played("price-pumps", setup).price, promises::price_max * alone);
+}
+
+TEST(HonestNetwork, DoesLittleExtraWorkAndBlamesNoWorker) {
+  Scene setup = standard_setup(seed, 20'000);
+  setup.crashing = 0.2;
+  setup.slow = 0.1;
+  setup.vendors = 3;
+
+  const Outcome outcome = play(setup, nullptr, {});
+
+  EXPECT_EQ(outcome.tasks, 20'000U);
+  EXPECT_EQ(outcome.wrong, 0U);
+  EXPECT_EQ(outcome.honest_convicted, 0U);
+  EXPECT_EQ(outcome.honest_slashed, 0);
+  EXPECT_GE(play(standard_setup(seed, 20'000), nullptr, {}).extra_warm, 0.02)
+      << "a part of every task";
+}
+
+TEST(Search, FindsTheSamePlansFromTheSameSeed) {
+  const SearchOptions options{
+      .seed = seed, .evaluations = 8, .tasks = 500, .best = 3, .best_tasks = 1'000, .threads = 2};
+  const auto quiet = [](std::uint32_t, std::uint32_t, const Candidate&) {};
+  const auto never = [] { return false; };
+
+  const Found first = search(options, quiet, never);
+  const Found again = search(options, quiet, never);
+
+  ASSERT_EQ(first.best.size(), 3U);
+  EXPECT_EQ(first.evaluations, 8U);
+  for (std::size_t i = 0; i < first.best.size(); ++i) {
+    EXPECT_EQ(describe(first.best[i]), describe(again.best[i]));
+    EXPECT_EQ(first.best[i].outcome.json(), again.best[i].outcome.json());
+  }
+}
+
+TEST(Search, EndsWithWhatThereIs) {
+  std::uint32_t seen = 0;
+  const Found found = search(
+      {.seed = seed, .evaluations = 500, .tasks = 500, .best = 3, .best_tasks = 500, .threads = 1},
+      [&](std::uint32_t done, std::uint32_t, const Candidate&) { seen = done; },
+      [&] { return seen >= 60; });
+
+  EXPECT_LT(found.evaluations, 500U);
+  EXPECT_FALSE(found.best.empty());
+}
+
+}  // namespace
+}  // namespace weft::trust::attacks

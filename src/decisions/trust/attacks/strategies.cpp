@@ -1,0 +1,266 @@
+#include <algorithm>
+#include <array>
+
+#include "decisions/trust/attacks/strategy.h"
+
+namespace weft::trust::attacks {
+namespace {
+
+Plan fresh(std::uint32_t wallets) {
+  Plan plan;
+  plan.wallets = wallets;
+  plan.start = 0;
+  plan.stake = 0;
+  return plan;
+}
+Plan established(double task_share, std::uint32_t slices) {
+  Plan plan;
+  plan.task_share = task_share;
+  plan.slices = slices;
+  return plan;
+}
+
+// Wrong from its first task on.
+class Zeros final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override { return cheats(sight, random); }
+};
+
+// Honest until it is believed.
+class Sleeper final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override {
+    return sight.reputation < 0.9 ? Deed{} : cheats(sight, random);
+  }
+};
+
+// Wrong for one client only.
+class Targeted final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override {
+    return sight.client == 1 ? cheats(sight, random) : Deed{};
+  }
+};
+
+// All but one value of one slice is right, so that it saves no work.
+class OneValue final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override {
+    Deed deed = cheats(sight, random);
+    deed.one_value = deed.wrong > 0;
+    return deed;
+  }
+};
+
+// Says of every right answer that it is wrong.
+class Slander final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& /*sight*/, Random& /*random*/) override { return {}; }
+  bool confirms(bool accomplice, bool /*is_right*/) override { return accomplice; }
+};
+
+// Right in jobs of others. Its own jobs, whose right answer differs by vendor, are to convict
+// honest workers: it answers them as the verifier does, and says that its device is of their
+// vendor.
+class Bait final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& /*sight*/, Random& /*random*/) override { return {}; }
+};
+
+// Calls every shader wrong.
+class CanaryKiller final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& /*sight*/, Random& /*random*/) override {
+    return {.kind = Deed::Kind::fails};
+  }
+};
+
+// Right, and says that it took a thousand times as long as it did.
+class PricePump final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& /*sight*/, Random& /*random*/) override { return {.claims = 1000}; }
+};
+
+// Takes leases and says nothing.
+class Silence final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& /*sight*/, Random& /*random*/) override {
+    return {.kind = Deed::Kind::silent};
+  }
+};
+
+// Fresh wallets that are wrong in one slice, leave and come back: each has its first result checked
+// whole.
+class Exhaustion final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override { return cheats(sight, random); }
+  bool leaves(double /*hours*/, std::uint32_t wrong) override { return wrong > 0; }
+};
+
+// Wrong for a while, then leaves with what it staked.
+class Exit final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override { return cheats(sight, random); }
+  bool leaves(double hours, std::uint32_t /*wrong*/) override {
+    return plan_.exit_hours > 0 && hours >= plan_.exit_hours;
+  }
+};
+
+// Leaves as soon as a result of its was refused.
+class OneStrike final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override { return cheats(sight, random); }
+  bool leaves(double /*hours*/, std::uint32_t wrong) override { return wrong > 0; }
+};
+
+// Earns standing in its own jobs, then cheats.
+class Laundering final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override {
+    return sight.own || !sight.established ? Deed{} : cheats(sight, random);
+  }
+};
+
+// A third of them each cheat, are silent and call shaders wrong.
+class Mixture final : public Strategy {
+ public:
+  using Strategy::Strategy;
+  Deed on_task(const Sight& sight, Random& random) override {
+    switch (sight.number % 3) {
+      case 0:
+        return cheats(sight, random);
+      case 1:
+        return {.kind = Deed::Kind::silent};
+      default:
+        return {.kind = Deed::Kind::fails};
+    }
+  }
+};
+
+template <class T>
+std::unique_ptr<Strategy> make(const Plan& plan) {
+  return std::make_unique<T>(plan);
+}
+
+Plan with_own_jobs(Plan plan, double share, bool devices_differ) {
+  plan.own_jobs = share;
+  plan.devices_differ = devices_differ;
+  return plan;
+}
+
+constexpr std::array every_strategy{
+    Entry{"zeros", "fresh wallets that agree on zeros", [] { return fresh(100); }, make<Zeros>},
+    Entry{"one-slice", "established, wrong in one slice of 64", [] { return established(0.1, 1); },
+          make<Zeros>},
+    Entry{"one-value", "established, wrong in one value of one slice",
+          [] { return established(0.1, 1); }, make<OneValue>},
+    Entry{"slow-drip", "established, wrong in one slice of one task of a thousand",
+          [] { return established(0.001, 1); }, make<Zeros>},
+    Entry{"sleepers", "honest until believed, then always wrong",
+          [] {
+            Plan plan = established(1, 64);
+            plan.start = 0.5;
+            return plan;
+          },
+          make<Sleeper>},
+    Entry{"targeted", "established, wrong for one client only", [] { return established(1, 32); },
+          make<Targeted>},
+    Entry{"slander", "established auditors that call right answers wrong",
+          [] { return established(0, 0); }, make<Slander>},
+    Entry{"bait", "own jobs whose right answer differs by device, to convict honest workers",
+          [] { return with_own_jobs(established(0, 0), 0.3, true); }, make<Bait>},
+    Entry{"canary-killers", "fresh wallets that call every shader wrong", [] { return fresh(100); },
+          make<CanaryKiller>},
+    Entry{"price-pumps", "fresh wallets that claim a thousand times their seconds",
+          [] { return fresh(1000); }, make<PricePump>},
+    Entry{"silence", "1,000 fresh wallets that take leases and say nothing",
+          [] { return fresh(1000); }, make<Silence>},
+    Entry{"exhaustion", "fresh wallets, wrong in one slice, new ones after each refusal",
+          [] {
+            Plan plan = fresh(200);
+            plan.slices = 1;
+            return plan;
+          },
+          make<Exhaustion>},
+    Entry{"copying", "fresh wallets that copy each other's wrong answer", [] { return fresh(20); },
+          make<Zeros>},
+    Entry{"laundering", "fresh wallets that earn standing in their own jobs, then cheat",
+          [] {
+            Plan plan = with_own_jobs(fresh(20), 0.5, false);
+            plan.stake = 1000;
+            return plan;
+          },
+          make<Laundering>},
+    Entry{"sybils", "1,000 wallets in 1,000 prefixes, wrong in all slices",
+          [] { return fresh(1000); }, make<Zeros>},
+    Entry{"sybils-one-prefix", "1,000 wallets in one prefix, wrong in all slices",
+          [] {
+            Plan plan = fresh(1000);
+            plan.prefixes = 1;
+            return plan;
+          },
+          make<Zeros>},
+    Entry{"rich", "established with a hundred times the stake, wrong in a quarter of the slices",
+          [] {
+            Plan plan = established(1, 16);
+            plan.stake = 100'000;
+            return plan;
+          },
+          make<Zeros>},
+    Entry{"exit", "established, cheat for an hour and leave with the stake",
+          [] {
+            Plan plan = established(0.1, 1);
+            plan.exit_hours = 0.05;
+            return plan;
+          },
+          make<Exit>},
+    Entry{"one-strike", "established, cheat until the first refusal and leave with the stake",
+          [] { return established(0.1, 1); }, make<OneStrike>},
+    Entry{"sale", "bought accounts: the highest standing, wrong in all slices at once",
+          [] {
+            Plan plan = established(1, 64);
+            plan.start = 0.999;
+            return plan;
+          },
+          make<Zeros>},
+    Entry{"own-vendor", "established, say that their devices are of a vendor no other has",
+          [] {
+            Plan plan = established(0.1, 1);
+            plan.own_vendor = true;
+            return plan;
+          },
+          make<Zeros>},
+    Entry{"mixture", "fresh wallets: cheats, silent ones and canary killers",
+          [] { return fresh(300); }, make<Mixture>},
+};
+
+}  // namespace
+
+Deed Strategy::cheats(const Sight& sight, Random& random) const {
+  if (plan_.task_share < 1 && chance(random) >= plan_.task_share) return {};
+  if (plan_.target == JobClass::costly && sight.price < 2) return {};
+  if (plan_.target == JobClass::cheap && sight.price >= 2) return {};
+  return {.wrong = std::clamp(plan_.slices * sight.slices / 64, 1U, sight.slices)};
+}
+
+std::span<const Entry> strategies() { return every_strategy; }
+
+const Entry* find_strategy(std::string_view name) {
+  const auto* found = std::ranges::find(every_strategy, name, &Entry::name);
+  return found == every_strategy.end() ? nullptr : found;
+}
+
+}  // namespace weft::trust::attacks
