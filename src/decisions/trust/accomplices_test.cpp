@@ -234,20 +234,22 @@ TEST_F(AccomplicesTest, AResultThatIsHeldBackAndDisputedIsHeldBackOnce) {
   EXPECT_EQ(referee->votes().accepted_count(job(1)), 2U) << "the job ends";
 }
 
-TEST_F(AccomplicesTest, ANewcomerThatTakesALeaseMakesNoSecondRunOfIt) {
+TEST_F(AccomplicesTest, ANewcomersTaskIsRunAsOftenAsItsClientAskedAndARootDecides) {
   open();
   add(1, 2);
   const TaskId task{job(1), 0};
-  const PublicKey newcomer = wallet(200);
-  EXPECT_TRUE(every<NeedReplicas>(referee->leased(task, newcomer, price, 0, moment)).empty());
-  referee->lost(task, newcomer);
 
-  EXPECT_TRUE(every<NeedReplicas>(run(task, 0, right, 1'000'000)).empty()) << "it works alone";
+  const auto first = run(task, 200, right, 1'000'000);
+  ASSERT_EQ(every<NeedReplicas>(first).size(), 1U);
+  EXPECT_EQ(every<NeedReplicas>(first)[0].replicas, 2U);
+  EXPECT_TRUE(every<AuditWanted>(first).empty());
+  const auto second = run(task, 201, right);
 
-  open({}, false);
-  add(1, 2);
-  EXPECT_EQ(every<NeedReplicas>(referee->leased(task, newcomer, price, 0, moment)).size(), 1U)
-      << "without a root others have to agree";
+  EXPECT_EQ(every<AuditWanted>(second).size(), 1U);
+  EXPECT_TRUE(every<Accepted>(second).empty());
+  const auto accepted = every<Accepted>(root_says(task, AuditOutcome::agrees));
+  ASSERT_EQ(accepted.size(), 1U);
+  EXPECT_EQ(accepted[0].agreeing.size(), 2U);
 }
 
 TEST_F(AccomplicesTest, TheMoreOftenAResultIsWrongTheLongerAllAreCheckedWhole) {

@@ -203,13 +203,10 @@ std::vector<Ruling> Referee::leased(const TaskId& task, const PublicKey& worker,
 void Referee::begin(const TaskId& task, const PublicKey& worker, MicroCredits value,
                     MicroCredits stake, Pass& pass) {
   const auto found = jobs_.find(task.job);
-  if (found == jobs_.end() || task.index >= found->second.tasks || trust_.is_accepted(task)) return;
+  if (found == jobs_.end() || task.index >= found->second.tasks || trust_.is_accepted(task) ||
+      found->second.cases.contains(task.index))
+    return;
   Job& job = found->second;
-  const auto known = job.cases.find(task.index);
-  // Every result of it so far was rejected: it begins again.
-  const bool again = known != job.cases.end() && known->second.stage == Stage::newcomer &&
-                     known->second.single && trust_.counted(task).empty();
-  if (known != job.cases.end() && !again) return;
   const JobTerms& terms = job.terms;
   if (value > 0) job.value = value;
   Case open{.stage = Stage::alone,
@@ -235,19 +232,6 @@ void Referee::begin(const TaskId& task, const PublicKey& worker, MicroCredits va
   open.rates = rates(worker, terms, pass.now);
   if (works_alone(worker, task.job, value, stake, pass.now) &&
       stakes_.lock(worker, task, at_risk(value, open.rates), stake)) {
-    if (again) open.mismatches = known->second.mismatches;
-    job.cases.insert_or_assign(task.index, open);
-    trust_.set_ballot(task, {.quorum = 1, .lead = 1, .held = true});
-    return;
-  }
-  if (again) return;
-  // A root checks a newcomer's result: a second one would say less. Otherwise newcomers that take
-  // leases would make two tasks of each that an established worker would have done alone.
-  if (!trusts_heads() && !terms.by_heads() && root_at_hand() &&
-      level(worker, pass.now) == Level::newcomer) {
-    open.stage = Stage::newcomer;
-    open.single = true;
-    open.rates = {};
     job.cases.emplace(task.index, open);
     trust_.set_ballot(task, {.quorum = 1, .lead = 1, .held = true});
     return;
@@ -258,9 +242,8 @@ void Referee::begin(const TaskId& task, const PublicKey& worker, MicroCredits va
 void Referee::lost(const TaskId& task, const PublicKey& worker) {
   trust_.withdraw(task, worker);
   const Case* open = case_of(task);
-  if (open == nullptr ||
-      (open->stage != Stage::alone && !(open->stage == Stage::newcomer && open->single)) ||
-      open->worker != worker || !trust_.counted(task).empty() || !open->mismatches.empty())
+  if (open == nullptr || open->stage != Stage::alone || open->worker != worker ||
+      !trust_.counted(task).empty())
     return;
   (void)stakes_.unlock(worker, task);
   trust_.clear_ballot(task);
@@ -557,11 +540,7 @@ void Referee::reject(const TaskId& task, Pass& pass) {
   open.root_agrees = false;
   open.believed = false;
   open.seconded.clear();
-  if (open.single) {
-    trust_.set_ballot(task, {.quorum = 1, .lead = 1, .held = true});
-  } else {
-    trust_.clear_ballot(task);
-  }
+  trust_.clear_ballot(task);
   pass.add(trust_.reject(task, root, "A check of the result found a wrong part."));
   for (const PublicKey& worker : wrong) recheck_held(worker, pass);
 }

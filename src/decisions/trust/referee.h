@@ -252,7 +252,6 @@ class Referee {
     bool rootless = false;                 // There was no root to decide a dispute.
     bool root_agrees = false;              // A root has confirmed a part of `root`.
     bool believed = false;                 // It is decided, unless a root finds it wrong.
-    bool single = false;                   // Further results are wanted only where one is rejected.
     std::vector<Mismatch> mismatches = {};
   };
   // How the workers of one vendor fare in a job: owners with standing by whether a root has found
