@@ -183,11 +183,23 @@ std::vector<ServedModel> Desk::models() const {
       view.exact = exact && (view.exact || view.chains == 0);
       if (view.state != "ready")
         view.state = chain.state == ChainState::ready ? "ready" : "loading";
+      view.trusted += chain.state == ChainState::ready && is_trusted(chain) ? 1 : 0;
       ++view.chains;
       view.shards += static_cast<std::uint32_t>(chain.members.size());
       view.running += static_cast<std::uint32_t>(chain.requests.size());
       for (const Member& member : chain.members)
         view.covered += is_covered(chain, member, true) ? 1 : 0;
+    }
+    if (!settings_.newcomers_answer && view.state == "ready" && view.trusted == 0)
+      view.state = "newcomers";
+    for (const auto& [session, worker] : workers_) {
+      const bool holds = std::ranges::any_of(worker.shards, [&](std::uint32_t number) {
+        const Shard& shard = shards_.at(number);
+        return shard.model == name && shard.begin == 0 && shard.end == model.card.layers;
+      });
+      const std::uint64_t all = shard_bytes(model.card, 0, model.card.layers,
+                                            context_of(model.card), settings_.sequences);
+      view.auditors += is_trusted(session) && (holds || memory_free(worker) >= all) ? 1 : 0;
     }
     out.push_back(std::move(view));
   }

@@ -140,6 +140,10 @@ void Desk::end_audit(RequestId id, std::optional<Error> error) {
   auto node = audits_.extract(id);
   if (node.empty()) return;
   Audit& audit = node.mapped();
+  const auto by_chain = chains_.find(audit.chain);
+  bool exact = by_chain != chains_.end() && is_exact(by_chain->second);
+  if (const auto shard = shards_.find(audit.shard); audit.shard != 0 && shard != shards_.end())
+    exact = shard->second.exact;
   if (audit.shard != 0) {
     if (const auto shard = shards_.find(audit.shard); shard != shards_.end()) {
       world_.send(audit.worker, wire::Unlink{.chain = audit.chain.number()});
@@ -155,7 +159,10 @@ void Desk::end_audit(RequestId id, std::optional<Error> error) {
   }
   world_.audited(id, {.error = std::move(error),
                       .auditors = std::move(audit.auditors),
-                      .prints = std::move(audit.prints)});
+                      .prints = std::move(audit.prints),
+                      .redrawn = audit.redrawn,
+                      .doubtful = std::move(audit.doubtful),
+                      .exact = exact});
   for (auto& [other, waits] : audits_) {
     if (waits.waiting && may_begin_audit() && begin_audit(waits)) break;
   }
@@ -215,6 +222,8 @@ bool Desk::audit_hears(ServingId session, const wire::Answered& message) {
   const auto found = audits_.find(message.request);
   if (found == audits_.end()) return false;
   if (found->second.worker != session || found->second.epoch != message.epoch) return true;
+  found->second.redrawn = message.redrawn;
+  found->second.doubtful = message.doubtful;
   std::optional<Error> error;
   if (message.reason == "failed") error = Error{error_code_from(message.code), message.message};
   end_audit(message.request, std::move(error));

@@ -168,6 +168,16 @@ std::string chat_prompt_without_turn(std::string prompt) {
   return prompt;
 }
 
+Result<AnswerTrust> read_answer_trust(std::string_view word) {
+  if (word == "anyone") return AnswerTrust::all;
+  if (word == "established") return AnswerTrust::established;
+  if (word == "verified") return AnswerTrust::verified;
+  return fail(ErrorCode::invalid_argument,
+              "The header x-weft-trust is \"{}\"; \"anyone\", \"established\" and \"verified\" are "
+              "possible.",
+              word.substr(0, 64));
+}
+
 Result<OpenAiRequest> read_chat_request(std::string_view body, std::uint64_t seed) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = body_bytes_max}));
   WEFT_ASSIGN(const Members members, members_of(root));
