@@ -1,5 +1,5 @@
-// Who answers clients: trusted workers; newcomers repeat what those were asked, and no client reads
-// it. And an answer ends where it says that it ends.
+// Clients are answered by trusted workers; newcomers repeat what those were asked, and no client
+// reads it. And an answer ends where it says that it ends.
 #include <gmock/gmock.h>
 
 #include "decisions/inference/test_desk.h"

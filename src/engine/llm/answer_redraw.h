@@ -21,7 +21,8 @@ namespace weft::llm {
 
 class AnswerRedraw {
  public:
-  // Of the request: its settings, bias and grammar, which this reads to its end. Both outlive it.
+  // Reads from the request its settings, bias and grammar, which it reads to its end. Both outlive
+  // this.
   AnswerRedraw(const Request& request, const tokenizer::Vocabulary& vocabulary)
       : request_(request), vocabulary_(vocabulary) {}
 

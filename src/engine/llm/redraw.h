@@ -42,10 +42,10 @@ class Redraw {
   [[nodiscard]] bool is_surely_kept(const Sampling& sampling, const Candidate& one) const;
 
   std::vector<Candidate> candidates_;
-  // Of all candidates: sums of exp(logit - top_), sorted for the questions above.
+  // Over all candidates: sums of exp(logit - top_), sorted for the questions above.
   struct Level {
     double logit = 0;
-    double mass = 0;  // Of this one and all above it.
+    double mass = 0;  // That of this one and all above it.
   };
   std::vector<Level> lows_, highs_;  // By their lower and upper bounds, best first.
   double top_ = 0;                   // The largest upper bound.
