@@ -109,7 +109,7 @@ TEST(DeskTrust, ARequestForTrustedWorkersPassesNewcomersWhereAnyoneMayAnswer) {
 TEST(DeskTrust, NoTokenOfANewcomerReachesAClient) {
   Network network(for_strangers());
   std::mt19937 random(11);
-  network.desk.put_model(card("m", 6, 2), network.time);
+  network.desk.put_model(card("m", 2), network.time);
   network.settle();
   ServingId next = 0;
   std::map<RequestId, bool> shadows;
