@@ -49,15 +49,20 @@ test('an answer says whether it is verified, and waits for that where it is aske
   assert.equal(odd.status, 400);
   assert.match(odd.message, /"anyone", "established" and "verified" are possible/);
 
+  const auditable = async () => (await getJson(`${url}/v1/models/tiny`)).weft.trust.verified;
+  assert.equal(await auditable(), false);
   const alone = await failure(client.chat.completions.create(question, verified));
   assert.equal(alone.status, 503);
   assert.match(alone.message, /No other worker could audit the answer/);
+  assert.equal(alone.headers.get('x-weft-trust'), 'pending');
 
   await verifier(t, network);
   await holders(url, 2);
-  const sure = await client.chat.completions.create(question, verified);
+  assert.equal(await auditable(), true);
+  const { data: sure, response } = await client.chat.completions.create(question, verified).withResponse();
   assert.equal(sure.choices[0].message.content, answer);
   assert.equal(sure.weft.trust, 'verified');
+  assert.equal(response.headers.get('x-weft-trust'), 'verified');
   const stream = await client.chat.completions.create({ ...question, stream: true }, verified);
   let text = '';
   let last = null;
@@ -87,6 +92,9 @@ test('a worker that draws other tokens than its seed and settings give is refute
   const refuted = await failure(client.chat.completions.create(question, verified));
   assert.equal(refuted.status, 503);
   assert.match(refuted.message, /An audit refuted the answer/);
+  assert.equal(refuted.headers.get('x-weft-trust'), 'refuted');
+  const streamed = await failure(client.chat.completions.create({ ...question, stream: true }, verified));
+  assert.deepEqual([streamed.status, streamed.headers.get('x-weft-trust')], [503, 'refuted'], 'no token of it was told');
 
   await verifier(t, network);
   await holders(url, 2);

@@ -100,8 +100,11 @@ class TestHost final : public worker::ServingHost {
 
 class Network final : public inference::DeskWorld {
  public:
-  explicit Network(const OpenModel& served, std::uint32_t shards = 1)
-      : served_(served), desk_(*this, {}) {
+  explicit Network(const OpenModel& served, std::uint32_t shards = 1,
+                   const std::string& activations = "f32")
+      : served_(served),
+        desk_(*this, {.activations = activations}),
+        rounded_(activations != "f32") {
     const std::string bytes = weft::test::read_bytes(served.path);
     file_.assign(bytes.begin(), bytes.end());
     for (std::size_t at = 0; at < file_.size(); at += chunk_bytes)
@@ -181,7 +184,7 @@ class Network final : public inference::DeskWorld {
     audited_.reset();
     inference::AuditRequest request{.id = ++requests_, .model = "m", .ask = asked_, .except = {}};
     request.ask.answered = end.answered;
-    request.ask.redraw = proof::FingerprintTolerance{}.error_max;
+    request.ask.redraw = billing::audit_tolerance(rounded_, false).error_max;
     for (const auto& share : end.work) request.except.push_back(share.worker);
     desk_.audit(std::move(request), now());
     until([&] { return audited_.has_value(); }, "an audit");
@@ -195,7 +198,7 @@ class Network final : public inference::DeskWorld {
                              .drawn = static_cast<std::uint32_t>(end.answered.size()),
                              .complete = true},
                             served_.model.config.embedding,
-                            billing::audit_tolerance(false, end.exact && audited_->exact));
+                            billing::audit_tolerance(rounded_, end.exact && audited_->exact));
     std::printf("  error %.2e, missing %.3f, %zu of %u tokens doubtful: %s\n", reading.error,
                 reading.missing, audited_->doubtful.size(), audited_->redrawn,
                 reading.reason.empty() ? "agrees" : reading.reason.c_str());
@@ -236,6 +239,7 @@ class Network final : public inference::DeskWorld {
   const OpenModel& served_;
   ByteVector file_, digests_;
   Desk desk_;
+  const bool rounded_;
   std::size_t loaded_ = 0;
   std::unique_ptr<gpu::PumpedInstance> instance_ = gpu::native::create_instance();
   std::unique_ptr<gpu::Device> device_;
@@ -389,22 +393,39 @@ TEST_F(ServedAudits, WhatAChainAnswersIsConfirmedByOneWorkerAndSharedByLayers) {
             std::uint64_t{end.prompt_tokens + answer_tokens} * f16->model.config.layers);
 }
 
-class ServedCheats : public ServedAudits, public testing::WithParamInterface<bool> {};
+struct Cheat {
+  bool gpu;
+  const char* activations;
+};
+class ServedCheats : public ServedAudits, public testing::WithParamInterface<Cheat> {};
 
 TEST_P(ServedCheats, ThatServeSmallerWeightsAreFoundOut) {
+  const auto [gpu, activations] = GetParam();
   const auto q4 = open_model("tiny-llama-chat-q4_0");
   if (!q4) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q4_0.gguf");
-  Network network(*f16);
-  network.join({.gpu = GetParam(), .instead = q4.get()});
+  Network network(*f16, 1, activations);
+  network.join({.gpu = gpu, .instead = q4.get()});
   network.until_serving(1);
-  network.join({.gpu = !GetParam()});
+  network.join({.gpu = !gpu});
   network.until_serving(2);
 
-  const auto verdict = network.audit(network.ask());
+  const auto end = network.ask();
+  EXPECT_LE(end.answered.size(), 256U);
+  const auto verdict = network.audit(end);
 
   EXPECT_EQ(verdict.verdict, billing::AnswerVerdict::differs);
   EXPECT_GT(verdict.error, 0.02) << "far from the tolerance";
   EXPECT_EQ(verdict.doubtful, 0U) << "its fingerprints are enough";
+}
+// The same arithmetic with the right weights.
+TEST_P(ServedCheats, ThatServeTheRightWeightsAreNone) {
+  const auto [gpu, activations] = GetParam();
+  Network network(*f16, 1, activations);
+  network.join({.gpu = gpu});
+  network.until_serving(1);
+  network.join({.gpu = !gpu});
+  network.until_serving(2);
+  EXPECT_EQ(network.audit(network.ask()).verdict, billing::AnswerVerdict::agrees);
 }
 TEST_F(ServedAudits, EightBitsForSixteenAreFoundBetweenProcessors) {
   const auto q8 = open_model("tiny-llama-chat-q8_0");
@@ -526,7 +547,13 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-INSTANTIATE_TEST_SUITE_P(OnGpuOrNot, ServedCheats, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(OnGpuOrNot, ServedCheats,
+                         testing::Values(Cheat{false, "f32"}, Cheat{true, "f32"},
+                                         Cheat{false, "int8"}, Cheat{true, "int8"}),
+                         [](const testing::TestParamInfo<Cheat>& row) {
+                           return std::string(row.param.gpu ? "gpu_" : "cpu_") +
+                                  row.param.activations;
+                         });
 
 }  // namespace
 }  // namespace weft::cli

@@ -72,15 +72,14 @@ proof::FingerprintTolerance audit_tolerance(bool rounded, bool both_exact) {
 AuditReading read_audit(const inference::Prints& claimed, const inference::AuditEnd& audit,
                         const AuditScope& scope, std::uint32_t embedding,
                         const proof::FingerprintTolerance& tolerance) {
-  const PrintsVerdict prints = compare_prints(claimed, audit.prints, scope.tokens, scope.complete,
-                                              embedding, tolerance);
+  const PrintsVerdict prints =
+      compare_prints(claimed, audit.prints, scope.tokens, scope.complete, embedding, tolerance);
   AuditReading out{.error = prints.error, .missing = prints.missing, .reason = prints.reason};
   if (!prints.readable) return out;
   if (!prints.agrees) {
     out.verdict = AnswerVerdict::differs;
   } else if (audit.redrawn != scope.drawn) {
-    out.reason = weft::format("The audit drew {} of {} tokens again.", audit.redrawn,
-                              scope.drawn);
+    out.reason = weft::format("The audit drew {} of {} tokens again.", audit.redrawn, scope.drawn);
   } else if (!audit.doubtful.empty()) {
     out.verdict = AnswerVerdict::differs;
     out.doubtful = static_cast<std::uint32_t>(audit.doubtful.size());

@@ -151,8 +151,8 @@ struct AuditReading {
   double error = 0, missing = 0;
   std::string reason{};
 };
-// What an audit looked for: fingerprints of so many tokens, the last one's with them if the answer is
-// complete, and so many tokens drawn again. A vector has one fingerprint and no tokens.
+// What an audit looked for: fingerprints of so many tokens, the last one's with them if the answer
+// is complete, and so many tokens drawn again. A vector has one fingerprint and no tokens.
 struct AuditScope {
   std::uint32_t tokens = 0;
   std::uint32_t drawn = 0;

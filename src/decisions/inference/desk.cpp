@@ -192,15 +192,7 @@ std::vector<ServedModel> Desk::models() const {
     }
     if (!settings_.newcomers_answer && view.state == "ready" && view.trusted == 0)
       view.state = "newcomers";
-    for (const auto& [session, worker] : workers_) {
-      const bool holds = std::ranges::any_of(worker.shards, [&](std::uint32_t number) {
-        const Shard& shard = shards_.at(number);
-        return shard.model == name && shard.begin == 0 && shard.end == model.card.layers;
-      });
-      const std::uint64_t all = shard_bytes(model.card, 0, model.card.layers,
-                                            context_of(model.card), settings_.sequences);
-      view.auditors += is_trusted(session) && (holds || memory_free(worker) >= all) ? 1 : 0;
-    }
+    view.auditable = is_auditable(model);
     out.push_back(std::move(view));
   }
   return out;

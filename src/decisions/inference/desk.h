@@ -130,11 +130,11 @@ struct ServedModel {
   std::string name;
   std::string state;  // "ready", "loading", "no worker".
   std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
-  std::uint32_t trusted = 0;   // Chains of trusted workers alone, that are ready.
-  std::uint32_t auditors = 0;  // Trusted workers that hold all of it, or have room for that.
-  std::uint32_t covered = 0;   // Shards whose layers a standby worker has ready.
-  std::string wire;            // Type of hidden states between its workers.
-  bool exact = false;          // All of its chains are of processors: see protocol::serving::Link.
+  std::uint32_t trusted = 0;  // Chains of trusted workers alone, that are ready.
+  std::uint32_t covered = 0;  // Shards whose layers a standby worker has ready.
+  std::string wire;           // Type of hidden states between its workers.
+  bool exact = false;         // All of its chains are of processors: see protocol::serving::Link.
+  bool auditable = false;     // Whichever trusted workers answer, others can audit that.
 };
 struct ServedPeer {
   std::string key;
@@ -369,6 +369,7 @@ class Desk {
   // desk_audits.cpp
   [[nodiscard]] bool begin_audit(Audit& audit);
   [[nodiscard]] bool may_begin_audit() const;
+  [[nodiscard]] bool is_auditable(const Model& model) const;
   [[nodiscard]] bool audit_by_chain(Audit& audit);
   [[nodiscard]] bool audit_by_holder(Audit& audit);
   [[nodiscard]] bool audit_by_idle(Audit& audit);

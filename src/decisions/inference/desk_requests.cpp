@@ -315,8 +315,7 @@ bool Desk::ends_so(const Request& request, const std::string& reason) const {
   const auto& ask = request.what.ask;
   if (reason == "length") {
     const std::size_t all = ask.prompt.size() + request.answered.size();
-    return request.answered.size() >= ask.tokens_max ||
-           all >= context_of(card);
+    return request.answered.size() >= ask.tokens_max || all >= context_of(card);
   }
   return (reason != "eos" && reason != "stop") || world_.ends_so(request.what.id, reason);
 }

@@ -155,6 +155,35 @@ TEST(DeskTrust, NoTokenOfANewcomerReachesAClient) {
   EXPECT_GT(shadowed, 100U);
 }
 
+TEST(DeskTrust, AModelIsAuditableIfOthersThanItsChainCanReadItsAnswers) {
+  Network network;
+  network.newcomers = {2};
+  network.join(1);
+  network.join(2);
+  network.desk.put_model(card("m"), network.time);
+  network.settle();
+  EXPECT_FALSE(network.desk.models()[0].auditable) << "a newcomer's word decides nothing";
+  network.join(3);
+  network.settle();
+  EXPECT_TRUE(network.desk.models()[0].auditable);
+  network.leave(1);
+  EXPECT_FALSE(network.desk.models()[0].auditable);
+
+  // A chain's members have room for all of the model, and are no auditors of what they answered.
+  Network pair;
+  pair.join(1);
+  pair.join(2);
+  pair.desk.put_model(card("m", 2), pair.time);
+  pair.settle();
+  (void)pair.ask("m");
+  pair.pass(1s);
+  ASSERT_EQ(pair.desk.models()[0].trusted, 1U);
+  EXPECT_FALSE(pair.desk.models()[0].auditable);
+  pair.join(3);
+  pair.settle();
+  EXPECT_TRUE(pair.desk.models()[0].auditable);
+}
+
 TEST(DeskTrust, AnAnswerThatEndsBeforeItsEndIsGivenByAnother) {
   for (const std::string reason : {"length", "eos", "stop"}) {
     Network network;

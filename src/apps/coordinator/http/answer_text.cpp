@@ -186,7 +186,7 @@ std::string AnswerText::end(std::size_t choice, const inference::AnswerEnd& end)
   const bool whole = end.reason == "eos" || end.reason == "stop";
   const std::string delta = chat_ ? keep(choice, one.parser.finish(whole)) : std::string();
   if (!stream_) return {};
-  if (end.reason == "failed") return event(openai_error_json(end.error));
+  if (end.reason == "failed") return event(openai_error_json(end.error, {}, end.trust));
   const std::string rest =
       delta.empty()
           ? std::string()

@@ -87,7 +87,8 @@ class ModelService::Answer {
     }
     if (end.reason == "failed" && !begun_ && respond_) {
       // Nothing was said yet: the status can still tell. Other choices are not waited for.
-      std::exchange(respond_, nullptr)(with_headers(openai_error(end.error, param_of(end.error))));
+      std::exchange(respond_,
+                    nullptr)(with_headers(openai_error(end.error, param_of(end.error), end.trust)));
       begun_ = true;
       return true;
     }
@@ -99,7 +100,9 @@ class ModelService::Answer {
       stream_->write(form_->close());
       stream_->finish();
     } else if (respond_) {
-      std::exchange(respond_, nullptr)(with_headers(net::json_reply(200, form_->document())));
+      net::Reply reply = net::json_reply(200, form_->document());
+      if (!end.trust.empty()) reply.headers["x-weft-trust"] = end.trust;
+      std::exchange(respond_, nullptr)(with_headers(std::move(reply)));
     }
     return true;
   }
@@ -458,7 +461,9 @@ void ModelService::ask(const std::shared_ptr<Asking>& asking, const ModelTexts::
   if (request.otherwise) {
     const auto models = desk.models();
     const auto served = std::ranges::find(models, request.model, &inference::ServedModel::name);
-    if (served == models.end() || served->state == "no worker")
+    const bool none = served == models.end() || served->state == "no worker" ||
+                      (served->state == "newcomers" && asking->trust != AnswerTrust::all);
+    if (none)
       return refuse(*asking, {ErrorCode::unavailable,
                               weft::format("No worker serves {} now.", request.model)});
   }
@@ -528,7 +533,7 @@ void ModelService::report(inference::RequestId request, const inference::AnswerE
   kept.prints = end.prints;
   kept.exact = end.exact;
   const bool must_audit = kept.must_audit;
-  if (kept.whole && end.reason != "failed" && !kept.shadow) shadow(kept);
+  if (end.reason != "failed" && end.reason != "cancelled" && !kept.shadow) shadow(kept);
   finished_[id] = std::move(kept);
   listener_.ended({.id = id, .end = end, .must_audit = must_audit});
 }
@@ -569,7 +574,9 @@ void ModelService::audit(const billing::AnswerAuditOrder& order) {
                                     .ask = kept->second.ask,
                                     .except = order.except,
                                     .draw = order.draw};
-    request.ask.redraw = billing::audit_tolerance(kept->second.rounded, false).error_max;
+    // A vector was not drawn.
+    if (!request.ask.answered.empty())
+      request.ask.redraw = billing::audit_tolerance(kept->second.rounded, false).error_max;
     audits_[request.id] = order.id;
     desk.audit(std::move(request), time);
   });
@@ -659,7 +666,7 @@ void ModelService::ended(inference::RequestId request, const inference::AnswerEn
   if (node.empty()) return report(request, end);
   Place& place = node.mapped();
   inference::AnswerEnd told = end;
-  told.trust = place.trust == AnswerTrust::all ? "anyone" : "pending";
+  if (end.reason != "failed") told.trust = place.trust == AnswerTrust::all ? "anyone" : "pending";
   const auto asked = asked_.find(request);
   if (asked != asked_.end()) told.seed = asked->second.ask.seed;
   // The client hears of it when the core has settled it.
@@ -727,7 +734,7 @@ std::string ModelService::model_json(const inference::ModelCard& card,
       card.shards_min, price, next ? weft::format("{}", *next) : "null",
       inference::makes_vectors(card) ? "embedding" : "text",
       inference::makes_vectors(card) ? "f32" : inference::activations_of(card, activations_),
-      state.wire, state.exact, checks_.floor, state.auditors >= 2);
+      state.wire, state.exact, checks_.floor, state.auditable);
 }
 
 void ModelService::add(inference::ModelCard card, const net::Respond& respond) {

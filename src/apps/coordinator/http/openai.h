@@ -73,8 +73,11 @@ struct OpenAiRequest {
 [[nodiscard]] std::string chat_prompt_without_turn(std::string prompt);
 
 // {"error": {"message", "type", "param", "code"}} with the status that OpenAI's clients expect; 429
-// and 503 say when to come back. Without `param` it is the key that the message names.
-[[nodiscard]] net::Reply openai_error(const Error& error, std::string_view param = {});
-[[nodiscard]] std::string openai_error_json(const Error& error, std::string_view param = {});
+// and 503 say when to come back. Without `param` it is the key that the message names. `trust`:
+// what became of an answer that was to be verified; said under `weft`, unless empty.
+[[nodiscard]] net::Reply openai_error(const Error& error, std::string_view param = {},
+                                      std::string_view trust = {});
+[[nodiscard]] std::string openai_error_json(const Error& error, std::string_view param = {},
+                                            std::string_view trust = {});
 
 }  // namespace weft::coordinator
