@@ -17,7 +17,11 @@ async function post(url, route, body) {
 
 test('a worker that sends words beside its tokens, or other tokens, puts no words into an answer', { timeout: 240_000 }, async (t) => {
   const { url } = await serve(t);
-  const honest = (message) => message;
+  const ids = [];
+  const honest = (message) => {
+    ids.push(...(message.type === 'tokens' ? message.tokens.map((token) => token.id) : []));
+    return message;
+  };
   const liar = await lyingServer(t, url, honest);
   process.env.XDG_CACHE_HOME = scratch(t);
   await work(t, liar.url, { args: ['--device', 'cpu'] });
@@ -32,9 +36,10 @@ test('a worker that sends words beside its tokens, or other tokens, puts no word
 
   await t.test('the text follows from the tokens, whichever they are', async () => {
     const { tokens: [said] } = JSON.parse((await post(url, '/tokenize', { content: 'sea' })).text);
-    liar.lie = (message) => message.type === 'tokens' ? { ...message, tokens: message.tokens.map((token) => ({ ...token, id: said })) } : message;
+    const end = ids.at(-1);
+    liar.lie = (message) => message.type === 'tokens' ? { ...message, tokens: message.tokens.map((token) => (token.id === end ? token : { ...token, id: said })) } : message;
     const { choices: [choice], usage } = JSON.parse((await ask()).text);
-    const { content } = JSON.parse((await post(url, '/detokenize', { tokens: Array(usage.completion_tokens).fill(said) })).text);
+    const { content } = JSON.parse((await post(url, '/detokenize', { tokens: Array(usage.completion_tokens - 1).fill(said) })).text);
     assert.equal(choice.message.content, content);
   });
 

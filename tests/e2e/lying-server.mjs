@@ -1,53 +1,75 @@
-// Stands between a worker that serves models and the coordinator, and rewrites what the worker says on /v1/serve: a modified worker, with an
-// honest engine behind it.
+// Stands between a worker that serves models and the coordinator, and rewrites what the worker says and is told on /v1/serve: a modified worker,
+// with an honest engine behind it.
 import http from 'node:http';
 import net from 'node:net';
 
-/** Masked text and binary frames of a client, one at a time; `take(opcode, payload, final)` gets each. */
+/** Text and binary frames, a client's masked, one at a time; `take(head, payload)` gets each. */
 function frames(take) {
   let held = Buffer.alloc(0);
   return (data) => {
     held = Buffer.concat([held, data]);
     for (;;) {
-      if (held.length < 6) return;
+      if (held.length < 2) return;
       let length = held[1] & 0x7f;
       let at = 2;
       if (length === 126) {
-        if (held.length < 8) return;
+        if (held.length < 4) return;
         length = held.readUInt16BE(2);
         at = 4;
       } else if (length === 127) {
-        if (held.length < 14) return;
+        if (held.length < 10) return;
         length = Number(held.readBigUInt64BE(2));
         at = 10;
       }
-      if (held.length < at + 4 + length) return;
-      const mask = held.subarray(at, at + 4);
-      const payload = Buffer.from(held.subarray(at + 4, at + 4 + length));
-      for (let i = 0; i < length; ++i) payload[i] ^= mask[i % 4];
+      const masks = (held[1] & 0x80) !== 0 ? 4 : 0;
+      if (held.length < at + masks + length) return;
+      const mask = held.subarray(at, at + masks);
+      const payload = Buffer.from(held.subarray(at + masks, at + masks + length));
+      for (let i = 0; masks > 0 && i < length; ++i) payload[i] ^= mask[i % 4];
       const head = held[0];
-      held = held.subarray(at + 4 + length);
+      held = held.subarray(at + masks + length);
       take(head, payload);
     }
   };
 }
 
-function masked(head, payload) {
-  const length = payload.length < 126 ? Buffer.from([0x80 | payload.length]) : Buffer.alloc(payload.length < 65536 ? 3 : 9);
+function framed(head, payload, mask) {
+  const length = payload.length < 126 ? Buffer.from([mask | payload.length]) : Buffer.alloc(payload.length < 65536 ? 3 : 9);
   if (length.length === 3) {
-    length[0] = 0x80 | 126;
+    length[0] = mask | 126;
     length.writeUInt16BE(payload.length, 1);
   } else if (length.length === 9) {
-    length[0] = 0x80 | 127;
+    length[0] = mask | 127;
     length.writeBigUInt64BE(BigInt(payload.length), 1);
   }
-  return Buffer.concat([Buffer.from([head]), length, Buffer.alloc(4), payload]);
+  return Buffer.concat([Buffer.from([head]), length, Buffer.alloc(mask === 0 ? 0 : 4), payload]);
+}
+const masked = (head, payload) => framed(head, payload, 0x80);
+const unmasked = (head, payload) => framed(head, payload, 0);
+
+/** The end of the HTTP answer that opens a WebSocket, then its frames. */
+function afterHead(onHead, onFrame) {
+  let begun = Buffer.alloc(0);
+  const read = frames(onFrame);
+  return (data) => {
+    if (begun === null) return read(data);
+    begun = Buffer.concat([begun, data]);
+    const end = begun.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    onHead(begun.subarray(0, end + 4));
+    const rest = begun.subarray(end + 4);
+    begun = null;
+    read(rest);
+  };
 }
 
-/** { url, lie, told }: `lie(message)` is given each JSON message of the worker and returns the one that is sent; `told` counts those it changed. */
-export async function lyingServer(t, target, lie) {
+/**
+ * { url, lie, hear, told }: `lie(message)` is given each JSON message of the worker and returns the one that is sent; `told` counts those it
+ * changed. `hear(message)` does the same with what the worker is told.
+ */
+export async function lyingServer(t, target, lie, hear = (message) => message) {
   const { hostname, port } = new URL(target);
-  const out = { url: '', lie, told: 0 };
+  const out = { url: '', lie, hear, told: 0 };
   const sockets = new Set();
   const server = http.createServer((request, response) => {
     const onward = http.request({ hostname, port, method: request.method, path: request.url, headers: request.headers }, (answer) => {
@@ -62,12 +84,16 @@ export async function lyingServer(t, target, lie) {
       const headers = [];
       for (let i = 0; i < request.rawHeaders.length; i += 2) headers.push(`${request.rawHeaders[i]}: ${request.rawHeaders[i + 1]}`);
       onward.write(`${request.method} ${request.url} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);
-      onward.pipe(socket);
       if (request.url !== '/v1/serve') {
+        onward.pipe(socket);
         onward.write(head);
         socket.pipe(onward);
         return;
       }
+      onward.on('data', afterHead((text) => socket.write(text), (first, payload) => {
+        const heard = (first & 0x0f) === 1 ? Buffer.from(JSON.stringify(out.hear(JSON.parse(payload.toString())))) : payload;
+        socket.write(unmasked(first, heard));
+      }));
       const read = frames((first, payload) => {
         if ((first & 0x0f) !== 1) return onward.write(masked(first, payload));
         const before = payload.toString();

@@ -182,6 +182,20 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       const { status, param } = await failure(chat({ fallback: 'always' }));
       assert.deepEqual([status, param], [400, 'fallback']);
     },
+    'header `x-weft-trust`': async () => {
+      const asked = { model: 'tiny', messages, temperature: 0, seed: 5 };
+      const as = (trust) => ({ headers: { 'x-weft-trust': trust } });
+      const { choices: [choice], weft } = await openai.chat.completions.create(asked, as('verified'));
+      assert.equal(choice.message.content, answer);
+      assert.deepEqual([weft.trust, weft.seed], ['verified', 5]);
+      for (const [trust, said] of [['anyone', 'anyone'], ['established', 'pending'], ['verified', 'verified']]) {
+        let last = null;
+        for await (const chunk of await openai.chat.completions.create({ ...asked, stream: true }, as(trust))) last = chunk;
+        assert.equal(last.weft.trust, said);
+      }
+      const odd = await failure(openai.chat.completions.create(asked, as('sure')));
+      assert.deepEqual([odd.status, odd.param], [400, 'x-weft-trust']);
+    },
     'errors name the field': async () => {
       const refused = async (more) => {
         const { status, error } = await failure(chat(more));

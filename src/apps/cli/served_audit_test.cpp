@@ -4,6 +4,7 @@
 // found out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -56,6 +57,8 @@ class Network;
 struct WorkerKind {
   bool gpu = false;
   const OpenModel* instead = nullptr;  // What it runs, whatever it was told to.
+  // What it does with a question before it answers; audits are left as they are.
+  std::function<void(wire::Ask&)> changes{};
 };
 
 class TestHost final : public worker::ServingHost {
@@ -97,8 +100,11 @@ class TestHost final : public worker::ServingHost {
 
 class Network final : public inference::DeskWorld {
  public:
-  explicit Network(const OpenModel& served, std::uint32_t shards = 1)
-      : served_(served), desk_(*this, {}) {
+  explicit Network(const OpenModel& served, std::uint32_t shards = 1,
+                   const std::string& activations = "f32")
+      : served_(served),
+        desk_(*this, {.activations = activations}),
+        rounded_(activations != "f32") {
     const std::string bytes = weft::test::read_bytes(served.path);
     file_.assign(bytes.begin(), bytes.end());
     for (std::size_t at = 0; at < file_.size(); at += chunk_bytes)
@@ -136,6 +142,7 @@ class Network final : public inference::DeskWorld {
   std::uint64_t join(WorkerKind kind = {}) {
     const std::uint64_t id = ++ids_;
     auto& worker = workers_[id];
+    worker.kind = kind;
     worker.host = std::make_unique<TestHost>(*this, id, kind);
     worker.serving = std::make_unique<worker::Serving>(
         *worker.host,
@@ -154,7 +161,7 @@ class Network final : public inference::DeskWorld {
     until([&] { return desk_.models()[0].state == "ready" && loaded_ >= holders; },
           "all have loaded");
   }
-  const inference::AnswerEnd& ask() {
+  const inference::AnswerEnd& ask(const std::function<void(wire::Ask&)>& with = {}) {
     ended_.reset();
     inference::AnswerRequest request{.id = ++requests_, .model = "m", .ask = {}};
     request.ask.prompt =
@@ -164,17 +171,20 @@ class Network final : public inference::DeskWorld {
             .value();
     request.ask.tokens_max = answer_tokens;
     request.ask.prints = true;
+    if (with) with(request.ask);
     asked_ = request.ask;
     EXPECT_TRUE(desk_.ask(std::move(request), now()).has_value());
     until([&] { return ended_.has_value(); }, "an answer");
-    EXPECT_EQ(ended_->reason, "length") << ended_->error.message;
-    EXPECT_TRUE(billing::prints_complete(ended_->prints, answer_tokens, true));
+    EXPECT_NE(ended_->reason, "failed") << ended_->error.message;
+    EXPECT_TRUE(billing::prints_complete(
+        ended_->prints, static_cast<std::uint32_t>(ended_->answered.size()), true));
     return *ended_;
   }
-  billing::PrintsVerdict audit(const inference::AnswerEnd& end) {
+  billing::AuditReading audit(const inference::AnswerEnd& end) {
     audited_.reset();
     inference::AuditRequest request{.id = ++requests_, .model = "m", .ask = asked_, .except = {}};
     request.ask.answered = end.answered;
+    request.ask.redraw = billing::audit_tolerance(rounded_, false).error_max;
     for (const auto& share : end.work) request.except.push_back(share.worker);
     desk_.audit(std::move(request), now());
     until([&] { return audited_.has_value(); }, "an audit");
@@ -182,17 +192,28 @@ class Network final : public inference::DeskWorld {
     for (const auto& share : end.work) {
       for (const PublicKey& auditor : audited_->auditors) EXPECT_NE(auditor, share.worker);
     }
-    const auto verdict = billing::compare_prints(end.prints, audited_->prints, answer_tokens, true,
-                                                 served_.model.config.embedding);
-    std::printf("  error %.2e, missing %.3f: %s\n", verdict.error, verdict.missing,
-                verdict.agrees ? "agrees" : verdict.reason.c_str());
-    EXPECT_TRUE(verdict.readable) << verdict.reason;
-    return verdict;
+    const auto reading =
+        billing::read_audit(end.prints, *audited_,
+                            {.tokens = static_cast<std::uint32_t>(end.answered.size()),
+                             .drawn = static_cast<std::uint32_t>(end.answered.size()),
+                             .complete = true},
+                            served_.model.config.embedding,
+                            billing::audit_tolerance(rounded_, end.exact && audited_->exact));
+    std::printf("  error %.2e, missing %.3f, %zu of %u tokens doubtful: %s\n", reading.error,
+                reading.missing, audited_->doubtful.size(), audited_->redrawn,
+                reading.reason.empty() ? "agrees" : reading.reason.c_str());
+    EXPECT_EQ(audited_->redrawn, end.answered.size());
+    EXPECT_NE(reading.verdict, billing::AnswerVerdict::unheard) << reading.reason;
+    return reading;
   }
 
   // --- DeskWorld
   void send(std::uint64_t session, const wire::ServingCoordinatorMessage& message) override {
-    post([this, session, text = wire::encode(message)] {
+    auto told = message;
+    if (auto* ask = std::get_if<wire::Ask>(&told); ask != nullptr && !ask->audit) {
+      if (const auto& changes = workers_.at(session).kind.changes) changes(*ask);
+    }
+    post([this, session, text = wire::encode(told)] {
       if (const auto found = workers_.find(session);
           found != workers_.end() && found->second.host->events.text)
         found->second.host->events.text(text);
@@ -218,6 +239,7 @@ class Network final : public inference::DeskWorld {
   const OpenModel& served_;
   ByteVector file_, digests_;
   Desk desk_;
+  const bool rounded_;
   std::size_t loaded_ = 0;
   std::unique_ptr<gpu::PumpedInstance> instance_ = gpu::native::create_instance();
   std::unique_ptr<gpu::Device> device_;
@@ -238,6 +260,7 @@ class Network final : public inference::DeskWorld {
   }
 
   struct OneWorker {
+    WorkerKind kind{};
     std::unique_ptr<TestHost> host;
     std::unique_ptr<worker::Serving> serving;
   };
@@ -337,7 +360,7 @@ TEST_F(ServedAudits, WhatAProcessorAnswersAGpuConfirms) {
   network.until_serving(2);
   const auto end = network.ask();
 
-  EXPECT_TRUE(network.audit(end).agrees);
+  EXPECT_EQ(network.audit(end).verdict, billing::AnswerVerdict::agrees);
   EXPECT_EQ(end.work.size(), 1U);
   const std::uint64_t layers = f16->model.config.layers;
   EXPECT_EQ(end.work[0].work, (end.prompt_tokens + answer_tokens) * layers);
@@ -350,8 +373,9 @@ TEST_F(ServedAudits, WhatAGpuAnswersAProcessorConfirms) {
   network.join();
   network.until_serving(2);
 
-  EXPECT_TRUE(network.audit(network.ask()).agrees);
-  EXPECT_TRUE(network.audit(network.ask()).agrees) << "with the prompt read before";
+  EXPECT_EQ(network.audit(network.ask()).verdict, billing::AnswerVerdict::agrees);
+  EXPECT_EQ(network.audit(network.ask()).verdict, billing::AnswerVerdict::agrees)
+      << "with the prompt read before";
 }
 
 TEST_F(ServedAudits, WhatAChainAnswersIsConfirmedByOneWorkerAndSharedByLayers) {
@@ -363,29 +387,173 @@ TEST_F(ServedAudits, WhatAChainAnswersIsConfirmedByOneWorkerAndSharedByLayers) {
   network.join();
   network.until([&] { return network.desk_.workers().size() == 3; }, "the third has joined");
 
-  EXPECT_TRUE(network.audit(end).agrees);
+  EXPECT_EQ(network.audit(end).verdict, billing::AnswerVerdict::agrees);
   ASSERT_EQ(end.work.size(), 2U);
   EXPECT_EQ(end.work[0].work + end.work[1].work,
             std::uint64_t{end.prompt_tokens + answer_tokens} * f16->model.config.layers);
 }
 
-class ServedCheats : public ServedAudits, public testing::WithParamInterface<bool> {};
+struct Cheat {
+  bool gpu;
+  const char* activations;
+};
+class ServedCheats : public ServedAudits, public testing::WithParamInterface<Cheat> {};
 
 TEST_P(ServedCheats, ThatServeSmallerWeightsAreFoundOut) {
+  const auto [gpu, activations] = GetParam();
   const auto q4 = open_model("tiny-llama-chat-q4_0");
   if (!q4) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q4_0.gguf");
-  Network network(*f16);
-  network.join({.gpu = GetParam(), .instead = q4.get()});
+  Network network(*f16, 1, activations);
+  network.join({.gpu = gpu, .instead = q4.get()});
   network.until_serving(1);
-  network.join({.gpu = !GetParam()});
+  network.join({.gpu = !gpu});
   network.until_serving(2);
 
-  const auto verdict = network.audit(network.ask());
+  const auto end = network.ask();
+  EXPECT_LE(end.answered.size(), 256U);
+  const auto verdict = network.audit(end);
 
-  EXPECT_FALSE(verdict.agrees);
+  EXPECT_EQ(verdict.verdict, billing::AnswerVerdict::differs);
   EXPECT_GT(verdict.error, 0.02) << "far from the tolerance";
+  EXPECT_EQ(verdict.doubtful, 0U) << "its fingerprints are enough";
 }
-INSTANTIATE_TEST_SUITE_P(OnGpuOrNot, ServedCheats, testing::Bool());
+// The same arithmetic with the right weights.
+TEST_P(ServedCheats, ThatServeTheRightWeightsAreNone) {
+  const auto [gpu, activations] = GetParam();
+  Network network(*f16, 1, activations);
+  network.join({.gpu = gpu});
+  network.until_serving(1);
+  network.join({.gpu = !gpu});
+  network.until_serving(2);
+  EXPECT_EQ(network.audit(network.ask()).verdict, billing::AnswerVerdict::agrees);
+}
+TEST_F(ServedAudits, EightBitsForSixteenAreFoundBetweenProcessors) {
+  const auto q8 = open_model("tiny-llama-chat-q8_0");
+  if (!q8) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
+  Network network(*f16);
+  network.join({.instead = q8.get()});
+  network.until_serving(1);
+  network.join();
+  network.until_serving(2);
+
+  const auto end = network.ask();
+  EXPECT_TRUE(end.exact);
+  const auto verdict = network.audit(end);
+
+  EXPECT_EQ(verdict.verdict, billing::AnswerVerdict::differs);
+  EXPECT_LT(verdict.error, 0.005) << "the usual tolerance passes it";
+}
+
+TEST_F(ServedAudits, HonestProcessorsAreWithinTheirTolerance) {
+  Network network(*f16);
+  network.join();
+  network.until_serving(1);
+  network.join();
+  network.until_serving(2);
+  const auto end = network.ask();
+  EXPECT_TRUE(end.exact);
+  EXPECT_EQ(network.audit(end).verdict, billing::AnswerVerdict::agrees);
+}
+
+// The workers of the tests below run the right weights, and say honestly what they computed: their
+// fingerprints agree. They draw otherwise than they were asked to.
+struct Drawing {
+  const char* name;
+  std::function<void(wire::Ask&)> ask;      // What the client asks for.
+  std::function<void(wire::Ask&)> changes;  // What the worker makes of it.
+};
+class ServedDrawings : public ServedAudits, public testing::WithParamInterface<Drawing> {};
+
+TEST_P(ServedDrawings, ThatAreNotTheSettingsAreFoundOut) {
+  const Drawing& drawing = GetParam();
+  Network network(*f16);
+  network.join({.gpu = true, .changes = drawing.changes});
+  network.until_serving(1);
+  network.join();
+  network.until_serving(2);
+
+  const auto verdict = network.audit(network.ask(drawing.ask));
+
+  EXPECT_EQ(verdict.verdict, billing::AnswerVerdict::differs);
+  EXPECT_GE(verdict.doubtful, 2U) << verdict.reason;
+  EXPECT_LT(verdict.error, 0.005);
+}
+TEST_P(ServedDrawings, ThatAreTheSettingsAreConfirmed) {
+  Network network(*f16);
+  network.join({.gpu = true});
+  network.until_serving(1);
+  network.join();
+  network.until_serving(2);
+  const auto verdict = network.audit(network.ask(GetParam().ask));
+  EXPECT_EQ(verdict.verdict, billing::AnswerVerdict::agrees) << verdict.reason;
+}
+const std::string grammar_of_letters = R"(root ::= [a-m ]+)";
+INSTANTIATE_TEST_SUITE_P(
+    Settings, ServedDrawings,
+    testing::Values(
+        Drawing{"greedy",
+                {},
+                [](wire::Ask& ask) {
+                  ask.temperature = 0.6;
+                  ask.seed = 1;
+                }},
+        Drawing{"seed",
+                [](wire::Ask& ask) {
+                  ask.temperature = 1;
+                  ask.seed = 7;
+                },
+                [](wire::Ask& ask) { ask.seed = 8; }},
+        Drawing{"colder",
+                [](wire::Ask& ask) {
+                  ask.temperature = 1.2;
+                  ask.top_p = 0.95;
+                  ask.seed = 7;
+                },
+                [](wire::Ask& ask) { ask.temperature = 0.3; }},
+        Drawing{"penalties",
+                [](wire::Ask& ask) {
+                  ask.repetition_penalty = 1.5;
+                  ask.frequency_penalty = 1;
+                },
+                [](wire::Ask& ask) {
+                  ask.repetition_penalty = 1;
+                  ask.frequency_penalty = 0;
+                }},
+        // The most likely words of the answer are forbidden, so that others come in their place.
+        Drawing{"second best",
+                {},
+                [](wire::Ask& ask) {
+                  for (std::int32_t token = 300; token < 1300; ++token)
+                    ask.bias.push_back({.token = token, .bias = -100});
+                }},
+        Drawing{"without the bias",
+                [](wire::Ask& ask) {
+                  for (std::int32_t token = 300; token < 1300; ++token)
+                    ask.bias.push_back({.token = token, .bias = -100});
+                },
+                [](wire::Ask& ask) { ask.bias.clear(); }},
+        Drawing{"without the grammar",
+                [](wire::Ask& ask) {
+                  ask.format = "gbnf";
+                  ask.rule = grammar_of_letters;
+                },
+                [](wire::Ask& ask) {
+                  ask.format.clear();
+                  ask.rule.clear();
+                }}),
+    [](const testing::TestParamInfo<Drawing>& row) {
+      std::string name = row.param.name;
+      std::ranges::replace(name, ' ', '_');
+      return name;
+    });
+
+INSTANTIATE_TEST_SUITE_P(OnGpuOrNot, ServedCheats,
+                         testing::Values(Cheat{false, "f32"}, Cheat{true, "f32"},
+                                         Cheat{false, "int8"}, Cheat{true, "int8"}),
+                         [](const testing::TestParamInfo<Cheat>& row) {
+                           return std::string(row.param.gpu ? "gpu_" : "cpu_") +
+                                  row.param.activations;
+                         });
 
 }  // namespace
 }  // namespace weft::cli

@@ -102,6 +102,7 @@ Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
 // as a chain's epoch, and so may the secret as long as this process.
 Result<inference::DeskSettings> desk_settings(const Options& options, const jobs::Book& book) {
   inference::DeskSettings out{.activations = options.activations, .wire = options.wire};
+  out.newcomers_answer = options.submission.anyone;
   WEFT_ASSIGN(out.strategy, inference::parse_strategy(options.partition));
   WEFT_ASSIGN(auto ice, IceServers::read(options.ice_servers));
   if (!ice.empty())
@@ -457,7 +458,9 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     if (verifier_) verifier_->measure(std::move(order));
   }
   void audit_answer(const billing::AnswerAuditOrder& order) override { models_->audit(order); }
-  void answer_settled(const billing::AnswerId& answer) override { models_->settled(answer); }
+  void answer_settled(const billing::AnswerId& answer, billing::AnswerFate fate) override {
+    models_->settled(answer, fate);
+  }
   void bar_server(const PublicKey& worker) override { models_->bar(worker); }
   void compare(jobs::CompareOrder order) override {
     auto shared = std::make_shared<const jobs::CompareOrder>(std::move(order));

@@ -12,7 +12,7 @@
 
 namespace weft::protocol {
 
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
 
 struct Hello {

@@ -113,6 +113,10 @@ struct Answered {
   double decode_s = 0;
   std::string vector{};  // What an encoder makes of the prompt: f32 in base64, little-endian, of
                          // length 1.
+  // After an audit with Ask::redraw: how many tokens were drawn again, and which of them the
+  // settings do not give (numbers in the answer, ascending; the first 64).
+  std::uint32_t redrawn = 0;
+  std::vector<std::uint32_t> doubtful{};
 };
 struct PeerLatency {
   PublicKey worker{};
@@ -205,6 +209,8 @@ struct Ask {
   bool prints = false;
   bool audit = false;  // Draws nothing: reads what was answered and tells of its fingerprints
                        // (Tokens without tokens).
+  double redraw = 0;   // In an audit: each token is drawn again, where hidden states of honest
+                       // engines are at most so far apart (common/proof/fingerprint.h); 0: none.
   // What the answer is held to: "" nothing, "json" any JSON object, "schema" the JSON schema in
   // `rule`, "gbnf" the grammar in `rule`, "tool" one call of the prompt's tools, "tools" one or
   // more (of the tool that `rule` names; of any where it is empty).

@@ -108,16 +108,19 @@ struct Shape<serving::Answered> {
   using M = serving::Answered;
   static constexpr std::string_view type = "answered";
   static constexpr std::string_view name = "ServingAnswered";
-  static constexpr std::tuple fields{field("request", &M::request),
-                                     field("epoch", &M::epoch),
-                                     field("reason", &M::reason),
-                                     field("code", &M::code),
-                                     field("message", &M::message, message_text),
-                                     field("prompt_tokens", &M::prompt_tokens),
-                                     field("reused_tokens", &M::reused_tokens),
-                                     field("prefill_s", &M::prefill_s),
-                                     field("decode_s", &M::decode_s),
-                                     field("vector", &M::vector, vector_text)};
+  static constexpr std::tuple fields{
+      field("request", &M::request),
+      field("epoch", &M::epoch),
+      field("reason", &M::reason),
+      field("code", &M::code),
+      field("message", &M::message, message_text),
+      field("prompt_tokens", &M::prompt_tokens),
+      field("reused_tokens", &M::reused_tokens),
+      field("prefill_s", &M::prefill_s),
+      field("decode_s", &M::decode_s),
+      field("redrawn", &M::redrawn, {.optional = true}),
+      field("doubtful", &M::doubtful, {.count_max = 64, .optional = true}),
+      field("vector", &M::vector, vector_text)};
 };
 template <>
 struct Shape<serving::PeerLatency> {
@@ -242,6 +245,7 @@ struct Shape<serving::Ask> {
                                      field("answered", &M::answered, token_list),
                                      field("prints", &M::prints),
                                      field("audit", &M::audit),
+                                     field("redraw", &M::redraw, {.optional = true}),
                                      field("format", &M::format),
                                      field("rule", &M::rule, rule_text),
                                      field("calls", &M::calls, calls_text),

@@ -74,6 +74,7 @@ std::vector<ServingCoordinatorMessage> coordinator_messages() {
               .answered = {1, 2},
               .prints = true,
               .audit = true,
+              .redraw = 0.005,
               .format = "tool",
               .rule = "name",
               .calls = R"({"messages":[],"tools":[]})",
@@ -114,7 +115,7 @@ TEST(Serving, TheLongestPromptFitsIntoAFrameWithAsLongAnAnswer) {
 }
 
 TEST(Serving, BrokenTextsGetASentence) {
-  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":3,"running":1})").error().message,
+  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":4,"running":1})").error().message,
             R"(lacks the key "memory_free" (line 1, column 1))");
   EXPECT_FALSE(decode_worker(encode(coordinator_messages()[0])).has_value());
   std::mt19937 random(3);

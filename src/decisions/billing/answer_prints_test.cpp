@@ -38,5 +38,31 @@ TEST(AnswerPrints, AgreeWithinTheToleranceAndNotBeyondIt) {
   EXPECT_FALSE(compare_prints(claimed, other, 70, true, 64).readable);
 }
 
+TEST(AnswerPrints, AnAuditThatDrewFewerTokensThanThereAreHasSaidNothing) {
+  const inference::Prints prints = prints_of(70, 1);
+  const AuditScope scope{.tokens = 70, .drawn = 70, .complete = true};
+  const auto verdict = [&](inference::AuditEnd audit) {
+    return read_audit(prints, audit, scope, 64).verdict;
+  };
+  EXPECT_EQ(verdict({.prints = prints, .redrawn = 70}), AnswerVerdict::agrees);
+  EXPECT_EQ(verdict({.prints = prints, .redrawn = 0}), AnswerVerdict::unheard);
+  EXPECT_EQ(verdict({.prints = prints, .redrawn = 69}), AnswerVerdict::unheard);
+  EXPECT_EQ(verdict({.prints = prints, .redrawn = 70, .doubtful = {9}}), AnswerVerdict::differs);
+  EXPECT_EQ(verdict({.prints = prints_of(70, 2), .redrawn = 70}), AnswerVerdict::differs);
+
+  const inference::AuditEnd audit{.prints = prints, .redrawn = 70, .doubtful = {9, 12}};
+  EXPECT_EQ(read_audit(prints, audit, scope, 64).doubtful, 2U);
+}
+
+TEST(AnswerPrints, AVectorHasOneFingerprintAndNoTokensToDrawAgain) {
+  inference::Prints prints = prints_of(1, 1);
+  prints.erase(1);
+  const AuditScope scope{.tokens = 1};
+  EXPECT_EQ(read_audit(prints, {.prints = prints}, scope, 64).verdict, AnswerVerdict::agrees);
+  inference::Prints other = prints_of(1, 2);
+  other.erase(1);
+  EXPECT_EQ(read_audit(prints, {.prints = other}, scope, 64).verdict, AnswerVerdict::differs);
+}
+
 }  // namespace
 }  // namespace weft::billing

@@ -64,4 +64,31 @@ PrintsVerdict compare_prints(const inference::Prints& claimed, const inference::
   return out;
 }
 
+proof::FingerprintTolerance audit_tolerance(bool rounded, bool both_exact) {
+  if (rounded) return proof::rounded_tolerance;
+  return both_exact ? proof::f32_tolerance : proof::FingerprintTolerance{};
+}
+
+AuditReading read_audit(const inference::Prints& claimed, const inference::AuditEnd& audit,
+                        const AuditScope& scope, std::uint32_t embedding,
+                        const proof::FingerprintTolerance& tolerance) {
+  const PrintsVerdict prints =
+      compare_prints(claimed, audit.prints, scope.tokens, scope.complete, embedding, tolerance);
+  AuditReading out{.error = prints.error, .missing = prints.missing, .reason = prints.reason};
+  if (!prints.readable) return out;
+  if (!prints.agrees) {
+    out.verdict = AnswerVerdict::differs;
+  } else if (audit.redrawn != scope.drawn) {
+    out.reason = weft::format("The audit drew {} of {} tokens again.", audit.redrawn, scope.drawn);
+  } else if (!audit.doubtful.empty()) {
+    out.verdict = AnswerVerdict::differs;
+    out.doubtful = static_cast<std::uint32_t>(audit.doubtful.size());
+    out.reason = weft::format("Token {} is not what its seed and settings give ({} such tokens).",
+                              audit.doubtful.front(), out.doubtful);
+  } else {
+    out.verdict = AnswerVerdict::agrees;
+  }
+  return out;
+}
+
 }  // namespace weft::billing

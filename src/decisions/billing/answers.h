@@ -23,7 +23,7 @@ struct AnswerChecks {
   // p(r) = floor + (1 - floor) * (1 - r)^2 of an established wallet's answers are audited, all of
   // any other's. An audit of an answer is one prefill, so that the floor is higher than that of
   // tasks.
-  double floor = 0.02;
+  double floor = 0.2;
   std::size_t open_max = 65536;  // Answers under way or being audited.
 };
 
@@ -51,7 +51,10 @@ struct AnswerAdmission {
 struct AnswerReport {
   AnswerId id;
   inference::AnswerEnd end;
+  bool must_audit = false;  // Its client waits for that.
 };
+// What became of an answer. `unaudited`: no worker was there that could have.
+enum class AnswerFate : std::uint8_t { nothing, believed, verified, refuted, unaudited };
 // What the auditor's own reading came to.
 // `unheard`: the auditor did not answer; `undecided`: there is no worker to ask.
 enum class AnswerVerdict : std::uint8_t { agrees, differs, unheard, undecided };
@@ -60,6 +63,8 @@ struct AnswerAudited {
   AnswerVerdict verdict = AnswerVerdict::undecided;
   std::vector<PublicKey> auditors{};
   std::string reason{};
+  // Where it differs: tokens that its settings do not give; 0: its fingerprints differ.
+  std::uint32_t doubtful = 0;
 };
 struct AnswerAuditOrder {
   AnswerId id;
@@ -98,12 +103,21 @@ struct OpenAnswer {
   std::vector<PublicKey> agreeing{}, differing{};  // Auditors, a chain of them as its first.
   std::vector<PublicKey> asked{};                  // All of them.
   std::uint32_t unheard = 0;                       // How often nothing came of it.
-  bool audited = false;                            // Its workers' stakes are at risk.
+  // What the roots found that say it differs: wrong fingerprints, or so few tokens that are not
+  // what its settings give.
+  bool prints_differ = false;
+  std::optional<std::uint32_t> doubtful{};
+  bool audited = false;        // Its workers' stakes are at risk.
+  bool without_roots = false;  // None is there that was not asked.
 };
 struct Answers {
   KeyRing keys;
   std::map<AnswerId, OpenAnswer> open;
   std::map<PublicKey, MicroCredits> at_risk;  // Stakes while answers are audited.
+  // Tokens of each worker that two roots found not to be what their settings give: the second
+  // convicts. Of those who were named last, at most strikes_max.
+  static constexpr std::size_t strikes_max = 4096;
+  std::map<PublicKey, std::uint32_t> strikes;
   AnswerCounters counters;
 };
 
@@ -124,5 +138,29 @@ struct PrintsVerdict {
 // As far as it can be told without an audit.
 [[nodiscard]] bool prints_complete(const inference::Prints& claimed, std::uint32_t tokens,
                                    bool complete);
+
+// How far the two sides' fingerprints may be apart: least where both computed exactly (AnswerEnd),
+// most where activations are rounded to int8.
+[[nodiscard]] proof::FingerprintTolerance audit_tolerance(bool rounded, bool both_exact);
+
+// What an audit says of an answer: its fingerprints first, then the tokens that were drawn again.
+// An auditor that drew none again, or fewer than there are, has said nothing.
+struct AuditReading {
+  AnswerVerdict verdict = AnswerVerdict::unheard;
+  std::uint32_t doubtful = 0;
+  double error = 0, missing = 0;
+  std::string reason{};
+};
+// What an audit looked for: fingerprints of so many tokens, the last one's with them if the answer
+// is complete, and so many tokens drawn again. A vector has one fingerprint and no tokens.
+struct AuditScope {
+  std::uint32_t tokens = 0;
+  std::uint32_t drawn = 0;
+  bool complete = false;
+};
+[[nodiscard]] AuditReading read_audit(const inference::Prints& claimed,
+                                      const inference::AuditEnd& audit, const AuditScope& scope,
+                                      std::uint32_t embedding,
+                                      const proof::FingerprintTolerance& tolerance = {});
 
 }  // namespace weft::billing

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,16 @@ struct AnswerEnd {
   std::uint32_t resumed = 0;           // Times that it went on behind a loss.
   std::vector<std::string> workers{};  // Keys, in the chain's order, of the chain that ended it.
   std::string transport{};             // "self", "relay", "webrtc", "tcp": how their hops went.
+  // "anyone": newcomers may have answered; "pending": trusted workers did, and an audit may follow;
+  // "verified": after one; "refuted" by one.
+  std::string trust{};
+  std::uint64_t seed = 0;  // That its tokens were drawn with.
   // What it is paid and checked by.
   std::vector<WorkShare> work{};
   std::vector<std::int32_t> answered{};
   Prints prints{};
   std::vector<float> vector{};  // Empty for a model that draws tokens.
+  bool exact = false;  // Computed by processors, in f32: fingerprints of such differ by less.
 
   // What fingerprints are looked for: those of so many tokens. A vector has one, before any token.
   [[nodiscard]] std::uint32_t checked_tokens() const {
@@ -49,6 +55,16 @@ struct AnswerEnd {
   }
   // The last token has one as well.
   [[nodiscard]] bool checked_to_its_end() const { return vector.empty() && reason != "cancelled"; }
+};
+
+// What another worker's reading of an answer came to.
+struct AuditEnd {
+  std::optional<Error> error{};  // Set if no worker could read it, or did.
+  std::vector<PublicKey> auditors{};
+  Prints prints{};
+  std::uint32_t redrawn = 0;              // Tokens that were drawn again.
+  std::vector<std::uint32_t> doubtful{};  // Those that the settings do not give.
+  bool exact = false;                     // As AnswerEnd.
 };
 
 }  // namespace weft::inference

@@ -183,12 +183,16 @@ std::vector<ServedModel> Desk::models() const {
       view.exact = exact && (view.exact || view.chains == 0);
       if (view.state != "ready")
         view.state = chain.state == ChainState::ready ? "ready" : "loading";
+      view.trusted += chain.state == ChainState::ready && is_trusted(chain) ? 1 : 0;
       ++view.chains;
       view.shards += static_cast<std::uint32_t>(chain.members.size());
       view.running += static_cast<std::uint32_t>(chain.requests.size());
       for (const Member& member : chain.members)
         view.covered += is_covered(chain, member, true) ? 1 : 0;
     }
+    if (!settings_.newcomers_answer && view.state == "ready" && view.trusted == 0)
+      view.state = "newcomers";
+    view.auditable = is_auditable(model);
     out.push_back(std::move(view));
   }
   return out;

@@ -45,6 +45,8 @@ struct AnswerRequest {
   protocol::serving::Ask ask;      // request, chain, epoch and answered are the desk's.
   // From now on, until when the answer is wanted; nothing: whenever it comes.
   std::optional<Duration> patience{};
+  bool for_newcomers = true;  // They may answer it as well.
+  bool shadow = false;        // For newcomers alone: its tokens reach no client.
 };
 
 // An answer that another worker is to read: prompt and tokens, nothing of what was claimed about
@@ -52,14 +54,9 @@ struct AnswerRequest {
 struct AuditRequest {
   RequestId id = 0;  // One of the numbers of requests, used once.
   std::string model;
-  protocol::serving::Ask ask;     // With all of `answered`.
+  protocol::serving::Ask ask;     // With all of `answered`, and `redraw`.
   std::vector<PublicKey> except;  // Workers that answered it or have audited it.
   std::uint64_t draw = 0;         // Chooses among those who could.
-};
-struct AuditEnd {
-  std::optional<Error> error{};  // Set if no worker could read it, or did.
-  std::vector<PublicKey> auditors{};
-  Prints prints{};
 };
 
 class DeskWorld {
@@ -73,6 +70,12 @@ class DeskWorld {
   virtual void tokens(RequestId request, const std::vector<protocol::serving::Token>& tokens) = 0;
   virtual void ended(RequestId request, const AnswerEnd& end) = 0;
   virtual void audited(RequestId, const AuditEnd&) {}
+  // Whether a worker's answers may reach clients that ask for trusted ones: invited and established
+  // workers'. A question, without an effect.
+  [[nodiscard]] virtual bool is_trusted(const PublicKey&) { return true; }
+  // Whether the tokens that were told of end as a worker says that they do: "eos" or "stop". A
+  // question, without an effect.
+  [[nodiscard]] virtual bool ends_so(RequestId, std::string_view) { return true; }
 };
 
 struct DeskSettings {
@@ -99,6 +102,10 @@ struct DeskSettings {
   std::size_t waiting_max = 1024;   // Requests of one model.
   std::string activations = "f32";  // "f32", "int8" or "auto" (arithmetic.h).
   std::uint32_t resumes_max = 16;
+  // Chains are formed of newcomers and others alike; without, of trusted workers for clients, and
+  // of newcomers for shadow requests.
+  bool newcomers_answer = true;
+  std::uint32_t shadow_chains_max = 4;            // Chains of newcomers, for each model.
   Duration audit_max = std::chrono::seconds(60);  // Until an audit has ended.
   std::size_t audits_max = 64;                    // At a time;
   std::size_t audits_waiting_max = 4096;          // with those that wait for their turn.
@@ -123,9 +130,11 @@ struct ServedModel {
   std::string name;
   std::string state;  // "ready", "loading", "no worker".
   std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
+  std::uint32_t trusted = 0;  // Chains of trusted workers alone, that are ready.
   std::uint32_t covered = 0;  // Shards whose layers a standby worker has ready.
   std::string wire;           // Type of hidden states between its workers.
   bool exact = false;         // All of its chains are of processors: see protocol::serving::Link.
+  bool auditable = false;     // Whichever trusted workers answer, others can audit that.
 };
 struct ServedPeer {
   std::string key;
@@ -182,6 +191,8 @@ class Desk {
   // answers before it.
   [[nodiscard]] Result<> ask(AnswerRequest request, Instant now);
   void drop(RequestId request, Instant now);
+  // Whether a shadow request of this model would be answered at once.
+  [[nodiscard]] bool has_room_for_shadow(const std::string& model) const;
 
   // Ends with one audited(). On a chain of others that serves the model, on a worker that stands by
   // with all of it, or on an idle one that has room for it.
@@ -238,6 +249,7 @@ class Desk {
     Instant since{};     // When the state began.
     Instant progress{};  // A token or an answer, or a request that was handed to it.
     std::string transport{};
+    bool trusted = false;     // Made for clients that ask for trusted workers.
     bool retiring = false;    // Gets no more requests and goes when it is done.
     Instant changed{};        // Its members, last.
     std::uint32_t looks = 0;  // In a row that found a better chain.
@@ -268,19 +280,32 @@ class Desk {
     Instant since{};
     std::vector<PublicKey> auditors{};
     Prints prints{};
+    std::uint32_t redrawn = 0;
+    std::vector<std::uint32_t> doubtful{};
   };
   struct Model {
     ModelCard card;
     std::deque<RequestId> waiting{};
-    std::string trouble{};  // Why the last chain could not be formed.
-    Instant retry{};        // No new chain before.
-    PlanBackoff backoff{};  // When its first chain is planned again.
-    Instant busy{};         // When its chains were last needed, all of them.
-    Duration pace{};        // How long an answer takes from its turn to its end; 0: not known.
+    std::string trouble{};   // Why the last chain could not be formed.
+    Instant retry{};         // No new chain before.
+    Instant shadow_retry{};  // None of newcomers before.
+    PlanBackoff backoff{};   // When its first chain is planned again.
+    Instant busy{};          // When its chains were last needed, all of them.
+    Duration pace{};         // How long an answer takes from its turn to its end; 0: not known.
   };
 
   // desk_chains.cpp
-  [[nodiscard]] bool form(Model& model, Instant now);
+  enum class Whom : std::uint8_t { all, trusted, newcomers };
+  [[nodiscard]] bool form(Model& model, Whom whom, Instant now);
+  [[nodiscard]] bool is_trusted(ServingId session) const;
+  // All of its members are.
+  [[nodiscard]] bool is_trusted(const Chain& chain) const;
+  // Its members are processors, with nothing rounded on the way between them.
+  [[nodiscard]] bool is_exact(const Chain& chain) const;
+  [[nodiscard]] bool may_answer(const Chain& chain, const Request& request) const;
+  [[nodiscard]] std::string trouble_of(const Model& model, Whom whom) const;
+  // desk_scale.cpp
+  void form_shadow_chains(Model& model, Instant now);
   void advance(ChainId id, Instant now);
   void mend(ChainId id, Instant now);
   void dissolve(ChainId id, Instant now);
@@ -289,7 +314,7 @@ class Desk {
                           std::uint32_t begin, std::uint32_t end);
   void load(ChainId id, Member& member, Instant now);
   void unload(std::uint32_t shard);
-  [[nodiscard]] std::vector<Candidate> candidates(const Chain* except) const;
+  [[nodiscard]] std::vector<Candidate> candidates(const Chain* except, Whom whom = Whom::all) const;
   [[nodiscard]] std::uint64_t memory_free(const Worker& worker) const;
   void on(ServingId session, const protocol::serving::Loaded& message, Instant now);
   void on(ServingId session, const protocol::serving::Unloaded& message, Instant now);
@@ -324,7 +349,8 @@ class Desk {
   void on(ServingId session, const protocol::serving::Pulse& message, Instant now);
   // desk_requests.cpp
   void hand_out(const std::string& model, Instant now);
-  [[nodiscard]] std::deque<RequestId>::iterator next_of(Model& model);
+  [[nodiscard]] std::deque<RequestId>::iterator next_of(
+      Model& model, const std::function<bool(const Request&)>& can);
   [[nodiscard]] bool make_room(Model& model, std::uint64_t asker, Instant now);
   // Requests that the chain answers at a time.
   [[nodiscard]] std::size_t capacity_of(const Chain& chain) const;
@@ -336,11 +362,14 @@ class Desk {
   [[nodiscard]] Request* request_of(ServingId session, RequestId id, std::uint32_t epoch);
   void on(ServingId session, const protocol::serving::Tokens& message, Instant now);
   void on(ServingId session, const protocol::serving::Answered& message, Instant now);
+  // Whether so many tokens end as the worker says.
+  [[nodiscard]] bool ends_so(const Request& request, const std::string& reason) const;
   void count_work(Request& request, std::uint64_t tokens);
   [[nodiscard]] bool take_vector(Request& request, const std::string& text);
   // desk_audits.cpp
   [[nodiscard]] bool begin_audit(Audit& audit);
   [[nodiscard]] bool may_begin_audit() const;
+  [[nodiscard]] bool is_auditable(const Model& model) const;
   [[nodiscard]] bool audit_by_chain(Audit& audit);
   [[nodiscard]] bool audit_by_holder(Audit& audit);
   [[nodiscard]] bool audit_by_idle(Audit& audit);

@@ -1,5 +1,6 @@
 // Audits: an answer read once more by others, for its fingerprints.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/base/log.h"
@@ -32,6 +33,39 @@ bool Desk::may_begin_audit() const {
   return static_cast<std::size_t>(std::ranges::count_if(audits_, [](const auto& entry) {
            return !entry.second.waiting;
          })) <= settings_.audits_max;
+}
+
+// For each chain of trusted workers there must be another one that shares no member with it, or a
+// trusted worker outside that holds all of the model or has room for it. Where no chain has formed,
+// one of `shards_min` workers would.
+bool Desk::is_auditable(const Model& model) const {
+  const ModelCard& card = model.card;
+  const std::uint64_t all =
+      shard_bytes(card, 0, card.layers, context_of(card), settings_.sequences);
+  std::set<ServingId> alone;
+  for (const auto& [session, worker] : workers_) {
+    if (!is_trusted(session)) continue;
+    const bool holds = std::ranges::any_of(worker.shards, [&](std::uint32_t number) {
+      const Shard& shard = shards_.at(number);
+      return shard.model == card.name && shard.begin == 0 && shard.end == card.layers;
+    });
+    if (holds || memory_free(worker) >= all) alone.insert(session);
+  }
+  std::vector<std::set<ServingId>> chains;
+  for (const auto& [id, chain] : chains_) {
+    if (chain.model != card.name || chain.state != ChainState::ready || !is_trusted(chain))
+      continue;
+    std::set<ServingId> members;
+    for (const Member& member : chain.members) members.insert(member.worker);
+    chains.push_back(std::move(members));
+  }
+  if (chains.empty()) return alone.size() > card.shards_min;
+  return std::ranges::all_of(chains, [&](const auto& members) {
+    const auto outside = [&](ServingId worker) { return !members.contains(worker); };
+    return std::ranges::any_of(alone, outside) ||
+           std::ranges::any_of(
+               chains, [&](const auto& other) { return std::ranges::all_of(other, outside); });
+  });
 }
 
 bool Desk::begin_audit(Audit& audit) {
@@ -140,6 +174,10 @@ void Desk::end_audit(RequestId id, std::optional<Error> error) {
   auto node = audits_.extract(id);
   if (node.empty()) return;
   Audit& audit = node.mapped();
+  const auto by_chain = chains_.find(audit.chain);
+  bool exact = by_chain != chains_.end() && is_exact(by_chain->second);
+  if (const auto shard = shards_.find(audit.shard); audit.shard != 0 && shard != shards_.end())
+    exact = shard->second.exact;
   if (audit.shard != 0) {
     if (const auto shard = shards_.find(audit.shard); shard != shards_.end()) {
       world_.send(audit.worker, wire::Unlink{.chain = audit.chain.number()});
@@ -155,7 +193,10 @@ void Desk::end_audit(RequestId id, std::optional<Error> error) {
   }
   world_.audited(id, {.error = std::move(error),
                       .auditors = std::move(audit.auditors),
-                      .prints = std::move(audit.prints)});
+                      .prints = std::move(audit.prints),
+                      .redrawn = audit.redrawn,
+                      .doubtful = std::move(audit.doubtful),
+                      .exact = exact});
   for (auto& [other, waits] : audits_) {
     if (waits.waiting && may_begin_audit() && begin_audit(waits)) break;
   }
@@ -215,6 +256,8 @@ bool Desk::audit_hears(ServingId session, const wire::Answered& message) {
   const auto found = audits_.find(message.request);
   if (found == audits_.end()) return false;
   if (found->second.worker != session || found->second.epoch != message.epoch) return true;
+  found->second.redrawn = message.redrawn;
+  found->second.doubtful = message.doubtful;
   std::optional<Error> error;
   if (message.reason == "failed") error = Error{error_code_from(message.code), message.message};
   end_audit(message.request, std::move(error));

@@ -33,9 +33,10 @@ std::uint64_t Desk::memory_free(const Worker& worker) const {
 }
 
 // Workers that could take a shard; none that is a member of the chain already.
-std::vector<Candidate> Desk::candidates(const Chain* except) const {
+std::vector<Candidate> Desk::candidates(const Chain* except, Whom whom) const {
   std::vector<Candidate> out;
   for (const auto& [session, worker] : workers_) {
+    if (whom != Whom::all && is_trusted(session) != (whom == Whom::trusted)) continue;
     if (except != nullptr && std::ranges::contains(except->members, session, &Member::worker))
       continue;
     out.push_back(
@@ -107,11 +108,11 @@ void Desk::unload(std::uint32_t shard) {
   shards_.erase(found);
 }
 
-bool Desk::form(Model& model, Instant now) {
+bool Desk::form(Model& model, Whom whom, Instant now) {
   ++counters_.plans;
   const ModelCard& card = model.card;
   // Another chain is for those who do not serve the model yet.
-  std::vector<Candidate> workers = candidates(nullptr);
+  std::vector<Candidate> workers = candidates(nullptr, whom);
   std::erase_if(workers, [&](const Candidate& one) {
     return std::ranges::any_of(workers_.at(one.session).shards, [&](std::uint32_t shard) {
       return shards_.at(shard).chain && shards_.at(shard).model == card.name;
@@ -127,24 +128,63 @@ bool Desk::form(Model& model, Instant now) {
                                             : settings_.strategy;
   const auto chains = place(question(card, workers), strategy, waiting);
   if (chains.empty()) {
-    model.trouble =
-        workers_.empty()
-            ? std::string(
-                  "No worker serves language models now; join with `weft work`, or open the page.")
-            : weft::format("The {} connected workers have no room for {} now.", workers_.size(),
-                           card.name);
+    model.trouble = trouble_of(model, whom);
     return false;
   }
   for (const auto& placed : chains) {
     const ChainId id = ++chain_ids_;
     Chain& chain = chains_[id];
     chain = {.model = card.name, .since = now, .progress = now, .changed = now};
+    chain.trusted = whom == Whom::trusted;
     for (const Placed& part : placed)
       chain.members.push_back({.worker = part.session, .begin = part.begin, .end = part.end});
     for (Member& member : chain.members) load(id, member, now);
     log_info("Model {} is loaded by a chain of {}.", card.name, placed.size());
   }
   return true;
+}
+
+std::string Desk::trouble_of(const Model& model, Whom whom) const {
+  if (workers_.empty())
+    return "No worker serves language models now; join with `weft work`, or open the page.";
+  if (whom != Whom::trusted)
+    return weft::format("The {} connected workers have no room for {} now.", workers_.size(),
+                        model.card.name);
+  const auto trusted =
+      std::ranges::count_if(workers_, [&](const auto& entry) { return is_trusted(entry.first); });
+  if (trusted == 0)
+    return weft::format(
+        "Only workers that have no standing yet could serve {} now, and their "
+        "answers reach no client; an invited worker (`weft work --invite`) or an "
+        "established one has to join.",
+        model.card.name);
+  return weft::format(
+      "The {} connected workers that are invited or established have no room for {} "
+      "now.",
+      trusted, model.card.name);
+}
+
+bool Desk::is_trusted(ServingId session) const {
+  const auto worker = workers_.find(session);
+  return worker != workers_.end() && world_.is_trusted(worker->second.key);
+}
+
+bool Desk::is_trusted(const Chain& chain) const {
+  return std::ranges::all_of(chain.members,
+                             [&](const Member& member) { return is_trusted(member.worker); });
+}
+
+bool Desk::is_exact(const Chain& chain) const {
+  const bool whole = chain.members.size() == 1 || wire_of(models_.at(chain.model).card) == "f32";
+  return whole && std::ranges::all_of(chain.members, [&](const Member& member) {
+           const auto shard = shards_.find(member.shard);
+           return shard != shards_.end() && shard->second.exact;
+         });
+}
+
+bool Desk::may_answer(const Chain& chain, const Request& request) const {
+  if (request.what.shadow) return !is_trusted(chain);
+  return request.what.for_newcomers || is_trusted(chain);
 }
 
 // Goes on from loading to linking to ready as far as it is time.
@@ -286,7 +326,7 @@ void Desk::mend(ChainId id, Instant now) {
     member.ms = 0;
     if (take_standby(id, member)) continue;
     // One that stands by with other layers of this model is warm: it has compiled what it takes.
-    auto others = candidates(&chain);
+    auto others = candidates(&chain, chain.trusted ? Whom::trusted : Whom::all);
     std::vector<Candidate> warm;
     std::ranges::copy_if(others, std::back_inserter(warm), [&](const Candidate& one) {
       return std::ranges::any_of(workers_.at(one.session).shards, [&](std::uint32_t shard) {

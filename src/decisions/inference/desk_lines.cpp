@@ -255,7 +255,7 @@ std::optional<std::vector<Placed>> Desk::better_chain(ChainId id, Instant now) c
     const auto worker = workers_.find(member.worker);
     if (worker == workers_.end() || worker->second.gb_per_s == 0) return std::nullopt;
   }
-  std::vector<Candidate> all = candidates(nullptr);
+  std::vector<Candidate> all = candidates(nullptr, chain.trusted ? Whom::trusted : Whom::all);
   for (Candidate& one : all) {
     for (const std::uint32_t number : workers_.at(one.session).shards) {
       const Shard& shard = shards_.at(number);

@@ -97,16 +97,24 @@ void Desk::drop(RequestId id, Instant now) {
 }
 
 // The first request that waits, of the asker that has the fewest under way.
-std::deque<RequestId>::iterator Desk::next_of(Model& model) {
+// `can`: of those that could be answered now.
+std::deque<RequestId>::iterator Desk::next_of(Model& model,
+                                              const std::function<bool(const Request&)>& can) {
   std::map<std::uint64_t, std::size_t> running;
   for (const auto& [id, chain] : chains_) {
     if (chain.model != model.card.name) continue;
     for (const RequestId request : chain.requests) ++running[requests_.at(request).what.asker];
   }
-  return std::ranges::min_element(model.waiting, {}, [&](RequestId id) {
+  const auto count = [&](RequestId id) {
     const auto own = running.find(requests_.at(id).what.asker);
     return own == running.end() ? 0 : own->second;
-  });
+  };
+  auto best = model.waiting.end();
+  for (auto one = model.waiting.begin(); one != model.waiting.end(); ++one) {
+    if (!can(requests_.at(*one))) continue;
+    if (best == model.waiting.end() || count(*one) < count(*best)) best = one;
+  }
+  return best;
 }
 
 // Where all places to wait are taken, an asker with fewer of them takes the last of the one with
@@ -142,8 +150,17 @@ void Desk::hand_out(const std::string& name, Instant now) {
   const auto model = models_.find(name);
   if (model == models_.end()) return;
   auto& waiting = model->second.waiting;
+  const auto has_place = [&](const Chain& chain) {
+    return chain.model == name && chain.state == ChainState::ready && !chain.retiring &&
+           chain.requests.size() < capacity_of(chain);
+  };
   while (!waiting.empty()) {
-    const auto next = next_of(model->second);
+    const auto next = next_of(model->second, [&](const Request& request) {
+      return std::ranges::any_of(chains_, [&](const auto& entry) {
+        return has_place(entry.second) && may_answer(entry.second, request);
+      });
+    });
+    if (next == waiting.end()) return;
     const Request& request = requests_.at(*next);
     const auto known = conversations_.find(request.what.conversation);
     ChainId best;
@@ -152,9 +169,7 @@ void Desk::hand_out(const std::string& name, Instant now) {
       return std::pair(known == conversations_.end() || known->second != id, chain.requests.size());
     };
     for (const auto& [id, chain] : chains_) {
-      if (chain.model != name || chain.state != ChainState::ready || chain.retiring ||
-          chain.requests.size() >= capacity_of(chain))
-        continue;
+      if (!has_place(chain) || !may_answer(chain, request)) continue;
       if (!best || rank(id) < rank(best)) best = id;
     }
     if (!best) return;
@@ -163,6 +178,14 @@ void Desk::hand_out(const std::string& name, Instant now) {
     chains_.at(best).requests.insert(id);
     ask_chain(id, best, now);
   }
+}
+
+bool Desk::has_room_for_shadow(const std::string& name) const {
+  return std::ranges::any_of(chains_, [&](const auto& entry) {
+    const Chain& chain = entry.second;
+    return chain.model == name && chain.state == ChainState::ready && !chain.retiring &&
+           chain.requests.empty() && !is_trusted(chain);
+  });
 }
 
 void Desk::ask_chain(RequestId id, ChainId chain_id, Instant now) {
@@ -213,6 +236,7 @@ void Desk::end(RequestId id, std::string reason, Error error, Instant now) {
     chain->second.requests.erase(id);
     chain->second.progress = now;
     end.transport = chain->second.transport;
+    end.exact = request.resumed == 0 && is_exact(chain->second);
     for (const Member& member : chain->second.members) {
       if (const auto worker = workers_.find(member.worker); worker != workers_.end())
         end.workers.push_back(worker->second.key.text());
@@ -285,10 +309,25 @@ bool Desk::take_vector(Request& request, const std::string& text) {
   return true;
 }
 
+bool Desk::ends_so(const Request& request, const std::string& reason) const {
+  const ModelCard& card = models_.at(request.what.model).card;
+  if (makes_vectors(card)) return true;  // Its end is its vector, which take_vector() looks at.
+  const auto& ask = request.what.ask;
+  if (reason == "length") {
+    const std::size_t all = ask.prompt.size() + request.answered.size();
+    return request.answered.size() >= ask.tokens_max || all >= context_of(card);
+  }
+  return (reason != "eos" && reason != "stop") || world_.ends_so(request.what.id, reason);
+}
+
 void Desk::on(ServingId session, const wire::Answered& message, Instant now) {
   if (audit_hears(session, message)) return;
   Request* request = request_of(session, message.request, message.epoch);
   if (request == nullptr) return;
+  if (!ends_so(*request, message.reason)) {
+    log_warning("A worker ends an answer ({}) before its end.", message.reason);
+    return dissolve(request->chain, now);
+  }
   request->prompt_tokens = static_cast<std::uint32_t>(request->what.ask.prompt.size());
   request->cached_tokens = message.reused_tokens;
   if (message.reason == "eos" && makes_vectors(models_.at(request->what.model).card) &&

@@ -30,9 +30,28 @@ void Desk::form_where_needed(const std::string& name, Instant now) {
       has_room |= chain.state != ChainState::ready || chain.requests.size() < capacity_of(chain);
     }
   }
+  const bool wants_trusted = std::ranges::any_of(model.waiting, [&](RequestId id) {
+    return !requests_.at(id).what.for_newcomers && !requests_.at(id).what.shadow;
+  });
+  const Whom whom = !settings_.newcomers_answer || wants_trusted ? Whom::trusted : Whom::all;
+  // Newcomers' chains are of no use to those who ask for trusted workers.
+  if (whom == Whom::trusted) {
+    has_chain = has_room = false;
+    retiring = {};
+    for (const auto& [id, chain] : chains_) {
+      if (chain.model != name || !(chain.trusted || is_trusted(chain))) continue;
+      has_chain = true;
+      if (chain.retiring) {
+        retiring = id;
+      } else {
+        has_room |= chain.state != ChainState::ready || chain.requests.size() < capacity_of(chain);
+      }
+    }
+  }
+  if (!settings_.newcomers_answer) form_shadow_chains(model, now);
   if (!has_chain) {
     if (!model.backoff.may_plan(now, room_, settings_.plan_again)) return;
-    if (form(model, now)) {
+    if (form(model, whom, now)) {
       model.backoff.worked();
     } else {
       model.backoff.failed(now, room_, settings_.plan_again);
@@ -47,8 +66,25 @@ void Desk::form_where_needed(const std::string& name, Instant now) {
     return hand_out(name, now);
   }
   if (now - requests_.at(model.waiting.front()).since < settings_.grow_after) return;
-  if (!form(model, now)) model.retry = now + form_again_after;
+  if (!form(model, whom, now)) model.retry = now + form_again_after;
   model.busy = now;
+}
+
+// Newcomers show what they can: beside a chain of trusted workers, whose answers they repeat.
+void Desk::form_shadow_chains(Model& model, Instant now) {
+  std::uint32_t shadows = 0;
+  bool trusted = false;
+  for (const auto& [id, chain] : chains_) {
+    if (chain.model != model.card.name) continue;
+    const bool all = chain.trusted || is_trusted(chain);
+    trusted |= all && chain.state == ChainState::ready;
+    shadows += all ? 0 : 1;
+  }
+  if (!trusted || shadows >= settings_.shadow_chains_max || now < model.shadow_retry) return;
+  model.shadow_retry = now + form_again_after;
+  const std::string trouble = model.trouble;
+  if (!candidates(nullptr, Whom::newcomers).empty()) (void)form(model, Whom::newcomers, now);
+  model.trouble = trouble;
 }
 
 // With less to do than a part of what one chain less could, for long enough, the chain with the
@@ -59,6 +95,8 @@ void Desk::shrink(const std::string& name, Instant now) {
   std::size_t demand = model.waiting.size(), capacity = 0;
   for (const auto& [id, chain] : chains_) {
     if (chain.model != name) continue;
+    // Newcomers stay as long as they like.
+    if (!settings_.newcomers_answer && !chain.trusted && !is_trusted(chain)) continue;
     demand += chain.requests.size();
     if (!chain.retiring) {
       staying.push_back(id);

@@ -35,7 +35,7 @@ void Desk::stand_by(const std::string& name) {
     for (auto member = chain.members.rbegin(); member != chain.members.rend(); ++member) {
       if (is_covered(chain, *member, false)) continue;
       std::vector<Candidate> standing, idle;
-      for (Candidate& one : candidates(&chain)) {
+      for (Candidate& one : candidates(&chain, chain.trusted ? Whom::trusted : Whom::all)) {
         std::uint64_t held =
             0;  // By standing by, which takes no room from chains, but from more of the same.
         bool other = false;
@@ -79,6 +79,7 @@ bool Desk::take_standby(ChainId id, Member& member) {
         shard.end != member.end)
       continue;
     if (std::ranges::contains(chain.members, shard.worker, &Member::worker)) continue;
+    if (chain.trusted && !is_trusted(shard.worker)) continue;
     if (best != nullptr && (best->loaded || !shard.loaded)) continue;
     best = &shard;
     member.shard = number;

@@ -41,10 +41,12 @@ class Network : public DeskWorld {
     settle();
   }
   RequestId ask(const std::string& model, std::uint32_t tokens = 8, std::uint64_t conversation = 0,
-                std::uint64_t asker = 0) {
+                std::uint64_t asker = 0, bool for_newcomers = true, bool shadow = false) {
     const RequestId id = ++ids;
     AnswerRequest request{
         .id = id, .model = model, .conversation = conversation, .asker = asker, .ask = {}};
+    request.for_newcomers = for_newcomers;
+    request.shadow = shadow;
     request.ask.prompt = {7, 8, 9};
     request.ask.tokens_max = tokens;
     if (auto result = desk.ask(std::move(request), time); !result) {
@@ -110,6 +112,10 @@ class Network : public DeskWorld {
     EXPECT_FALSE(audits.contains(request)) << "an audit ends once";
     audits[request] = end;
   }
+  bool is_trusted(const PublicKey& key) override {
+    return !newcomers.contains(key.bytes[0] + (ServingId{key.bytes[1]} << 8));
+  }
+  bool ends_so(RequestId, std::string_view) override { return ends_are_true; }
   // Asks for an audit of an answer that has ended, by workers that did not give it.
   RequestId audit(const AnswerEnd& of) {
     AuditRequest request{.id = ++ids, .model = "m", .ask = {}, .except = {}, .draw = ids};
@@ -157,7 +163,8 @@ class Network : public DeskWorld {
   Instant time{};
   RequestId ids = 0;
   std::deque<std::pair<ServingId, wire::ServingCoordinatorMessage>> waiting;
-  std::set<ServingId> alive, closed, mute;
+  std::set<ServingId> alive, closed, mute, newcomers;
+  bool ends_are_true = true;
   std::vector<ServingId> hops;
   std::map<ServingId, wire::Link> links;
   std::map<ServingId, std::map<RequestId, wire::Ask>> asked;

@@ -178,22 +178,24 @@ void Core::answered(billing::AnswerReport report, Moment now) {
   auto found = state.answers.open.find(report.id);
   if (found == state.answers.open.end()) {
     if (state.answers.open.size() >= state.settings.answers.open_max)
-      return state.forget_answer(report.id);
+      return state.forget_answer(report.id, billing::AnswerFate::unaudited);
     found = state.answers.open.emplace(report.id, billing::OpenAnswer{}).first;  // It is free.
   }
   billing::OpenAnswer& open = found->second;
   open.work = end.work;
   for (const inference::WorkShare& share : end.work) open.workers.push_back(share.worker);
   if (end.reason == "failed" || end.checked_tokens() == 0 || open.workers.empty())
-    return state.end_answer(report.id, 0, "nothing was answered", now);
+    return state.end_answer(report.id, 0, billing::AnswerFate::nothing, "nothing was answered",
+                            now);
   // The worker says how long the prompt was, and is believed within what it can have been.
   open.tokens = std::min<std::uint64_t>(end.prompt_tokens, open.prompt_max) + end.answered.size();
   open.due = std::min(ledger::price_of_tokens(open.tokens, open.price), open.held);
   if (!billing::prints_complete(end.prints, end.checked_tokens(), end.checked_to_its_end()))
-    return state.end_answer(report.id, 0,
+    return state.end_answer(report.id, 0, billing::AnswerFate::refuted,
                             "it came without the fingerprints that it could be verified by", now);
-  if (!state.audit_is_due(report.id, open, now))
-    return state.end_answer(report.id, open.due, "believed by reputation", now);
+  if (!state.audit_is_due(report.id, open, now) && !report.must_audit)
+    return state.end_answer(report.id, open.due, billing::AnswerFate::believed,
+                            "believed by reputation", now);
   state.ask_audit(report.id, now);
 }
 
@@ -224,16 +226,19 @@ bool Core::State::audit_is_due(const billing::AnswerId& id, billing::OpenAnswer&
                      open.workers.front()) < rate;
 }
 
-void Core::State::ask_audit(const billing::AnswerId& id, Moment) {
+void Core::State::ask_audit(const billing::AnswerId& id, Moment now) {
   billing::OpenAnswer& open = answers.open.at(id);
   if (!std::exchange(open.audited, true)) {
     for (const PublicKey& worker : open.workers) answers.at_risk[worker] += open.stake;
   }
   billing::AnswerAuditOrder order{.id = id, .except = open.workers};
   order.except.insert(order.except.end(), open.asked.begin(), open.asked.end());
-  // What a newcomer says decides nothing.
+  // What a newcomer says decides nothing; a root's word comes first.
+  const auto least = open.without_roots || !settings.referee.defences.only_roots_convict
+                         ? trust::Level::established
+                         : trust::Level::root;
   for (const auto& [key, worker] : workers) {
-    if (answer_level(key, unix_now) == trust::Level::newcomer) order.except.push_back(key);
+    if (answer_level(key, now.unix) < least) order.except.push_back(key);
   }
   order.draw =
       trust::draw_bits(settings.secret, trust::Purpose::auditor, {.job = id, .index = stage_task},
@@ -251,6 +256,9 @@ void Core::answer_audited(const billing::AnswerAudited& audited, Moment now) {
   billing::OpenAnswer& open = found->second;
   const bool unasked =
       audited.verdict == billing::AnswerVerdict::undecided || audited.auditors.empty();
+  if (unasked && !std::exchange(open.without_roots, true) &&
+      state.settings.referee.defences.only_roots_convict)
+    return state.ask_audit(audited.id, now);
   const bool decides = std::ranges::none_of(audited.auditors, [&](const PublicKey& auditor) {
     return state.answer_level(auditor, now.unix) == trust::Level::newcomer;
   });
@@ -263,6 +271,10 @@ void Core::answer_audited(const billing::AnswerAudited& audited, Moment now) {
     (agrees ? open.agreeing : open.differing).push_back(audited.auditors.front());
     if (!agrees) {
       ++state.answers.counters.mismatches;
+      if (state.trust.level(audited.auditors.front(), now.unix) == trust::Level::root) {
+        if (audited.doubtful == 0) open.prints_differ = true;
+        open.doubtful = std::min(open.doubtful.value_or(audited.doubtful), audited.doubtful);
+      }
       log_warning("The audit of an answer of {} by {} differs: {}", open.workers.front().text(),
                   audited.auditors.front().text(), audited.reason);
     }
@@ -283,7 +295,8 @@ void Core::answer_audited(const billing::AnswerAudited& audited, Moment now) {
     return state.ask_audit(audited.id, now);
   if (open.agreeing.empty() && open.differing.empty()) {
     ++state.answers.counters.unaudited;
-    return state.end_answer(audited.id, 0, "no other worker could verify it", now);
+    return state.end_answer(audited.id, 0, billing::AnswerFate::unaudited,
+                            "no other worker could verify it", now);
   }
   state.judge_answer(audited.id, lead, now);
 }
@@ -311,7 +324,10 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
     const bool believed = levels || std::ranges::any_of(by, [&](const PublicKey& each) {
                             return trust.established(each, now.unix);
                           });
-    for (const PublicKey& each : those) trust.vouch(each, believed ? 1.0 : 0.1, now.unix);
+    for (const PublicKey& each : those) {
+      trust.vouch(each, believed ? 1.0 : 0.1, now.unix);
+      parts.book.set_known(each, trust.level(each, now.unix) != trust::Level::newcomer);
+    }
   };
   const auto blame = [&](const PublicKey& worker, MicroCredits penalty, bool for_certain,
                          const std::string& why) {
@@ -331,7 +347,8 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
     }
     for (const PublicKey& auditor : open.differing)
       blame(auditor, open.stake, convicts, "The audit of an answer that it reported is refuted.");
-    return end_answer(id, open.due, "verified by another worker", now);
+    return end_answer(id, open.due, billing::AnswerFate::verified, "verified by another worker",
+                      now);
   }
   for (const PublicKey& auditor : open.differing) {
     auto by = open.differing;
@@ -345,10 +362,27 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
     blame(auditor, open.stake, convicts && lead < 0, "It confirmed an answer that others refute.");
   // Which member of a chain it was cannot be told: none is convicted, and with levels of trust none
   // loses standing.
-  const bool certain = convicts && open.workers.size() == 1;
+  const bool certain = convicts && open.workers.size() == 1 && strikes(open) >= 2;
   for (const PublicKey& worker : std::vector(open.workers))
     blame(worker, open.stake, certain, "Its answer is not the model's.");
-  end_answer(id, 0, "its fingerprints are not the model's", now);
+  end_answer(id, 0, billing::AnswerFate::refuted, "it is not what the model says", now);
+}
+
+// What roots found of the one who answered, this answer's findings among them: wrong fingerprints
+// are enough, of tokens that are not what their settings give it takes two.
+std::uint32_t Core::State::strikes(const billing::OpenAnswer& open) {
+  constexpr std::uint32_t enough = 2;
+  const bool by_tokens = settings.referee.defences.only_roots_convict && !open.prints_differ &&
+                         open.doubtful.has_value();
+  if (!by_tokens) return enough;
+  if (answers.strikes.size() >= billing::Answers::strikes_max &&
+      !answers.strikes.contains(open.workers.front()))
+    answers.strikes.erase(answers.strikes.begin());
+  std::uint32_t& all = answers.strikes[open.workers.front()];
+  all += *open.doubtful;
+  if (all < enough) return all;
+  answers.strikes.erase(open.workers.front());
+  return enough;
 }
 
 // A tenth of the pay is for the auditors who confirmed the answer: who audits for nothing audits
@@ -369,8 +403,8 @@ std::vector<ledger::AnswerWork> Core::State::paid_work(const billing::OpenAnswer
   return work;
 }
 
-void Core::State::end_answer(const billing::AnswerId& id, MicroCredits due, std::string_view why,
-                             Moment now) {
+void Core::State::end_answer(const billing::AnswerId& id, MicroCredits due,
+                             billing::AnswerFate fate, std::string_view why, Moment now) {
   auto node = answers.open.extract(id);
   if (node.empty()) return;
   const billing::OpenAnswer& open = node.mapped();
@@ -401,11 +435,11 @@ void Core::State::end_answer(const billing::AnswerId& id, MicroCredits due, std:
         now.at);
     if (key) store_key(*key);
   }
-  forget_answer(id);
+  forget_answer(id, fate);
 }
 
-void Core::State::forget_answer(const billing::AnswerId& id) {
-  effect([this, id] { parts.world.answer_settled(id); });
+void Core::State::forget_answer(const billing::AnswerId& id, billing::AnswerFate fate) {
+  effect([this, id, fate] { parts.world.answer_settled(id, fate); });
 }
 
 void Core::State::bar_server(const PublicKey& worker, Moment) {

@@ -326,9 +326,11 @@ struct Core::State final : dashboard::WatchSource {
   void ask_audit(const billing::AnswerId& id, Moment now);
   [[nodiscard]] trust::Level answer_level(const PublicKey& worker, UnixMillis now) const;
   void judge_answer(const billing::AnswerId& id, std::int64_t lead, Moment now);
+  [[nodiscard]] std::uint32_t strikes(const billing::OpenAnswer& open);
   [[nodiscard]] std::vector<ledger::AnswerWork> paid_work(const billing::OpenAnswer& open) const;
-  void end_answer(const billing::AnswerId& id, MicroCredits due, std::string_view why, Moment now);
-  void forget_answer(const billing::AnswerId& id);
+  void end_answer(const billing::AnswerId& id, MicroCredits due, billing::AnswerFate fate,
+                  std::string_view why, Moment now);
+  void forget_answer(const billing::AnswerId& id, billing::AnswerFate fate);
   void bar_server(const PublicKey& worker, Moment now);
 
   // core_stakes.cpp

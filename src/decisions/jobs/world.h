@@ -105,7 +105,7 @@ class World {
   // An answer is to be read by others; comes back as Core::answer_audited().
   virtual void audit_answer(const billing::AnswerAuditOrder&) {}
   // Nothing more will be asked about it.
-  virtual void answer_settled(const billing::AnswerId&) {}
+  virtual void answer_settled(const billing::AnswerId&, billing::AnswerFate) {}
   // A worker that was convicted serves no models any more.
   virtual void bar_server(const PublicKey&) {}
 

@@ -10,6 +10,18 @@ Async<Result<std::vector<float>>> Engine::last_hidden(SequenceId) {
   co_return fail(ErrorCode::unsupported, "The engine on {} gives no hidden states.", device());
 }
 
+Async<Result<std::vector<float>>> Engine::logits_along(SequenceId sequence,
+                                                       std::vector<Token> tokens) {
+  std::vector<float> out;
+  for (const Token token : tokens) {
+    std::vector<Token> one{token};
+    WEFT_CO_OK(co_await append(sequence, std::move(one)));
+    WEFT_CO_ASSIGN(const std::vector<float> behind, co_await logits(sequence));
+    out.insert(out.end(), behind.begin(), behind.end());
+  }
+  co_return out;
+}
+
 Async<Result<>> Engine::absorb(SequenceId sequence, std::vector<float> hidden) {
   WEFT_CO_ASSIGN([[maybe_unused]] const std::vector<float> unwanted,
                  co_await forward(sequence, std::move(hidden)));

@@ -74,6 +74,10 @@ class Engine {
   // The raw logits behind the last position; the engine has the last layer.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> logits(SequenceId sequence) = 0;
 
+  // append() of a few tokens, and the raw logits behind each of them, [token][vocabulary].
+  [[nodiscard]] virtual Async<Result<std::vector<float>>> logits_along(SequenceId sequence,
+                                                                       std::vector<Token> tokens);
+
   // The final hidden state [embedding] behind the last position, before the norm of the head: what
   // fingerprints of a session are made of (common/proof). Draw with more = 0 before it, or what was
   // drawn ahead is computed again. unsupported where an engine does not give it.

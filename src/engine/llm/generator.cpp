@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "common/tools/stop_text.h"
+#include "engine/llm/answer_redraw.h"
 #include "engine/tokenizer/stream_decoder.h"
 
 namespace weft::llm {
@@ -14,7 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t forced_max = 256;  // Tokens that a constraint fixes at a time.
 // A slot that has read so much more of a prompt gives it to the one that is to answer.
 constexpr std::size_t shared_least = 64;
 
@@ -292,6 +292,7 @@ Async<Result<>> Generator::replay(Slot& slot) {
   const std::vector<Token>& answered = slot.answer->request.answered;
   slot.answer->skip_answered();
   const Request& request = slot.answer->request;
+  if (request.on_redrawn && answered.size() >= request.tokens_max) co_return co_await redraw(slot);
   if (slot.answer->is_shaped() && answered.size() < request.tokens_max)
     co_return co_await replay_shaped(slot);
   // What is read for its hidden states alone draws nothing that would have to be the same to the
@@ -313,6 +314,36 @@ Async<Result<>> Generator::replay(Slot& slot) {
     slot.tokens.insert(slot.tokens.end(), from, to);
     done += static_cast<std::size_t>(to - from);
   }
+  co_return Result<>();
+}
+
+Async<Result<>> Generator::redraw(Slot& slot) {
+  constexpr std::size_t rows_max = 16;  // Whose logits are held at a time.
+  const Request& request = slot.answer->request;
+  const std::vector<Token>& answered = request.answered;
+  const std::size_t vocabulary = engine_.config().vocabulary;
+  AnswerRedraw redraw(request, tokenizer_.vocabulary());
+  WEFT_CO_ASSIGN(std::vector<float> logits, co_await engine_.logits(slot.sequence));
+  for (std::size_t done = 0; done < answered.size() && slot.answer->wanted();) {
+    std::size_t count =
+        std::min({rows_max, std::size_t{options_.append_max}, answered.size() - done});
+    if (request.on_hidden) {
+      if (done % request.hidden_every == 0) WEFT_CO_OK(co_await tell_hidden(slot));
+      count = std::min(count, request.hidden_every - done % request.hidden_every);
+    }
+    const auto from = answered.begin() + static_cast<std::ptrdiff_t>(done);
+    std::vector<Token> part(from, from + static_cast<std::ptrdiff_t>(count));
+    WEFT_CO_ASSIGN(const std::vector<float> behind,
+                   co_await engine_.logits_along(slot.sequence, std::move(part)));
+    for (std::size_t i = 0; i < count; ++i) {
+      redraw.take(logits, slot.tokens, answered[done + i]);
+      slot.tokens.push_back(answered[done + i]);
+      const auto row = behind.begin() + static_cast<std::ptrdiff_t>(i * vocabulary);
+      logits.assign(row, row + static_cast<std::ptrdiff_t>(vocabulary));
+    }
+    done += count;
+  }
+  if (slot.tokens.size() == slot.answer->given()) request.on_redrawn(redraw.doubtful());
   co_return Result<>();
 }
 

@@ -69,9 +69,17 @@ struct Request {
   // well.
   std::function<void(std::uint32_t tokens, std::span<const float> hidden)> on_hidden{};
   std::uint32_t hidden_every = 32;
+  // An answer that is read and not drawn (answered has tokens_max tokens): each of its tokens is
+  // drawn again, and this hears which of them the settings do not give (redraw.h), ascending, where
+  // hidden states may be redraw_error apart. At most redraw_doubts_max are named.
+  std::function<void(const std::vector<std::uint32_t>& doubtful)> on_redrawn{};
+  double redraw_error = 0;
   std::function<bool()>
       wanted{};  // Asked before every token and every part of the prompt; false ends the answer.
 };
+
+inline constexpr std::size_t redraw_doubts_max = 64;
+inline constexpr std::size_t forced_max = 256;  // Tokens that a constraint fixes at a time.
 
 enum class StopReason : std::uint8_t {
   eos,        // The model ended the text.
@@ -138,6 +146,8 @@ class Generator {
   [[nodiscard]] bool keeps_hidden(const Slot& slot) const;
   [[nodiscard]] Async<Result<>> replay(Slot& slot);
   [[nodiscard]] Async<Result<>> replay_shaped(Slot& slot);
+  // Reads what was answered and draws it again (answer_redraw.h).
+  [[nodiscard]] Async<Result<>> redraw(Slot& slot);
   [[nodiscard]] Async<Result<>> step();
   // A token for a request with a bias or a constraint, which is sampled here, from the logits.
   [[nodiscard]] Async<Result<>> step_shaped(Slot& slot);

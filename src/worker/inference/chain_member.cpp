@@ -126,11 +126,12 @@ void ChainMember::ask(const wire::Ask& ask) {
   }
   const std::uint32_t number = ask.request;
   const auto prompt_tokens = static_cast<std::uint32_t>(ask.prompt.size());
-  // A worker that reads an answer again draws nothing.
+  // An answer that is only read needs nothing of what it was drawn by.
+  const bool draws = !ask.audit || ask.redraw > 0;
   auto constraint =
-      ask.audit ? Result<std::shared_ptr<grammar::Constraint>>(nullptr)
-                : shard_->text()->constraint(
-                      {.format = ask.format, .rule = ask.rule, .calls = ask.calls}, ask.prompt);
+      draws ? shard_->text()->constraint(
+                  {.format = ask.format, .rule = ask.rule, .calls = ask.calls}, ask.prompt)
+            : Result<std::shared_ptr<grammar::Constraint>>(nullptr);
   if (!constraint) return refuse(constraint.error());
   llm::Request request{.prompt = ask.prompt,
                        .answered = ask.answered,
@@ -138,7 +139,7 @@ void ChainMember::ask(const wire::Ask& ask) {
                        .stop = ask.stop,
                        .top = ask.top,
                        .constraint = std::move(*constraint)};
-  if (!ask.audit) {
+  if (draws) {
     for (const wire::Bias& one : ask.bias)
       request.bias.push_back({.token = one.token, .bias = static_cast<float>(one.bias)});
   }
@@ -159,6 +160,15 @@ void ChainMember::ask(const wire::Ask& ask) {
     request.on_hidden = [this, number](std::uint32_t tokens, std::span<const float> hidden) {
       on_hidden(number, tokens, hidden);
     };
+  if (ask.audit && ask.redraw > 0) {
+    request.redraw_error = ask.redraw;
+    request.on_redrawn = [this, number, count = static_cast<std::uint32_t>(ask.answered.size())](
+                             const std::vector<std::uint32_t>& doubtful) {
+      Request& redrawn = requests_.at(number);
+      redrawn.redrawn = count;
+      redrawn.doubtful = doubtful;
+    };
+  }
   requests_[number].told = static_cast<std::uint32_t>(ask.answered.size());
   requests_[number].prompt_tokens = prompt_tokens;
   const auto done = [this, number, prompt_tokens](Result<llm::Generation> generation) {
@@ -237,7 +247,9 @@ void ChainMember::on_done(std::uint32_t number, std::uint32_t prompt_tokens,
                                  .prompt_tokens = prompt_tokens,
                                  .reused_tokens = generation->reused_tokens,
                                  .prefill_s = generation->prefill_s,
-                                 .decode_s = generation->decode_s});
+                                 .decode_s = generation->decode_s,
+                                 .redrawn = requests_.at(number).redrawn,
+                                 .doubtful = requests_.at(number).doubtful});
     }
   }
   requests_.erase(number);

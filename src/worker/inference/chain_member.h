@@ -56,7 +56,9 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
     std::vector<protocol::serving::Token> tokens;
     std::vector<protocol::serving::Print> prints;
     std::uint32_t prompt_tokens = 0;
-    bool telling = false;  // Soon.
+    bool telling = false;                 // Soon.
+    std::uint32_t redrawn = 0;            // Tokens that were drawn again,
+    std::vector<std::uint32_t> doubtful;  // and those that the settings do not give.
   };
 
   ChainMember(ServingHost& host, protocol::serving::Link link, std::shared_ptr<Shard> shard,

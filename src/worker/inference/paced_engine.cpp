@@ -58,6 +58,10 @@ class PacedEngine final : public llm::Engine {
   Async<Result<std::vector<float>>> logits(llm::SequenceId id) override {
     return paced(engine_->logits(id), false);
   }
+  Async<Result<std::vector<float>>> logits_along(llm::SequenceId id,
+                                                 std::vector<llm::Token> tokens) override {
+    return paced(engine_->logits_along(id, std::move(tokens)), true);
+  }
   Async<Result<std::vector<llm::Drawn>>> draw(std::vector<llm::SequenceId> ids,
                                               std::uint32_t more) override {
     if (share() < 1) more = 0;

@@ -23,8 +23,9 @@ std::string network_json(const inference::AnswerEnd& end) {
   std::string workers;
   for (const std::string& worker : end.workers)
     workers += weft::format("{}\"{}\"", workers.empty() ? "" : ",", worker);
-  return weft::format(R"({{"shards":{},"transport":"{}","resumed":{},"workers":[{}]}})", end.shards,
-                      end.transport, end.resumed, workers);
+  return weft::format(
+      R"({{"shards":{},"transport":"{}","resumed":{},"workers":[{}],"trust":"{}","seed":{}}})",
+      end.shards, end.transport, end.resumed, workers, end.trust, end.seed);
 }
 
 }  // namespace weft::coordinator

@@ -103,10 +103,11 @@ std::string AnswerText::head(bool chunk) const {
 }
 
 std::string AnswerText::chunk(std::size_t choice, const std::string& fields,
-                              const std::string& finish) const {
-  return event(weft::format(R"({},"choices":[{{"index":{},{},"finish_reason":{}}}]{}}})",
+                              const std::string& finish, std::string_view trust) const {
+  const std::string said = trust.empty() ? "" : weft::format(R"(,"weft":{{"trust":"{}"}})", trust);
+  return event(weft::format(R"({},"choices":[{{"index":{},{},"finish_reason":{}}}]{}{}}})",
                             head(true), choice, fields, finish,
-                            include_usage_ ? ",\"usage\":null" : ""));
+                            include_usage_ ? ",\"usage\":null" : "", said));
 }
 
 std::string AnswerText::begin() {
@@ -185,14 +186,14 @@ std::string AnswerText::end(std::size_t choice, const inference::AnswerEnd& end)
   const bool whole = end.reason == "eos" || end.reason == "stop";
   const std::string delta = chat_ ? keep(choice, one.parser.finish(whole)) : std::string();
   if (!stream_) return {};
-  if (end.reason == "failed") return event(openai_error_json(end.error));
+  if (end.reason == "failed") return event(openai_error_json(end.error, {}, end.trust));
   const std::string rest =
       delta.empty()
           ? std::string()
           : chunk(choice, weft::format(R"("delta":{{{}}},"logprobs":null)", delta), "null");
   return rest + chunk(choice,
                       chat_ ? R"("delta":{},"logprobs":null)" : R"("text":"","logprobs":null)",
-                      finish_of(one));
+                      finish_of(one), end.trust);
 }
 
 std::uint64_t AnswerText::answer_tokens() const {

@@ -26,7 +26,8 @@ std::vector<SaidToken> AnswerWriter::write(std::span<const protocol::serving::To
     // The template began the thought; that the answer goes on with it is told by the same mark.
     if (std::exchange(begins_in_thought_, false)) said.text = "<think>";
     said.text += stops_.push(text_of(token.id));
-    if (!tokens_->kind(token.id).ends_answer) said.piece = tokens_->text(token.id);
+    at_end_ = tokens_->kind(token.id).ends_answer;
+    if (!at_end_) said.piece = tokens_->text(token.id);
     for (const protocol::serving::TopToken& other : token.top)
       said.top.push_back({.logprob = other.logprob, .piece = std::string(tokens_->text(other.id))});
     out.push_back(std::move(said));

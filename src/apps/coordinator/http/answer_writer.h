@@ -43,6 +43,10 @@ class AnswerWriter {
   // What was held back, at the end.
   [[nodiscard]] std::string finish();
   // A stop text was found: nothing more is said.
+  // The last token was one that ends answers.
+  [[nodiscard]] bool at_end() const { return at_end_; }
+  // Whether a worker, which writes no calls of tools, may have found a stop text.
+  [[nodiscard]] bool may_have_stopped() const { return stops_.found() || shows_calls_; }
   [[nodiscard]] bool stopped() const { return stops_.found(); }
 
  private:
@@ -51,6 +55,7 @@ class AnswerWriter {
   const std::shared_ptr<const TokenTexts> tokens_;
   const bool shows_calls_;
   bool begins_in_thought_;
+  bool at_end_ = false;
   tools::WholeText whole_;
   tools::StopText stops_;
 };

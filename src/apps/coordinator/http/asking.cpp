@@ -80,7 +80,8 @@ void refuse_asker(const Error& error, const net::Respond& respond) {
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
   crypto::random_bytes({reinterpret_cast<std::uint8_t*>(&seed), sizeof seed});
-  return seed;
+  // A number that every JSON reader keeps: a client can ask with it again.
+  return seed >> 11;
 }
 
 namespace {
@@ -110,6 +111,11 @@ void ask_elsewhere(const HttpParts& parts, const Asker& asker, const OpenAiReque
 void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
          const net::IncomingRequest& request, const net::Respond& respond) {
   ModelService& models = parts.models;
+  if (const auto word = request.header("x-weft-trust"); !word.empty()) {
+    const auto trust = read_answer_trust(word);
+    if (!trust) return respond(openai_error(trust.error(), "x-weft-trust"));
+    asked.trust = *trust;
+  }
   // The model may be gone when it is asked, and is not found then.
   const ModelTerms terms = models.terms(asked.model).value_or(ModelTerms{});
   if (asked.allows_fallback && parts.fallback != nullptr && !asker.is_guest && !asker.stays_here) {

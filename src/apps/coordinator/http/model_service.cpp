@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -86,7 +87,8 @@ class ModelService::Answer {
     }
     if (end.reason == "failed" && !begun_ && respond_) {
       // Nothing was said yet: the status can still tell. Other choices are not waited for.
-      std::exchange(respond_, nullptr)(with_headers(openai_error(end.error, param_of(end.error))));
+      std::exchange(respond_,
+                    nullptr)(with_headers(openai_error(end.error, param_of(end.error), end.trust)));
       begun_ = true;
       return true;
     }
@@ -98,7 +100,9 @@ class ModelService::Answer {
       stream_->write(form_->close());
       stream_->finish();
     } else if (respond_) {
-      std::exchange(respond_, nullptr)(with_headers(net::json_reply(200, form_->document())));
+      net::Reply reply = net::json_reply(200, form_->document());
+      if (!end.trust.empty()) reply.headers["x-weft-trust"] = end.trust;
+      std::exchange(respond_, nullptr)(with_headers(std::move(reply)));
     }
     return true;
   }
@@ -155,6 +159,7 @@ ModelService::ModelService(ModelRegistry registry, jobs::Book& book,
       book_(book),
       checks_(checks),
       activations_(settings.activations),
+      newcomers_answer_(settings.newcomers_answer),
       desk_(*this, std::move(settings)) {
   for (const inference::ModelCard& card : registry_.cards()) {
     set_terms(card);
@@ -212,6 +217,12 @@ void ModelService::run() {
     const inference::RequestId id = answers_.begin()->first;
     ended(id, {.reason = "failed",
                .error = {ErrorCode::unavailable, "The coordinator is being stopped."}});
+  }
+  while (!held_.empty()) {
+    auto node = held_.extract(held_.begin());
+    finish(std::move(node.mapped()),
+           {.reason = "failed",
+            .error = {ErrorCode::unavailable, "The coordinator is being stopped."}});
   }
   while (!asked_.empty()) report(asked_.begin()->first, {.reason = "failed"});
 }
@@ -398,6 +409,13 @@ void ModelService::ask(const std::shared_ptr<Asking>& asking, const ModelTexts::
   if (card == nullptr)
     return refuse(*asking, {ErrorCode::not_found,
                             weft::format("The model '{}' does not exist here.", request.model)});
+  asking->trust =
+      request.trust.value_or(newcomers_answer_ ? AnswerTrust::all : AnswerTrust::established);
+  if (asking->trust == AnswerTrust::all && !newcomers_answer_)
+    return refuse(*asking,
+                  {ErrorCode::permission_denied,
+                   "This coordinator lets no newcomers answer clients, as the header x-weft-trust "
+                   "asks; its operator can (`weft serve --allow-anyone`)."});
   asking->read = read;
   if (request.embedding) {
     for (const auto& tokens : request.embedding->tokens)
@@ -443,7 +461,9 @@ void ModelService::ask(const std::shared_ptr<Asking>& asking, const ModelTexts::
   if (request.otherwise) {
     const auto models = desk.models();
     const auto served = std::ranges::find(models, request.model, &inference::ServedModel::name);
-    if (served == models.end() || served->state == "no worker")
+    const bool none = served == models.end() || served->state == "no worker" ||
+                      (served->state == "newcomers" && asking->trust != AnswerTrust::all);
+    if (none)
       return refuse(*asking, {ErrorCode::unavailable,
                               weft::format("No worker serves {} now.", request.model)});
   }
@@ -473,7 +493,8 @@ void ModelService::ask_next(const std::shared_ptr<Asking>& asking, inference::De
                                .conversation = request.conversation,
                                .asker = request.asker,
                                .ask = request.ask,
-                               .patience = request.patience};
+                               .patience = request.patience,
+                               .for_newcomers = asking->trust == AnswerTrust::all};
   if (one.patience) *one.patience -= std::min(*one.patience, time - asking->begun);
   one.ask.prompt = prompt.tokens;
   if (one.ask.format.starts_with("tool")) one.ask.calls = request.prompts[at];
@@ -484,7 +505,8 @@ void ModelService::ask_next(const std::shared_ptr<Asking>& asking, inference::De
           .model = request.model,
           .embedding = card->embedding,
           .rounded = !request.embedding && inference::activations_of(*card, activations_) != "f32",
-          .ask = one.ask};
+          .ask = one.ask,
+          .must_audit = asking->trust == AnswerTrust::verified};
   if (asking->ids.empty()) crypto::random_bytes(kept.answer.bytes);
   answers_[one.id] = {.answer = asking->answer,
                       .choice = choice,
@@ -493,7 +515,8 @@ void ModelService::ask_next(const std::shared_ptr<Asking>& asking, inference::De
                           AnswerWriter::Options{.stop = request.ask.stop,
                                                 .shows_calls = request.shows_calls,
                                                 .begins_in_thought = prompt.begins_in_thought}),
-                      .asking = asking};
+                      .asking = asking,
+                      .trust = asking->trust};
   const inference::RequestId id = one.id;
   if (auto asked = desk.ask(std::move(one), time); !asked)
     ended(id, {.reason = "failed", .error = asked.error()});
@@ -508,8 +531,37 @@ void ModelService::report(inference::RequestId request, const inference::AnswerE
   kept.whole = end.checked_to_its_end();
   kept.ask.answered = end.answered;
   kept.prints = end.prints;
+  kept.exact = end.exact;
+  const bool must_audit = kept.must_audit;
+  if (end.reason != "failed" && end.reason != "cancelled" && !kept.shadow) shadow(kept);
   finished_[id] = std::move(kept);
-  listener_.ended({.id = id, .end = end});
+  listener_.ended({.id = id, .end = end, .must_audit = must_audit});
+}
+
+void ModelService::shadow(const Kept& kept) {
+  if (!desk_.has_room_for_shadow(kept.model)) return;
+  const inference::RequestId id = ++request_ids_;
+  Kept& own = asked_[id];
+  own = {.answer = {},
+         .model = kept.model,
+         .embedding = kept.embedding,
+         .rounded = kept.rounded,
+         .ask = kept.ask,
+         .shadow = true};
+  own.ask.answered.clear();
+  crypto::random_bytes(own.answer.bytes);
+  const bool queued =
+      post([this, id, model = kept.model, ask = own.ask](inference::Desk& desk, Instant time) {
+        const auto asked = desk.ask({.id = id,
+                                     .model = model,
+                                     .conversation = id,
+                                     .ask = ask,
+                                     .for_newcomers = false,
+                                     .shadow = true},
+                                    time);
+        if (!asked) asked_.erase(id);
+      });
+  if (!queued) asked_.erase(id);
 }
 
 void ModelService::audit(const billing::AnswerAuditOrder& order) {
@@ -522,6 +574,9 @@ void ModelService::audit(const billing::AnswerAuditOrder& order) {
                                     .ask = kept->second.ask,
                                     .except = order.except,
                                     .draw = order.draw};
+    // A vector was not drawn.
+    if (!request.ask.answered.empty())
+      request.ask.redraw = billing::audit_tolerance(kept->second.rounded, false).error_max;
     audits_[request.id] = order.id;
     desk.audit(std::move(request), time);
   });
@@ -542,22 +597,43 @@ void ModelService::audited(inference::RequestId request, const inference::AuditE
     return listener_.audited(std::move(out));
   }
   const Kept& what = kept->second;
-  const billing::PrintsVerdict verdict = billing::compare_prints(
-      what.prints, end.prints, what.tokens, what.whole, what.embedding,
-      what.rounded ? proof::rounded_tolerance : proof::FingerprintTolerance{});
+  const billing::AuditReading reading = billing::read_audit(
+      what.prints, end,
+      {.tokens = what.tokens,
+       .drawn = static_cast<std::uint32_t>(what.ask.answered.size()),
+       .complete = what.whole},
+      what.embedding, billing::audit_tolerance(what.rounded, what.exact && end.exact));
   out.auditors = end.auditors;
-  out.verdict = billing::AnswerVerdict::unheard;
-  if (verdict.readable) {
-    out.verdict = verdict.agrees ? billing::AnswerVerdict::agrees : billing::AnswerVerdict::differs;
-    out.reason = verdict.reason;
-  }
-  log_debug("An answer's fingerprints {}: {:.2g} off, {:.2g} others.",
-            verdict.agrees ? "agree" : "differ", verdict.error, verdict.missing);
+  out.verdict = reading.verdict;
+  out.reason = reading.reason;
+  out.doubtful = reading.doubtful;
+  log_debug("An answer's audit: {:.2g} off, {:.2g} others. {}", reading.error, reading.missing,
+            reading.reason);
   listener_.audited(std::move(out));
 }
 
-void ModelService::settled(const billing::AnswerId& answer) {
-  (void)post([this, answer](inference::Desk&, Instant) { finished_.erase(answer); });
+void ModelService::settled(const billing::AnswerId& answer, billing::AnswerFate fate) {
+  (void)post([this, answer, fate](inference::Desk&, Instant) {
+    finished_.erase(answer);
+    auto node = held_.extract(answer);
+    if (node.empty()) return;
+    Place& place = node.mapped();
+    inference::AnswerEnd end = place.end;
+    if (fate == billing::AnswerFate::verified) {
+      end.trust = "verified";
+    } else {
+      place.held.clear();
+      end = {.reason = "failed",
+             .error = {ErrorCode::unavailable,
+                       fate == billing::AnswerFate::refuted
+                           ? "An audit refuted the answer, which was asked for as verified: it is "
+                             "not told and costs nothing; ask again."
+                           : "No other worker could audit the answer, which was asked for as "
+                             "verified: it is not told and costs nothing."},
+             .trust = fate == billing::AnswerFate::refuted ? "refuted" : "pending"};
+    }
+    finish(std::move(place), std::move(end));
+  });
 }
 
 void ModelService::bar(const PublicKey& worker) {
@@ -569,16 +645,45 @@ void ModelService::bar(const PublicKey& worker) {
 void ModelService::tokens(inference::RequestId request, const std::vector<wire::Token>& tokens) {
   const auto found = answers_.find(request);
   if (found == answers_.end()) return;
-  const Place& place = found->second;
-  place.answer->tokens(place.choice, place.writer->write(tokens));
+  Place& place = found->second;
+  std::vector<SaidToken> said = place.writer->write(tokens);
+  if (place.trust != AnswerTrust::verified) return place.answer->tokens(place.choice, said);
+  std::ranges::move(said, std::back_inserter(place.held));
+}
+
+// A grammar that is complete ends an answer without a token.
+bool ModelService::ends_so(inference::RequestId request, std::string_view reason) {
+  const auto found = answers_.find(request);
+  const auto asked = asked_.find(request);
+  if (found == answers_.end() || asked == asked_.end()) return true;
+  const AnswerWriter& writer = *found->second.writer;
+  if (reason == "stop") return writer.may_have_stopped();
+  return writer.at_end() || !asked->second.ask.format.empty();
 }
 
 void ModelService::ended(inference::RequestId request, const inference::AnswerEnd& end) {
-  report(request, end);
   auto node = answers_.extract(request);
-  if (node.empty()) return;
-  const Place& place = node.mapped();
+  if (node.empty()) return report(request, end);
+  Place& place = node.mapped();
+  inference::AnswerEnd told = end;
+  if (end.reason != "failed") told.trust = place.trust == AnswerTrust::all ? "anyone" : "pending";
+  const auto asked = asked_.find(request);
+  if (asked != asked_.end()) told.seed = asked->second.ask.seed;
+  // The client hears of it when the core has settled it.
+  if (place.trust == AnswerTrust::verified && end.reason != "failed" && asked != asked_.end() &&
+      listener_.ended) {
+    place.end = std::move(told);
+    held_[asked->second.answer] = std::move(place);
+    return report(request, end);
+  }
+  report(request, end);
+  finish(std::move(place), std::move(told));
+}
+
+// All that is left of an answer, to its client.
+void ModelService::finish(Place place, inference::AnswerEnd end) {
   const auto answer = place.answer;
+  if (!place.held.empty()) answer->tokens(place.choice, place.held);
   inference::AnswerEnd told = end;
   const bool whole = end.reason == "eos" || end.reason == "stop" || end.reason == "length";
   if (whole) {
@@ -622,14 +727,14 @@ std::string ModelService::model_json(const inference::ModelCard& card,
       R"({{"id":{},"object":"model","created":{},"owned_by":{},"weft":{{"state":"{}","chains":{},"shards":{},"running":{},"waiting":{},)"
       R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"context_served":{},"shards_min":{},"price_per_1k_tokens":{},"price_next_per_1k_tokens":{},)"
       R"("modalities":{{"input":["text"],"output":["{}"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
-      R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{}}}}}}})",
+      R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{},"verified":{}}}}}}})",
       json::quote(card.name), card.created / 1000, json::quote(card.owner), state.state,
       state.chains, state.shards, state.running, state.waiting, card.file, card.bytes,
       json::quote(card.architecture), card.layers, card.context, desk_.context_of(card),
       card.shards_min, price, next ? weft::format("{}", *next) : "null",
       inference::makes_vectors(card) ? "embedding" : "text",
       inference::makes_vectors(card) ? "f32" : inference::activations_of(card, activations_),
-      state.wire, state.exact, checks_.floor);
+      state.wire, state.exact, checks_.floor, state.auditable);
 }
 
 void ModelService::add(inference::ModelCard card, const net::Respond& respond) {

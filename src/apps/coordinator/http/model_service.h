@@ -86,8 +86,8 @@ class ModelService final : private inference::DeskWorld {
   [[nodiscard]] std::optional<ModelTerms> terms(const std::string& model) const;
   // Comes back as Listener::audited, also where the answer is not known any more.
   void audit(const billing::AnswerAuditOrder& order);
-  // Forgets what an audit would need.
-  void settled(const billing::AnswerId& answer);
+  // Forgets what an audit would need, and tells an answer that waited for it.
+  void settled(const billing::AnswerId& answer, billing::AnswerFate fate);
   // Closes the worker's line; Book says until when it may not come back.
   void bar(const PublicKey& worker);
   void add(inference::ModelCard card, const net::Respond& respond);
@@ -132,6 +132,7 @@ class ModelService final : private inference::DeskWorld {
     ModelTexts::Read read{};
     std::size_t next = 0;
     Instant begun{};
+    AnswerTrust trust = AnswerTrust::established;
     [[nodiscard]] std::size_t count() const { return read.prompts.size() * request.choices; }
   };
   void refuse(const Asking& asking, const Error& error);
@@ -151,21 +152,29 @@ class ModelService final : private inference::DeskWorld {
               const std::vector<protocol::serving::Token>& tokens) override;
   void ended(inference::RequestId request, const inference::AnswerEnd& end) override;
   void audited(inference::RequestId request, const inference::AuditEnd& end) override;
+  bool is_trusted(const PublicKey& worker) override { return book_.is_known(worker); }
+  bool ends_so(inference::RequestId request, std::string_view reason) override;
 
   ModelRegistry registry_;
   jobs::Book& book_;
   const billing::AnswerChecks checks_;
   const std::string activations_;  // The operator's setting (inference/arithmetic.h).
+  const bool newcomers_answer_;    // As inference::DeskSettings.
   inference::Desk desk_;
   struct Place {
     std::shared_ptr<Answer> answer;
     std::size_t choice = 0;
     std::shared_ptr<AnswerWriter> writer{};
     std::shared_ptr<Asking> asking{};
+    AnswerTrust trust = AnswerTrust::established;
+    std::vector<SaidToken> held{};  // While the answer waits for its audit.
+    inference::AnswerEnd end{};     // Once it has one.
   };
+  void finish(Place place, inference::AnswerEnd end);
   std::map<inference::ServingId, std::shared_ptr<net::Peer>> peers_;
   std::map<inference::ServingId, PublicKey> joined_;
   std::map<inference::RequestId, Place> answers_;
+  std::map<billing::AnswerId, Place> held_;  // Ended, and waiting for their audit.
   inference::RequestId request_ids_ = 0;
   ModelTexts* texts_ = nullptr;
   Listener listener_;
@@ -182,8 +191,13 @@ class ModelService final : private inference::DeskWorld {
     protocol::serving::Ask ask;
     std::uint32_t tokens = 0;  // See AnswerEnd::checked_tokens.
     bool whole = false;
+    bool exact = false;  // As AnswerEnd.
+    bool must_audit = false;
+    bool shadow = false;
     inference::Prints prints{};
   };
+  // Asks newcomers what trusted workers were asked, as if it were a client's question.
+  void shadow(const Kept& kept);
   std::map<inference::RequestId, Kept> asked_;
   std::map<billing::AnswerId, Kept> finished_;
   std::map<inference::RequestId, billing::AnswerId> audits_;

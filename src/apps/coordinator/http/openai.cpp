@@ -168,6 +168,16 @@ std::string chat_prompt_without_turn(std::string prompt) {
   return prompt;
 }
 
+Result<AnswerTrust> read_answer_trust(std::string_view word) {
+  if (word == "anyone") return AnswerTrust::all;
+  if (word == "established") return AnswerTrust::established;
+  if (word == "verified") return AnswerTrust::verified;
+  return fail(ErrorCode::invalid_argument,
+              "The header x-weft-trust is \"{}\"; \"anyone\", \"established\" and \"verified\" are "
+              "possible.",
+              word.substr(0, 64));
+}
+
 Result<OpenAiRequest> read_chat_request(std::string_view body, std::uint64_t seed) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = body_bytes_max}));
   WEFT_ASSIGN(const Members members, members_of(root));
@@ -248,7 +258,7 @@ std::string param_of(const std::string& message) {
 
 }  // namespace
 
-std::string openai_error_json(const Error& error, std::string_view param) {
+std::string openai_error_json(const Error& error, std::string_view param, std::string_view trust) {
   std::string_view type = "server_error", code = to_string(error.code);
   switch (error.code) {
     case ErrorCode::invalid_argument:
@@ -282,12 +292,13 @@ std::string openai_error_json(const Error& error, std::string_view param) {
   }
   std::string named(param);
   if (named.empty() && error.code == ErrorCode::invalid_argument) named = param_of(error.message);
-  return weft::format(R"({{"error":{{"message":{},"type":"{}","param":{},"code":"{}"}}}})",
+  return weft::format(R"({{"error":{{"message":{},"type":"{}","param":{},"code":"{}"}}{}}})",
                       json::quote(error.message), type, named.empty() ? "null" : json::quote(named),
-                      code);
+                      code,
+                      trust.empty() ? "" : weft::format(R"(,"weft":{{"trust":"{}"}})", trust));
 }
 
-net::Reply openai_error(const Error& error, std::string_view param) {
+net::Reply openai_error(const Error& error, std::string_view param, std::string_view trust) {
   int status = net::http_status(error.code);
   const bool too_long =
       error.code == ErrorCode::resource_exhausted && error.message.contains("context");
@@ -297,7 +308,8 @@ net::Reply openai_error(const Error& error, std::string_view param) {
   if (error.code == ErrorCode::insufficient_funds ||
       (error.code == ErrorCode::resource_exhausted && !too_long))
     status = 429;
-  net::Reply reply = net::json_reply(status, openai_error_json(error, param));
+  net::Reply reply = net::json_reply(status, openai_error_json(error, param, trust));
+  if (!trust.empty()) reply.headers["x-weft-trust"] = trust;
   if (status == 429) reply.headers["retry-after"] = "1";
   if (status == 503) reply.headers["retry-after"] = "2";
   return reply;

@@ -23,6 +23,11 @@ namespace weft::coordinator {
 struct ResponseRequest;   // responses.h
 struct EmbeddingRequest;  // embeddings.h
 
+// The header x-weft-trust: which workers may answer, and whether the answer waits for its audit.
+enum class AnswerTrust : std::uint8_t { all, established, verified };
+// invalid_argument for any other word.
+[[nodiscard]] Result<AnswerTrust> read_answer_trust(std::string_view word);
+
 struct OpenAiRequest {
   bool chat = true;
   std::string model;
@@ -46,6 +51,7 @@ struct OpenAiRequest {
   bool allows_fallback = false;        // Another endpoint may answer if the network cannot.
   // Where it may: answers in the network's place, which cannot for this reason.
   std::function<void(const Error& why, net::Respond respond)> otherwise{};
+  std::optional<AnswerTrust> trust{};  // Nothing: as the coordinator is reached.
   // What is peculiar to /v1/responses; null for other routes.
   std::shared_ptr<ResponseRequest> response{};
   // The same for /v1/embeddings.
@@ -67,8 +73,11 @@ struct OpenAiRequest {
 [[nodiscard]] std::string chat_prompt_without_turn(std::string prompt);
 
 // {"error": {"message", "type", "param", "code"}} with the status that OpenAI's clients expect; 429
-// and 503 say when to come back. Without `param` it is the key that the message names.
-[[nodiscard]] net::Reply openai_error(const Error& error, std::string_view param = {});
-[[nodiscard]] std::string openai_error_json(const Error& error, std::string_view param = {});
+// and 503 say when to come back. Without `param` it is the key that the message names. `trust`:
+// what became of an answer that was to be verified; said under `weft`, unless empty.
+[[nodiscard]] net::Reply openai_error(const Error& error, std::string_view param = {},
+                                      std::string_view trust = {});
+[[nodiscard]] std::string openai_error_json(const Error& error, std::string_view param = {},
+                                            std::string_view trust = {});
 
 }  // namespace weft::coordinator

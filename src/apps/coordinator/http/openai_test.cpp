@@ -181,6 +181,9 @@ TEST(OpenAi, SaysWhatWentWrongInItsShape) {
   EXPECT_EQ(
       openai_error_json({ErrorCode::not_found, "The model 'x' does not exist here."}),
       R"({"error":{"message":"The model 'x' does not exist here.","type":"invalid_request_error","param":null,"code":"model_not_found"}})");
+  const net::Reply refuted = openai_error({ErrorCode::unavailable, "It is wrong."}, {}, "refuted");
+  EXPECT_EQ(refuted.headers.at("x-weft-trust"), "refuted");
+  EXPECT_TRUE(refuted.body.ends_with(R"(,"weft":{"trust":"refuted"}})")) << refuted.body;
   EXPECT_EQ(openai_error({ErrorCode::resource_exhausted, "5 requests wait already."}).status, 429);
   EXPECT_EQ(openai_error({ErrorCode::resource_exhausted, "5 requests wait already."})
                 .headers.at("retry-after"),

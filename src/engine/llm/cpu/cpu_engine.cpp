@@ -49,6 +49,7 @@ class CpuEngine final : public Engine {
   std::uint32_t rewind(SequenceId id, std::uint32_t length) override;
   Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
   Async<Result<std::vector<float>>> logits(SequenceId id) override;
+  Async<Result<std::vector<float>>> logits_along(SequenceId id, std::vector<Token> tokens) override;
   Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
   Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
                                          std::uint32_t more) override;
@@ -71,6 +72,7 @@ class CpuEngine final : public Engine {
   void run_layers(Sequence& sequence, std::span<float> hidden);
   [[nodiscard]] Result<> feed(Sequence& sequence, std::span<const Token> tokens);
   [[nodiscard]] Result<std::vector<float>> logits_of(Sequence& sequence);
+  void head(std::span<const float> hidden, std::span<float> logits);
   void reset(Sequence& sequence) const;
 
   const Config config_;
@@ -211,14 +213,35 @@ Result<std::vector<float>> CpuEngine::logits_of(Sequence& sequence) {
   if (sequence.last_hidden.empty())
     return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
   if (!sequence.logits.empty()) return sequence.logits;
-  std::vector<float> x(config_.embedding);
   sequence.logits.resize(config_.vocabulary);
-  kernels::reference::rms_norm(sequence.last_hidden, output_norm_, config_.norm_epsilon, x);
-  output_->multiply(x, sequence.logits, workers_);
+  head(sequence.last_hidden, sequence.logits);
   return sequence.logits;
 }
 
+void CpuEngine::head(std::span<const float> hidden, std::span<float> logits) {
+  std::vector<float> x(config_.embedding);
+  kernels::reference::rms_norm(hidden, output_norm_, config_.norm_epsilon, x);
+  output_->multiply(x, logits, workers_);
+}
+
 Async<Result<std::vector<float>>> CpuEngine::logits(SequenceId id) { co_return logits_of(at(id)); }
+
+Async<Result<std::vector<float>>> CpuEngine::logits_along(SequenceId id,
+                                                          std::vector<Token> tokens) {
+  check(output_.has_value(), "logits come from the engine with the last layer");
+  Sequence& sequence = at(id);
+  WEFT_CO_OK(fits(sequence, tokens.size()));
+  WEFT_CO_OK(feed(sequence, {}));
+  if (tokens.empty()) co_return std::vector<float>();
+  WEFT_CO_ASSIGN(std::vector<float> hidden, embed(tokens));
+  run_layers(sequence, hidden);
+  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+  std::vector<float> out(tokens.size() * config_.vocabulary);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    head(std::span(hidden).subspan(i * config_.embedding, config_.embedding),
+         std::span(out).subspan(i * config_.vocabulary, config_.vocabulary));
+  co_return out;
+}
 
 Async<Result<std::vector<float>>> CpuEngine::last_hidden(SequenceId id) {
   Sequence& sequence = at(id);

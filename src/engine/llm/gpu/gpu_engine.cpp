@@ -442,6 +442,42 @@ Async<Result<std::vector<float>>> GpuEngine::logits(SequenceId id) {
   co_return co_await floats_of(std::move(back));
 }
 
+// As many rows at a time as draws have logits.
+Async<Result<std::vector<float>>> GpuEngine::logits_along(SequenceId id,
+                                                          std::vector<Token> tokens) {
+  check(options_.layers.end == config_.layers, "logits come from the engine with the last layer");
+  WEFT_CO_OK(check_device());
+  WEFT_CO_OK(check_tokens(tokens));
+  WEFT_CO_OK(fits(at(id), tokens.size()));
+  const std::size_t rows = std::min(buffers_.shape.rows, buffers_.shape.logits_rows);
+  std::vector<float> out;
+  for (std::size_t done = 0; done < tokens.size(); done += rows) {
+    const auto from = tokens.begin() + static_cast<std::ptrdiff_t>(done);
+    const std::size_t count = std::min(rows, tokens.size() - done);
+    // What was drawn and not read goes before them, so that the pass has these rows alone.
+    settle(id);
+    WEFT_CO_OK(grow_or_fail(id, at(id).length));
+    feed(id);
+    WEFT_CO_OK(grow_or_fail(id, at(id).length + static_cast<std::uint32_t>(count)));
+    GpuSequence& sequence = at(id);
+    sequence.tokens.insert(sequence.tokens.end(), from, from + static_cast<std::ptrdiff_t>(count));
+    sequence.length += static_cast<std::uint32_t>(count);
+    std::optional<FloatsBack> back;
+    feed(id, [&](gpu::Encoder& encoder, std::uint32_t fed) {
+      const RowCount head{.rows = fed, .segments = fed};
+      {
+        gpu::Pass pass = encoder.begin_pass("head");
+        counters_.dispatches += program_->head(head).record(pass, head);
+      }
+      back.emplace(
+          record_floats(encoder, buffers_.logits, std::uint64_t{fed} * config_.vocabulary));
+    });
+    WEFT_CO_ASSIGN(const std::vector<float> logits, co_await floats_of(std::move(*back)));
+    out.insert(out.end(), logits.begin(), logits.end());
+  }
+  co_return out;
+}
+
 Async<Result<std::vector<float>>> GpuEngine::last_hidden(SequenceId id) {
   WEFT_CO_OK(check_device());
   if (at(id).length == 0)

@@ -81,6 +81,7 @@ class GpuEngine final : public Engine {
   std::uint32_t rewind(SequenceId id, std::uint32_t length) override;
   Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
   Async<Result<std::vector<float>>> logits(SequenceId id) override;
+  Async<Result<std::vector<float>>> logits_along(SequenceId id, std::vector<Token> tokens) override;
   Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
   Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
                                          std::uint32_t more) override;
