@@ -79,7 +79,7 @@ test('a worker that draws other tokens than its seed and settings give is refute
   const { url } = network;
   process.env.XDG_CACHE_HOME = scratch(t);
   // Its engine is honest: it is asked otherwise, and the fingerprints are those of what it says.
-  const other = (message) => (message.type === 'ask' && !message.audit ? { ...message, temperature: 1.5, seed: 3 } : message);
+  const other = (message) => (message.type === 'ask' && !message.audit ? { ...message, temperature: 4, seed: 3 } : message);
   const liar = await lyingServer(t, url, (message) => message, other);
   await work(t, liar.url, { args: ['--device', 'cpu'] });
   await add(t, url);

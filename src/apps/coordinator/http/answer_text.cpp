@@ -193,7 +193,7 @@ std::string AnswerText::end(std::size_t choice, const inference::AnswerEnd& end)
           : chunk(choice, weft::format(R"("delta":{{{}}},"logprobs":null)", delta), "null");
   return rest + chunk(choice,
                       chat_ ? R"("delta":{},"logprobs":null)" : R"("text":"","logprobs":null)",
-                      finish_of(one), end.trust);
+                      finish_of(one), include_usage_ ? std::string_view() : end.trust);
 }
 
 std::uint64_t AnswerText::answer_tokens() const {
