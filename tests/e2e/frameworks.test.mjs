@@ -117,6 +117,12 @@ test('the rows of docs/openai.md hold for `ai` with an OpenAI-compatible provide
       assert.equal((await failure(ask({ extra: { deadline_ms: 1, logit_bias: { 4: -100, 1: -100 } }, maxOutputTokens: 400 }))).statusCode, 504);
     },
     '`fallback`': async () => assert.equal((await ask({ extra: { fallback: 'allow' } })).text, answer),
+    'header `x-weft-trust`': async () => {
+      const { text, response } = await ask({ headers: { 'x-weft-trust': 'established' } });
+      assert.deepEqual([text, response.body.weft.trust], [answer, 'pending']);
+      const error = await failure(ask({ headers: { 'x-weft-trust': 'sure' } }));
+      assert.deepEqual([error.statusCode, error.data.error.param], [400, 'x-weft-trust']);
+    },
     'errors name the field': async () => {
       const error = await failure(ask({ extra: { grammar: 'root ::= word' } }));
       assert.deepEqual([error.statusCode, error.data.error.param, error.message], [400, 'grammar', "Line 1, column 10 of the grammar: the rule 'word' is not defined."]);
@@ -233,6 +239,12 @@ test('the rows of docs/openai.md hold for LangChain', { timeout: 600_000 }, asyn
       assert.equal((await failure(ask({ extra: { deadline_ms: 1, logit_bias: { 4: -100, 1: -100 } }, maxTokens: 400 }))).status, 504);
     },
     '`fallback`': async () => assert.equal((await ask({ extra: { fallback: 'allow' } })).content, answer),
+    'header `x-weft-trust`': async () => {
+      const as = (trust) => ({ configuration: { ...common.configuration, defaultHeaders: { 'x-weft-trust': trust } } });
+      assert.equal((await ask(as('established'))).content, answer);
+      const error = await failure(ask(as('sure')));
+      assert.deepEqual([error.status, error.param], [400, 'x-weft-trust']);
+    },
     'errors name the field': async () => {
       const error = await failure(ask({ extra: { grammar: 'root ::= word' } }));
       assert.deepEqual([error.status, error.param], [400, 'grammar']);

@@ -174,6 +174,12 @@ def _():
     refused(400, "fallback", lambda: chat(**beyond(fallback="always")))
 
 
+@row("header `x-weft-trust`")
+def _():
+    assert chat(extra_headers={"x-weft-trust": "established"}).weft["trust"] == "pending"
+    refused(400, "x-weft-trust", lambda: chat(extra_headers={"x-weft-trust": "sure"}))
+
+
 @row("errors name the field")
 def _():
     refused(400, "max_tokens", lambda: chat(max_tokens=0))
