@@ -6,6 +6,7 @@
 
 #include "apps/coordinator/test_network.h"
 #include "common/proof/merkle.h"
+#include "decisions/jobs/rechecks.h"
 
 namespace weft::coordinator {
 namespace {
@@ -228,6 +229,53 @@ TEST_F(Corrections, WhatCannotBeComputedAgainIsNamed) {
     EXPECT_THAT(each.reason, HasSubstr("gone"));
   }
   EXPECT_EQ(metric("weft_tasks_unchecked_total"), tasks);
+}
+
+// A page of such tasks is not the last one: others are corrected all the same.
+TEST_F(Corrections, AJobWhoseClientHadItsDataDeletedIsNamedAndHidesNoOther) {
+  const crypto::KeyPair& gone = wallet();
+  const store::Job deleted = deceive(gone, jobs::Rechecks::page_size + 8);
+  later(std::chrono::minutes(20));
+  const store::Job before = deceive(wallet());
+  later(std::chrono::minutes(20));
+  bool is_forgotten = false;
+  network->post([&](jobs::Core& core, jobs::Moment now) {
+    core.forget_owner(gone.public_key(), now, [&](const Result<jobs::OwnerView>& owner) {
+      is_forgotten = owner.has_value();
+      EXPECT_TRUE(owner.has_value()) << owner.error().message;
+    });
+  });
+  network->run();
+  ASSERT_TRUE(is_forgotten);
+
+  convict();
+
+  EXPECT_EQ(network->store().job(before.id)->state, store::JobState::corrected);
+  EXPECT_EQ(network->store().job(deleted.id)->state, store::JobState::done);
+  const auto named = network->store().corrections(deleted.id).value();
+  ASSERT_THAT(named, SizeIs(deleted.tasks));
+  for (const auto& each : named) {
+    EXPECT_FALSE(each.replaced);
+    EXPECT_THAT(each.reason, HasSubstr("deleted"));
+  }
+}
+
+TEST_F(Corrections, AnOwnerWhoseJobIsComputedAgainDeletesNothing) {
+  const crypto::KeyPair& deceived = wallet();
+  (void)deceive(deceived);
+  later(std::chrono::minutes(20));
+  network->drop_paid_checks = 7;
+  convict();
+
+  std::string why;
+  network->post([&](jobs::Core& core, jobs::Moment now) {
+    core.forget_owner(deceived.public_key(), now, [&](const Result<jobs::OwnerView>& owner) {
+      if (!owner) why = owner.error().message;
+    });
+  });
+  network->run();
+
+  EXPECT_THAT(why, HasSubstr("may still be computed again"));
 }
 
 TEST_F(Corrections, WatchersAreToldOfACorrectedJob) {

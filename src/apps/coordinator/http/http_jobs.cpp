@@ -344,7 +344,9 @@ protocol::api::Job view_of(const store::Job& row) {
                 .created = row.created,
                 .ended = row.ended,
                 .waiting = {},
-                .link = {}};
+                .link = {},
+                .decided = {},
+                .corrections = {}};
   const auto manifest = manifest::parse(row.manifest);
   if (!manifest) return view;
   view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
