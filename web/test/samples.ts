@@ -4,7 +4,7 @@ import type { GpuCounters } from '../src/engine/gpuCounters';
 
 export const job: Job = {
   id: 'aa', name: 'mandelbrot', kind: 'wgsl', client: 'C', state: 'running', reason: '', tasks: 64, accepted: 16, leased: 4, replicas: 2,
-  budget: 1000, price: 0, root: '', outputs: [], created: 0, ended: 0, link: '',
+  budget: 1000, price: 0, root: '', outputs: [], created: 0, ended: 0, decided: '', corrected: 0, unchecked: 0, refunded: 0, corrections: [], link: '',
   waiting: { reason: '', detail: '', task: 0, able: 0, position: 0, seconds: 0, lacks: [] },
 };
 

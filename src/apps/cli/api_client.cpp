@@ -277,6 +277,16 @@ Result<protocol::api::Job> ApiClient::job(const std::string& id) {
   return get<protocol::api::Job>("/v1/jobs/" + id);
 }
 
+Result<protocol::api::Verdict> ApiClient::verdict(const std::string& id,
+                                                  std::optional<std::uint32_t> task) {
+  return get<protocol::api::Verdict>(
+      weft::format("/v1/jobs/{}/verdict{}", id, task ? weft::format("?task={}", *task) : ""));
+}
+
+Result<protocol::api::Verdict> ApiClient::verdict_of_worker(const std::string& worker) {
+  return get<protocol::api::Verdict>("/v1/workers/" + worker + "/verdict");
+}
+
 Result<protocol::api::Tasks> ApiClient::tasks(const std::string& id) {
   protocol::api::Tasks all;
   do {

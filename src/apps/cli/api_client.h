@@ -57,6 +57,11 @@ class ApiClient {
   [[nodiscard]] Result<ByteVector> output(const std::string& job, std::size_t index);
   [[nodiscard]] Result<protocol::api::Workers> workers();
   [[nodiscard]] Result<protocol::api::Clients> clients();
+  // How the results of a job were decided, or those of one of its tasks.
+  [[nodiscard]] Result<protocol::api::Verdict> verdict(const std::string& job,
+                                                       std::optional<std::uint32_t> task);
+  // How what a worker handed in was checked.
+  [[nodiscard]] Result<protocol::api::Verdict> verdict_of_worker(const std::string& worker);
   [[nodiscard]] Result<protocol::api::Ledger> ledger();
   [[nodiscard]] Result<protocol::api::Settlement> settlement();
   // The page of an account's history, newest first, or of a job's, oldest first, that begins at

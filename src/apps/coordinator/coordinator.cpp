@@ -14,6 +14,7 @@
 #include "apps/coordinator/http/owner_quotas.h"
 #include "apps/coordinator/http/watch_feed.h"
 #include "apps/coordinator/ice_servers.h"
+#include "apps/coordinator/ingest/corrections.h"
 #include "apps/coordinator/ingest/intake.h"
 #include "apps/coordinator/ingest/restoring.h"
 #include "apps/coordinator/ingest/retries.h"
@@ -26,6 +27,7 @@
 #include "common/crypto/wallet.h"
 #include "common/protocol/digests.h"
 #include "decisions/inference/placement.h"
+#include "platform/net/address.h"
 #include "platform/net/tls.h"
 #include "platform/store/memory/memory_store.h"
 #include "platform/store/sqlite/sqlite_store.h"
@@ -188,11 +190,11 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     if (runner_) {
       verifier_ = std::make_unique<Verifier>(
           *blobs_, runner_,
-          [this](const jobs::VerifyOrder& order, trust::AuditOutcome outcome) {
-            loop_.post_always([task = order.task, root = order.root, paid = order.paid, outcome](
+          [this](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
+            loop_.post_always([task = order.task, root = order.root, paid = order.paid, checked](
                                   jobs::Core& core, jobs::Moment moment) {
-              paid ? core.rechecked(task, root, outcome, moment)
-                   : core.verified(task, root, outcome, moment);
+              paid ? core.rechecked(task, root, checked, moment)
+                   : core.verified(task, root, checked, moment);
             });
           },
           [this](const JobId& job, std::optional<scheduler::Measurement> measurement) {
@@ -297,7 +299,9 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
                  .blob_bytes_max = options_.blob_bytes_max},
         .sign = [this](ByteSpan digest) { return identity_.sign_now(digest); },
         .rotations = rotations_,
-        .links = JobLinks(options_.core.secret.bytes)};
+        .links = JobLinks(options_.core.secret.bytes),
+        .verifies = runner_ != nullptr,
+        .verification_permille = options_.core.verification_permille};
     server_->quotas([quotas = QuotaParts{.book = book_,
                                          .uploads = uploads_,
                                          .models = *models_,
@@ -312,6 +316,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     add_blob_routes(parts);
     add_ledger_routes(parts);
     add_proof_routes(parts);
+    add_verdict_routes(parts);
     add_view_routes(parts);
     server_->socket(feed_.route());
     add_model_routes(parts);
@@ -374,6 +379,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   void open(std::shared_ptr<net::Peer> peer) {
     const jobs::SessionId id(peer->id());
     const bool here = net::is_loopback(peer->address());
+    const std::string prefix = net::address_prefix(peer->address());
     auto session = std::make_shared<Session>(
         Session::Parts{.id = id,
                        .coordinator = key(),
@@ -388,7 +394,8 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
                            [this, id](std::function<void()> work) {
                              return checks_->post(id.number(), std::move(work));
                            },
-                       .invite_file = here ? invite_file_ : std::string()});
+                       .invite_file = here ? invite_file_ : std::string(),
+                       .prefix = prefix});
     sessions_.with([&](auto& sessions) { sessions.emplace(id, std::move(session)); });
   }
 
@@ -456,6 +463,24 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
   }
   void measure(jobs::MeasureOrder order) override {
     if (verifier_) verifier_->measure(std::move(order));
+  }
+  void find_paid(jobs::FindPaid order) override {
+    const auto work = [this, order] {
+      loop_.post_always(
+          [found = coordinator::find_paid(order, *store_)](jobs::Core& core, jobs::Moment moment) {
+            core.paid_found(found, moment);
+          });
+    };
+    if (!readers_->post(std::hash<PublicKey>()(order.worker), work))
+      retry([this, order] { find_paid(order); });
+  }
+  void join_again(const JobId& job) override {
+    const auto work = [this, job] {
+      loop_.post_always(
+          [job, joined = coordinator::join_again(job, *store_, intake_)](
+              jobs::Core& core, jobs::Moment moment) { core.joined_again(job, joined, moment); });
+    };
+    if (!readers_->post(std::hash<JobId>()(job), work)) retry([this, job] { join_again(job); });
   }
   void audit_answer(const billing::AnswerAuditOrder& order) override { models_->audit(order); }
   void answer_settled(const billing::AnswerId& answer, billing::AnswerFate fate) override {

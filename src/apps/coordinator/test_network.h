@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/coordinator/ingest/corrections.h"
 #include "apps/coordinator/ingest/intake.h"
 #include "apps/coordinator/ingest/restoring.h"
 #include "apps/coordinator/ingest/session.h"
@@ -240,8 +241,10 @@ class TestNetwork : public jobs::World {
   trust::Invitation invitation = trust::Invitation::worker;
   // The coordinator has a verifier of its own, which computes the counting job.
   bool verifier = false;
-  bool verifier_fails = false;  // "Not this verifier", whatever it is asked.
-  std::size_t verified = 0;     // Orders to it.
+  bool verifier_fails = false;          // "Not this verifier", whatever it is asked.
+  std::size_t verified = 0;             // Orders to it.
+  std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
+  bool paid_checks_fail = false;
   bool taint_grants = false;
   bool invited_grants = false;  // Only clients that were invited are granted credits.
   bool hold_commits = false;    // Batches wait on their way to the disk,
@@ -297,10 +300,29 @@ class TestNetwork : public jobs::World {
   [[nodiscard]] bool verifies() const override { return verifier; }
   void verify(jobs::VerifyOrder order) override {
     ++verified;
+    if (order.paid && drop_paid_checks && (*drop_paid_checks)-- == 0) {
+      drop_paid_checks = 0;
+      return;
+    }
+    if (order.paid && paid_checks_fail) {
+      events_.push_back([task = order.task, root = order.root](jobs::Core& core, jobs::Moment now) {
+        core.rechecked(task, root, {.reason = "Its inputs are gone."}, now);
+      });
+      return;
+    }
     await_verifier([&] { its_verifier().verify(std::move(order)); });
   }
   void measure(jobs::MeasureOrder order) override {
     await_verifier([&] { its_verifier().measure(std::move(order)); });
+  }
+  void find_paid(jobs::FindPaid order) override {
+    events_.push_back([found = coordinator::find_paid(order, *store_)](
+                          jobs::Core& core, jobs::Moment now) { core.paid_found(found, now); });
+  }
+  void join_again(const JobId& job) override {
+    events_.push_back(
+        [job, joined = coordinator::join_again(job, *store_, *intake_)](
+            jobs::Core& core, jobs::Moment now) { core.joined_again(job, joined, now); });
   }
   void fatal(const Error& error) override {
     if (commit_fails) return commit_fails(error);
@@ -344,11 +366,11 @@ class TestNetwork : public jobs::World {
       };
       verifier_ = std::make_unique<Verifier>(
           *blobs_, [this] { return std::make_unique<CountRunner>(verifier_fails); },
-          [answer](const jobs::VerifyOrder& order, trust::AuditOutcome outcome) {
-            answer([task = order.task, root = order.root, paid = order.paid, outcome](
+          [answer](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
+            answer([task = order.task, root = order.root, paid = order.paid, checked](
                        jobs::Core& core, jobs::Moment now) {
-              paid ? core.rechecked(task, root, outcome, now)
-                   : core.verified(task, root, outcome, now);
+              paid ? core.rechecked(task, root, checked, now)
+                   : core.verified(task, root, checked, now);
             });
           },
           [answer](const JobId& job, std::optional<scheduler::Measurement> measurement) {

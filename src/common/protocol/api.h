@@ -47,7 +47,8 @@ struct Submitted {
   std::string state;  // As Job::state.
   std::uint32_t tasks = 0;
   MicroCredits escrow = 0;
-  std::string link;  // Shows the job to each reader: ?link=LINK at its routes.
+  std::string link;                  // Shows the job to each reader: ?link=LINK at its routes.
+  std::vector<std::string> notes{};  // How it will be checked, in sentences.
 };
 
 struct JobOutput {
@@ -75,6 +76,18 @@ struct JobWaiting {
   std::vector<JobLack> lacks;  // If no worker has all that the job requires.
 };
 
+// An accepted result of a convicted worker that was wrong and is replaced, or that could not be
+// computed again.
+struct Correction {
+  std::uint32_t task = 0;
+  std::string worker;
+  std::int64_t time = 0;
+  bool replaced = false;  // Otherwise `reason` says why it could not be computed again.
+  std::string was;        // The root of the wrong result.
+  MicroCredits refunded = 0;
+  std::string reason;
+};
+
 // GET /v1/jobs/{id}; GET /v1/jobs answers { "jobs": [...] }, newest first, without name, client,
 // reason, amounts, root and outputs of jobs of others.
 struct Job {
@@ -82,7 +95,7 @@ struct Job {
   std::string name;
   std::string kind;  // "wgsl", "kernel"
   std::string client;
-  std::string state;   // "running", "done", "failed", "cancelled"
+  std::string state;   // "running", "done", "failed", "cancelled", "corrected"
   std::string reason;  // Where failed or cancelled.
   std::uint32_t tasks = 0;
   std::uint32_t accepted = 0;
@@ -90,12 +103,18 @@ struct Job {
   std::uint32_t replicas = 1;
   MicroCredits budget = 0;
   MicroCredits price = 0;          // 0 until the canary has passed.
-  std::string root;                // Where done.
-  std::vector<JobOutput> outputs;  // Where done.
+  std::string root;                // Where done or corrected.
+  std::vector<JobOutput> outputs;  // The same.
   std::int64_t created = 0;
   std::int64_t ended = 0;
-  JobWaiting waiting;  // Only where one job is asked for.
-  std::string link;    // The same: what shows the job to each reader, as ?link=LINK.
+  JobWaiting waiting;   // Only where one job is asked for.
+  std::string link;     // The same: what shows the job to each reader, as ?link=LINK.
+  std::string decided;  // The same, of a job that has ended: on whose word its results rest.
+  std::uint32_t corrected = 0;  // The same: results that were wrong and are replaced,
+  std::uint32_t unchecked =
+      0;                      // and results of a convicted worker that could not be computed again.
+  MicroCredits refunded = 0;  // For the former.
+  std::vector<Correction> corrections;  // The first of both.
 };
 struct Jobs {
   std::vector<Job> jobs;
@@ -164,6 +183,51 @@ struct Proof {
   std::vector<std::string> path;  // From `root` to `job_root`: siblings, the lowest first.
   std::vector<ProofOutput> outputs;
   std::vector<ProofReplica> replicas;
+};
+
+// How results were decided. GET /v1/jobs/ID/verdict of a job, ?task=INDEX of one task; GET
+// /v1/workers/KEY/verdict of what a worker handed in. Checks are kept for 30 days.
+struct VerdictRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+struct VerdictCheck {
+  std::string job;
+  std::uint32_t task = 0;
+  std::int64_t time = 0;
+  std::string worker;   // Whose result it was,
+  std::string root;     // which had this root.
+  std::string by;       // The worker that computed parts of it again; empty: the coordinator.
+  std::string kind;     // "sample", "dispute", "audit", "recheck"
+  std::string outcome;  // "agrees", "differs", "failed"
+  std::vector<VerdictRange> ranges;  // Computed again, along the axis in which the job is cut.
+  std::vector<VerdictRange> wrong;   // The first that differed, where that is known.
+  std::string reason;                // Where it failed.
+};
+struct VerdictReceipt {
+  std::string worker;
+  std::string root;
+  bool paid = false;
+  std::string receipt;  // The digest that the worker signed.
+  std::int64_t arrived = 0;
+};
+struct VerdictTask {
+  std::uint32_t task = 0;
+  std::string basis;    // A word: docs/http.md, "Verdicts". Empty: the task is open.
+  std::string decided;  // The same in a sentence.
+  std::string root;
+  std::string worker;  // Whose bytes they are; empty: the coordinator's.
+  std::int64_t accepted = 0;
+  std::vector<VerdictReceipt> receipts;  // Only where one task is asked for.
+};
+struct Verdict {
+  std::string job;     // Where a job or task is asked for.
+  std::string worker;  // Where a worker is.
+  std::string state;
+  std::string decided;  // How all results were, in a sentence.
+  std::vector<VerdictTask> tasks;
+  std::vector<VerdictCheck> checks;  // As they were made; the latest 1,000.
+  std::vector<Correction> corrections;
 };
 
 // GET /v1/workers answers { "workers": [...] }: connected now, and those that left since the start

@@ -15,6 +15,8 @@ std::string_view to_string(JobState state) {
       return "failed";
     case JobState::cancelled:
       return "cancelled";
+    case JobState::corrected:
+      return "corrected";
   }
   return "running";
 }
@@ -43,6 +45,11 @@ void each_field(A& batch, B& other, Use use) {
   use(batch.held_pays, other.held_pays);
   use(batch.api_keys_removed, other.api_keys_removed);
   use(batch.clients_forgotten, other.clients_forgotten);
+  use(batch.corrected_tasks, other.corrected_tasks);
+  use(batch.rechecks, other.rechecks);
+  use(batch.corrections, other.corrections);
+  use(batch.checks, other.checks);
+  use(batch.checks_kept_since, other.checks_kept_since);
 }
 
 }  // namespace

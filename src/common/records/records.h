@@ -17,9 +17,20 @@
 
 namespace weft::store {
 
-enum class JobState : std::uint8_t { running = 0, done = 1, failed = 2, cancelled = 3 };
+// Corrected: it was done, and results of it that turned out to be wrong were replaced.
+enum class JobState : std::uint8_t {
+  running = 0,
+  done = 1,
+  failed = 2,
+  cancelled = 3,
+  corrected = 4
+};
 [[nodiscard]] std::string_view to_string(JobState state);
 [[nodiscard]] inline bool is_terminal(JobState state) { return state != JobState::running; }
+// Whether it has a root and outputs.
+[[nodiscard]] inline bool has_results(JobState state) {
+  return state == JobState::done || state == JobState::corrected;
+}
 
 struct OutputBlob {
   Hash hash;
@@ -69,14 +80,29 @@ struct JobUpdate {
   std::optional<End> end;
 };
 
+// On whose word a result was accepted (docs/trust.md).
+enum class Basis : std::uint8_t {
+  unknown = 0,      // Accepted before this was stored.
+  mathematics = 1,  // The coordinator checked a matrix product.
+  verifier = 2,     // The coordinator's verifier computed parts of it again.
+  root = 3,         // A worker that was invited as a verifier computed it, or parts of it.
+  invited = 4,      // The same of an invited worker.
+  established = 5,  // The same of established workers.
+  agreement = 6,    // Workers agree, and the client asked for no more.
+  corrected = 7     // It was wrong; the coordinator's verifier computed it.
+};
+inline constexpr std::size_t bases = 8;
+using BasisCounts = std::array<std::uint32_t, bases>;  // Tasks, by basis.
+
 // An accepted task. Tasks without a row are open.
 struct Task {
   TaskId id;
   Hash root;
   std::vector<OutputBlob> outputs;
-  PublicKey worker;                 // Whose bytes they are.
+  PublicKey worker;  // Whose bytes they are; zeros: the coordinator's, where it was corrected.
   std::vector<PublicKey> agreeing;  // The workers that were paid.
   UnixMillis accepted = 0;
+  Basis basis = Basis::unknown;
   friend bool operator==(const Task&, const Task&) = default;
 };
 
@@ -187,6 +213,55 @@ struct HeldPay {
   friend bool operator==(const HeldPay&, const HeldPay&) = default;
 };
 
+// A convicted worker whose paid tasks of the day before its conviction are computed again, as far
+// as that has come. Each worker has one at most.
+struct Recheck {
+  PublicKey worker;
+  UnixMillis convicted = 0;
+  std::optional<TaskId> last;  // The latest that was looked up, in the order of paid_tasks().
+  std::uint32_t tasks = 0;     // Looked up so far.
+  MicroCredits taken = 0;      // By the conviction, and not given to a client yet.
+  friend bool operator==(const Recheck&, const Recheck&) = default;
+};
+
+// A paid task of a convicted worker that was wrong and is replaced, or that could not be computed
+// again. Each task has one at most.
+struct Correction {
+  TaskId task;
+  PublicKey worker;  // That was convicted.
+  PublicKey client;
+  UnixMillis time = 0;
+  bool replaced = false;      // Otherwise it could not be computed again: `reason`.
+  Hash was;                   // The root of the result that was wrong.
+  MicroCredits due = 0;       // What the client had paid for it,
+  MicroCredits refunded = 0;  // and got back, out of what the conviction took.
+  bool settled = false;       // The refund is made, and the job's root and outputs are right.
+  std::string reason;
+  friend bool operator==(const Correction&, const Correction&) = default;
+};
+
+// Part of a result that was computed again: the evidence of a verdict.
+struct Check {
+  enum class Kind : std::uint8_t { sample = 0, dispute = 1, audit = 2, recheck = 3 };
+  enum class Outcome : std::uint8_t { agrees = 0, differs = 1, failed = 2 };
+  struct Range {  // Workgroups along the axis in which the job is cut.
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  TaskId task;
+  UnixMillis time = 0;
+  PublicKey worker;  // Whose result it was,
+  Hash root;         // which had this root.
+  PublicKey by;      // The worker that computed it again; zeros: the coordinator's verifier.
+  Kind kind = Kind::sample;
+  Outcome outcome = Outcome::agrees;
+  std::vector<Range> ranges;   // What was to be computed again.
+  std::optional<Range> wrong;  // The first of them that differed, where that is known.
+  std::string reason;          // Where it failed.
+  friend bool operator==(const Check&, const Check&) = default;
+};
+
 // A row that is put, in place of the one with its key, or removed. Removing counts the key alone;
 // removing a row that is not there is nothing.
 enum class Change : std::uint8_t { put, remove };
@@ -216,6 +291,11 @@ struct Batch {
   std::vector<Changed<Model>> models;
   std::vector<Changed<HeldPay>> held_pays;    // A worker has one for each task.
   std::vector<std::string> api_keys_removed;  // By id.
+  std::vector<Task> corrected_tasks;          // In place of accepted ones; `agreeing` stays.
+  std::vector<Changed<Recheck>> rechecks;
+  std::vector<Correction> corrections;  // Put in place of the task's.
+  std::vector<Check> checks;
+  std::vector<UnixMillis> checks_kept_since;  // Some that are older are forgotten.
   // Clients whose ended jobs lose what tells of their content: name, manifest, reason and outputs.
   // What was moved and proven stays. Their nonces and each job's other rows are not changed. After
   // everything else of the batches that are committed together.
@@ -242,11 +322,13 @@ struct Loaded {
   std::vector<ApiKey> api_keys;         // By id.
   std::vector<Checkpoint> checkpoints;  // For running jobs and ended ones.
   std::vector<Presence> presences;
-  std::vector<Device> devices;     // In the order of their first commits.
-  std::vector<Model> models;       // By name.
-  std::vector<HeldPay> held_pays;  // By job as it was committed, task and worker,
-  std::vector<Task> held_tasks;    // their tasks
-  std::vector<Job> held_jobs;      // and jobs, running or ended, each once.
+  std::vector<Device> devices;          // In the order of their first commits.
+  std::vector<Model> models;            // By name.
+  std::vector<HeldPay> held_pays;       // By job as it was committed, task and worker,
+  std::vector<Task> held_tasks;         // their tasks
+  std::vector<Job> held_jobs;           // and jobs, running or ended, each once.
+  std::vector<Recheck> rechecks;        // By worker.
+  std::vector<Correction> corrections;  // Those that are not settled, by job and task.
 };
 
 }  // namespace weft::store

@@ -195,6 +195,23 @@ Transaction forfeit(const HeldPay& held, const std::optional<OwnerId>& client) {
   return transaction;
 }
 
+Transaction refund_wrong(const WrongRefund& refund) {
+  Transaction transaction{
+      .key = weft::format("correct:{}:{}", refund.task.text(), refund.time),
+      .job = refund.task.job,
+      .entries = {},
+      .what = weft::format("returns {} credits for task {}, whose accepted result was wrong",
+                           credits(refund.platform.total() + refund.verification.total()),
+                           refund.task.index)};
+  post_platform(transaction.entries, refund.platform, Sign::take);
+  post_verification(transaction.entries, refund.verification, Sign::take);
+  post_owner(transaction.entries, refund.client,
+             {.free = refund.platform.free + refund.verification.free,
+              .granted = refund.platform.granted + refund.verification.granted},
+             Sign::add);
+  return transaction;
+}
+
 Transaction pay_verifier(const TaskId& task, const PublicKey& worker, const OwnerId& owner,
                          MicroCredits amount, const Funds& has) {
   Transaction transaction{

@@ -128,6 +128,17 @@ struct HeldPay {
 // else to the verification account. Key "forfeit:JOB/INDEX:WORKER".
 [[nodiscard]] Transaction forfeit(const HeldPay& held, const std::optional<OwnerId>& client);
 
+// What a client paid for a task whose accepted result was wrong, out of what a conviction took. Key
+// "correct:JOB/INDEX:TIME".
+struct WrongRefund {
+  TaskId task;
+  std::int64_t time = 0;  // When it was corrected: tells refunds of one task apart.
+  OwnerId client;
+  Funds platform;      // From each
+  Funds verification;  // of the two accounts.
+};
+[[nodiscard]] Transaction refund_wrong(const WrongRefund& refund);
+
 // `amount` out of the verification account, which holds `has`, to a verifier or auditor. Key
 // "verify:JOB/INDEX:WORKER".
 [[nodiscard]] Transaction pay_verifier(const TaskId& task, const PublicKey& worker,

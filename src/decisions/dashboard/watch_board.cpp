@@ -44,7 +44,8 @@ void WatchBoard::ended(const WatchSource& source, const JobId& id, watch::Job he
   Shown& job = jobs_.contains(id) ? jobs_.at(id) : show(source, id);
   look_again(source, id, job);
   // No worker runs them any more.
-  for (std::uint32_t i = 0; i < job.tasks.size() && head.state != "done"; ++i) {
+  for (std::uint32_t i = 0;
+       i < job.tasks.size() && head.state != "done" && head.state != "corrected"; ++i) {
     if (job.tasks[i] != watch::TaskState::leased && job.tasks[i] != watch::TaskState::checking)
       continue;
     --job.head.counts[static_cast<std::size_t>(job.tasks[i])];
@@ -55,6 +56,20 @@ void WatchBoard::ended(const WatchSource& source, const JobId& id, watch::Job he
   set_head(job, std::move(head));
   job.running = false;
   forget_ended(ended_max);
+}
+
+void WatchBoard::corrected(const JobId& id, watch::Job head) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) {
+    Shown& job = jobs_[id];
+    head.mapped = false;
+    job.head = std::move(head);
+    job.running = false;
+    return forget_ended(ended_max);
+  }
+  watch::Job changed = found->second.head;
+  changed.state = std::move(head.state);
+  set_head(found->second, std::move(changed));
 }
 
 // Its tasks as they are now.

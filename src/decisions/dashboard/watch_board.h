@@ -60,6 +60,9 @@ class WatchBoard {
   // A running job ends now, as `head` says: the last look at its tasks.
   void ended(const WatchSource& source, const JobId& id, protocol::watch::Job head);
 
+  // A job that has ended has other results now. `head` where it is no longer shown.
+  void corrected(const JobId& id, protocol::watch::Job head);
+
   // Looks at everything again. The next sequence, unless nothing changed.
   [[nodiscard]] protocol::watch::Delta advance(const WatchSource& source, UnixMillis time);
   // As of the last advance().

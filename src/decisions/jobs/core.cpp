@@ -24,6 +24,8 @@ void Core::flush(Moment now) {
   state.end_suspensions(now);
   state.warn_of_lag(now);
   state.free_held_pay(now);
+  state.go_on_rechecking(now);
+  state.forget_checks(now);
   state.store_standings(now);
   state.store_presence(now);
   state.keep_history(now);

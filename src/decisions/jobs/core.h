@@ -188,9 +188,11 @@ class Core {
                  Moment now);
 
   // --- The coordinator's verifier (core_audits.cpp). `failed`: not this verifier.
-  void verified(const TaskId& task, const Hash& root, trust::AuditOutcome outcome, Moment now);
-  // The same of an order for a task that is paid (VerifyOrder::paid).
-  void rechecked(const TaskId& task, const Hash& root, trust::AuditOutcome outcome, Moment now);
+  void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
+  // The same of an order for a task that is paid (VerifyOrder::paid; core_rechecks.cpp).
+  void rechecked(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
+  void paid_found(const PaidFound& found, Moment now);
+  void joined_again(const JobId& job, const Result<JoinedAgain>& joined, Moment now);
   // Nothing: it could not run it.
   void measured(const JobId& job, const std::optional<scheduler::Measurement>& measurement,
                 Moment now);

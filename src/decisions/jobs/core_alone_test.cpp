@@ -259,9 +259,10 @@ TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifier
                                    AuditOutcome::failed};
   for (std::size_t i = 0; i < 3; ++i) {
     const VerifyOrder& order = alone.verifications[i];
-    alone.core().rechecked(order.task, Hash{}, AuditOutcome::differs, alone.now);  // Another root.
+    alone.core().rechecked(order.task, Hash{}, {.outcome = AuditOutcome::differs},
+                           alone.now);       // Another root.
     for (int times = 0; times < 2; ++times)  // What comes twice counts once.
-      alone.core().rechecked(order.task, order.root, outcomes[i], alone.now);
+      alone.core().rechecked(order.task, order.root, {.outcome = outcomes[i]}, alone.now);
     alone.run();
   }
 

@@ -1,6 +1,7 @@
 // Audits, traps, convictions: what the referee wants done besides the scheduler's leases, and what
 // came of it.
 #include <algorithm>
+#include <array>
 
 #include "common/base/log.h"
 #include "common/proof/merkle.h"
@@ -114,6 +115,14 @@ void Core::State::verify(Audit& audit) {
                     .first = trust.level(audit.wanted.suspect, unix_now) == trust::Level::newcomer,
                     .rivals = {},
                     .parts = audit.wanted.parts};
+  if (order.first) {
+    // One network shares one share of the verifier's time; a worker of our own network is itself
+    // one.
+    const auto worker = workers.find(audit.wanted.suspect);
+    order.group = worker == workers.end() || worker->second.prefix.empty()
+                      ? audit.wanted.suspect.text()
+                      : worker->second.prefix;
+  }
   if (audit.wanted.samples >= audit.wanted.parts) {
     order.ranges.push_back(whole);
   } else {
@@ -130,6 +139,7 @@ void Core::State::verify(Audit& audit) {
       order.ranges.push_back({.first = part.first, .count = part.count});
     }
   }
+  audit.drawn = order.ranges;
   for (const Hash& rival : audit.wanted.rivals) {
     const auto other = std::ranges::find_if(
         delivered, [&](const auto& each) { return each.second.result.root == rival; });
@@ -181,13 +191,25 @@ void Core::State::lease_waiting_audits(Moment now) {
   }
 }
 
-void Core::verified(const TaskId& task, const Hash& root, trust::AuditOutcome outcome, Moment now) {
+void Core::verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now) {
   State& state = *state_;
+  const trust::AuditOutcome outcome = checked.outcome;
   const auto audit = state.audits.open.find(task);
   if (audit == state.audits.open.end() || !audit->second.verifying ||
       audit->second.wanted.root != root)
     return;
   audit->second.verifying = false;
+  const bool dispute = !audit->second.wanted.rivals.empty();
+  state.note_check({.task = task,
+                    .time = now.unix,
+                    .worker = audit->second.wanted.suspect,
+                    .root = root,
+                    .by = {},
+                    .kind = dispute ? store::Check::Kind::dispute : store::Check::Kind::sample,
+                    .outcome = outcome_of(outcome),
+                    .ranges = ranges_of(audit->second.drawn),
+                    .wrong = range_of(checked.wrong),
+                    .reason = checked.reason});
   if (outcome == trust::AuditOutcome::failed) {
     // Not this verifier: others may be able to.
     if (audit->second.opens || audit->second.wanted.by_root)
@@ -201,6 +223,9 @@ void Core::verified(const TaskId& task, const Hash& root, trust::AuditOutcome ou
     log_warning("The verifier finds a wrong part in what {} handed in for {}.",
                 audit->second.wanted.suspect.text(), task.text());
   }
+  if (const auto job = state.jobs.find(task.job);
+      job != state.jobs.end() && outcome == trust::AuditOutcome::agrees)
+    job->second.verified.insert(task.index);
   state.audits.open.erase(audit);
   state.act(state.trust.audited(task, {}, outcome, now.unix, trust::Auditor::coordinator), now);
 }
@@ -317,6 +342,17 @@ void Core::State::audit_ends(const TaskId& task, trust::AuditOutcome outcome, Mo
   if (node.empty()) return;
   const Audit& audit = node.mapped();
   const PublicKey auditor = audit.auditor.value_or(PublicKey{});
+  if (audit.auditor && jobs.contains(task.job))
+    note_check({.task = task,
+                .time = now.unix,
+                .worker = audit.wanted.suspect,
+                .root = audit.wanted.root,
+                .by = auditor,
+                .kind = audit.opens ? store::Check::Kind::audit : store::Check::Kind::sample,
+                .outcome = outcome_of(outcome),
+                .ranges = ranges_of(std::array{audit.range}),
+                .wrong = {},
+                .reason = {}});
   if (audit.auditor) {
     if (audit.answer.agree()) {
       const auto job = jobs.find(task.job);

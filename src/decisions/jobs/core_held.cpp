@@ -1,31 +1,17 @@
 // Newcomers' pay: held when a task is paid, freed later, lost with a conviction: then what was paid
 // for wrong tasks goes back to their clients, and the rest to the verification account.
 #include <algorithm>
+#include <chrono>
 
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "decisions/jobs/core_state.h"
-#include "decisions/trust/audit.h"
 
 namespace weft::jobs {
 namespace {
 
 ledger::Funds operator-(const ledger::Funds& a, const ledger::Funds& b) {
   return {.free = a.free - b.free, .granted = a.granted - b.granted};
-}
-
-// The whole task in parts, as samples are: a verifier takes none that lasts too long for it.
-std::vector<manifest::Range> parts_of(const PaidTask& paid) {
-  constexpr std::uint32_t parts_max = 32;
-  const auto whole = manifest::task_range(*paid.manifest, paid.task.index);
-  if (!manifest::can_cut(*paid.manifest)) return {whole};
-  const std::uint32_t parts = std::min(whole.count, parts_max);
-  std::vector<manifest::Range> ranges;
-  for (std::uint32_t number = 0; number < parts; ++number) {
-    const auto part = trust::part_of({.first = whole.first, .count = whole.count}, parts, number);
-    ranges.push_back({.first = part.first, .count = part.count});
-  }
-  return ranges;
 }
 
 }  // namespace
@@ -36,16 +22,27 @@ bool Core::State::holds_pay_of(const PublicKey& worker) const {
          trust.level(worker, unix_now) == trust::Level::newcomer;
 }
 
+std::string Core::State::why_held(const PublicKey& worker) const {
+  if (!holds_pay_of(worker)) return {};
+  const auto minutes = std::chrono::ceil<std::chrono::minutes>(settings.pay_held_for).count();
+  return weft::format(
+      "The pay is held for {} {}: this worker is new here, and loses what is held if a result of "
+      "it "
+      "turns out to be wrong.",
+      minutes, minutes == 1 ? "minute" : "minutes");
+}
+
 void Core::State::hold_pay(std::vector<HeldPays::Entry> of_task, const RunningJob& job,
-                           std::uint32_t index, Moment now) {
+                           std::uint32_t index, std::size_t agreeing, Moment now) {
   if (of_task.empty()) return;
   const Settled& accepted = *job.accepted[index];
-  const auto paid =
-      std::make_shared<const PaidTask>(PaidTask{.task = {.job = job.row.id, .index = index},
-                                                .client = job.row.client,
-                                                .manifest = job.manifest,
-                                                .root = accepted.root,
-                                                .outputs = accepted.outputs});
+  const auto paid = std::make_shared<const PaidTask>(
+      PaidTask{.task = {.job = job.row.id, .index = index},
+               .client = job.row.client,
+               .manifest = job.manifest,
+               .root = accepted.root,
+               .outputs = accepted.outputs,
+               .price = price_paid(job.row, *job.manifest, agreeing)});
   for (HeldPays::Entry& each : of_task) {
     batch.held_pays.push_back({.row = {.task = paid->task,
                                        .worker = each.worker,
@@ -103,6 +100,7 @@ void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
       compute_again({.worker = each.worker, .owner = each.owner, .part = part});
     }
     if (rest.total() == 0) continue;
+    rechecks.took(worker, rest.total());
     auto transaction = ledger::forfeit(
         {.task = {}, .worker = each.worker, .owner = each.owner, .funds = rest}, {});
     transaction.what = weft::format("takes the held pay of {:.6f} credits of a convicted worker",
@@ -112,35 +110,8 @@ void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
 }
 
 void Core::State::compute_again(const LostPay& lost) {
-  const PaidTask& paid = *lost.part.paid;
-  auto& of_task = lost_pays[paid.task];
-  of_task.push_back(lost);
-  if (of_task.size() > 1) return;  // It is being computed.
-  VerifyOrder order{.task = paid.task,
-                    .manifest = paid.manifest,
-                    .root = paid.root,
-                    .outputs = paid.outputs,
-                    .ranges = parts_of(paid),
-                    .client = paid.client,
-                    .rivals = {},
-                    .paid = true};
-  effect([this, order = std::move(order)] { parts.world.verify(order); });
-}
-
-void Core::rechecked(const TaskId& task, const Hash& root, trust::AuditOutcome outcome,
-                     Moment now) {
-  State& state = *state_;
-  const auto found = state.lost_pays.find(task);
-  if (found == state.lost_pays.end() || found->second.front().part.paid->root != root) return;
-  const auto of_task = std::move(found->second);
-  state.lost_pays.erase(found);
-  const bool wrong = outcome == trust::AuditOutcome::differs;
-  if (wrong)
-    log_warning(
-        "The result of {} was accepted and is wrong: what a convicted worker was to be "
-        "paid for it goes back to its client.",
-        task.text());
-  for (const auto& lost : of_task) state.settle_lost(lost, wrong, now);
+  lost_pays[lost.part.paid->task].push_back(lost);
+  order_recheck(lost.worker, lost.part.paid);
 }
 
 void Core::State::settle_lost(const LostPay& lost, bool wrong, Moment now) {
@@ -152,6 +123,7 @@ void Core::State::settle_lost(const LostPay& lost, bool wrong, Moment now) {
   if (const auto moved = move_money(std::move(transaction), now); !moved)
     log_error("The held pay for task {} cannot be taken: {}", paid.task.text(),
               moved.error().message);
+  if (!wrong) rechecks.took(lost.worker, lost.part.funds.total());
   forget_held_row(paid.task, lost.worker);
 }
 
@@ -159,8 +131,12 @@ void Core::State::settle_lost(const LostPay& lost, bool wrong, Moment now) {
 Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) {
   held_moves = static_cast<std::uint64_t>(now.unix) * 1000;  // Later than any before the restart.
   struct HeldJob {
+    store::Job row;
     PublicKey client;
     Book::Manifest manifest;
+    [[nodiscard]] MicroCredits price_of(const store::Task& task) const {
+      return price_paid(row, *manifest, task.agreeing.size());
+    }
   };
   std::map<JobId, HeldJob> held_jobs;
   for (const store::Job& row : loaded.held_jobs) {
@@ -169,6 +145,7 @@ Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) 
       return fail(ErrorCode::data_loss, "The stored manifest of job {} is not one: {}",
                   row.id.text(), parsed.error().message);
     held_jobs[row.id] = {
+        .row = row,
         .client = row.client,
         .manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed))};
   }
@@ -180,7 +157,8 @@ Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) 
                                                               .client = job->second.client,
                                                               .manifest = job->second.manifest,
                                                               .root = row.root,
-                                                              .outputs = row.outputs});
+                                                              .outputs = row.outputs,
+                                                              .price = job->second.price_of(row)});
   }
   std::map<OwnerId, ledger::Funds> unknown;  // What is held for an owner without a task.
   for (const ledger::Entry& entry : loaded.balances) {

@@ -8,6 +8,7 @@
 #include "common/manifest/split.h"
 #include "common/proof/merkle.h"
 #include "decisions/jobs/core_state.h"
+#include "decisions/jobs/verdict_text.h"
 
 namespace weft::jobs {
 
@@ -22,7 +23,8 @@ protocol::api::Submitted submitted(const store::Job& row) {
           .state = std::string(to_string(row.state)),
           .tasks = row.tasks,
           .escrow = row.budget,
-          .link = {}};
+          .link = {},
+          .notes = {}};
 }
 
 }  // namespace
@@ -174,11 +176,7 @@ trust::JobTerms Core::State::terms_of(const Book::Manifest& manifest) {
                         .parts = 1,
                         .agree = {}};
   terms.anyone = manifest->verify.anyone;
-  // Freivalds' check, by the coordinator itself (ingest/intake.h).
-  const auto& kernel = manifest->kernel;
-  terms.checked = manifest->kind == manifest::Kind::kernel && kernel.name == "matmul_i8" &&
-                  std::holds_alternative<manifest::Blob>(kernel.a) &&
-                  std::holds_alternative<manifest::Blob>(kernel.b);
+  terms.checked = checked_by_mathematics(*manifest);
   // Loose tolerances accept what is wrong.
   constexpr double tolerance_max = 1e-2;
   const auto& compare = manifest->verify.compare;
@@ -279,6 +277,7 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
       decided({.job = id, .index = index}, worker, {.at = at_now, .unix = unix_now});
   }
   jobs.erase(found);
+  settle_corrections();  // Some may have been of results that were being joined.
 }
 
 }  // namespace weft::jobs

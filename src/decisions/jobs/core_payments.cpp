@@ -117,7 +117,8 @@ Core::State::Paid Core::State::pay(RunningJob& job, std::uint32_t index,
                     .parts = {}});
   }
   const auto moved = move_money(std::move(transaction), now);
-  if (moved && *moved == ledger::Applied::now) hold_pay(std::move(held), job, index, now);
+  if (moved && *moved == ledger::Applied::now)
+    hold_pay(std::move(held), job, index, agreeing.size(), now);
   if (!moved) {
     log_error("Task {} cannot be paid: {}", pay.task.text(), moved.error().message);
     return {};

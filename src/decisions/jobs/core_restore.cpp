@@ -62,6 +62,7 @@ Result<> Core::restore(Restored given, Moment now) {
   for (const store::Device& device : loaded.devices) state.parts.book.set_device(device);
   if (auto restored = state.ledger.restore(loaded.balances, loaded.keys); !restored)
     return pass(std::move(restored), "while restoring the ledger");
+  state.restore_rechecks(loaded);
   WEFT_OK(state.restore_held_pay(loaded, now));
   if (state.settings.grants.kept_over_restart)
     state.grant_bounds.restore(given.grants_today, now.unix);

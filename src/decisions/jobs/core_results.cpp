@@ -206,7 +206,8 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
                   .outputs = blobs_of(delivery_of(accepted.worker)),
                   .worker = accepted.worker,
                   .agreeing = accepted.agreeing,
-                  .accepted = now.unix};
+                  .accepted = now.unix,
+                  .basis = basis_of(job, accepted, now)};
   job.accepted[index] = std::make_unique<const Settled>(row.root, row.outputs);
   batch.tasks.push_back(std::move(row));
   ++job.accepted_count;
@@ -215,7 +216,8 @@ void Core::State::accept(const trust::Accepted& accepted, Moment now) {
   const Paid paid = pay(job, index, accepted.agreeing, now);
   for (const auto& worker : accepted.agreeing) {
     store_reputation(worker);
-    verdict(accepted.task, delivery_of(worker).attempt, worker, paid.each, {});
+    verdict(accepted.task, delivery_of(worker).attempt, worker, paid.each,
+            paid.each > 0 ? why_held(worker) : std::string());
   }
   Jury jury{.task = accepted.task, .members = {}};
   for (const auto& worker : accepted.jurors) {

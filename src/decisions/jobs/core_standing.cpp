@@ -82,6 +82,8 @@ void Core::State::convict(const trust::Convicted& convicted, Moment now) {
   if (job == jobs.end()) transaction.job.reset();
   if (const auto moved = move_money(std::move(transaction), now); !moved)
     log_error("The stake cannot be slashed: {}", moved.error().message);
+  const MicroCredits slashed = std::min(held, std::max<MicroCredits>(convicted.penalty, 0));
+  begin_recheck(convicted.worker, slashed - std::min(slashed, slash.damage), now);
   forfeit_held_pay(convicted.worker, now);
   refresh(convicted.worker, now);  // Suspended; it is told by its verdict.
   for (auto& jury : juries)

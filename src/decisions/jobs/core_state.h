@@ -17,6 +17,7 @@
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/coverings.h"
 #include "decisions/jobs/held_pay.h"
+#include "decisions/jobs/rechecks.h"
 #include "decisions/ledger/answer_pay.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/ledger/owners.h"
@@ -56,6 +57,8 @@ struct RunningJob {
     bool accuser = false;
   };
   std::map<std::uint32_t, std::vector<Auditor>> auditors;
+  std::set<std::uint32_t>
+      verified;  // Open tasks of which the coordinator's verifier found one right.
   // States of open tasks, by index, and by whose they are.
   struct Kept {
     Hash blob;
@@ -77,6 +80,7 @@ struct ConnectedWorker {
   SessionId session{};
   protocol::Hello hello;
   std::string blob_token;
+  std::string prefix;  // As Arrival has it.
   UnixMillis since = 0;
   Coverings coverings;
   std::set<TaskId> undecided;  // Its results that wait for a check.
@@ -103,6 +107,9 @@ struct Counters {
   std::uint64_t lags = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t resumed = 0;
+  std::uint64_t tasks_corrected = 0;
+  std::uint64_t tasks_unchecked = 0;
+  std::uint64_t jobs_corrected = 0;
 };
 
 // The workers that decided a dispute besides those that the job pays.
@@ -344,6 +351,8 @@ struct Core::State final : dashboard::WatchSource {
   HeldPays held_pays;
   std::uint64_t held_moves = 0;  // Numbers transactions of it.
   [[nodiscard]] bool holds_pay_of(const PublicKey& worker) const;
+  // The same in a sentence for the worker; empty if its pay is free at once.
+  [[nodiscard]] std::string why_held(const PublicKey& worker) const;
   // Pay that a conviction took, of tasks that the verifier computes again: who is to have it.
   struct LostPay {
     PublicKey worker;
@@ -352,7 +361,7 @@ struct Core::State final : dashboard::WatchSource {
   };
   std::map<TaskId, std::vector<LostPay>> lost_pays;
   void hold_pay(std::vector<HeldPays::Entry> of_task, const RunningJob& job, std::uint32_t index,
-                Moment now);
+                std::size_t agreeing, Moment now);
   void move_held(ledger::Transaction transaction, std::string_view what,
                  const HeldPays::Entry& held, Moment now);
   void free_held_pay(Moment now);
@@ -361,6 +370,29 @@ struct Core::State final : dashboard::WatchSource {
   void settle_lost(const LostPay& lost, bool wrong, Moment now);
   void forget_held_row(const TaskId& task, const PublicKey& worker);
   [[nodiscard]] Result<> restore_held_pay(const store::Loaded& loaded, Moment now);
+
+  // core_rechecks.cpp
+  Rechecks rechecks;
+  std::map<TaskId, OpenCorrection> corrections;
+  std::set<JobId> joining_again;
+  void begin_recheck(const PublicKey& worker, MicroCredits taken, Moment now);
+  void order_recheck(const PublicKey& worker, const std::shared_ptr<const PaidTask>& paid);
+  void name_unchecked(const PaidTask& paid, const PublicKey& worker, std::string_view reason,
+                      Moment now);
+  void correct(const PaidTask& paid, const PublicKey& worker, const Recomputed& right,
+               MicroCredits refunded, Moment now);
+  void go_on_rechecking(Moment now);
+  void refund_corrected(const store::Recheck& row, Moment now);
+  void settle_corrections();
+  void tell_corrected(const store::Job& row);
+  void restore_rechecks(const store::Loaded& loaded);
+
+  // core_evidence.cpp
+  UnixMillis checks_swept = 0;
+  void note_check(store::Check check);
+  [[nodiscard]] store::Basis basis_of(RunningJob& job, const trust::Accepted& accepted,
+                                      Moment now) const;
+  void forget_checks(Moment now);
 
   // core_payments.cpp
   [[nodiscard]] OwnerId owner_of(const PublicKey& key) const { return owners.owner_of(key); }
@@ -426,6 +458,12 @@ struct Core::State final : dashboard::WatchSource {
   void each_worker(const std::function<void(const WorkerNow&)>& use) const override;
   [[nodiscard]] protocol::watch::Worker watched_worker(const PublicKey& key) const override;
 };
+
+// For the rows of checks.
+[[nodiscard]] store::Check::Outcome outcome_of(trust::AuditOutcome outcome);
+[[nodiscard]] std::vector<store::Check::Range> ranges_of(std::span<const manifest::Range> ranges);
+[[nodiscard]] std::optional<store::Check::Range> range_of(
+    const std::optional<manifest::Range>& range);
 
 [[nodiscard]] std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result);
 

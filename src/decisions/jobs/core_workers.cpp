@@ -91,6 +91,7 @@ void Core::arrive(Arrival arrival, Moment now) {
                             .slots = arrival.hello.slots,
                             .capabilities = arrival.hello.capabilities};
   state.trust.admissions().set_vendor(key, arrival.hello.capabilities.vendor);
+  joining.prefix = arrival.prefix;
   joining.standing = standing_of(state.trust.level(key, now.unix));
   if (arrival.hello.slice_memory_bytes > 0) {
     joining.sharing = scheduler::Sharing::sliced;
@@ -110,6 +111,7 @@ void Core::arrive(Arrival arrival, Moment now) {
   log_info("Worker {} joins: {}.", key.text(), arrival.hello.capabilities.description);
   ConnectedWorker worker;
   worker.session = arrival.session;
+  worker.prefix = std::move(arrival.prefix);
   worker.hello = std::move(arrival.hello);
   worker.blob_token = std::move(arrival.blob_token);
   worker.since = now.unix;

@@ -15,10 +15,12 @@
 #include "common/base/ids.h"
 #include "common/base/number_id.h"
 #include "common/manifest/manifest.h"
+#include "common/manifest/split.h"
 #include "common/protocol/hello.h"
 #include "common/protocol/results.h"
 #include "common/records/records.h"
 #include "decisions/trust/levels.h"
+#include "decisions/trust/referee.h"
 
 namespace weft::jobs {
 
@@ -83,6 +85,7 @@ struct Arrival {
   SessionId session{};
   protocol::Hello hello;
   std::string blob_token;
+  std::string prefix{};  // Its network (net::address_prefix()); empty: its own machine or network.
   trust::Invitation invitation = trust::Invitation::none;
 };
 
@@ -115,6 +118,37 @@ struct CoveringReceipt {
   store::Receipt receipt;
   std::vector<protocol::ReceiptItem> items;
   ByteVector statement;  // What was signed is the SHA-256 of this, the receipt's digest.
+};
+
+// What the coordinator's verifier found.
+struct Recomputed {
+  Hash root;
+  std::vector<store::OutputBlob> outputs;  // Stored.
+};
+struct Checked {
+  trust::AuditOutcome outcome = trust::AuditOutcome::failed;
+  std::optional<manifest::Range> wrong{};  // The first range that differs.
+  std::string reason{};                    // Where it failed.
+  std::optional<Recomputed> right{};       // Where a paid task is wrong.
+};
+
+// Tasks that a convicted worker was paid for.
+struct PaidFound {
+  struct Each {
+    store::Task task;
+    PublicKey client;
+    std::shared_ptr<const manifest::Manifest> manifest;
+    MicroCredits paid = 0;  // By the client, to all that agreed.
+  };
+  PublicKey worker;
+  std::vector<Each> tasks;  // None: there are no more.
+};
+
+// A job that had ended, with its root and outputs as its tasks are now.
+struct JoinedAgain {
+  store::Job job;  // As it is stored.
+  Hash root;
+  std::vector<store::OutputBlob> outputs;
 };
 
 // Answers one request, after everything that it tells of is durable.

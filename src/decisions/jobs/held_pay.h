@@ -28,6 +28,7 @@ struct PaidTask {
   std::shared_ptr<const manifest::Manifest> manifest;
   Hash root;
   std::vector<store::OutputBlob> outputs;
+  MicroCredits price = 0;  // What its client paid for it.
 };
 
 class HeldPays {

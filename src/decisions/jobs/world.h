@@ -58,8 +58,9 @@ struct VerifyOrder {
   Hash root;
   std::vector<store::OutputBlob> outputs;  // Outputs of the whole task.
   std::vector<manifest::Range> ranges;
-  PublicKey client;    // Whose job it is: clients take turns.
-  bool first = false;  // The worker is a newcomer, which waits for it.
+  PublicKey client;     // Whose job it is: clients take turns.
+  std::string group{};  // A newcomer's network, or its key, if it is its result. These take turns.
+  bool first = false;   // The worker is a newcomer, which waits for it.
   // Other results of the task: the ranges are then those of `parts` in which one differs.
   std::vector<std::vector<store::OutputBlob>> rivals;
   std::uint32_t parts = 1;
@@ -71,6 +72,15 @@ struct MeasureOrder {
   std::shared_ptr<const manifest::Manifest> manifest;
   manifest::Range range;
   PublicKey client;
+};
+
+// Asks for the next tasks that a convicted worker was paid for.
+struct FindPaid {
+  PublicKey worker;
+  UnixMillis since = 0;  // Accepted from then
+  UnixMillis until = 0;  // to then.
+  std::optional<TaskId> after;
+  std::uint32_t count = 0;
 };
 
 class World {
@@ -100,6 +110,10 @@ class World {
   virtual void verify(VerifyOrder /*order*/) {}
   // Comes back as Core::measured().
   virtual void measure(MeasureOrder /*order*/) {}
+  // Comes back as Core::paid_found(), after what was committed before.
+  virtual void find_paid(FindPaid /*order*/) {}
+  // A job that has ended, with results that were corrected: comes back as Core::joined_again().
+  virtual void join_again(const JobId&) {}
   // NOLINTEND(performance-unnecessary-value-param)
 
   // An answer is to be read by others; comes back as Core::answer_audited().

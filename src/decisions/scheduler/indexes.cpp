@@ -128,6 +128,7 @@ void Scheduler::State::list_worker(WorkerState& worker) {
 }
 
 void Scheduler::State::count_member(WorkerState& worker, int change) {
+  if (worker.newcomer()) prefixes.add(worker.info.prefix, change);
   for (RequirementClass* each : worker.classes) {
     // With its first member a class has a use for canaries of the operator's device.
     if (change > 0 && each->members[0] + each->members[1] == 0)

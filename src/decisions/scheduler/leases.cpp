@@ -44,7 +44,10 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
                             .charged = charged,
                             .look_again = now,
                             .newcomer = worker.newcomer()});
-  if (worker.newcomer()) ++job.newcomer_leases;
+  if (worker.newcomer()) {
+    ++job.newcomer_leases;
+    job.prefix_leases.add(worker.info.prefix, 1);
+  }
   worker.load_seconds += usual;
   watch(worker, job, index, predicted, now);
   break_promise(job);  // It has what it waited for.
@@ -67,6 +70,7 @@ void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t 
   const auto count_out = [&](const Holding& holding) {
     if (!holding.newcomer) return;
     --job.newcomer_leases;
+    job.prefix_leases.add(worker.info.prefix, -1);
     mark(job);  // Another newcomer may take something of it.
   };
   if (const auto running = std::ranges::find_if(worker.running, is_it);

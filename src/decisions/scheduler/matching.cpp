@@ -257,7 +257,11 @@ bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job)
   // What a job costs is measured by a worker that is trusted, or by the operator's own device.
   if (job.canary != CanaryState::passed && rules.trusted_canaries && !job.spec.anyone) return true;
   const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
-  return has_trusted(job) && job.newcomer_leases >= most;
+  const bool is_bounded = has_trusted(job);
+  if (is_bounded && job.newcomer_leases >= most) return true;
+  if (!rules.prefixes_share || worker.info.prefix.empty() || prefixes.prefixes() < 2) return false;
+  const double all = is_bounded ? most : job.spec.tasks;
+  return job.prefix_leases.of(worker.info.prefix) >= prefix_share(all, prefixes.prefixes());
 }
 
 void Scheduler::State::want_canary(JobState& job) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "decisions/scheduler/fair_share.h"
+#include "decisions/scheduler/prefixes.h"
 #include "decisions/scheduler/presence.h"
 #include "decisions/scheduler/requirement_class.h"
 #include "decisions/scheduler/reservation.h"
@@ -90,6 +91,7 @@ struct JobState {
   std::vector<PublicKey> unable;      // Workers that have not got what it takes.
   std::vector<PublicKey> barred;      // Their results of it were wrong.
   std::uint32_t newcomer_leases = 0;  // Now.
+  PrefixCounts prefix_leases;         // The same, by their prefixes.
   bool canary_wanted = false;         // The operator's device was asked for one.
   RequirementClass::Phase listed_phase =
       RequirementClass::phases;  // Where it stands in the class; phases: nowhere.
@@ -177,6 +179,7 @@ struct Scheduler::State {
   std::unordered_map<JobId, std::unique_ptr<JobState>> jobs;            // Looked up only.
   std::unordered_map<PublicKey, std::unique_ptr<WorkerState>> workers;  // Looked up only.
   std::map<std::uint64_t, WorkerState*> workers_in_order;
+  PrefixCounts prefixes;  // Connected newcomers'.
   std::map<ClassKey, std::unique_ptr<RequirementClass>> classes;
   std::uint64_t next_job = 1;
   std::uint64_t next_worker = 1;

@@ -28,6 +28,7 @@ struct Safeguards {
   bool trusted_canaries = true;      // Newcomers run no canary.
   bool trusted_blame = true;         // Failures of newcomers alone end no job.
   bool lost_goes_to_trusted = true;  // A task that a newcomer lost goes to a trusted worker next.
+  bool prefixes_share = true;        // Newcomers of one address prefix share one share of that.
   double newcomer_share_max = 0.1;   // Share of a job's tasks, if a trusted worker could run them.
 
   [[nodiscard]] static Safeguards none() {
@@ -36,6 +37,7 @@ struct Safeguards {
             .trusted_canaries = false,
             .trusted_blame = false,
             .lost_goes_to_trusted = false,
+            .prefixes_share = false,
             .newcomer_share_max = 1};
   }
 };
@@ -115,6 +117,8 @@ struct Worker {
   std::uint64_t slice_memory_bytes =
       0;  // For a sliced one: every task's partition, where its job does not require more.
   Standing standing = Standing::invited;
+  std::string
+      prefix{};  // Newcomers of one prefix share one share of a job; empty: it is not shared.
 };
 
 struct Job {

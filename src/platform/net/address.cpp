@@ -61,6 +61,26 @@ std::string address_group(std::string_view address) {
   return std::string(inet_ntop(AF_INET6, bytes.data(), text, sizeof text)) + "/64";
 }
 
+bool Address::is_private() const {
+  if (is_v4)
+    return bytes[0] == 10 || (bytes[0] == 172 && (bytes[1] & 0xf0) == 16) ||
+           (bytes[0] == 192 && bytes[1] == 168) || (bytes[0] == 169 && bytes[1] == 254) ||
+           (bytes[0] == 100 && (bytes[1] & 0xc0) == 64);  // 100.64.0.0/10: behind a carrier's NAT.
+  return (bytes[0] & 0xfe) == 0xfc || (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80);
+}
+
+std::string address_prefix(std::string_view address) {
+  const auto parsed = Address::parse(address);
+  if (!parsed || parsed->is_loopback() || parsed->is_private()) return {};
+  std::array<std::uint8_t, 16> bytes = parsed->bytes;
+  const std::size_t kept = parsed->is_v4 ? 3 : 6;
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(kept), bytes.end(), std::uint8_t{0});
+  char text[INET6_ADDRSTRLEN] = {};
+  return std::string(
+             inet_ntop(parsed->is_v4 ? AF_INET : AF_INET6, bytes.data(), text, sizeof text)) +
+         (parsed->is_v4 ? "/24" : "/48");
+}
+
 std::string forwarded_address(std::string_view peer, std::string_view forwarded_for,
                               std::span<const std::string> trusted) {
   const auto is_trusted = [&](const std::optional<Address>& address) {

@@ -19,11 +19,18 @@ struct Address {
   // Numbers only, without brackets, port or zone.
   [[nodiscard]] static std::optional<Address> parse(std::string_view text);
   [[nodiscard]] bool is_loopback() const;
+  // Private, link-local, or behind a carrier's NAT.
+  [[nodiscard]] bool is_private() const;
   bool operator==(const Address&) const = default;
 };
 
 // "192.0.2.1" for IPv4, "2001:db8:0:1::/64" for IPv6; what is no address stands for itself.
 [[nodiscard]] std::string address_group(std::string_view address);
+
+// The network to which an address belongs, as far as its owner may have many addresses there: the
+// /24 of IPv4, the /48 of IPv6. Empty for loopback, for private and link-local ranges, and for what
+// is no address: these are not strangers of one network.
+[[nodiscard]] std::string address_prefix(std::string_view address);
 
 // The client that asked a server behind a proxy: the last address of X-Forwarded-For that is not
 // itself a trusted proxy's. The peer's own address if the peer is no trusted proxy, or says nothing

@@ -51,5 +51,19 @@ TEST(Host, IsAcceptedIfItIsLoopbackOrAName) {
     EXPECT_FALSE(is_accepted_host(bad, names)) << bad;
 }
 
+TEST(AddressPrefix, ANetworkOfStrangersIsItsPrefixAndOnesOwnIsNone) {
+  EXPECT_EQ(address_prefix("203.0.113.7"), "203.0.113.0/24");
+  EXPECT_EQ(address_prefix("203.0.113.254"), address_prefix("203.0.113.7"));
+  EXPECT_EQ(address_prefix("::ffff:203.0.113.9"), "203.0.113.0/24");
+  EXPECT_EQ(address_prefix("2001:db8:5:1::1"), "2001:db8:5::/48");
+  EXPECT_EQ(address_prefix("2001:db8:5:ffff::9"), "2001:db8:5::/48");
+  for (const char* own :
+       {"127.0.0.1", "127.9.9.9", "::1", "10.1.2.3", "172.16.0.1", "172.31.255.1", "192.168.1.1",
+        "169.254.1.1", "100.64.0.1", "100.127.255.1", "fd00::1", "fe80::1", "somewhere", ""})
+    EXPECT_EQ(address_prefix(own), "") << own;
+  for (const char* other : {"172.32.0.1", "100.128.0.1", "11.0.0.1", "192.169.0.1"})
+    EXPECT_NE(address_prefix(other), "") << other;
+}
+
 }  // namespace
 }  // namespace weft::net

@@ -37,6 +37,19 @@ class ForwardingStore : public Store {
     return inner_->history(job, page);
   }
   Result<> audit() override { return inner_->audit(); }
+  Result<std::vector<Task>> paid_tasks(const PaidPage& page) override {
+    return inner_->paid_tasks(page);
+  }
+  Result<std::vector<Correction>> corrections(const JobId& id) override {
+    return inner_->corrections(id);
+  }
+  Result<BasisCounts> bases(const JobId& id) override { return inner_->bases(id); }
+  Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override {
+    return inner_->checks(id, count);
+  }
+  Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count) override {
+    return inner_->checks(worker, count);
+  }
 
  protected:
   std::unique_ptr<Store> inner_ = memory::create();

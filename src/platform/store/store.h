@@ -77,6 +77,25 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<Job>> jobs(const JobPage& page) = 0;
   [[nodiscard]] virtual Result<std::optional<JobId>> job_of_nonce(const PublicKey& client,
                                                                   const SubmitNonce& nonce) = 0;
+  // Accepted tasks that `worker` was paid for, accepted from `since` to `until`, of running jobs
+  // and of those that ended at `since` or later: the next `count` after `after`, in an order that
+  // stays.
+  struct PaidPage {
+    PublicKey worker;
+    UnixMillis since = 0;
+    UnixMillis until = 0;
+    std::optional<TaskId> after;
+    std::uint32_t count = 64;
+  };
+  [[nodiscard]] virtual Result<std::vector<Task>> paid_tasks(const PaidPage& page) = 0;
+  // A job's, by task.
+  [[nodiscard]] virtual Result<std::vector<Correction>> corrections(const JobId& id) = 0;
+  // How many accepted tasks of the job rest on what.
+  [[nodiscard]] virtual Result<BasisCounts> bases(const JobId& id) = 0;
+  // Those of a job, or of a worker's results, as they were made; the latest `count`.
+  [[nodiscard]] virtual Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) = 0;
+  [[nodiscard]] virtual Result<std::vector<Check>> checks(const PublicKey& worker,
+                                                          std::uint32_t count) = 0;
   // Jobs that run, that ended at `ended_since` or later and have their content, or of whose tasks
   // pay is held; all checkpoints and models.
   [[nodiscard]] virtual Result<BlobOwners> blob_owners(UnixMillis ended_since) = 0;

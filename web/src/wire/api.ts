@@ -13,6 +13,7 @@ export type Submitted = {
   readonly escrow: number;
   readonly id: string;
   readonly link: string;
+  readonly notes: readonly string[];
   readonly state: string;
   readonly tasks: number;
 };
@@ -22,7 +23,18 @@ export type Jobs = {
     readonly accepted: number;
     readonly budget: number;
     readonly client: string;
+    readonly corrected: number;
+    readonly corrections: readonly {
+      readonly reason: string;
+      readonly refunded: number;
+      readonly replaced: boolean;
+      readonly task: number;
+      readonly time: number;
+      readonly was: string;
+      readonly worker: string;
+    }[];
     readonly created: number;
+    readonly decided: string;
     readonly ended: number;
     readonly id: string;
     readonly kind: string;
@@ -38,10 +50,12 @@ export type Jobs = {
     }[];
     readonly price: number;
     readonly reason: string;
+    readonly refunded: number;
     readonly replicas: number;
     readonly root: string;
     readonly state: string;
     readonly tasks: number;
+    readonly unchecked: number;
     readonly waiting: {
       readonly able: number;
       readonly detail: string;
@@ -107,6 +121,56 @@ export type Proof = {
   }[];
   readonly root: string;
   readonly tasks: number;
+};
+
+export type Verdict = {
+  readonly checks: readonly {
+    readonly by: string;
+    readonly job: string;
+    readonly kind: string;
+    readonly outcome: string;
+    readonly ranges: readonly {
+      readonly count: number;
+      readonly first: number;
+    }[];
+    readonly reason: string;
+    readonly root: string;
+    readonly task: number;
+    readonly time: number;
+    readonly worker: string;
+    readonly wrong: readonly {
+      readonly count: number;
+      readonly first: number;
+    }[];
+  }[];
+  readonly corrections: readonly {
+    readonly reason: string;
+    readonly refunded: number;
+    readonly replaced: boolean;
+    readonly task: number;
+    readonly time: number;
+    readonly was: string;
+    readonly worker: string;
+  }[];
+  readonly decided: string;
+  readonly job: string;
+  readonly state: string;
+  readonly tasks: readonly {
+    readonly accepted: number;
+    readonly basis: string;
+    readonly decided: string;
+    readonly receipts: readonly {
+      readonly arrived: number;
+      readonly paid: boolean;
+      readonly receipt: string;
+      readonly root: string;
+      readonly worker: string;
+    }[];
+    readonly root: string;
+    readonly task: number;
+    readonly worker: string;
+  }[];
+  readonly worker: string;
 };
 
 export type Workers = {

@@ -5,6 +5,7 @@
 #include "apps/cli/commands/ledger.h"
 #include "apps/cli/commands/run.h"
 #include "apps/cli/commands/submit.h"
+#include "apps/cli/commands/verdict.h"
 #include "apps/cli/commands/wallet.h"
 #include "apps/cli/demo/demo.h"
 
@@ -140,6 +141,37 @@ void add_ledger(CLI::App& app, std::function<int()>& chosen) {
       [options, &chosen] { chosen = [options] { return ledger_command(*options); }; });
 }
 
+void add_verdict(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<VerdictOptions>();
+  CLI::App* command = app.add_subcommand(
+      "verdict",
+      "How results were decided, and the evidence: which parts were computed again, by whom, and "
+      "what came of it. Kept for 30 days\n\n"
+      "  weft verdict JOB_ID --coordinator http://127.0.0.1:7300      of a job\n"
+      "  weft verdict JOB_ID/3 --coordinator http://127.0.0.1:7300    of one task, with its "
+      "receipts\n"
+      "  weft verdict KEY --coordinator http://127.0.0.1:7300         of a worker's results, for "
+      "its owner");
+  command->add_option("id", options->id, "A job's id, JOB_ID/INDEX, or a worker's key")
+      ->required()
+      ->type_name("ID");
+  add_coordinator(*command, options->coordinator);
+  auto* const wallet = command
+                           ->add_option("--wallet", options->wallet,
+                                        "Whose job or worker it is (default: "
+                                        "~/.config/weft/wallet.json)")
+                           ->type_name("FILE");
+  command
+      ->add_option("--data", options->data,
+                   "As the operator: the coordinator's folder, where it is")
+      ->type_name("DIR")
+      ->excludes(wallet);
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_tls(*command, options->tls);
+  command->callback(
+      [options, &chosen] { chosen = [options] { return verdict_command(*options); }; });
+}
+
 void add_demo(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* command =
@@ -170,6 +202,7 @@ void add_demo(CLI::App& app, std::function<int()>& chosen) {
 void add_job_commands(CLI::App& app, std::function<int()>& chosen) {
   add_run(app, chosen);
   add_submit(app, chosen);
+  add_verdict(app, chosen);
   add_demo(app, chosen);
   add_wallet(app, chosen);
   add_ledger(app, chosen);

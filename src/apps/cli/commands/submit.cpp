@@ -123,6 +123,18 @@ void print(const api::Job& job, const SubmitOptions& options) {
   if (!job.reason.empty()) std::printf("reason  %s\n", job.reason.c_str());
   if (!job.waiting.reason.empty())
     std::printf("waiting (%s)  %s\n", job.waiting.reason.c_str(), job.waiting.detail.c_str());
+  if (!job.decided.empty()) std::printf("decided %s\n", job.decided.c_str());
+  if (job.corrected > 0)
+    std::printf(
+        "corrected %u of a convicted worker's results were wrong and are replaced; %.6f "
+        "credits are returned\n",
+        job.corrected, static_cast<double>(job.refunded) * 1e-6);
+  if (job.unchecked > 0)
+    std::printf("unchecked %u of a convicted worker's results could not be computed again\n",
+                job.unchecked);
+  for (const api::Correction& each : job.corrections)
+    std::printf("  task %u  %s%s\n", each.task, each.replaced ? "replaced" : "not computed again: ",
+                each.replaced ? "" : each.reason.c_str());
   if (!job.root.empty())
     std::printf("root    %s\nprice   %.6f credits\n", job.root.c_str(),
                 static_cast<double>(job.price) * 1e-6);
@@ -185,6 +197,7 @@ Result<int> submit(const SubmitOptions& options) {
           "Interrupted before the coordinator confirmed the job, which may run all the same.");
     if (!submitted) return std::unexpected(submitted.error());
     id = submitted->id;
+    for (const std::string& note : submitted->notes) say_beside_progress("note: " + note);
     if (wait) WEFT_OK(client->read_as(wallet));
     if (!wait) {
       if (options.json) {
@@ -198,9 +211,10 @@ Result<int> submit(const SubmitOptions& options) {
   }
   if (!options.follow.empty()) WEFT_OK(read_as_owner(*client, options));
   WEFT_ASSIGN(const api::Job job, follow(*client, id, options.coordinator));
-  if (job.state == "done") WEFT_OK(fetch(*client, job, options));
+  const bool has_results = job.state == "done" || job.state == "corrected";
+  if (has_results) WEFT_OK(fetch(*client, job, options));
   print(job, options);
-  return job.state == "done" ? 0 : 1;
+  return has_results ? 0 : 1;
 }
 
 }  // namespace

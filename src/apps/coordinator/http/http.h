@@ -60,6 +60,8 @@ struct HttpParts {
   std::function<Signature(ByteSpan digest)> sign;  // With the coordinator's key.
   std::vector<protocol::api::KeyRotation> rotations;
   JobLinks links;
+  bool verifies = false;                     // The coordinator has a verifier of its own.
+  std::uint32_t verification_permille = 20;  // The share of pay that checking takes.
 };
 
 void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
@@ -67,6 +69,7 @@ void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
 void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
 // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
 void add_proof_routes(const HttpParts& parts);
+void add_verdict_routes(const HttpParts& parts);
 void add_view_routes(
     const HttpParts& parts);  // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
 void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/serve

@@ -4,8 +4,10 @@
 #include <future>
 
 #include "apps/coordinator/http/access.h"
+#include "apps/coordinator/ingest/submission_notes.h"
 #include "common/base/counted.h"
 #include "common/base/format.h"
+#include "decisions/jobs/verdict_text.h"
 #include "platform/net/address.h"
 
 namespace weft::coordinator {
@@ -13,6 +15,29 @@ namespace weft::coordinator {
 namespace {
 
 namespace api = protocol::api;
+
+// How its results were decided, and what was corrected of them since.
+Result<> add_verdict(api::Job& view, const store::Job& row, store::Store& store) {
+  constexpr std::size_t shown_max = 100;
+  if (store::is_terminal(row.state)) {
+    WEFT_ASSIGN(const auto counts, store.bases(row.id));
+    view.decided = jobs::how_decided(counts);
+  }
+  WEFT_ASSIGN(const auto corrections, store.corrections(row.id));
+  for (const store::Correction& each : corrections) {
+    ++(each.replaced ? view.corrected : view.unchecked);
+    view.refunded += each.refunded;
+    if (view.corrections.size() < shown_max)
+      view.corrections.push_back({.task = each.task.index,
+                                  .worker = each.worker.text(),
+                                  .time = each.time,
+                                  .replaced = each.replaced,
+                                  .was = each.was.text(),
+                                  .refunded = each.refunded,
+                                  .reason = each.reason});
+  }
+  return {};
+}
 
 // What a viewer sees of a job of others: that there is one, its size, and how far it is.
 void make_coarse(api::Job& view) {
@@ -26,8 +51,9 @@ void make_coarse(api::Job& view) {
 }
 
 void respond_submitted(const net::Respond& respond, const JobLinks& links,
-                       Result<api::Submitted> result) {
+                       const std::vector<std::string>& notes, Result<api::Submitted> result) {
   if (!result) return respond(net::problem(result.error()));
+  result->notes = notes;
   if (const auto id = JobId::parse(result->id)) result->link = links.of(*id);
   auto reply = net::json_reply(202, api::to_json(*result));
   reply.headers["location"] = "/v1/jobs/" + result->id;
@@ -80,12 +106,16 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
     }
     if (const auto looked_up = look_up_nonce(*submission, parts.store); !looked_up)
       return respond(net::problem(looked_up.error()));
+    auto notes =
+        submission_notes(*submission->manifest, {.verifier = parts.verifies,
+                                                 .known = parts.book.known(),
+                                                 .cost_permille = parts.verification_permille});
     post_or_refuse(parts.loop, respond,
-                   [respond, links = parts.links, submission = std::move(*submission)](
-                       jobs::Core& core, jobs::Moment now) {
+                   [respond, links = parts.links, notes = std::move(notes),
+                    submission = std::move(*submission)](jobs::Core& core, jobs::Moment now) {
                      core.submit(submission, now,
-                                 [respond, links](const Result<api::Submitted>& result) {
-                                   respond_submitted(respond, links, result);
+                                 [respond, links, notes](const Result<api::Submitted>& result) {
+                                   respond_submitted(respond, links, notes, result);
                                  });
                    });
   });
@@ -138,18 +168,20 @@ void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
 
 void show_job(const HttpParts& parts, const net::IncomingRequest& request,
               const net::Respond& respond) {
-  with_job(
-      parts, request, request.parameters.at(0), respond,
-      [&loop = parts.loop, links = parts.links, respond](const Viewer&, const store::Job& row) {
-        auto view = view_of(row);
-        view.link = links.of(row.id);
-        post_or_refuse(loop, respond,
-                       [respond, view = std::move(view)](jobs::Core& core, jobs::Moment now) {
-                         core.show_job(view, now, [respond](const Result<api::Job>& job) {
-                           respond(net::json_reply(200, api::to_json(*job)));
-                         });
-                       });
-      });
+  with_job(parts, request, request.parameters.at(0), respond,
+           [&loop = parts.loop, &store = parts.store, links = parts.links, respond](
+               const Viewer&, const store::Job& row) {
+             auto view = view_of(row);
+             view.link = links.of(row.id);
+             if (const auto added = add_verdict(view, row, store); !added)
+               return respond(net::problem(added.error()));
+             post_or_refuse(loop, respond,
+                            [respond, view = std::move(view)](jobs::Core& core, jobs::Moment now) {
+                              core.show_job(view, now, [respond](const Result<api::Job>& job) {
+                                respond(net::json_reply(200, api::to_json(*job)));
+                              });
+                            });
+           });
 }
 
 void show_output(const HttpParts& parts, const net::IncomingRequest& request,
@@ -163,7 +195,7 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request,
   }
   with_job(parts, request, request.parameters.at(0), respond,
            [&blobs = parts.blobs, request, respond, index](const Viewer&, const store::Job& row) {
-             if (row.state != store::JobState::done) {
+             if (!store::has_results(row.state)) {
                return respond(net::problem(
                    {ErrorCode::unavailable, weft::format("Job {} is {}: it has no outputs.",
                                                          row.id.text(), to_string(row.state))},
@@ -307,12 +339,14 @@ protocol::api::Job view_of(const store::Job& row) {
                 .replicas = 1,
                 .budget = row.budget,
                 .price = row.price,
-                .root = row.state == store::JobState::done ? row.root.text() : "",
+                .root = store::has_results(row.state) ? row.root.text() : "",
                 .outputs = {},
                 .created = row.created,
                 .ended = row.ended,
                 .waiting = {},
-                .link = {}};
+                .link = {},
+                .decided = {},
+                .corrections = {}};
   const auto manifest = manifest::parse(row.manifest);
   if (!manifest) return view;
   view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";

@@ -37,7 +37,7 @@ Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uin
     for (const auto& output : accepted->outputs)
       proof.outputs.push_back({.hash = output.hash.text(), .bytes = output.bytes});
   }
-  if (job.state == store::JobState::done && tasks.size() == job.tasks) {
+  if (store::has_results(job.state) && tasks.size() == job.tasks) {
     std::vector<Hash> roots;
     roots.reserve(tasks.size());
     for (const auto& task : tasks) roots.push_back(task.root);
@@ -53,7 +53,9 @@ Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uin
     proof.replicas.push_back({.worker = replica.worker.text(),
                               .attempt = replica.attempt,
                               .root = replica.root.text(),
+                              // No receipt of a corrected task signs the result that stands.
                               .agreed = accepted != tasks.end() &&
+                                        accepted->basis != store::Basis::corrected &&
                                         std::ranges::contains(accepted->agreeing, replica.worker),
                               .receipt = replica.receipt.text(),
                               .signature = receipt->signature.text(),

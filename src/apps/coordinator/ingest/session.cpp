@@ -310,6 +310,7 @@ void Session::prove(const protocol::Prove& prove) {
   jobs::Arrival arrival{.session = parts_.id,
                         .hello = hello_,
                         .blob_token = to_hex(random<Hash>().bytes),
+                        .prefix = parts_.prefix,
                         .invitation = invited};
   tell([arrival = std::move(arrival)](jobs::Core& core, jobs::Moment now) {
     core.arrive(arrival, now);

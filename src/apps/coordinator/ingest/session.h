@@ -62,6 +62,7 @@ class Session : public std::enable_shared_from_this<Session> {
     // Told to native workers that come over loopback; empty: none are.
     std::string invite_file = {};
     // The invitation of workers that show none. Tests have workers that need none.
+    std::string prefix{};  // The worker's network, as net::address_prefix() has it.
     trust::Invitation without = trust::Invitation::none;
   };
   explicit Session(Parts parts);

@@ -6,6 +6,7 @@
 #include "common/base/log.h"
 #include "common/manifest/split.h"
 #include "common/proof/compare.h"
+#include "common/proof/merkle.h"
 #include "decisions/trust/audit.h"
 
 namespace weft::coordinator {
@@ -60,28 +61,33 @@ std::size_t Verifier::waiting() const {
 }
 
 void Verifier::verify(jobs::VerifyOrder order) {
-  const Urgency urgency = !order.rivals.empty() ? dispute : order.first ? first : routine;
-  const PublicKey client = order.client;
-  add(urgency, client, {.verify = std::move(order), .measure = {}});
+  const Urgency urgency = order.paid              ? paid
+                          : !order.rivals.empty() ? dispute
+                          : order.first           ? first
+                                                  : routine;
+  std::string turn = urgency == first && !order.group.empty() ? order.group : order.client.text();
+  add(urgency, std::move(turn), {.verify = std::move(order), .measure = {}});
 }
 
 void Verifier::measure(jobs::MeasureOrder order) {
-  const PublicKey client = order.client;
-  add(canary, client, {.verify = {}, .measure = std::move(order)});
+  std::string turn = order.client.text();
+  add(canary, std::move(turn), {.verify = {}, .measure = std::move(order)});
 }
 
-void Verifier::add(Urgency urgency, const PublicKey& client, Order order) {
+void Verifier::add(Urgency urgency, std::string turn, Order order) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_ < orders_max) {
-      lines_[urgency].of[client].push_back(std::move(order));
+      lines_[urgency].of[std::move(turn)].push_back(std::move(order));
       ++waiting_;
       changed_.notify_one();
       return;
     }
   }
   // Others may be able to; newcomers wait.
-  if (order.verify) verified_(*order.verify, trust::AuditOutcome::failed);
+  if (order.verify)
+    verified_(*order.verify, {.outcome = trust::AuditOutcome::failed,
+                              .reason = "Too many results wait for the verifier."});
   if (order.measure) measured_(order.measure->job, std::nullopt);
 }
 
@@ -95,7 +101,10 @@ void Verifier::serve(const std::stop_token& stop) {
       continue;
     }
     if (stop.stop_requested()) break;
-    Line& line = *std::ranges::find_if(lines_, [](const Line& each) { return !each.of.empty(); });
+    const auto waits = [](const Line& each) { return !each.of.empty(); };
+    Line& line = ++turns_ % least_urgent_every == 0
+                     ? *std::ranges::find_last_if(lines_, waits).begin()
+                     : *std::ranges::find_if(lines_, waits);
     auto turn = line.last ? line.of.upper_bound(*line.last) : line.of.begin();
     if (turn == line.of.end()) turn = line.of.begin();
     line.last = turn->first;
@@ -104,7 +113,14 @@ void Verifier::serve(const std::stop_token& stop) {
     if (turn->second.empty()) line.of.erase(turn);
     --waiting_;
     lock.unlock();
+    const Instant began = now();
     carry_out(order);
+    if (busy_.worked(began, now()))
+      log_warning(
+          "The verifier is busy for {:.0f} % of the time: add one before results wait (`weft "
+          "invite "
+          "--verifier`, then `weft work --invite CODE` on another machine).",
+          100 * busy_.share());
   }
   runner_.reset();  // On the thread that started its process.
 }
@@ -124,13 +140,17 @@ void Verifier::carry_out(Order& order) {
                                                        .rate = ran->rate});
 }
 
-trust::AuditOutcome Verifier::check(const jobs::VerifyOrder& order) {
+jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
   const auto given_up = [&](const Error& why) {
     log_info("The verifier cannot check {}: {}", order.task.text(), why.message);
-    return trust::AuditOutcome::failed;
+    return jobs::Checked{.outcome = trust::AuditOutcome::failed, .reason = why.message};
   };
   const auto job = known(order.task.job, order.manifest);
   if (!job) return given_up(job.error());
+  if (order.paid) {
+    auto checked = check_paid(order, **job);
+    return checked ? std::move(*checked) : given_up(checked.error());
+  }
   std::vector<manifest::Range> ranges = order.ranges;
   if (!order.rivals.empty()) {
     auto apart = differing(order);
@@ -142,9 +162,49 @@ trust::AuditOutcome Verifier::check(const jobs::VerifyOrder& order) {
     if (!ran) return given_up(ran.error());
     const auto agrees = same(order, range, ran->outputs);
     if (!agrees) return given_up(agrees.error());
-    if (!*agrees) return trust::AuditOutcome::differs;
+    if (!*agrees) return {.outcome = trust::AuditOutcome::differs, .wrong = range};
   }
-  return trust::AuditOutcome::agrees;
+  return {.outcome = trust::AuditOutcome::agrees};
+}
+
+// The whole task: where it is wrong, the right bytes are kept.
+Result<jobs::Checked> Verifier::check_paid(const jobs::VerifyOrder& order, Known& job) {
+  const auto whole = manifest::task_range(*order.manifest, order.task.index);
+  jobs::Checked checked{.outcome = trust::AuditOutcome::agrees};
+  std::vector<ByteVector> right;
+  for (std::size_t output = 0; output < order.outputs.size(); ++output)
+    right.emplace_back(manifest::output_extent(*order.manifest, output, whole).size);
+  for (const manifest::Range& range : order.ranges) {
+    WEFT_ASSIGN(const auto ran, run(job, range));
+    WEFT_ASSIGN(const bool agrees, same(order, range, ran.outputs));
+    if (!agrees && !checked.wrong) checked.wrong = range;
+    if (ran.outputs.size() != right.size())
+      return fail(ErrorCode::internal, "The verifier computes {} outputs, not {}.",
+                  ran.outputs.size(), right.size());
+    for (std::size_t output = 0; output < right.size(); ++output) {
+      const auto of_task = manifest::output_extent(*order.manifest, output, whole);
+      const auto part = manifest::output_extent(*order.manifest, output, range);
+      if (ran.outputs[output].size() != part.size)
+        return fail(ErrorCode::internal, "The verifier computes {} bytes of output {}, not {}.",
+                    ran.outputs[output].size(), output, part.size);
+      std::ranges::copy(
+          ran.outputs[output],
+          right[output].begin() + static_cast<std::ptrdiff_t>(part.offset - of_task.offset));
+    }
+  }
+  if (!checked.wrong) return checked;
+  checked.outcome = trust::AuditOutcome::differs;
+  const std::vector<ByteSpan> spans(right.begin(), right.end());
+  WEFT_ASSIGN(const auto hashes, blobs_.add_all(spans));
+  jobs::Recomputed made;
+  std::vector<Hash> roots;
+  for (std::size_t output = 0; output < right.size(); ++output) {
+    made.outputs.push_back({.hash = hashes[output], .bytes = right[output].size()});
+    roots.push_back(proof::output_root(right[output]));
+  }
+  made.root = proof::root_of_roots(roots);
+  checked.right = std::move(made);
+  return checked;
 }
 
 // For each other result a part in which it differs from this one: what is computed there says which

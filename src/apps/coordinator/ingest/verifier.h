@@ -1,7 +1,8 @@
 // The coordinator's own check of results: parts of them are computed again on this machine, in a
 // confined process that the wiring brings, and compared with the bytes that are stored. What waits
-// is a queue with a budget: disputes before canaries before newcomers' samples before others, and
-// clients in turn.
+// is a queue with a budget: disputes before canaries before newcomers' samples before others before
+// tasks of convicted workers, and clients in turn; every eighth order is of the least urgent of
+// these.
 //
 // Threading: post functions from any thread; orders run on a thread of its own, one at a time, and
 // their answers come from there. Bounds: orders_max that wait; part_max for one part.
@@ -21,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "apps/coordinator/ingest/busy_share.h"
 #include "decisions/jobs/world.h"
 #include "decisions/scheduler/pricing.h"
 #include "decisions/trust/referee.h"
@@ -59,7 +61,7 @@ class Verifier {
   static constexpr auto part_max = std::chrono::seconds(5);   // It takes nothing that takes longer.
   static constexpr auto idle_max = std::chrono::seconds(60);  // Then its process ends.
 
-  using Verified = std::function<void(const jobs::VerifyOrder&, trust::AuditOutcome)>;
+  using Verified = std::function<void(const jobs::VerifyOrder&, const jobs::Checked&)>;
   using Measured = std::function<void(const JobId&, std::optional<scheduler::Measurement>)>;
 
   Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verified, Measured measured);
@@ -71,15 +73,17 @@ class Verifier {
   [[nodiscard]] std::size_t waiting() const;
 
  private:
-  enum Urgency : std::uint8_t { dispute, canary, first, routine, urgencies };
+  enum Urgency : std::uint8_t { dispute, canary, first, routine, paid, urgencies };
+  // So often the least urgent of what waits has its turn, so that nothing waits without end.
+  static constexpr std::uint32_t least_urgent_every = 8;
   struct Order {
     std::optional<jobs::VerifyOrder> verify;
     std::optional<jobs::MeasureOrder> measure;
   };
-  // Orders of one urgency: clients take turns.
+  // Orders of one urgency: clients take turns; of newcomers' samples, the newcomers' networks.
   struct Line {
-    std::map<PublicKey, std::deque<Order>> of;
-    std::optional<PublicKey> last;
+    std::map<std::string, std::deque<Order>> of;
+    std::optional<std::string> last;
   };
   struct Known {
     JobId id;
@@ -87,10 +91,11 @@ class Verifier {
     double seconds_per_workgroup = 0;  // The most so far.
   };
 
-  void add(Urgency urgency, const PublicKey& client, Order order);
+  void add(Urgency urgency, std::string turn, Order order);
   void serve(const std::stop_token& stop);
   void carry_out(Order& order);
-  [[nodiscard]] trust::AuditOutcome check(const jobs::VerifyOrder& order);
+  [[nodiscard]] jobs::Checked check(const jobs::VerifyOrder& order);
+  [[nodiscard]] Result<jobs::Checked> check_paid(const jobs::VerifyOrder& order, Known& job);
   [[nodiscard]] Result<std::vector<manifest::Range>> differing(
       const jobs::VerifyOrder& order) const;
   [[nodiscard]] Result<bool> same(const jobs::VerifyOrder& order, manifest::Range range,
@@ -107,6 +112,8 @@ class Verifier {
   std::condition_variable_any changed_;
   std::array<Line, urgencies> lines_;
   std::size_t waiting_ = 0;
+  std::uint32_t turns_ = 0;
+  BusyShare busy_;
   std::list<Known> known_;  // The thread's own; the latest first.
   std::unique_ptr<PartRunner> runner_;
   std::jthread thread_;  // Last: starts when everything above is there.

@@ -128,6 +128,7 @@ struct Teller {
   net::Client& client;
   FirstContact& contact;
   Ending& ending;
+  mutable bool was_held = false;  // The pay of the last task that was accepted.
 
   void operator()(const Event& event) const {
     std::visit([this](const auto& what) { tell(what); }, event);
@@ -175,6 +176,9 @@ struct Teller {
   void tell(const event::Verdict& what) const {
     if (what.accepted) {
       log_debug("task {} accepted: {:.6f} credits", what.key.task.text(), credits(what.paid));
+      // Once, and again after it was otherwise.
+      if (!what.reason.empty() && !was_held) log_info("{}", what.reason);
+      was_held = !what.reason.empty();
     } else {
       log_warning("task {} refused: {}", what.key.task.text(), what.reason);
     }

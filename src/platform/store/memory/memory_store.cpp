@@ -27,6 +27,11 @@ class MemoryStore final : public Store {
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override;
   Result<History> history(const JobId& job, const HistoryPage& page) override;
   Result<> audit() override;
+  Result<std::vector<Task>> paid_tasks(const PaidPage& page) override;
+  Result<std::vector<Correction>> corrections(const JobId& id) override;
+  Result<BasisCounts> bases(const JobId& id) override;
+  Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override;
+  Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count) override;
 
  private:
   struct JobRow {
@@ -39,6 +44,9 @@ class MemoryStore final : public Store {
   Result<JobRow*> row_of(const JobId& id);
   std::vector<Posted> posted() const;
   Result<> write_records(const Batch& batch);
+  Result<> write_verdicts(const Batch& batch);
+  template <class Wanted>
+  Result<std::vector<Check>> latest_checks(std::uint32_t count, Wanted wanted);
   void load_held(Loaded& loaded) const;
   void forget_clients(const Batch& batch);
   void undo_later(std::function<void()> step) { undo_.push_back(std::move(step)); }
@@ -74,6 +82,9 @@ class MemoryStore final : public Store {
   std::map<PublicKey, Presence> presences_;
   std::map<std::string, Model> models_;
   std::map<std::pair<TaskId, PublicKey>, HeldPay> held_pays_;
+  std::map<PublicKey, Recheck> rechecks_;
+  std::map<TaskId, Correction> corrections_;
+  std::vector<Check> checks_;
   std::vector<std::function<void()>>
       undo_;  // Undoes the batch that is being written; run backwards if it is refused.
 };
@@ -186,6 +197,36 @@ Result<> MemoryStore::write_records(const Batch& batch) {
   for (const auto& each : batch.presences) change(presences_, each.row.worker, each);
   for (const auto& each : batch.models) change(models_, each.row.name, each);
   for (const std::string& id : batch.api_keys_removed) remove(api_keys_, id);
+  return write_verdicts(batch);
+}
+
+Result<> MemoryStore::write_verdicts(const Batch& batch) {
+  for (const Task& task : batch.corrected_tasks) {
+    WEFT_ASSIGN(JobRow * row, row_of(task.id.job));
+    const auto found = row->tasks.find(task.id.index);
+    if (found == row->tasks.end()) continue;
+    undo_later([row, old = found->second] { row->tasks.insert_or_assign(old.id.index, old); });
+    found->second.root = task.root;
+    found->second.outputs = task.outputs;
+    found->second.worker = task.worker;
+    found->second.basis = task.basis;
+  }
+  for (const auto& each : batch.rechecks)
+    each.change == Change::put ? put(rechecks_, each.row.worker, each.row)
+                               : remove(rechecks_, each.row.worker);
+  for (const Correction& each : batch.corrections) {
+    WEFT_OK(row_of(each.task.job));
+    put(corrections_, each.task, each);
+  }
+  for (const Check& each : batch.checks) {
+    WEFT_OK(row_of(each.task.job));
+    checks_.push_back(each);
+    undo_later([this] { checks_.pop_back(); });
+  }
+  for (const UnixMillis since : batch.checks_kept_since) {
+    undo_later([this, old = checks_] { checks_ = old; });
+    std::erase_if(checks_, [&](const Check& each) { return each.time < since; });
+  }
   return {};
 }
 
@@ -273,6 +314,12 @@ Result<Loaded> MemoryStore::load() {
   copy(presences_, loaded.presences);
   copy(models_, loaded.models);
   load_held(loaded);
+  copy(rechecks_, loaded.rechecks);
+  for (const JobId& id : order_) {
+    for (auto each = corrections_.lower_bound({.job = id, .index = 0});
+         each != corrections_.end() && each->first.job == id; ++each)
+      if (!each->second.settled) loaded.corrections.push_back(each->second);
+  }
   return loaded;
 }
 
@@ -290,6 +337,65 @@ void MemoryStore::load_held(Loaded& loaded) const {
         loaded.held_tasks.push_back(found->second);
     }
   }
+}
+
+Result<std::vector<Task>> MemoryStore::paid_tasks(const PaidPage& page) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Task> found;
+  bool is_after = !page.after;
+  for (const JobId& id : order_) {
+    const JobRow& row = jobs_.at(id);
+    const bool is_after_all = is_after;
+    if (page.after && id == page.after->job) is_after = true;
+    if (!is_after || (row.job.state != JobState::running && row.job.ended < page.since)) continue;
+    for (const auto& [index, task] : row.tasks) {
+      if (!is_after_all && index <= page.after->index) continue;
+      if (task.accepted < page.since || task.accepted > page.until ||
+          !std::ranges::contains(task.agreeing, page.worker))
+        continue;
+      if (found.size() == page.count) return found;
+      found.push_back(task);
+    }
+  }
+  return found;
+}
+
+Result<std::vector<Correction>> MemoryStore::corrections(const JobId& id) {
+  const std::lock_guard lock(mutex_);
+  WEFT_OK(row_of(id));
+  std::vector<Correction> found;
+  for (auto each = corrections_.lower_bound({.job = id, .index = 0});
+       each != corrections_.end() && each->first.job == id; ++each)
+    found.push_back(each->second);
+  return found;
+}
+
+Result<BasisCounts> MemoryStore::bases(const JobId& id) {
+  const std::lock_guard lock(mutex_);
+  WEFT_ASSIGN(const JobRow* row, row_of(id));
+  BasisCounts counts{};
+  for (const auto& [index, task] : row->tasks) ++counts[static_cast<std::size_t>(task.basis)];
+  return counts;
+}
+
+template <class Wanted>
+Result<std::vector<Check>> MemoryStore::latest_checks(std::uint32_t count, Wanted wanted) {
+  std::vector<Check> found;
+  for (auto each = checks_.rbegin(); each != checks_.rend() && found.size() < count; ++each)
+    if (wanted(*each)) found.push_back(*each);
+  std::ranges::reverse(found);
+  return found;
+}
+
+Result<std::vector<Check>> MemoryStore::checks(const JobId& id, std::uint32_t count) {
+  const std::lock_guard lock(mutex_);
+  WEFT_OK(row_of(id));
+  return latest_checks(count, [&](const Check& each) { return each.task.job == id; });
+}
+
+Result<std::vector<Check>> MemoryStore::checks(const PublicKey& worker, std::uint32_t count) {
+  const std::lock_guard lock(mutex_);
+  return latest_checks(count, [&](const Check& each) { return each.worker == worker; });
 }
 
 Result<Job> MemoryStore::job(const JobId& id) {

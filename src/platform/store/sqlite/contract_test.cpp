@@ -117,6 +117,104 @@ TEST_P(StoreContract, KeepsHeldPayWithItsTasksAfterTheirJobHasEnded) {
   EXPECT_EQ(store->commit(unknown).error().code, ErrorCode::not_found);
 }
 
+TEST_P(StoreContract, FindsThePaidTasksOfAWorkerPageByPage) {
+  const Job ended_before = job_row(1), ended = job_row(2), running = job_row(3);
+  Batch batch;
+  for (const Job& job : {ended_before, ended, running}) batch.merge(submit_batch(job));
+  const auto paid = [](const Job& job, std::uint32_t index, UnixMillis accepted,
+                       std::vector<PublicKey> workers) {
+    Task task = task_row(job, index);
+    task.accepted = accepted;
+    task.agreeing = std::move(workers);
+    return task;
+  };
+  const PublicKey one = key_of(1), other = key_of(2);
+  batch.tasks = {paid(ended_before, 0, 50, {one}),  paid(ended, 0, 99, {one}),
+                 paid(ended, 1, 100, {other, one}), paid(ended, 2, 150, {other}),
+                 paid(ended, 3, 150, {one}),        paid(running, 0, 200, {one}),
+                 paid(running, 1, 201, {one})};
+  const auto end = [](const Job& job, UnixMillis at) {
+    return JobUpdate{.id = job.id,
+                     .price = {},
+                     .end = JobUpdate::End{.reason = {}, .root = {}, .outputs = {}, .ended = at}};
+  };
+  batch.job_updates = {end(ended_before, 60), end(ended, 160)};
+  commit(batch);
+
+  Store::PaidPage page{.worker = one, .since = 100, .until = 200, .after = {}, .count = 2};
+  EXPECT_EQ(store->paid_tasks(page).value(), (std::vector{batch.tasks[2], batch.tasks[4]}));
+  page.after = batch.tasks[4].id;
+  EXPECT_EQ(store->paid_tasks(page).value(), std::vector{batch.tasks[5]});
+  page.after = batch.tasks[5].id;
+  EXPECT_TRUE(store->paid_tasks(page).value().empty());
+}
+
+TEST_P(StoreContract, KeepsWhatIsCorrectedAndHowResultsWereDecided) {
+  const Job job = job_row(1);
+  Batch batch = submit_batch(job);
+  batch.tasks = {task_row(job, 0), task_row(job, 1)};
+  const TaskId first{.job = job.id, .index = 0}, second{.job = job.id, .index = 1};
+  Recheck recheck{.worker = key_of(1), .convicted = 7, .last = {}, .tasks = 3, .taken = 40};
+  Correction correction{.task = first,
+                        .worker = key_of(1),
+                        .client = key_of(3),
+                        .time = 9,
+                        .replaced = true,
+                        .was = batch.tasks[0].root,
+                        .due = 30,
+                        .refunded = 20,
+                        .settled = false,
+                        .reason = "x"};
+  const Check check{.task = second,
+                    .time = 10,
+                    .worker = key_of(1),
+                    .root = batch.tasks[1].root,
+                    .by = key_of(2),
+                    .kind = Check::Kind::recheck,
+                    .outcome = Check::Outcome::differs,
+                    .ranges = {{.first = 0, .count = 2}, {.first = 5, .count = 1}},
+                    .wrong = Check::Range{.first = 5, .count = 1},
+                    .reason = "why"};
+  batch.rechecks = {{.row = recheck}};
+  batch.corrections = {correction};
+  batch.checks = {check};
+  Task right = batch.tasks[0];
+  right.root = batch.tasks[1].root;
+  right.outputs = {{.hash = right.root, .bytes = 5}};
+  right.worker = {};
+  right.basis = Basis::corrected;
+  batch.corrected_tasks = {right};
+  commit(batch);
+
+  Loaded loaded = store->load().value();
+  EXPECT_EQ(loaded.rechecks, std::vector{recheck});
+  EXPECT_EQ(loaded.corrections, std::vector{correction});
+  EXPECT_EQ(store->tasks(job.id).value(), (std::vector{right, batch.tasks[1]}));
+  EXPECT_EQ(store->bases(job.id).value()[static_cast<std::size_t>(Basis::corrected)], 1U);
+  EXPECT_EQ(store->bases(job.id).value()[static_cast<std::size_t>(Basis::unknown)], 1U);
+  EXPECT_EQ(store->checks(job.id, 9).value(), std::vector{check});
+  EXPECT_EQ(store->checks(key_of(1), 9).value(), std::vector{check});
+  EXPECT_TRUE(store->checks(key_of(2), 9).value().empty());
+
+  Batch later;
+  recheck.last = second;
+  correction.settled = true;
+  later.rechecks = {{.row = recheck}};
+  later.corrections = {correction};
+  later.checks_kept_since = {11};
+  commit(later);
+  loaded = store->load().value();
+  EXPECT_EQ(loaded.rechecks, std::vector{recheck});
+  EXPECT_TRUE(loaded.corrections.empty());
+  EXPECT_EQ(store->corrections(job.id).value(), std::vector{correction});
+  EXPECT_TRUE(store->checks(job.id, 9).value().empty());
+
+  Batch over;
+  over.rechecks = {{.row = recheck, .change = Change::remove}};
+  commit(over);
+  EXPECT_TRUE(store->load().value().rechecks.empty());
+}
+
 TEST_P(StoreContract, NamesTheJobsWhoseBlobsAreKept) {
   constexpr UnixMillis since = 5'000;
   const Job running = job_row(1), ended_before = job_row(2), ended_later = job_row(3),

@@ -60,6 +60,7 @@ Result<Loaded> Reader::load_all() {
   WEFT_OK(load_workers(loaded));
   WEFT_OK(load_others(loaded));
   WEFT_OK(load_held(loaded));
+  WEFT_OK(load_verdicts(loaded));
   return loaded;
 }
 
@@ -180,7 +181,7 @@ Result<> Reader::load_held(Loaded& loaded) {
                               "= h.task JOIN jobs j ON j.seq = t.job ORDER BY t.job, t.task",
                               prefixed("t", task_columns)),
                  [](const Statement& row) -> Result<Task> {
-                   WEFT_ASSIGN(const JobId job, row.fixed<JobId>(6));
+                   WEFT_ASSIGN(const JobId job, row.fixed<JobId>(7));
                    return task_of(row, job);
                  }));
   WEFT_ASSIGN(
@@ -208,7 +209,7 @@ Result<> Reader::load_running(Loaded& loaded) {
           prefixed("t", task_columns), running)));
   tasks.start();
   WEFT_OK(each_row(tasks, [&](const Statement& each) -> Result<> {
-    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(6));
+    WEFT_ASSIGN(const JobId job, each.fixed<JobId>(7));
     WEFT_ASSIGN(Task task, task_of(each, job));
     loaded.tasks.push_back(std::move(task));
     return {};

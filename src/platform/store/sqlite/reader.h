@@ -26,6 +26,13 @@ class Reader {
                                                    const Store::HistoryPage& page);
   [[nodiscard]] Result<History> history_of_job(const JobId& job, const Store::HistoryPage& page);
   [[nodiscard]] Result<> audit();
+  // verdicts.cpp
+  [[nodiscard]] Result<std::vector<Task>> paid_tasks(const Store::PaidPage& page);
+  [[nodiscard]] Result<std::vector<Correction>> corrections(const JobId& id);
+  [[nodiscard]] Result<BasisCounts> bases(const JobId& id);
+  [[nodiscard]] Result<std::vector<Check>> checks_of_job(const JobId& id, std::uint32_t count);
+  [[nodiscard]] Result<std::vector<Check>> checks_of_worker(const PublicKey& worker,
+                                                            std::uint32_t count);
 
  private:
   // Runs `use` on one state of the database.
@@ -42,6 +49,7 @@ class Reader {
   Result<> load_workers(Loaded& loaded);
   Result<> load_others(Loaded& loaded);
   Result<> load_held(Loaded& loaded);
+  Result<> load_verdicts(Loaded& loaded);
   Result<> audit_all();
   Result<std::int64_t> job_row(const JobId& id);
 

@@ -54,6 +54,24 @@ Result<std::vector<PublicKey>> unpack_keys(ByteSpan bytes) {
   return keys;
 }
 
+ByteVector pack(std::span<const Check::Range> ranges) {
+  ByteVector bytes;
+  for (const Check::Range& range : ranges) {
+    append_le(bytes, range.first);
+    append_le(bytes, range.count);
+  }
+  return bytes;
+}
+
+Result<std::vector<Check::Range>> unpack_ranges(ByteSpan bytes) {
+  WEFT_OK(whole(bytes, 8, "ranges"));
+  std::vector<Check::Range> ranges;
+  for (; !bytes.empty(); bytes = bytes.subspan(8))
+    ranges.push_back({.first = read_le<std::uint32_t>(bytes),
+                      .count = read_le<std::uint32_t>(bytes.subspan(4))});
+  return ranges;
+}
+
 ByteVector pack(const std::array<Presence::Hour, 24>& hours) {
   ByteVector bytes;
   for (const Presence::Hour& hour : hours) {
@@ -122,7 +140,7 @@ Result<Job> job_of(const Statement& row) {
   job.budget = row.integer(6);
   job.created = row.integer(7);
   const std::int64_t state = row.integer(8);
-  if (state < 0 || state > static_cast<int>(JobState::cancelled))
+  if (state < 0 || state > static_cast<int>(JobState::corrected))
     return fail(ErrorCode::data_loss, "The job {} has the state {}.", job.id.text(), state);
   job.state = static_cast<JobState>(state);
   job.accepted = static_cast<std::uint32_t>(row.integer(9));
@@ -144,6 +162,11 @@ Result<Task> task_of(const Statement& row, const JobId& job) {
   WEFT_ASSIGN(task.worker, row.fixed<PublicKey>(3));
   WEFT_ASSIGN(task.agreeing, unpack_keys(row.blob(4)));
   task.accepted = row.integer(5);
+  const std::int64_t basis = row.integer(6);
+  if (basis < 0 || basis >= static_cast<std::int64_t>(bases))
+    return fail(ErrorCode::data_loss, "The accepted task {} has the basis {}.", task.id.text(),
+                basis);
+  task.basis = static_cast<Basis>(basis);
   return task;
 }
 

@@ -20,6 +20,10 @@ namespace weft::store::sqlite {
 [[nodiscard]] ByteVector pack(std::span<const PublicKey> keys);
 [[nodiscard]] Result<std::vector<PublicKey>> unpack_keys(ByteSpan bytes);
 
+// 8 bytes each: u32 first, u32 count.
+[[nodiscard]] ByteVector pack(std::span<const Check::Range> ranges);
+[[nodiscard]] Result<std::vector<Check::Range>> unpack_ranges(ByteSpan bytes);
+
 // 12 bytes each: f32 seconds present, f32 departures, i32 day.
 [[nodiscard]] ByteVector pack(const std::array<Presence::Hour, 24>& hours);
 [[nodiscard]] Result<std::array<Presence::Hour, 24>> unpack_hours(ByteSpan bytes);
@@ -42,7 +46,8 @@ inline constexpr std::string_view job_columns =
 [[nodiscard]] Result<Job> job_of(const Statement& row);
 
 // For the job whose rows are asked for.
-inline constexpr std::string_view task_columns = "task, root, outputs, worker, agreeing, accepted";
+inline constexpr std::string_view task_columns =
+    "task, root, outputs, worker, agreeing, accepted, basis";
 [[nodiscard]] Result<Task> task_of(const Statement& row, const JobId& job);
 inline constexpr std::string_view replica_columns =
     "task, worker, attempt, root, outputs, receipt, gpu_seconds, wall_seconds, arrived";

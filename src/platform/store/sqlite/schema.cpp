@@ -167,6 +167,27 @@ constexpr std::array steps = {
       job INTEGER, task INTEGER, worker BLOB, owner BLOB NOT NULL, free INTEGER NOT NULL, granted INTEGER NOT NULL,
       lost INTEGER NOT NULL, PRIMARY KEY (job, task, worker)) WITHOUT ROWID;
     )"},
+    // What convicted workers were paid for is computed again; how results were decided.
+    Step{R"(
+    ALTER TABLE tasks ADD COLUMN basis INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE rechecks (
+      worker BLOB PRIMARY KEY, convicted INTEGER NOT NULL, job BLOB NOT NULL, task INTEGER NOT NULL, tasks INTEGER NOT NULL,
+      taken INTEGER NOT NULL) WITHOUT ROWID;
+
+    CREATE TABLE corrections (
+      job INTEGER, task INTEGER, worker BLOB NOT NULL, client BLOB NOT NULL, time INTEGER NOT NULL, replaced INTEGER NOT NULL, was BLOB NOT NULL,
+      due INTEGER NOT NULL, refunded INTEGER NOT NULL, settled INTEGER NOT NULL, reason TEXT NOT NULL,
+      PRIMARY KEY (job, task)) WITHOUT ROWID;
+    CREATE INDEX corrections_open ON corrections (job, task) WHERE settled = 0;
+
+    CREATE TABLE checks (
+      seq INTEGER PRIMARY KEY, job INTEGER NOT NULL, task INTEGER NOT NULL, time INTEGER NOT NULL, worker BLOB NOT NULL,
+      root BLOB NOT NULL, by_worker BLOB NOT NULL, kind INTEGER NOT NULL, outcome INTEGER NOT NULL, ranges BLOB NOT NULL,
+      wrong BLOB NOT NULL, reason TEXT NOT NULL);
+    CREATE INDEX checks_job ON checks (job, task);
+    CREATE INDEX checks_worker ON checks (worker, seq);
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

@@ -81,6 +81,19 @@ class SqliteStore final : public Store {
     return read(&Reader::history_of_job, job, page);
   }
   Result<> audit() override { return read(&Reader::audit); }
+  Result<std::vector<Task>> paid_tasks(const PaidPage& page) override {
+    return read(&Reader::paid_tasks, page);
+  }
+  Result<std::vector<Correction>> corrections(const JobId& id) override {
+    return read(&Reader::corrections, id);
+  }
+  Result<BasisCounts> bases(const JobId& id) override { return read(&Reader::bases, id); }
+  Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override {
+    return read(&Reader::checks_of_job, id, count);
+  }
+  Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count) override {
+    return read(&Reader::checks_of_worker, worker, count);
+  }
 
  private:
   FileLock lock_;

@@ -191,13 +191,16 @@ class OldBalances : public SqliteFile {
     const auto done = store.commit(batch);
     ASSERT_TRUE(done.has_value()) << done.error().message;
   }
+  inline static const std::string without_version_7 =
+      "DROP TABLE rechecks; DROP TABLE corrections; DROP TABLE checks; ALTER TABLE tasks DROP "
+      "COLUMN basis; ";
   // The file as the program of version 4 left it.
   void become_old() {
     Connection old = Connection::open(path.string(), "").value();
-    ASSERT_TRUE(
-        old.execute("DROP TABLE devices; DROP TABLE held_pays; DELETE FROM schema_steps WHERE "
-                    "version > 4")
-            .has_value());
+    ASSERT_TRUE(old.execute(without_version_7 +
+                            "DROP TABLE devices; DROP TABLE held_pays; DELETE FROM "
+                            "schema_steps WHERE version > 4")
+                    .has_value());
   }
   static std::map<ledger::Account, MicroCredits> balances(Store& store) {
     std::map<ledger::Account, MicroCredits> all;
@@ -216,7 +219,8 @@ TEST_F(OldBalances, KeepHeldPayWhoseTasksAreNotKnown) {
   }
   {
     Connection old = Connection::open(path.string(), "").value();
-    ASSERT_TRUE(old.execute("DROP TABLE held_pays; DELETE FROM schema_steps WHERE version > 5")
+    ASSERT_TRUE(old.execute(without_version_7 +
+                            "DROP TABLE held_pays; DELETE FROM schema_steps WHERE version > 5")
                     .has_value());
   }
 

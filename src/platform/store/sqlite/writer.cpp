@@ -43,7 +43,7 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "?)",
     "SELECT seq FROM receipts WHERE digest = ? ORDER BY seq DESC LIMIT 1",
     "INSERT INTO replicas VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     "UPDATE jobs SET accepted = accepted + ?, price = coalesce(?, price), units = coalesce(?, "
     "units), pace = coalesce(?, pace) WHERE seq = ?",
     "UPDATE jobs SET state = ?, reason = ?, root = ?, ended = ?, joined = ? WHERE seq = ?",
@@ -75,6 +75,14 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "DELETE FROM api_keys WHERE id = ?",
     "UPDATE jobs SET name = '', manifest = '', manifest_hash = zeroblob(32), reason = '', joined = "
     "?1 WHERE client = ?2 AND state <> 0 AND manifest <> ''",
+    "UPDATE tasks SET root = ?, outputs = ?, worker = ?, basis = ? WHERE job = ? AND task = ?",
+    "INSERT OR REPLACE INTO rechecks VALUES (?, ?, ?, ?, ?, ?)",
+    "DELETE FROM rechecks WHERE worker = ?",
+    "INSERT OR REPLACE INTO corrections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO checks (job, task, time, worker, root, by_worker, kind, outcome, ranges, wrong, "
+    "reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    // The table is in the order of time; a bound, so that no batch waits long.
+    "DELETE FROM checks WHERE seq IN (SELECT seq FROM checks ORDER BY seq LIMIT 1000) AND time < ?",
 };
 
 Result<Writer> Writer::create(Connection connection) {
@@ -156,6 +164,42 @@ Result<> Writer::write_records(const Batch& batch) {
   for (const auto& each : batch.models) WEFT_OK(write(each));
   for (const auto& each : batch.held_pays) WEFT_OK(write(each));
   for (const std::string& id : batch.api_keys_removed) WEFT_OK(statements_[remove_api_key].run(id));
+  return write_verdicts(batch);
+}
+
+Result<> Writer::write_verdicts(const Batch& batch) {
+  for (const Task& task : batch.corrected_tasks) {
+    WEFT_ASSIGN(const std::int64_t job, job_row(task.id.job));
+    WEFT_OK(statements_[correct_task].run(task.root, pack(task.outputs), task.worker,
+                                          static_cast<int>(task.basis), job, task.id.index));
+  }
+  for (const auto& [row, change] : batch.rechecks) {
+    if (change == Change::remove) {
+      WEFT_OK(statements_[remove_recheck].run(row.worker));
+      continue;
+    }
+    const ByteSpan job = row.last ? row.last->job.span() : ByteSpan();
+    WEFT_OK(statements_[put_recheck].run(row.worker, row.convicted, job,
+                                         row.last ? row.last->index : 0U, row.tasks, row.taken));
+  }
+  for (const Correction& each : batch.corrections) {
+    WEFT_ASSIGN(const std::int64_t job, job_row(each.task.job));
+    WEFT_OK(statements_[put_correction].run(job, each.task.index, each.worker, each.client,
+                                            each.time, each.replaced ? 1 : 0, each.was, each.due,
+                                            each.refunded, each.settled ? 1 : 0, each.reason));
+  }
+  for (const Check& each : batch.checks) {
+    WEFT_ASSIGN(const std::int64_t job, job_row(each.task.job));
+    std::vector<Check::Range> wrong;
+    if (each.wrong) wrong.push_back(*each.wrong);
+    WEFT_OK(statements_[insert_check].run(job, each.task.index, each.time, each.worker, each.root,
+                                          each.by, static_cast<int>(each.kind),
+                                          static_cast<int>(each.outcome),
+                                          pack(std::span<const Check::Range>(each.ranges)),
+                                          pack(std::span<const Check::Range>(wrong)), each.reason));
+  }
+  for (const UnixMillis since : batch.checks_kept_since)
+    WEFT_OK(statements_[forget_checks].run(since));
   return {};
 }
 
@@ -245,7 +289,8 @@ Result<> Writer::write(const Replica& replica) {
 Result<> Writer::write(const Task& task) {
   WEFT_ASSIGN(const std::int64_t row, job_row(task.id.job));
   WEFT_OK(naming(statements_[insert_task].run(row, task.id.index, task.root, pack(task.outputs),
-                                              task.worker, pack(task.agreeing), task.accepted),
+                                              task.worker, pack(task.agreeing), task.accepted,
+                                              static_cast<int>(task.basis)),
                  [&] { return weft::format("The task {} is accepted already.", task.id.text()); }));
   ++job_changes_[row].accepted;
   return {};

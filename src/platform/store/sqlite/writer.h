@@ -56,6 +56,12 @@ class Writer {
     remove_held_pay,
     remove_api_key,
     forget_jobs,
+    correct_task,
+    put_recheck,
+    remove_recheck,
+    put_correction,
+    insert_check,
+    forget_checks,
     sql_count,
   };
   static const std::array<const char*, sql_count> texts;
@@ -77,6 +83,7 @@ class Writer {
   Result<> write(const Changed<Presence>& changed);
   Result<> write(const Changed<Model>& changed);
   Result<> write(const Changed<HeldPay>& changed);
+  Result<> write_verdicts(const Batch& batch);
   Result<> write_job_changes();
   Result<std::int64_t> job_row(const JobId& job);
   Result<std::int64_t> receipt_row(const Hash& digest);  // 0: there is none.

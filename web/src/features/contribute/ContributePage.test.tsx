@@ -251,6 +251,19 @@ describe('the contribute page', () => {
     expect(port().received.at(-1)).toMatchObject({ type: 'limits', limits: { pausedBy: [] } });
   });
 
+  it('says why pay is held and for how long, in the coordinator’s words', async () => {
+    const { say } = await open();
+    await press('Start contributing');
+    const verdict = { type: 'verdict', task, accepted: true, paid: 2_500_000, balance: 2_500_000 } as const;
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 }, { type: 'task-started', task }, { type: 'task-done', task, wallSeconds: 1, gpuSeconds: 1 });
+
+    await say({ ...verdict, reason: 'The pay is held for 10 minutes.' });
+    expect(screen.getByTestId('held-pay').textContent).toBe('The pay is held for 10 minutes.');
+
+    await say({ ...verdict, reason: '' });
+    expect(screen.queryByTestId('held-pay')).toBeNull();
+  });
+
   it('joins again with another memory limit, and keeps what it counted', async () => {
     const { say, port, ports } = await open();
     await press('Start contributing');

@@ -29,6 +29,7 @@ export function RunningPanel({ engine, session, now }: Props) {
         <Stat label="Delivered" {...delivered(operationsPerSecond, 'op/s')} testId="operations" hint="multiplications and additions of built-in kernels; those of a shader cannot be counted" />
         <Stat label="Moved" {...delivered(bytesPerSecond, 'B/s')} testId="bytes" hint="inputs and outputs of the tasks of the last minute" />
       </dl>
+      <HeldLine session={session} />
       {session.readyMs !== null ? <StartLine session={session} /> : null}
       <NowLine session={session} now={now} />
       {session.deviceLost ? (
@@ -62,6 +63,17 @@ function split(text: string): { value: string; unit: string } {
 function delivered(rate: number, unit: string): { value: string; unit: string } {
   const { value, prefix } = prefixed(rate);
   return { value, unit: prefix + unit };
+}
+
+/** Why the pay of the last accepted task is held, and for how long: the coordinator's own words. */
+function HeldLine({ session }: { session: Session }) {
+  const last = session.tasks.find((task) => task.state === 'accepted');
+  if (last === undefined || last.note === '') return null;
+  return (
+    <p className="mt-5 max-w-[36rem] text-sm text-soft" data-testid="held-pay">
+      {last.note}
+    </p>
+  );
 }
 
 function StartLine({ session }: { session: Session }) {

@@ -37,6 +37,11 @@ beforeEach(() => {
       return Response.json({
         id: shared, name: 'shared', client: 'Client1xxxxxxxxx', state: 'done', reason: '', tasks: 2, accepted: 2, budget: 2_000_000, price: 0,
         outputs: [{ name: 'output0', hash: 'h', bytes: 16, type: 'u32', shape: [4] }],
+        decided: 'All 2 results have the word of a worker that the operator invited.', corrected: 1, unchecked: 1, refunded: 250_000,
+        corrections: [
+          { task: 0, worker: 'Worker1xxxxxxxxx', time: 1, replaced: true, was: 'a', refunded: 250_000, reason: '' },
+          { task: 1, worker: 'Worker1xxxxxxxxx', time: 1, replaced: false, was: 'b', refunded: 0, reason: 'Its inputs are gone.' },
+        ],
       });
     return Response.json({ detail: 'The job has no such proof.' }, { status: 404 });
   });
@@ -102,6 +107,11 @@ describe('DashboardPage', () => {
 
     expect(await screen.findByText('The job has no such proof.')).toBeTruthy();
     expect(screen.getByTestId('shared-job').textContent).toContain('done, 2 of 2 tasks accepted');
+    expect(screen.getByTestId('decided').textContent).toBe('All 2 results have the word of a worker that the operator invited.');
+    const corrections = screen.getByTestId('corrections').textContent;
+    expect(corrections).toContain('1 result of a convicted worker was wrong and is replaced; 0.2500 credits are returned.');
+    expect(corrections).toContain('1 result of a convicted worker could not be computed again.');
+    expect(corrections).toContain('Its inputs are gone.');
     expect(screen.getByRole('link', { name: 'output0' }).getAttribute('href')).toBe(`http://localhost/v1/jobs/${shared}/outputs/0?link=${link}`);
   });
 

@@ -4,7 +4,7 @@ import type { BoardJob } from './board';
 import { stateColours } from './grid';
 import { taskStates } from './tasks';
 
-const stateWords: Record<string, string> = { done: 'text-leaf', failed: 'text-madder' };
+const stateWords: Record<string, string> = { done: 'text-leaf', corrected: 'text-leaf', failed: 'text-madder' };
 
 export function JobList({ jobs, chosen, onChoose }: { jobs: readonly BoardJob[]; chosen: string | null; onChoose: (id: string) => void }) {
   return (

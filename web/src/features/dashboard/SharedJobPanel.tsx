@@ -39,6 +39,12 @@ function About({ base, shared, job }: { base: string; shared: SharedJob; job: Jo
         {job.state}, {job.accepted.toLocaleString('en')} of {plural(job.tasks, 'task')} accepted
         {job.price > 0 ? `, ${formatCredits(job.price)} of ${formatCredits(job.budget)} credits` : ''}. By <span className="font-mono text-sm">{shorten(job.client)}</span>.
       </p>
+      {job.decided ? (
+        <p className="mt-2 text-soft" data-testid="decided">
+          {job.decided}
+        </p>
+      ) : null}
+      {job.corrections.length > 0 ? <Corrections job={job} /> : null}
       {job.reason ? <p className="mt-2 text-madder">{job.reason}</p> : null}
       {job.outputs.length > 0 ? (
         <ul className="mt-3 flex flex-wrap gap-x-6 gap-y-2 text-sm" aria-label="Outputs">
@@ -57,5 +63,29 @@ function About({ base, shared, job }: { base: string; shared: SharedJob; job: Jo
         </ul>
       ) : null}
     </>
+  );
+}
+
+/** Results that were accepted and turned out to be wrong, and those that could not be computed again. */
+function Corrections({ job }: { job: Job }) {
+  return (
+    <div className="mt-3" data-testid="corrections">
+      <p>
+        {job.corrected > 0
+          ? `${plural(job.corrected, 'result')} of a convicted worker ${job.corrected === 1 ? 'was' : 'were'} wrong and ${job.corrected === 1 ? 'is' : 'are'} replaced; ${formatCredits(job.refunded)} credits are returned. `
+          : ''}
+        {job.unchecked > 0 ? `${plural(job.unchecked, 'result')} of a convicted worker could not be computed again.` : ''}
+      </p>
+      <details className="mt-1 text-sm text-soft">
+        <summary className="rounded hover:text-ink">Which</summary>
+        <ul className="mt-2 space-y-1">
+          {job.corrections.map((one) => (
+            <li key={one.task}>
+              Task {one.task} of <span className="font-mono">{shorten(one.worker)}</span>: {one.replaced ? 'replaced' : one.reason}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
   );
 }

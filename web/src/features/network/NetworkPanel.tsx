@@ -69,7 +69,7 @@ function LedgerLine({ sum }: { sum: number }) {
   );
 }
 
-const jobColours: Record<string, string> = { done: 'text-leaf', failed: 'text-madder' };
+const jobColours: Record<string, string> = { done: 'text-leaf', corrected: 'text-leaf', failed: 'text-madder' };
 
 function JobRow({ job }: { job: Job }) {
   const share = job.tasks === 0 ? 0 : job.accepted / job.tasks;

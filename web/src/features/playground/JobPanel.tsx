@@ -62,7 +62,7 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
         const job = await fetchJob(base, id, link, stop.signal);
         setTrouble(null);
         setState((before) => (before.at === 'handed-in' ? { ...before, job } : before));
-        if (job.state === 'done') {
+        if (hasResults(job)) {
           const outputs = await Promise.all(
             job.outputs.map(async ({ name, type, shape }, i): Promise<LabOutput> => ({ name, type, shape, bytes: await fetchOutput(base, id, link, i) })),
           );
@@ -107,7 +107,10 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
   );
 }
 
-const colours: Record<string, string> = { done: 'text-leaf', failed: 'text-madder', cancelled: 'text-madder' };
+/** A corrected job is one that was done, with wrong results replaced. */
+const hasResults = (job: Job): boolean => job.state === 'done' || job.state === 'corrected';
+
+const colours: Record<string, string> = { done: 'text-leaf', corrected: 'text-leaf', failed: 'text-madder', cancelled: 'text-madder' };
 
 function Progress({ base, state, trouble }: { base: string; state: Extract<State, { at: 'handed-in' }>; trouble: string | null }) {
   const { job, outputs } = state;
@@ -126,10 +129,10 @@ function Progress({ base, state, trouble }: { base: string; state: Extract<State
         </p>
       </div>
       <svg viewBox="0 0 100 2" preserveAspectRatio="none" className="mt-2 block h-2 w-full overflow-hidden rounded-full bg-sunk" aria-hidden="true">
-        <rect width={share * 100} height="2" fill={job?.state === 'done' ? 'var(--leaf)' : 'var(--warp)'} />
+        <rect width={share * 100} height="2" fill={job !== null && hasResults(job) ? 'var(--leaf)' : 'var(--warp)'} />
       </svg>
       {job?.reason ? <p className="mt-2 text-sm text-madder">{job.reason}</p> : null}
-      {job?.state === 'done' ? <p className="mt-2 text-sm text-soft">Its price was {formatCredits(job.price)} credits; the rest of the escrow is back.</p> : null}
+      {job !== null && hasResults(job) ? <p className="mt-2 text-sm text-soft">Its price was {formatCredits(job.price)} credits; the rest of the escrow is back.</p> : null}
       {job?.state === 'running' && job.leased === 0 ? <p className="mt-2 text-sm text-soft">{job.waiting?.detail || 'Waiting for a worker to take it.'}</p> : null}
       {trouble !== null ? <p className="mt-2 text-sm text-madder">{trouble}</p> : null}
       <p className="mt-2 text-sm">

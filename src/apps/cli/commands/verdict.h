@@ -1,0 +1,22 @@
+// `weft verdict`: how results were decided, and the evidence.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "platform/net/client.h"
+
+namespace weft::cli {
+
+struct VerdictOptions {
+  std::string id;  // positional: JOB, JOB/INDEX or a worker's key
+  std::string coordinator;
+  net::TlsOptions tls;
+  std::filesystem::path wallet;  // The asker's; empty: the default one. Or
+  std::filesystem::path data;    // the coordinator's folder: the operator.
+  bool json = false;
+};
+
+[[nodiscard]] int verdict_command(const VerdictOptions& options);
+
+}  // namespace weft::cli

@@ -1,0 +1,31 @@
+// An operator whose verifier has less than a quarter of its time to spare is told, every ten
+// minutes at most.
+#include "apps/coordinator/ingest/busy_share.h"
+
+#include <gtest/gtest.h>
+
+namespace weft::coordinator {
+namespace {
+
+using std::chrono::seconds;
+
+// How often it is said in an hour in which of every ten seconds so many are worked.
+int said_in_an_hour(int busy) {
+  BusyShare share;
+  int said = 0;
+  Instant now(seconds(1000));
+  for (int i = 0; i < 360; ++i, now += seconds(10))
+    said += share.worked(now, now + seconds(busy)) ? 1 : 0;
+  EXPECT_NEAR(share.share(), busy / 10.0, 0.12);
+  return said;
+}
+
+TEST(BusyShare, ABusyVerifierIsSaidEveryTenMinutesAndAnIdleOneIsNot) {
+  EXPECT_EQ(said_in_an_hour(5), 0);
+  EXPECT_EQ(said_in_an_hour(7), 0);
+  EXPECT_GE(said_in_an_hour(9), 5);
+  EXPECT_LE(said_in_an_hour(9), 6);
+}
+
+}  // namespace
+}  // namespace weft::coordinator

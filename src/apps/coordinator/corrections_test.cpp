@@ -1,0 +1,304 @@
+// What a convicted worker was paid for the day before is computed again, also in jobs that ended
+// long ago and were paid: wrong results are replaced, the job is corrected, its client is refunded
+// out of what the conviction took, and what cannot be computed again is named.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/coordinator/test_network.h"
+#include "common/proof/merkle.h"
+#include "decisions/jobs/rechecks.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+ByteVector zeros(const protocol::LeasedTask& task) {
+  return ByteVector(std::size_t{4} * task.count);
+}
+
+class Corrections : public testing::Test {
+ protected:
+  static constexpr std::uint32_t tasks = 16;
+
+  Corrections() {
+    network = std::make_unique<TestNetwork>(jobs::CoreSettings());
+    network->verifier = true;
+    network->invitation = trust::Invitation::none;
+    sleeper = &network->join(sleeper_key);
+  }
+  crypto::KeyPair& wallet() {
+    return *wallets.emplace_back(
+        std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
+  }
+  TestWorker& invited(const jobs::Behaviour& behaviour = {}) {
+    network->invitation = trust::Invitation::worker;
+    TestWorker& worker = network->join(wallet(), behaviour);
+    network->invitation = trust::Invitation::none;
+    return worker;
+  }
+  JobId submit(const crypto::KeyPair& client, std::uint32_t count, std::uint32_t replicas) {
+    const auto submitted =
+        network->submit(client, jobs::count_manifest(count, replicas), {++nonce});
+    EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
+    return JobId::parse(submitted->id).value();
+  }
+  // The sleeper's zeros are accepted, since an invited worker hands in the same.
+  store::Job deceive(const crypto::KeyPair& client, std::uint32_t count = tasks) {
+    sleeper->behaviour.compute = zeros;
+    TestWorker& accomplice = invited({.compute = zeros});
+    const store::Job job = network->finish(submit(client, count, 2));
+    EXPECT_EQ(job.state, store::JobState::done);
+    accomplice.line->on_closed();
+    network->run();
+    sleeper->behaviour.compute = nullptr;
+    return job;
+  }
+  // Time in which it was away.
+  void later(std::chrono::milliseconds time) {
+    sleeper->line->on_closed();
+    network->run();
+    network->pass(time);
+    sleeper = &network->join(sleeper_key);
+  }
+  void work_well() {
+    const store::Job job = network->finish(submit(wallet(), tasks, 1));
+    EXPECT_EQ(job.state, store::JobState::done);
+  }
+  // In jobs of two clients the verifier finds it wrong.
+  void convict() {
+    sleeper->behaviour.compute = zeros;
+    for (int client = 0; client < 2; ++client) {
+      const JobId job = submit(wallet(), tasks, 1);
+      TestWorker& trusted = invited();
+      EXPECT_EQ(network->finish(job).state, store::JobState::done);
+      trusted.line->on_closed();
+      network->run();
+    }
+    EXPECT_EQ(metric("weft_convictions_total"), 1);
+  }
+  std::int64_t metric(const std::string& name) {
+    std::string text;
+    network->core().metrics([&](const Result<std::string>& got) { text = *got; });
+    network->run();
+    const auto at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::atoll(text.c_str() + at + name.size() + 2);
+  }
+  MicroCredits has(const crypto::KeyPair& client) {
+    return network->balance(ledger::Account::owner(OwnerId::of_first(client.public_key())));
+  }
+  void expect_right(const store::Job& job) {
+    ByteVector right;
+    for (std::uint32_t i = 0; i < job.tasks * 4; ++i) append_le(right, i);
+    EXPECT_EQ(network->output(job), right);
+    std::vector<Hash> roots;
+    for (const auto& task : network->store().tasks(job.id).value()) {
+      roots.push_back(task.root);
+      EXPECT_EQ(task.basis, store::Basis::corrected);
+      EXPECT_EQ(task.worker, PublicKey{});
+    }
+    EXPECT_EQ(job.root, proof::root_of_roots(roots));
+  }
+
+  std::unique_ptr<TestNetwork> network;
+  std::vector<std::unique_ptr<crypto::KeyPair>> wallets;
+  std::uint8_t nonce = 0;
+  crypto::KeyPair sleeper_key = crypto::KeyPair::generate().value();
+  TestWorker* sleeper = nullptr;
+};
+
+TEST_F(Corrections, AJobThatEndedAndWasPaidHoursAgoIsCorrectedAndItsClientIsRefunded) {
+  const crypto::KeyPair& deceived = wallet();
+  const store::Job before = deceive(deceived);
+  later(std::chrono::hours(5));  // Its pay is free since long.
+  work_well();                   // Its pay is held when the worker is convicted,
+  const MicroCredits held =
+      network->balance(ledger::Account::held(OwnerId::of_first(sleeper_key.public_key())));
+  ASSERT_GT(held, 0);
+  const MicroCredits left = has(deceived);
+
+  convict();
+
+  const store::Job after = network->store().job(before.id).value();
+  EXPECT_EQ(after.state, store::JobState::corrected);
+  EXPECT_EQ(after.ended, before.ended);
+  EXPECT_NE(after.root, before.root);
+  expect_right(after);
+  const auto corrections = network->store().corrections(before.id).value();
+  ASSERT_THAT(corrections, SizeIs(tasks));
+  MicroCredits refunded = 0;
+  for (const auto& each : corrections) {
+    EXPECT_TRUE(each.replaced && each.settled);
+    EXPECT_EQ(each.worker, sleeper_key.public_key());
+    EXPECT_GT(each.due, 0);
+    refunded += each.refunded;
+  }
+  EXPECT_GT(refunded, 0);
+  EXPECT_LE(refunded, held) << "out of what the conviction took";
+  EXPECT_EQ(has(deceived), left + refunded);
+  EXPECT_TRUE(network->store().audit().has_value());
+  EXPECT_EQ(metric("weft_jobs_corrected_total"), 1);
+  EXPECT_EQ(metric("weft_rechecks_running"), 0);
+  EXPECT_THAT(network->store().load()->rechecks, IsEmpty());
+  EXPECT_THAT(network->store().load()->corrections, IsEmpty());
+}
+
+TEST_F(Corrections, WhatIsOlderThanADayStays) {
+  const store::Job before = deceive(wallet());
+  later(std::chrono::hours(25));
+
+  convict();
+
+  EXPECT_EQ(network->store().job(before.id)->state, store::JobState::done);
+  EXPECT_THAT(network->store().corrections(before.id).value(), IsEmpty());
+}
+
+TEST_F(Corrections, WhatIsRightStaysAsItIs) {
+  const store::Job right = network->finish(submit(wallet(), tasks, 1));
+  later(std::chrono::minutes(20));
+
+  convict();
+
+  EXPECT_EQ(network->store().job(right.id), right);
+  const auto checks = network->store().checks(right.id, 1000).value();
+  EXPECT_EQ(std::ranges::count(checks, store::Check::Kind::recheck, &store::Check::kind), tasks)
+      << "and all of it was computed again";
+}
+
+TEST_F(Corrections, ARestartInTheMiddleLosesNothingOfIt) {
+  const crypto::KeyPair& deceived = wallet();
+  const store::Job before = deceive(deceived);
+  later(std::chrono::hours(1));
+  work_well();
+  const MicroCredits left = has(deceived);
+  network->drop_paid_checks = 7;  // The process ends after seven tasks.
+  convict();
+  ASSERT_EQ(network->store().job(before.id)->state, store::JobState::done);
+  ASSERT_THAT(network->store().load()->rechecks, SizeIs(1));
+  network->drop_paid_checks = std::nullopt;
+
+  network->restart();
+
+  const store::Job after = network->store().job(before.id).value();
+  EXPECT_EQ(after.state, store::JobState::corrected);
+  expect_right(after);
+  EXPECT_GT(has(deceived), left);
+  EXPECT_THAT(network->store().load()->rechecks, IsEmpty());
+  EXPECT_THAT(network->store().load()->corrections, IsEmpty());
+  network->restart();
+  EXPECT_TRUE(network->store().audit().has_value());
+}
+
+TEST_F(Corrections, AJobThatRanWhenItsWorkerWasConvictedHasTheRightResults) {
+  sleeper->behaviour.compute = zeros;
+  TestWorker& accomplice = invited({.answers_below = tasks - 1, .compute = zeros});
+  const JobId id = submit(wallet(), tasks, 2);
+  (void)network->finish(id, std::chrono::seconds(5));
+  ASSERT_EQ(network->store().tasks(id)->size(), tasks - 1) << "one is open";
+  accomplice.line->on_closed();
+  network->run();
+
+  convict();
+
+  (void)invited();
+  (void)invited();
+  const store::Job job = network->finish(id);
+  EXPECT_TRUE(store::has_results(job.state)) << job.reason;
+  ByteVector right;
+  for (std::uint32_t i = 0; i < tasks * 4; ++i) append_le(right, i);
+  EXPECT_EQ(network->output(job), right);
+  EXPECT_EQ(network->store().corrections(id)->size(), tasks - 1);
+  EXPECT_THAT(network->store().load()->corrections, IsEmpty());
+}
+
+TEST_F(Corrections, WhatCannotBeComputedAgainIsNamed) {
+  const store::Job before = deceive(wallet());
+  later(std::chrono::minutes(20));
+  network->paid_checks_fail = true;
+
+  convict();
+
+  EXPECT_EQ(network->store().job(before.id)->state, store::JobState::done);
+  const auto corrections = network->store().corrections(before.id).value();
+  ASSERT_THAT(corrections, SizeIs(tasks));
+  for (const auto& each : corrections) {
+    EXPECT_FALSE(each.replaced);
+    EXPECT_TRUE(each.settled);
+    EXPECT_THAT(each.reason, HasSubstr("gone"));
+  }
+  EXPECT_EQ(metric("weft_tasks_unchecked_total"), tasks);
+}
+
+// A page of such tasks is not the last one: others are corrected all the same.
+TEST_F(Corrections, AJobWhoseClientHadItsDataDeletedIsNamedAndHidesNoOther) {
+  const crypto::KeyPair& gone = wallet();
+  const store::Job deleted = deceive(gone, jobs::Rechecks::page_size + 8);
+  later(std::chrono::minutes(20));
+  const store::Job before = deceive(wallet());
+  later(std::chrono::minutes(20));
+  bool is_forgotten = false;
+  network->post([&](jobs::Core& core, jobs::Moment now) {
+    core.forget_owner(gone.public_key(), now, [&](const Result<jobs::OwnerView>& owner) {
+      is_forgotten = owner.has_value();
+      EXPECT_TRUE(owner.has_value()) << owner.error().message;
+    });
+  });
+  network->run();
+  ASSERT_TRUE(is_forgotten);
+
+  convict();
+
+  EXPECT_EQ(network->store().job(before.id)->state, store::JobState::corrected);
+  EXPECT_EQ(network->store().job(deleted.id)->state, store::JobState::done);
+  const auto named = network->store().corrections(deleted.id).value();
+  ASSERT_THAT(named, SizeIs(deleted.tasks));
+  for (const auto& each : named) {
+    EXPECT_FALSE(each.replaced);
+    EXPECT_THAT(each.reason, HasSubstr("deleted"));
+  }
+}
+
+TEST_F(Corrections, AnOwnerWhoseJobIsComputedAgainDeletesNothing) {
+  const crypto::KeyPair& deceived = wallet();
+  (void)deceive(deceived);
+  later(std::chrono::minutes(20));
+  network->drop_paid_checks = 7;
+  convict();
+
+  std::string why;
+  network->post([&](jobs::Core& core, jobs::Moment now) {
+    core.forget_owner(deceived.public_key(), now, [&](const Result<jobs::OwnerView>& owner) {
+      if (!owner) why = owner.error().message;
+    });
+  });
+  network->run();
+
+  EXPECT_THAT(why, HasSubstr("may still be computed again"));
+}
+
+TEST_F(Corrections, WatchersAreToldOfACorrectedJob) {
+  const store::Job before = deceive(wallet());
+  later(std::chrono::minutes(20));
+  std::vector<protocol::watch::Delta> deltas;
+  const auto watch = [&] {
+    network->post([&](jobs::Core& core, jobs::Moment now) {
+      core.watch(jobs::WatchWanted::delta, now,
+                 [&](const Result<jobs::WatchUpdate>& update) { deltas.push_back(update->delta); });
+    });
+    network->run();
+  };
+  watch();
+
+  convict();
+  watch();
+
+  const bool told = std::ranges::any_of(deltas.back().jobs, [&](const auto& job) {
+    return job.id == before.id.text() && job.state == "corrected";
+  });
+  EXPECT_TRUE(told);
+}
+
+}  // namespace
+}  // namespace weft::coordinator

@@ -1,0 +1,46 @@
+// A client hears at submission how its job will be checked, what that costs, and what is in the
+// way.
+#include "apps/coordinator/ingest/submission_notes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "decisions/jobs/test_work.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr Checking usual{.verifier = true, .known = 0, .cost_permille = 20};
+
+// Tasks of four workgroups.
+manifest::Manifest small_tasks() { return manifest::parse(jobs::count_manifest(16, 1)).value(); }
+
+TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
+  EXPECT_THAT(submission_notes(small_tasks(), usual),
+              ElementsAre(HasSubstr("cuts into 4 parts"), HasSubstr("2.0 % of what its workers")));
+
+  manifest::Manifest large = small_tasks();
+  large.split.tasks = 1;  // It has 64 workgroups.
+  EXPECT_THAT(submission_notes(large, usual), Not(Contains(HasSubstr("cuts into"))));
+  EXPECT_THAT(submission_notes(large, {.verifier = true}), ElementsAre());
+}
+
+TEST(SubmissionNotes, AJobThatNothingCanCheckNowIsSaidToWait) {
+  EXPECT_THAT(submission_notes(small_tasks(), {}), Contains(HasSubstr("Nothing can check")));
+  EXPECT_THAT(submission_notes(small_tasks(), {.known = 1}),
+              Not(Contains(HasSubstr("Nothing can check"))));
+}
+
+TEST(SubmissionNotes, AJobThatTrustsAnyoneIsToldWhatThatMeans) {
+  manifest::Manifest manifest = small_tasks();
+  manifest.verify.anyone = true;
+  EXPECT_THAT(submission_notes(manifest, usual), ElementsAre(HasSubstr("\"anyone\"")));
+}
+
+}  // namespace
+}  // namespace weft::coordinator

@@ -1,0 +1,297 @@
+// A convicted worker's paid tasks of the day before are computed again by the coordinator's
+// verifier: wrong ones are replaced, their jobs joined again, and their clients get back what the
+// conviction took, as far as that reaches.
+#include <algorithm>
+
+#include "common/base/counted.h"
+#include "common/base/format.h"
+#include "common/base/log.h"
+#include "decisions/jobs/core_state.h"
+#include "decisions/trust/audit.h"
+
+namespace weft::jobs {
+namespace {
+
+// The whole task in parts, as samples are: a verifier takes none that lasts too long for it.
+std::vector<manifest::Range> parts_of(const PaidTask& paid) {
+  constexpr std::uint32_t parts_max = 32;
+  const auto whole = manifest::task_range(*paid.manifest, paid.task.index);
+  if (!manifest::can_cut(*paid.manifest)) return {whole};
+  const std::uint32_t parts = std::min(whole.count, parts_max);
+  std::vector<manifest::Range> ranges;
+  for (std::uint32_t number = 0; number < parts; ++number) {
+    const auto part = trust::part_of({.first = whole.first, .count = whole.count}, parts, number);
+    ranges.push_back({.first = part.first, .count = part.count});
+  }
+  return ranges;
+}
+
+constexpr std::string_view no_verifier =
+    "The coordinator has no verifier: it runs on a machine without a device for WGSL.";
+constexpr std::string_view deleted = "Its client had the job's content deleted.";
+constexpr std::string_view too_many =
+    "The convicted worker was paid for more tasks than are computed again (10,000).";
+
+}  // namespace
+
+void Core::State::begin_recheck(const PublicKey& worker, MicroCredits taken, Moment now) {
+  if (!settings.referee.defences.newcomers_decide_nothing) return;
+  rechecks.begin(worker, now.unix);
+  rechecks.took(worker, taken);
+}
+
+void Core::State::order_recheck(const PublicKey& worker,
+                                const std::shared_ptr<const PaidTask>& paid) {
+  if (!rechecks.wait_for(worker, paid)) return;  // It is being computed.
+  VerifyOrder order{.task = paid->task,
+                    .manifest = paid->manifest,
+                    .root = paid->root,
+                    .outputs = paid->outputs,
+                    .ranges = parts_of(*paid),
+                    .client = paid->client,
+                    .rivals = {},
+                    .paid = true};
+  effect([this, order = std::move(order)] { parts.world.verify(order); });
+}
+
+void Core::paid_found(const PaidFound& found, Moment now) {
+  State& state = *state_;
+  std::vector<TaskId> tasks;
+  for (const auto& each : found.tasks) {
+    const TaskId& task = each.task.id;
+    tasks.push_back(task);
+    if (each.task.worker == PublicKey{}) continue;  // The coordinator's own bytes.
+    const auto paid = std::make_shared<const PaidTask>(PaidTask{.task = task,
+                                                                .client = each.client,
+                                                                .manifest = each.manifest,
+                                                                .root = each.task.root,
+                                                                .outputs = each.task.outputs,
+                                                                .price = each.paid});
+    if (!each.manifest) {
+      state.name_unchecked(*paid, found.worker, deleted, now);
+      continue;
+    }
+    const bool has_room = state.rechecks.has_room(found.worker);
+    if (has_room && state.parts.world.verifies()) {
+      state.order_recheck(found.worker, paid);
+    } else {
+      state.name_unchecked(*paid, found.worker, has_room ? no_verifier : too_many, now);
+    }
+  }
+  state.rechecks.found(found.worker, tasks);
+}
+
+void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checked, Moment now) {
+  State& state = *state_;
+  const auto paid = state.rechecks.waiting(task);
+  if (!paid || paid->root != root) return;
+  const auto workers = state.rechecks.computed(task);
+  const bool wrong = checked.outcome == trust::AuditOutcome::differs;
+  MicroCredits refunded = 0;
+  if (auto lost = state.lost_pays.extract(task); !lost.empty()) {
+    for (const auto& each : lost.mapped()) {
+      if (wrong) refunded += each.part.funds.total();
+      state.settle_lost(each, wrong, now);
+    }
+  }
+  if (workers.empty()) return;
+  const PublicKey worker = *workers.begin();
+  state.note_check({.task = task,
+                    .time = now.unix,
+                    .worker = worker,
+                    .root = root,
+                    .by = {},
+                    .kind = store::Check::Kind::recheck,
+                    .outcome = outcome_of(checked.outcome),
+                    .ranges = ranges_of(parts_of(*paid)),
+                    .wrong = range_of(checked.wrong),
+                    .reason = checked.reason});
+  if (checked.outcome == trust::AuditOutcome::failed)
+    return state.name_unchecked(*paid, worker, checked.reason, now);
+  if (wrong && checked.right) state.correct(*paid, worker, *checked.right, refunded, now);
+}
+
+void Core::State::name_unchecked(const PaidTask& paid, const PublicKey& worker,
+                                 std::string_view reason, Moment now) {
+  if (corrections.contains(paid.task)) return;
+  log_info("The task {} of the convicted worker {} cannot be computed again: {}", paid.task.text(),
+           worker.text(), reason);
+  ++counters.tasks_unchecked;
+  batch.corrections.push_back({.task = paid.task,
+                               .worker = worker,
+                               .client = paid.client,
+                               .time = now.unix,
+                               .replaced = false,
+                               .was = paid.root,
+                               .settled = true,
+                               .reason = std::string(reason)});
+}
+
+void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const Recomputed& right,
+                          MicroCredits refunded, Moment now) {
+  const TaskId& task = paid.task;
+  log_warning(
+      "The result of {} was accepted and is wrong: it is replaced, and its client gets back "
+      "what {} lost.",
+      task.text(), worker.text());
+  ++counters.tasks_corrected;
+  batch.corrected_tasks.push_back({.id = task,
+                                   .root = right.root,
+                                   .outputs = right.outputs,
+                                   .worker = {},
+                                   .agreeing = {},
+                                   .basis = store::Basis::corrected});
+  OpenCorrection open{.row = {.task = task,
+                              .worker = worker,
+                              .client = paid.client,
+                              .time = now.unix,
+                              .replaced = true,
+                              .was = paid.root,
+                              .due = paid.price,
+                              .refunded = std::min(refunded, paid.price),
+                              .reason = {}}};
+  if (const auto job = jobs.find(task.job); job != jobs.end()) {
+    trust.remove_traps(task.job);  // One of them may have had this answer.
+    if (!job->second.joining) {
+      job->second.accepted[task.index] = std::make_unique<const Settled>(right.root, right.outputs);
+      open.joined = true;
+    }
+  }
+  batch.corrections.push_back(open.row);
+  corrections.insert_or_assign(task, std::move(open));
+}
+
+// What is to be looked up; what is over.
+void Core::State::go_on_rechecking(Moment now) {
+  if (rechecks.size() == 0) return;
+  for (const FindPaid& wanted : rechecks.lookups())
+    effect([this, wanted] { parts.world.find_paid(wanted); });
+  const auto over = rechecks.complete();
+  for (const store::Recheck& row : over) {
+    refund_corrected(row, now);
+    batch.rechecks.push_back({.row = row, .change = store::Change::remove});
+  }
+  if (!over.empty()) settle_corrections();
+  for (store::Recheck& row : rechecks.changed()) batch.rechecks.push_back({.row = std::move(row)});
+}
+
+// Everything that the worker was paid for is known: the clients of wrong tasks share what its
+// conviction took.
+void Core::State::refund_corrected(const store::Recheck& row, Moment now) {
+  MicroCredits due = 0;
+  std::vector<OpenCorrection*> of_worker;
+  for (auto& [task, open] : corrections) {
+    if (open.row.worker != row.worker || open.refunded) continue;
+    due += open.row.due - open.row.refunded;
+    of_worker.push_back(&open);
+  }
+  MicroCredits left =
+      std::min(row.taken, ledger.platform().total() + ledger.verification().total());
+  const MicroCredits taken = left;
+  for (OpenCorrection* open : of_worker) {
+    open->refunded = true;
+    const MicroCredits part = refund_of(open->row.due - open->row.refunded, due, taken);
+    if (part <= 0) continue;
+    const MicroCredits from_platform = std::min(part, ledger.platform().total());
+    auto transaction = ledger::refund_wrong(
+        {.task = open->row.task,
+         .time = open->row.time,
+         .client = owner_of(open->row.client),
+         .platform = ledger::granted_first(ledger.platform(), from_platform),
+         .verification = ledger::granted_first(ledger.verification(), part - from_platform)});
+    if (const auto moved = move_money(std::move(transaction), now);
+        !moved || *moved != ledger::Applied::now) {
+      log_error("The client of {} cannot be refunded: {}", open->row.task.text(),
+                moved ? "it was before." : moved.error().message);
+      continue;
+    }
+    open->row.refunded += part;
+    left -= part;
+  }
+}
+
+// Jobs that ended with wrong results are joined again; what is settled is no longer kept here.
+void Core::State::settle_corrections() {
+  for (auto each = corrections.begin(); each != corrections.end();) {
+    OpenCorrection& open = each->second;
+    const JobId& job = each->first.job;
+    if (!open.refunded) {
+      ++each;
+      continue;
+    }
+    if (open.joined) {
+      open.row.settled = true;
+      batch.corrections.push_back(open.row);
+      each = corrections.erase(each);
+      continue;
+    }
+    if (!jobs.contains(job) && joining_again.insert(job).second)
+      effect([this, job] { parts.world.join_again(job); });
+    ++each;
+  }
+}
+
+void Core::joined_again(const JobId& id, const Result<JoinedAgain>& joined, Moment now) {
+  State& state = *state_;
+  state.joining_again.erase(id);
+  std::uint32_t replaced = 0;
+  for (auto each = state.corrections.lower_bound({.job = id, .index = 0});
+       each != state.corrections.end() && each->first.job == id; ++each) {
+    each->second.joined = true;
+    if (!joined)
+      each->second.row.reason =
+          "The job's outputs cannot be joined again: " + joined.error().message;
+    ++replaced;
+  }
+  if (!joined) {
+    log_error("The job {} cannot be joined again: {}", id.text(), joined.error().message);
+    return state.settle_corrections();
+  }
+  const store::Job& row = joined->job;
+  if (store::has_results(row.state)) {
+    log_warning("Job {} is corrected: {} of a convicted worker {} wrong.", id.text(),
+                counted(replaced, "result"), replaced == 1 ? "was" : "were");
+    ++state.counters.jobs_corrected;
+    state.batch.job_updates.push_back(
+        {.id = id,
+         .price = {},
+         .end = store::JobUpdate::End{.state = store::JobState::corrected,
+                                      .reason = row.reason,
+                                      .root = joined->root,
+                                      .outputs = joined->outputs,
+                                      .ended = row.ended}});
+    state.tell_corrected(row);
+  }
+  state.settle_corrections();
+  static_cast<void>(now);
+}
+
+// Watchers see the job once more, with its new state.
+void Core::State::tell_corrected(const store::Job& row) {
+  protocol::watch::Job head;
+  head.id = row.id.text();
+  head.state = std::string(to_string(store::JobState::corrected));
+  head.tasks = row.tasks;
+  head.counts = {0, 0, 0, row.accepted, 0};
+  head.price = row.price;
+  head.units = row.units;
+  head.created = row.created;
+  head.ended = row.ended;
+  board.corrected(row.id, std::move(head));
+}
+
+void Core::State::restore_rechecks(const store::Loaded& loaded) {
+  for (const store::Recheck& row : loaded.rechecks) rechecks.restore(row);
+  std::set<JobId> running;
+  for (const store::Job& row : loaded.jobs) running.insert(row.id);
+  for (const store::Correction& row : loaded.corrections) {
+    // A running job takes the right result up with its tasks.
+    corrections.insert_or_assign(row.task,
+                                 OpenCorrection{.row = row,
+                                                .joined = running.contains(row.task.job),
+                                                .refunded = !rechecks.contains(row.worker)});
+  }
+  settle_corrections();
+}
+
+}  // namespace weft::jobs

@@ -1,0 +1,142 @@
+#include "decisions/jobs/rechecks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::jobs {
+namespace {
+
+__extension__ using Wide = __int128;  // Both compilers have it.
+
+}  // namespace
+
+void Rechecks::begin(const PublicKey& worker, UnixMillis convicted) {
+  const auto [place, is_new] = workers_.try_emplace(worker);
+  Worker& its = place->second;
+  if (!is_new && !its.at_end) return;
+  its.row.worker = worker;
+  its.row.convicted = convicted;
+  its.row.last.reset();
+  its.page_last.reset();
+  its.row.tasks = 0;
+  its.at_end = false;
+  its.changed = true;
+}
+
+void Rechecks::restore(const store::Recheck& row) {
+  workers_[row.worker] = {.row = row, .changed = false};
+}
+
+void Rechecks::took(const PublicKey& worker, MicroCredits amount) {
+  const auto found = workers_.find(worker);
+  if (found == workers_.end() || amount <= 0) return;
+  found->second.row.taken += amount;
+  found->second.changed = true;
+}
+
+std::vector<store::Recheck> Rechecks::changed() {
+  std::vector<store::Recheck> rows;
+  for (auto& [key, its] : workers_) {
+    if (std::exchange(its.changed, false)) rows.push_back(its.row);
+  }
+  return rows;
+}
+
+std::vector<FindPaid> Rechecks::lookups() {
+  std::vector<FindPaid> wanted;
+  std::size_t active = 0;
+  for (auto& [key, its] : workers_) {
+    if (its.at_end && its.waiting == 0) continue;
+    if (++active > active_max) break;
+    if (its.at_end || its.looking || its.waiting > 0) continue;
+    its.looking = true;
+    wanted.push_back({.worker = key,
+                      .since = its.row.convicted - back,
+                      .until = its.row.convicted,
+                      .after = its.row.last,
+                      .count = page_size});
+  }
+  return wanted;
+}
+
+void Rechecks::found(const PublicKey& worker, const std::vector<TaskId>& tasks) {
+  const auto found = workers_.find(worker);
+  if (found == workers_.end()) return;
+  Worker& its = found->second;
+  its.looking = false;
+  if (tasks.empty()) {
+    its.at_end = true;
+    return;
+  }
+  its.page_last = tasks.back();
+  advance(its);
+}
+
+void Rechecks::advance(Worker& its) {
+  if (its.waiting > 0 || !its.page_last) return;
+  its.row.last = std::exchange(its.page_last, std::nullopt);
+  its.changed = true;
+}
+
+bool Rechecks::has_room(const PublicKey& worker) {
+  const auto found = workers_.find(worker);
+  return found != workers_.end() && ++found->second.row.tasks <= tasks_max;
+}
+
+bool Rechecks::wait_for(const PublicKey& worker, const std::shared_ptr<const PaidTask>& paid) {
+  const auto [place, is_new] =
+      waiting_.try_emplace(paid->task, Waiting{.paid = paid, .workers = {}});
+  if (place->second.workers.insert(worker).second) {
+    if (const auto found = workers_.find(worker); found != workers_.end()) ++found->second.waiting;
+  }
+  return is_new;
+}
+
+std::shared_ptr<const PaidTask> Rechecks::waiting(const TaskId& task) const {
+  const auto found = waiting_.find(task);
+  return found == waiting_.end() ? nullptr : found->second.paid;
+}
+
+bool Rechecks::waits_for_client(const PublicKey& client) const {
+  return std::ranges::any_of(waiting_,
+                             [&](const auto& each) { return each.second.paid->client == client; });
+}
+
+std::set<PublicKey> Rechecks::computed(const TaskId& task) {
+  auto node = waiting_.extract(task);
+  if (node.empty()) return {};
+  for (const PublicKey& worker : node.mapped().workers) {
+    if (const auto found = workers_.find(worker);
+        found != workers_.end() && found->second.waiting > 0) {
+      --found->second.waiting;
+      advance(found->second);
+    }
+  }
+  return std::move(node.mapped().workers);
+}
+
+std::vector<store::Recheck> Rechecks::complete() {
+  std::vector<store::Recheck> over;
+  std::erase_if(workers_, [&](const auto& each) {
+    const Worker& its = each.second;
+    if (!its.at_end || its.waiting > 0) return false;
+    over.push_back(its.row);
+    return true;
+  });
+  return over;
+}
+
+MicroCredits price_paid(const store::Job& job, const manifest::Manifest& manifest,
+                        std::size_t agreeing) {
+  const MicroCredits of_task = job.price / std::max(job.tasks, 1U);
+  return of_task / std::max<MicroCredits>(manifest.verify.replicas, 1) *
+         static_cast<MicroCredits>(agreeing);
+}
+
+MicroCredits refund_of(MicroCredits due, MicroCredits due_to_all, MicroCredits taken) {
+  if (due <= 0 || taken <= 0) return 0;
+  if (due_to_all <= taken) return due;
+  return static_cast<MicroCredits>(static_cast<Wide>(due) * taken / due_to_all);
+}
+
+}  // namespace weft::jobs

@@ -1,0 +1,25 @@
+// How results were decided, in plain sentences: for jobs, tasks, and the page.
+#pragma once
+
+#include <string>
+
+#include "common/manifest/manifest.h"
+#include "common/records/records.h"
+
+namespace weft::jobs {
+
+// "All 64 results have an invited worker's word." Empty if there are none.
+[[nodiscard]] std::string how_decided(const store::BasisCounts& counts);
+// The same of one accepted task.
+[[nodiscard]] std::string how_decided(store::Basis basis);
+
+// Whether the coordinator checks the job's results by mathematics: Freivalds' check of products
+// (apps/coordinator/ingest/intake.h).
+[[nodiscard]] bool checked_by_mathematics(const manifest::Manifest& manifest);
+
+// A word for programs: "verifier", "invited", ...
+[[nodiscard]] std::string_view to_string(store::Basis basis);
+[[nodiscard]] std::string_view to_string(store::Check::Kind kind);
+[[nodiscard]] std::string_view to_string(store::Check::Outcome outcome);
+
+}  // namespace weft::jobs

@@ -1,0 +1,42 @@
+// Newcomers by the networks from which they come: however many wallets stand behind one address
+// prefix, together they get what one network gets. With P prefixes connected, each may hold a P-th
+// of what newcomers may hold of a job, and one lease at least.
+//
+// Pure. Memory: an entry for each prefix with a connected newcomer, and for each prefix with leases
+// of a job.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace weft::scheduler {
+
+// How many there are of each prefix. The empty one, which is no network of strangers, is not
+// counted.
+class PrefixCounts {
+ public:
+  void add(const std::string& prefix, int change) {
+    if (prefix.empty()) return;
+    auto& count = counts_[prefix];
+    count += change;
+    if (count <= 0) counts_.erase(prefix);
+  }
+  [[nodiscard]] int of(const std::string& prefix) const {
+    const auto found = counts_.find(prefix);
+    return found == counts_.end() ? 0 : found->second;
+  }
+  [[nodiscard]] std::size_t prefixes() const { return counts_.size(); }
+
+ private:
+  std::map<std::string, int> counts_;
+};
+
+// The leases of a job that newcomers of one prefix may hold, where all newcomers may hold `all`.
+[[nodiscard]] inline int prefix_share(double all, std::size_t prefixes) {
+  return std::max(1,
+                  static_cast<int>(all / static_cast<double>(std::max<std::size_t>(prefixes, 1))));
+}
+
+}  // namespace weft::scheduler
