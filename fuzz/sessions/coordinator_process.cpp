@@ -16,6 +16,7 @@
 #include "apps/coordinator/coordinator.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
+#include "fuzz/sessions/busy.h"
 #include "fuzz/sessions/random.h"
 #include "fuzz/sessions/texts.h"
 #include "fuzz/sessions/work.h"
@@ -68,11 +69,20 @@ coordinator::Options options_of(std::uint64_t seed) {
   return out;
 }
 
-std::uint16_t free_port() {
+// Seeds that are near each other differ: 127.2.0.1 to 127.255.255.254, without 127.9.0.0/16, in
+// which the trusted proxy is.
+std::uint32_t address_of(std::uint64_t seed) {
+  constexpr std::uint64_t hosts = 254, nets = 256, regions = 250;
+  const std::uint64_t region = 2 + seed / hosts / nets % regions;
+  return static_cast<std::uint32_t>((127ULL << 24U) | ((region == 9 ? 252 : region) << 16U) |
+                                    (seed / hosts % nets << 8U) | (seed % hosts + 1));
+}
+
+std::uint16_t free_port(std::uint32_t at) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(at);
   socklen_t size = sizeof address;
   if (bind(descriptor, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
       getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0)
@@ -89,7 +99,7 @@ std::string told(int status) {
 
 }  // namespace
 
-int serve(std::uint16_t port, const std::filesystem::path& data, std::uint64_t seed) {
+int serve(const Endpoint& at, const std::filesystem::path& data, std::uint64_t seed) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // Does not outlive its history.
   sigset_t signals;
   sigemptyset(&signals);
@@ -97,7 +107,8 @@ int serve(std::uint16_t port, const std::filesystem::path& data, std::uint64_t s
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   set_log_level(LogLevel::error);
   auto options = options_of(seed);
-  options.port = port;
+  options.listen = text_of_address(at.address);
+  options.port = at.port;
   options.data = data;
   const bool verifies = seed % 3 != 0;
   auto running = coordinator::Coordinator::start(
@@ -115,7 +126,7 @@ int serve(std::uint16_t port, const std::filesystem::path& data, std::uint64_t s
 }
 
 CoordinatorProcess::CoordinatorProcess(std::filesystem::path data, std::uint64_t seed)
-    : data_(std::move(data)), seed_(seed) {}
+    : data_(std::move(data)), seed_(seed), at_{.address = address_of(seed)} {}
 
 void CoordinatorProcess::start() {
   // Its own loader, where a bundle starts the program.
@@ -124,12 +135,13 @@ void CoordinatorProcess::start() {
     return given != nullptr ? std::string(given)
                             : std::filesystem::read_symlink("/proc/self/exe").string();
   }();
-  port_ = free_port();
-  const std::string port = std::to_string(port_), seed = std::to_string(seed_);
+  at_.port = free_port(at_.address);
+  const std::string address = std::to_string(at_.address), port = std::to_string(at_.port),
+                    seed = std::to_string(seed_);
   process_ = fork();
   if (process_ == 0) {
-    execl(self.c_str(), self.c_str(), "--coordinator", port.c_str(), data_.c_str(), seed.c_str(),
-          nullptr);
+    execl(self.c_str(), self.c_str(), "--coordinator", address.c_str(), port.c_str(), data_.c_str(),
+          seed.c_str(), nullptr);
     _exit(127);
   }
 }
@@ -146,7 +158,7 @@ std::string CoordinatorProcess::end() {
 std::string CoordinatorProcess::stop() {
   if (process_ <= 0) return "The coordinator is not there.";
   ::kill(process_, SIGTERM);
-  for (int waited_ms = 0; waited_ms < 60'000; waited_ms += 5) {
+  for (int waited_ms = 0; waited_ms < 60'000 * busy(); waited_ms += 5) {
     int status = 0;
     if (waitpid(process_, &status, WNOHANG) == process_) {
       process_ = 0;
@@ -155,7 +167,7 @@ std::string CoordinatorProcess::stop() {
     std::this_thread::sleep_for(5ms);
   }
   ::kill(process_, SIGABRT);
-  return "The coordinator did not end within 60 s of SIGTERM.";
+  return "The coordinator did not end in time after SIGTERM.";
 }
 
 void CoordinatorProcess::kill() {

@@ -9,10 +9,12 @@
 
 #include <sys/types.h>
 
+#include "fuzz/sessions/wire.h"
+
 namespace weft::sessions {
 
 // What the program does as a coordinator; bounds and switches follow from the seed.
-[[nodiscard]] int serve(std::uint16_t port, const std::filesystem::path& data, std::uint64_t seed);
+[[nodiscard]] int serve(const Endpoint& at, const std::filesystem::path& data, std::uint64_t seed);
 
 class CoordinatorProcess {
  public:
@@ -20,19 +22,20 @@ class CoordinatorProcess {
   CoordinatorProcess(const CoordinatorProcess&) = delete;
   ~CoordinatorProcess() { kill(); }
 
-  // On a free port. It answers a moment later.
+  // On a free port of the history's own address: histories that run at once never meet each
+  // other's coordinators, whatever ports the system gives. It answers a moment later.
   void start();
   // Empty if it still runs; otherwise how it ended.
   [[nodiscard]] std::string end();
   // An orderly end: empty, or what was wrong with it (also a leak).
   [[nodiscard]] std::string stop();
   void kill();
-  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] const Endpoint& at() const { return at_; }
 
  private:
   const std::filesystem::path data_;
   const std::uint64_t seed_;
-  std::uint16_t port_ = 0;
+  Endpoint at_;
   pid_t process_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "common/base/format.h"
 #include "common/protocol/api.h"
+#include "fuzz/sessions/busy.h"
 #include "fuzz/sessions/checks.h"
 #include "fuzz/sessions/clients.h"
 #include "fuzz/sessions/servers.h"
@@ -108,7 +109,7 @@ class History {
     constexpr std::size_t watchers_max = 20;
     if (watchers_.size() >= watchers_max) watchers_.erase(watchers_.begin());
     ++world_.events;
-    watchers_.push_back(std::make_unique<WebSocket>(world_.coordinator.port(),
+    watchers_.push_back(std::make_unique<WebSocket>(world_.coordinator.at(),
                                                     world_.address(world_.random.below(30)),
                                                     "/v1/watch", world_.host()));
   }
@@ -168,7 +169,7 @@ class History {
                        world_.address(102));
     if (!answer) {
       check_process();
-      return world_.fail("A plain job was not answered within a minute.");
+      return world_.fail("A plain job was not answered in time.");
     }
     if (answer->status == 202) {
       finish(protocol::api::from_json<protocol::api::Submitted>(answer->body)->id, nonce);
@@ -192,7 +193,7 @@ class History {
                            .nonce = nonce,
                            .text = plain_manifest(3, 1),
                            .manifest = std::make_shared<const manifest::Manifest>(manifest)});
-    const Instant give_up = now() + 60s;
+    const Instant give_up = now() + 60s * busy();
     std::string state = "running", told;
     while (state == "running" && now() < give_up && world_.coordinator.end().empty()) {
       for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->act(conduct(i));
@@ -205,7 +206,7 @@ class History {
     }
     check_process();
     if (state != "done")
-      return world_.fail("A plain job with honest workers is not done after a minute: " + told);
+      return world_.fail("A plain job with honest workers is not done in time: " + told);
     const auto output =
         world_.ask_now(world_.sign(world_.plain, {.target = "/v1/jobs/" + id + "/outputs/0"}),
                        world_.address(102));

@@ -243,7 +243,7 @@ void Server::act() {
   if (!line_) {
     if (worker_.token().empty()) return;
     leave();
-    line_ = std::make_unique<WebSocket>(world_.coordinator.port(), worker_.address(), "/v1/serve",
+    line_ = std::make_unique<WebSocket>(world_.coordinator.at(), worker_.address(), "/v1/serve",
                                         world_.host());
     return;
   }

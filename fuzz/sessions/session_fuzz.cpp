@@ -58,9 +58,11 @@ int main(int count, char** arguments) {
     const std::string_view value = arguments[++i];
     std::uint64_t seed = 0;
     if (name == "--coordinator") {
-      std::uint16_t port = 0;
-      if (i + 2 >= count || !read(value, port) || !read(arguments[i + 2], seed)) return wrong(name);
-      return weft::sessions::serve(port, arguments[i + 1], seed);
+      weft::sessions::Endpoint at;
+      if (i + 3 >= count || !read(value, at.address) || !read(arguments[i + 1], at.port) ||
+          !read(arguments[i + 3], seed))
+        return wrong(name);
+      return weft::sessions::serve(at, arguments[i + 2], seed);
     }
     if (name == "--history") return read(value, seed) ? one_history(seed) : wrong(value);
     bool good = true;

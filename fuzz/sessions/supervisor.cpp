@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 #include "common/base/format.h"
+#include "fuzz/sessions/busy.h"
 
 namespace weft::sessions {
 
@@ -76,6 +77,7 @@ class Supervisor {
         replay_(options.replay.begin(), options.replay.end()) {}
 
   int run() {
+    expect_histories(options_.jobs);
     struct sigaction action{};
     action.sa_handler = [](int) { interrupted = 1; };
     sigaction(SIGINT, &action, nullptr);
@@ -140,13 +142,14 @@ class Supervisor {
   }
 
   void reap() {
+    const double most = options_.history_seconds_max * busy();
     for (auto& [process, history] : running_) {
       const double age = std::chrono::duration<double>(Clock::now() - history.begun).count();
-      if (age > options_.history_seconds_max && !history.hangs) {
+      if (age > most && !history.hangs) {
         history.hangs = true;
         kill(-process, SIGABRT);
       }
-      if (age > options_.history_seconds_max + 10) kill(-process, SIGKILL);
+      if (age > most + 10) kill(-process, SIGKILL);
     }
     int status = 0;
     rusage used{};

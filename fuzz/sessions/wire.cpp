@@ -13,7 +13,16 @@
 
 namespace weft::sessions {
 
-Connection::Connection(std::uint16_t port, std::uint32_t source) {
+std::string text_of_address(std::uint32_t address) {
+  return weft::format("{}.{}.{}.{}", address >> 24U, (address >> 16U) & 255U,
+                      (address >> 8U) & 255U, address & 255U);
+}
+
+std::string text_of(const Endpoint& endpoint) {
+  return weft::format("{}:{}", text_of_address(endpoint.address), endpoint.port);
+}
+
+Connection::Connection(const Endpoint& coordinator, std::uint32_t source) {
   file_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (file_ < 0) return;
   // The port is chosen when it connects.
@@ -24,8 +33,8 @@ Connection::Connection(std::uint16_t port, std::uint32_t source) {
   from.sin_addr.s_addr = htonl(source);
   sockaddr_in to{};
   to.sin_family = AF_INET;
-  to.sin_port = htons(port);
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(coordinator.port);
+  to.sin_addr.s_addr = htonl(coordinator.address);
   if (bind(file_, reinterpret_cast<const sockaddr*>(&from), sizeof from) != 0 ||
       (connect(file_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 &&
        errno != EINPROGRESS))
@@ -146,9 +155,9 @@ std::string text_of(const HttpRequest& request, const std::string& host) {
   return out + "\r\n" + request.body;
 }
 
-WebSocket::WebSocket(std::uint16_t port, std::uint32_t source, const std::string& path,
+WebSocket::WebSocket(const Endpoint& coordinator, std::uint32_t source, const std::string& path,
                      const std::string& host)
-    : line(port, source) {
+    : line(coordinator, source) {
   line.send(
       weft::format("GET {} HTTP/1.1\r\nhost: {}\r\nupgrade: websocket\r\n"
                    "connection: Upgrade\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n"

@@ -17,10 +17,18 @@
 
 namespace weft::sessions {
 
+// Where a coordinator listens: an address of 127.0.0.0/8 as a number, and a port.
+struct Endpoint {
+  std::uint32_t address = 0;
+  std::uint16_t port = 0;
+};
+[[nodiscard]] std::string text_of_address(std::uint32_t address);  // "127.0.0.1"
+[[nodiscard]] std::string text_of(const Endpoint& endpoint);       // "127.0.0.1:4711"
+
 class Connection {
  public:
   // Begins to connect, from an address of 127.0.0.0/8 as a number.
-  Connection(std::uint16_t port, std::uint32_t source);
+  Connection(const Endpoint& coordinator, std::uint32_t source);
   Connection(const Connection&) = delete;
   ~Connection();
 
@@ -62,7 +70,7 @@ struct HttpRequest {
 // A WebSocket: opened by upgrade(), then frames.
 class WebSocket {
  public:
-  WebSocket(std::uint16_t port, std::uint32_t source, const std::string& path,
+  WebSocket(const Endpoint& coordinator, std::uint32_t source, const std::string& path,
             const std::string& host);
   void send(std::uint8_t opcode, std::string_view payload, Random& random, bool broken = false);
   void send_text(std::string_view text, Random& random) { send(1, text, random); }

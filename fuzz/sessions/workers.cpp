@@ -38,8 +38,8 @@ void Worker::forget() {
 void Worker::connect(Conduct conduct) {
   greeted_ = false;
   token_.clear();
-  line_ = std::make_unique<WebSocket>(world_.coordinator.port(), address(), "/v1/worker",
-                                      world_.host());
+  line_ =
+      std::make_unique<WebSocket>(world_.coordinator.at(), address(), "/v1/worker", world_.host());
   auto& random = world_.random;
   hello_ = {};
   hello_.versions = {protocol::version};

@@ -11,6 +11,7 @@
 #include "common/crypto/wallet.h"
 #include "common/protocol/api.h"
 #include "common/protocol/signing.h"
+#include "fuzz/sessions/busy.h"
 
 namespace weft::sessions {
 
@@ -19,8 +20,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t clients_count = 6, workers_count = 8;
-constexpr auto patience = 60s;
-constexpr auto busy_patience = 10s;  // With answers that say "try again".
+// What an idle machine needs a fraction of; a busy one has as much more time as it is busy.
+Duration patience() { return 60s * busy(); }
+Duration busy_patience() { return 10s * busy(); }  // With answers that say "try again".
 
 crypto::KeyPair wallet_of(std::uint64_t seed, const char* role, std::size_t index) {
   const Hash hash = crypto::sha256(as_bytes(weft::format("{} {} {}", seed, role, index)));
@@ -56,7 +58,7 @@ void World::fail(std::string what) {
   if (trouble.empty()) trouble = std::move(what);
 }
 
-std::string World::host() const { return weft::format("127.0.0.1:{}", coordinator.port()); }
+std::string World::host() const { return text_of(coordinator.at()); }
 
 std::uint32_t World::address(std::size_t party) const {
   return 0x7f000000U | (1U << 16) | static_cast<std::uint32_t>(party + 1);
@@ -104,9 +106,9 @@ void World::ask_text(std::string text, Answered answered, std::uint32_t source) 
   ++events;
   constexpr std::size_t at_a_time = 48;
   if (exchanges_.size() >= at_a_time) exchanges_.erase(exchanges_.begin());
-  auto exchange = std::make_unique<Exchange>(coordinator.port(), source);
+  auto exchange = std::make_unique<Exchange>(coordinator.at(), source);
   exchange->answered = std::move(answered);
-  exchange->give_up = now() + patience;
+  exchange->give_up = now() + patience();
   exchange->line.send(text);
   exchange->route = route_of(text);
   exchanges_.push_back(std::move(exchange));
@@ -120,7 +122,8 @@ void World::ask(HttpRequest request, Answered answered, std::uint32_t source) {
 }
 
 std::optional<HttpAnswer> World::ask_now(const HttpRequest& request, std::uint32_t source) {
-  const Instant give_up = now() + patience;
+  const Instant begun = now();
+  const Instant give_up = begun + patience();
   while (now() < give_up && coordinator.end().empty()) {
     std::optional<HttpAnswer> got;
     bool over = false;
@@ -135,7 +138,7 @@ std::optional<HttpAnswer> World::ask_now(const HttpRequest& request, std::uint32
     while (!over && now() < give_up) pump(5ms);
     if (!over) std::erase_if(exchanges_, [&](const auto& each) { return each.get() == mine; });
     const bool later = got && (got->status == 503 || got->status == 429);
-    if (got && (!later || now() > give_up - patience + busy_patience)) return got;
+    if (got && (!later || now() > begun + busy_patience())) return got;
     std::this_thread::sleep_for(5ms);
   }
   return std::nullopt;
@@ -179,7 +182,7 @@ void World::pump(std::chrono::milliseconds wait) {
 bool World::start() {
   for (int tries = 0; tries < 5; ++tries) {
     coordinator.start();
-    const Instant give_up = now() + patience;
+    const Instant give_up = now() + patience();
     std::string end;
     while (now() < give_up) {
       end = coordinator.end();
@@ -197,7 +200,12 @@ bool World::start() {
       if (ready && ready->status == 200) {
         const auto info = protocol::api::from_json<protocol::api::Info>(ready->body);
         if (!info) break;
-        coordinator_key = PublicKey::parse(info->coordinator).value();
+        const PublicKey key = PublicKey::parse(info->coordinator).value();
+        if (coordinator_key != PublicKey{} && key != coordinator_key) {
+          fail("Another coordinator answers at " + host() + ".");
+          return false;
+        }
+        coordinator_key = key;
         auto wallet = crypto::load_wallet(data / "coordinator.json");
         if (!wallet) break;
         operators.emplace(std::move(*wallet));

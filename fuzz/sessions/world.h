@@ -51,8 +51,8 @@ class World {
   void ask(HttpRequest request, Answered answered, std::uint32_t source);
   // The text as it is.
   void ask_text(std::string text, Answered answered, std::uint32_t source);
-  // Waits for the answer; tries again while it is 503 or 429. Nothing after a minute, or once the
-  // coordinator has ended.
+  // Waits for the answer; tries again while it is 503 or 429. Nothing after a minute (more on a
+  // busy machine), or once the coordinator has ended.
   [[nodiscard]] std::optional<HttpAnswer> ask_now(const HttpRequest& request, std::uint32_t source);
   [[nodiscard]] HttpRequest sign(const crypto::KeyPair& wallet, HttpRequest request,
                                  std::optional<Nonce> nonce = std::nullopt,
@@ -97,7 +97,7 @@ class World {
 
  private:
   struct Exchange {
-    Exchange(std::uint16_t port, std::uint32_t source) : line(port, source) {}
+    Exchange(const Endpoint& coordinator, std::uint32_t source) : line(coordinator, source) {}
     Connection line;
     std::string route;
     Answered answered;
