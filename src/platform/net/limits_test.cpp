@@ -14,6 +14,8 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -63,6 +65,11 @@ TEST(LimitsChild, DISABLED_Serves) {
   Server::Options options{.scratch = at / "incoming",
                           .limits = limits_from(std::getenv("WEFT_LIMITS")),
                           .rate_limit = std::nullopt};
+  // One thread only: what comes in one round of its loop is known.
+  if (std::getenv("WEFT_LIMITS_ONE_THREAD") != nullptr) {
+    options.threads = 1;
+    options.send_queue_bytes_max = 1 << 20;
+  }
   if (std::getenv("WEFT_LIMITS_TLS") != nullptr)
     options.tls = self_signed(at / "tls", {"127.0.0.1"}, unix_now()).value();
   auto server = Server::create(std::move(options)).value();
@@ -88,6 +95,49 @@ TEST(LimitsChild, DISABLED_Serves) {
                      },
                  .cost = 0,
                  .body_bytes_max = 32 << 20});
+  // An answer that comes bit by bit and has no end of its own, /v1/end ends it, and /v1/wait holds
+  // the loop until there is a file.
+  static std::shared_ptr<ReplyStream> bits;
+  server->route({.method = "GET",
+                 .pattern = "/v1/bits",
+                 .handle =
+                     [at](const IncomingRequest&, const Respond& respond) {
+                       Reply reply{.headers = {{"content-type", "text/event-stream"}}};
+                       reply.stream = [at](std::shared_ptr<ReplyStream> stream) {
+                         (void)stream->send("first bit, ");
+                         bits = std::move(stream);
+                         std::ofstream(at / "begun");
+                       };
+                       respond(std::move(reply));
+                     },
+                 .cost = 0});
+  server->route({.method = "GET",
+                 .pattern = "/v1/end",
+                 .handle =
+                     [](const IncomingRequest&, const Respond& respond) {
+                       std::thread([] {
+                         (void)bits->send("last bit");
+                         bits->close();
+                       }).join();
+                       respond(text_reply(200, "ended"));
+                     },
+                 .cost = 0});
+  server->route({.method = "GET",
+                 .pattern = "/v1/wait",
+                 .handle =
+                     [at](const IncomingRequest&, const Respond& respond) {
+                       std::ofstream(at / "waits");
+                       while (!fs::exists(at / "go")) std::this_thread::yield();
+                       respond(text_reply(200, "waited"));
+                     },
+                 .cost = 0});
+  server->route({.method = "GET",
+                 .pattern = "/v1/flood",
+                 .handle =
+                     [](const IncomingRequest&, const Respond& respond) {
+                       respond(text_reply(200, std::string(std::size_t{64} << 20, 'a')));
+                     },
+                 .cost = 0});
   server->socket(
       {.path = "/v1/greet",
        .greets = true,
@@ -110,7 +160,7 @@ TEST(LimitsChild, DISABLED_Serves) {
 
 class AServer {
  public:
-  explicit AServer(const std::string& limits, bool tls = false) {
+  explicit AServer(const std::string& limits, bool tls = false, bool one_thread = false) {
     std::string pattern = (fs::temp_directory_path() / "weft-limits-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     const std::string self = fs::read_symlink("/proc/self/exe").string();
@@ -119,6 +169,7 @@ class AServer {
       setenv("WEFT_LIMITS", limits.c_str(), 1);
       setenv("WEFT_LIMITS_FOLDER", folder_.c_str(), 1);
       if (tls) setenv("WEFT_LIMITS_TLS", "1", 1);
+      if (one_thread) setenv("WEFT_LIMITS_ONE_THREAD", "1", 1);
       execl(self.c_str(), self.c_str(), "--gtest_filter=LimitsChild.*",
             "--gtest_also_run_disabled_tests", "--gtest_brief=1", nullptr);
       _exit(127);
@@ -137,6 +188,8 @@ class AServer {
   }
   AServer(const AServer&) = delete;
   [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] const fs::path& folder() const { return folder_; }
+  [[nodiscard]] bool lives() const { return waitpid(child_, nullptr, WNOHANG) == 0; }
   [[nodiscard]] std::uintmax_t scratch_bytes() const {
     std::uintmax_t sum = 0;
     std::error_code ignored;
@@ -234,6 +287,80 @@ std::string frame(std::string_view text) {
     out += static_cast<char>(text.size() & 0xff);
   }
   return out + std::string(4, '\0') + std::string(text);
+}
+
+// trantor ends the process when it removes a connection that listens for something. An answer that
+// ends on another thread, while its connection ends on its own, made it listen.
+TEST(Streams, AnAnswerThatEndsWithItsConnectionEndsNoServer) {
+  const AServer server("", false, true);
+  std::optional<Bytes> reader(std::in_place, server);
+  ASSERT_TRUE(reader->send("GET /v1/bits HTTP/1.1\r\n" + host + "\r\n"));
+  ASSERT_TRUE(reader->read("first bit").contains("first bit"));
+  Bytes waiting(server), ending(server);
+  ASSERT_TRUE(ending.send(here) && ending.read("here").contains("200"));
+  ASSERT_TRUE(waiting.send("GET /v1/wait HTTP/1.1\r\n" + host + "\r\n"));
+  while (!fs::exists(server.folder() / "waits")) std::this_thread::yield();
+  // Both come to the loop in its next round, in this order.
+  ASSERT_TRUE(ending.send("GET /v1/end HTTP/1.1\r\n" + host + "\r\n"));
+  reader.reset();
+  std::ofstream(server.folder() / "go");
+  EXPECT_TRUE(ending.read("ended").contains("ended"));
+  EXPECT_TRUE(answers(server));
+  EXPECT_TRUE(server.lives());
+}
+
+TEST(Streams, ConnectionsThatEndWithTheirAnswerHaveItWhole) {
+  for (const bool old : {false, true}) {
+    const AServer server("");
+    Bytes reader(server);
+    ASSERT_TRUE(
+        reader.send(old ? "GET /v1/bits HTTP/1.0\r\n" + host + "\r\n"
+                        : "GET /v1/bits HTTP/1.1\r\n" + host + "Connection: close\r\n\r\n"));
+    std::string answer = old ? "" : reader.read("first bit");
+    EXPECT_EQ(answer.contains("first bit"), !old) << answer;
+    Bytes ending(server);
+    do {  // The answer's handler may not have been there yet.
+      ASSERT_TRUE(ending.send(here) && ending.read("here").contains("200"));
+    } while (old && !fs::exists(server.folder() / "begun"));
+    ASSERT_TRUE(ending.send("GET /v1/end HTTP/1.1\r\n" + host + "\r\n"));
+    answer += reader.read("");
+    EXPECT_TRUE(reader.ends());
+    EXPECT_TRUE(answer.starts_with("HTTP/1.")) << answer;
+    EXPECT_TRUE(answer.contains("last bit")) << answer;
+    EXPECT_EQ(answer.contains("\r\n\r\nfirst bit, last bit"), old) << answer;
+    EXPECT_EQ(answer.contains("chunked"), !old) << answer;
+    EXPECT_TRUE(answer.contains("connection: close")) << answer;
+    EXPECT_EQ(answer.ends_with("0\r\n\r\n"), !old) << answer;
+  }
+}
+
+// The same over TLS: trantor says goodbye on a connection that it has ended, and listens for room
+// where its peer reads nothing.
+TEST(Streams, APeerOfTlsThatReadsNothingEndsNoServer) {
+  const AServer server("", true, true);
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  const auto open = [&] {
+    BIO* connection = BIO_new_ssl_connect(context);
+    BIO_set_conn_hostname(connection, ("127.0.0.1:" + std::to_string(server.port())).c_str());
+    EXPECT_TRUE(BIO_do_connect(connection) == 1 && BIO_do_handshake(connection) == 1);
+    return connection;
+  };
+  const auto write = [](BIO* connection, const std::string& text) {
+    return BIO_write(connection, text.data(), static_cast<int>(text.size())) > 0;
+  };
+  BIO* deaf = open();
+  BIO* other = open();
+  EXPECT_TRUE(write(deaf, "GET /v1/flood HTTP/1.1\r\n" + host + "\r\n"));
+  // By the second answer the loop has gone around since the flood.
+  for (int i = 0; i < 3; ++i) {
+    char part[4096];
+    EXPECT_TRUE(write(other, here));
+    EXPECT_GT(BIO_read(other, part, sizeof part), 0);
+  }
+  EXPECT_TRUE(server.lives());
+  BIO_free_all(other);
+  BIO_free_all(deaf);
+  SSL_CTX_free(context);
 }
 
 TEST(Limits, OneAddressHoldsSoManyConnections) {

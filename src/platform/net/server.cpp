@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cmath>
 #include <future>
 #include <limits>
+#include <poll.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -24,6 +26,7 @@
 #include "platform/net/drogon_guard.h"
 #include "platform/net/drogon_setup.h"
 #include "platform/net/drogon_sockets.h"
+#include "platform/net/drogon_streams.h"
 #include "platform/net/request_gate.h"
 #include "platform/net/static_files.h"
 #include "platform/net/tls.h"
@@ -89,27 +92,30 @@ class Identified {
   const std::shared_ptr<std::string> client_ = std::make_shared<std::string>();
 };
 
-class DrogonStream final : public ReplyStream {
- public:
-  explicit DrogonStream(drogon::ResponseStreamPtr stream) : stream_(std::move(stream)) {}
-  bool send(const std::string& bytes) override { return stream_->send(bytes); }
-  void close() override { stream_->close(); }
-
- private:
-  const drogon::ResponseStreamPtr stream_;
+// The client that takes an answer whose body comes bit by bit.
+struct Taker {
+  std::weak_ptr<trantor::TcpConnection> connection{};
+  bool ends = false;  // It asked for the connection's end.
 };
 
-drogon::HttpResponsePtr to_drogon(Reply reply) {
+bool asks_for_the_end(const drogon::HttpRequestPtr& request) {
+  std::string wanted = request->getHeader("connection");
+  std::ranges::transform(wanted, wanted.begin(), [](unsigned char c) { return std::tolower(c); });
+  return wanted.contains("close");
+}
+
+drogon::HttpResponsePtr to_drogon(Reply reply, const Taker& taker = {}) {
   const auto type = reply.headers.find("content-type");
   const std::string content_type =
       type == reply.headers.end() ? "application/octet-stream" : type->second;
   drogon::HttpResponsePtr response;
   if (reply.stream) {
     response = drogon::HttpResponse::newAsyncStreamResponse(
-        [begin = std::move(reply.stream)](drogon::ResponseStreamPtr stream) {
-          begin(std::make_shared<DrogonStream>(std::move(stream)));
+        [begin = std::move(reply.stream), taker](drogon::ResponseStreamPtr stream) {
+          begin(std::make_shared<DrogonStream>(std::move(stream), taker.connection, taker.ends));
         },
         true);
+    if (taker.ends) response->addHeader("connection", "close");
     response->setContentTypeString(content_type);
   } else if (reply.file && reply.file->size > 0) {
     response = drogon::HttpResponse::newFileResponse(reply.file->path.string(), reply.file->offset,
@@ -349,12 +355,20 @@ class DrogonServer final : public Server {
           // Its bytes count until it is answered.
           auto hold = gate_.hold(whole.address, whole.body.size());
           const Identified who(quotas_, whole);
-          handle(std::move(whole),
-                 [callback = std::move(callback), hold = std::move(hold), who](Reply reply) {
-                   const auto response = to_drogon(std::move(reply));
-                   who.tell(response);
-                   callback(response);
-                 });
+          const auto connected = whole.connected;
+          handle(std::move(whole), [callback = std::move(callback), hold = std::move(hold), who,
+                                    connected, old = request->version() == drogon::Version::kHttp10,
+                                    taker = Taker{.connection = request->getConnectionPtr(),
+                                                  .ends = asks_for_the_end(request)}](Reply reply) {
+            const Respond respond = [callback, who, taker](Reply whole) {
+              const auto response = to_drogon(std::move(whole), taker);
+              who.tell(response);
+              callback(response);
+            };
+            if (!reply.stream || !old) return respond(std::move(reply));
+            const auto begin = std::exchange(reply.stream, nullptr);
+            begin(std::make_shared<CollectedStream>(std::move(reply), connected, respond));
+          });
         },
         {method});
   }
@@ -562,6 +576,15 @@ class DrogonServer final : public Server {
     if (is_open(socket)) ::shutdown(socket.descriptor, SHUT_RDWR);
   }
 
+  // For a connection that is being removed. After that trantor still says goodbye over TLS, and
+  // where the socket takes no more it would listen for room: it ends the process when it removes a
+  // connection that listens. A socket that is shut down refuses the goodbye instead.
+  static void write_no_more(const ConnectionTable::Socket& socket) {
+    pollfd room{.fd = socket.descriptor, .events = POLLOUT, .revents = 0};
+    if (is_open(socket) && (poll(&room, 1, 0) != 1 || (room.revents & POLLOUT) == 0))
+      ::shutdown(socket.descriptor, SHUT_RDWR);
+  }
+
   void recognise(const std::string& peer) {
     connections_.with([&](ConnectionTable& table) { table.recognise(peer); });
   }
@@ -584,9 +607,13 @@ class DrogonServer final : public Server {
     app.setConnectionCallback([this](const trantor::TcpConnectionPtr& connection) {
       const std::string peer = connection->peerAddr().toIpPort();
       const bool connected = connection->connected();
-      connections_.with(
-          [&](ConnectionTable& table) { connected ? table.ready(peer) : table.gone(peer); });
-      if (!connected) return;
+      if (!connected) {
+        if (const auto socket =
+                connections_.with([&](ConnectionTable& table) { return table.gone(peer); }))
+          write_no_more(*socket);
+        return;
+      }
+      connections_.with([&](ConnectionTable& table) { table.ready(peer); });
       guard_.guard(connection);
       // A verdict and the next lease are two small messages: the second would wait for the
       // acknowledgement of the first, up to 40 ms.
@@ -598,6 +625,8 @@ class DrogonServer final : public Server {
         [this](const drogon::HttpRequestPtr& request, const drogon::HttpResponsePtr& response) {
           for (const auto& [name, value] : common_headers) response->addHeader(name, value);
           add_rate(request, response);
+          // Drogon begins no such body on a connection that it is to end: the stream ends it.
+          if (response->asyncStreamCallback()) response->setCloseConnection(false);
         });
     app.setCustomErrorHandler([this](drogon::HttpStatusCode status,
                                      const drogon::HttpRequestPtr& request) {
