@@ -16,6 +16,7 @@
 #include "common/json/json.h"
 #include "common/json/quote.h"
 #include "common/protocol/digests.h"
+#include "common/protocol/part_claim.h"
 #include "common/protocol/signing.h"
 #include "platform/net/reach.h"
 #include "platform/net/server.h"
@@ -264,12 +265,16 @@ Result<net::Response> ApiClient::put_blob_part(const Hash& hash, ByteSpan part,
   request.headers["content-range"] =
       weft::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
   request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
-  WEFT_ASSIGN(request, signed_by(std::move(request), wallet, hash, crypto::ordered_id()));
+  const Hash bytes = crypto::sha256(part);
+  request.headers["weft-part"] = bytes.text();
+  const Hash body =
+      protocol::part_digest({.blob = hash, .first = offset, .total = total, .part = bytes});
+  WEFT_ASSIGN(request, signed_by(std::move(request), wallet, body, crypto::ordered_id()));
   auto answer = ask(request, [] {});
   if (!answer || answer->status != net::http_status(ErrorCode::insufficient_funds) ||
       !redeem_own(wallet))
     return answer;
-  WEFT_ASSIGN(request, signed_by(std::move(request), wallet, hash, crypto::ordered_id()));
+  WEFT_ASSIGN(request, signed_by(std::move(request), wallet, body, crypto::ordered_id()));
   return ask(request, [] {});
 }
 

@@ -289,6 +289,8 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .uploads = uploads_,
         .uploads_by_lease = options_.uploads_by_lease,
         .reads_by_lease = options_.reads_by_lease,
+        .owner_data_bytes_max = options_.owner_data_bytes_max,
+        .signs_parts = options_.signs_parts,
         .grants_to_strangers = !options_.core.grants_need_invitation && options_.core.grant > 0,
         .invite_file = invite_file_,
         .info = {.software = "weft/" WEFT_VERSION,

@@ -378,7 +378,8 @@ TEST_F(InterfaceTest, LargeBlobsComeInPartsThatGoOnWhereTheyEnded) {
   const auto part = [&](std::size_t from, std::size_t to) {
     net::Request request = net::put(path, bytes.substr(from, to - from));
     request.headers["content-range"] = weft::format("bytes {}-{}/{}", from, to - 1, bytes.size());
-    return signed_blob(wallet_, std::move(request), hash);
+    return signed_part(wallet_, std::move(request),
+                       {.blob = hash, .first = from, .total = bytes.size()});
   };
   auto nonsense = net::put(path, "x");
   nonsense.headers["content-range"] = "bytes 5-2/9";

@@ -98,6 +98,65 @@ TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   EXPECT_EQ(status(), 201) << "the attack";
 }
 
+// A part of an upload that was seen on its way stores other bytes, or elsewhere.
+TEST_F(Port, APartOfAnUploadIsSignedWithItsBytesAndItsPlace) {
+  const std::string bytes(3000, 'p');
+  const Hash hash = crypto::sha256(as_bytes(bytes));
+  const auto seen = [&](bool by_its_bytes) {
+    net::Request part = net::put("/v1/blobs/" + hash.text(), bytes.substr(0, 1000));
+    part.headers["content-range"] = "bytes 0-999/3000";
+    return by_its_bytes
+               ? signed_part(wallet_, std::move(part), {.blob = hash, .first = 0, .total = 3000})
+               : signed_blob(wallet_, std::move(part), hash);
+  };
+  const auto have = [&] {
+    return ask(signed_by(wallet_, net::get("/v1/blobs/" + hash.text() + "/upload/" +
+                                           wallet_.public_key().text())))
+        .body;
+  };
+  auto other_bytes = seen(true), other_place = seen(true), other_hash = seen(true);
+  other_bytes.body = std::string(1000, 'x');
+  other_place.headers["content-range"] = "bytes 0-999/1000";
+  other_hash.body = std::string(1000, 'x');
+  other_hash.headers["weft-part"] = crypto::sha256(as_bytes(other_hash.body)).text();
+
+  EXPECT_EQ(ask(other_bytes).status, 400);
+  EXPECT_EQ(have(), R"({"bytes":0})") << "they are not kept";
+  EXPECT_EQ(ask(other_place).status, 401);
+  EXPECT_EQ(ask(other_hash).status, 401);
+  EXPECT_EQ(ask(seen(false)).status, 401);
+  EXPECT_EQ(ask(seen(true)).status, 202);
+  EXPECT_EQ(have(), R"({"bytes":1000})");
+
+  process_->stop();
+  setenv("WEFT_TEST_ANY_PART", "1", 1);
+  process_->start();
+  unsetenv("WEFT_TEST_ANY_PART");
+  wait_until_ready();
+  auto attack = seen(false);
+  attack.body = std::string(1000, 'x');
+  attack.headers["content-range"] = "bytes 1000-1999/3000";
+  EXPECT_EQ(ask(attack).status, 202) << "the attack";
+}
+
+// An owner's data are read in parts of bounded size.
+TEST_F(Port, TheDataOfAnOwnerComeInBoundedParts) {
+  for (std::uint64_t nonce = 1; nonce <= 3; ++nonce)
+    ASSERT_EQ(submit(jobs::count_manifest(2, 1), nonce).status, 202);
+  const auto begin_with = [&](const char* bytes) {
+    process_->stop();
+    setenv("WEFT_TEST_DATA_BYTES", bytes, 1);
+    process_->start();
+    unsetenv("WEFT_TEST_DATA_BYTES");
+    wait_until_ready();
+  };
+  const auto first_part = [&] { return ask(signed_by(wallet_, net::get("/v1/owner/data"))).body; };
+  begin_with("1");
+  EXPECT_THAT(first_part(), testing::HasSubstr("{\"next\":\"jobs-0-0\"}"));
+  begin_with("0");
+  EXPECT_THAT(first_part(), testing::HasSubstr("{\"end\":true}")) << "the attack";
+}
+
 // A worker reads each client's data whose hash it has heard of.
 TEST_F(Port, AWorkerReadsOnlyWhatItsLeasesLeadTo) {
   const std::string secret(1000, 's');
@@ -438,6 +497,36 @@ TEST(Quotas, OneClientDoesNotTakeTheRoomOfOthers) {
   EXPECT_EQ(taken(0, 0), (std::pair<std::size_t, std::size_t>(10, 0))) << "the attack";
 }
 
+void add_device(TestNetwork& network, const crypto::KeyPair& owner, const crypto::KeyPair& wallet) {
+  Result<jobs::OwnerView> added = fail(ErrorCode::unavailable, "No answer.");
+  network.post([&](jobs::Core& core, jobs::Moment now) {
+    core.add_device(owner.public_key(), OwnerId::of_first(owner.public_key()),
+                    {.key = wallet.public_key(),
+                     .owner = {},
+                     .role = store::DeviceRole::full,
+                     .name = "second"},
+                    now, [&](const Result<jobs::OwnerView>& view) { added = view; });
+  });
+  network.run();
+  EXPECT_TRUE(added.has_value()) << added.error().message;
+}
+
+// The same with a second device, where quotas counted keys.
+TEST(Quotas, DevicesOfOneOwnerShareTheirJobs) {
+  const auto laptop = crypto::KeyPair::generate().value();
+  const auto phone = crypto::KeyPair::generate().value();
+  const auto taken = [&](bool one_owner) {
+    jobs::CoreSettings settings;
+    settings.jobs_per_client_max = 2;
+    TestNetwork network(settings);
+    const std::size_t first = jobs_taken(network, laptop, 3);
+    if (one_owner) add_device(network, laptop, phone);
+    return first + jobs_taken(network, phone, 3);
+  };
+  EXPECT_EQ(taken(true), 2U);
+  EXPECT_EQ(taken(false), 4U) << "the attack";
+}
+
 TEST(Quotas, EndedJobsGiveTheirRoomBack) {
   jobs::CoreSettings settings;
   settings.jobs_per_client_max = 1;
@@ -567,6 +656,8 @@ TEST(Quotas, DevicesOfOneOwnerShareTheirModels) {
   book.set_device({.key = phone, .owner = OwnerId::of_first(laptop), .name = {}});
   EXPECT_EQ(add("b", phone), 429);
   EXPECT_EQ(models->count_of(phone), 1U);
+  models->set_models_per_owner(0);
+  EXPECT_EQ(add("b", phone), 201) << "the attack";
   EXPECT_EQ(remove("a", phone), 200);
   models->stop();
 }

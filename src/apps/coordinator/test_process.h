@@ -38,6 +38,7 @@
 #include "common/protocol/api.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/digests.h"
+#include "common/protocol/part_claim.h"
 #include "common/protocol/signing.h"
 #include "decisions/jobs/test_work.h"
 #include "platform/net/client.h"
@@ -67,6 +68,10 @@ inline int serve_for_test(const char* port, const char* data) {
     options.upload_share = std::atof(share);
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
   options.reads_by_lease = std::getenv("WEFT_TEST_ANY_READ") == nullptr;
+  options.signs_parts = std::getenv("WEFT_TEST_ANY_PART") == nullptr;
+  // WEFT_TEST_DATA_BYTES: of one part of an owner's data; 0: all at once.
+  if (const char* bytes = std::getenv("WEFT_TEST_DATA_BYTES"))
+    options.owner_data_bytes_max = std::strtoull(bytes, nullptr, 10);
   // WEFT_TEST_CONNECTIONS: so many in all, from one address, however slow. WEFT_TEST_KNOWN_PERCENT:
   // the share of known peers; with 0 the connections that came first stay.
   if (const char* most = std::getenv("WEFT_TEST_CONNECTIONS")) {
@@ -417,6 +422,13 @@ class TestClient {
   [[nodiscard]] net::Request signed_blob(const crypto::KeyPair& wallet, net::Request request,
                                          const Hash& blob) {
     return signed_by(wallet, std::move(request), 0, blob);
+  }
+  // With the header of its bytes.
+  [[nodiscard]] net::Request signed_part(const crypto::KeyPair& wallet, net::Request request,
+                                         protocol::PartClaim claim) {
+    claim.part = crypto::sha256(as_bytes(request.body));
+    request.headers["weft-part"] = claim.part.text();
+    return signed_by(wallet, std::move(request), 0, protocol::part_digest(claim));
   }
   // As a client does: the same nonce until it is answered.
   net::Response submit(const std::string& manifest, std::uint64_t nonce) {

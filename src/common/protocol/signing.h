@@ -28,7 +28,8 @@ struct RequestClaim {
   PublicKey coordinator = {};  // For which it is meant.
   std::string_view method = {};
   RequestTarget target = {};
-  Hash body = {};         // SHA-256 of the body; for an upload the blob's hash, also of a part.
+  Hash body = {};         // SHA-256 of the body; for an upload the blob's hash, for a
+                          // part of one part_digest() (part_claim.h).
   std::int64_t time = 0;  // Milliseconds since 1970, by the client's clock.
   ByteSpan nonce = {};    // request_nonce_bytes.
 };

@@ -139,6 +139,7 @@ struct BlobParts::Part::State {
   std::string name;        // Name of its file.
   std::uint64_t size = 0;  // How much of it is here.
   std::uint64_t total = 0;
+  std::uint64_t before = size;  // Without this part.
   std::ofstream out{};
 
   ~State() {
@@ -201,6 +202,15 @@ Result<std::uint64_t> BlobParts::Part::finish() {
     state_->parts->uploads.with([&](Uploads& all) { state_->parts->remove(all, state_->name); });
   if (!whole) return std::unexpected(whole.error());
   return state_->total;
+}
+
+void BlobParts::Part::take_back() {
+  state_->out.close();
+  std::error_code error;
+  fs::resize_file(state_->path(), state_->before, error);
+  if (error) return;  // The whole will not have its hash.
+  state_->parts->bytes.fetch_sub(state_->size - state_->before);
+  state_->size = state_->before;
 }
 
 Result<std::unique_ptr<BlobParts>> BlobParts::open(Blobs& blobs, const fs::path& directory,

@@ -42,6 +42,8 @@ class BlobParts {
     // How many bytes are here now. With the last one the whole is put among the blobs;
     // invalid_argument, and nothing is kept, where it does not have its hash.
     [[nodiscard]] Result<std::uint64_t> finish();
+    // Instead: what this part wrote goes.
+    void take_back();
 
    private:
     friend class BlobParts;

@@ -51,11 +51,13 @@ struct HttpParts {
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
-  UploadQuota& uploads;              // What clients store.
-  bool uploads_by_lease = true;      // Workers store only what their leases lead to,
-  bool reads_by_lease = true;        // and read only that and models that they serve.
-  bool grants_to_strangers = false;  // They count as clients that hold credits; tests.
-  std::string invite_file;           // What clients of this machine may redeem.
+  UploadQuota& uploads;                  // What clients store.
+  bool uploads_by_lease = true;          // Workers store only what their leases lead to,
+  bool reads_by_lease = true;            // and read only that and models that they serve.
+  std::size_t owner_data_bytes_max = 0;  // One part of an owner's data; 0: no bound.
+  bool signs_parts = true;               // Parts of uploads are signed with their bytes and place.
+  bool grants_to_strangers = false;      // They count as clients that hold credits; tests.
+  std::string invite_file;               // What clients of this machine may redeem.
   protocol::api::Info info;
   std::function<Signature(ByteSpan digest)> sign;  // With the coordinator's key.
   std::vector<protocol::api::KeyRotation> rotations;

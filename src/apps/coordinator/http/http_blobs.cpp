@@ -4,6 +4,8 @@
 
 #include "apps/coordinator/http/access.h"
 #include "common/base/format.h"
+#include "common/crypto/sha256.h"
+#include "common/protocol/part_claim.h"
 
 namespace weft::coordinator {
 
@@ -51,13 +53,26 @@ class KnownUpload final : public net::Upload {
 // A part of one that is too large to be sent at once, or whose sender cannot be sure to stay.
 class PartUpload final : public net::Upload {
  public:
-  PartUpload(store::BlobParts::Part part, std::uint64_t total, runtime::Pool& pool)
+  // `wanted`: the hash of the part's bytes that was signed; none from workers, which sign nothing.
+  PartUpload(store::BlobParts::Part part, std::uint64_t total, std::optional<Hash> wanted,
+             runtime::Pool& pool)
       : part_(std::make_shared<std::optional<store::BlobParts::Part>>(std::move(part))),
         total_(total),
+        wanted_(wanted),
         pool_(pool) {}
 
-  Result<> write(std::string_view bytes) override { return (*part_)->write(as_bytes(bytes)); }
+  Result<> write(std::string_view bytes) override {
+    if (wanted_) hash_.update(as_bytes(bytes));
+    return (*part_)->write(as_bytes(bytes));
+  }
   void finish(net::Respond respond) override {
+    if (wanted_ && hash_.finish() != *wanted_) {
+      (*part_)->take_back();
+      part_->reset();
+      return respond(net::problem({ErrorCode::invalid_argument,
+                                   "The part's bytes are not those that were signed (Weft-Part); "
+                                   "they are not kept."}));
+    }
     // The last one hashes the whole and makes it durable.
     post_or_refuse(pool_, respond, [part = part_, total = total_, respond] {
       const auto there = (*part)->finish();
@@ -72,6 +87,8 @@ class PartUpload final : public net::Upload {
  private:
   std::shared_ptr<std::optional<store::BlobParts::Part>> part_;
   const std::uint64_t total_;
+  const std::optional<Hash> wanted_;
+  crypto::Sha256 hash_;
   runtime::Pool& pool_;
 };
 
@@ -104,13 +121,17 @@ Result<std::unique_ptr<net::Upload>> begin_part(const HttpParts& parts,
                                                 const net::IncomingRequest& request,
                                                 const Hash& hash, const PublicKey& who) {
   WEFT_ASSIGN(const PartRange range, PartRange::parse(request.header("content-range")));
+  std::optional<Hash> wanted;
+  if (request.bearer().empty() && parts.signs_parts) {
+    WEFT_ASSIGN(wanted, Hash::parse(request.header("weft-part")));
+  }
   if (range.total > parts.blob_bytes_max) {
     return fail(ErrorCode::resource_exhausted,
                 "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", range.total,
                 parts.blob_bytes_max);
   }
   WEFT_ASSIGN(auto part, parts.blob_parts.begin(hash, who.text(), range.first, range.total));
-  return std::make_unique<PartUpload>(std::move(part), range.total, parts.readers);
+  return std::make_unique<PartUpload>(std::move(part), range.total, wanted, parts.readers);
 }
 
 void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
@@ -128,6 +149,23 @@ void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
       200, weft::format(R"({{"bytes":{}}})", parts.blob_parts.have(*hash, who->text()))));
 }
 
+// What stands for the body in the signature: the blob's hash, or for a part of it also its place
+// and its bytes, which are looked at when they have come.
+Result<Hash> signed_body(const HttpParts& parts, const net::IncomingRequest& request,
+                         const Hash& blob) {
+  const auto text = request.header("content-range");
+  if (text.empty() || !parts.signs_parts) return blob;
+  WEFT_ASSIGN(const PartRange range, PartRange::parse(text));
+  const auto part = Hash::parse(request.header("weft-part"));
+  if (!part)
+    return fail(ErrorCode::unauthenticated,
+                "A part of an upload is signed with the header Weft-Part, the SHA-256 of its "
+                "bytes: {}",
+                part.error().message);
+  return protocol::part_digest(
+      {.blob = blob, .first = range.first, .total = range.total, .part = *part});
+}
+
 // Connected workers by their session's token; clients by signature, if they hold credits. Whose the
 // upload is.
 Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest& request,
@@ -139,8 +177,9 @@ Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest&
     }
     return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
   }
+  WEFT_ASSIGN(const Hash body, signed_body(parts, request, hash));
   // Twice stored is stored.
-  WEFT_ASSIGN(const Signed who, parts.signatures.signer_of_blob(request, hash));
+  WEFT_ASSIGN(const Signed who, parts.signatures.signer_of_blob(request, body));
   if (parts.grants_to_strangers || parts.book.is_funded(who.client)) return who.client;
   return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.",
               who.client.text());

@@ -54,19 +54,20 @@ Result<Wanted> read_wanted(std::string_view body) {
 
 // The id follows from the client and the nonce, so that a request that is sent again makes no
 // second key.
-std::string id_of(const Signed& who) {
+std::string id_of(const Signed& who, bool stays_here) {
   crypto::Sha256 digest;
   digest.update(as_bytes(std::string_view("weft-key-id-1")))
       .update(who.client.span())
       .update(who.nonce);
-  return digest.finish().text().substr(0, 16);
+  return std::string(stays_here ? billing::id_prefix_here : "") +
+         digest.finish().text().substr(0, 16);
 }
 
 void add_key(const HttpParts& parts, In request, const Signed& who, Out respond) {
   auto wanted = read_wanted(request.body);
   if (!wanted) return respond(net::problem(wanted.error()));
   const std::string secret = billing::new_api_secret(wanted->stays_here);
-  wanted->key.id = id_of(who);
+  wanted->key.id = id_of(who, wanted->stays_here);
   wanted->key.hash = billing::api_key_hash(secret);
   wanted->key.owner = who.client;
   const billing::KeyMaker maker =

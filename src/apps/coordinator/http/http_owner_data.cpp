@@ -2,7 +2,8 @@
 // "Your data"). Both are signed by a device that may spend.
 //
 // What is held is told as lines of JSON, each an object whose first member says what it is, in
-// parts of data_bytes_max: the last line is {"next": PLACE} (?from=PLACE goes on) or {"end": true}.
+// parts of HttpParts::owner_data_bytes_max: the last line is {"next": PLACE} (?from=PLACE goes on)
+// or {"end": true}.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -22,7 +23,6 @@ using In = const net::IncomingRequest&;
 using Out = const net::Respond&;
 using Kind = ledger::Account::Kind;
 
-constexpr std::size_t data_bytes_max = std::size_t{4} << 20;
 constexpr std::uint32_t rows_at_once = 100;
 constexpr std::array kinds{Kind::owner,        Kind::granted, Kind::held,
                            Kind::held_granted, Kind::stake,   Kind::settled};
@@ -60,7 +60,8 @@ struct Place {
 
 class DataText {
  public:
-  DataText(store::Store& store, const jobs::OwnerView& owner) : store_(store), owner_(owner) {}
+  DataText(store::Store& store, const jobs::OwnerView& owner, std::size_t bytes_max)
+      : store_(store), owner_(owner), bytes_max_(bytes_max) {}
 
   void line(std::string_view what, std::string_view json) {
     text_ += weft::format("{{\"{}\":{}}}\n", what, json);
@@ -87,10 +88,11 @@ class DataText {
   [[nodiscard]] std::string next(const Place& place) const {
     return text_ + weft::format("{{\"next\":\"{}\"}}\n", place.text());
   }
+  [[nodiscard]] bool is_full() const { return bytes_max_ > 0 && text_.size() >= bytes_max_; }
   // False where the part is full; `place` is where the next one begins.
   Result<bool> add_jobs(Place& place) {
     for (;;) {
-      if (text_.size() >= data_bytes_max) return false;
+      if (is_full()) return false;
       WEFT_ASSIGN(const auto rows, store_.jobs({.client = owner_.devices[place.index].key,
                                                 .before = static_cast<UnixMillis>(place.from),
                                                 .count = rows_at_once}));
@@ -106,7 +108,7 @@ class DataText {
   Result<bool> add_history(Place& place) {
     const ledger::Account account{.kind = kinds.at(place.index), .id = owner_.owner.bytes};
     for (;;) {
-      if (text_.size() >= data_bytes_max) return false;
+      if (is_full()) return false;
       WEFT_ASSIGN(const auto history,
                   store_.history(account, {.from = place.from, .count = rows_at_once}));
       if (!history.transactions.empty())
@@ -120,6 +122,7 @@ class DataText {
 
   store::Store& store_;
   const jobs::OwnerView& owner_;
+  const std::size_t bytes_max_;
   std::string text_;
 };
 
@@ -170,7 +173,7 @@ void show_data(const std::shared_ptr<const HttpParts>& parts, In request, Out re
   using Models = std::vector<inference::ModelCard>;
   const auto tell = [parts, respond, place](const jobs::OwnerData& data, const Models& models) {
     post_or_refuse(parts->readers, respond, [parts, respond, place, data, models] {
-      DataText text(parts->store, data.owner);
+      DataText text(parts->store, data.owner, parts->owner_data_bytes_max);
       if (place.section == Place::Section::head) add_head(*parts, data, models, text);
       auto whole = text.finish(place);
       if (!whole) return respond(net::problem(whole.error()));

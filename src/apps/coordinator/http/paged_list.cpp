@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <limits>
 
 #include "common/base/format.h"
 
@@ -28,8 +29,9 @@ std::string PagedList::page(std::string_view from, std::size_t count) const {
   return text + weft::format(R"(],"next":"{}"}})", goes_on ? (end - 1)->key : std::string());
 }
 
-Result<WantedPage> wanted_page(const net::IncomingRequest& request) {
-  WantedPage page;
+Result<WantedPage> wanted_page(const net::IncomingRequest& request, std::size_t most) {
+  WantedPage page{.from = {}, .count = most};
+  if (most == 0) page.count = most = std::numeric_limits<std::size_t>::max();
   if (const auto from = request.query.find("from"); from != request.query.end()) {
     constexpr std::size_t key_bytes_max = 512;
     if (from->second.size() > key_bytes_max)
@@ -42,9 +44,9 @@ Result<WantedPage> wanted_page(const net::IncomingRequest& request) {
     const std::string& text = count->second;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), page.count);
     if (error != std::errc() || end != text.data() + text.size() || page.count == 0 ||
-        page.count > PagedList::count_max)
+        page.count > most)
       return fail(ErrorCode::invalid_argument, "count={} is not a number from 1 to {}.", text,
-                  PagedList::count_max);
+                  most);
   }
   return page;
 }

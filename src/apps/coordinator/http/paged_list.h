@@ -44,7 +44,9 @@ struct WantedPage {
   std::string from;
   std::size_t count = PagedList::count_max;
 };
-[[nodiscard]] Result<WantedPage> wanted_page(const net::IncomingRequest& request);
+// `most`: in place of count_max; 0: no bound, which tests try.
+[[nodiscard]] Result<WantedPage> wanted_page(const net::IncomingRequest& request,
+                                             std::size_t most = PagedList::count_max);
 
 // Makes the rows on a pool, off the core's thread, and hands them on in their order.
 void make_list(runtime::Pool& pool, const SharedLists::Take& take, std::function<PagedList()> make);

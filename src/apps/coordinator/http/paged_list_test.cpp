@@ -57,6 +57,22 @@ TEST(PagedList, GivesEachRowOnceInBoundedPages) {
   EXPECT_EQ(pages, 3U);
 }
 
+TEST(PagedList, NoOneAsksForMoreThanAPage) {
+  std::set<int> numbers;
+  for (int i = 0; i < 2500; ++i) numbers.insert(i);
+  const PagedList list = list_of(numbers);
+  net::IncomingRequest request;
+  const auto rows = [&](std::size_t most) {
+    const auto page = wanted_page(request, most);
+    return page ? page_of(list, page->from, page->count).rows.size() : 0;
+  };
+  EXPECT_EQ(rows(PagedList::count_max), PagedList::count_max);
+  EXPECT_EQ(rows(0), 2500U) << "the attack";
+  request.query["count"] = "2500";
+  EXPECT_EQ(rows(PagedList::count_max), 0U) << "refused";
+  EXPECT_EQ(rows(0), 2500U) << "the attack";
+}
+
 TEST(PagedList, GoesOnAfterARowThatIsGone) {
   const Page first = page_of(list_of({1, 2, 3, 4}), "", 2);
   EXPECT_EQ(first.rows, (std::vector{1, 2}));
