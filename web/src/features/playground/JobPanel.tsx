@@ -30,7 +30,6 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
   const turn = useRef(0);
   const place = useRef<HTMLElement>(null);
   const id = state.at === 'handed-in' ? state.id : null;
-  const link = state.at === 'handed-in' ? state.link : '';
 
   const hand = () => {
     const mine = (turn.current += 1);
@@ -59,12 +58,12 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = async () => {
       try {
-        const job = await fetchJob(base, id, link, stop.signal);
+        const job = await fetchJob(lab, base, id, stop.signal);
         setTrouble(null);
         setState((before) => (before.at === 'handed-in' ? { ...before, job } : before));
         if (hasResults(job)) {
           const outputs = await Promise.all(
-            job.outputs.map(async ({ name, type, shape }, i): Promise<LabOutput> => ({ name, type, shape, bytes: await fetchOutput(base, id, link, i) })),
+            job.outputs.map(async ({ name, type, shape }, i): Promise<LabOutput> => ({ name, type, shape, bytes: await fetchOutput(lab, base, id, i) })),
           );
           if (!stop.signal.aborted) setState((before) => (before.at === 'handed-in' ? { ...before, outputs } : before));
         }
@@ -80,7 +79,7 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
       stop.abort();
       clearTimeout(timer);
     };
-  }, [base, id, link]);
+  }, [lab, base, id]);
 
   return (
     <section ref={place} aria-labelledby="job-title" data-testid="job-panel">

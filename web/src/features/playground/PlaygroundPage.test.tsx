@@ -175,7 +175,9 @@ describe('the playground', () => {
     expect(port.of('sign')[0]?.argument).toBe(`Coordinator1 POST /v1/jobs\n${String(request?.body)}`);
     expect(request?.headers).toMatchObject({ 'weft-client': 'Client1', 'weft-nonce': '00', 'weft-time': '77', 'weft-signature': 'Sig1' });
     expect(screen.getByTestId('job').dataset['state']).toBe('failed');
-    expect(fetched.mock.calls.map(([sent]) => sent)).toContain('http://localhost/v1/jobs/abcdef0123456789?link=ab12');
+    const [, read] = fetched.mock.calls.find(([sent]) => sent === 'http://localhost/v1/jobs/abcdef0123456789') ?? [];
+    expect(read?.headers).toMatchObject({ 'weft-client': 'Client1', 'weft-signature': 'Sig1' });
+    expect(port.of('sign').map(({ argument }) => argument)).toContain('Coordinator1 GET /v1/jobs/abcdef0123456789\n');
     expect(screen.getByRole('link', { name: 'Its receipts' }).getAttribute('href')).toBe('http://localhost/dashboard#job=abcdef0123456789&link=ab12');
   });
 

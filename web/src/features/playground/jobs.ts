@@ -13,9 +13,19 @@ async function answered<View>(response: Response): Promise<View> {
   return (await response.json()) as View;
 }
 
+const keys = new Map<string, string>();
+
+async function keyOf(base: string): Promise<string> {
+  const known = keys.get(base);
+  if (known !== undefined) return known;
+  const { coordinator } = await answered<Info>(await fetch(new URL('/v1/info', base).href));
+  keys.set(base, coordinator);
+  return coordinator;
+}
+
 /** The headers that sign a request to this coordinator and to no other one. */
 async function signature(lab: Lab, base: string, method: string, target: string, body: string): Promise<Readonly<Record<string, string>>> {
-  const { coordinator } = await answered<Info>(await fetch(new URL('/v1/info', base).href));
+  const coordinator = await keyOf(base);
   const { client, nonce, time, signature } = await lab.call('sign', `${coordinator} ${method} ${target}\n${body}`);
   return { 'weft-client': client, 'weft-nonce': nonce, 'weft-time': time, 'weft-signature': signature };
 }
@@ -42,16 +52,19 @@ export async function submit(lab: Lab, base: string, manifest: string): Promise<
   return { ...(await answered<Submitted>(response)), client: signed['weft-client'] ?? '' };
 }
 
-/** `link` is what the answer to the submission says: it shows this job. */
-const read = (base: string, path: string, link: string, signal?: AbortSignal) =>
-  fetch(new URL(`${path}?link=${encodeURIComponent(link)}`, base).href, signal ? { signal } : {});
-
-export async function job(base: string, id: string, link: string, signal: AbortSignal): Promise<Job> {
-  return answered<Job>(await read(base, `/v1/jobs/${encodeURIComponent(id)}`, link, signal));
+/** Signed as the wallet that handed the job in: what a job computed is its owner's. */
+async function read(lab: Lab, base: string, path: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(new URL(path, base).href, { headers: await signature(lab, base, 'GET', path, ''), ...(signal ? { signal } : {}) });
+  if (response.status === 401) keys.delete(base); // Its key may be another one since.
+  return response;
 }
 
-export async function output(base: string, id: string, link: string, index: number): Promise<Uint8Array> {
-  const response = await read(base, `/v1/jobs/${encodeURIComponent(id)}/outputs/${index}`, link);
+export async function job(lab: Lab, base: string, id: string, signal: AbortSignal): Promise<Job> {
+  return answered<Job>(await read(lab, base, `/v1/jobs/${encodeURIComponent(id)}`, signal));
+}
+
+export async function output(lab: Lab, base: string, id: string, index: number): Promise<Uint8Array> {
+  const response = await read(lab, base, `/v1/jobs/${encodeURIComponent(id)}/outputs/${index}`);
   if (!response.ok) return answered<never>(response);
   return new Uint8Array(await response.arrayBuffer());
 }
