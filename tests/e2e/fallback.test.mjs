@@ -63,6 +63,8 @@ test('another server answers what the network cannot serve, and only if it is al
     for (const fallback of [undefined, 'never']) assert.equal((await failure(chat({ fallback, deadline_ms: 300 }))).status, 504);
     const here = await aKey(first.url, wallet, ['--no-fallback']);
     assert.match(here, /^weft-here-/);
+    const listed = (await run(['key', 'list', '--coordinator', first.url, '--wallet', wallet])).stdout;
+    assert.match(listed, /^here-[0-9a-f]{16} .* never +good$/m);
     assert.equal((await failure(chat({ fallback: 'allow', deadline_ms: 300 }, client(here)))).status, 504);
     assert.equal((await failure(chat({ fallback: 'allow', max_price: 6 }, client(here)))).param, 'max_price');
     assert.equal((await failure(chat({ fallback: 'allow', max_price: 6 }, client('weft-unknown')))).status, 401);
@@ -71,6 +73,7 @@ test('another server answers what the network cannot serve, and only if it is al
     assert.equal((await failure(chat({ fallback: 'allow', model: 'none' }))).status, 404);
     assert.equal(await asked(second.url), before, 'nothing of it was passed on');
     const allowed = await aKey(first.url, wallet);
+    assert.match((await run(['key', 'list', '--coordinator', first.url, '--wallet', wallet])).stdout, /^[0-9a-f]{16} .* allow +good$/m);
     assert.equal((await chat({ fallback: 'allow' }, client(allowed))).weft_fallback.by, by);
     assert.equal((await chat({ fallback: 'allow', max_price: 6 }, client(allowed))).weft_fallback.by, by);
   });

@@ -10,7 +10,7 @@
 namespace weft::store {
 
 struct ApiKey {
-  std::string id;    // 16 hex digits, no secret.
+  std::string id;    // 16 hex digits, no secret; after "here-" where no other endpoint may answer.
   std::string name;  // For people.
   Hash hash;         // SHA-256 of the secret.
   PublicKey owner;   // Whose client account pays.

@@ -39,10 +39,10 @@ RateState state_of(const TokenBucket& bucket, double per_minute) {
 std::string to_json(const ApiKey& key) {
   return weft::format(
       R"({{"id":"{}","name":{},"owner":"{}","created":{},"revoked":{},"requests_per_min":{},"tokens_per_min":{},"tokens_max":{},)"
-      R"("credits_max":{},"requests":{},"tokens":{},"credits":{}}})",
+      R"("credits_max":{},"requests":{},"tokens":{},"credits":{},"fallback":"{}"}})",
       key.id, json::quote(key.name), key.owner.text(), key.created, key.revoked,
       key.requests_per_min, key.tokens_per_min, key.tokens_max, key.credits_max, key.requests,
-      key.tokens, key.credits);
+      key.tokens, key.credits, key.id.starts_with(id_prefix_here) ? "never" : "allow");
 }
 
 std::string new_api_secret(bool stays_here) {

@@ -34,6 +34,8 @@ inline constexpr std::string_view api_key_prefix = "weft-";
 // The beginning of a key whose requests no other endpoint may answer: the secret itself says so, so
 // that neither its bearer nor a row can take it back.
 inline constexpr std::string_view key_prefix_here = "weft-here-";
+// Their ids begin with this, so that lists show it, too.
+inline constexpr std::string_view id_prefix_here = "here-";
 // A prefix and 32 random bytes in base58.
 [[nodiscard]] std::string new_api_secret(bool stays_here = false);
 [[nodiscard]] Hash api_key_hash(std::string_view secret);

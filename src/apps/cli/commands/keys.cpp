@@ -88,8 +88,8 @@ Result<> list(const KeyOptions& options) {
               json::parse(answer.body, {.bytes_max = answer.body.size() + 1}));
   WEFT_ASSIGN(const json::Object object, root.object({"keys"}));
   WEFT_ASSIGN(const json::Value keys, object.get("keys"));
-  std::printf("%-16s  %-20s %14s %16s %20s %24s  %s\n", "id", "name", "requests/min", "tokens/min",
-              "tokens used/max", "credits used/max", "state");
+  std::printf("%-21s  %-20s %14s %16s %20s %24s  %-8s %s\n", "id", "name", "requests/min",
+              "tokens/min", "tokens used/max", "credits used/max", "fallback", "state");
   return keys.for_each({.count_max = 1'000'000}, [](const json::Value& value) -> Result<> {
     WEFT_ASSIGN(auto key, read_flat(value));
     const auto of = [](const std::string& used, const std::string& max) {
@@ -99,11 +99,11 @@ Result<> list(const KeyOptions& options) {
                                     ? weft::format("{:.6f}", credits_in(key["credits"]))
                                     : weft::format("{:.6f} / {:.2f}", credits_in(key["credits"]),
                                                    credits_in(key["credits_max"]));
-    std::printf("%-16s  %-20s %14s %16s %20s %24s  %s\n", key["id"].c_str(), key["name"].c_str(),
-                limit_text(key["requests_per_min"], "").c_str(),
+    std::printf("%-21s  %-20s %14s %16s %20s %24s  %-8s %s\n", key["id"].c_str(),
+                key["name"].c_str(), limit_text(key["requests_per_min"], "").c_str(),
                 limit_text(key["tokens_per_min"], "").c_str(),
                 of(key["tokens"], key["tokens_max"]).c_str(), credits.c_str(),
-                key["revoked"] == "0" ? "good" : "revoked");
+                key["fallback"].c_str(), key["revoked"] == "0" ? "good" : "revoked");
     return {};
   });
 }
