@@ -9,7 +9,7 @@
 namespace weft::protocol {
 
 struct PartClaim {
-  Hash blob = {};  // Of the whole.
+  Hash blob = {};  // The whole one's.
   std::uint64_t first = 0;
   std::uint64_t total = 0;  // Bytes of the whole.
   Hash part = {};           // SHA-256 of the part's bytes: the header Weft-Part.
