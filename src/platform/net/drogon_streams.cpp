@@ -25,7 +25,7 @@ bool DrogonStream::send(const std::string& bytes) {
 void DrogonStream::close() {
   auto self = std::exchange(on_loop_, nullptr);
   const auto connection = connection_.lock();
-  // Of a connection that is gone Drogon's stream does nothing more, on any thread.
+  // For a connection that is gone Drogon's stream does nothing more, on any thread.
   if (!self || !connection || !connection->connected()) return;
   on_loop(connection->getLoop(), [self = std::move(self), connection, ends = ends_] {
     self->stream.reset();

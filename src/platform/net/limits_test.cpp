@@ -291,7 +291,7 @@ std::string frame(std::string_view text) {
 
 // trantor ends the process when it removes a connection that listens for something. An answer that
 // ends on another thread, while its connection ends on its own, made it listen.
-TEST(Streams, AnAnswerThatEndsWithItsConnectionEndsNoServer) {
+TEST(ReplyStreams, AnAnswerThatEndsWithItsConnectionEndsNoServer) {
   const AServer server("", false, true);
   std::optional<Bytes> reader(std::in_place, server);
   ASSERT_TRUE(reader->send("GET /v1/bits HTTP/1.1\r\n" + host + "\r\n"));
@@ -309,7 +309,7 @@ TEST(Streams, AnAnswerThatEndsWithItsConnectionEndsNoServer) {
   EXPECT_TRUE(server.lives());
 }
 
-TEST(Streams, ConnectionsThatEndWithTheirAnswerHaveItWhole) {
+TEST(ReplyStreams, ConnectionsThatEndWithTheirAnswerHaveItWhole) {
   for (const bool old : {false, true}) {
     const AServer server("");
     Bytes reader(server);
@@ -336,7 +336,7 @@ TEST(Streams, ConnectionsThatEndWithTheirAnswerHaveItWhole) {
 
 // The same over TLS: trantor says goodbye on a connection that it has ended, and listens for room
 // where its peer reads nothing.
-TEST(Streams, APeerOfTlsThatReadsNothingEndsNoServer) {
+TEST(ReplyStreams, APeerOfTlsThatReadsNothingEndsNoServer) {
   const AServer server("", true, true);
   SSL_CTX* context = SSL_CTX_new(TLS_client_method());
   const auto open = [&] {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <future>
 #include <limits>
-#include <poll.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -27,6 +26,7 @@
 #include "platform/net/drogon_setup.h"
 #include "platform/net/drogon_sockets.h"
 #include "platform/net/drogon_streams.h"
+#include "platform/net/full_sockets.h"
 #include "platform/net/request_gate.h"
 #include "platform/net/static_files.h"
 #include "platform/net/tls.h"
@@ -576,15 +576,6 @@ class DrogonServer final : public Server {
     if (is_open(socket)) ::shutdown(socket.descriptor, SHUT_RDWR);
   }
 
-  // For a connection that is being removed. After that trantor still says goodbye over TLS, and
-  // where the socket takes no more it would listen for room: it ends the process when it removes a
-  // connection that listens. A socket that is shut down refuses the goodbye instead.
-  static void write_no_more(const ConnectionTable::Socket& socket) {
-    pollfd room{.fd = socket.descriptor, .events = POLLOUT, .revents = 0};
-    if (is_open(socket) && (poll(&room, 1, 0) != 1 || (room.revents & POLLOUT) == 0))
-      ::shutdown(socket.descriptor, SHUT_RDWR);
-  }
-
   void recognise(const std::string& peer) {
     connections_.with([&](ConnectionTable& table) { table.recognise(peer); });
   }
@@ -610,7 +601,7 @@ class DrogonServer final : public Server {
       if (!connected) {
         if (const auto socket =
                 connections_.with([&](ConnectionTable& table) { return table.gone(peer); }))
-          write_no_more(*socket);
+          if (is_open(*socket)) refuse_writes_if_full(socket->descriptor);
         return;
       }
       connections_.with([&](ConnectionTable& table) { table.ready(peer); });
