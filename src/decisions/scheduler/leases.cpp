@@ -183,13 +183,25 @@ void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
   out.push_back(JobFailed{.job = id, .reason = std::move(reason)});
 }
 
-bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement, Instant now) {
-  const double pace = reference_seconds_per_workgroup(measurement);
-  Pricing pricing = settings.pricing;
-  if (job.spec.per_unit > 0) pricing.per_unit = job.spec.per_unit;
-  const Estimate made = estimate(
-      {.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas},
-      pace, pricing);
+bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement,
+                                   const WorkerState* by, Instant now) {
+  const bool alone = by == nullptr || !by->established();  // Its word is enough.
+  if (alone) job.paces.clear();
+  const double pace =
+      alone ? reference_seconds_per_workgroup(measurement) : shown_pace(job, measurement, *by);
+  const Estimate made = priced(job, pace);
+  if (made.price > job.spec.budget && !alone && another_measures(job)) {
+    // This task is paid as one that the budget allows.
+    const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
+    job.spec.estimate = made;
+    job.spec.estimate->price =
+        job.spec.budget - job.spec.budget % static_cast<MicroCredits>(shares);
+    job.canary = CanaryState::waiting;
+    job.canary_index.reset();
+    list_job(job);
+    mark(job);
+    return true;
+  }
   job.canary = CanaryState::passed;
   job.pace = pace;
   job.pace_usual = pace;
@@ -214,6 +226,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
 
 void Scheduler::State::measured(WorkerState& worker, JobState& job,
                                 const Measurement& measurement) {
+  reprice(job, measurement, worker);
   const double pace = reference_seconds_per_workgroup(measurement);
   const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
   if (pace > 0 && canary > 0) {

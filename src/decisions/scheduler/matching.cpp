@@ -276,7 +276,9 @@ void Scheduler::State::want_canary(JobState& job) {
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job,
                                                         Instant now) {
   const PublicKey& key = worker.info.key;
-  if (kept_from(worker, job) || std::ranges::contains(job.barred, key)) return {};
+  if (kept_from(worker, job) || std::ranges::contains(job.barred, key) ||
+      leaves_canary(worker, job))
+    return {};
   const bool leaves_lost_tasks = worker.newcomer() && has_trusted(job);
   const auto may_take = [&](std::uint32_t index, const TaskState& task) {
     if (leaves_lost_tasks && task.for_trusted) return false;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -100,6 +101,78 @@ TEST_F(SafeguardsTest, WithoutATrustedWorkerTheOperatorsDeviceMeasuresTheJob) {
 
   EXPECT_FALSE(decide(2).empty());
   EXPECT_TRUE(scheduler->progress(job_id_of(1))->canary_passed);
+}
+
+// One of three established workers takes its time: the job is priced by the others.
+class PricesTest : public SafeguardsTest {
+ protected:
+  // What the job costs when three tasks are done, in credits; 0: it ended. The first of
+  // `seconds` is the canary's.
+  double price(const std::vector<double>& seconds, MicroCredits budget,
+               Standing standing = Standing::established) {
+    start();
+    for (std::uint64_t number = 1; number <= seconds.size(); ++number) join(number, standing);
+    Job job = small_job(1, 32);
+    job.budget = budget;
+    EXPECT_TRUE(scheduler->add_job(job, at(0)).has_value());
+    std::map<PublicKey, double> takes;
+    double estimated = 0;
+    double time = 0;
+    for (std::size_t round = 0; round < 2 * seconds.size(); ++round) {
+      for (std::uint64_t number = 1; number <= seconds.size(); ++number)
+        scheduler->heard(key_of(number), at(time));
+      const auto leases = decide(time);
+      for (const auto& failed : all<JobFailed>(last)) return failed.reason.message.empty() ? 1 : 0;
+      for (const auto& each : all<Estimated>(last))
+        estimated = static_cast<double>(each.estimate.price) / 1e6;
+      // Each worker runs its tasks one after the other, beside the others.
+      std::map<PublicKey, double> ends;
+      std::multimap<double, std::function<void()>> results;
+      for (const Lease& lease : leases) {
+        const double took =
+            takes.try_emplace(lease.worker, seconds[std::min(takes.size(), seconds.size() - 1)])
+                .first->second;
+        for (const auto& task : lease.tasks) {
+          const double end = ends.try_emplace(lease.worker, time).first->second += took;
+          results.emplace(end, [this, worker = lease.worker, attempt = task.attempt, end,
+                                id = TaskId{.job = lease.job, .index = task.index}] {
+            finish(worker, id, attempt, end);
+          });
+        }
+      }
+      for (const auto& [end, result] : results) {
+        result();
+        time = end;
+      }
+    }
+    (void)decide(time);
+    for (const auto& each : all<Estimated>(last))
+      estimated = static_cast<double>(each.estimate.price) / 1e6;
+    return estimated;
+  }
+  void finish(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, double time) {
+    scheduler->heard(worker, at(time));
+    (void)scheduler->result({.task = task, .worker = worker, .attempt = attempt, .gpu_seconds = 0},
+                            at(time));
+    scheduler->counted(task, worker);
+    scheduler->settled(task, std::array{worker});
+  }
+};
+
+TEST_F(PricesTest, OneEstablishedWorkerThatTakesItsTimeMovesNoPrice) {
+  const double honest = price({1, 1, 1}, 1'000'000'000);
+  ASSERT_GT(honest, 0);
+  EXPECT_NEAR(price({20, 1, 1}, 1'000'000'000), honest, honest / 4);
+  EXPECT_NEAR(price({1, 20, 1}, 1'000'000'000), honest, honest / 4);
+  // An invited worker is the operator's: its canary is believed.
+  EXPECT_GT(price({20, 1, 1}, 1'000'000'000, Standing::invited), 10 * honest);
+}
+
+TEST_F(PricesTest, OneEstablishedWorkerEndsNoJobAtItsCanary) {
+  const auto budget = static_cast<MicroCredits>(price({1, 1, 1}, 1'000'000'000) * 2e6);
+  EXPECT_GT(price({20, 1, 1}, budget), 0);
+  EXPECT_EQ(price({20}, budget), 0) << "no other worker can measure it";
+  EXPECT_EQ(price({20, 20, 20}, budget), 0) << "all of them say so";
 }
 
 // A job that was submitted before any worker came was never measured.

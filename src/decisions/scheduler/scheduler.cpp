@@ -273,7 +273,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   worker->expiries = 0;
 
   if (job.canary != CanaryState::passed) {  // A scout that is done first does as well.
-    if (!state.pass_canary(job, measurement, now)) return {};
+    if (!state.pass_canary(job, measurement, worker, now)) return {};
   } else if (!state.says(*worker)) {
     replica->measured = measurement;  // It shows something once it is accepted.
   } else {
@@ -381,7 +381,7 @@ void Scheduler::canary_measured(const JobId& id, const Measurement& measurement,
   state_->latest = std::max(state_->latest, now);
   JobState* job = state_->find_job(id);
   if (job == nullptr || job->canary != CanaryState::waiting) return;
-  (void)state_->pass_canary(*job, measurement, now);
+  (void)state_->pass_canary(*job, measurement, nullptr, now);
 }
 
 std::size_t Scheduler::able_count(const JobId& id) const {

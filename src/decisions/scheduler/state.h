@@ -92,7 +92,10 @@ struct JobState {
   std::vector<PublicKey> barred;      // Their results of it were wrong.
   std::uint32_t newcomer_leases = 0;  // Now.
   PrefixCounts prefix_leases;         // The same, by their prefixes.
-  bool canary_wanted = false;         // The operator's device was asked for one.
+  // Established workers' measurements that make its price while no better one is known, in
+  // reference seconds a workgroup.
+  std::vector<std::pair<PublicKey, double>> paces;
+  bool canary_wanted = false;  // The operator's device was asked for one.
   RequirementClass::Phase listed_phase =
       RequirementClass::phases;  // Where it stands in the class; phases: nowhere.
 
@@ -154,6 +157,7 @@ struct WorkerState {
   std::uint32_t leases_max = std::numeric_limits<std::uint32_t>::max();
 
   [[nodiscard]] bool newcomer() const { return info.standing == Standing::newcomer; }
+  [[nodiscard]] bool established() const { return info.standing == Standing::established; }
   [[nodiscard]] bool native() const { return info.kind == protocol::WorkerKind::native; }
   [[nodiscard]] bool sliced() const { return info.sharing == Sharing::sliced; }
   [[nodiscard]] std::size_t side() const { return static_cast<std::size_t>(info.kind); }
@@ -351,7 +355,15 @@ struct Scheduler::State {
   // Ends the jobs for which no worker had what they require for Settings::unfit_max.
   void end_unfit(Instant now);
   // The first result of the canary: false where the price ended the job.
-  bool pass_canary(JobState& job, const Measurement& measurement, Instant now);
+  bool pass_canary(JobState& job, const Measurement& measurement, const WorkerState* by,
+                   Instant now);
+  // prices.cpp: one established worker's measurement neither prices a job nor ends it.
+  [[nodiscard]] Estimate priced(const JobState& job, double pace) const;
+  double shown_pace(JobState& job, const Measurement& measurement, const WorkerState& by);
+  // Whether an established worker that has not measured the job could.
+  [[nodiscard]] bool another_measures(const JobState& job) const;
+  [[nodiscard]] bool leaves_canary(const WorkerState& worker, const JobState& job) const;
+  void reprice(JobState& job, const Measurement& measurement, const WorkerState& by);
 
   // How fast the worker is, and the slowest pace of the job, learn from each result.
   void measured(WorkerState& worker, JobState& job, const Measurement& measurement);

@@ -1,0 +1,77 @@
+// What established workers measure of a job. One of them may say anything, by taking its time: the
+// price follows the median of three. An invited worker and the operator's device price a job alone.
+#include <algorithm>
+
+#include "decisions/scheduler/state.h"
+
+namespace weft::scheduler {
+namespace {
+
+constexpr std::size_t paces_max = 3;
+// A price stays as it was first shown if the median of three is no further from it.
+constexpr double apart_max = 1.25;
+
+double median_of(std::span<const std::pair<PublicKey, double>> paces) {
+  std::vector<double> sorted;
+  for (const auto& [worker, pace] : paces) sorted.push_back(pace);
+  std::ranges::sort(sorted);
+  return sorted[(sorted.size() - 1) / 2];  // The lower of two: the client pays.
+}
+
+bool has_measured(std::span<const std::pair<PublicKey, double>> paces, const PublicKey& worker) {
+  return std::ranges::contains(paces, worker, &std::pair<PublicKey, double>::first);
+}
+
+}  // namespace
+
+Estimate Scheduler::State::priced(const JobState& job, double pace) const {
+  Pricing pricing = settings.pricing;
+  if (job.spec.per_unit > 0) pricing.per_unit = job.spec.per_unit;
+  return estimate(
+      {.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas},
+      pace, pricing);
+}
+
+// With the rate that its accepted work has shown.
+double Scheduler::State::shown_pace(JobState& job, const Measurement& measurement,
+                                    const WorkerState& by) {
+  const double pace = reference_seconds_per_workgroup(measurement) * by.rate / by.rate_said;
+  if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key))
+    job.paces.emplace_back(by.info.key, pace);
+  return median_of(job.paces);
+}
+
+bool Scheduler::State::another_measures(const JobState& job) const {
+  if (job.paces.size() >= paces_max) return false;
+  const bool has_task = job.fresh < job.spec.tasks || !job.open.empty();
+  return has_task && std::ranges::any_of(workers_in_order, [&](const auto& each) {
+           const WorkerState& worker = *each.second;
+           return !worker.newcomer() && worker.info.slots > 0 &&
+                  !has_measured(job.paces, worker.info.key) &&
+                  !std::ranges::contains(job.barred, worker.info.key) &&
+                  std::ranges::contains(worker.classes, job.requirements);
+         });
+}
+
+// It has measured the job, which others are to do now.
+bool Scheduler::State::leaves_canary(const WorkerState& worker, const JobState& job) const {
+  return job.canary != CanaryState::passed && !job.paces.empty() &&
+         has_measured(job.paces, worker.info.key) && another_measures(job);
+}
+
+void Scheduler::State::reprice(JobState& job, const Measurement& measurement,
+                               const WorkerState& by) {
+  if (!by.established() || job.paces.empty() || job.paces.size() >= paces_max ||
+      job.canary != CanaryState::passed)
+    return;
+  const double pace = shown_pace(job, measurement, by);
+  if (job.paces.size() < paces_max || !job.spec.estimate) return;
+  const Estimate made = priced(job, pace);
+  const double was = static_cast<double>(job.spec.estimate->price);
+  const double is = static_cast<double>(made.price);
+  if (made.price > job.spec.budget || std::max(was, is) <= apart_max * std::min(was, is)) return;
+  job.spec.estimate = made;
+  out.push_back(Estimated{.job = job.spec.id, .estimate = made});
+}
+
+}  // namespace weft::scheduler
