@@ -30,6 +30,16 @@ TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
   EXPECT_THAT(submission_notes(large, {.verifier = true}), ElementsAre());
 }
 
+TEST(SubmissionNotes, AJobWhoseResultsMayAllSayThatNothingWasFoundIsNotCovered) {
+  constexpr auto not_covered = "they are not covered: write a digest";
+  EXPECT_THAT(submission_notes(small_tasks(), usual), Not(Contains(HasSubstr(not_covered))));
+  manifest::Manifest search = small_tasks();
+  search.steps.front().dispatch[0] *= 4;
+  EXPECT_THAT(submission_notes(search, usual), Contains(HasSubstr(not_covered)));
+  search.kind = manifest::Kind::kernel;
+  EXPECT_THAT(submission_notes(search, usual), Not(Contains(HasSubstr(not_covered))));
+}
+
 TEST(SubmissionNotes, AJobThatNothingCanCheckNowIsSaidToWait) {
   EXPECT_THAT(submission_notes(small_tasks(), {}), Contains(HasSubstr("Nothing can check")));
   EXPECT_THAT(submission_notes(small_tasks(), {.known = 1}),
