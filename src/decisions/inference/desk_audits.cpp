@@ -129,7 +129,11 @@ bool Desk::audit_by_room(Audit& audit) {
   std::erase_if(able, [&](Candidate& one) {
     const Worker& worker = workers_.at(one.session);
     one.memory_free = memory_beside(worker);
-    return std::ranges::contains(audit.what.except, worker.key);
+    // One that has the model at work already takes its audits one after the other.
+    const bool at_work = std::ranges::any_of(worker.shards, [&](std::uint32_t id) {
+      return shards_.at(id).chain && shards_.at(id).model == card.name;
+    });
+    return at_work || std::ranges::contains(audit.what.except, worker.key);
   });
   std::vector<Candidate> idle = able;
   std::erase_if(idle, [](const Candidate& one) { return one.load > 0; });
