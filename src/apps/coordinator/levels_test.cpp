@@ -105,6 +105,35 @@ TEST_F(LevelsNetwork, AStrangersWorkIsAcceptedWhenTheVerifierHasComputedItAgain)
   EXPECT_GT(owned(*strangers[0]) + owned(*strangers[1]), 0);
 }
 
+// A shader whose answer changes with the range around it, or from run to run, is its client's
+// doing.
+TEST_F(LevelsNetwork, AJobOfWhichTheVerifierItselfComputesDifferentThingsEndsAndPaysWhatRan) {
+  for (const auto unsteady : {CountRunner::Unsteady::by_range, CountRunner::Unsteady::by_run}) {
+    open();
+    network->verifier_unsteady = unsteady;
+    auto& stranger = *join(1).front();
+    const auto& client = wallet();
+    // It has a price: the operator's worker ran the canary.
+    TestWorker& trusted = invited({.answers_below = 1});
+    const JobId id = submit(client, jobs::count_manifest(tasks, 1));
+
+    const store::Job job = network->finish(id);
+
+    EXPECT_EQ(job.state, store::JobState::failed);
+    EXPECT_THAT(job.reason, testing::StartsWith("not reproducible: The verifier computes something "
+                                                "else of the same part"));
+    EXPECT_GT(owned(stranger), 0) << "its client pays for what ran";
+    EXPECT_EQ(held(stranger), 0);
+    EXPECT_GT(owned(trusted), 0);
+    const auto counts = network->store().load()->reputations;
+    EXPECT_TRUE(std::ranges::all_of(counts, [](const auto& each) { return each.refused == 0; }));
+    EXPECT_TRUE(network->store().load()->standings.empty() ||
+                network->store().load()->standings.front().suspended_until == 0);
+    EXPECT_TRUE(network->store().audit().has_value());
+    EXPECT_EQ(network->balance(ledger::Account::escrow(id)), 0);
+  }
+}
+
 TEST_F(LevelsNetwork, ZerosOfTwoFreshWalletsAreNotAccepted) {
   open();
   const auto attackers = join(2, {.compute = zeros});

@@ -241,7 +241,8 @@ class TestNetwork : public jobs::World {
   trust::Invitation invitation = trust::Invitation::worker;
   // The coordinator has a verifier of its own, which computes the counting job.
   bool verifier = false;
-  bool verifier_fails = false;          // "Not this verifier", whatever it is asked.
+  bool verifier_fails = false;  // "Not this verifier", whatever it is asked.
+  CountRunner::Unsteady verifier_unsteady = CountRunner::Unsteady::no;
   std::size_t verified = 0;             // Orders to it.
   std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
   bool paid_checks_fail = false;
@@ -365,7 +366,8 @@ class TestNetwork : public jobs::World {
         verifier_answered_.notify_one();
       };
       verifier_ = std::make_unique<Verifier>(
-          *blobs_, [this] { return std::make_unique<CountRunner>(verifier_fails); },
+          *blobs_,
+          [this] { return std::make_unique<CountRunner>(verifier_fails, verifier_unsteady); },
           [answer](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
             answer([task = order.task, root = order.root, paid = order.paid, checked](
                        jobs::Core& core, jobs::Moment now) {

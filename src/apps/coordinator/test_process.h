@@ -88,7 +88,8 @@ inline int serve_for_test(const char* port, const char* data) {
   // WEFT_TEST_HEADS: the levels of workers do not count.
   options.core.count_levels(std::getenv("WEFT_TEST_HEADS") == nullptr);
   static constexpr bool never = false;
-  const PartRunnerFactory runner = [] { return std::make_unique<CountRunner>(never); };
+  static constexpr auto steady = CountRunner::Unsteady::no;
+  const PartRunnerFactory runner = [] { return std::make_unique<CountRunner>(never, steady); };
   auto coordinator = Coordinator::start(options, {}, runner);
   if (!coordinator) {
     log_error("{}", coordinator.error().message);

@@ -214,6 +214,10 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
                     .ranges = ranges_of(audit->second.drawn),
                     .wrong = range_of(checked.wrong),
                     .reason = checked.reason});
+  if (checked.unsteady) {
+    state.audits.open.erase(audit);
+    return state.end_irreproducible(task.job, checked.reason, now);
+  }
   if (outcome == trust::AuditOutcome::failed) {
     // Not this verifier: others may be able to.
     if (audit->second.opens || audit->second.wanted.by_root)

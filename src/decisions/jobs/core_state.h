@@ -387,6 +387,10 @@ struct Core::State final : dashboard::WatchSource {
   void tell_corrected(const store::Job& row);
   void restore_rechecks(const store::Loaded& loaded);
 
+  // core_irreproducible.cpp
+  void end_irreproducible(const JobId& job, std::string_view why, Moment now);
+  void pay_what_ran(const RunningJob& job, Moment now);
+
   // core_evidence.cpp
   UnixMillis checks_swept = 0;
   void note_check(store::Check check);

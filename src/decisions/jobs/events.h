@@ -129,7 +129,9 @@ struct Checked {
   trust::AuditOutcome outcome = trust::AuditOutcome::failed;
   std::optional<manifest::Range> wrong{};  // The first range that differs.
   std::string reason{};                    // Where it failed.
-  std::optional<Recomputed> right{};       // Where a paid task is wrong.
+  // What the verifier itself computes of the part changes: it is the job, not the worker. Failed.
+  bool unsteady = false;
+  std::optional<Recomputed> right{};  // Where a paid task is wrong.
 };
 
 // Tasks that a convicted worker was paid for.

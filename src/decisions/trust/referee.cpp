@@ -536,9 +536,9 @@ void Referee::reject(const TaskId& task, Pass& pass) {
   if (believed) {
     // The operator's own worker and a root differ: it is the job that differs by device.
     const JobId job = task.job;
-    const std::string reason = "not reproducible: the operator's worker and the verifier differ.";
+    const std::string reason = "The operator's worker and the verifier differ.";
     remove_job(job);
-    pass.out.emplace_back(JobFailed{.job = job, .reason = reason});
+    pass.out.emplace_back(JobFailed{.job = job, .reason = reason, .irreproducible = true});
     return;
   }
   // The worker that reported it was right; what comes next is another result.

@@ -115,6 +115,8 @@ struct NeedReplicas {
 struct JobFailed {
   JobId job;
   std::string reason;  // "replicas differ: ...". The job is forgotten here already.
+  // Its right answer depends on the device: no worker's fault, and what ran is paid.
+  bool irreproducible = false;
 };
 using Decision = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed, Provisional>;
 

@@ -43,6 +43,53 @@ Result<std::shared_ptr<const VerifiedJob>> load_job(
   return job;
 }
 
+jobs::Checked unsteady() {
+  return {.outcome = trust::AuditOutcome::failed,
+          .reason =
+              "The verifier computes something else of the same part when it runs it again, "
+              "or inside a larger range.",
+          .unsteady = true};
+}
+
+// As many workgroups more on each side as the part has, of at most `count_max` in all.
+manifest::Range around(const manifest::Manifest& manifest, manifest::Range part,
+                       std::uint32_t count_max) {
+  if (!manifest::can_cut(manifest) || count_max <= part.count) return part;
+  const std::uint32_t more = std::min(part.count, count_max - part.count);
+  const std::uint32_t before = std::min(part.first, more);
+  const std::uint32_t after = std::min(manifest::axis_length(manifest) - part.first - part.count,
+                                       count_max - part.count - before);
+  return {.first = part.first - before, .count = before + part.count + std::min(after, part.count)};
+}
+
+bool equal(const manifest::Manifest& manifest, std::size_t output, ByteSpan left, ByteSpan right) {
+  if (left.size() != right.size()) return false;
+  const auto& compare = manifest.verify.compare;
+  return compare.exact
+             ? !proof::difference_exact(left, right)
+             : !proof::difference(left, right, output_types(manifest)[output],
+                                  {.absolute = compare.absolute, .relative = compare.relative});
+}
+
+// Whether the outputs of a range have those of a part of it.
+bool same_inside(const manifest::Manifest& manifest, const std::vector<ByteVector>& of_range,
+                 manifest::Range range, const std::vector<ByteVector>& of_part,
+                 manifest::Range part) {
+  if (of_range.size() != of_part.size()) return false;
+  for (std::size_t output = 0; output < of_part.size(); ++output) {
+    const auto whole = manifest::output_extent(manifest, output, range);
+    const auto wanted = manifest::output_extent(manifest, output, part);
+    if (of_range[output].size() != whole.size || wanted.offset < whole.offset ||
+        wanted.offset + wanted.size > whole.offset + whole.size)
+      return false;
+    if (!equal(manifest, output,
+               ByteSpan(of_range[output]).subspan(wanted.offset - whole.offset, wanted.size),
+               of_part[output]))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Verifier::Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verified,
@@ -179,7 +226,9 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     if (!ran) return given_up(ran.error());
     const auto agrees = same(order, range, ran->outputs);
     if (!agrees) return given_up(agrees.error());
-    if (!*agrees) return {.outcome = trust::AuditOutcome::differs, .wrong = range};
+    if (*agrees) continue;
+    if (!is_steady(**job, range, ran->outputs)) return unsteady();
+    return {.outcome = trust::AuditOutcome::differs, .wrong = range};
   }
   return {.outcome = trust::AuditOutcome::agrees};
 }
@@ -194,7 +243,10 @@ Result<jobs::Checked> Verifier::check_paid(const jobs::VerifyOrder& order, Known
   for (const manifest::Range& range : order.ranges) {
     WEFT_ASSIGN(const auto ran, run(job, range));
     WEFT_ASSIGN(const bool agrees, same(order, range, ran.outputs));
-    if (!agrees && !checked.wrong) checked.wrong = range;
+    if (!agrees && !checked.wrong) {
+      if (!is_steady(job, range, ran.outputs)) return unsteady();
+      checked.wrong = range;
+    }
     if (ran.outputs.size() != right.size())
       return fail(ErrorCode::internal, "The verifier computes {} outputs, not {}.",
                   ran.outputs.size(), right.size());
@@ -251,24 +303,38 @@ Result<std::vector<manifest::Range>> Verifier::differing(const jobs::VerifyOrder
   return ranges;
 }
 
+// A shader whose answer changes from run to run, or with the range around it, convicts no worker. A
+// kernel is ours.
+bool Verifier::is_steady(Known& job, manifest::Range part,
+                         const std::vector<ByteVector>& computed) {
+  const manifest::Manifest& manifest = *job.job->manifest;
+  if (manifest.kind == manifest::Kind::kernel) return true;
+  const auto agrees = [&](manifest::Range range) {
+    const auto ran = run(job, range);
+    if (!ran) {
+      log_info("The verifier cannot run a part of job {} a second time: {}", job.id.text(),
+               ran.error().message);
+      return true;
+    }
+    return same_inside(manifest, ran->outputs, range, computed, part);
+  };
+  const auto room = job.seconds_per_workgroup > 0
+                        ? std::min(seconds(part_max) / job.seconds_per_workgroup, 4'294'967'295.0)
+                        : 0;
+  const auto larger = around(manifest, part, static_cast<std::uint32_t>(room));
+  return agrees(part) && (larger == part || agrees(larger));
+}
+
 Result<bool> Verifier::same(const jobs::VerifyOrder& order, manifest::Range range,
                             const std::vector<ByteVector>& computed) const {
   const auto whole = manifest::task_range(*order.manifest, order.task.index);
-  const auto types = output_types(*order.manifest);
-  const auto& compare = order.manifest->verify.compare;
   if (computed.size() != order.outputs.size()) return false;
   for (std::size_t output = 0; output < order.outputs.size(); ++output) {
     const auto of_task = manifest::output_extent(*order.manifest, output, whole);
     const auto wanted = manifest::output_extent(*order.manifest, output, range);
     WEFT_ASSIGN(const auto claimed, blobs_.read(order.outputs[output].hash,
                                                 wanted.offset - of_task.offset, wanted.size));
-    if (claimed.size() != computed[output].size()) return false;
-    const auto differs =
-        compare.exact
-            ? proof::difference_exact(claimed, computed[output])
-            : proof::difference(claimed, computed[output], types[output],
-                                {.absolute = compare.absolute, .relative = compare.relative});
-    if (differs) return false;
+    if (!equal(*order.manifest, output, claimed, computed[output])) return false;
   }
   return true;
 }

@@ -100,6 +100,9 @@ class Verifier {
   [[nodiscard]] Result<jobs::Checked> check_paid(const jobs::VerifyOrder& order, Known& job);
   [[nodiscard]] Result<std::vector<manifest::Range>> differing(
       const jobs::VerifyOrder& order) const;
+  // Whether it computes the same of the part a second time, and inside a larger range.
+  [[nodiscard]] bool is_steady(Known& job, manifest::Range part,
+                               const std::vector<ByteVector>& computed);
   [[nodiscard]] Result<bool> same(const jobs::VerifyOrder& order, manifest::Range range,
                                   const std::vector<ByteVector>& computed) const;
   [[nodiscard]] Result<Known*> known(const JobId& id,
