@@ -17,8 +17,12 @@ using testing::Not;
 
 constexpr Checking usual{.verifier = true, .known = 0, .cost_permille = 20};
 
-// Tasks of four workgroups.
-manifest::Manifest small_tasks() { return manifest::parse(jobs::count_manifest(16, 1)).value(); }
+// Tasks of four workgroups, each of which writes 16 bytes.
+manifest::Manifest small_tasks() {
+  manifest::Manifest manifest = manifest::parse(jobs::count_manifest(16, 1)).value();
+  for (manifest::Binding& binding : manifest.bindings) binding.shape.front() *= 4;
+  return manifest;
+}
 
 TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
   EXPECT_THAT(submission_notes(small_tasks(), usual),
