@@ -78,15 +78,18 @@ test('a worker that draws other tokens than its seed and settings give is refute
   const network = await serve(t);
   const { url } = network;
   process.env.XDG_CACHE_HOME = scratch(t);
-  // Its engine is honest: it is asked otherwise, and the fingerprints are those of what it says.
-  const other = (message) => (message.type === 'ask' && !message.audit ? { ...message, temperature: 4, seed: 3 } : message);
+  // Its engine is honest: it is asked otherwise, without the words of the answer, and the fingerprints are those of what it says.
+  const left = [];
+  const other = (message) => (message.type === 'ask' && !message.audit ? { ...message, bias: left } : message);
   const liar = await lyingServer(t, url, (message) => message, other);
   await work(t, liar.url, { args: ['--device', 'cpu'] });
   await add(t, url);
+  const words = await fetch(`${url}/tokenize`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ model: 'tiny', content: answer }) });
+  for (const token of (await words.json()).tokens) left.push({ token, bias: -100 });
   await verifier(t, network);
   await holders(url, 2);
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
-  const question = { model: 'tiny', messages, temperature: 0 };
+  const question = { model: 'tiny', messages, temperature: 0, max_tokens: 40 };
   assert.notEqual((await client.chat.completions.create(question)).choices[0].message.content, answer);
 
   const refuted = await failure(client.chat.completions.create(question, verified));

@@ -17,8 +17,12 @@ using testing::Not;
 
 constexpr Checking usual{.verifier = true, .known = 0, .cost_permille = 20};
 
-// Tasks of four workgroups.
-manifest::Manifest small_tasks() { return manifest::parse(jobs::count_manifest(16, 1)).value(); }
+// Tasks of four workgroups, each of which writes 16 bytes.
+manifest::Manifest small_tasks() {
+  manifest::Manifest manifest = manifest::parse(jobs::count_manifest(16, 1)).value();
+  for (manifest::Binding& binding : manifest.bindings) binding.shape.front() *= 4;
+  return manifest;
+}
 
 TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
   EXPECT_THAT(submission_notes(small_tasks(), usual),
@@ -28,6 +32,16 @@ TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
   large.split.tasks = 1;  // It has 64 workgroups.
   EXPECT_THAT(submission_notes(large, usual), Not(Contains(HasSubstr("cuts into"))));
   EXPECT_THAT(submission_notes(large, {.verifier = true}), ElementsAre());
+}
+
+TEST(SubmissionNotes, AJobWhoseResultsMayAllSayThatNothingWasFoundIsNotCovered) {
+  constexpr auto not_covered = "they are not covered: write a digest";
+  EXPECT_THAT(submission_notes(small_tasks(), usual), Not(Contains(HasSubstr(not_covered))));
+  manifest::Manifest search = small_tasks();
+  search.steps.front().dispatch[0] *= 4;
+  EXPECT_THAT(submission_notes(search, usual), Contains(HasSubstr(not_covered)));
+  search.kind = manifest::Kind::kernel;
+  EXPECT_THAT(submission_notes(search, usual), Not(Contains(HasSubstr(not_covered))));
 }
 
 TEST(SubmissionNotes, AJobThatNothingCanCheckNowIsSaidToWait) {

@@ -37,6 +37,8 @@ TEST(ApiKeys, SecretsAreLongDifferentAndNotKept) {
   EXPECT_TRUE(secret.starts_with("weft-"));
   EXPECT_FALSE(secret.starts_with(key_prefix_here));
   EXPECT_TRUE(new_api_secret(true).starts_with(key_prefix_here));
+  EXPECT_TRUE(to_json(key("here-0123456789abcdef", secret)).contains(R"("fallback":"never")"));
+  EXPECT_TRUE(to_json(key("0123456789abcdef", secret)).contains(R"("fallback":"allow")"));
   EXPECT_GE(secret.size(), 45U);
   const ApiKey one = key("1", secret);
   EXPECT_EQ(to_json(one).find(one.hash.text()), std::string::npos);

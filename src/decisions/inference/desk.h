@@ -316,6 +316,7 @@ class Desk {
   void unload(std::uint32_t shard);
   [[nodiscard]] std::vector<Candidate> candidates(const Chain* except, Whom whom = Whom::all) const;
   [[nodiscard]] std::uint64_t memory_free(const Worker& worker) const;
+  [[nodiscard]] std::uint64_t memory_beside(const Worker& worker) const;
   void on(ServingId session, const protocol::serving::Loaded& message, Instant now);
   void on(ServingId session, const protocol::serving::Unloaded& message, Instant now);
   void on(ServingId session, const protocol::serving::Linked& message, Instant now);
@@ -372,7 +373,7 @@ class Desk {
   [[nodiscard]] bool is_auditable(const Model& model) const;
   [[nodiscard]] bool audit_by_chain(Audit& audit);
   [[nodiscard]] bool audit_by_holder(Audit& audit);
-  [[nodiscard]] bool audit_by_idle(Audit& audit);
+  [[nodiscard]] bool audit_by_room(Audit& audit);
   void link_audit(Audit& audit);
   // Whether it holds all layers of a model whose chains have several members, so that it could not
   // take over a member's place.

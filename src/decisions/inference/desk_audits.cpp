@@ -49,7 +49,7 @@ bool Desk::is_auditable(const Model& model) const {
       const Shard& shard = shards_.at(number);
       return shard.model == card.name && shard.begin == 0 && shard.end == card.layers;
     });
-    if (holds || memory_free(worker) >= all) alone.insert(session);
+    if (holds || memory_beside(worker) >= all) alone.insert(session);
   }
   std::vector<std::set<ServingId>> chains;
   for (const auto& [id, chain] : chains_) {
@@ -69,7 +69,7 @@ bool Desk::is_auditable(const Model& model) const {
 }
 
 bool Desk::begin_audit(Audit& audit) {
-  if (!audit_by_chain(audit) && !audit_by_holder(audit) && !audit_by_idle(audit)) return false;
+  if (!audit_by_chain(audit) && !audit_by_holder(audit) && !audit_by_room(audit)) return false;
   audit.waiting = false;
   ++counters_.audits;
   return true;
@@ -115,22 +115,33 @@ bool Desk::audit_by_holder(Audit& audit) {
   return true;
 }
 
-bool Desk::audit_by_idle(Audit& audit) {
+// What is left beside the shards of chains and those that it stands by with.
+std::uint64_t Desk::memory_beside(const Worker& worker) const {
+  std::uint64_t used = 0;
+  for (const std::uint32_t id : worker.shards) used += shards_.at(id).bytes;
+  return worker.offer.memory_bytes - std::min(used, worker.offer.memory_bytes);
+}
+
+// One that serves nothing first; else one that serves other models and has room beside them.
+bool Desk::audit_by_room(Audit& audit) {
   const ModelCard& card = models_.at(audit.what.model).card;
-  std::vector<Candidate> idle = candidates(nullptr);
-  std::erase_if(idle, [&](Candidate& one) {
+  std::vector<Candidate> able = candidates(nullptr);
+  std::erase_if(able, [&](Candidate& one) {
     const Worker& worker = workers_.at(one.session);
-    bool stands_by = true;
-    // Beside what it stands by with, not instead of it.
-    for (const std::uint32_t id : worker.shards) {
-      const Shard& shard = shards_.at(id);
-      stands_by = stands_by && !shard.chain;
-      one.memory_free -= std::min(one.memory_free, shard.bytes);
-    }
-    return !stands_by || std::ranges::contains(audit.what.except, worker.key);
+    one.memory_free = memory_beside(worker);
+    // One that has the model at work already takes its audits one after the other.
+    const bool at_work = std::ranges::any_of(worker.shards, [&](std::uint32_t id) {
+      return shards_.at(id).chain && shards_.at(id).model == card.name;
+    });
+    return at_work || std::ranges::contains(audit.what.except, worker.key);
   });
-  const auto worker =
-      place_shard(card, 0, card.layers, idle, context_of(card), settings_.sequences);
+  std::vector<Candidate> idle = able;
+  std::erase_if(idle, [](const Candidate& one) { return one.load > 0; });
+  const auto place = [&](std::span<const Candidate> those) {
+    return place_shard(card, 0, card.layers, those, context_of(card), settings_.sequences);
+  };
+  auto worker = place(idle);
+  if (!worker) worker = place(able);
   if (!worker) return false;
   audit.chain = ++chain_ids_;
   audit.worker = *worker;

@@ -100,6 +100,25 @@ TEST(DeskAudits, HasAChainsAnswersAuditedBesideWhatIsStoodByWith) {
   EXPECT_EQ(network.loads, before + 1) << "and it still stands by";
 }
 
+TEST(DeskAudits, AreDoneBesideAnotherModelIfNoWorkerIsIdle) {
+  Network network;
+  const RequestId id = answered_by(network, 1);
+  network.join(2);
+  network.desk.put_model(card("other", 2), network.time);
+  network.settle();
+  (void)network.ask("other");
+  network.pass(1s);
+  ASSERT_EQ(network.desk.chains().size(), 2u);
+  ASSERT_TRUE(network.desk.models()[0].auditable);
+
+  const RequestId audit = network.audit(network.ends[id]);
+  for (int i = 0; i < 9; ++i) network.draw();
+
+  ASSERT_TRUE(network.audits.contains(audit));
+  ASSERT_FALSE(network.audits[audit].error) << network.audits[audit].error->message;
+  EXPECT_EQ(network.audits[audit].auditors[0].bytes[0], 2);
+}
+
 TEST(DeskAudits, AreNotGivenToAWorkerThatLeaves) {
   Network network;
   const RequestId id = answered_by(network, 2);

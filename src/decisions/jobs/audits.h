@@ -42,6 +42,7 @@ struct Audit {
   bool opens = true;       // The suspect opens its commitment. Others' bytes were checked when they
                            // came in, and need not be here any more.
   bool verifying = false;  // The coordinator's verifier has it.
+  bool of_newcomer = false;
   bool tried_verifier = false;
   Instant deadline;
   Instant begun;
@@ -60,6 +61,11 @@ struct Audits {
   std::map<TaskId, Audit> open;
   std::map<std::pair<PublicKey, TaskId>, TrapLease> traps;
 };
+
+// What a worker computes again: as many neighbouring parts as are wanted. Where results differ all
+// of them, since a part that is drawn may be one in which they agree.
+[[nodiscard]] manifest::Range audited_range(const trust::AuditWanted& wanted,
+                                            manifest::Range whole);
 
 // The chunks of a task's outputs that hold part of `range`: at most protocol::opened_chunks_max,
 // evenly spread where there are more.

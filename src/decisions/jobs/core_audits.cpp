@@ -32,6 +32,16 @@ std::vector<protocol::ChunkName> chunks_to_open(const manifest::Manifest& manife
   return spread;
 }
 
+manifest::Range audited_range(const trust::AuditWanted& wanted, manifest::Range whole) {
+  const trust::Part all{.first = whole.first, .count = whole.count};
+  const std::uint32_t count =
+      wanted.rivals.empty() ? std::min(wanted.samples, wanted.parts) : wanted.parts;
+  const std::uint32_t first = std::min(wanted.part, wanted.parts - count);
+  const auto from = trust::part_of(all, wanted.parts, first);
+  const auto to = trust::part_of(all, wanted.parts, first + count - 1);
+  return {.first = from.first, .count = to.first + to.count - from.first};
+}
+
 MicroCredits Core::State::replica_value(const RunningJob& job) const {
   const auto progress = scheduler.progress(job.row.id);
   if (!progress || !progress->estimate) return 0;
@@ -75,14 +85,7 @@ void Core::State::start_audit(const trust::AuditWanted& wanted, Moment now) {
                                workers.contains(wanted.suspect) && !verifier_has_room());
   ++counters.audits;
   if (!audit.opens) {
-    // As many neighbouring parts as are wanted, for a worker that takes one range.
-    const std::uint32_t count = std::min(wanted.samples, wanted.parts);
-    const std::uint32_t first = std::min(wanted.part, wanted.parts - count);
-    const auto from =
-        trust::part_of({.first = whole.first, .count = whole.count}, wanted.parts, first);
-    const auto to = trust::part_of({.first = whole.first, .count = whole.count}, wanted.parts,
-                                   first + count - 1);
-    audit.range = {.first = from.first, .count = to.first + to.count - from.first};
+    audit.range = audited_range(wanted, whole);
     audit.share = static_cast<double>(audit.range.count) / whole.count;
     const auto place = audits.open.insert_or_assign(wanted.task, std::move(audit)).first;
     if (parts.world.verifies()) return verify(place->second);
@@ -104,6 +107,7 @@ void Core::State::verify(Audit& audit) {
   const auto suspected = delivered.find(audit.wanted.suspect);
   if (suspected == delivered.end()) return;
   audit.verifying = true;
+  audit.of_newcomer = trust.level(audit.wanted.suspect, unix_now) == trust::Level::newcomer;
   audit.tried_verifier = true;
   const auto whole = manifest::task_range(*job->second.manifest, task.index);
   VerifyOrder order{.task = task,
@@ -112,7 +116,7 @@ void Core::State::verify(Audit& audit) {
                     .outputs = blobs_of(suspected->second.result),
                     .ranges = {},
                     .client = job->second.row.client,
-                    .first = trust.level(audit.wanted.suspect, unix_now) == trust::Level::newcomer,
+                    .first = audit.of_newcomer,
                     .rivals = {},
                     .parts = audit.wanted.parts};
   if (order.first) {
@@ -148,14 +152,14 @@ void Core::State::verify(Audit& audit) {
   effect([this, order = std::move(order)] { parts.world.verify(order); });
 }
 
-// Established workers audit each other only where the verifier has enough to do: its word cannot be
-// an accomplice's.
+// Established workers audit each other only where the verifier has enough to do for them: its word
+// cannot be an accomplice's. What waits of newcomers takes no more than half of its time.
 bool Core::State::verifier_has_room() const {
   constexpr std::size_t room = 64;
   if (!parts.world.verifies()) return false;
   std::size_t waiting = 0;
   for (const auto& [task, audit] : audits.open) {
-    if (audit.verifying && ++waiting >= room) return false;
+    if (audit.verifying && !audit.of_newcomer && ++waiting >= room) return false;
   }
   return true;
 }

@@ -260,7 +260,7 @@ void Core::State::turn_down(const trust::Refused& refused, Moment now) {
   (void)scheduler.failed(refused.task, refused.worker, refused.attempt,
                          {ErrorCode::data_loss, refused.reason}, now.at);
   if (refused.wrong && settings.referee.defences.newcomers_decide_nothing)
-    scheduler.bar(refused.task.job, refused.worker);
+    scheduler.bar(refused.task, refused.worker);
   decided(refused.task, refused.worker, now);
   store_reputation(refused.worker);
   verdict(refused.task, refused.attempt, refused.worker, std::nullopt, refused.reason);

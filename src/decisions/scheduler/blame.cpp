@@ -46,14 +46,17 @@ std::size_t Scheduler::State::trusted_among(const std::vector<PublicKey>& keys) 
 }
 
 // Wallets are free: what newcomers alone report says nothing about the job, unless there is no
-// other worker. With others of them one trusted worker is enough.
+// other worker. Where a task only takes too long for all of them one trusted worker among them is
+// enough: a trusted worker that happens to lose its connection says nothing for a newcomer that
+// lies.
 bool Scheduler::State::blames(const JobState& job, const std::vector<PublicKey>& keys,
-                              std::size_t enough) const {
+                              std::size_t enough, Blame kind) const {
   if (!settings.safeguards.trusted_blame) return different(keys) >= enough;
   const std::size_t trusted = trusted_among(keys);
   constexpr std::size_t with_newcomers = 3;
   return trusted >= enough ||
-         (trusted > 0 && different(keys) >= std::max(enough, with_newcomers)) ||
+         (trusted > 0 && kind == Blame::timeout &&
+          different(keys) >= std::max(enough, with_newcomers)) ||
          (different(keys) >= enough && no_other_worker(job, keys));
 }
 
@@ -61,13 +64,14 @@ std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std
                                              const WorkerState& worker, Blame kind,
                                              const Error& why, bool canary) const {
   const PublicKey& key = worker.info.key;
-  if (kind == Blame::none || kind == Blame::busy || kind == Blame::forgery) return {};
+  if (kind == Blame::none || kind == Blame::ours || kind == Blame::busy || kind == Blame::forgery)
+    return {};
 
   const bool counts = !worker.newcomer() || !settings.safeguards.trusted_blame;
   if (kind == Blame::refusal) {
     add_once(job.refusals, key);
     // In the canary one is enough.
-    if ((canary && counts) || blames(job, job.refusals, settings.refusals_max) ||
+    if ((canary && counts) || blames(job, job.refusals, settings.refusals_max, kind) ||
         (canary && no_other_worker(job, job.refusals)))
       return why;
   }
@@ -80,7 +84,7 @@ std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std
     std::vector<PublicKey>& timeouts = canary ? job.timeouts : task.timeouts;
     timeouts.push_back(key);
     const bool on_all =
-        blames(job, timeouts, settings.timeouts_max) ||
+        blames(job, timeouts, settings.timeouts_max, kind) ||
         (timeouts.size() >= settings.timeouts_max && no_other_worker(job, timeouts));
     if (on_all) {
       return Error{
@@ -103,7 +107,7 @@ std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std
   }
 
   add_once(task.failed, key);
-  if (blames(job, task.failed, settings.failed_workers_max)) {
+  if (blames(job, task.failed, settings.failed_workers_max, kind)) {
     return Error{why.code, weft::format("Task {} failed on {} different workers; the last one: {}",
                                         index, task.failed.size(), why.message)};
   }

@@ -52,7 +52,7 @@ void Scheduler::State::take_back(WorkerState& worker, Instant now) {
     const Holding holding = worker.running[1];
     cancel.tasks.push_back(
         {.task = holding.job->task_id(holding.index), .attempt = holding.attempt});
-    lose(worker, *holding.job, holding.index, Blame::none, why, now);
+    lose(worker, *holding.job, holding.index, Blame::ours, why, now);
   }
   out.push_back(std::move(cancel));
 }

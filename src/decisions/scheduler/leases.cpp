@@ -11,8 +11,11 @@ namespace weft::scheduler {
 void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t index,
                              std::uint32_t attempt, Instant now) {
   TaskState& task = job.touch(index);
-  task.replicas.push_back(
-      {.worker = worker.info.key, .attempt = attempt, .state = ReplicaState::leased});
+  task.replicas.push_back({.worker = worker.info.key,
+                           .attempt = attempt,
+                           .state = ReplicaState::leased,
+                           .measured = {},
+                           .newcomer = worker.newcomer()});
   task.next_attempt = std::max(task.next_attempt, attempt + 1);
   if (!task.missing()) {
     job.close(task);
@@ -45,7 +48,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
                             .look_again = now,
                             .newcomer = worker.newcomer()});
   if (worker.newcomer()) {
-    ++job.newcomer_leases;
+    ++job.newcomer_tries;
     job.prefix_leases.add(worker.info.prefix, 1);
   }
   worker.load_seconds += usual;
@@ -69,9 +72,8 @@ void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t 
   };
   const auto count_out = [&](const Holding& holding) {
     if (!holding.newcomer) return;
-    --job.newcomer_leases;
     job.prefix_leases.add(worker.info.prefix, -1);
-    mark(job);  // Another newcomer may take something of it.
+    mark(job);  // Another newcomer of the prefix may take something of it.
   };
   if (const auto running = std::ranges::find_if(worker.running, is_it);
       running != worker.running.end()) {
@@ -91,6 +93,11 @@ void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t 
   --job.leases;
   list_worker(worker);
   mark(worker);
+}
+
+void Scheduler::State::give_try_back(JobState& job) {
+  --job.newcomer_tries;
+  mark(job);
 }
 
 bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind,
@@ -122,8 +129,11 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
     end_job(job, std::move(*reason), now);
     return false;
   }
-  if (worker.newcomer() && settings.safeguards.lost_goes_to_trusted) task.for_trusted = true;
-  if (kind != Blame::none) {
+  if (worker.newcomer() && kind != Blame::ours && settings.safeguards.lost_goes_to_trusted)
+    task.for_trusted = true;
+  if (replica.newcomer && (kind == Blame::ours || !settings.safeguards.tries_are_spent))
+    give_try_back(job);
+  if (kind != Blame::none && kind != Blame::ours) {
     const Instant retry_at = now + (kind == Blame::forgery  ? settings.retry_forger_after
                                     : kind == Blame::unable ? settings.retry_unable_after
                                                             : settings.retry_same_after);

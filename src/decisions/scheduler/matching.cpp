@@ -258,7 +258,7 @@ bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job)
   if (job.canary != CanaryState::passed && rules.trusted_canaries && !job.spec.anyone) return true;
   const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
   const bool is_bounded = has_trusted(job);
-  if (is_bounded && job.newcomer_leases >= most) return true;
+  if (is_bounded && job.newcomer_tries >= most) return true;
   if (!rules.prefixes_share || worker.info.prefix.empty() || prefixes.prefixes() < 2) return false;
   const double all = is_bounded ? most : job.spec.tasks;
   return job.prefix_leases.of(worker.info.prefix) >= prefix_share(all, prefixes.prefixes());

@@ -74,6 +74,30 @@ TEST_F(SafeguardsTest, StrangersThatFailDoNotEndAJob) {
                      .newcomer_share_max = 1}));
 }
 
+// Two strangers' lies and one honest worker that lost its connection ended a job.
+TEST_F(SafeguardsTest, AnHonestWorkersBadLuckIsNoWitnessForStrangers) {
+  start({.lost_goes_to_trusted = false, .newcomer_share_max = 1, .tries_are_spent = false});
+  join(1);
+  join(2);
+  for (std::uint64_t i = 0; i < 2; ++i) join(stranger + i, Standing::newcomer);
+  ASSERT_TRUE(scheduler->add_job(known_job(1, 1, 1, 0.001), at(0)).has_value());
+  const auto only = [&](std::uint64_t number) {
+    for (const std::uint64_t each : {std::uint64_t{1}, std::uint64_t{2}, stranger, stranger + 1})
+      scheduler->set_leases_max(key_of(each), each == number ? 1 : 0);
+  };
+  double time = 0;
+  for (const std::uint64_t number : {stranger, stranger + 1, std::uint64_t{1}}) {
+    only(number);
+    ASSERT_EQ(decide(time).size(), 1U) << number;
+    ASSERT_TRUE(fail_all(time + 0.1, ErrorCode::internal));
+    (void)scheduler->decide(at(time + 0.2));
+    time += 1;
+  }
+
+  only(2);
+  EXPECT_EQ(decide(time).size(), 1U) << "it goes on";
+}
+
 TEST_F(SafeguardsTest, StrangersRunNoCanary) {
   const auto taker = [&](bool rule) {
     start({.newcomers_rank_last = rule, .rates_are_shown = rule, .trusted_canaries = rule});
@@ -223,9 +247,82 @@ TEST_F(SafeguardsTest, AThousandHoardersHoldATenthOfAJob) {
   EXPECT_GT(held(1, false), 400U);
 }
 
+// A thousand wallets that each took one lease and lost it had all of a job's tasks run twice.
+TEST_F(SafeguardsTest, ALeaseThatAStrangerLostCountsForGood) {
+  const auto leased = [&](bool rule) {
+    start({.tries_are_spent = rule});
+    join(1);
+    scheduler->set_leases_max(key_of(1), 0);
+    for (std::uint64_t i = 0; i < 100; ++i) join(stranger + i, Standing::newcomer);
+    EXPECT_TRUE(scheduler->add_job(known_job(1, 100, 1, 0.001), at(0)).has_value());
+    std::size_t leases = 0;
+    for (int round = 0; round < 5; ++round) {
+      for (const Lease& lease : decide(round)) leases += lease.tasks.size();
+      (void)fail_all(round + 0.5, ErrorCode::cancelled);
+    }
+    return leases;
+  };
+  EXPECT_EQ(leased(true), 10U);
+  EXPECT_GT(leased(false), 30U);
+}
+
+TEST_F(SafeguardsTest, AResultOfAStrangersCountsUntilItIsAcceptedAndForGoodIfItIsWrong) {
+  const auto leased_after = [&](bool rule, bool is_right) {
+    start({.tries_are_spent = rule});
+    join(1);
+    scheduler->set_leases_max(key_of(1), 0);
+    for (std::uint64_t i = 0; i < 20; ++i) join(stranger + i, Standing::newcomer);
+    EXPECT_TRUE(scheduler->add_job(known_job(1, 10, 1, 0.001), at(0)).has_value());
+    (void)decide(0);
+    EXPECT_EQ(attempts.size(), 1U);
+    const auto [of, attempt] = *attempts.begin();
+    const auto& [task, by] = of;
+    EXPECT_TRUE(scheduler->result(
+        {.task = task, .worker = by, .attempt = attempt, .gpu_seconds = 0.01}, at(1)));
+    scheduler->counted(task, by);
+    if (rule) {
+      EXPECT_TRUE(decide(1).empty()) << "it waits to be checked";
+    }
+    if (is_right) {
+      scheduler->settled(task, std::array{by});
+    } else {
+      scheduler->bar(task, by);
+      scheduler->settled(task, std::array{key_of(1)});
+    }
+    return decide(2).size();
+  };
+  EXPECT_EQ(leased_after(true, true), 1U);
+  EXPECT_EQ(leased_after(true, false), 0U);
+  EXPECT_EQ(leased_after(false, false), 1U);
+}
+
+TEST_F(SafeguardsTest, ATaskThatAStrangerWasWrongInGoesToATrustedWorkerNext) {
+  const auto strangers_take_it = [&](bool rule) {
+    start({.lost_goes_to_trusted = rule, .newcomer_share_max = 1});
+    join(1);
+    scheduler->set_leases_max(key_of(1), 0);
+    join(stranger, Standing::newcomer);
+    EXPECT_TRUE(scheduler->add_job(known_job(1, 4, 1, 0.001), at(0)).has_value());
+    scheduler->set_leases_max(key_of(stranger), 1);
+    (void)decide(0);
+    const auto [of, attempt] = *attempts.begin();
+    const auto& [task, by] = of;
+    EXPECT_TRUE(scheduler->result(
+        {.task = task, .worker = by, .attempt = attempt, .gpu_seconds = 0.01}, at(1)));
+    scheduler->counted(task, by);
+    scheduler->bar(task, by);
+    scheduler->want_replicas(task, 2);
+    join(stranger + 1, Standing::newcomer);
+    (void)decide(2);
+    return attempts.contains({task, key_of(stranger + 1)});
+  };
+  EXPECT_FALSE(strangers_take_it(true));
+  EXPECT_TRUE(strangers_take_it(false));
+}
+
 TEST_F(SafeguardsTest, ATaskThatAStrangerLostGoesToATrustedWorkerNext) {
   const auto strangers = [&](bool rule) {
-    start({.lost_goes_to_trusted = rule, .newcomer_share_max = 1});
+    start({.lost_goes_to_trusted = rule, .newcomer_share_max = 1, .tries_are_spent = false});
     join(1);
     scheduler->set_leases_max(key_of(1), 0);
     for (std::uint64_t i = 0; i < 10; ++i) join(stranger + i, Standing::newcomer);
@@ -245,7 +342,7 @@ TEST_F(SafeguardsTest, AStrangersSpeedIsWhatItsAcceptedWorkHasShown) {
   start();
   join(1);
   join(stranger, Standing::newcomer, 500);
-  ASSERT_TRUE(scheduler->add_job(known_job(1, 40, 1, 0.001), at(0)).has_value());
+  ASSERT_TRUE(scheduler->add_job(known_job(1, 400, 1, 0.001), at(0)).has_value());
   const double before = scheduler->load(key_of(stranger))->rate;
   EXPECT_LE(before, 1) << "not what it claims";
   double time = 0;

@@ -312,6 +312,7 @@ void Scheduler::counted(const TaskId& id, const PublicKey& key) {
     job->reopen(id.index, task);
   } else {
     replica->state = ReplicaState::counted;
+    if (replica->newcomer && !state.settings.safeguards.tries_are_spent) state.give_try_back(*job);
     state.unhold(*state.workers.at(key), *job, id.index, state.latest);
   }
   state.list_job(*job);
@@ -352,6 +353,10 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
   state.count_queued(*job);
   if (const auto found = job->tasks.find(id.index); found != job->tasks.end()) {
     for (const ReplicaOf& replica : found->second.replicas) {
+      const bool accepted = std::ranges::contains(by, replica.worker);
+      const bool counted = replica.state == ReplicaState::counted;
+      if (replica.newcomer && (!counted || (accepted && state.settings.safeguards.tries_are_spent)))
+        state.give_try_back(*job);
       if (replica.state == ReplicaState::counted) continue;
       state.unhold(*state.workers.at(replica.worker), *job, id.index, state.latest);
       if (replica.state == ReplicaState::reported) continue;
@@ -372,9 +377,14 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
   state.mark(*job);
 }
 
-void Scheduler::bar(const JobId& id, const PublicKey& worker) {
-  JobState* job = state_->find_job(id);
-  if (job != nullptr && !std::ranges::contains(job->barred, worker)) job->barred.push_back(worker);
+void Scheduler::bar(const TaskId& id, const PublicKey& worker) {
+  JobState* job = state_->find_job(id.job);
+  if (job == nullptr) return;
+  if (!std::ranges::contains(job->barred, worker)) job->barred.push_back(worker);
+  const auto task = job->tasks.find(id.index);
+  if (task == job->tasks.end() || !state_->settings.safeguards.lost_goes_to_trusted) return;
+  const ReplicaOf* replica = task->second.replica_of(worker);
+  if (replica != nullptr && replica->newcomer) task->second.for_trusted = true;
 }
 
 void Scheduler::canary_measured(const JobId& id, const Measurement& measurement, Instant now) {

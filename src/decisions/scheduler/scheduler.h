@@ -164,8 +164,8 @@ class Scheduler {
   // The task is accepted. Its other leases are cancelled. `by`: whose results were right, which
   // shows how fast they are.
   void settled(const TaskId& task, std::span<const PublicKey> by = {});
-  // The worker's result was found wrong: it gets no more of this job.
-  void bar(const JobId& job, const PublicKey& worker);
+  // The worker's result of it was found wrong: it gets no more of the job.
+  void bar(const TaskId& task, const PublicKey& worker);
   // The operator's device has run workgroups of the job (CanaryWanted).
   void canary_measured(const JobId& job, const Measurement& measurement, Instant now);
   // The task wants so many replicas in all.

@@ -29,6 +29,7 @@ struct ReplicaOf {
   std::uint32_t attempt = 0;
   ReplicaState state = ReplicaState::leased;
   std::optional<Measurement> measured = {};  // From its result, until that is accepted.
+  bool newcomer = false;                     // Its worker was one when it was leased.
 };
 
 struct FailureOn {
@@ -88,10 +89,11 @@ struct JobState {
   std::vector<PublicKey> timeouts;                      // Before the canary has passed.
   std::vector<PublicKey> browsers_lost;                 // Before the canary has passed.
   std::vector<PublicKey> refusals;
-  std::vector<PublicKey> unable;      // Workers that have not got what it takes.
-  std::vector<PublicKey> barred;      // Their results of it were wrong.
-  std::uint32_t newcomer_leases = 0;  // Now.
-  PrefixCounts prefix_leases;         // The same, by their prefixes.
+  std::vector<PublicKey> unable;  // Workers that have not got what it takes.
+  std::vector<PublicKey> barred;  // Their results of it were wrong.
+  // Leases that newcomers had of it, but for those whose results were accepted.
+  std::uint32_t newcomer_tries = 0;
+  PrefixCounts prefix_leases;  // Leases that newcomers hold now, by their prefixes.
   // Established workers' measurements that make its price while no better one is known, in
   // reference seconds a workgroup.
   std::vector<std::pair<PublicKey, double>> paces;
@@ -165,6 +167,7 @@ struct WorkerState {
 
 enum class Blame : std::uint8_t {
   none,     // It goes elsewhere at once.
+  ours,     // It was taken back, or makes way: the worker did nothing wrong.
   busy,     // The worker gave it back: not to the same one for a while.
   forgery,  // The worker's answer was wrong: says nothing about the task, and the worker does not
             // get it again soon.
@@ -377,7 +380,7 @@ struct Scheduler::State {
   [[nodiscard]] std::size_t trusted_among(const std::vector<PublicKey>& keys) const;
   // How many different trusted workers it takes to blame the job, and whether these are enough.
   [[nodiscard]] bool blames(const JobState& job, const std::vector<PublicKey>& keys,
-                            std::size_t enough) const;
+                            std::size_t enough, Blame kind) const;
 
   // matching.cpp
   // A stranger's shader is tried natively first, where a native worker that fits is connected.
@@ -387,6 +390,8 @@ struct Scheduler::State {
   void match(Instant now);
   // The task that the worker would get of the job now.
   std::optional<std::uint32_t> task_for(const WorkerState& worker, JobState& job, Instant now);
+  // One more newcomer may have a lease of the job again.
+  void give_try_back(JobState& job);
   // Whether safeguards keep a newcomer from all of the job.
   [[nodiscard]] bool kept_from(const WorkerState& worker, const JobState& job) const;
   // Asks for the operator's device where no trusted worker could run the canary.

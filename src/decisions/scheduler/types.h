@@ -29,7 +29,12 @@ struct Safeguards {
   bool trusted_blame = true;         // Failures of newcomers alone end no job.
   bool lost_goes_to_trusted = true;  // A task that a newcomer lost goes to a trusted worker next.
   bool prefixes_share = true;        // Newcomers of one address prefix share one share of that.
-  double newcomer_share_max = 0.1;   // Share of a job's tasks, if a trusted worker could run them.
+  // Leases of a job that newcomers may have, as a share of its tasks, if a trusted worker could run
+  // them.
+  double newcomer_share_max = 0.1;
+  // One counts until its result is accepted, and to the job's end if it is lost or wrong; otherwise
+  // while it is held.
+  bool tries_are_spent = true;
 
   [[nodiscard]] static Safeguards none() {
     return {.newcomers_rank_last = false,
@@ -38,7 +43,8 @@ struct Safeguards {
             .trusted_blame = false,
             .lost_goes_to_trusted = false,
             .prefixes_share = false,
-            .newcomer_share_max = 1};
+            .newcomer_share_max = 1,
+            .tries_are_spent = false};
   }
 };
 

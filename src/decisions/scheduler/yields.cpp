@@ -164,7 +164,7 @@ void Scheduler::State::stop(WorkerState& worker, JobState& job, std::uint32_t in
   out.push_back(Cancel{.worker = worker.info.key,
                        .tasks = {{.task = task, .attempt = replica->attempt}},
                        .reason = "It makes way for a more urgent task."});
-  lose(worker, job, index, Blame::none,
+  lose(worker, job, index, Blame::ours,
        {ErrorCode::cancelled, "It made way for a more urgent task."}, now);
   keep_for(worker, job, index, done, now);
 }
@@ -212,7 +212,7 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
                                .reason = "It makes way for a more urgent task."});
   }
   const double done = checkpoint.done * holding->seconds;
-  state.lose(*worker, job, checkpoint.task.index, Blame::none,
+  state.lose(*worker, job, checkpoint.task.index, stopped ? Blame::ours : Blame::none,
              {ErrorCode::cancelled, "It stopped at a checkpoint."}, now);
   state.keep_for(*worker, job, checkpoint.task.index, done, now);
   return {};

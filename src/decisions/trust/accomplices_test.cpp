@@ -252,6 +252,48 @@ TEST_F(AccomplicesTest, ANewcomersTaskIsRunAsOftenAsItsClientAskedAndARootDecide
   EXPECT_EQ(accepted[0].agreeing.size(), 2U);
 }
 
+// A worker whose result a second one contradicted, and a root, lost its pay and nothing else.
+TEST_F(AccomplicesTest, AResultThatARootsVerdictOnAnotherRefutesIsAMismatch) {
+  open();
+  add(1, 2);
+  for (std::uint32_t index = 1; index < 30; ++index) {
+    (void)run({job(1), index}, 2 + index, right, 1'000'000);
+    (void)root_says({job(1), index}, AuditOutcome::agrees);
+  }
+  (void)run({job(1), 0}, 0, right);
+  const auto wanted = every<AuditWanted>(run({job(1), 0}, 1, wrong));
+  ASSERT_EQ(wanted.size(), 1U);
+  ASSERT_EQ(wanted[0].root, outcome(right));
+
+  const auto found = root_says({job(1), 0}, AuditOutcome::agrees);
+
+  EXPECT_EQ(every<Accepted>(found).size(), 1U);
+  const auto convicted = every<Convicted>(found);
+  ASSERT_EQ(convicted.size(), 1U);
+  EXPECT_EQ(convicted[0].worker, wallet(1));
+  EXPECT_GE(convicted[0].penalty, 90 * price);
+}
+
+// With a part of its own the root agreed with a result that was wrong elsewhere, and the honest
+// auditor was convicted of lying.
+TEST_F(AccomplicesTest, ARootComputesThePartThatAnAuditorCallsWrong) {
+  open();
+  add(1, 2);
+  for (std::uint32_t index = 0; index < 20; ++index) {
+    const TaskId task{job(1), index};
+    const auto first = every<AuditWanted>(run(task, 0, wrong, 1'000'000));
+    if (first.empty()) continue;  // A second run is wanted of it.
+
+    const auto again =
+        every<AuditWanted>(referee->audited(task, wallet(1), AuditOutcome::differs, moment));
+
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_TRUE(again[0].dispute);
+    EXPECT_EQ(again[0].part, first[0].part);
+    EXPECT_EQ(again[0].samples, first[0].samples);
+  }
+}
+
 TEST_F(AccomplicesTest, TheMoreOftenAResultIsWrongTheLongerAllAreCheckedWhole) {
   open();
   add(1, 1, 200);

@@ -496,7 +496,28 @@ void Referee::sample(const TaskId& task, const Hash& root, const PublicKey& susp
     if (group.root != root) wanted.rivals.push_back(group.root);
   }
   wanted.dispute = !wanted.rivals.empty();
+  open.rivals = wanted.rivals;
+  open.part = wanted.part;
+  open.samples = wanted.samples;
   pass.out.emplace_back(std::move(wanted));
+}
+
+// A root found what the worker handed in wrong.
+void Referee::note_mismatch(const TaskId& task, const PublicKey& worker, Pass& pass) {
+  Case& open = *case_of(task);
+  MicroCredits penalty = worker == open.worker ? stakes_.unlock(worker, task) : 0;
+  if (penalty == 0)
+    penalty = at_risk(open.value, rates(worker, jobs_.at(task.job).terms, pass.now));
+  open.mismatches.push_back({.worker = worker, .penalty = penalty, .task = task});
+  // It cannot be withdrawn before it is known whose fault it was.
+  (void)stakes_.lock(worker, risk_of(task), penalty, std::numeric_limits<MicroCredits>::max() / 2);
+  if (level(worker, pass.now) != Level::newcomer)
+    jobs_.at(task.job).vendors[std::string(admissions_.vendor(worker))].wrong.insert(
+        admissions_.owner(worker));
+  passes_[worker] = 0;
+  // The more often, the longer: what cannot be told from its device's fault convicts no worker.
+  constexpr std::uint32_t doublings_max = 16;
+  suspicion_[worker] = settings_.whole_checks << std::min(mistakes_[worker]++, doublings_max);
 }
 
 // A root found the result wrong.
@@ -510,20 +531,7 @@ void Referee::reject(const TaskId& task, Pass& pass) {
   bool believed = false;
   for (const PublicKey& worker : wrong) {
     believed = believed || decides(std::array{worker}, pass.now);
-    MicroCredits penalty = worker == open.worker ? stakes_.unlock(worker, task) : 0;
-    if (penalty == 0)
-      penalty = at_risk(open.value, rates(worker, jobs_.at(task.job).terms, pass.now));
-    open.mismatches.push_back({.worker = worker, .penalty = penalty, .task = task});
-    // It cannot be withdrawn before it is known whose fault it was.
-    (void)stakes_.lock(worker, risk_of(task), penalty,
-                       std::numeric_limits<MicroCredits>::max() / 2);
-    if (level(worker, pass.now) != Level::newcomer)
-      jobs_.at(task.job).vendors[std::string(admissions_.vendor(worker))].wrong.insert(
-          admissions_.owner(worker));
-    passes_[worker] = 0;
-    // The more often, the longer: what cannot be told from its device's fault convicts no worker.
-    constexpr std::uint32_t doublings_max = 16;
-    suspicion_[worker] = settings_.whole_checks << std::min(mistakes_[worker]++, doublings_max);
+    note_mismatch(task, worker, pass);
   }
   if (believed) {
     // The operator's own worker and a root differ: it is the job that differs by device.
@@ -553,6 +561,12 @@ void Referee::passed(const TaskId& task, Pass& pass) {
                    jobs_.at(task.job).terms.replicas > 1 && stakes_.locked(open.worker) > 0;
   if (!settings_.defences.standing_under_roots) book_.confirm(open.suspect, 1, pass.now);
   if (open.root_agrees) {
+    // It computed a part in which they differ, which refutes the others.
+    for (const Replica& each : trust_.counted(task)) {
+      if (!std::ranges::contains(open.rivals, each.root)) continue;
+      note_mismatch(task, each.worker, pass);
+      recheck_held(each.worker, pass);
+    }
     std::vector<PublicKey> right;
     for (const Replica& each : trust_.counted(task)) {
       if (each.root != open.root) continue;
@@ -782,9 +796,16 @@ void Referee::dispute(const TaskId& task, Pass& pass) {
   if (believed.empty() && !open.rootless && (groups.size() > 1 || accused)) {
     trust_.set_ballot(task, {.quorum = 2, .lead = 2});
     const Trust::Group& first = groups.front();
+    const std::uint32_t part = open.part;
+    const std::uint32_t samples = open.samples;
     sample(task, first.root, first.workers.front(), pass);
-    // Only a root can tell.
-    std::get<AuditWanted>(pass.out.back()).dispute = true;
+    // Only a root can tell: of the same part as the accuser, or an honest one would seem to lie.
+    auto& wanted = std::get<AuditWanted>(pass.out.back());
+    wanted.dispute = true;
+    if (accused && groups.size() == 1) {
+      wanted.part = part;
+      wanted.samples = samples > 1 ? wanted.parts : 1;
+    }
     return;
   }
   ask(task, Stage::disputed, {.quorum = 1, .lead = lead()}, pass);

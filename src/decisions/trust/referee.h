@@ -248,6 +248,9 @@ class Referee {
     // What is being audited is the result of this worker.
     PublicKey suspect = {};
     std::uint32_t audits = 0;              // So many were drawn.
+    std::vector<Hash> rivals = {};         // Other results, when the latest was drawn.
+    std::uint32_t part = 0;                // The latest of them,
+    std::uint32_t samples = 1;             // and how many parts.
     std::vector<PublicKey> seconded = {};  // Established auditors that agreed.
     bool rootless = false;                 // There was no root to decide a dispute.
     bool root_agrees = false;              // A root has confirmed a part of `root`.
@@ -286,6 +289,7 @@ class Referee {
   Case& case_for(const TaskId& task, const PublicKey& worker);
   void sample(const TaskId& task, const Hash& root, const PublicKey& suspect, Pass& pass);
   void check_pair(const TaskId& task, const Hash& root, const PublicKey& first, Pass& pass);
+  void note_mismatch(const TaskId& task, const PublicKey& worker, Pass& pass);
   void reject(const TaskId& task, Pass& pass);
   void passed(const TaskId& task, Pass& pass);
   // A root confirmed a result of this worker.

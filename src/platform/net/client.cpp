@@ -20,7 +20,6 @@
 #include "common/base/check.h"
 #include "common/base/format.h"
 #include "platform/net/drogon_setup.h"
-#include "platform/net/full_sockets.h"
 #include "platform/net/on_loop.h"
 #include "platform/net/tls.h"
 
@@ -269,8 +268,6 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   void let_go() {
     on_loop(loop_, [client = std::move(client_), connection = std::move(connection_)] {
       if (!client) return;
-      if (connection && connection->connected())
-        refuse_writes_if_full(connection->localAddr(), connection->peerAddr());
       client->stop();
       if (connection && connection->connected()) connection->forceClose();
       client->setMessageHandler([](std::string&&, const drogon::WebSocketClientPtr&,

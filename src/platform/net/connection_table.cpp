@@ -113,12 +113,8 @@ void ConnectionTable::ready(const std::string& peer) {
     found->second.is_ready = true;
 }
 
-std::optional<ConnectionTable::Socket> ConnectionTable::gone(const std::string& peer) {
-  const auto found = entries_.find(peer);
-  if (found == entries_.end()) return std::nullopt;
-  const Socket socket = found->second.socket;
-  remove(found);
-  return socket;
+void ConnectionTable::gone(const std::string& peer) {
+  if (const auto found = entries_.find(peer); found != entries_.end()) remove(found);
 }
 
 std::vector<ConnectionTable::Socket> ConnectionTable::overdue(Instant at) const {

@@ -45,8 +45,7 @@ class ConnectionTable {
                                 const Socket& socket, bool bounded, Instant at);
   void ready(const std::string& peer);      // Its handshake is done.
   void recognise(const std::string& peer);  // It is known, and keeps its place.
-  // Its socket, if it was in the table.
-  std::optional<Socket> gone(const std::string& peer);
+  void gone(const std::string& peer);
   // Those without a handshake for too long.
   [[nodiscard]] std::vector<Socket> overdue(Instant at) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }

@@ -26,7 +26,6 @@
 #include "platform/net/drogon_setup.h"
 #include "platform/net/drogon_sockets.h"
 #include "platform/net/drogon_streams.h"
-#include "platform/net/full_sockets.h"
 #include "platform/net/request_gate.h"
 #include "platform/net/static_files.h"
 #include "platform/net/tls.h"
@@ -598,13 +597,9 @@ class DrogonServer final : public Server {
     app.setConnectionCallback([this](const trantor::TcpConnectionPtr& connection) {
       const std::string peer = connection->peerAddr().toIpPort();
       const bool connected = connection->connected();
-      if (!connected) {
-        if (const auto socket =
-                connections_.with([&](ConnectionTable& table) { return table.gone(peer); }))
-          if (is_open(*socket)) refuse_writes_if_full(socket->descriptor);
-        return;
-      }
-      connections_.with([&](ConnectionTable& table) { table.ready(peer); });
+      connections_.with(
+          [&](ConnectionTable& table) { connected ? table.ready(peer) : table.gone(peer); });
+      if (!connected) return;
       guard_.guard(connection);
       // A verdict and the next lease are two small messages: the second would wait for the
       // acknowledgement of the first, up to 40 ms.

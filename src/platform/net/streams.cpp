@@ -14,7 +14,6 @@
 #include <trantor/net/TcpServer.h>
 
 #include "common/base/format.h"
-#include "platform/net/full_sockets.h"
 #include "platform/net/on_loop.h"
 #include "platform/net/tls.h"
 
@@ -162,7 +161,6 @@ class TlsListener final : public StreamListener {
     server_->setConnectionCallback(
         [this, connections_max](const trantor::TcpConnectionPtr& connection) {
           if (!connection->connected()) {
-            refuse_writes_if_full(connection->localAddr(), connection->peerAddr());
             if (connection->hasContext()) --connections_;
             if (const auto stream = stream_of(connection)) stream->end();
             return;
@@ -175,9 +173,7 @@ class TlsListener final : public StreamListener {
     server_->start();
   }
   ~TlsListener() override {
-    server_->setConnectionCallback([](const trantor::TcpConnectionPtr& connection) {
-      refuse_writes_if_full(connection->localAddr(), connection->peerAddr());
-    });
+    server_->setConnectionCallback([](const trantor::TcpConnectionPtr&) {});
     server_->stop();
     // Connections that are in the middle of their handshake are not stopped, and point at it.
     constexpr double handshake_max_s = 5;
@@ -292,7 +288,6 @@ void dial(const DialOptions& options, std::function<void(Result<std::shared_ptr<
                                           weak = std::weak_ptr(attempt)](
                                              const trantor::TcpConnectionPtr& connection) {
     if (!connection->connected()) {
-      refuse_writes_if_full(connection->localAddr(), connection->peerAddr());
       if (const auto stream = stream_of(connection)) stream->end();
       return decide(fail(ErrorCode::unavailable, "{} closed the connection.", where));
     }

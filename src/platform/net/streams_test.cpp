@@ -141,27 +141,6 @@ TEST_F(Streams, GiveUpOnAPeerThatSpeaksNoTls) {
   close(descriptor);
 }
 
-// trantor says goodbye on a connection that it has ended, and listens for room where its peer reads
-// nothing; when it removes a connection that listens, it ends the process.
-TEST_F(Streams, EndWithAPeerThatReadsNothingAndNotWithTheProcess) {
-  listen();
-  const auto opened = call(fingerprint, port);
-  ASSERT_TRUE(opened.has_value()) << opened.error().message;
-  std::promise<void> deaf, reads_again, closed;
-  far->post([&] {
-    deaf.set_value();
-    reads_again.get_future().wait();
-  });
-  deaf.get_future().wait();
-  on(*near, [&] {
-    called->listen({.closed = [&] { closed.set_value(); }});
-    called->send(ByteVector(Stream::send_bytes_max + (std::size_t{8} << 20)));
-  });
-  closed.get_future().wait();
-  for (int i = 0; i < 2; ++i) on(*near, [] {});  // It is removed by then.
-  reads_again.set_value();
-}
-
 TEST_F(Streams, RefuseAnAddressThatIsNone) {
   on(*far, [&] {
     EXPECT_EQ(StreamListener::create({.address = "localhost", .scratch = folder}, {}).error().code,

@@ -4,8 +4,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "worker/tasks/session.h"
+#include "common/base/format.h"
 #include "common/protocol/messages.h"
+#include "worker/tasks/session.h"
 #include "worker/tasks/test_world.h"
 
 namespace weft::worker {
@@ -67,15 +68,16 @@ TEST(SessionConnection, ComesBackWhereItWasRefusedForNow) {
 
 TEST(SessionConnection, RefusesAnotherVersionOfTheProtocol) {
   World world;
-  world.coordinator.version = 4;
+  world.coordinator.version = protocol::version + 1;
   world.session.start();
   world.host.run_for(600s);
 
   ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
   EXPECT_EQ(
       world.seen<event::Refused>()[0].error.message,
-      "This worker speaks version 3 of the protocol and the coordinator version 4: update the "
-      "worker with `git pull && ./weft work ...`.");
+      weft::format("This worker speaks version {} of the protocol and the coordinator version {}: "
+                   "update the worker with `git pull && ./weft work ...`.",
+                   protocol::version, protocol::version + 1));
   EXPECT_EQ(world.heard<protocol::ErrorMessage>().size(), 1U);
   EXPECT_EQ(world.host.connections, 1);
 }
@@ -93,9 +95,11 @@ TEST(SessionConnection, TellsThatAnOlderCoordinatorHasToBeUpdated) {
   world.host.run_for(600s);
 
   ASSERT_EQ(world.seen<event::Refused>().size(), 1U);
-  EXPECT_EQ(world.seen<event::Refused>()[0].error.message,
-            "This worker speaks version 3 of the protocol and the coordinator version 1: its "
-            "operator has to update it with `git pull && ./weft serve ...`.");
+  EXPECT_EQ(
+      world.seen<event::Refused>()[0].error.message,
+      weft::format("This worker speaks version {} of the protocol and the coordinator version "
+                   "1: its operator has to update it with `git pull && ./weft serve ...`.",
+                   protocol::version));
   EXPECT_EQ(world.host.connections, 1);
 }
 

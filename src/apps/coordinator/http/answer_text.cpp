@@ -103,8 +103,8 @@ std::string AnswerText::head(bool chunk) const {
 }
 
 std::string AnswerText::chunk(std::size_t choice, const std::string& fields,
-                              const std::string& finish, std::string_view trust) const {
-  const std::string said = trust.empty() ? "" : weft::format(R"(,"weft":{{"trust":"{}"}})", trust);
+                              const std::string& finish, const std::string& network) const {
+  const std::string said = network.empty() ? "" : weft::format(R"(,"weft":{})", network);
   return event(weft::format(R"({},"choices":[{{"index":{},{},"finish_reason":{}}}]{}{}}})",
                             head(true), choice, fields, finish,
                             include_usage_ ? ",\"usage\":null" : "", said));
@@ -193,7 +193,8 @@ std::string AnswerText::end(std::size_t choice, const inference::AnswerEnd& end)
           : chunk(choice, weft::format(R"("delta":{{{}}},"logprobs":null)", delta), "null");
   return rest + chunk(choice,
                       chat_ ? R"("delta":{},"logprobs":null)" : R"("text":"","logprobs":null)",
-                      finish_of(one), include_usage_ ? std::string_view() : end.trust);
+                      finish_of(one),
+                      include_usage_ || end.trust.empty() ? std::string() : network_json(end));
 }
 
 std::uint64_t AnswerText::answer_tokens() const {

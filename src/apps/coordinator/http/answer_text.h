@@ -40,7 +40,7 @@ class AnswerText final : public AnswerForm {
   [[nodiscard]] std::string finish_of(const Choice& choice) const;
   [[nodiscard]] std::string head(bool chunk) const;
   [[nodiscard]] std::string chunk(std::size_t choice, const std::string& fields,
-                                  const std::string& finish, std::string_view trust = {}) const;
+                                  const std::string& finish, const std::string& network = {}) const;
   [[nodiscard]] std::string logprobs(const std::vector<SaidToken>& tokens,
                                      std::size_t offset) const;
   [[nodiscard]] std::string usage() const;

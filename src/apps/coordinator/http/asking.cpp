@@ -73,6 +73,11 @@ Result<Asker> asker_of(const HttpParts& parts, const net::IncomingRequest& reque
               "The API key does not have the form of this coordinator's keys.");
 }
 
+bool may_pass_on(const Asker& asker, bool is_allowed, const PassingOnRules& rules) {
+  return (is_allowed || !rules.if_asked) && !(asker.is_guest && rules.not_of_guests) &&
+         !(asker.stays_here && rules.not_of_keys_that_stay);
+}
+
 void refuse_asker(const Error& error, const net::Respond& respond) {
   respond(refusal({.error = error, .retry = std::chrono::seconds(3)}, {}));
 }
@@ -118,7 +123,7 @@ void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
   }
   // The model may be gone when it is asked, and is not found then.
   const ModelTerms terms = models.terms(asked.model).value_or(ModelTerms{});
-  if (asked.allows_fallback && parts.fallback != nullptr && !asker.is_guest && !asker.stays_here) {
+  if (parts.fallback != nullptr && may_pass_on(asker, asked.allows_fallback)) {
     asked.otherwise = [&fallback = *parts.fallback,
                        elsewhere = FallbackRequest{.path = request.path,
                                                    .body = request.body,

@@ -26,6 +26,15 @@ struct Asker {
 [[nodiscard]] Result<Asker> asker_of(const HttpParts& parts, const net::IncomingRequest& request);
 void refuse_asker(const Error& error, const net::Respond& respond);
 
+// What has to be so for another endpoint to answer in the network's place; tests turn each off.
+struct PassingOnRules {
+  bool if_asked = true;       // The request allows it.
+  bool not_of_guests = true;  // Guests would spend the operator's money.
+  bool not_of_keys_that_stay = true;
+};
+[[nodiscard]] bool may_pass_on(const Asker& asker, bool is_allowed,
+                               const PassingOnRules& rules = {});
+
 // For requests that name none.
 [[nodiscard]] std::uint64_t random_seed();
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/coordinator/http/asking.h"
+
 namespace weft::coordinator {
 namespace {
 
@@ -29,6 +31,19 @@ TEST(Fallback, MarksEachEventHoweverItsBytesAreCut) {
       out += marker.take(std::string_view(events).substr(at, size));
     EXPECT_EQ(out + marker.finish(), marked) << size;
   }
+}
+
+// What a client wrote goes to another endpoint though it, or the owner of its key, did not allow
+// it.
+TEST(Fallback, IsSentNothingThatMustStayHere) {
+  const Asker client, guest{.is_guest = true}, stays{.stays_here = true};
+  EXPECT_TRUE(may_pass_on(client, true));
+  EXPECT_FALSE(may_pass_on(client, false));
+  EXPECT_TRUE(may_pass_on(client, false, {.if_asked = false})) << "the attack";
+  EXPECT_FALSE(may_pass_on(guest, true));
+  EXPECT_TRUE(may_pass_on(guest, true, {.not_of_guests = false})) << "the attack";
+  EXPECT_FALSE(may_pass_on(stays, true));
+  EXPECT_TRUE(may_pass_on(stays, true, {.not_of_keys_that_stay = false})) << "the attack";
 }
 
 TEST(Fallback, MarksADocument) {

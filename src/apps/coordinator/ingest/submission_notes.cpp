@@ -6,6 +6,19 @@
 
 namespace weft::coordinator {
 
+namespace {
+
+// Bytes that the whole job writes for each of its workgroups, those of all steps together.
+std::uint64_t output_bytes_per_workgroup(const manifest::Manifest& manifest) {
+  std::uint64_t bytes = 0, workgroups = 0;
+  for (const std::uint64_t output : manifest.output_bytes()) bytes += output;
+  for (const manifest::Step& step : manifest.steps)
+    workgroups += std::uint64_t{step.dispatch[0]} * step.dispatch[1] * step.dispatch[2];
+  return workgroups == 0 ? bytes : bytes / workgroups;
+}
+
+}  // namespace
+
 std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
                                           const Checking& checking) {
   constexpr std::uint32_t parts_wanted = 32;  // As many as a task is cut into at most.
@@ -30,6 +43,14 @@ std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
         "A task cuts into {} {}, so that a check computes a large share of it again: tasks of {} "
         "workgroups or more along the axis in which the job is cut are checked best (fewer tasks).",
         parts, parts == 1 ? "part" : "parts", parts_wanted));
+  // A result of a few bytes is what a search has that finds nothing nearly everywhere.
+  constexpr std::uint64_t finding_bytes = 16;
+  if (manifest.kind == manifest::Kind::wgsl && output_bytes_per_workgroup(manifest) < finding_bytes)
+    notes.push_back(weft::format(
+        "Its shader writes {} bytes for a workgroup. If it searches and most of its results say "
+        "that nothing was found, checks of parts do not tell them from work that was not done, and "
+        "they are not covered: write a digest of all that was computed as well.",
+        output_bytes_per_workgroup(manifest)));
   if (checking.cost_permille > 0)
     notes.push_back(weft::format(
         "Checking is part of the price: {:.1f} % of what its workers are paid goes to the account "

@@ -138,6 +138,22 @@ void Verifier::add(Urgency urgency, std::string turn, Order order) {
   if (order.measure) measured_(order.measure->job, std::nullopt);
 }
 
+// The urgency of the next order, where one waits.
+Verifier::Urgency Verifier::next() {
+  const auto waits = [this](Urgency each) { return !lines_[each].of.empty(); };
+  if (++turns_ % least_urgent_every == 0) {
+    for (const Urgency each : {paid, routine, first}) {
+      if (waits(each)) return each;
+    }
+  }
+  for (const Urgency each : {dispute, canary}) {
+    if (waits(each)) return each;
+  }
+  if (!waits(first) && !waits(routine)) return paid;
+  return halves_.next(waits(first), waits(routine)) == trust::VerifierTurns::newcomers ? first
+                                                                                       : routine;
+}
+
 void Verifier::serve(const std::stop_token& stop) {
   for (;;) {
     std::unique_lock lock(mutex_);
@@ -148,10 +164,8 @@ void Verifier::serve(const std::stop_token& stop) {
       continue;
     }
     if (stop.stop_requested()) break;
-    const auto waits = [](const Line& each) { return !each.of.empty(); };
-    Line& line = ++turns_ % least_urgent_every == 0
-                     ? *std::ranges::find_last_if(lines_, waits).begin()
-                     : *std::ranges::find_if(lines_, waits);
+    const Urgency urgency = next();
+    Line& line = lines_[urgency];
     auto turn = line.last ? line.of.upper_bound(*line.last) : line.of.begin();
     if (turn == line.of.end()) turn = line.of.begin();
     line.last = turn->first;
@@ -162,7 +176,10 @@ void Verifier::serve(const std::stop_token& stop) {
     lock.unlock();
     const Instant began = now();
     carry_out(order);
-    if (busy_.worked(began, now()))
+    const Instant ended = now();
+    if (urgency == first) halves_.spent(trust::VerifierTurns::newcomers, seconds(ended - began));
+    if (urgency == routine) halves_.spent(trust::VerifierTurns::others, seconds(ended - began));
+    if (busy_.worked(began, ended))
       log_warning(
           "The verifier is busy for {:.0f} % of the time: add one before results wait (`weft "
           "invite "

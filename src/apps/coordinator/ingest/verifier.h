@@ -1,8 +1,8 @@
 // The coordinator's own check of results: parts of them are computed again on this machine, in a
 // confined process that the wiring brings, and compared with the bytes that are stored. What waits
-// is a queue with a budget: disputes before canaries before newcomers' samples before others before
-// tasks of convicted workers, and clients in turn; every eighth order is of the least urgent of
-// these.
+// is a queue with a budget: disputes before canaries before samples before tasks of convicted
+// workers; newcomers' samples and others have half of the time each while both wait, and clients
+// take turns. Every eighth order is of the least urgent of these.
 //
 // Threading: post functions from any thread; orders run on a thread of its own, one at a time, and
 // their answers come from there. Bounds: orders_max that wait; part_max for one part.
@@ -26,6 +26,7 @@
 #include "decisions/jobs/world.h"
 #include "decisions/scheduler/pricing.h"
 #include "decisions/trust/referee.h"
+#include "decisions/trust/verifier_turns.h"
 #include "platform/store/blobs.h"
 
 namespace weft::coordinator {
@@ -93,6 +94,7 @@ class Verifier {
 
   void add(Urgency urgency, std::string turn, Order order);
   void serve(const std::stop_token& stop);
+  [[nodiscard]] Urgency next();
   void carry_out(Order& order);
   [[nodiscard]] jobs::Checked check(const jobs::VerifyOrder& order);
   [[nodiscard]] Result<jobs::Checked> check_paid(const jobs::VerifyOrder& order, Known& job);
@@ -116,6 +118,7 @@ class Verifier {
   std::array<Line, urgencies> lines_;
   std::size_t waiting_ = 0;
   std::uint32_t turns_ = 0;
+  trust::VerifierTurns halves_;  // The thread's own.
   BusyShare busy_;
   std::list<Known> known_;  // The thread's own; the latest first.
   std::unique_ptr<PartRunner> runner_;

@@ -16,6 +16,7 @@
 #include "common/base/format.h"
 #include "common/base/match.h"
 #include "decisions/scheduler/scheduler.h"
+#include "decisions/trust/verifier_turns.h"
 
 namespace weft::trust::attacks {
 namespace {
@@ -588,8 +589,8 @@ class Arena {
     samples_[urgency].push_back({.wanted = wanted, .since = time_, .serial = audit_serial_});
     if (!verifying_) verify();
   }
-  [[nodiscard]] std::size_t verifier_waits() const {
-    return samples_[0].size() + samples_[1].size() + samples_[2].size();
+  [[nodiscard]] std::size_t verifier_waits() const {  // For what has standing.
+    return samples_[2].size();
   }
   bool lease_audit(const AuditWanted& wanted) {
     for (int tries = 0; tries < 16 && !auditors_.empty(); ++tries) {
@@ -615,24 +616,31 @@ class Arena {
     }
     return false;
   }
+  // Disputes go first.
+  [[nodiscard]] std::deque<Sample>& next_line() {
+    if (!samples_[0].empty()) return samples_[0];
+    return samples_[1 + turns_.next(!samples_[1].empty(), !samples_[2].empty())];
+  }
   void verify() {
-    for (auto& line : samples_) {
-      while (!line.empty()) {
-        Sample sample = std::move(line.front());
-        line.pop_front();
-        const auto open = audit_serials_.find(sample.wanted.task);
-        if (open == audit_serials_.end() || open->second != sample.serial ||
-            !referee_.audit_wanted(sample.wanted.task))
-          continue;
-        const double slices =
-            static_cast<double>(std::min(sample.wanted.samples, sample.wanted.parts)) *
-            setup_.slices / sample.wanted.parts;
-        outcome_.sample_lag = std::max(outcome_.sample_lag, time_ - sample.since);
-        if (const Job* job = job_of(sample.wanted.task); job != nullptr && !job->own)
-          work(slices / setup_.slices);
-        verifying_ = std::move(sample);
-        return later(slices / setup_.verifier_rate, {.kind = Event::Kind::verified});
-      }
+    while (std::ranges::any_of(samples_, [](const auto& each) { return !each.empty(); })) {
+      auto& line = next_line();
+      Sample sample = std::move(line.front());
+      line.pop_front();
+      const auto open = audit_serials_.find(sample.wanted.task);
+      if (open == audit_serials_.end() || open->second != sample.serial ||
+          !referee_.audit_wanted(sample.wanted.task))
+        continue;
+      const double slices =
+          static_cast<double>(std::min(sample.wanted.samples, sample.wanted.parts)) *
+          setup_.slices / sample.wanted.parts;
+      outcome_.sample_lag = std::max(outcome_.sample_lag, time_ - sample.since);
+      if (const Job* job = job_of(sample.wanted.task); job != nullptr && !job->own)
+        work(slices / setup_.slices);
+      if (&line != &samples_[0])
+        turns_.spent(&line == &samples_[1] ? VerifierTurns::newcomers : VerifierTurns::others,
+                     slices / setup_.verifier_rate);
+      verifying_ = std::move(sample);
+      return later(slices / setup_.verifier_rate, {.kind = Event::Kind::verified});
     }
   }
   void verified() {
@@ -715,7 +723,7 @@ class Arena {
     const std::uint32_t number = number_of(refused.worker);
     if (refused.wrong) {
       ++workers_[number].refused;
-      scheduler_.bar(refused.task.job, refused.worker);
+      scheduler_.bar(refused.task, refused.worker);
     } else {
       (void)scheduler_.failed(refused.task, refused.worker, refused.attempt,
                               {ErrorCode::data_loss, refused.reason}, instant(time_));
@@ -843,6 +851,7 @@ class Arena {
   std::unordered_map<std::uint32_t, Job> jobs_;
   std::priority_queue<Event> events_;
   std::array<std::deque<Sample>, 3> samples_;  // Disputes, of newcomers, others.
+  VerifierTurns turns_;
   std::optional<Sample> verifying_;
   std::unordered_map<TaskId, std::uint64_t> audit_serials_;
   std::uint64_t audit_serial_ = 0;

@@ -47,6 +47,7 @@ TEST(Attacks, OfFreshWalletsGetNothingThroughThatIsWrongInAllSlices) {
 
   Scene heads = standard_setup(seed, 10'000);
   heads.referee.defences = Defences::none();
+  heads.safeguards = scheduler::Safeguards::none();
   heads.verifier = false;
   EXPECT_GT(played("sybils", heads).wrong_all, 0U);
 }
@@ -81,7 +82,20 @@ TEST(Attacks, ByHoardersSlowHonestJobsALittle) {
   const Scene setup = standard_setup(seed, 10'000);
   const double alone = play(setup, nullptr, {}).seconds;
 
-  EXPECT_LE(played("silence", setup).seconds, promises::slowdown_max * alone);
+  for (const char* name : {"silence", "sybils", "canary-killers"})
+    EXPECT_LE(played(name, setup).seconds, promises::slowdown_max * alone) << name;
+
+  // Where a wrong result is followed by the next, all tasks are run twice.
+  Scene at_a_time = setup;
+  at_a_time.safeguards.tries_are_spent = false;
+  EXPECT_GT(played("sybils", at_a_time).seconds, promises::slowdown_max * alone);
+}
+
+TEST(Attacks, ThatEndWithTheFirstRefusalAreCorrected) {
+  const Outcome outcome = played("one-strike", standard_setup(seed, 20'000));
+
+  EXPECT_GT(outcome.wrong, 10U);
+  EXPECT_LE(outcome.uncorrected_share(), promises::wrong_share_max) << outcome.json();
 }
 
 TEST(Attacks, ByPumpsDoNotMoveThePrice) {

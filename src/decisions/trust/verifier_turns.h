@@ -1,0 +1,32 @@
+// Newcomers' samples and those of workers with standing wait for one verifier. The former are long
+// (a whole result at first) and as many as wallets are free; so each line has half of the time
+// while both wait. A line that was empty has not saved up time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::trust {
+
+class VerifierTurns {
+ public:
+  enum Line : std::uint8_t { newcomers, others };
+
+  // Which goes next, given which lines have something that waits; both, if they do.
+  [[nodiscard]] Line next(bool newcomers_wait, bool others_wait) {
+    if (!newcomers_wait) alone(others);
+    if (!others_wait) alone(newcomers);
+    if (newcomers_wait != others_wait) return newcomers_wait ? newcomers : others;
+    return spent_[newcomers] < spent_[others] ? newcomers : others;
+  }
+  void spent(Line line, double seconds) { spent_[line] += seconds; }
+
+ private:
+  void alone(Line line) { spent_[1 - line] = std::max(spent_[1 - line], spent_[line]); }
+
+  std::array<double, 2> spent_{};
+};
+
+}  // namespace weft::trust
