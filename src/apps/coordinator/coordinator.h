@@ -53,7 +53,7 @@ struct Options {
   bool uploads_by_lease = true;  // Workers store only what their leases lead to,
   bool reads_by_lease = true;    // and read only that and models that they serve.
   bool signs_parts = true;       // Parts of uploads are signed with their bytes and place.
-  std::size_t owner_data_bytes_max = std::size_t{4} << 20;  // A part of an export; 0: no bound.
+  std::size_t owner_data_bytes_max = std::size_t{4} << 20;     // A part of an export; 0: no bound.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.
   bool allow_anyone = false;  // Though others reach it: jobs whose results any workers decide.
   SubmissionBounds submission{};

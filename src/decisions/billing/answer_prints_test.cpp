@@ -41,7 +41,7 @@ TEST(AnswerPrints, AgreeWithinTheToleranceAndNotBeyondIt) {
 TEST(AnswerPrints, AnAuditThatDrewFewerTokensThanThereAreHasSaidNothing) {
   const inference::Prints prints = prints_of(70, 1);
   const AuditScope scope{.tokens = 70, .drawn = 70, .complete = true};
-  const auto verdict = [&](inference::AuditEnd audit) {
+  const auto verdict = [&](const inference::AuditEnd& audit) {
     return read_audit(prints, audit, scope, 64).verdict;
   };
   EXPECT_EQ(verdict({.prints = prints, .redrawn = 70}), AnswerVerdict::agrees);

@@ -172,7 +172,7 @@ void Core::State::go_on_rechecking(Moment now) {
     batch.rechecks.push_back({.row = row, .change = store::Change::remove});
   }
   if (!over.empty()) settle_corrections();
-  for (store::Recheck& row : rechecks.changed()) batch.rechecks.push_back({.row = std::move(row)});
+  for (const store::Recheck& row : rechecks.changed()) batch.rechecks.push_back({.row = row});
 }
 
 // Everything that the worker was paid for is known: the clients of wrong tasks share what its

@@ -39,7 +39,7 @@ std::map<std::string, int> first_leases(const Safeguards& rules, const Worker& a
   settings.safeguards = rules;
   Scheduler scheduler(settings);
   std::map<PublicKey, std::string> from;
-  const auto join = [&](Worker worker) {
+  const auto join = [&](const Worker& worker) {
     from[worker.key] = worker.standing == Standing::newcomer ? worker.prefix : "known";
     ASSERT_TRUE(scheduler.add_worker(worker, at(0)).has_value());
   };

@@ -17,7 +17,7 @@ std::optional<Trap> TrapPool::take(const PublicKey& worker, std::uint64_t random
     const auto place =
         entries_.begin() + static_cast<std::ptrdiff_t>((random + look) % entries_.size());
     if (!place->known_to.insert(worker).second) continue;
-    const Trap trap = place->trap;
+    Trap trap = place->trap;
     if (place->known_to.size() >= workers_max) entries_.erase(place);
     return trap;
   }

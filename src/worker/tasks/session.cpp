@@ -1,8 +1,9 @@
 #include "worker/tasks/session.h"
-#include "common/protocol/messages.h"
 
 #include <algorithm>
 #include <array>
+
+#include "common/protocol/messages.h"
 
 namespace weft::worker {
 namespace {

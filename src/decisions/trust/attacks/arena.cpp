@@ -325,7 +325,7 @@ class Arena {
     wanted.replicas = setup_.replicas;
     wanted.replicas_first = setup_.replicas > 1 && setup_.stake > 0 ? 1 : 0;
     wanted.budget = MicroCredits{1} << 60;
-    wanted.per_unit = 1'000'000 * (job.costly ? costly : 1);
+    wanted.per_unit = MicroCredits{1'000'000} * (job.costly ? costly : 1);
     wanted.client = id_of<PublicKey>(1'000'000 + client);
     jobs_.emplace(number, std::move(job));
     referee_.add_job(

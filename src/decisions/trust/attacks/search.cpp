@@ -124,8 +124,8 @@ Found search(const SearchOptions& options,
   std::vector<Candidate>& best = found.best;
   const std::uint32_t all = options.evaluations + options.best;
   std::uint32_t done = 0;
-  const auto keep = [&](Candidate candidate) {
-    best.push_back(std::move(candidate));
+  const auto keep = [&](const Candidate& candidate) {
+    best.push_back(candidate);
     std::ranges::stable_sort(best, std::ranges::greater{}, &Candidate::harm);
     if (best.size() > options.best) best.pop_back();
   };
@@ -160,10 +160,10 @@ Found search(const SearchOptions& options,
           Random random((options.seed << 20) + played_so_far + number);
           return std::pair(plan_of(number, random), options.tasks);
         },
-        [&](std::uint32_t number, Candidate candidate) { made[number] = std::move(candidate); });
+        [&](std::uint32_t number, const Candidate& candidate) { made[number] = candidate; });
     played_so_far += count;
-    for (Candidate& each : made) {
-      if (each.strategy != nullptr) keep(std::move(each));
+    for (const Candidate& each : made) {
+      if (each.strategy != nullptr) keep(each);
     }
   };
   constexpr std::uint32_t generation_size = 50;
@@ -185,7 +185,7 @@ Found search(const SearchOptions& options,
   run(
       static_cast<std::uint32_t>(again.size()),
       [&](std::uint32_t number) { return std::pair(again[number], options.best_tasks); },
-      [&](std::uint32_t number, Candidate candidate) { best[number] = std::move(candidate); });
+      [&](std::uint32_t number, const Candidate& candidate) { best[number] = candidate; });
   std::ranges::stable_sort(best, std::ranges::greater{}, &Candidate::harm);
   return found;
 }
