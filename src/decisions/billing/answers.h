@@ -115,7 +115,7 @@ struct Answers {
   std::map<AnswerId, OpenAnswer> open;
   std::map<PublicKey, MicroCredits> at_risk;  // Stakes while answers are audited.
   // Tokens of each worker that two roots found not to be what their settings give: the second
-  // convicts. Of those who were named last, at most strikes_max.
+  // convicts. Only the strikes_max workers that were named last are kept.
   static constexpr std::size_t strikes_max = 4096;
   std::map<PublicKey, std::uint32_t> strikes;
   AnswerCounters counters;

@@ -34,7 +34,7 @@ void Desk::form_where_needed(const std::string& name, Instant now) {
     return !requests_.at(id).what.for_newcomers && !requests_.at(id).what.shadow;
   });
   const Whom whom = !settings_.newcomers_answer || wants_trusted ? Whom::trusted : Whom::all;
-  // Newcomers' chains are of no use to those who ask for trusted workers.
+  // Newcomers' chains do not serve requests for trusted workers.
   if (whom == Whom::trusted) {
     has_chain = has_room = false;
     retiring = {};

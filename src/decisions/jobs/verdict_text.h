@@ -8,7 +8,8 @@
 
 namespace weft::jobs {
 
-// "All 64 results have an invited worker's word." Empty if there are none.
+// One sentence for all results of a job, such as "All 64 results have the word of a worker that
+// the operator invited.". Empty if the job has no accepted result.
 [[nodiscard]] std::string how_decided(const store::BasisCounts& counts);
 // The same of one accepted task.
 [[nodiscard]] std::string how_decided(store::Basis basis);

@@ -12,6 +12,19 @@
 namespace weft::cli {
 namespace {
 
+// In whose name the command reads: an owner's, by its wallet, or the operator's.
+template <class Options>
+void add_reader(CLI::App& command, Options& options, const std::string& whose) {
+  auto* const wallet =
+      command
+          .add_option("--wallet", options.wallet, whose + " (default: ~/.config/weft/wallet.json)")
+          ->type_name("FILE");
+  command
+      .add_option("--data", options.data, "As the operator: the coordinator's folder, where it is")
+      ->type_name("DIR")
+      ->excludes(wallet);
+}
+
 void add_run(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<RunCommand>();
   CLI::App* command =
@@ -125,16 +138,7 @@ void add_ledger(CLI::App& app, std::function<int()>& chosen) {
                    "Its transactions, oldest first, with all that each moved")
       ->excludes(account);
   command->add_option("--limit", options->limit, "Transactions at most; 0 for all");
-  auto* const wallet = command
-                           ->add_option("--wallet", options->wallet,
-                                        "Whose accounts and jobs (default: "
-                                        "~/.config/weft/wallet.json)")
-                           ->type_name("FILE");
-  command
-      ->add_option("--data", options->data,
-                   "As the operator: the coordinator's folder, where it is")
-      ->type_name("DIR")
-      ->excludes(wallet);
+  add_reader(*command, *options, "Whose accounts and jobs");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   add_tls(*command, options->tls);
   command->callback(
@@ -156,16 +160,7 @@ void add_verdict(CLI::App& app, std::function<int()>& chosen) {
       ->required()
       ->type_name("ID");
   add_coordinator(*command, options->coordinator);
-  auto* const wallet = command
-                           ->add_option("--wallet", options->wallet,
-                                        "Whose job or worker it is (default: "
-                                        "~/.config/weft/wallet.json)")
-                           ->type_name("FILE");
-  command
-      ->add_option("--data", options->data,
-                   "As the operator: the coordinator's folder, where it is")
-      ->type_name("DIR")
-      ->excludes(wallet);
+  add_reader(*command, *options, "Whose job or worker it is");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   add_tls(*command, options->tls);
   command->callback(

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -110,8 +111,14 @@ void show_account(const HttpParts& parts, const net::IncomingRequest& request,
     const store::History& history, std::span<const ledger::Account> accounts, bool all);
 // What the store knows of the job; the core adds what only it does. http_jobs.cpp.
 [[nodiscard]] protocol::api::Job view_of(const store::Job& row);
+[[nodiscard]] protocol::api::Correction view_of(const store::Correction& row);
 // http_owners.cpp.
 [[nodiscard]] protocol::api::Owner view_of(const jobs::OwnerView& view);
+// Routes for GET that read all tasks of a job, and cost as much. http_proofs.cpp.
+using ShowTasks = void (*)(const HttpParts& parts, const net::IncomingRequest& request,
+                           const net::Respond& respond);
+void add_task_routes(const HttpParts& parts,
+                     std::initializer_list<std::pair<std::string, ShowTasks>> routes);
 // The bytes of a blob, in ranges if asked; the caller has looked whether the asker may see them.
 // http_blobs.cpp.
 [[nodiscard]] net::Reply blob_reply(store::Blobs& blobs, const net::IncomingRequest& request,

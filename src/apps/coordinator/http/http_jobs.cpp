@@ -27,14 +27,7 @@ Result<> add_verdict(api::Job& view, const store::Job& row, store::Store& store)
   for (const store::Correction& each : corrections) {
     ++(each.replaced ? view.corrected : view.unchecked);
     view.refunded += each.refunded;
-    if (view.corrections.size() < shown_max)
-      view.corrections.push_back({.task = each.task.index,
-                                  .worker = each.worker.text(),
-                                  .time = each.time,
-                                  .replaced = each.replaced,
-                                  .was = each.was.text(),
-                                  .refunded = each.refunded,
-                                  .reason = each.reason});
+    if (view.corrections.size() < shown_max) view.corrections.push_back(view_of(each));
   }
   return {};
 }
@@ -325,6 +318,16 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
 }
 
 }  // namespace
+
+protocol::api::Correction view_of(const store::Correction& row) {
+  return {.task = row.task.index,
+          .worker = row.worker.text(),
+          .time = row.time,
+          .replaced = row.replaced,
+          .was = row.was.text(),
+          .refunded = row.refunded,
+          .reason = row.reason};
+}
 
 protocol::api::Job view_of(const store::Job& row) {
   api::Job view{.id = row.id.text(),

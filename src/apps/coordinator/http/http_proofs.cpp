@@ -115,19 +115,22 @@ void show_blob(const HttpParts& parts, const net::IncomingRequest& request,
 
 }  // namespace
 
-void add_proof_routes(const HttpParts& parts) {
+void add_task_routes(const HttpParts& parts,
+                     std::initializer_list<std::pair<std::string, ShowTasks>> routes) {
   const auto kept = std::make_shared<const HttpParts>(parts);
-  // Both read all tasks of the job.
-  const auto add = [&](std::string pattern, auto handle) {
+  for (const auto& [pattern, show] : routes) {
     parts.server.route(
         {.method = "GET",
-         .pattern = std::move(pattern),
-         .handle = [kept, handle](const net::IncomingRequest& request,
-                                  const net::Respond& respond) { handle(*kept, request, respond); },
+         .pattern = pattern,
+         .handle = [kept, show](const net::IncomingRequest& request,
+                                const net::Respond& respond) { show(*kept, request, respond); },
          .cost = 1});
-  };
-  add("/v1/jobs/{}/tasks/{}/proof", show_proof);
-  add("/v1/jobs/{}/blobs/{}", show_blob);
+  }
+}
+
+void add_proof_routes(const HttpParts& parts) {
+  add_task_routes(
+      parts, {{"/v1/jobs/{}/tasks/{}/proof", show_proof}, {"/v1/jobs/{}/blobs/{}", show_blob}});
 }
 
 }  // namespace weft::coordinator

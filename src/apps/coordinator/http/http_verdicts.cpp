@@ -73,14 +73,7 @@ Result<api::Verdict> verdict_of(store::Store& store, const store::Job& row,
     if (!only || check.task.index == *only) view.checks.push_back(view_of(check));
   }
   for (const store::Correction& each : corrections) {
-    if (!only || each.task.index == *only)
-      view.corrections.push_back({.task = each.task.index,
-                                  .worker = each.worker.text(),
-                                  .time = each.time,
-                                  .replaced = each.replaced,
-                                  .was = each.was.text(),
-                                  .refunded = each.refunded,
-                                  .reason = each.reason});
+    if (!only || each.task.index == *only) view.corrections.push_back(coordinator::view_of(each));
   }
   if (!only || view.tasks.empty()) return view;
   // Before the task is decided, the roots would tell other workers what to say.
@@ -144,17 +137,8 @@ void show_of_worker(const HttpParts& parts, const net::IncomingRequest& request,
 }  // namespace
 
 void add_verdict_routes(const HttpParts& parts) {
-  const auto kept = std::make_shared<const HttpParts>(parts);
-  const auto add = [&](std::string pattern, auto handle) {
-    parts.server.route(
-        {.method = "GET",
-         .pattern = std::move(pattern),
-         .handle = [kept, handle](const net::IncomingRequest& request,
-                                  const net::Respond& respond) { handle(*kept, request, respond); },
-         .cost = 1});
-  };
-  add("/v1/jobs/{}/verdict", show_of_job);
-  add("/v1/workers/{}/verdict", show_of_worker);
+  add_task_routes(
+      parts, {{"/v1/jobs/{}/verdict", show_of_job}, {"/v1/workers/{}/verdict", show_of_worker}});
 }
 
 }  // namespace weft::coordinator
