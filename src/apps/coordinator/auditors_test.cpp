@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "apps/coordinator/test_network.h"
 #include "decisions/jobs/audits.h"
 
@@ -146,25 +144,6 @@ TEST_F(Auditors, AnOwnersWalletDoesNotCheckItsOther) {
   (void)network.finish(job, std::chrono::minutes(2));
 
   EXPECT_TRUE(paid(newcomer, job).empty()) << "its owner's other wallet seconded it";
-}
-
-// The first results of a newcomer are computed again whole; of later ones, parts that are drawn.
-TEST_F(Auditors, ALaterResultOfANewcomerIsComputedAgainInParts) {
-  network.invitation = trust::Invitation::verifier;
-  const TestWorker& root = join();
-  network.invitation = trust::Invitation::none;
-  ASSERT_EQ(network.finish(submit(jobs::count_manifest(16, 1))).state, store::JobState::done);
-  (void)join();
-  for (int client = 0; client < 4; ++client) {
-    ASSERT_EQ(network.finish(submit(jobs::count_manifest(64, 1))).state, store::JobState::done);
-  }
-
-  std::set<std::uint32_t> counts;  // A task has four workgroups: less of it is a part.
-  for (const protocol::Lease& lease : root.leases) {
-    for (const protocol::LeasedTask& task : lease.tasks) counts.insert(task.count);
-  }
-  EXPECT_THAT(counts, testing::Contains(4U));
-  EXPECT_THAT(counts, testing::Contains(testing::Lt(4U)));
 }
 
 TEST_F(Auditors, ASilentAuditorIsCountedAndAskedAgainWhereThereIsNoOther) {
