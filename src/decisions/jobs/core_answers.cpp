@@ -368,8 +368,8 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
   end_answer(id, 0, billing::AnswerFate::refuted, "it is not what the model says", now);
 }
 
-// What roots found of the worker that answered, this answer's findings among them: wrong fingerprints
-// are enough, of tokens that are not what their settings give it takes two.
+// What roots found of the worker that answered, this answer's findings among them: wrong
+// fingerprints are enough, of tokens that are not what their settings give it takes two.
 std::uint32_t Core::State::strikes(const billing::OpenAnswer& open) {
   constexpr std::uint32_t enough = 2;
   const bool by_tokens = settings.referee.defences.only_roots_convict && !open.prints_differ &&
