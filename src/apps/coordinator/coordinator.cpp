@@ -306,7 +306,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
         .verification_permille = options_.core.verification_permille};
     server_->quotas([quotas = QuotaParts{.book = book_,
                                          .uploads = uploads_,
-                                         .models = *models_,
+                                         .models = models_->catalog(),
                                          .jobs_max = options_.core.jobs_per_client_max,
                                          .tasks_max = options_.core.tasks_per_client_max,
                                          .coordinator = key()}](const std::string& client) {

@@ -655,7 +655,7 @@ TEST(Quotas, DevicesOfOneOwnerShareTheirModels) {
 
   book.set_device({.key = phone, .owner = OwnerId::of_first(laptop), .name = {}});
   EXPECT_EQ(add("b", phone), 429);
-  EXPECT_EQ(models->count_of(phone), 1U);
+  EXPECT_EQ(models->catalog().count_of(phone), 1U);
   models->set_models_per_owner(0);
   EXPECT_EQ(add("b", phone), 201) << "the attack";
   EXPECT_EQ(remove("a", phone), 200);

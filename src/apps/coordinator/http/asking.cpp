@@ -122,7 +122,7 @@ void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
     asked.trust = *trust;
   }
   // The model may be gone when it is asked, and is not found then.
-  const ModelTerms terms = models.terms(asked.model).value_or(ModelTerms{});
+  const ModelTerms terms = models.catalog().terms(asked.model).value_or(ModelTerms{});
   if (parts.fallback != nullptr && may_pass_on(asker, asked.allows_fallback)) {
     asked.otherwise = [&fallback = *parts.fallback,
                        elsewhere = FallbackRequest{.path = request.path,
