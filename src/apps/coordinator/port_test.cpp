@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #include "apps/coordinator/disk_reserve.h"
+#include "apps/coordinator/http/model_catalog.h"
 #include "apps/coordinator/http/model_service.h"
 #include "apps/coordinator/http/shared_views.h"
 #include "apps/coordinator/http/watch_feed.h"

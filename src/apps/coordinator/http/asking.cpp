@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "apps/coordinator/http/embeddings.h"
+#include "apps/coordinator/http/model_catalog.h"
 #include "common/base/clock.h"
 #include "common/base/format.h"
 #include "common/crypto/keys.h"

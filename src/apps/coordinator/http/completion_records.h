@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 
+#include "apps/coordinator/http/answer_accounts.h"
 #include "apps/coordinator/http/inference_thread.h"
 #include "common/protocol/serving.h"
 #include "decisions/billing/answers.h"
@@ -22,11 +23,6 @@ namespace weft::coordinator {
 
 class CompletionRecords {
  public:
-  // Told of every answer that has ended, and of audits.
-  struct Listener {
-    std::function<void(billing::AnswerReport)> ended;
-    std::function<void(billing::AnswerAudited)> audited;
-  };
   // One answer, from when it is asked on.
   struct Asked {
     billing::AnswerId answer;
@@ -41,7 +37,7 @@ class CompletionRecords {
   CompletionRecords(InferenceThread& thread, const inference::Desk& desk)
       : thread_(thread), desk_(desk) {}
 
-  void listen(Listener listener) { listener_ = std::move(listener); }
+  void listen(AnswerListener listener) { listener_ = std::move(listener); }
   [[nodiscard]] bool is_listened_to() const { return listener_.ended != nullptr; }
 
   // Keeps it under a request's id that no other one has.
@@ -55,7 +51,7 @@ class CompletionRecords {
   // Reports as failed what has not ended.
   void fail_all();
 
-  // Comes back as Listener::audited, also where the answer is not known any more.
+  // Comes back as AnswerListener::audited, also where the answer is not known any more.
   void audit(const billing::AnswerAuditOrder& order, inference::Desk& desk, Instant now);
   void audit_failed(const billing::AnswerId& answer);
   void audited(inference::RequestId request, const inference::AuditEnd& end);
@@ -74,7 +70,7 @@ class CompletionRecords {
 
   InferenceThread& thread_;
   const inference::Desk& desk_;
-  Listener listener_;
+  AnswerListener listener_;
   inference::RequestId ids_ = 0;
   std::map<inference::RequestId, Asked> asked_;
   std::map<billing::AnswerId, Ended> ended_;

@@ -63,7 +63,7 @@ TEST_F(CompletionRecordsTest, ReportEachAnswerOnce) {
 
 TEST_F(CompletionRecordsTest, AskAnAuditorForWhatWasSaidAndNotForWhatWasClaimed) {
   network.join(1);
-  records.report(add(1), said({1, 2, 3}));
+  records.report(add(1), said({0, 1, 2}));
 
   records.audit({.id = answer_id(1), .except = {}, .draw = 0}, network.desk, network.time);
   network.settle();
@@ -71,7 +71,7 @@ TEST_F(CompletionRecordsTest, AskAnAuditorForWhatWasSaidAndNotForWhatWasClaimed)
   ASSERT_EQ(network.asked[1].size(), 1U);
   const protocol::serving::Ask& ask = network.asked[1].begin()->second;
   EXPECT_EQ(ask.prompt, (std::vector{7, 8}));
-  EXPECT_EQ(ask.answered, (std::vector{1, 2, 3}));
+  EXPECT_EQ(ask.answered, (std::vector{0, 1, 2}));
   EXPECT_GT(ask.redraw, 0);
 }
 
@@ -110,6 +110,7 @@ TEST_F(CompletionRecordsTest, ReportWhatWasNotAskedAtAll) {
 
 TEST_F(CompletionRecordsTest, AskANewcomerWhatATrustedWorkerAnsweredAndReportItUnderAnotherName) {
   inference::Network strangers({.newcomers_answer = false, .shadow_chains_max = 4});
+  strangers.time = now();
   strangers.newcomers = {1};
   strangers.join(1);
   strangers.join(2);

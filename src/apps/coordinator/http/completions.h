@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/coordinator/http/answer_accounts.h"
 #include "apps/coordinator/http/completion_records.h"
 #include "apps/coordinator/http/completion_reply.h"
 #include "apps/coordinator/http/inference_thread.h"
@@ -24,13 +25,6 @@
 #include "decisions/inference/desk.h"
 
 namespace weft::coordinator {
-
-// A request that was admitted with an API key: an id for each of its answers, and what its reply
-// says of the key's rates.
-struct ChargedAnswers {
-  std::vector<billing::AnswerId> answers;
-  std::map<std::string, std::string> headers;
-};
 
 class Completions {
  public:
