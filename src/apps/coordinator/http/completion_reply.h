@@ -26,7 +26,7 @@ class CompletionReply {
   struct Client {
     std::function<bool()> connected{};  // Nothing: it is always there.
     net::Respond respond;
-    std::map<std::string, std::string> headers{};  // Of every reply.
+    std::map<std::string, std::string> headers{};  // Every reply has them.
   };
   // `created` in seconds since 1970.
   CompletionReply(const OpenAiRequest& request, Client client, std::int64_t created);

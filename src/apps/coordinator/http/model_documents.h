@@ -22,7 +22,7 @@ struct ModelFacts {
   MicroCredits price = 0;                    // For 1,000 tokens;
   std::optional<MicroCredits> price_next{};  // the one that follows, if another one holds now.
   std::string activations;                   // As workers compute (inference/arithmetic.h).
-  double audited_share_min = 0;              // Of an established wallet's answers.
+  double audited_share_min = 0;              // Share of an established wallet's answers.
 };
 
 // The object of /v1/models.

@@ -70,7 +70,7 @@ TEST_F(ServingSocketsTest, TellTheDeskOfAWorkerThatShowsItsToken) {
   EXPECT_EQ(network.desk.workers().size(), 1U);
   EXPECT_THAT(worker->closed, IsEmpty());
   EXPECT_EQ(worker->admitted, 1);
-  EXPECT_EQ(worker->recognised, 0) << "nobody invited it";
+  EXPECT_EQ(worker->recognised, 0) << "no operator invited it";
   EXPECT_THAT(stranger->closed, ElementsAre("The token belongs to no connected worker."));
   EXPECT_EQ(stranger->admitted, 0);
 }
