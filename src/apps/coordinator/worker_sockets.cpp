@@ -9,9 +9,9 @@ namespace weft::coordinator {
 
 namespace {
 
-class PeerLine final : public Line {
+class PeerConnection final : public WorkerConnection {
  public:
-  explicit PeerLine(std::shared_ptr<net::Peer> peer) : peer_(std::move(peer)) {}
+  explicit PeerConnection(std::shared_ptr<net::Peer> peer) : peer_(std::move(peer)) {}
   void send_text(std::string text) override { peer_->send_text(std::move(text)); }
   void close(std::string reason) override { peer_->close(std::move(reason)); }
   void admit() override { peer_->admit(); }
@@ -66,7 +66,7 @@ void WorkerSockets::open(std::shared_ptr<net::Peer> peer) {
       .host = protocol::canonical_host(peer->host()),
       .book = parts_.book,
       .intake = parts_.intake,
-      .line = std::make_shared<PeerLine>(std::move(peer)),
+      .connection = std::make_shared<PeerConnection>(std::move(peer)),
       .secret = parts_.secret,
       .core = [&loop = parts_.loop](Loop::Event event) { return loop.post(std::move(event)); },
       .work = [this, id](std::function<void()> work) { return parts_.work(id, std::move(work)); },
