@@ -15,14 +15,14 @@ namespace wire = protocol::serving;
 
 // Obeys the coordinator's orders with the parts: the connection, the shards, the places in chains
 // and their direct links. Kept by what is under way, so that it may be let go of at any time.
-class Serving::Line : public std::enable_shared_from_this<Line> {
+class Serving::Worker : public std::enable_shared_from_this<Worker> {
  public:
-  [[nodiscard]] static std::shared_ptr<Line> create(ServingHost& host, Options options) {
-    auto line = std::make_shared<Line>(host, std::move(options));
-    line->begin();
-    return line;
+  [[nodiscard]] static std::shared_ptr<Worker> create(ServingHost& host, Options options) {
+    auto worker = std::make_shared<Worker>(host, std::move(options));
+    worker->begin();
+    return worker;
   }
-  Line(ServingHost& host, Options options) : host_(host), options_(std::move(options)) {}
+  Worker(ServingHost& host, Options options) : host_(host), options_(std::move(options)) {}
 
   void join(std::string token) {
     leave();
@@ -53,7 +53,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
   template <class Function>
   auto while_joined(Function function) {
     return while_here([number = connection_->number(), function = std::move(function)](
-                          Line& self, auto&&... arguments) {
+                          Worker& self, auto&&... arguments) {
       if (self.connection_->number() == number)
         function(self, std::forward<decltype(arguments)>(arguments)...);
     });
@@ -61,26 +61,27 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
 
   void begin() {
     connection_->listen(
-        {.opened = while_here([](Line& self) {
+        {.opened = while_here([](Worker& self) {
            self.tell(wire::Offer{.token = self.connection_->token(),
                                  .memory_bytes = self.options_.memory_bytes,
                                  .gb_per_s = self.options_.gb_per_s,
                                  .lines = self.options_.lines});
          }),
-         .message = while_here([](Line& self, const wire::ServingCoordinatorMessage& message) {
+         .message = while_here([](Worker& self, const wire::ServingCoordinatorMessage& message) {
            std::visit([&](const auto& what) { self.on(what); }, message);
          }),
-         .frame = while_here([](Line& self, const ByteVector& frame) { self.on_frame(frame); }),
-         .closed = while_here([](Line& self) { self.drop_all(); })});
+         .frame = while_here([](Worker& self, const ByteVector& frame) { self.on_frame(frame); }),
+         .closed = while_here([](Worker& self) { self.drop_all(); })});
     direct_ = std::make_shared<DirectLinks>(
         host_,
         DirectLinks::Options{
             .lines = options_.lines, .peers = options_.peers, .patience = options_.line_patience},
         DirectLinks::Outputs{
-            .tell = while_here(
-                [](Line& self, const wire::ServingWorkerMessage& message) { self.tell(message); }),
+            .tell = while_here([](Worker& self, const wire::ServingWorkerMessage& message) {
+              self.tell(message);
+            }),
             .frame =
-                while_here([](Line& self, const ByteVector& frame) { self.on_frame(frame); })});
+                while_here([](Worker& self, const ByteVector& frame) { self.on_frame(frame); })});
   }
   void tell(const wire::ServingWorkerMessage& message) { connection_->tell(message); }
 
@@ -90,7 +91,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
     const ChainMemberships::Members members = chains_.all();
     for (const auto& [chain, member] : members) {
       auto node = shards.extract(member->link().members[member->link().index].shard);
-      end_chain(chain, while_here([shard = node.empty() ? nullptr : node.mapped()](Line& self) {
+      end_chain(chain, while_here([shard = node.empty() ? nullptr : node.mapped()](Worker& self) {
                   if (shard) self.shards_.retire(shard);
                 }));
     }
@@ -123,7 +124,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
       pulse.peers.push_back({.worker = worker, .ms = seconds(quickest) * 1e3});
     tell(pulse);
     direct_->ping();
-    host_.after(every, while_joined([every](Line& self) {
+    host_.after(every, while_joined([every](Worker& self) {
                   if (self.connection_->is_open()) self.pulse(every);
                 }));
   }
@@ -136,7 +137,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
     const Instant begun = host_.now();
     start<Result<std::shared_ptr<Shard>>>(
         Shard::load(host_, order, connection_->token()),
-        while_joined([id = order.shard, begun](Line& self, Result<std::shared_ptr<Shard>> shard) {
+        while_joined([id = order.shard, begun](Worker& self, Result<std::shared_ptr<Shard>> shard) {
           if (!self.shards_.end_loading(id)) return;
           if (shard) return self.loaded(id, std::move(*shard), seconds(self.host_.now() - begun));
           log_warning("A shard cannot be loaded: {}", shard.error().message);
@@ -157,7 +158,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
   void on(const wire::Unload& order) {
     const auto shard = shards_.take(order.shard);
     if (!shard) return;
-    const auto retire = while_here([shard](Line& self) { self.shards_.retire(shard); });
+    const auto retire = while_here([shard](Worker& self) { self.shards_.retire(shard); });
     const auto chain = chains_.chain_of(order.shard);
     chain ? end_chain(*chain, retire) : retire();
   }
@@ -177,7 +178,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
     if (!shard) return refuse("The shard is not loaded.");
     chains_.want(link.chain, link.epoch);
     // The engine is free when the earlier member has ended.
-    end_chain(link.chain, while_here([link, shard](Line& self) {
+    end_chain(link.chain, while_here([link, shard](Worker& self) {
                 if (self.connection_->is_open() && self.chains_.wants(link.chain, link.epoch))
                   self.begin_chain(link, shard);
               }));
@@ -189,10 +190,10 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
                    host_, link, shard,
                    {.send = while_here(
                         [chain, epoch = link.epoch, index = static_cast<std::uint16_t>(link.index)](
-                            Line& self, std::uint16_t to, const ByteVector& message) {
+                            Worker& self, std::uint16_t to, const ByteVector& message) {
                           self.send_hop(chain, epoch, index, to, message);
                         }),
-                    .tell = while_here([](Line& self, const wire::ServingWorkerMessage& message) {
+                    .tell = while_here([](Worker& self, const wire::ServingWorkerMessage& message) {
                       if (const auto* tokens = std::get_if<wire::Tokens>(&message))
                         self.stats_.tokens += tokens->tokens.size();
                       self.tell(message);
@@ -253,10 +254,10 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
 };
 
 Serving::Serving(ServingHost& host, Options options)
-    : line_(Line::create(host, std::move(options))) {}
-Serving::~Serving() { line_->leave(); }
-void Serving::join(std::string token) { line_->join(std::move(token)); }
-void Serving::leave() { line_->leave(); }
-Serving::Stats Serving::stats() const { return line_->stats(); }
+    : worker_(Worker::create(host, std::move(options))) {}
+Serving::~Serving() { worker_->leave(); }
+void Serving::join(std::string token) { worker_->join(std::move(token)); }
+void Serving::leave() { worker_->leave(); }
+Serving::Stats Serving::stats() const { return worker_->stats(); }
 
 }  // namespace weft::worker

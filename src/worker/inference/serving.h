@@ -48,8 +48,8 @@ class Serving {
   [[nodiscard]] Stats stats() const;
 
  private:
-  class Line;
-  std::shared_ptr<Line> line_;
+  class Worker;
+  std::shared_ptr<Worker> worker_;
 };
 
 }  // namespace weft::worker
