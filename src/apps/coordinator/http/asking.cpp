@@ -31,7 +31,7 @@ billing::AnswerOrder order_of(const OpenAiRequest& asked, const ModelTerms& term
   std::vector<billing::AnswerId> ids(asked.prompt_count() * asked.choices);
   for (billing::AnswerId& id : ids) id = billing::AnswerId{{crypto::ordered_id()}};
   // A look is counted as a request, and costs nothing.
-  if (!asked.look.what.empty()) return {.model = asked.model, .ids = std::move(ids)};
+  if (asked.look.kind != TextLook::Kind::none) return {.model = asked.model, .ids = std::move(ids)};
   constexpr std::uint64_t template_tokens = 256;  // Around the messages.
   std::size_t longest = 0;
   for (const std::string& prompt : asked.prompts) longest = std::max(longest, prompt.size());

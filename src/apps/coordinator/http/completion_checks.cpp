@@ -18,7 +18,7 @@ Result<> check_modality(const OpenAiRequest& request, const inference::ModelCard
   if (request.embedding && request.embedding->dimensions > card.embedding)
     return fail(ErrorCode::invalid_argument, "dimensions: is {}; the vectors of '{}' have {}.",
                 request.embedding->dimensions, card.name, card.embedding);
-  if (!request.embedding && request.look.what.empty() && vectors)
+  if (!request.embedding && request.look.kind == TextLook::Kind::none && vectors)
     return fail(ErrorCode::invalid_argument,
                 "model: '{}' makes vectors and writes no text; ask /v1/embeddings.", card.name);
   return {};

@@ -28,7 +28,7 @@ TEST(CompletionChecks, AskAModelOnlyForWhatItMakes) {
   inference::ModelCard writes = inference::card("m"), embeds = inference::card("m");
   embeds.architecture = "bert";
   OpenAiRequest look = request_for(false);
-  look.look.what = "tokens";
+  look.look.kind = TextLook::Kind::tokens;
 
   EXPECT_EQ(refusal(check_modality(request_for(false), writes)), "");
   EXPECT_EQ(refusal(check_modality(request_for(true, 64), embeds)), "");

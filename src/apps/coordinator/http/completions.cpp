@@ -80,7 +80,7 @@ void Completions::read_prompts(const SharedRequest& request) {
 
 void Completions::begin(const SharedRequest& request, const ModelTexts::Read& read,
                         inference::Desk& desk, Instant now) {
-  if (!request->request.look.what.empty()) return tell_look(*request, read.told);
+  if (request->request.look.kind != TextLook::Kind::none) return tell_look(*request, read.told);
   if (auto checked = check(*request, read, desk); !checked)
     return refuse(*request, checked.error());
   request->begun = now;

@@ -174,7 +174,7 @@ TEST_F(CompletionsTest, RefuseBeforeAnyWorkerIsAskedAndReportEveryAnswerOnce) {
 
 TEST_F(CompletionsTest, AnswerALookWithoutAWorker) {
   OpenAiRequest look = request_of({"ab"});
-  look.look.what = "tokens";
+  look.look.kind = TextLook::Kind::tokens;
 
   const net::Reply reply = reply_of(ask(look, 1));
 
