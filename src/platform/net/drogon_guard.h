@@ -49,6 +49,8 @@ class Watched {
   std::uint64_t body_bytes_ = 0;    // Announced.
   std::size_t left_ = 0;            // Bytes that were delivered and not handled yet.
   bool refused_ = false;
+  std::size_t since_refused_ = 0;                  // Bytes that came after that.
+  Guarded<std::optional<std::string>> refusal_{};  // Its answer, which waits for the deadline.
 };
 
 class ConnectionGuard {
@@ -69,6 +71,8 @@ class ConnectionGuard {
   void end_late(Instant at);
 
  private:
+  void refuse(Watched& state, const trantor::TcpConnectionPtr& connection,
+              const HeadRefusal& problem, Instant at) const;
   void take(Watched& state, const trantor::TcpConnectionPtr& from, trantor::MsgBuffer* buffer);
   void set_deadline(Watched& state, std::uint64_t heads_before, bool was_in_head, Instant at) const;
 

@@ -34,6 +34,18 @@ struct Limits {
   bool signatures_first = true;  // The form of signature headers, before the body.
   std::size_t pipelined_max = 16;
 
+  // Strangers together, where addresses have rates at all (Server::Options::rate_limit). Known
+  // peers' addresses (Peer::recognise(), known clients) keep a whole rate each.
+  double strangers_rates = 4;  // All strangers' requests have the rates of so many addresses,
+  double newcomers_rates = 4;  // and what their addresses have at first is made up at so many.
+  double newcomer_burst = 20;  // A stranger's address holds so many tokens at least.
+  double strangers_connections = 8;  // New connections of all of them, in rates, one token each.
+  std::size_t addresses_per_client = 8;  // So many addresses of one client are known.
+  // An address' refusals are answered at once so often, and once more every ten seconds; each
+  // further one waits twice as long, up to `refusal_wait_max`. Its connection is as good as silent.
+  std::size_t refusals_at_once = 8;
+  Duration refusal_wait_max = std::chrono::seconds(30);
+
   // Checks of the name and the page that a request comes from.
   bool check_host = true;
   bool check_origin = true;
