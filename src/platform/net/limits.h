@@ -39,7 +39,8 @@ struct Limits {
   double strangers_rates = 4;  // All strangers' requests have the rates of so many addresses,
   double newcomers_rates = 4;  // and what their addresses have at first is made up at so many.
   double newcomer_burst = 20;  // A stranger's address holds so many tokens at least.
-  double strangers_connections = 8;  // New connections of all of them, in rates, one token each.
+  // New connections of all of them, in rates: one token each, four with TLS for its handshake.
+  double strangers_connections = 40;
   std::size_t addresses_per_client = 8;  // So many addresses of one client are known.
   // An address' refusals are answered at once so often, and once more every ten seconds; each
   // further one waits twice as long, up to `refusal_wait_max`. Its connection is as good as silent.

@@ -21,8 +21,7 @@ Duration Refusals::count(std::string_view address, Instant at) {
   std::string group = address_group(address);
   auto found = of_.find(group);
   if (found == of_.end()) {
-    if (of_.size() >= options_.addresses_max &&
-        (!looked_ || at - *looked_ >= forget_every)) {
+    if (of_.size() >= options_.addresses_max && (!looked_ || at - *looked_ >= forget_every)) {
       looked_ = at;
       std::erase_if(of_, [&](auto& entry) {
         entry.second.refill(rate(), at);

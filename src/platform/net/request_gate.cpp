@@ -255,7 +255,8 @@ bool RequestGate::is_trusted_proxy(std::string_view peer) const {
 
 bool RequestGate::may_connect(std::string_view peer, Instant at) {
   if (is_trusted_proxy(peer)) return true;
-  return connections_.with([&](auto& rate) { return !rate || rate->take(peer, 1, at); });
+  return connections_.with(
+      [&](auto& rate) { return !rate || rate->take(peer, options_.connection_cost, at); });
 }
 
 void RequestGate::recognise(std::string_view address, Instant at) {

@@ -49,6 +49,7 @@ class RequestGate {
   struct Options {
     Limits limits;
     std::optional<RateLimit::Options> rate = RateLimit::Options{};
+    double connection_cost = 1;                     // Tokens of a new connection.
     std::vector<std::string> hosts = {};            // Beside those of loopback.
     std::vector<std::string> trusted_proxies = {};  // Addresses whose X-Forwarded-For is believed.
     // Bytes that are free on the disk; asked four times a second at most.

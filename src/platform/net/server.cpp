@@ -43,6 +43,9 @@ using IsKnownClient = std::function<bool(const std::string& client)>;
 // an answer of a language model that is not streamed is silent until its last token.
 constexpr std::size_t silent_answer_s_max = 600;
 
+// A handshake's signature, beside what any connection takes.
+constexpr double tls_connection_cost = 4;
+
 // Drogon ends a connection by its bound's last request; 0 is no bound, to it and to us.
 constexpr std::size_t pipelined_bound(std::size_t most) { return most == 0 ? 0 : most + 1; }
 
@@ -320,6 +323,7 @@ class DrogonServer final : public Server {
         files_(options_.web, options_.no_web_page),
         gate_({.limits = options_.limits,
                .rate = options_.rate_limit,
+               .connection_cost = options_.tls ? tls_connection_cost : 1,
                .hosts = accepted_hosts(options_),
                .trusted_proxies = options_.trusted_proxies,
                .disk_bytes_free = [this] { return disk_bytes_free(); }}),
