@@ -140,7 +140,8 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
         take(state, from, buffer);
         if (state.refused_) {
           state.left_ = 0;
-          state.since_refused_ += buffer->readableBytes();
+          // (Those that it was refused for do not count.)
+          if (std::exchange(state.drops_, true)) state.since_refused_ += buffer->readableBytes();
           // What a long head took is given back: its answer may wait.
           trantor::MsgBuffer empty(0);
           buffer->swap(empty);

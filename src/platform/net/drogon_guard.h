@@ -49,6 +49,7 @@ class Watched {
   std::uint64_t body_bytes_ = 0;    // Announced.
   std::size_t left_ = 0;            // Bytes that were delivered and not handled yet.
   bool refused_ = false;
+  bool drops_ = false;
   std::size_t since_refused_ = 0;                  // Bytes that came after that.
   Guarded<std::optional<std::string>> refusal_{};  // Its answer, which waits for the deadline.
 };

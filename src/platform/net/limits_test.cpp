@@ -402,6 +402,18 @@ TEST(Limits, APeerThatIsRefusedAgainAndAgainWaits) {
   EXPECT_TRUE(refused_at_once("refusals_at_once=3 refusal_wait_max=0")) << "the attack";
 }
 
+TEST(Limits, AHeadThatIsTooLongWaitsForItsRefusalToo) {
+  const AServer server("refusals_at_once=0", false, false, "1000");
+  Bytes connection(server, "127.64.0.1");
+  ASSERT_TRUE(connection.send("GET /v1/here HTTP/1.1\r\nX: " + std::string(64 << 10, 'a')));
+  EXPECT_EQ(connection.read("\r\n\r\n", 300ms), "");
+  EXPECT_TRUE(connection.read("\r\n\r\n").contains(" 431 "));
+  Bytes tls(server, "127.64.0.2");
+  ASSERT_TRUE(tls.send("\x16\x03\x01 a handshake of TLS"));
+  EXPECT_EQ(tls.read("\r\n\r\n", 300ms), "");
+  EXPECT_TRUE(tls.read("\r\n\r\n").contains(" 400 "));
+}
+
 TEST(Limits, WhatIsSentBehindARefusalThatWaitsIsBounded) {
   const AServer server("refusals_at_once=0", false, false, "1000");
   Bytes connection(server, "127.64.0.1");
