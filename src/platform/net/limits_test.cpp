@@ -372,10 +372,9 @@ TEST(Limits, StrangersThatAttackTogetherLeaveRoomForANewcomerAndAKnownPeer) {
     return taken;
   };
   // Alone an address has 10 a second, and 40 at once.
-  EXPECT_LT(
-      attack(AServer("newcomers_rates=0 strangers_rates=1 refusal_wait_max=0", false, false, "10")),
-      800);
-  EXPECT_EQ(attack(AServer("strangers_rates=0", false, false, "10")), 900) << "the attack";
+  const std::string limits = "strangers_connections=0 newcomers_rates=0 refusal_wait_max=0 ";
+  EXPECT_LT(attack(AServer(limits + "strangers_rates=1", false, false, "10")), 800);
+  EXPECT_EQ(attack(AServer(limits + "strangers_rates=0", false, false, "10")), 900) << "the attack";
 }
 
 TEST(Limits, APeerThatIsRefusedAgainAndAgainWaits) {
