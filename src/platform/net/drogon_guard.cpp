@@ -170,6 +170,15 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
       });
 }
 
+bool ConnectionGuard::is_silent(Watched& state, const trantor::TcpConnection& connection,
+                                Instant at) const {
+  const Duration most = options_.limits.silent_max;
+  if (most == Duration::zero()) return false;
+  const std::size_t bytes = connection.bytesReceived() + connection.bytesSent();
+  if (std::exchange(state.moved_bytes_, bytes) != bytes) state.moved_ = at;
+  return at - state.moved_ > most;
+}
+
 void ConnectionGuard::end_late(Instant at) {
   std::vector<trantor::TcpConnectionPtr> late;
   std::vector<std::pair<trantor::TcpConnectionPtr, std::string>> refused;
@@ -177,9 +186,9 @@ void ConnectionGuard::end_late(Instant at) {
     std::erase_if(all, [&](const std::weak_ptr<Watched>& weak) {
       const auto watched = weak.lock();
       if (!watched) return true;
-      if (at <= watched->deadline_.load()) return false;
       auto connection = watched->connection_.lock();
       if (!connection) return true;
+      if (at <= watched->deadline_.load() && !is_silent(*watched, *connection, at)) return false;
       if (auto answer = watched->refusal_.with([](auto& kept) { return std::move(kept); })) {
         refused.emplace_back(std::move(connection), std::move(*answer));
       } else {

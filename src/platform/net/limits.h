@@ -23,6 +23,11 @@ struct Limits {
   // Where no place is left, the address with the most strangers' connections gives one up.
   bool largest_gives_way = true;
 
+  // A connection without a byte in either direction ends then. It is long because an answer of a
+  // language model that is not streamed is silent until its last token. (Drogon would remember
+  // every connection for as long, also those that ended.)
+  Duration silent_max = std::chrono::minutes(10);
+
   // Requests.
   Duration head_max = std::chrono::seconds(10);  // From its first byte; also of the first one.
   std::size_t head_bytes_max = std::size_t{32} << 10;

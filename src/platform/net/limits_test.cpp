@@ -42,6 +42,7 @@ Limits limits_from(const std::string& words) {
     if (name == "largest_gives_way") limits.largest_gives_way = value != 0;
     if (name == "handshake_max") limits.handshake_max = time;
     if (name == "head_max") limits.head_max = time;
+    if (name == "silent_max") limits.silent_max = time;
     if (name == "body_max") limits.body_max = time;
     if (name == "body_bytes_per_second") limits.body_bytes_per_second = value;
     if (name == "pipelined_max") limits.pipelined_max = value;
@@ -194,6 +195,12 @@ class AServer {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] const fs::path& folder() const { return folder_; }
   [[nodiscard]] bool lives() const { return waitpid(child_, nullptr, WNOHANG) == 0; }
+  [[nodiscard]] std::uint64_t resident_kib() const {
+    std::ifstream file("/proc/" + std::to_string(child_) + "/statm");
+    std::uint64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 1024;
+  }
   [[nodiscard]] std::uintmax_t scratch_bytes() const {
     std::uintmax_t sum = 0;
     std::error_code ignored;
@@ -375,6 +382,32 @@ TEST(Limits, StrangersThatAttackTogetherLeaveRoomForANewcomerAndAKnownPeer) {
   const std::string limits = "strangers_connections=0 newcomers_rates=0 refusal_wait_max=0 ";
   EXPECT_LT(attack(AServer(limits + "strangers_rates=1", false, false, "10")), 800);
   EXPECT_EQ(attack(AServer(limits + "strangers_rates=0", false, false, "10")), 900) << "the attack";
+}
+
+TEST(Limits, AConnectionThatIsSilentForLongEnds) {
+  const auto ends = [](const AServer& server) {
+    Bytes asked(server);
+    EXPECT_TRUE(asked.send(here) && asked.read("here").contains(" 200 "));
+    return asked.ends(5s);
+  };
+  EXPECT_TRUE(ends(AServer("silent_max=100")));
+  EXPECT_FALSE(ends(AServer("silent_max=0"))) << "the attack";
+}
+
+// A connection that has ended leaves nothing behind: an attacker that opens thousands a second
+// would otherwise fill the memory.
+TEST(Limits, ConnectionsThatHaveEndedLeaveNothing) {
+  const AServer server("");
+  const auto open_and_end = [&] {
+    for (int i = 0; i < 3000; ++i) {
+      Bytes connection(server);
+      EXPECT_TRUE(connection.send(here) && connection.read("here").contains(" 200 "));
+    }
+    return server.resident_kib();
+  };
+  (void)open_and_end();
+  const std::uint64_t before = open_and_end();
+  EXPECT_LT(open_and_end(), before + 1024);
 }
 
 TEST(Limits, APeerThatIsRefusedAgainAndAgainWaits) {

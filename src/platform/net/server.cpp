@@ -39,10 +39,6 @@ using IsKnownClient = std::function<bool(const std::string& client)>;
 
 // Answers that every page and interface carries: isolation (for precise clocks and shared memory in
 // the browser), and no guessing of types.
-// After this many seconds without a byte in either direction a connection ends. It is long because
-// an answer of a language model that is not streamed is silent until its last token.
-constexpr std::size_t silent_answer_s_max = 600;
-
 // A handshake's signature, beside what any connection takes.
 constexpr double tls_connection_cost = 4;
 
@@ -431,7 +427,7 @@ class DrogonServer final : public Server {
     app.disableSigtermHandling().enableServerHeader(false).enableGzip(false).enableBrotli(false);
     app.setThreadNum(options_.threads)
         .setMaxConnectionNum(std::numeric_limits<std::int32_t>::max())  // Ours counts before.
-        .setIdleConnectionTimeout(silent_answer_s_max)
+        .setIdleConnectionTimeout(0)                                    // Limits::silent_max.
         .setPipeliningRequestsNumber(pipelined_bound(options_.limits.pipelined_max));
     app.setClientMaxBodySize(std::max(body_bytes_max_, options_.upload_bytes_max));
     app.enableRequestStream(true);
