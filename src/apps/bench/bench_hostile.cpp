@@ -46,7 +46,7 @@ struct Half {
   double memory_mib = 0;  // At most.
   std::uint64_t jobs = 0;
   std::size_t open = 0;  // Connections at the end.
-  double share = 0;      // Of a core, that the generator took.
+  double share = 0;      // The generator took so much of a core.
   std::vector<Generator::Tally> tallies;
 };
 

@@ -25,7 +25,7 @@ class RateLimit {
     double per_second = 50;
     double burst = 200;
     std::size_t addresses_max = 65536;
-    // Of all strangers' addresses together; each has an equal part of it. 0: no bound.
+    // All strangers' addresses have it together, each an equal part. 0: no bound.
     double strangers_per_second = 0;
     // What addresses have at first comes out of one bucket of ten bursts, which fills at this rate:
     // each newcomer's own is a tenth of what is there, and its burst at most. Where few come, that
@@ -64,7 +64,7 @@ class RateLimit {
   [[nodiscard]] TokenBucket::Rate own() const {
     return {.per_second = options_.per_second, .burst = options_.burst};
   }
-  // Of a stranger, by how many are active.
+  // A stranger's rate, by how many are active.
   [[nodiscard]] TokenBucket::Rate share() const;
   void count(Stranger& stranger, Instant at);
   void welcome(Stranger& stranger, Instant at);
