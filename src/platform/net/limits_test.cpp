@@ -52,6 +52,7 @@ Limits limits_from(const std::string& words) {
     if (name == "greeting_sockets_max") limits.greeting_sockets_max = value;
     if (name == "lengths_after_upgrade") limits.lengths_after_upgrade = value != 0;
     if (name == "strangers_rates") limits.strangers_rates = static_cast<double>(value);
+    if (name == "newcomer_burst") limits.newcomer_burst = static_cast<double>(value);
     if (name == "newcomers_rates") limits.newcomers_rates = static_cast<double>(value);
     if (name == "strangers_connections") limits.strangers_connections = static_cast<double>(value);
     if (name == "refusals_at_once") limits.refusals_at_once = value;
@@ -91,6 +92,16 @@ TEST(LimitsChild, DISABLED_Serves) {
                  .handle = [](const IncomingRequest&,
                               const Respond& respond) { respond(text_reply(200, "here")); },
                  .cost = 0});
+  // Who it is says the header here, without a signature.
+  server->known_clients([](const std::string& client) { return client == "funded"; });
+  server->route({.method = "GET",
+                 .pattern = "/v1/identified",
+                 .handle =
+                     [](const IncomingRequest& request, const Respond& respond) {
+                       request.identify(std::string(request.header("weft-client")));
+                       respond(text_reply(200, "identified"));
+                     },
+                 .cost = 1});
   server->route({.method = "GET",
                  .pattern = "/v1/counted",
                  .handle = [](const IncomingRequest&,
@@ -408,6 +419,24 @@ TEST(Limits, ConnectionsThatHaveEndedLeaveNothing) {
   (void)open_and_end();
   const std::uint64_t before = open_and_end();
   EXPECT_LT(open_and_end(), before + 1024);
+}
+
+TEST(Limits, AnIdentifiedClientThatIsKnownKeepsTheRateOfItsAddress) {
+  // A stranger has one token at first, and next to none later.
+  const AServer server(
+      "strangers_connections=0 strangers_rates=1 refusal_wait_max=0 newcomer_burst=1", false, false,
+      "10");
+  for (int i = 0; i < 60; ++i) (void)answered(server, address_of(i), 1);
+  const auto answers_of = [&](const char* from, const std::string& client) {
+    Bytes connection(server, from);
+    EXPECT_TRUE(connection.send("GET /v1/identified HTTP/1.1\r\n" + host +
+                                "Weft-Client: " + client + "\r\n\r\n"));
+    EXPECT_TRUE(connection.read("identified").contains(" 200 ")) << client;
+    return answered(server, from, 20);
+  };
+
+  EXPECT_EQ(answers_of("127.65.0.1", "funded"), 20);
+  EXPECT_LT(answers_of("127.65.0.2", "another"), 20);
 }
 
 TEST(Limits, APeerThatIsRefusedAgainAndAgainWaits) {
