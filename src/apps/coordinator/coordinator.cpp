@@ -232,6 +232,10 @@ class LiveCoordinator final : public Coordinator {
       const auto asks = PublicKey::parse(client);
       return asks ? quotas_of(quotas, *asks, now()) : std::vector<net::Quota>();
     });
+    server_->known_clients([&book = book_, coordinator = key().text()](const std::string& client) {
+      const auto asks = PublicKey::parse(client);
+      return asks && (client == coordinator || book.is_funded(*asks));
+    });
     add_identity_route(parts);
     add_job_routes(parts);
     add_blob_routes(parts);

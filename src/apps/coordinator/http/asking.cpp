@@ -152,6 +152,7 @@ void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
         [&models, request, respond, order,
          asked](const Result<billing::AnswerAdmission>& admitted) mutable {
           if (admitted->refused) return respond(refusal(*admitted->refused, admitted->rates));
+          request.recognise_client(order.key.text());
           // Where the budget bounds it, so does the answer.
           if (admitted->tokens_worst < order.tokens_worst)
             asked.ask.tokens_max = static_cast<std::uint32_t>(
