@@ -12,9 +12,6 @@
 
 namespace weft::llm {
 
-namespace {
-
-// For many rows; in parts that are summed afterwards where the device has work for more of them.
 Async<Result<>> add_matmul(BuildContext& context, Program& program, const MatrixPart& part,
                            kernels::MatmulSpec spec, const gpu::Buffer& x, const gpu::Buffer& y,
                            const gpu::Buffer& bias) {
@@ -43,8 +40,6 @@ Async<Result<>> add_matmul(BuildContext& context, Program& program, const Matrix
   co_return co_await context.builder.add(program, kernels::matmul_sum_pipeline(spec, tuning),
                                          std::move(sum_groups), std::move(sum));
 }
-
-}  // namespace
 
 Async<Result<const gpu::Buffer*>> bias_of(BuildContext& context, const std::vector<float>& bias,
                                           const MatrixPart& part, std::vector<gpu::Buffer>& keep) {

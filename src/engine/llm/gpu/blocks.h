@@ -23,6 +23,12 @@ inline constexpr std::uint32_t many_rows = 16;
 [[nodiscard]] Async<Result<>> add_product(BuildContext& context, Program& program,
                                           const GpuMatrix& matrix, Product product,
                                           std::vector<gpu::Buffer>& keep);
+// One product of many rows (passes of many_rows and more), in parts that are summed afterwards where
+// the device has work for more of them. `bias` is any buffer without one.
+[[nodiscard]] Async<Result<>> add_matmul(BuildContext& context, Program& program,
+                                         const MatrixPart& part, kernels::MatmulSpec spec,
+                                         const gpu::Buffer& x, const gpu::Buffer& y,
+                                         const gpu::Buffer& bias);
 // y = rms_norm(x) * weight, or y += that.
 [[nodiscard]] Async<Result<>> add_norm(BuildContext& context, Program& program,
                                        const gpu::Buffer& x, const gpu::Buffer& weight,

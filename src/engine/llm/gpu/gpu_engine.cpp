@@ -9,6 +9,14 @@
 
 namespace weft::llm {
 
+std::string device_name(const gpu::Device& device) {
+  const gpu::AdapterInfo& adapter = device.adapter();
+  return (adapter.device.empty()
+              ? adapter.description.empty() ? adapter.vendor : adapter.description
+              : adapter.device) +
+         " (" + adapter.backend + ")";
+}
+
 using gpu::BufferUsage;
 using kernels::RowPlace;
 using kernels::Segment;
@@ -109,13 +117,7 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source,
   co_return check_device();
 }
 
-std::string GpuEngine::device() const {
-  const gpu::AdapterInfo& adapter = device_.adapter();
-  return (adapter.device.empty()
-              ? adapter.description.empty() ? adapter.vendor : adapter.description
-              : adapter.device) +
-         " (" + adapter.backend + ")";
-}
+std::string GpuEngine::device() const { return device_name(device_); }
 
 Result<> GpuEngine::check_device() const {
   if (const auto reason = device_.lost())

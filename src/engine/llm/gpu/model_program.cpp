@@ -11,9 +11,7 @@
 #include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
-namespace {
 
-// [position][pair] of cosine and sine, worked out in f64.
 std::vector<float> turn_table(const std::vector<double>& frequencies, double amplitude,
                               std::uint32_t positions) {
   std::vector<float> turns;
@@ -26,6 +24,8 @@ std::vector<float> turn_table(const std::vector<double>& frequencies, double amp
   }
   return turns;
 }
+
+namespace {
 
 Async<Result<>> add_embed(BuildContext& context, Program& program, const GpuMatrix& matrix) {
   const RowBuffers& to = context.buffers;

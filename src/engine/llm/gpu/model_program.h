@@ -59,6 +59,10 @@ struct DecodeTuning {
 };
 [[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);
 
+// [position][pair] of cosine and sine, worked out in f64.
+[[nodiscard]] std::vector<float> turn_table(const std::vector<double>& frequencies,
+                                            double amplitude, std::uint32_t positions);
+
 struct PendingSums {
   kernels::MatmulSpec spec;
   kernels::MatmulTuning tuning;

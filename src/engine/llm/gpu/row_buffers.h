@@ -30,6 +30,8 @@ struct RowShape {
   std::uint32_t tile_rows =
       32;  // Rows of a tile of attention (engine/kernels/prefill/flash_attention.h).
   std::uint64_t shares = 0;       // What their attention gathers, in numbers a row.
+  // Bytes of partial sums of products, at most.
+  std::uint64_t partials_max = ~std::uint64_t{0};
   std::uint32_t pages = 0;        // Pages of the cache, for all sequences.
   std::uint32_t table_pages = 0;  // A sequence's places in the page table.
 };
