@@ -14,7 +14,7 @@ namespace weft::llm {
 
 Async<Result<>> add_matmul(BuildContext& context, Program& program, const MatrixPart& part,
                            kernels::MatmulSpec spec, const gpu::Buffer& x, const gpu::Buffer& y,
-                           const gpu::Buffer& bias) {
+                           const gpu::Buffer& bias, std::uint32_t rows_min) {
   const RowBuffers& to = context.buffers;
   kernels::MatmulTuning tuning = kernels::matmul_tuning(
       context.device, spec,
@@ -26,7 +26,7 @@ Async<Result<>> add_matmul(BuildContext& context, Program& program, const Matrix
   std::vector<Bindings> groups;
   groups.push_back({{0, part.quants}, {1, part.bound_scales()}});
   groups.push_back({{0, x}, {1, parts ? to.partials : y}, {2, bias}, {3, to.batch}});
-  Dispatch dispatch{.rows_min = many_rows, .workgroups = [spec, tuning](const RowCount& count) {
+  Dispatch dispatch{.rows_min = rows_min, .workgroups = [spec, tuning](const RowCount& count) {
                       return kernels::matmul_workgroups(spec, tuning, count.rows);
                     }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::matmul_pipeline(spec, tuning),
@@ -34,7 +34,7 @@ Async<Result<>> add_matmul(BuildContext& context, Program& program, const Matrix
   if (!parts) co_return Result<>();
   std::vector<Bindings> sum_groups;
   sum_groups.push_back({{0, to.partials}, {1, y}, {2, bias}, {3, to.batch}});
-  Dispatch sum{.rows_min = many_rows, .workgroups = [spec](const RowCount& count) {
+  Dispatch sum{.rows_min = rows_min, .workgroups = [spec](const RowCount& count) {
                  return kernels::matmul_sum_workgroups(spec, count.rows);
                }};
   co_return co_await context.builder.add(program, kernels::matmul_sum_pipeline(spec, tuning),
@@ -267,12 +267,23 @@ Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Pro
     if (norm == nullptr) continue;
     WEFT_CO_ASSIGN(*buffer, co_await context.loader.vector(*norm));
   }
-  WEFT_CO_OK(co_await load_feed_forward(context, layer.feed_forward, part));
+  const auto* experts = std::get_if<Experts>(&layer.feed_forward);
+  WEFT_CO_OK(co_await (experts != nullptr
+                           ? load_experts(context, *experts, part)
+                           : load_feed_forward(context, std::get<FeedForward>(layer.feed_forward),
+                                               part)));
   WEFT_CO_OK(co_await add_norm_for_products(context, programs.rows, part.norm));
   if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
     WEFT_CO_OK(co_await add_attention(context, source, programs, *attention, part));
   } else {
     WEFT_CO_OK(co_await add_delta_net(context, programs, std::get<DeltaNet>(layer.mixer), part));
+  }
+  if (experts != nullptr) {
+    WEFT_CO_OK(co_await add_experts(context, programs.rows, part));
+    if (programs.single == nullptr) co_return Result<>();
+    if (context.drawn_in_halves())
+      WEFT_CO_OK(co_await finish_matrix_layers(context, *programs.single));
+    co_return co_await add_experts(context, *programs.single, part);
   }
   WEFT_CO_OK(co_await add_feed_forward(context, programs.rows, part));
   if (programs.single != nullptr) {

@@ -76,9 +76,14 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source,
   if (model.output != model.token_embedding) count(model.output);
   for (std::uint32_t i = options_.layers.begin; i < options_.layers.end; ++i) {
     const Layer& layer = model.layers[i];
-    for (const Weight weight :
-         {layer.feed_forward.gate, layer.feed_forward.up, layer.feed_forward.down})
-      count(weight);
+    if (const auto* feed_forward = std::get_if<FeedForward>(&layer.feed_forward)) {
+      for (const Weight weight : {feed_forward->gate, feed_forward->up, feed_forward->down})
+        count(weight);
+    } else {
+      const auto& experts = std::get<Experts>(layer.feed_forward);
+      for (const Weight weight : {experts.router, experts.gate, experts.up, experts.down})
+        count(weight);
+    }
     if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
       for (const Weight weight : {attention->q, attention->k, attention->v, attention->output})
         count(weight);

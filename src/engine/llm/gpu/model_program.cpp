@@ -116,7 +116,7 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
 std::uint64_t ModelProgram::weight_bytes() const {
   std::uint64_t sum = embedding_.bytes() + output_.bytes() + output_norm_.size();
   for (const GpuLayer& part : parts_) {
-    sum += part.output.bytes() + part.down.bytes();
+    sum += part.output.bytes() + part.down.bytes() + part.router.bytes();
     for (const GpuMatrix& matrix : part.projections) sum += matrix.bytes();
     for (const GpuMatrix& matrix : part.gates) sum += matrix.bytes();
     for (const gpu::Buffer& vector : part.vectors) sum += vector.size();

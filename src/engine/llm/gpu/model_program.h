@@ -104,6 +104,7 @@ struct GpuLayer {
   GpuMatrix output;                    // The mixer's output projection.
   std::vector<GpuMatrix> gates;        // Gates and ups, side by side in RowBuffers::gates.
   GpuMatrix down;
+  GpuMatrix router;  // With experts, whose matrices stand one below the other in gates and down.
   gpu::Buffer q_norm, k_norm,
       qk_norms;  // Norms of an attention's heads; the last holds both, one after the other.
   const gpu::Buffer* turns = nullptr;  // For an attention.

@@ -48,6 +48,10 @@ RowShape row_shape(const Config& config, const EngineOptions& options, std::uint
         std::max(shape.projected, delta.conv_rows() + delta.value_rows() + 2 * delta.value_heads);
     shape.mixed = std::max(shape.mixed, delta.value_rows());
   }
+  if (config.experts) {
+    shape.experts = config.experts->count;
+    shape.experts_used = config.experts->used;
+  }
   shape.projected = (shape.projected + 3) / 4 * 4;
   return shape;
 }
@@ -79,6 +83,9 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
                    "core")),
       gates(storage(device, std::uint64_t{shape.rows} * shape.feed_forward * 2, "gates")),
       gated(storage(device, std::uint64_t{shape.rows} * shape.feed_forward, "gated")),
+      expert_scores(storage(device, std::uint64_t{shape.rows} * shape.experts, "expert scores")),
+      expert_choice(
+          storage(device, std::uint64_t{shape.rows} * shape.experts_used * 2, "expert choice")),
       normed_quants(
           storage(device, std::uint64_t{shape.drawn_rows} * shape.embedding / 4, "normed quants")),
       normed_scales(

@@ -24,6 +24,7 @@ struct RowShape {
   std::uint32_t convolved = 0;  // 0 without DeltaNet layers.
   std::uint32_t mixed = 0;      // What goes into a mixer's output matrix.
   std::uint32_t feed_forward = 0;
+  std::uint32_t experts = 0, experts_used = 0;  // 0 without a mixture of experts.
   std::uint32_t vocabulary = 0;   // 0 for an engine without the last layer.
   std::uint32_t logits_rows = 0;  // Rows that get logits in one pass.
   std::uint32_t drawn_rows = 0;   // Rows of a pass that draws, other than in f32.
@@ -47,6 +48,7 @@ struct RowBuffers {
   gpu::Buffer tokens, places, segments, tiles, batch;
   gpu::Buffer partials;  // Partial sums of products that are summed in parts.
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
+  gpu::Buffer expert_scores, expert_choice;  // Of a row: a number an expert, a ChosenExpert a place.
   // Rows with int8 activations (engine/kernels/decode), one a sequence.
   gpu::Buffer normed_quants, normed_scales, normed_factors, mixed_quants, mixed_scales,
       gated_quants, gated_scales, shares;

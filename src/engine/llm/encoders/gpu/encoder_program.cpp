@@ -86,12 +86,35 @@ struct Assembly {
       one.y_offset += offset;
       if (any)
         one.bias.assign(bias.begin() + offset, bias.begin() + offset + matrix.rows);
-      WEFT_CO_OK(
-          co_await add_product(context, program, matrix, std::move(one), memory.vectors));
+      if (matrix.columns % 32 == 0) {
+        for (const MatrixPart& part : matrix.parts)
+          WEFT_CO_OK(co_await part_product(matrix, part, one));
+      } else {
+        WEFT_CO_OK(
+            co_await add_product(context, program, matrix, std::move(one), memory.vectors));
+      }
       offset += matrix.rows;
       memory.matrices.push_back(std::move(matrix));
     }
     co_return Result<>();
+  }
+
+  // By the kernel for many rows whatever their number, so that a row's bits stay the same.
+  [[nodiscard]] Async<Result<>> part_product(const GpuMatrix& matrix, const MatrixPart& part,
+                                             const Product& product) {
+    WEFT_CO_ASSIGN(const gpu::Buffer* bias,
+                   co_await bias_of(context, product.bias, part, memory.vectors));
+    const kernels::MatmulSpec spec{.format = matrix.format,
+                                   .weight_rows = part.rows,
+                                   .columns = matrix.columns,
+                                   .x_pitch = product.x_pitch,
+                                   .y_pitch = product.y_pitch,
+                                   .y_offset = product.y_offset + part.first_row,
+                                   .output = product.accumulate
+                                                 ? kernels::MatmulOutput::accumulate
+                                                 : kernels::MatmulOutput::store,
+                                   .bias = !product.bias.empty()};
+    co_return co_await add_matmul(context, program, part, spec, product.x, product.y, *bias, 1);
   }
 
   [[nodiscard]] Async<Result<>> onto_hidden(Affine weights, const gpu::Buffer& x,

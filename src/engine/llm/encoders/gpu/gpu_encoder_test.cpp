@@ -76,6 +76,8 @@ TEST_P(GpuEncoders, MakeTheVectorsOfLlamaCppAndOfTheProcessor) {
     worst = std::min(worst, test::dot((*vectors)[i], expected[i].vector));
     worst_cpu = std::min(worst_cpu, test::dot((*vectors)[i], on_cpu[i]));
     EXPECT_NEAR(test::dot((*vectors)[i], (*vectors)[i]), 1, 1e-5) << expected[i].text;
+    EXPECT_EQ(run(encoder->embed({texts[i]})).value().front(), (*vectors)[i])
+        << "what stands beside it changes nothing";
   }
   EXPECT_GE(worst, 0.9999);
   EXPECT_GE(worst_cpu, 0.9999);
@@ -122,7 +124,10 @@ TEST_P(GpuEncoders, CutWhatIsTooMuchForAPassIntoSeveral) {
 }
 
 TEST(GpuEncoder, LeavesShapesThatNoKernelHasToTheProcessor) {
-  EncoderConfig config{.embedding = 12, .feed_forward = 32, .heads = 2};
+  EncoderConfig config;
+  config.embedding = 12;
+  config.feed_forward = 32;
+  config.heads = 2;
   EXPECT_FALSE(gpu_encoder_possible(config));
   config.heads = 3;
   EXPECT_TRUE(gpu_encoder_possible(config));
