@@ -1,7 +1,8 @@
 """Write a GGUF model of one architecture with random weights: a few hundred KB, and every tensor of the architecture is used. It
 says nonsense, but the same nonsense as llama.cpp.
 
-usage: make_random.py ARCHITECTURE OUT.gguf           qwen3, qwen3moe, qwen3moe-wide, gemma3, mistral, mistral3, bert, nomic-bert
+usage: make_random.py ARCHITECTURE OUT.gguf           qwen3, qwen3moe, qwen3moe-wide, gemma3, mistral, mistral3, bert, nomic-bert;
+                                                   bert-wide and nomic-bert-wide for measurements (shapes of all-MiniLM-L6 and half of nomic-embed)
        make_random.py quantized FORMAT IN.gguf OUT.gguf   by llama-quantize, such as Q4_K_M
        make_random.py expected OUT.gguf OUT.json      what llama-server (Debian llama.cpp-tools) answers with it, in f32 on a CPU
        make_random.py embeddings OUT.gguf OUT.json    the same for models that embed
@@ -171,9 +172,9 @@ def byte_pairs(file, pre, special, merges_max=120):
     return tokens
 
 
-def qwen3(path, experts=0, used=0, width=64, feed=96, layers=3):
+def qwen3(path, experts=0, used=0, width=64, feed=96, layers=3, head=64):
     """With experts: qwen3moe."""
-    file, heads, kv, head = File("qwen3moe" if experts else "qwen3"), 4, 2, 64
+    file, heads, kv = File("qwen3moe" if experts else "qwen3"), 4, 2
     if experts:
         for key, value in {"expert_count": experts, "expert_used_count": used, "expert_feed_forward_length": feed}.items():
             file.own(key, value)
@@ -286,8 +287,8 @@ def word_pieces(file):
     return tokens
 
 
-def encoder(architecture, path, pooling):
-    file, width, layers, heads, feed, context = File(architecture), 96, 3, 6, 160, 512
+def encoder(architecture, path, pooling, width=96, layers=3, heads=6, feed=160, context=512):
+    file = File(architecture)
     nomic = architecture == "nomic-bert"
     for key, value in {"block_count": layers, "context_length": context, "embedding_length": width, "feed_forward_length": feed,
                        "attention.head_count": heads, "attention.layer_norm_epsilon": 1e-12, "attention.causal": False,
@@ -417,4 +418,6 @@ if __name__ == "__main__":
          "qwen3moe-wide": lambda path: qwen3(path, experts=4, used=2, width=256, feed=256, layers=2),
          "gemma3": gemma3, "mistral": mistral,
          "mistral3": lambda path: mistral(path, "mistral3"), "bert": lambda path: encoder("bert", path, FIRST),
-         "nomic-bert": lambda path: encoder("nomic-bert", path, MEAN)}[sys.argv[1]](sys.argv[2])
+         "nomic-bert": lambda path: encoder("nomic-bert", path, MEAN),
+         "bert-wide": lambda path: encoder("bert", path, MEAN, width=384, layers=6, heads=12, feed=1536),
+         "nomic-bert-wide": lambda path: encoder("nomic-bert", path, MEAN, width=768, layers=6, heads=12, feed=3072, context=2048)}[sys.argv[1]](sys.argv[2])

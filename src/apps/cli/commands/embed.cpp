@@ -8,7 +8,7 @@
 #include "apps/cli/embedding_model.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/interruption.h"
-#include "apps/cli/files.h"
+#include "apps/cli/model_file.h"
 #include "common/base/bytes.h"
 #include "common/base/format.h"
 #include "common/json/json.h"
