@@ -14,8 +14,8 @@ namespace weft::cli {
 
 struct BenchEmbedOptions {
   EmbeddingModelOptions model;
-  std::uint32_t texts = 32;    // Of a call.
-  std::uint32_t tokens = 128;  // Of a text.
+  std::uint32_t texts = 32;    // Texts of a call.
+  std::uint32_t tokens = 128;  // Tokens of a text.
   std::uint32_t rounds = 5;
   bool json = false;
 };

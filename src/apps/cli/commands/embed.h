@@ -18,7 +18,7 @@ struct EmbedOptions {
   std::uint32_t dimensions = 0;     // The first so many elements, at length 1 again; 0: all.
   bool base64 = false;              // Vectors as little-endian f32 in base64.
   bool json = false;                // One document, as OpenAI's /v1/embeddings answers.
-  std::string device = "gpu";          // Of this machine: "gpu" or "cpu".
+  std::string device = "gpu";          // This machine's: "gpu" or "cpu".
   std::optional<std::size_t> adapter;  // The GPU's number; the best one without.
   bool network = false;             // The models of `at` make them.
   NetworkModelsOptions at{};

@@ -25,7 +25,7 @@ struct ExpertProductSpec {
   WeightFormat format = WeightFormat::f32;
   std::uint32_t experts = 1;
   std::uint32_t used = 1;
-  std::uint32_t outputs = 0;  // Of an expert, in one tensor.
+  std::uint32_t outputs = 0;  // An expert's, in one tensor.
   std::uint32_t tensors = 1;
   std::uint32_t columns = 0;  // Also x's pitch: a multiple of 4.
   std::uint32_t part_first = 0, part_rows = 0;

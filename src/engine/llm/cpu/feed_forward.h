@@ -24,7 +24,7 @@ class CpuFeedForward {
                                            std::span<const float> x) const;
 
   std::optional<ExpertsShape> shape_;  // None for one feed-forward.
-  Matrix router_, gate_, up_, down_;   // Of experts one below the other.
+  Matrix router_, gate_, up_, down_;   // Experts' stand one below the other.
 };
 
 }  // namespace weft::llm

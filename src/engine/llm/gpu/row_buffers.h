@@ -48,7 +48,7 @@ struct RowBuffers {
   gpu::Buffer tokens, places, segments, tiles, batch;
   gpu::Buffer partials;  // Partial sums of products that are summed in parts.
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
-  gpu::Buffer expert_scores, expert_choice;  // Of a row: a number an expert, a ChosenExpert a place.
+  gpu::Buffer expert_scores, expert_choice;  // A row's: a number an expert, a ChosenExpert a place.
   // Rows with int8 activations (engine/kernels/decode), one a sequence.
   gpu::Buffer normed_quants, normed_scales, normed_factors, mixed_quants, mixed_scales,
       gated_quants, gated_scales, shares;

@@ -72,7 +72,7 @@ struct LocalAttention {
 struct ExpertsShape {
   std::uint32_t count = 0;
   std::uint32_t used = 0;          // At most `count`.
-  std::uint32_t feed_forward = 0;  // Of one.
+  std::uint32_t feed_forward = 0;  // One expert's.
 };
 
 struct Config {
