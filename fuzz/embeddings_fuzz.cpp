@@ -1,7 +1,6 @@
 // A request for embeddings is refused with a document that names its place, or becomes texts and
 // lists of tokens that a worker can be told; the vectors that come back make a document.
 #include "apps/coordinator/http/embeddings.h"
-
 #include "apps/coordinator/http/openai.h"
 #include "common/base/bytes.h"
 #include "common/base/check.h"

@@ -1,5 +1,5 @@
-// A model's file, of an encoder or of a mixture of experts, runs or gets a sentence: its numbers and
-// the shapes of its tensors never lead outside of them.
+// A model's file, of an encoder or of a mixture of experts, runs or gets a sentence: its numbers
+// and the shapes of its tensors never lead outside of them.
 #include <algorithm>
 
 #include "common/base/check.h"
@@ -50,7 +50,8 @@ void continues(const gguf::File& file, const gguf::Source& source) {
   if (!engine && refused(engine.error())) return;
   const auto sequence = (*engine)->open();
   check(sequence.has_value(), "an engine has a sequence");
-  if (!llm::run_now((*engine)->append(*sequence, {0, 1 % static_cast<llm::Token>(model->config.vocabulary)})))
+  if (!llm::run_now(
+          (*engine)->append(*sequence, {0, 1 % static_cast<llm::Token>(model->config.vocabulary)})))
     return;
   const auto logits = llm::run_now((*engine)->logits(*sequence));
   check(logits.has_value() && logits->size() == model->config.vocabulary, "tokens have logits");

@@ -54,7 +54,8 @@ Result<BenchEmbedResult> bench_embed(const BenchEmbedOptions& options) {
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     const Clock::time_point round_begun = Clock::now();
     WEFT_OK(model->embed(texts));
-    out.values.push_back(double{options.texts} * options.tokens / seconds_since(round_begun));
+    out.values.push_back(static_cast<double>(std::uint64_t{options.texts} * options.tokens) /
+                         seconds_since(round_begun));
   }
   std::vector<double> sorted = out.values;
   std::ranges::sort(sorted);

@@ -28,14 +28,14 @@ Result<std::unique_ptr<EmbeddingModel>> EmbeddingModel::open(const EmbeddingMode
   }
   out->instance_ = gpu::native::create_instance();
   const std::filesystem::path cache = cache_folder();
-  WEFT_ASSIGN(
-      out->device_,
-      gpu::run(*out->instance_,
-               out->instance_->create_device(
-                   {.label = "embed",
-                    .trusted_shaders = true,
-                    .cache_directory = cache.empty() ? std::string() : (cache / "pipelines").string()},
-                   options.adapter)));
+  WEFT_ASSIGN(out->device_,
+              gpu::run(*out->instance_,
+                       out->instance_->create_device(
+                           {.label = "embed",
+                            .trusted_shaders = true,
+                            .cache_directory =
+                                cache.empty() ? std::string() : (cache / "pipelines").string()},
+                           options.adapter)));
   WEFT_ASSIGN(out->encoder_,
               gpu::run(*out->instance_,
                        llm::create_gpu_encoder(*out->device_, out->model_, *out->file_.source,

@@ -111,8 +111,9 @@ void EngineMaker::pump() {
 
 Async<Result<>> EngineMaker::open_device() {
   if (device_ != nullptr && !device_->lost().has_value()) co_return Result<>();
-  WEFT_CO_ASSIGN(device_, co_await instance_->create_device(
-                              {.label = "weft serving", .trusted_shaders = true}, options_.adapter));
+  WEFT_CO_ASSIGN(
+      device_, co_await instance_->create_device({.label = "weft serving", .trusted_shaders = true},
+                                                 options_.adapter));
   co_return Result<>();
 }
 

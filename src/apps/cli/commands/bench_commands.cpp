@@ -63,18 +63,19 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
 
 void add_bench_embed(CLI::App& bench, std::function<int()>& chosen) {
   auto options = std::make_shared<BenchEmbedOptions>();
-  CLI::App* embed = bench.add_subcommand(
-      "embed",
-      "How fast a bert or nomic-bert model makes vectors of texts\n\n"
-      "  weft bench embed --model m.gguf --texts 32 --tokens 128 --json");
+  CLI::App* embed =
+      bench.add_subcommand("embed",
+                           "How fast a bert or nomic-bert model makes vectors of texts\n\n"
+                           "  weft bench embed --model m.gguf --texts 32 --tokens 128 --json");
   embed->add_option("--model", options->model.model, "A GGUF file; one without a tokenizer will do")
       ->required()
       ->type_name("FILE");
   embed->add_option("--device", options->model.device, "gpu or cpu")->type_name("{gpu,cpu}");
   embed->add_option("--adapter", options->model.adapter,
                     "The GPU's number in 'weft bench gpu --list'");
-  embed->add_option("--activations", options->model.activations,
-                    "On a GPU: f32, or f16 for products in f16 where it has subgroup matrices")
+  embed
+      ->add_option("--activations", options->model.activations,
+                   "On a GPU: f32, or f16 for products in f16 where it has subgroup matrices")
       ->type_name("{f32,f16}");
   embed->add_option("--texts", options->texts, "Of a call")->check(CLI::Range(1, 2048));
   embed->add_option("--tokens", options->tokens, "Of a text")->check(CLI::Range(1, 1 << 20));

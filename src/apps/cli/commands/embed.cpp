@@ -55,9 +55,9 @@ struct Embedded {
 };
 
 Result<Embedded> embed_here(const EmbedOptions& options, const std::vector<std::string>& texts) {
-  WEFT_ASSIGN(const auto model, EmbeddingModel::open({.model = options.model,
-                                                      .device = options.device,
-                                                      .adapter = options.adapter}));
+  WEFT_ASSIGN(const auto model,
+              EmbeddingModel::open(
+                  {.model = options.model, .device = options.device, .adapter = options.adapter}));
   if (options.dimensions > model->config().embedding)
     return fail(ErrorCode::invalid_argument, "--dimensions is {}; the model's vectors have {}.",
                 options.dimensions, model->config().embedding);

@@ -76,9 +76,8 @@ TEST_F(EncodeTest, LayerNormEqualsTheFormula) {
 
         std::vector<float> expected(rows * columns);
         for (std::size_t row = 0; row < rows; ++row) {
-          const std::size_t from = table == LayerNormSpec::Table::positions
-                                       ? texts.places[row].position * columns
-                                       : 0;
+          const std::size_t from =
+              table == LayerNormSpec::Table::positions ? texts.places[row].position * columns : 0;
           std::vector<double> values(columns);
           double mean = 0, variance = 0;
           for (std::size_t i = 0; i < columns; ++i) {
@@ -198,8 +197,8 @@ TEST_F(EncodeTest, RowsOfATextSeeAllOfItAndNothingElse) {
       const auto tiles = attention_tiles(texts.segments, tuning);
       const gpu::Buffer out = upload(std::vector<float>((rows + 1) * width, untouched));
       const gpu::Pipeline pipeline = compile(flash_attention_pipeline(spec, tuning));
-      const auto bound = group(
-          pipeline, {{0, in}, {1, places}, {2, in}, {3, in}, {4, out}, {5, upload(tiles)}});
+      const auto bound =
+          group(pipeline, {{0, in}, {1, places}, {2, in}, {3, in}, {4, out}, {5, upload(tiles)}});
 
       run(pipeline, {&bound},
           flash_attention_workgroups(spec, static_cast<std::uint32_t>(tiles.size())));
@@ -210,11 +209,10 @@ TEST_F(EncodeTest, RowsOfATextSeeAllOfItAndNothingElse) {
         for (std::uint32_t row = 0; row < one.rows; ++row)
           for (std::uint32_t head = 0; head < heads; ++head) {
             const std::size_t at = std::size_t{one.first_row} * pitch + head * dim;
-            reference::attention({qkv.data() + at + row * pitch, dim},
-                                 {qkv.data() + at + width, pitch, one.rows},
-                                 {qkv.data() + at + 2 * width, pitch, one.rows}, scale, scores,
-                                 std::span(expected).subspan(
-                                     (one.first_row + row) * width + head * dim, dim));
+            reference::attention(
+                {qkv.data() + at + row * pitch, dim}, {qkv.data() + at + width, pitch, one.rows},
+                {qkv.data() + at + 2 * width, pitch, one.rows}, scale, scores,
+                std::span(expected).subspan((one.first_row + row) * width + head * dim, dim));
           }
       // Other than in f32, scores of a size of about 10 are rounded to f16.
       const float tolerance = tuning.matrix_m == 0 ? 2e-5f : 3e-2f;

@@ -7,9 +7,9 @@
 namespace weft::kernels {
 
 gpu::PipelineOptions choose_experts_pipeline(const ChooseExpertsSpec& spec) {
-  check(spec.used > 0 && spec.used <= spec.experts &&
-            spec.experts <= ChooseExpertsSpec::experts_max,
-        "a row uses some of its experts");
+  check(
+      spec.used > 0 && spec.used <= spec.experts && spec.experts <= ChooseExpertsSpec::experts_max,
+      "a row uses some of its experts");
   ShaderText text;
   text.constant("EXPERTS", spec.experts)
       .constant("USED", spec.used)

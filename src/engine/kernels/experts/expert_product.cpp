@@ -29,8 +29,8 @@ gpu::PipelineOptions expert_product_pipeline(const ExpertProductSpec& spec, cons
       .part(wgsl::expert_product_wgsl);
   gpu::PipelineOptions options;
   options.wgsl = text.build();
-  options.label = weft::format("expert_product {} {}x{}", to_string(spec.format), spec.outputs,
-                               spec.columns);
+  options.label =
+      weft::format("expert_product {} {}x{}", to_string(spec.format), spec.outputs, spec.columns);
   options.groups = {weights_layout(),
                     {{0, gpu::BindingKind::storage_read},
                      {1, gpu::BindingKind::storage},

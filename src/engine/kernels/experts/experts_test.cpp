@@ -1,5 +1,5 @@
-// Which experts rows go through, and what those give, equal plain loops: with scores that are equal,
-// for every weight format, with weights in several parts, for tensors one below the other.
+// Which experts rows go through, and what those give, equal plain loops: with scores that are
+// equal, for every weight format, with weights in several parts, for tensors one below the other.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -120,8 +120,8 @@ TEST_P(ExpertProduct, EqualsPlainLoops) {
         spec.part_first = part.first;
         spec.part_rows = part.rows;
         const gpu::Pipeline pipeline = compile(expert_product_pipeline(spec, team, workgroup));
-        const gpu::BindGroup weights = device().create_bind_group(
-            pipeline, 0, {{0, part.quants}, {1, part.scales}});
+        const gpu::BindGroup weights =
+            device().create_bind_group(pipeline, 0, {{0, part.quants}, {1, part.scales}});
         const gpu::BindGroup group =
             device().create_bind_group(pipeline, 1, {{0, x_buffer}, {1, y}, {2, chosen_buffer}});
 

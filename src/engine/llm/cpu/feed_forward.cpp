@@ -15,7 +15,8 @@ struct Position {
 };
 
 // The positions of each expert.
-std::vector<std::vector<Position>> choose(const ExpertsShape& shape, std::span<const float> scores) {
+std::vector<std::vector<Position>> choose(const ExpertsShape& shape,
+                                          std::span<const float> scores) {
   std::vector<std::vector<Position>> out(shape.count);
   std::vector<std::uint32_t> order(shape.count);
   for (std::size_t first = 0; first < scores.size(); first += shape.count) {
@@ -28,8 +29,7 @@ std::vector<std::vector<Position>> choose(const ExpertsShape& shape, std::span<c
     float sum = 0;
     for (std::uint32_t i = 0; i < shape.used; ++i) sum += std::exp(own[order[i]] - own[order[0]]);
     for (std::uint32_t i = 0; i < shape.used; ++i)
-      out[order[i]].push_back(
-          {first / shape.count, std::exp(own[order[i]] - own[order[0]]) / sum});
+      out[order[i]].push_back({first / shape.count, std::exp(own[order[i]] - own[order[0]]) / sum});
   }
   return out;
 }

@@ -53,8 +53,8 @@ Async<Result<>> add_scores(BuildContext& context, Program& program, const GpuMat
       return kernels::matvec_workgroups(spec, team, workgroup, count.rows);
     }};
     WEFT_CO_OK(co_await context.builder.add(
-        program, kernels::matvec_pipeline(spec, context.team, context.workgroup),
-        std::move(groups), std::move(dispatch)));
+        program, kernels::matvec_pipeline(spec, context.team, context.workgroup), std::move(groups),
+        std::move(dispatch)));
   }
   co_return Result<>();
 }

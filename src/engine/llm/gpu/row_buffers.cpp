@@ -68,12 +68,11 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
       batch(device.create_buffer({.size = sizeof(kernels::BatchSize),
                                   .usage = BufferUsage::uniform | BufferUsage::copy_destination,
                                   .label = "batch"})),
-      partials(storage(device,
-                       std::min({std::uint64_t{shape.rows} *
-                                     std::max(shape.embedding, shape.projected) * 8,
-                                 device.limits().storage_binding_bytes_max / 4,
-                                 shape.partials_max / 4}),
-                       "partials")),
+      partials(storage(
+          device,
+          std::min({std::uint64_t{shape.rows} * std::max(shape.embedding, shape.projected) * 8,
+                    device.limits().storage_binding_bytes_max / 4, shape.partials_max / 4}),
+          "partials")),
       hidden(storage(device, std::uint64_t{shape.rows} * shape.embedding, "hidden")),
       normed(storage(device, std::uint64_t{shape.rows} * shape.embedding, "normed")),
       projected(storage(device, std::uint64_t{shape.rows} * shape.projected, "projected")),

@@ -20,9 +20,9 @@ struct Architecture {
 };
 // A new architecture is a new pair of files and a row here.
 constexpr std::array architectures = {
-    Architecture{"llama", read_llama},   Architecture{"qwen2", read_qwen2},
-    Architecture{"qwen3", read_qwen3},   Architecture{"qwen35", read_qwen35},
-    Architecture{"gemma3", read_gemma3}, Architecture{"mistral3", read_mistral3},
+    Architecture{"llama", read_llama},      Architecture{"qwen2", read_qwen2},
+    Architecture{"qwen3", read_qwen3},      Architecture{"qwen35", read_qwen35},
+    Architecture{"gemma3", read_gemma3},    Architecture{"mistral3", read_mistral3},
     Architecture{"qwen3moe", read_qwen3moe}};
 
 }  // namespace

@@ -123,9 +123,9 @@ struct FeedForward {
 };
 
 struct Experts {
-  Weight router = nullptr;                           // [experts][embedding]
-  Weight gate = nullptr, up = nullptr;               // [experts][feed forward][embedding]
-  Weight down = nullptr;                             // [experts][embedding][feed forward]
+  Weight router = nullptr;              // [experts][embedding]
+  Weight gate = nullptr, up = nullptr;  // [experts][feed forward][embedding]
+  Weight down = nullptr;                // [experts][embedding][feed forward]
 };
 
 struct Layer {

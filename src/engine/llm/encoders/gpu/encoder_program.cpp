@@ -17,12 +17,12 @@ using kernels::LayerNormSpec;
 
 kernels::AttentionSpec attention_spec(const EncoderConfig& config) {
   const std::uint32_t width = config.embedding;
-  return {.cache = {.kv_heads = config.heads, .head_dim = config.head_dim()},
-          .heads = config.heads,
-          .q_stride = config.head_dim(),
-          .pitch = 3 * width,
-          .whole_texts =
-              kernels::AttentionSpec::WholeTexts{.k_offset = width, .v_offset = 2 * width}};
+  return {
+      .cache = {.kv_heads = config.heads, .head_dim = config.head_dim()},
+      .heads = config.heads,
+      .q_stride = config.head_dim(),
+      .pitch = 3 * width,
+      .whole_texts = kernels::AttentionSpec::WholeTexts{.k_offset = width, .v_offset = 2 * width}};
 }
 
 // Adds an encoder's dispatches to a program.
@@ -50,10 +50,10 @@ struct Assembly {
     WEFT_CO_ASSIGN(gpu::Buffer bias, co_await context.loader.vector(*weights.bias));
     const LayerNormSpec spec{
         .columns = config.embedding, .epsilon = config.norm_epsilon, .table = table};
-    Bindings bindings{{0, to.hidden}, {1, weight},
-                      {2, bias},      {3, table == LayerNormSpec::Table::none ? to.none
-                                                                              : memory.table},
-                      {4, to.places}, {5, to.batch}};
+    Bindings bindings{
+        {0, to.hidden}, {1, weight},
+        {2, bias},      {3, table == LayerNormSpec::Table::none ? to.none : memory.table},
+        {4, to.places}, {5, to.batch}};
     WEFT_CO_OK(co_await add(
         kernels::layer_norm_pipeline(spec, context.team, context.workgroup), std::move(bindings),
         [team = context.team, workgroup = context.workgroup](const RowCount& count) {
@@ -84,14 +84,12 @@ struct Assembly {
     for (GpuMatrix& matrix : matrices) {
       Product one = product;
       one.y_offset += offset;
-      if (any)
-        one.bias.assign(bias.begin() + offset, bias.begin() + offset + matrix.rows);
+      if (any) one.bias.assign(bias.begin() + offset, bias.begin() + offset + matrix.rows);
       if (matrix.columns % 32 == 0) {
         for (const MatrixPart& part : matrix.parts)
           WEFT_CO_OK(co_await part_product(matrix, part, one));
       } else {
-        WEFT_CO_OK(
-            co_await add_product(context, program, matrix, std::move(one), memory.vectors));
+        WEFT_CO_OK(co_await add_product(context, program, matrix, std::move(one), memory.vectors));
       }
       offset += matrix.rows;
       memory.matrices.push_back(std::move(matrix));
@@ -110,9 +108,8 @@ struct Assembly {
                                    .x_pitch = product.x_pitch,
                                    .y_pitch = product.y_pitch,
                                    .y_offset = product.y_offset + part.first_row,
-                                   .output = product.accumulate
-                                                 ? kernels::MatmulOutput::accumulate
-                                                 : kernels::MatmulOutput::store,
+                                   .output = product.accumulate ? kernels::MatmulOutput::accumulate
+                                                                : kernels::MatmulOutput::store,
                                    .bias = !product.bias.empty()};
     co_return co_await add_matmul(context, program, part, spec, product.x, product.y, *bias, 1);
   }
@@ -187,19 +184,18 @@ struct Assembly {
           .pairs = static_cast<std::uint32_t>(config.rope.frequencies.size()),
           .pitch = 3 * width};
       Bindings bindings{{0, to.projected}, {1, to.places}, {2, memory.turns}, {3, to.batch}};
-      WEFT_CO_OK(co_await add(
-          kernels::turn_rows_pipeline(spec), std::move(bindings), [spec](const RowCount& count) {
-            return kernels::turn_rows_workgroups(spec, count.rows);
-          }));
+      WEFT_CO_OK(co_await add(kernels::turn_rows_pipeline(spec), std::move(bindings),
+                              [spec](const RowCount& count) {
+                                return kernels::turn_rows_workgroups(spec, count.rows);
+                              }));
     }
     const kernels::AttentionSpec spec = attention_spec(config);
     Bindings bindings{{0, to.projected}, {1, to.places}, {2, to.projected},
                       {3, to.projected}, {4, to.mixed},  {5, to.tiles}};
-    WEFT_CO_OK(co_await add(
-        kernels::flash_attention_pipeline(spec, tuning), std::move(bindings),
-        [spec](const RowCount& count) {
-          return kernels::flash_attention_workgroups(spec, count.positions);
-        }));
+    WEFT_CO_OK(co_await add(kernels::flash_attention_pipeline(spec, tuning), std::move(bindings),
+                            [spec](const RowCount& count) {
+                              return kernels::flash_attention_workgroups(spec, count.positions);
+                            }));
     WEFT_CO_OK(co_await onto_hidden(layer.output, to.mixed, width));
     co_return co_await norm(layer.output_norm, LayerNormSpec::Table::none);
   }
@@ -215,9 +211,8 @@ struct Assembly {
     const kernels::ActivateSpec spec{.columns = feed, .activation = kernels::Activation::gelu};
     Bindings bindings{{0, to.gates}, {1, to.batch}};
     WEFT_CO_OK(co_await add(
-        kernels::activate_pipeline(spec), std::move(bindings), [spec](const RowCount& count) {
-          return kernels::activate_workgroups(spec, count.rows);
-        }));
+        kernels::activate_pipeline(spec), std::move(bindings),
+        [spec](const RowCount& count) { return kernels::activate_workgroups(spec, count.rows); }));
     co_return co_await onto_hidden(layer.down, to.gates, feed);
   }
 
@@ -232,9 +227,8 @@ struct Assembly {
     const kernels::SwigluSpec spec{.width = feed, .activation = kernels::Activation::silu};
     Bindings bindings{{0, to.gates}, {1, to.gated}, {2, to.batch}};
     WEFT_CO_OK(co_await add(
-        kernels::swiglu_pipeline(spec), std::move(bindings), [spec](const RowCount& count) {
-          return kernels::swiglu_workgroups(spec, count.rows);
-        }));
+        kernels::swiglu_pipeline(spec), std::move(bindings),
+        [spec](const RowCount& count) { return kernels::swiglu_workgroups(spec, count.rows); }));
     co_return co_await onto_hidden(layer.down, to.gated, feed);
   }
 
@@ -284,13 +278,12 @@ Async<Result<std::unique_ptr<EncoderProgram>>> EncoderProgram::create(gpu::Devic
                        .builder = builder,
                        .team = kernels::Team::of(device),
                        .workgroup = kernels::workgroup_size(device, 128)};
-  out->attention_tuning_ = kernels::flash_tuning(device, attention_spec(model.config),
-                                                 exact_products(device, options));
+  out->attention_tuning_ =
+      kernels::flash_tuning(device, attention_spec(model.config), exact_products(device, options));
   const Rope& rope = model.config.rope;
   if (!rope.frequencies.empty()) {
-    WEFT_CO_ASSIGN(
-        out->memory_.turns,
-        co_await loader.vector(turn_table(rope.frequencies, rope.amplitude, buffers.shape.rows)));
+    WEFT_CO_ASSIGN(out->memory_.turns, co_await loader.vector(turn_table(
+                                           rope.frequencies, rope.amplitude, buffers.shape.rows)));
   }
   Assembly assembly{.context = context,
                     .config = model.config,

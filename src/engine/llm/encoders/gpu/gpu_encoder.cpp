@@ -35,9 +35,9 @@ class GpuEncoder final : public Encoder {
             {.size = std::uint64_t{texts_max_} * config.embedding * sizeof(float),
              .usage = gpu::BufferUsage::storage | gpu::BufferUsage::copy_source,
              .label = "vectors"})),
-        ring_(device, {.slots = 1,
-                       .slot_bytes = std::uint64_t{texts_max_} * config.embedding * sizeof(float)}) {
-  }
+        ring_(device,
+              {.slots = 1,
+               .slot_bytes = std::uint64_t{texts_max_} * config.embedding * sizeof(float)}) {}
 
   [[nodiscard]] Async<Result<>> load(const EncoderModel& model, const gguf::Source& source);
   const EncoderConfig& config() const override { return config_; }

@@ -17,9 +17,8 @@ struct Machine {
 Machine& machine() {
   static Machine shared = [] {
     Machine made;
-    if (auto device =
-            gpu::run(*made.instance, made.instance->create_device(
-                                         {.label = "encoders", .trusted_shaders = true})))
+    if (auto device = gpu::run(*made.instance, made.instance->create_device(
+                                                   {.label = "encoders", .trusted_shaders = true})))
       made.device = std::move(*device);
     return made;
   }();
@@ -46,8 +45,8 @@ class GpuEncoders : public testing::TestWithParam<const char*> {
   std::vector<Token> tokens(std::size_t count, std::size_t seed) const {
     std::vector<Token> out;
     for (std::size_t i = 0; i < count; ++i)
-      out.push_back(static_cast<Token>((seed * 7919 + i * 31 + i * i) %
-                                       opened_->model.config.vocabulary));
+      out.push_back(
+          static_cast<Token>((seed * 7919 + i * 31 + i * i) % opened_->model.config.vocabulary));
     return out;
   }
   std::unique_ptr<test::OpenEncoder> opened_;
@@ -61,8 +60,8 @@ INSTANTIATE_TEST_SUITE_P(Models, GpuEncoders,
                          });
 
 TEST_P(GpuEncoders, MakeTheVectorsOfLlamaCppAndOfTheProcessor) {
-  const auto expected =
-      test::read_vectors(*weft::test::find_data(std::string("models/expected/") + GetParam() + ".json"));
+  const auto expected = test::read_vectors(
+      *weft::test::find_data(std::string("models/expected/") + GetParam() + ".json"));
   std::vector<std::vector<Token>> texts;
   for (const auto& one : expected) texts.push_back(one.tokens);
   const auto encoder = on_gpu();
@@ -81,8 +80,8 @@ TEST_P(GpuEncoders, MakeTheVectorsOfLlamaCppAndOfTheProcessor) {
   }
   EXPECT_GE(worst, 0.9999);
   EXPECT_GE(worst_cpu, 0.9999);
-  std::printf("  %s on %s: %zu texts, cosine at least %.7f, with the processor's %.7f\n", GetParam(),
-              encoder->device().c_str(), expected.size(), worst, worst_cpu);
+  std::printf("  %s on %s: %zu texts, cosine at least %.7f, with the processor's %.7f\n",
+              GetParam(), encoder->device().c_str(), expected.size(), worst, worst_cpu);
 }
 
 Async<> count_one(std::size_t& passes) {
