@@ -137,8 +137,8 @@ TEST(ReadModel, RefusesExpertsThatCannotBe) {
     qwen3moe(file, experts, used);
     return file.read().error().message;
   };
-  EXPECT_EQ(message(6, 7), "qwen3moe.expert_used_count is 7; it must be at most 6.");
-  EXPECT_EQ(message(100, 65), "qwen3moe.expert_used_count is 65; it must be at most 64.");
+  EXPECT_EQ(message(6, 7), "The metadata 'qwen3moe.expert_used_count' (7) is greater than 6.");
+  EXPECT_EQ(message(100, 65), "The metadata 'qwen3moe.expert_used_count' (65) is greater than 64.");
   EXPECT_EQ(message(6, 0), "qwen3moe.expert_used_count is 0; it must be at least 1.");
 }
 
