@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { root, run, scratch } from './lib.mjs';
+import { browse, contribute } from './browser.mjs';
+import { root, run, scratch, serve, work } from './lib.mjs';
 
 const folder = path.join(root, 'tests/data/tiny');
 const cosine = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0) / Math.hypot(...a) / Math.hypot(...b);
@@ -59,4 +60,36 @@ test('weft embed says what is wrong', { timeout: 60_000 }, async () => {
   const long = await run(['embed', '--model', bert, 'the '.repeat(511)]);
   assert.equal(long.code, 2);
   assert.match(long.stderr, /The text has 513 tokens; the model reads at most 512\./);
+});
+
+const file = 'tiny-nomic-bert-random-f16';
+
+async function embedsAsLlamaCpp(t, url) {
+  const wallet = path.join(scratch(t), 'client.json');
+  const added = await run(['model', 'add', path.join(folder, `${file}.gguf`), '--name', 'vectors', '--coordinator', url, '--wallet', wallet, '--wait']);
+  assert.equal(added.code, 0, added.stderr);
+  const cases = JSON.parse(fs.readFileSync(path.join(folder, 'expected', `${file}.json`), 'utf8')).cases.filter(({ text }) => text !== '');
+  const answer = await fetch(`${url}/v1/embeddings`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ model: 'vectors', input: cases.map(({ text }) => text) }),
+  });
+  const document = await answer.json();
+  assert.equal(answer.status, 200, JSON.stringify(document));
+  assert.equal(document.data.length, cases.length);
+  for (const { index, embedding } of document.data) assert.ok(cosine(embedding, cases[index].embedding) >= 0.9999, cases[index].text);
+}
+
+test('a worker makes the vectors of /v1/embeddings on its GPU', { timeout: 180_000 }, async (t) => {
+  process.env.XDG_CACHE_HOME = scratch(t);
+  const { url } = await serve(t);
+  const worker = await work(t, url, { args: ['--device', 'gpu'] });
+  await embedsAsLlamaCpp(t, url);
+  assert.doesNotMatch(worker.output(), /error/i);
+});
+
+test('a tab makes the vectors of /v1/embeddings on its GPU', { timeout: 300_000 }, async (t) => {
+  const { url } = await serve(t);
+  const { page, complaints } = await browse(t);
+  await contribute(page, url);
+  await embedsAsLlamaCpp(t, url);
+  assert.deepEqual(complaints, []);
 });
