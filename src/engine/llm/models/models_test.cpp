@@ -99,18 +99,19 @@ TEST(ReadModel, DescribesALlama) {
 }
 
 // One layer of `experts` experts of 32, of which a position uses `used`.
-void qwen3moe(ModelFile& out, std::uint32_t experts, std::uint32_t used) {
+void qwen3moe(ModelFile& out, std::uint32_t experts, std::uint32_t used,
+              std::uint32_t feed_forward = 32) {
   numbers(out, "qwen3moe", {});
   out.builder.uint32("qwen3moe.expert_count", experts);
   out.builder.uint32("qwen3moe.expert_used_count", used);
-  out.builder.uint32("qwen3moe.expert_feed_forward_length", 32);
+  out.builder.uint32("qwen3moe.expert_feed_forward_length", feed_forward);
   tensors(out, {});
   for (const char* name : {"attn_q_norm", "attn_k_norm"})
     out.tensor(std::string("blk.0.") + name + ".weight", {16});
   out.tensor("blk.0.ffn_gate_inp.weight", {64, experts});
-  out.tensor("blk.0.ffn_gate_exps.weight", {64, 32, experts});
-  out.tensor("blk.0.ffn_up_exps.weight", {64, 32, experts});
-  out.tensor("blk.0.ffn_down_exps.weight", {32, 64, experts});
+  out.tensor("blk.0.ffn_gate_exps.weight", {64, feed_forward, experts});
+  out.tensor("blk.0.ffn_up_exps.weight", {64, feed_forward, experts});
+  out.tensor("blk.0.ffn_down_exps.weight", {feed_forward, 64, experts});
 }
 
 TEST(ReadModel, DescribesAMixtureOfExperts) {
@@ -132,13 +133,17 @@ TEST(ReadModel, DescribesAMixtureOfExperts) {
 }
 
 TEST(ReadModel, RefusesExpertsThatCannotBe) {
-  const auto message = [](std::uint32_t experts, std::uint32_t used) {
+  const auto message = [](std::uint32_t experts, std::uint32_t used,
+                          std::uint32_t feed_forward = 32) {
     ModelFile file;
-    qwen3moe(file, experts, used);
+    qwen3moe(file, experts, used, feed_forward);
     return file.read().error().message;
   };
   EXPECT_EQ(message(6, 7), "The metadata 'qwen3moe.expert_used_count' (7) is greater than 6.");
   EXPECT_EQ(message(100, 65), "The metadata 'qwen3moe.expert_used_count' (65) is greater than 64.");
+  EXPECT_EQ(message(6, 2, 33), "Experts of 33 are not supported (not a multiple of 4).");
+  EXPECT_EQ(message(64, 64, 8192),
+            "64 experts of 8192 for each position are not supported; 262144 together are.");
   EXPECT_EQ(message(6, 0), "qwen3moe.expert_used_count is 0; it must be at least 1.");
 }
 
