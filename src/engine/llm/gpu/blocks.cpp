@@ -51,6 +51,20 @@ Async<Result<const gpu::Buffer*>> bias_of(BuildContext& context, const std::vect
   co_return &keep.back();
 }
 
+kernels::MatmulSpec matmul_spec(const GpuMatrix& matrix, const MatrixPart& part,
+                                const Product& product) {
+  return {.format = matrix.format,
+          .weight_rows = part.rows,
+          .columns = matrix.columns,
+          .x_pitch = product.x_pitch,
+          .y_pitch = product.y_pitch,
+          .y_offset = product.y_offset + part.first_row,
+          .output = product.accumulate ? kernels::MatmulOutput::accumulate
+                                       : kernels::MatmulOutput::store,
+          .bias = !product.bias.empty(),
+          .x_halves = product.x_halves};
+}
+
 Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix,
                             Product product, std::vector<gpu::Buffer>& keep) {
   struct Variant {
@@ -86,18 +100,8 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
           std::move(groups), std::move(dispatch)));
     }
     if (many) {
-      const kernels::MatmulSpec spec{.format = matrix.format,
-                                     .weight_rows = part.rows,
-                                     .columns = matrix.columns,
-                                     .x_pitch = product.x_pitch,
-                                     .y_pitch = product.y_pitch,
-                                     .y_offset = product.y_offset + part.first_row,
-                                     .output = product.accumulate
-                                                   ? kernels::MatmulOutput::accumulate
-                                                   : kernels::MatmulOutput::store,
-                                     .bias = !product.bias.empty(),
-                                     .x_halves = product.x_halves};
-      WEFT_CO_OK(co_await add_matmul(context, program, part, spec, product.x, product.y, *bias));
+      WEFT_CO_OK(co_await add_matmul(context, program, part, matmul_spec(matrix, part, product),
+                                     product.x, product.y, *bias));
     }
   }
   co_return Result<>();

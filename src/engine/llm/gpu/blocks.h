@@ -23,6 +23,9 @@ inline constexpr std::uint32_t many_rows = 16;
 [[nodiscard]] Async<Result<>> add_product(BuildContext& context, Program& program,
                                           const GpuMatrix& matrix, Product product,
                                           std::vector<gpu::Buffer>& keep);
+// How the kernel for many rows does a part of a product.
+[[nodiscard]] kernels::MatmulSpec matmul_spec(const GpuMatrix& matrix, const MatrixPart& part,
+                                              const Product& product);
 // One product of many rows (passes of rows_min and more), in parts that are summed afterwards where
 // the device has work for more of them. `bias` is any buffer without one.
 [[nodiscard]] Async<Result<>> add_matmul(BuildContext& context, Program& program,

@@ -102,16 +102,8 @@ struct Assembly {
                                              const Product& product) {
     WEFT_CO_ASSIGN(const gpu::Buffer* bias,
                    co_await bias_of(context, product.bias, part, memory.vectors));
-    const kernels::MatmulSpec spec{.format = matrix.format,
-                                   .weight_rows = part.rows,
-                                   .columns = matrix.columns,
-                                   .x_pitch = product.x_pitch,
-                                   .y_pitch = product.y_pitch,
-                                   .y_offset = product.y_offset + part.first_row,
-                                   .output = product.accumulate ? kernels::MatmulOutput::accumulate
-                                                                : kernels::MatmulOutput::store,
-                                   .bias = !product.bias.empty()};
-    co_return co_await add_matmul(context, program, part, spec, product.x, product.y, *bias, 1);
+    co_return co_await add_matmul(context, program, part, matmul_spec(matrix, part, product),
+                                  product.x, product.y, *bias, 1);
   }
 
   [[nodiscard]] Async<Result<>> onto_hidden(Affine weights, const gpu::Buffer& x,
