@@ -272,10 +272,12 @@ Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Pro
     WEFT_CO_ASSIGN(*buffer, co_await context.loader.vector(*norm));
   }
   const auto* experts = std::get_if<Experts>(&layer.feed_forward);
-  WEFT_CO_OK(
-      co_await (experts != nullptr
-                    ? load_experts(context, *experts, part)
-                    : load_feed_forward(context, std::get<FeedForward>(layer.feed_forward), part)));
+  if (experts != nullptr) {
+    WEFT_CO_OK(co_await load_experts(context, *experts, part));
+  } else {
+    WEFT_CO_OK(
+        co_await load_feed_forward(context, std::get<FeedForward>(layer.feed_forward), part));
+  }
   WEFT_CO_OK(co_await add_norm_for_products(context, programs.rows, part.norm));
   if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
     WEFT_CO_OK(co_await add_attention(context, source, programs, *attention, part));

@@ -285,8 +285,11 @@ Async<Result<std::unique_ptr<EncoderProgram>>> EncoderProgram::create(gpu::Devic
   WEFT_CO_OK(co_await assembly.embed(model));
   for (const EncoderLayer& layer : model.layers) {
     WEFT_CO_OK(co_await assembly.attention(layer, out->attention_tuning_));
-    WEFT_CO_OK(co_await (layer.gate != nullptr ? assembly.gated_feed_forward(layer)
-                                               : assembly.plain_feed_forward(layer)));
+    if (layer.gate != nullptr) {
+      WEFT_CO_OK(co_await assembly.gated_feed_forward(layer));
+    } else {
+      WEFT_CO_OK(co_await assembly.plain_feed_forward(layer));
+    }
     WEFT_CO_OK(co_await assembly.norm(layer.layer_norm, LayerNormSpec::Table::none));
   }
   WEFT_CO_OK(co_await assembly.pool(vectors));
