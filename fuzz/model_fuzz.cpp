@@ -1,6 +1,8 @@
 // A model's file, of an encoder or of a mixture of experts, runs or gets a sentence: its numbers
 // and the shapes of its tensors never lead outside of them.
 #include <algorithm>
+#include <cstdio>
+#include <string>
 
 #include "common/base/check.h"
 #include "engine/gguf/file.h"
@@ -17,8 +19,11 @@ constexpr std::uint64_t quick = std::uint64_t{1} << 20;
 
 bool refused(const Error& error) {
   const bool known = error.code == ErrorCode::invalid_argument ||
-                     error.code == ErrorCode::unsupported ||
+                     error.code == ErrorCode::not_found || error.code == ErrorCode::unsupported ||
                      error.code == ErrorCode::resource_exhausted;
+  if (!known || !error.message.ends_with('.'))
+    std::fprintf(stderr, "%s: %s\n", std::string(to_string(error.code)).c_str(),
+                 error.message.c_str());
   check(known && error.message.ends_with('.'), "a refusal is a sentence");
   return true;
 }

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begun) {
+double elapsed_s(Clock::time_point begun) {
   return std::chrono::duration<double>(Clock::now() - begun).count();
 }
 
@@ -47,7 +47,7 @@ Result<BenchEmbedResult> bench_embed(const BenchEmbedOptions& options) {
                        .architecture = model->config().architecture,
                        .device = model->device(),
                        .activations = options.model.activations,
-                       .load_s = seconds_since(begun)};
+                       .load_s = elapsed_s(begun)};
   const auto texts = random_texts(options, model->config().vocabulary);
   // The first call meets a device whose clock is still low.
   WEFT_OK(model->embed(texts));
@@ -55,7 +55,7 @@ Result<BenchEmbedResult> bench_embed(const BenchEmbedOptions& options) {
     const Clock::time_point round_begun = Clock::now();
     WEFT_OK(model->embed(texts));
     out.values.push_back(static_cast<double>(std::uint64_t{options.texts} * options.tokens) /
-                         seconds_since(round_begun));
+                         elapsed_s(round_begun));
   }
   std::vector<double> sorted = out.values;
   std::ranges::sort(sorted);
