@@ -59,8 +59,8 @@ kernels::MatmulSpec matmul_spec(const GpuMatrix& matrix, const MatrixPart& part,
           .x_pitch = product.x_pitch,
           .y_pitch = product.y_pitch,
           .y_offset = product.y_offset + part.first_row,
-          .output = product.accumulate ? kernels::MatmulOutput::accumulate
-                                       : kernels::MatmulOutput::store,
+          .output =
+              product.accumulate ? kernels::MatmulOutput::accumulate : kernels::MatmulOutput::store,
           .bias = !product.bias.empty(),
           .x_halves = product.x_halves};
 }
