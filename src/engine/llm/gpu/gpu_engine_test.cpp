@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "common/base/long_tests.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/test_gpu.h"
 #include "engine/llm/run_now.h"
@@ -391,7 +392,7 @@ INSTANTIATE_TEST_SUITE_P(Models, GpuArithmetic,
 void GpuArithmetic::says_the_same_among_many(Activations activations) {
   const auto engine =
       engine_of(*model_, {.context = 320, .sequences = 32, .activations = activations});
-  constexpr std::uint32_t count = 4;
+  const std::uint32_t count = weft::test::long_tests() ? 4 : 2;
   std::vector<Alone> alone;
   for (std::size_t i = 0; i < 32; ++i) {
     const std::size_t length = i == 3 || i == 7 ? 250 + i : 3 + 2 * (i % 7);
@@ -425,7 +426,7 @@ void GpuArithmetic::says_the_same_through_joins(Activations activations) {
   const auto engine =
       engine_of(*model_, {.context = 128, .sequences = 7, .activations = activations});
   constexpr std::uint32_t count = 8;
-  for (std::uint32_t seed = 0; seed < 2; ++seed) {
+  for (std::uint32_t seed = 0; seed < (weft::test::long_tests() ? 4u : 1u); ++seed) {
     std::mt19937 generator(seed);
     const auto random = [&](std::uint32_t below) {
       return static_cast<std::uint32_t>(generator()) % below;
