@@ -9,6 +9,14 @@
 
 namespace weft::llm {
 
+std::string device_name(const gpu::Device& device) {
+  const gpu::AdapterInfo& adapter = device.adapter();
+  return (adapter.device.empty()
+              ? adapter.description.empty() ? adapter.vendor : adapter.description
+              : adapter.device) +
+         " (" + adapter.backend + ")";
+}
+
 using kernels::RowPlace;
 using kernels::Segment;
 
@@ -67,9 +75,14 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source,
   if (model.output != model.token_embedding) count(model.output);
   for (std::uint32_t i = options_.layers.begin; i < options_.layers.end; ++i) {
     const Layer& layer = model.layers[i];
-    for (const Weight weight :
-         {layer.feed_forward.gate, layer.feed_forward.up, layer.feed_forward.down})
-      count(weight);
+    if (const auto* feed_forward = std::get_if<FeedForward>(&layer.feed_forward)) {
+      for (const Weight weight : {feed_forward->gate, feed_forward->up, feed_forward->down})
+        count(weight);
+    } else {
+      const auto& experts = std::get<Experts>(layer.feed_forward);
+      for (const Weight weight : {experts.router, experts.gate, experts.up, experts.down})
+        count(weight);
+    }
     if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
       for (const Weight weight : {attention->q, attention->k, attention->v, attention->output})
         count(weight);
@@ -108,13 +121,7 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source,
   co_return check_device();
 }
 
-std::string GpuEngine::device() const {
-  const gpu::AdapterInfo& adapter = device_.adapter();
-  return (adapter.device.empty()
-              ? adapter.description.empty() ? adapter.vendor : adapter.description
-              : adapter.device) +
-         " (" + adapter.backend + ")";
-}
+std::string GpuEngine::device() const { return device_name(device_); }
 
 Result<> GpuEngine::check_device() const {
   if (const auto reason = device_.lost())

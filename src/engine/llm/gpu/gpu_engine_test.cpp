@@ -46,7 +46,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "tiny-qwen35-chat-f16", "tiny-qwen35-chat-q8_0", "tiny-qwen35-chat-q4_k_m",
                     "tiny-qwen2-short-q4_k_m", "tiny-qwen35-short-q4_k_m", "tiny-qwen3-random-f16",
                     "tiny-gemma3-random-q8_0", "tiny-mistral-random-f16",
-                    "tiny-mistral3-random-f16"),
+                    "tiny-mistral3-random-f16", "tiny-qwen3moe-random-f16",
+                    "tiny-qwen3moe-random-q4_k_m"),
     test::test_name);
 
 class GpuStories : public GpuEngineTest, public testing::WithParamInterface<const char*> {};
@@ -98,7 +99,8 @@ class GpuPromises : public GpuEngineTest, public testing::WithParamInterface<con
 };
 INSTANTIATE_TEST_SUITE_P(Models, GpuPromises,
                          testing::Values("tiny-llama-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
-                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0"),
+                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0",
+                                         "tiny-qwen3moe-random-f16"),
                          test::test_name);
 
 TEST_P(GpuPromises, GivesTheLogitsOfTheCpuHoweverAPromptIsCut) {
@@ -383,7 +385,8 @@ class GpuArithmetic : public GpuPromises {
 };
 INSTANTIATE_TEST_SUITE_P(Models, GpuArithmetic,
                          testing::Values("tiny-llama-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
-                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0"),
+                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0",
+                                         "tiny-qwen3moe-random-q4_k_m"),
                          test::test_name);
 
 void GpuArithmetic::says_the_same_among_many(Activations activations) {
