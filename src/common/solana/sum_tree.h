@@ -25,7 +25,10 @@ struct Earned {
   PublicKey owner;
   std::uint32_t index = 0;
   std::uint64_t amount = 0;  // Micro-credits since the start.
-  std::uint64_t units = 0;   // Compute units since the start.
+  std::uint64_t units = 0;   // Millionths of compute units since the start.
+  // Of the amount: new tokens, by the owner's part in the emission. Published in the rows and not
+  // in the leaf: it follows from the rows of the epochs before.
+  std::uint64_t emission = 0;
 };
 struct SumNode {
   Hash hash;

@@ -220,7 +220,7 @@ void add_money(ChainCommands& commands, const Options& options) {
 }
 
 void add_epochs(ChainCommands& commands, const Options& options) {
-  const char* rows = "The epoch's rows: owner,index,amount,units";
+  const char* rows = "The epoch's rows, as `weft chain rows` makes them";
   CLI::App* settle = commands.settling(
       "settle",
       "Moves free credits of the wallet's owner out of a coordinator's ledger into the next "
@@ -236,14 +236,17 @@ void add_epochs(ChainCommands& commands, const Options& options) {
       "Makes the next epoch's rows of what owners have settled, as far as vouchers have charged "
       "it\n\n"
       "  weft chain rows --coordinator URL --out epoch-1.csv --network chain.json\n"
-      "  weft chain rows --coordinator URL --previous epoch-1.csv --out epoch-2.csv --network "
-      "chain.json\n\n"
-      "Any reader can make them, and compare: all of it is public.",
+      "  weft chain rows --coordinator URL --epoch 2 --previous epoch-1.csv --out epoch-2.csv "
+      "--network chain.json\n\n"
+      "With --epoch they share that epoch's emission by the compute units of verified work since the "
+      "rows before. Any reader can make them, and compare: all of it is public.",
       chain_rows_command, options);
   ledger_of(made, options);
   made->add_option("--previous", options->previous,
                    "Rows of the last epoch that was posted; none before the first")
       ->check(CLI::ExistingFile);
+  made->add_option("--epoch", options->epoch,
+                   "The epoch whose emission they share (default: no emission)");
   made->add_option("--out", options->out, "Where the rows are written to")
       ->required()
       ->type_name("FILE");
@@ -252,13 +255,12 @@ void add_epochs(ChainCommands& commands, const Options& options) {
       "Posts an epoch's root, against a bond; the wallet is the poster's\n\n"
       "  weft chain post 12 --rows epoch-12.csv --wallet poster.json --network chain.json\n"
       "  weft chain post 12 --rows epoch-12.csv --emission 250 --network chain.json   250 credits "
-      "of "
-      "the growth are new tokens",
+      "of the growth are new tokens, whatever the rows say",
       chain_post_command, options);
   post->add_option("epoch", options->number, "Its number")->required();
   post->add_option("--emission", options->new_tokens,
-                   "Credits of the growth that are minted; the rest is what vouchers have charged")
-      ->capture_default_str();
+                   "Credits of the growth that are minted (default: as the rows say); the rest is "
+                   "what vouchers have charged");
   rows_of(post, options, rows);
   commands.signing("finalise",
                    "Makes the posted epoch final after its challenge window\n\n"
