@@ -306,6 +306,8 @@ void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options
       "time\n"
       "  weft chain challenge order --rows epoch.csv --network chain.json      owners out of "
       "order, or twice\n"
+      "  weft chain challenge sum --rows epoch.csv --network chain.json        more in all than its "
+      "rows\n"
       "  weft chain challenge statement said.json --rows epoch.csv --network chain.json   less "
       "than was signed");
   challenge->require_subcommand(1);
@@ -331,6 +333,13 @@ void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options
       commands.signing("order", "Proves two leaves out of order, or one owner or index twice",
                        chain_order_command, options);
   rows_of(order, options, rows);
+  CLI::App* sum = commands.signing(
+      "sum",
+      "Proves that a node's sum is not that of its children\n\n"
+      "  weft chain challenge sum --rows epoch.csv --network chain.json\n\n"
+      "The rows are those that were published; the node is looked for.",
+      chain_sum_command, options);
+  rows_of(sum, options, rows);
   CLI::App* statement = commands.signing(
       "statement", "Proves that an owner is given less than the coordinator signed, or nothing",
       chain_statement_command, options);
@@ -398,6 +407,18 @@ void add_receipts(CLI::App* chain, ChainCommands& commands, std::function<int()>
       chain_device_command, options);
   device->add_option("key", options->target, "The device's key")->required();
   device->add_flag("--end", options->finish, "It signs for the wallet no more");
+  CLI::App* slash = commands.signing(
+      "slash",
+      "Proves that a device signed two results of one task and attempt: its owner loses its stake\n\n"
+      "  weft chain slash two-results.json --network chain.json\n\n"
+      "A tenth of the stake is paid to the wallet, the rest is burned. The file: {\"owner\", "
+      "\"device\", \"job\", \"task\", \"attempt\", \"first\", \"second\"}, and each of the two {\"result\", "
+      "\"session\", \"worker\", \"siblings\", \"sides\", \"signature\"}: the claim's result, both nonces, "
+      "and the claim's path in the receipt's tree.",
+      chain_slash_command, options);
+  slash->add_option("evidence", options->message, "File with both signed results")
+      ->required()
+      ->check(CLI::ExistingFile);
   CLI::App* receipt = chain->add_subcommand(
       "receipt",
       "Receipts of devices on the chain: proof of compute, which pays nothing by itself\n\n"
@@ -427,7 +448,9 @@ void add_chain_commands(CLI::App& app, std::function<int()>& chosen) {
       "  weft chain status --network chain.json --owner KEY\n"
       "  weft chain deposit 25 --network chain.json\n"
       "  weft chain claim --rows epoch-12.csv --network chain.json\n"
-      "  weft chain verify 12 --rows epoch-12.csv --network chain.json\n\n"
+      "  weft chain verify 12 --rows epoch-12.csv --network chain.json\n"
+      "  weft chain challenge order --rows epoch-12.csv --network chain.json\n"
+      "  weft chain slash two-results.json --network chain.json\n\n"
       "It is off until a node is named. Costs are shown before anything is signed. The program "
       "has run in the real virtual machine, and on no public cluster.");
   chain->require_subcommand(1);

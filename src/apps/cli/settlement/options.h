@@ -88,6 +88,8 @@ int chain_demand_command(const SettlementOptions& options);
 int chain_answer_command(const SettlementOptions& options);
 int chain_void_command(const SettlementOptions& options);
 int chain_order_command(const SettlementOptions& options);
+int chain_sum_command(const SettlementOptions& options);
+int chain_slash_command(const SettlementOptions& options);
 int chain_statement_command(const SettlementOptions& options);
 int chain_freeze_command(const SettlementOptions& options);
 int chain_decide_command(const SettlementOptions& options);
