@@ -38,8 +38,7 @@ bool same_row(const Earned& a, const Earned& b) {
 }  // namespace
 
 std::string owner_rows_text(std::span<const Earned> rows) {
-  const bool emits =
-      std::ranges::any_of(rows, [](const Earned& row) { return row.emission > 0; });
+  const bool emits = std::ranges::any_of(rows, [](const Earned& row) { return row.emission > 0; });
   std::string out(emits ? emission_rows_head : rows_head);
   out += '\n';
   for (const Earned& row : rows) {

@@ -140,9 +140,10 @@ std::optional<std::string> emission_difference(std::span<const solana::Earned> p
   const std::vector<std::uint64_t> right = shares(all, worked);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (emitted[i] == right[i]) continue;
-    return weft::format("{} is given {} micro-credits of this epoch's emission of {}, its part by "
-                        "{} of the units is {}",
-                        rows[i].owner.text(), emitted[i], all, worked[i], right[i]);
+    return weft::format(
+        "{} is given {} micro-credits of this epoch's emission of {}, its part by "
+        "{} of the units is {}",
+        rows[i].owner.text(), emitted[i], all, worked[i], right[i]);
   }
   return std::nullopt;
 }

@@ -10,7 +10,8 @@
 // An owner has a row from its first settlement on. The emission of an epoch is shared by the units
 // that owners have done since the rows before: work that was done before an owner had a row has no
 // part in any emission, so that nothing is gained by settling it in an epoch in which others do
-// little. Units never fall in the rows; units that the ledger took back since are made up for first.
+// little. Units never fall in the rows; units that the ledger took back since are made up for
+// first.
 //
 // Pure.
 #pragma once

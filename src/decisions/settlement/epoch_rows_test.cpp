@@ -25,7 +25,8 @@ std::vector<std::uint64_t> amounts(const EpochRows& rows) {
 }
 
 TEST(EpochRows, GiveAllThatIsSettledIfItIsCharged) {
-  const auto rows = next_rows({}, std::vector<Settled>{{owner_of(2), 50}, {owner_of(1), 70}}, {.available = 120});
+  const auto rows =
+      next_rows({}, std::vector<Settled>{{owner_of(2), 50}, {owner_of(1), 70}}, {.available = 120});
   ASSERT_TRUE(rows.has_value());
   EXPECT_EQ(amounts(*rows), (std::vector<std::uint64_t>{70, 50}));
   EXPECT_EQ(rows->rows[0].index, 0U) << "new owners by their keys";
@@ -34,8 +35,9 @@ TEST(EpochRows, GiveAllThatIsSettledIfItIsCharged) {
 }
 
 TEST(EpochRows, ShareWhatIsChargedIfMoreIsSettled) {
-  const auto rows = next_rows(Rows{earned(1, 0, 100)},
-                              std::vector<Settled>{{owner_of(1), 130}, {owner_of(2), 60}}, {.available = 31});
+  const auto rows =
+      next_rows(Rows{earned(1, 0, 100)},
+                std::vector<Settled>{{owner_of(1), 130}, {owner_of(2), 60}}, {.available = 31});
   ASSERT_TRUE(rows.has_value());
   EXPECT_EQ(amounts(*rows), (std::vector<std::uint64_t>{110, 20})) << "a third and two thirds";
   EXPECT_EQ(rows->given, 30U);
@@ -45,7 +47,8 @@ TEST(EpochRows, ShareWhatIsChargedIfMoreIsSettled) {
 TEST(EpochRows, KeepIndicesAndOwnersThatSettleNothingMore) {
   const auto rows =
       next_rows(Rows{earned(1, 5, 10), earned(3, 2, 10)},
-                std::vector<Settled>{{owner_of(1), 10}, {owner_of(2), 4}, {owner_of(3), 11}}, {.available = 100});
+                std::vector<Settled>{{owner_of(1), 10}, {owner_of(2), 4}, {owner_of(3), 11}},
+                {.available = 100});
   ASSERT_TRUE(rows.has_value());
   EXPECT_EQ(amounts(*rows), (std::vector<std::uint64_t>{10, 4, 11}));
   EXPECT_EQ(rows->rows[0].index, 5U);
@@ -54,19 +57,21 @@ TEST(EpochRows, KeepIndicesAndOwnersThatSettleNothingMore) {
 }
 
 TEST(EpochRows, RefuseALedgerThatIsBehindTheChain) {
-  const auto less = next_rows(Rows{earned(1, 0, 10)}, std::vector<Settled>{{owner_of(1), 9}},
-                              {.available = 100});
+  const auto less =
+      next_rows(Rows{earned(1, 0, 10)}, std::vector<Settled>{{owner_of(1), 9}}, {.available = 100});
   ASSERT_FALSE(less.has_value());
   EXPECT_EQ(less.error().code, ErrorCode::data_loss);
-  EXPECT_EQ(next_rows(Rows{earned(1, 0, 10)}, {}, {.available = 100}).error().code, ErrorCode::data_loss);
+  EXPECT_EQ(next_rows(Rows{earned(1, 0, 10)}, {}, {.available = 100}).error().code,
+            ErrorCode::data_loss);
 }
 
 TEST(EpochRows, RefuseWhatComesTwiceAndRowsOfAnotherKind) {
   const std::vector<Settled> twice{{owner_of(1), 9}, {owner_of(1), 9}};
   EXPECT_EQ(next_rows({}, twice, {.available = 100}).error().code, ErrorCode::invalid_argument);
   const std::vector<Settled> once{{owner_of(1), 9}};
-  EXPECT_EQ(next_rows(Rows{earned(1, 0, 1), earned(1, 1, 1)}, once, {.available = 100}).error().code,
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      next_rows(Rows{earned(1, 0, 1), earned(1, 1, 1)}, once, {.available = 100}).error().code,
+      ErrorCode::invalid_argument);
   const Rows other{{.owner = owner_of(1), .index = 0, .amount = 5, .units = 50, .emission = 6}};
   EXPECT_EQ(next_rows(other, once, {.available = 100}).error().code, ErrorCode::invalid_argument);
 }
@@ -103,9 +108,8 @@ TEST(EpochRows, ShareTheEmissionByUnitsDownToTheLastMicroCredit) {
 }
 
 TEST(EpochRows, NeverLetUnitsFallAndMakeUpForThoseThatWereTakenBack) {
-  const Rows before{
-      {.owner = owner_of(1), .index = 0, .amount = 10, .units = 50, .emission = 4},
-      {.owner = owner_of(2), .index = 1, .amount = 10, .units = 50, .emission = 0}};
+  const Rows before{{.owner = owner_of(1), .index = 0, .amount = 10, .units = 50, .emission = 4},
+                    {.owner = owner_of(2), .index = 1, .amount = 10, .units = 50, .emission = 0}};
   const auto rows = next_rows(before, std::vector{worked(1, 6, 45), worked(2, 10, 51)},
                               {.available = 0, .emission = 8});
   ASSERT_TRUE(rows.has_value()) << rows.error().message;
@@ -142,8 +146,8 @@ TEST(EpochRows, GiveEachCreditOnceOverRandomHistories) {
                              [](std::uint64_t sum, const auto& one) { return sum + one.amount; });
     };
     const auto epoch = [&](bool is_void) {
-      const auto next = next_rows(
-          posted, settled, {.available = charged - spent, .emission = random() % 1000});
+      const auto next =
+          next_rows(posted, settled, {.available = charged - spent, .emission = random() % 1000});
       ASSERT_TRUE(next.has_value()) << next.error().message;
       ASSERT_TRUE(solana::SumTree::create(next->rows).has_value());
       ASSERT_LE(next->given, charged - spent);

@@ -2,14 +2,14 @@
 // is shared by (epoch_rows.h).
 //
 // Work counts when it is paid for and the pay is free: not while it is held, and only as far as it
-// was paid with free credits, so that wallets that are granted credits make no units of them. What an
-// owner pays itself counts nothing. A task's units are those that priced its job; a token of an
+// was paid with free credits, so that wallets that are granted credits make no units of them. What
+// an owner pays itself counts nothing. A task's units are those that priced its job; a token of an
 // answer has the units of its price, one for a credit (docs/pricing.md). Owners that pay each other
 // make units for what the fee and the verification take of it: units dilute, they never raise what
 // is emitted.
 //
-// Pure. Threading: one thread at a time. Memory: a number for each owner, a row for each answer that
-// has begun and not ended.
+// Pure. Threading: one thread at a time. Memory: a number for each owner, a row for each answer
+// that has begun and not ended.
 #pragma once
 
 #include <cstdint>

@@ -311,7 +311,7 @@ class DrogonServer final : public Server {
   DrogonServer(Options options, std::uint16_t port)
       : options_(std::move(options)),
         port_(port),
-        files_(options_.web, options_.no_web_page),
+        files_(options_.web, options_.no_web_page, options_.page_connects),
         gate_({.limits = options_.limits,
                .rate = options_.rate_limit,
                .hosts = accepted_hosts(options_),

@@ -238,7 +238,8 @@ void add_epochs(ChainCommands& commands, const Options& options) {
       "  weft chain rows --coordinator URL --out epoch-1.csv --network chain.json\n"
       "  weft chain rows --coordinator URL --epoch 2 --previous epoch-1.csv --out epoch-2.csv "
       "--network chain.json\n\n"
-      "With --epoch they share that epoch's emission by the compute units of verified work since the "
+      "With --epoch they share that epoch's emission by the compute units of verified work since "
+      "the "
       "rows before. Any reader can make them, and compare: all of it is public.",
       chain_rows_command, options);
   ledger_of(made, options);
@@ -306,7 +307,8 @@ void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options
       "time\n"
       "  weft chain challenge order --rows epoch.csv --network chain.json      owners out of "
       "order, or twice\n"
-      "  weft chain challenge sum --rows epoch.csv --network chain.json        more in all than its "
+      "  weft chain challenge sum --rows epoch.csv --network chain.json        more in all than "
+      "its "
       "rows\n"
       "  weft chain challenge statement said.json --rows epoch.csv --network chain.json   less "
       "than was signed");
@@ -333,12 +335,12 @@ void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options
       commands.signing("order", "Proves two leaves out of order, or one owner or index twice",
                        chain_order_command, options);
   rows_of(order, options, rows);
-  CLI::App* sum = commands.signing(
-      "sum",
-      "Proves that a node's sum is not that of its children\n\n"
-      "  weft chain challenge sum --rows epoch.csv --network chain.json\n\n"
-      "The rows are those that were published; the node is looked for.",
-      chain_sum_command, options);
+  CLI::App* sum =
+      commands.signing("sum",
+                       "Proves that a node's sum is not that of its children\n\n"
+                       "  weft chain challenge sum --rows epoch.csv --network chain.json\n\n"
+                       "The rows are those that were published; the node is looked for.",
+                       chain_sum_command, options);
   rows_of(sum, options, rows);
   CLI::App* statement = commands.signing(
       "statement", "Proves that an owner is given less than the coordinator signed, or nothing",
@@ -409,11 +411,14 @@ void add_receipts(CLI::App* chain, ChainCommands& commands, std::function<int()>
   device->add_flag("--end", options->finish, "It signs for the wallet no more");
   CLI::App* slash = commands.signing(
       "slash",
-      "Proves that a device signed two results of one task and attempt: its owner loses its stake\n\n"
+      "Proves that a device signed two results of one task and attempt: its owner loses its "
+      "stake\n\n"
       "  weft chain slash two-results.json --network chain.json\n\n"
       "A tenth of the stake is paid to the wallet, the rest is burned. The file: {\"owner\", "
-      "\"device\", \"job\", \"task\", \"attempt\", \"first\", \"second\"}, and each of the two {\"result\", "
-      "\"session\", \"worker\", \"siblings\", \"sides\", \"signature\"}: the claim's result, both nonces, "
+      "\"device\", \"job\", \"task\", \"attempt\", \"first\", \"second\"}, and each of the two "
+      "{\"result\", "
+      "\"session\", \"worker\", \"siblings\", \"sides\", \"signature\"}: the claim's result, both "
+      "nonces, "
       "and the claim's path in the receipt's tree.",
       chain_slash_command, options);
   slash->add_option("evidence", options->message, "File with both signed results")

@@ -15,7 +15,8 @@ void add_settlement(CLI::App* simulate, std::function<int()>& chosen) {
   CLI::App* settlement = simulate->add_subcommand(
       "settlement",
       "Epochs of settlement on Solana's real virtual machine, on this machine: deposits, work, "
-      "claims, stakes, two crashes of the coordinator, a stolen posting key, a vote, forks. The sums "
+      "claims, stakes, two crashes of the coordinator, a stolen posting key, a vote, forks. The "
+      "sums "
       "of money are looked at after every step. Exit code 1 where one does not hold");
   settlement->footer(
       "Examples:\n"
@@ -31,11 +32,12 @@ void add_settlement(CLI::App* simulate, std::function<int()>& chosen) {
   settlement->add_option("--owners", options->owners, "That work and are paid")
       ->check(CLI::Range(20, 200'000));
   settlement
-      ->add_option("--elf", options->elf, "The program (default: as `scripts/build chain` makes it)")
+      ->add_option("--elf", options->elf,
+                   "The program (default: as `scripts/build chain` makes it)")
       ->check(CLI::ExistingFile);
   settlement->add_option("--plant", options->plant, "A defect that the sums must show")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(planted_defects),
-                                                     std::end(planted_defects))));
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(planted_defects), std::end(planted_defects))));
   settlement->add_flag("--json", options->json, "One JSON document on standard output");
   settlement->callback(
       [options, &chosen] { chosen = [options] { return simulate_settlement_command(*options); }; });

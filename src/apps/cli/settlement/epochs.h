@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <vector>
 
+#include "apps/cli/settlement/line.h"
 #include "common/base/result.h"
 #include "common/solana/owner_rows.h"
 #include "common/solana/sum_tree.h"
-#include "apps/cli/settlement/line.h"
 
 namespace weft::cli {
 

@@ -193,16 +193,17 @@ Result<> sum(const SettlementOptions& options) {
                 options.rows.string());
   const auto wrong = solana::find_wrong_sum(tree, root);
   if (!wrong)
-    return fail(ErrorCode::invalid_argument,
-                "No one wrong sum makes the root that waits, that of epoch {}, of the rows of {}. If "
-                "the operator published them, demand the path of an owner: below a wrong sum none "
-                "can be shown.",
-                own.line.epoch_number(slot, "epoch"), options.rows.string());
-  OneCall more{.what = weft::format("Voids the root: the {} owners from row {} on have {} in all, and "
-                                    "its node says {}.",
-                                    1U << wrong->level, std::uint64_t{wrong->position} << wrong->level,
-                                    credits_text(wrong->left.sum + wrong->right.sum),
-                                    credits_text(wrong->sum))};
+    return fail(
+        ErrorCode::invalid_argument,
+        "No one wrong sum makes the root that waits, that of epoch {}, of the rows of {}. If "
+        "the operator published them, demand the path of an owner: below a wrong sum none "
+        "can be shown.",
+        own.line.epoch_number(slot, "epoch"), options.rows.string());
+  OneCall more{.what = weft::format(
+                   "Voids the root: the {} owners from row {} on have {} in all, and "
+                   "its node says {}.",
+                   1U << wrong->level, std::uint64_t{wrong->position} << wrong->level,
+                   credits_text(wrong->left.sum + wrong->right.sum), credits_text(wrong->sum))};
   WEFT_OK(make_own_tokens(own, more));
   solana::ProgramCall call = own.line.call("prove_sum");
   call.key("bounty_to", own.own_tokens())

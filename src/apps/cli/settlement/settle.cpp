@@ -110,22 +110,21 @@ Result<> rows(const SettlementOptions& options) {
   const std::uint64_t emission = options.epoch ? emission_left(line, *options.epoch) : 0;
   WEFT_ASSIGN(const auto client, coordinator_of(options));
   WEFT_ASSIGN(const auto settled, settled_at(*client));
-  WEFT_ASSIGN(const settlement::EpochRows next,
-              settlement::next_rows(previous, settled,
-                                    {.available = available, .emission = emission}));
+  WEFT_ASSIGN(
+      const settlement::EpochRows next,
+      settlement::next_rows(previous, settled, {.available = available, .emission = emission}));
   WEFT_OK(write_file(options.out, as_bytes(solana::owner_rows_text(next.rows))));
   if (options.json) {
-    std::printf(
-        "%s\n",
-        weft::format(R"({{"owners":{},"given":{},"waiting":{},"charged":{},"emitted":{}}})",
-                     next.rows.size(), next.given, next.waiting, available, next.emitted)
-            .c_str());
+    std::printf("%s\n",
+                weft::format(R"({{"owners":{},"given":{},"waiting":{},"charged":{},"emitted":{}}})",
+                             next.rows.size(), next.given, next.waiting, available, next.emitted)
+                    .c_str());
     return {};
   }
-  std::printf("%s\n", weft::format("{} owners get {} more than before, and {} of emission.",
-                                   next.rows.size(), credits_text(next.given),
-                                   credits_text(next.emitted))
-                          .c_str());
+  std::printf("%s\n",
+              weft::format("{} owners get {} more than before, and {} of emission.",
+                           next.rows.size(), credits_text(next.given), credits_text(next.emitted))
+                  .c_str());
   if (next.waiting > 0)
     std::printf("%s\n",
                 weft::format("{} wait for a later epoch: one may give {}, what vouchers have "
@@ -149,12 +148,12 @@ std::uint64_t emission_in(std::span<const solana::Earned> rows) {
 }
 
 std::uint64_t emission_left(const SettlementLine& line, std::uint64_t epoch) {
-  return settlement::emission_of({.first = line.config.number("emission_first"),
-                                  .halving_epochs = line.config.number("halving_epochs"),
-                                  .left = line.config.number("cap") -
-                                          line.config.number("initial") -
-                                          line.config.number("emitted")},
-                                 epoch);
+  return settlement::emission_of(
+      {.first = line.config.number("emission_first"),
+       .halving_epochs = line.config.number("halving_epochs"),
+       .left = line.config.number("cap") - line.config.number("initial") -
+               line.config.number("emitted")},
+      epoch);
 }
 
 int chain_settle_command(const SettlementOptions& options) {

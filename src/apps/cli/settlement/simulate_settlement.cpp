@@ -259,8 +259,7 @@ Result<> Play::give_tokens(const PublicKey& to, std::uint64_t credits) {
   ByteVector data = {3};  // Transfer.
   append_le(data, credits * credit);
   return step({.what = "tokens are given",
-               .instructions = {solana::create_associated_account(founder, to,
-                                                                  line().network.mint),
+               .instructions = {solana::create_associated_account(founder, to, line().network.mint),
                                 {.program = solana::token_program(),
                                  .accounts = {{.key = line().tokens_of(founder), .writable = true},
                                               {.key = line().tokens_of(to), .writable = true},
@@ -433,18 +432,17 @@ Result<> Play::ways_out() {
 Result<std::uint64_t> Play::available() {
   WEFT_OK(chain_->refresh());
   WEFT_ASSIGN(const std::uint64_t vault, tokens_in(chain_->rpc(), line().config.key("vault")));
-  return std::min(line().config.number("charged") - line().config.number("spends_posted"),
-                  static_cast<std::uint64_t>(Wide{vault} * line().config.number("post_bps") /
-                                             10'000));
+  return std::min(
+      line().config.number("charged") - line().config.number("spends_posted"),
+      static_cast<std::uint64_t>(Wide{vault} * line().config.number("post_bps") / 10'000));
 }
 
 Result<Play::Posting> Play::next_posting(std::uint32_t epoch) {
   WEFT_ASSIGN(const std::uint64_t funds, available());
-  const auto previous =
-      books_.posted ? books_.posted->owners() : std::span<const solana::Earned>();
-  WEFT_ASSIGN(settlement::EpochRows rows,
-              coordinator_->rows(previous, {.available = funds,
-                                            .emission = emission_left(line(), epoch)}));
+  const auto previous = books_.posted ? books_.posted->owners() : std::span<const solana::Earned>();
+  WEFT_ASSIGN(
+      settlement::EpochRows rows,
+      coordinator_->rows(previous, {.available = funds, .emission = emission_left(line(), epoch)}));
   WEFT_ASSIGN(solana::SumTree tree, solana::SumTree::create(std::move(rows.rows)));
   return Posting{.tree = std::make_shared<const solana::SumTree>(std::move(tree)),
                  .emission = rows.emitted};
@@ -587,7 +585,8 @@ Result<> Play::theft(std::uint32_t epoch) {
   solana::ProgramCall final_call = line().call("finalise");
   final_call.key("bond_to", line().tokens_of(thief.public_key())).number("slot", slot);
   WEFT_ASSIGN(solana::Instruction final_instruction, built(final_call));
-  const Step shortened{.what = "", .instructions = {final_instruction}, .signers = {}, .counts = {}};
+  const Step shortened{
+      .what = "", .instructions = {final_instruction}, .signers = {}, .counts = {}};
   WEFT_OK(refused("A root made final in its window", shortened, "finalise_window"));
 
   solana::ProgramCall freeze = line().call("freeze");
@@ -642,8 +641,8 @@ Result<Step> Play::claim_step(std::size_t owner, bool pays) {
   call.key("page", page.address)
       .key("to", line().tokens_of(owners_[owner]))
       .number("page_bump", page.bump)
-      .number("place", books_.final_slot | std::uint64_t{row.index} << 4U |
-                           std::uint64_t{position} << 25U)
+      .number("place",
+              books_.final_slot | std::uint64_t{row.index} << 4U | std::uint64_t{position} << 25U)
       .number("amount", row.amount)
       .number("units", row.units);
   call.tail(path_bytes(tree.path(position)));
@@ -797,8 +796,7 @@ Result<> Play::close() {
   for (std::size_t i = 0; i < options_.owners; ++i) {
     WEFT_OK(claim(i));
     if (++done % 1'000 == 0)
-      std::fprintf(stderr, "%s\n",
-                   weft::format("claims: {} of {} owners", done, rows).c_str());
+      std::fprintf(stderr, "%s\n", weft::format("claims: {} of {} owners", done, rows).c_str());
   }
   if (books_.claimed != books_.final->root().sum)
     return broken_by("not all that the last epoch gives was claimed");
@@ -817,8 +815,8 @@ Result<> Play::tokens_add_up() {
       if (found[i])
         for (std::size_t b = 8; b-- > 0;) holds = holds << 8 | found[i]->data[amount_at + b];
       if (holds != books_.claimed_of[from + i])
-        return broken_by(weft::format("{} holds {}, and its row gives {}",
-                                      owners_[from + i].text(), credits_text(holds),
+        return broken_by(weft::format("{} holds {}, and its row gives {}", owners_[from + i].text(),
+                                      credits_text(holds),
                                       credits_text(books_.claimed_of[from + i])));
     }
   }

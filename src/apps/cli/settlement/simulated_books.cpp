@@ -63,8 +63,7 @@ Result<std::string> SettlementWatch::look(const SimulatedBooks& books, const Led
   for (std::size_t i = first_owned; i < accounts.size(); ++i) {
     if (!accounts[i] || accounts[i]->owner != line_.network.program) continue;
     if (i < first_owned + clients_) {
-      WEFT_ASSIGN(const auto e,
-                  solana::ProgramState::read("escrow", std::move(accounts[i]->data)));
+      WEFT_ASSIGN(const auto e, solana::ProgramState::read("escrow", std::move(accounts[i]->data)));
       owned.unspent += e.number("deposited") - e.number("withdrawn") - e.number("charged");
       const auto counted = books.charged_of.find(e.key("owner"));
       v.same("What a client was charged", e.number("charged"),
@@ -93,8 +92,7 @@ Result<std::string> SettlementWatch::look(const SimulatedBooks& books, const Led
   v.at_most("Claimed spends, against final ones", n("claimed_spends"), n("final_spends"));
   v.at_most("Final spends, against what was charged", n("final_spends"), n("charged"));
   v.at_most("Posted spends, against what was charged", n("spends_posted"), n("charged"));
-  v.at_most("Claimed emission, against final emission", n("claimed_emission"),
-            n("final_emission"));
+  v.at_most("Claimed emission, against final emission", n("claimed_emission"), n("final_emission"));
   v.same("The stakes, against their sum", owned.staked, n("staked"));
   std::uint64_t bonds = 0;
   for (std::uint64_t slot = 0; slot < solana::epochs_remembered; ++slot)

@@ -23,7 +23,7 @@ struct SimulatedBooks {
   std::uint64_t staked = 0, unbonding = 0;
   std::uint64_t bonds_burned = 0;
   std::uint64_t claimed = 0;
-  std::vector<std::uint64_t> claimed_of;  // By the owner's number.
+  std::vector<std::uint64_t> claimed_of;          // By the owner's number.
   std::map<PublicKey, std::uint64_t> charged_of;  // By client, with fees.
   // The last epoch that is not void; `forged`: a thief of the posting key made it.
   std::shared_ptr<const solana::SumTree> posted;
@@ -36,9 +36,9 @@ struct SimulatedBooks {
 
 // What the coordinator has written down.
 struct LedgerSums {
-  MicroCredits sum = 0;      // Of all accounts.
-  MicroCredits issued = 0;   // Ever.
-  MicroCredits settled = 0;  // Ever.
+  MicroCredits sum = 0;                         // Of all accounts.
+  MicroCredits issued = 0;                      // Ever.
+  MicroCredits settled = 0;                     // Ever.
   std::map<PublicKey, std::uint64_t> credited;  // By client: its journal.
 };
 

@@ -44,10 +44,10 @@ Result<Node> start_node() {
                 "it, in a checkout of Weft.",
                 (tests / "node_modules" / "litesvm").string());
   const auto said = std::make_shared<Said>();
-  WEFT_ASSIGN(auto process,
-              ChildProcess::start({.arguments = {"node", (tests / "rpc.mjs").string()},
-                                   .environment = {},
-                                   .on_line = [said](std::string_view text) { said->line(text); }}));
+  WEFT_ASSIGN(auto process, ChildProcess::start(
+                                {.arguments = {"node", (tests / "rpc.mjs").string()},
+                                 .environment = {},
+                                 .on_line = [said](std::string_view text) { said->line(text); }}));
   constexpr std::string_view word = "listening on ";
   for (int i = 0; i < 1'000 && process->running(); ++i) {
     const std::string text = said->text();
@@ -66,10 +66,10 @@ Result<> run_command(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), own_executable().string());
   const std::string name = arguments[1] + " " + arguments[2];
   const auto said = std::make_shared<Said>();
-  WEFT_ASSIGN(auto process,
-              ChildProcess::start({.arguments = std::move(arguments),
-                                   .environment = {},
-                                   .on_line = [said](std::string_view text) { said->line(text); }}));
+  WEFT_ASSIGN(auto process, ChildProcess::start(
+                                {.arguments = std::move(arguments),
+                                 .environment = {},
+                                 .on_line = [said](std::string_view text) { said->line(text); }}));
   while (process->running()) std::this_thread::sleep_for(20ms);
   if (process->stop(0ms) != 0)
     return fail(ErrorCode::internal, "`weft {}` failed: {}", name, said->text());
@@ -89,12 +89,12 @@ Result<std::unique_ptr<SimulatedChain>> SimulatedChain::start(const Founding& fo
   WEFT_ASSIGN(crypto::KeyPair founder, crypto::load_or_create_wallet(file("founder.json")));
   WEFT_ASSIGN(const crypto::KeyPair program, crypto::load_or_create_wallet(file("program.json")));
   WEFT_ASSIGN(auto rpc, chain::Rpc::create({.url = node.url, .timeout = 60s}));
-  WEFT_OK(rpc->call("requestAirdrop", weft::format(R"(["{}",{}])", founder.public_key().text(),
-                                                   lamports_given)));
-  const std::vector<std::string> place = {"--rpc",   node.url, "--wallet", file("founder.json"),
+  WEFT_OK(rpc->call("requestAirdrop",
+                    weft::format(R"(["{}",{}])", founder.public_key().text(), lamports_given)));
+  const std::vector<std::string> place = {"--rpc",   node.url,    "--wallet", file("founder.json"),
                                           "--level", "processed", "--yes"};
-  std::vector<std::string> deploy = {"chain", "deploy",        "--elf",
-                                     founding.elf.string(), "--program-key", file("program.json")};
+  std::vector<std::string> deploy = {
+      "chain", "deploy", "--elf", founding.elf.string(), "--program-key", file("program.json")};
   deploy.insert(deploy.end(), place.begin(), place.end());
   WEFT_OK(run_command(std::move(deploy)));
   std::vector<std::string> init = {"chain",
@@ -173,8 +173,8 @@ Result<> SimulatedChain::fork(std::size_t transactions) {
   return {};
 }
 Result<> SimulatedChain::patch(const PublicKey& account, std::size_t at, ByteSpan bytes) {
-  WEFT_OK(rpc().call("litesvm_patch", weft::format(R"(["{}",{},"{}"])", account.text(), at,
-                                                   to_base64(bytes))));
+  WEFT_OK(rpc().call("litesvm_patch",
+                     weft::format(R"(["{}",{},"{}"])", account.text(), at, to_base64(bytes))));
   return {};
 }
 Result<> SimulatedChain::refresh() {

@@ -22,7 +22,7 @@ namespace weft::cli {
 class SimulatedChain {
  public:
   struct Founding {
-    std::filesystem::path elf;  // The program.
+    std::filesystem::path elf;                                                  // The program.
     std::uint64_t initial = 0, founders = 0, emission = 0, halving_epochs = 1;  // Credits.
     PublicKey poster;
     std::vector<PublicKey> guardians;

@@ -8,7 +8,7 @@ namespace {
 
 using settlement::JournalRow;
 
-constexpr MicroCredits credit = 1'000'000;
+constexpr MicroCredits one_credit = 1'000'000;
 
 std::uint64_t number_of(const Hash& key) {
   std::uint64_t out = 0;
@@ -19,8 +19,9 @@ std::uint64_t number_of(const Hash& key) {
 }  // namespace
 
 Result<SimulatedCoordinator> SimulatedCoordinator::create(const Place& place) {
-  WEFT_ASSIGN(CreditJournal journal,
-              CreditJournal::open(place.journal, {.config = place.config, .coordinator = place.key}));
+  WEFT_ASSIGN(
+      CreditJournal journal,
+      CreditJournal::open(place.journal, {.config = place.config, .coordinator = place.key}));
   return SimulatedCoordinator(place, std::move(journal));
 }
 
@@ -76,8 +77,9 @@ Result<> SimulatedCoordinator::restart(bool forgetful) {
   ledger_ = {};
   WEFT_OK(ledger_.restore(entries, keys));
   journal_.reset();
-  WEFT_ASSIGN(CreditJournal journal, CreditJournal::open(place_.journal, {.config = place_.config,
-                                                                          .coordinator = place_.key}));
+  WEFT_ASSIGN(
+      CreditJournal journal,
+      CreditJournal::open(place_.journal, {.config = place_.config, .coordinator = place_.key}));
   journal_.emplace(std::move(journal));
   WEFT_ASSIGN(charges_, settlement::Charges::restore(journal_->rows()));
   sums_.reset();
@@ -95,18 +97,17 @@ Result<> SimulatedCoordinator::work(const PublicKey& client, std::span<const Pub
   if (budget < static_cast<MicroCredits>(workers.size()) || workers.empty()) return {};
   JobId job;
   ++numbers_;
-  for (std::size_t i = 0; i < 8; ++i)
-    job.bytes[i] = static_cast<std::uint8_t>(numbers_ >> (8 * i));
+  for (std::size_t i = 0; i < 8; ++i) job.bytes[i] = static_cast<std::uint8_t>(numbers_ >> (8 * i));
   WEFT_OK(apply(ledger::open_escrow(job, owner, budget, ledger_.spendable(owner))));
   const MicroCredits price = budget / static_cast<MicroCredits>(workers.size());
-  const settlement::PaidJob paid{.client = owner,
-                                 .price = price * static_cast<MicroCredits>(workers.size()),
-                                 .units = units};
+  const settlement::PaidJob paid{
+      .client = owner, .price = price * static_cast<MicroCredits>(workers.size()), .units = units};
   for (std::uint32_t i = 0; i < workers.size(); ++i) {
     const OwnerId worker = OwnerId::of_first(workers[i]);
-    WEFT_OK(apply(ledger::pay_task({.task = {.job = job, .index = i}, .client = owner, .price = price},
-                                   std::span(&worker, 1), ledger_.escrow(job)),
-                  paid));
+    WEFT_OK(
+        apply(ledger::pay_task({.task = {.job = job, .index = i}, .client = owner, .price = price},
+                               std::span(&worker, 1), ledger_.escrow(job)),
+              paid));
   }
   WEFT_OK(apply(ledger::close_escrow(job, owner, ledger_.escrow(job))));
   ledger_.close(job);
@@ -116,12 +117,12 @@ Result<> SimulatedCoordinator::work(const PublicKey& client, std::span<const Pub
 Result<> SimulatedCoordinator::settle(const PublicKey& owner) {
   const OwnerId id = OwnerId::of_first(owner);
   const MicroCredits free = ledger_.spendable(id).free;
-  if (free < credit) return {};
+  if (free < one_credit) return {};
   return apply(ledger::settle(id, free, ++numbers_));
 }
 
-Result<settlement::EpochRows> SimulatedCoordinator::rows(std::span<const solana::Earned> previous,
-                                                         const settlement::EpochFunds& funds) const {
+Result<settlement::EpochRows> SimulatedCoordinator::rows(
+    std::span<const solana::Earned> previous, const settlement::EpochFunds& funds) const {
   std::vector<settlement::Settled> settled;
   for (const auto& [account, amount] : ledger_.balances()) {
     if (account.kind != ledger::Account::Kind::settled) continue;

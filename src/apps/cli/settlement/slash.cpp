@@ -42,8 +42,8 @@ Result<> read_number(const json::Object& object, std::string_view name, std::uin
 }
 
 Result<SignedResult> read_result(const json::Value& value) {
-  WEFT_ASSIGN(const json::Object object, value.object({"result", "session", "worker", "siblings",
-                                                       "sides", "signature"}));
+  WEFT_ASSIGN(const json::Object object,
+              value.object({"result", "session", "worker", "siblings", "sides", "signature"}));
   SignedResult out;
   WEFT_OK(read_as(object, "result", out.result));
   WEFT_OK(read_as(object, "session", out.session));
@@ -66,8 +66,8 @@ Result<TwoResults> read_evidence(const std::filesystem::path& path) {
   WEFT_ASSIGN(const ByteVector text, read_file(path));
   WEFT_ASSIGN(const json::Value root,
               json::parse(as_text(text), {.bytes_max = 65536, .depth_max = 6}));
-  WEFT_ASSIGN(const json::Object object, root.object({"owner", "device", "job", "task", "attempt",
-                                                      "first", "second"}));
+  WEFT_ASSIGN(const json::Object object,
+              root.object({"owner", "device", "job", "task", "attempt", "first", "second"}));
   TwoResults out;
   WEFT_OK(read_as(object, "owner", out.owner));
   WEFT_OK(read_as(object, "device", out.device));
@@ -125,19 +125,20 @@ Result<> slash(const SettlementOptions& options) {
   for (const SignedResult* one : {&both.first, &both.second}) {
     const Hash digest = signed_digest(own, both, *one);
     if (!crypto::verify_now(both.device, digest.span(), one->signature))
-      return fail(ErrorCode::invalid_argument,
-                  "The result {} is not signed by the device {} for this network, task and attempt.",
-                  one->result.text(), both.device.text());
+      return fail(
+          ErrorCode::invalid_argument,
+          "The result {} is not signed by the device {} for this network, task and attempt.",
+          one->result.text(), both.device.text());
     proofs.push_back({.key = both.device, .signature = one->signature, .digest = digest});
   }
   const PublicKey stake = own.line.network.stake(both.owner);
   WEFT_ASSIGN(const auto held, own.line.state("stake", stake));
   if (!held) return fail(ErrorCode::not_found, "{} has no stake here.", both.owner.text());
-  OneCall more{.what = weft::format("Takes the stake of {}, whose device {} signed two results of task "
-                                    "{} of job {}: {}.",
-                                    both.owner.text(), both.device.text(), both.task,
-                                    both.job.text(),
-                                    credits_text(held->number("amount") + held->number("unbonding")))};
+  OneCall more{.what =
+                   weft::format("Takes the stake of {}, whose device {} signed two results of task "
+                                "{} of job {}: {}.",
+                                both.owner.text(), both.device.text(), both.task, both.job.text(),
+                                credits_text(held->number("amount") + held->number("unbonding")))};
   WEFT_OK(make_own_tokens(own, more));
   more.before.push_back(solana::check_signatures(proofs));
   solana::ProgramCall call = own.line.call("slash");

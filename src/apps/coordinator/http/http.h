@@ -4,8 +4,10 @@
 // Threading: handlers run on the server's threads and post; nothing blocks there.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +34,13 @@
 namespace weft::coordinator {
 
 // What handlers work with; all outlive the server.
+// On which chain the page settles, and by which node it reads it (`weft serve --settlement`).
+struct SettlementNetwork {
+  std::string rpc;
+  PublicKey program;
+  PublicKey mint;
+};
+
 struct HttpParts {
   net::Server& server;
   Loop& loop;
@@ -65,11 +74,15 @@ struct HttpParts {
   JobLinks links;
   bool verifies = false;                     // The coordinator has a verifier of its own.
   std::uint32_t verification_permille = 20;  // The share of pay that checking takes.
+  std::optional<SettlementNetwork> settlement = std::nullopt;
+  std::filesystem::path epochs = {};  // The rows that the operator publishes.
 };
 
 void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
 void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
 void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
+// http_settlement.cpp: /v1/settlement/network, /v1/settlement/rows/{}
+void add_settlement_routes(const HttpParts& parts);
 // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
 void add_proof_routes(const HttpParts& parts);
 void add_verdict_routes(const HttpParts& parts);

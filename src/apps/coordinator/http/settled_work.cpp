@@ -22,8 +22,8 @@ std::optional<settlement::PaidJob> SettledWork::paid_job(const store::Posted& po
 Result<> SettledWork::read_new() {
   job_.reset();  // Its price may have changed since.
   for (;;) {
-    WEFT_ASSIGN(const store::History page,
-                store_.history(store::Store::HistoryPage{.from = from_, .count = page_transactions}));
+    WEFT_ASSIGN(const store::History page, store_.history(store::Store::HistoryPage{
+                                               .from = from_, .count = page_transactions}));
     for (; read_ < page.transactions.size(); ++read_) {
       const store::Posted& posted = page.transactions[read_];
       std::vector<ledger::Entry> entries;

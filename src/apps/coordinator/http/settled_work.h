@@ -30,8 +30,8 @@ class SettledWork {
   const jobs::Book& book_;
   std::mutex mutex_;
   settlement::WorkUnits units_;
-  std::uint64_t from_ = 0;  // The page to read next.
-  std::size_t read_ = 0;    // Transactions of it that are counted.
+  std::uint64_t from_ = 0;    // The page to read next.
+  std::size_t read_ = 0;      // Transactions of it that are counted.
   std::optional<JobId> job_;  // The job that was read last: a job's payments stand together.
   std::optional<settlement::PaidJob> job_paid_;
 };

@@ -126,9 +126,9 @@ Result<History> Reader::history_of_job(const JobId& job, const Store::HistoryPag
 
 Result<History> Reader::history_of_all(const Store::HistoryPage& page) {
   return snapshot([&]() -> Result<History> {
-    WEFT_ASSIGN(Statement find,
-                connection_.prepare(
-                    "SELECT seq FROM transactions WHERE seq >= ? ORDER BY seq LIMIT ?"));
+    WEFT_ASSIGN(
+        Statement find,
+        connection_.prepare("SELECT seq FROM transactions WHERE seq >= ? ORDER BY seq LIMIT ?"));
     find.start(page.from, std::uint64_t{page.count} + 1);
     return read_page(connection_, find, page.count);
   });
