@@ -186,7 +186,10 @@ function answer(question) {
     return { ...head, error: { code: error.code ?? -32603, message: error.message, ...(error.data ? { data: error.data } : {}) } };
   }
 }
+// As public nodes: any page may ask.
+const open = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'content-type', 'access-control-allow-methods': 'POST' };
 createServer((request, response) => {
+  if (request.method === 'OPTIONS') return void response.writeHead(204, open).end();
   const chunks = [];
   let size = 0;
   request.on('data', (chunk) => { size += chunk.length; if (size > 8 << 20) request.destroy(); else chunks.push(chunk); });
@@ -200,7 +203,7 @@ createServer((request, response) => {
     if (fault === 'double') out = answer(question);
     if (fault === 'lose') return void request.destroy();
     const body = JSON.stringify(out);
-    const reply = () => response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
+    const reply = () => response.writeHead(200, { ...open, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
     if (fault === 'delay') setTimeout(reply, 300); else reply();
   });
 }).listen(Number(option.port), '127.0.0.1', function () { console.log(`listening on 127.0.0.1:${this.address().port}`); });
