@@ -49,7 +49,7 @@ function parts(raw) {
   at += keys < 128 ? 1 : ((keys = (keys & 127) | (message[at + 1] << 7)), 2);
   return { signature: toBase58(raw.subarray(1, 65)), blockhash: toBase58(message.subarray(at + 32 * keys, at + 32 * keys + 32)), keys: Array.from({ length: keys }, (_, i) => toBase58(message.subarray(at + 32 * i, at + 32 * i + 32))) };
 }
-// Of a message without lookup tables.
+// Keys of a message that has no lookup tables.
 function writableKeys(raw) {
   const { keys } = parts(raw), at = 1 + 64 * raw[0] + (raw[1 + 64 * raw[0]] & 0x80 ? 1 : 0), [signers, signersRead, othersRead] = raw.subarray(at, at + 3);
   return keys.filter((_, i) => (i < signers ? i < signers - signersRead : i < keys.length - othersRead));

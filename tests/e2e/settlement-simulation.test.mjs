@@ -1,12 +1,11 @@
 // `weft simulate settlement`, small: it holds, it is the same from the same seed, and each defect that can be planted is shown by
 // the sums of money. The large one is a person's to run (docs/settlement.md).
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import path from 'node:path';
 import { before, test } from 'node:test';
-import { root, run } from './lib.mjs';
+import { run } from './lib.mjs';
+import { buildChain } from './settlement.mjs';
 
-before(() => { execFileSync(path.join(root, 'scripts/build'), ['chain'], { stdio: 'inherit' }); });
+before(buildChain);
 
 const small = ['simulate', 'settlement', '--epochs', '6', '--owners', '40', '--json'];
 

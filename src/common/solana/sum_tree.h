@@ -26,8 +26,8 @@ struct Earned {
   std::uint32_t index = 0;
   std::uint64_t amount = 0;  // Micro-credits since the start.
   std::uint64_t units = 0;   // Millionths of compute units since the start.
-  // Of the amount: new tokens, by the owner's part in the emission. Published in the rows and not
-  // in the leaf: it follows from the rows of the epochs before.
+  // What of the amount is new tokens: the owner's part in the emission. Published in the rows and
+  // not in the leaf: it follows from the rows of the epochs before.
   std::uint64_t emission = 0;
 };
 struct SumNode {

@@ -40,9 +40,9 @@ struct EpochFunds {
 };
 struct EpochRows {
   std::vector<solana::Earned> rows;  // Sorted by owner.
-  std::uint64_t given = 0;           // Of what is settled: more than in the epoch before.
-  std::uint64_t waiting = 0;         // Settled and left for a later epoch.
-  std::uint64_t emitted = 0;         // All of the emission, or nothing where no work was done.
+  std::uint64_t given = 0;    // What is given of settled credits, more than in the epoch before.
+  std::uint64_t waiting = 0;  // Settled and left for a later epoch.
+  std::uint64_t emitted = 0;  // All of the emission, or nothing where no work was done.
 };
 
 // `previous` are the rows of the last epoch that was posted and is not void (empty: none),
@@ -60,7 +60,7 @@ struct EpochRows {
 struct EmissionPlan {
   std::uint64_t first = 0;
   std::uint64_t halving_epochs = 1;
-  std::uint64_t left = 0;  // Of the cap.
+  std::uint64_t left = 0;  // What the cap leaves.
 };
 [[nodiscard]] std::uint64_t emission_of(const EmissionPlan& plan, std::uint64_t epoch);
 

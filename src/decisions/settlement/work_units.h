@@ -27,8 +27,8 @@ namespace weft::settlement {
 // The job that a transaction belongs to.
 struct PaidJob {
   OwnerId client;
-  MicroCredits price = 0;  // Of all its tasks.
-  double units = 0;        // Of all its tasks.
+  MicroCredits price = 0;  // Both for all its tasks together.
+  double units = 0;
 };
 // What to read of a job before a transaction with this key is counted: whether it needs one.
 [[nodiscard]] bool counts_work_of_job(std::string_view key);
@@ -45,7 +45,7 @@ class WorkUnits {
 
  private:
   std::unordered_map<OwnerId, std::uint64_t> units_;
-  std::unordered_map<std::string, OwnerId> askers_;  // Of answers, by their id.
+  std::unordered_map<std::string, OwnerId> askers_;  // Owners that asked, by the answer's id.
 };
 
 }  // namespace weft::settlement

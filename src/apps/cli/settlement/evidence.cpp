@@ -195,7 +195,7 @@ Result<> sum(const SettlementOptions& options) {
   if (!wrong)
     return fail(
         ErrorCode::invalid_argument,
-        "No one wrong sum makes the root that waits, that of epoch {}, of the rows of {}. If "
+        "No single wrong sum makes the root that waits, that of epoch {}, of the rows of {}. If "
         "the operator published them, demand the path of an owner: below a wrong sum none "
         "can be shown.",
         own.line.epoch_number(slot, "epoch"), options.rows.string());

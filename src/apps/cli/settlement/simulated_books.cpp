@@ -35,7 +35,7 @@ class Verdict {
 };
 
 struct Owned {
-  std::uint64_t unspent = 0;  // Of deposits.
+  std::uint64_t unspent = 0;  // What is left of deposits.
   std::uint64_t staked = 0, unbonding = 0;
 };
 

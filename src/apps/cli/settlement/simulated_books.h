@@ -36,7 +36,7 @@ struct SimulatedBooks {
 
 // What the coordinator has written down.
 struct LedgerSums {
-  MicroCredits sum = 0;                         // Of all accounts.
+  MicroCredits sum = 0;                         // All accounts together.
   MicroCredits issued = 0;                      // Ever.
   MicroCredits settled = 0;                     // Ever.
   std::map<PublicKey, std::uint64_t> credited;  // By client: its journal.

@@ -66,7 +66,7 @@ class SimulatedCoordinator {
   // On the disk.
   std::vector<Written> store_;
   std::optional<CreditJournal> journal_;
-  std::uint64_t numbers_ = 0;  // Of jobs and settlements: requests bring their own nonces.
+  std::uint64_t numbers_ = 0;  // Given to jobs and settlements: requests bring their own nonces.
   // In memory.
   ledger::Ledger ledger_;
   settlement::Charges charges_;

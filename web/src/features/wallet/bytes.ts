@@ -1,4 +1,6 @@
 // Bytes as Solana writes them: base58 keys, little-endian numbers, SHA-256.
+import { base58 } from '../../engine/keptWallet';
+
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -13,7 +15,8 @@ export function fromBase58(text: string, size = 32): Bytes {
   }
   const out = new Uint8Array(size);
   for (let i = size - 1; i >= 0; i -= 1, value >>= 8n) out[i] = Number(value & 255n);
-  if (value > 0n || text.length > 100 || text === '') throw new Error(`"${text.slice(0, 100)}" is not a key in base58.`);
+  // One text for each key: zeros at its start are written, too.
+  if (value > 0n || base58(out) !== text) throw new Error(`"${text.slice(0, 100)}" is not a key in base58.`);
   return out;
 }
 
