@@ -123,7 +123,7 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   assert.ok((await c.status(alice)).owner.tokens > bounty, 'the evidence is paid');
   // Another one, whose rows are in order and have less in all than its root says.
   await postRaw(c, program, mint, 2, epoch2, { inflate: { level: 1, position: 0, by: BigInt(credit) } });
-  await c.refused('alice', ['challenge', 'sum', '--rows', epoch1], 2, /No one wrong sum makes the root that waits, that of epoch 2/);
+  await c.refused('alice', ['challenge', 'sum', '--rows', epoch1], 2, /No single wrong sum makes the root that waits, that of epoch 2/);
   await c.ok('alice', 'challenge', 'sum', '--rows', epoch2);
   assert.equal((await c.status()).last_epoch, 1);
   await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
@@ -177,8 +177,8 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   await c.refused('bob', ['slash', evidence({ second: signedResult('a', []) })], 2, /Both are the same result/);
   await c.refused('bob', ['slash', evidence({ attempt: 3 })], 2, /is not signed by the device .* for this network, task and attempt/);
   const held = (await c.status(bob)).owner.tokens;
-  const dearly = await c.as('bob', ['slash', evidence(), '--dry-run']);
-  assert.match(dearly.stderr, /Takes the stake of .*: 50\.000000 credits\.\nThis costs /);
+  const priced = await c.as('bob', ['slash', evidence(), '--dry-run']);
+  assert.match(priced.stderr, /Takes the stake of .*: 50\.000000 credits\.\nThis costs /);
   await c.ok('bob', 'slash', evidence());
   assert.equal((await c.status(bob)).owner.tokens - held, 5 * credit);
   assert.equal((await c.status(alice)).owner.stake.amount, 0);

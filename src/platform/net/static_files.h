@@ -15,8 +15,8 @@
 
 namespace weft::net {
 
-// "https://host:port" of an address, for the page's Content-Security-Policy; empty where it is
-// none, or has letters that are not an address's.
+// "https://host:port" of an address, for the page's Content-Security-Policy; empty for other texts
+// and for letters that addresses do not have.
 [[nodiscard]] std::string origin_of(std::string_view url);
 
 class StaticFiles {

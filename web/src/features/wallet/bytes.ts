@@ -5,7 +5,7 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The bytes of a key (32) or a signature (64); throws where the text is none. */
+/** The bytes of a key (32) or a signature (64); throws for other texts. */
 export function fromBase58(text: string, size = 32): Bytes {
   let value = 0n;
   for (const letter of text.slice(0, 100)) {
@@ -32,7 +32,7 @@ export function joined(...parts: readonly Uint8Array[]): Bytes {
   return out;
 }
 
-/** Of `width` bytes, lowest first. */
+/** In `width` bytes, lowest first. */
 export function little(value: bigint | number, width: number): Bytes {
   const out = new Uint8Array(width);
   let left = BigInt(value);

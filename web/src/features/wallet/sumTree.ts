@@ -37,7 +37,7 @@ export class SumTree {
     private readonly empties: readonly Node[],
   ) {}
 
-  /** Of rows in the order of the file. */
+  /** From rows in the order of the file. */
   static async create(rows: readonly Row[]): Promise<SumTree> {
     let level = await Promise.all(rows.map(leaf));
     if (level.length === 0) level = [empty];
@@ -59,7 +59,7 @@ export class SumTree {
     const top = this.levels[this.depth]?.[0] ?? empty;
     return same(top.hash, root) && top.sum === amount;
   }
-  /** Of an owner; -1 where it has no row. */
+  /** Where an owner's row is; -1 where it has none. */
   position(owner: Uint8Array): number {
     return this.rows.findIndex((row) => same(row.owner, owner));
   }
