@@ -60,7 +60,7 @@ describe('transactions', () => {
 });
 
 describe('accounts', () => {
-  it('are read by name, also in the ring of epochs, and other bytes are none', () => {
+  it('are read by name, also in the ring of epochs, and other bytes are refused', () => {
     const data = Buffer.alloc(State.bytesOf('config'));
     data[0] = 1;
     programs.write('config', data, { 'epochs.3.amount': 77n, 'epochs.15.state': 2, unbonding_seconds: 9n });
@@ -84,7 +84,7 @@ describe('the tree of an epoch', () => {
       expect(tree.makes(should.root.hash, should.root.sum)).toBe(true);
       expect(tree.makes(should.root.hash, should.root.sum + 1n)).toBe(false);
       for (const { owner } of rowsOf(count)) expect(hex(tree.path(tree.position(owner)))).toBe(hex(Buffer.concat(should.path(should.position(owner)))));
-      expect(tree.position(keyOf('nobody'))).toBe(-1);
+      expect(tree.position(keyOf('another owner'))).toBe(-1);
     }
   });
   it('is read with a column of emission, and other texts are refused', () => {
