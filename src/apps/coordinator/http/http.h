@@ -17,6 +17,7 @@
 #include "apps/coordinator/http/model_service.h"
 #include "apps/coordinator/http/paged_list.h"
 #include "apps/coordinator/http/response_store.h"
+#include "apps/coordinator/http/settlement_network.h"
 #include "apps/coordinator/http/shared_views.h"
 #include "apps/coordinator/http/signatures.h"
 #include "apps/coordinator/http/upload_quota.h"
@@ -34,13 +35,6 @@
 namespace weft::coordinator {
 
 // What handlers work with; all outlive the server.
-// On which chain the page settles, and by which node it reads it (`weft serve --settlement`).
-struct SettlementNetwork {
-  std::string rpc;
-  PublicKey program;
-  PublicKey mint;
-};
-
 struct HttpParts {
   net::Server& server;
   Loop& loop;
