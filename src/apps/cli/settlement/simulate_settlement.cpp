@@ -126,11 +126,9 @@ class Play {
   std::deque<Landed> landed_;
   std::vector<crypto::KeyPair> clients_, stakers_, guardians_, posters_;
   std::vector<PublicKey> owners_;
-  std::map<PublicKey, std::size_t> number_of_;
   std::size_t poster_ = 0;
   std::uint64_t voted_at_ = 0;  // Epochs: execute() is due 18 days later.
   bool executed_ = false;
-  std::uint64_t now_ = 0;  // Days since the start, in seconds.
   Tally tally_;
   std::string broken_;
 };
@@ -214,7 +212,6 @@ Result<> Play::make_keys() {
     PublicKey owner;
     owner.bytes = crypto::Sha256().update(name).finish().bytes;
     owners_.push_back(owner);
-    number_of_[owner] = i;
   }
   books_.claimed_of.resize(owners_.size());
   return {};
@@ -342,15 +339,17 @@ Result<> Play::credit_charges(SimulatedCoordinator::Crash crash) {
   WEFT_ASSIGN(const auto charged, charged_on_chain());
   WEFT_ASSIGN(const std::size_t credited, coordinator_->credit(charged, crash));
   if (crash == SimulatedCoordinator::Crash::none) return look("charges were credited");
-  if (credited == 0) return broken_by("nothing was to be credited when the coordinator crashed");
+  if (credited == 0) {
+    if (plants("early-credit")) return look("nothing was left to credit");
+    return broken_by("nothing was to be credited when the coordinator crashed");
+  }
   ++tally_.crashes;
   WEFT_OK(coordinator_->restart(plants("credit-twice")));
   return look("a crash while charges were credited");
 }
 
 Result<> Play::charges_and_credits(std::uint32_t epoch) {
-  for (const crypto::KeyPair& client : clients_)
-    if (below(3) != 0) WEFT_OK(charge(client, (20 + below(60)) * credit));
+  for (const crypto::KeyPair& client : clients_) WEFT_OK(charge(client, (20 + below(60)) * credit));
   // At once nothing is final, and a fork may take charges back.
   WEFT_OK(credit_charges(SimulatedCoordinator::Crash::none));
   if (epoch == at(0.4) || epoch == at(0.6) || epoch == at(0.8)) WEFT_OK(fork());
@@ -533,7 +532,7 @@ Result<Step> Play::decide_step(std::span<const std::size_t> by) {
   }
   WEFT_ASSIGN(solana::Instruction instruction, built(call));
   out.instructions = {std::move(instruction)};
-  out.counts = [bond, honest = landed_.empty() ? nullptr : books_.final](SimulatedBooks& books) {
+  out.counts = [bond, honest = books_.final](SimulatedBooks& books) {
     books.posted = honest;
     books.forged = false;
     books.bonds_burned += bond;
@@ -541,8 +540,8 @@ Result<Step> Play::decide_step(std::span<const std::size_t> by) {
   return out;
 }
 
-// A thief has the posting key for one window: it gives itself all that the program lets it, and one
-// guardian after another sees it.
+// A thief has the posting key for one window: it gives itself all that the program lets it; a
+// guardian freezes it before two void it.
 Result<> Play::theft(std::uint32_t epoch) {
   WEFT_ASSIGN(const std::uint64_t spends, available());
   const std::uint64_t emission = emission_left(line(), epoch);
@@ -610,6 +609,7 @@ Result<> Play::theft(std::uint32_t epoch) {
 }
 
 Result<> Play::post_and_finalise(std::uint32_t epoch) {
+  WEFT_OK(chain_->warp(day / 2));
   if (epoch == at(0.5)) WEFT_OK(theft(epoch));
   WEFT_OK(post(epoch, epoch == at(0.7)));
   WEFT_OK(chain_->warp(day / 2));
@@ -833,8 +833,8 @@ void Play::progress(std::uint32_t epoch) {
 
 Result<> Play::run() {
   WEFT_OK(found());
+  WEFT_OK(chain_->warp(day / 2));
   for (std::uint32_t epoch = 1; epoch <= options_.epochs; ++epoch) {
-    WEFT_OK(chain_->warp(day / 2));
     if (epoch == at(0.1)) {
       WEFT_OK(propose_and_vote());
       voted_at_ = epoch;
