@@ -162,7 +162,7 @@ const methods = {
     reset();
     for (const [name, values] of kept) act(name, ...values);
     // The other branch is as long: blockhashes of the lost one are forgotten, the height is not.
-    if (dropped) pass(dropped);
+    if (dropped) act('advance', dropped); // Written into the log: a later fork plays it again.
     return dropped;
   },
   litesvm_faults: ([list]) => { faults = list.map((one) => ({ ...one })); return faults.length; },
