@@ -18,6 +18,7 @@
 #include "apps/coordinator/worker_sockets.h"
 #include "common/crypto/wallet.h"
 #include "platform/net/address.h"
+#include "platform/net/static_files.h"
 
 namespace weft::coordinator {
 
@@ -222,7 +223,9 @@ class LiveCoordinator final : public Coordinator {
         .rotations = rotations_,
         .links = JobLinks(options_.core.secret.bytes),
         .verifies = runner_ != nullptr,
-        .verification_permille = options_.core.verification_permille};
+        .verification_permille = options_.core.verification_permille,
+        .settlement = options_.settlement,
+        .epochs = options_.data / "epochs"};
     server_->quotas([quotas = QuotaParts{.book = book_,
                                          .uploads = uploads_,
                                          .models = models_->catalog(),
@@ -240,6 +243,7 @@ class LiveCoordinator final : public Coordinator {
     add_job_routes(parts);
     add_blob_routes(parts);
     add_ledger_routes(parts);
+    add_settlement_routes(parts);
     add_proof_routes(parts);
     add_verdict_routes(parts);
     add_view_routes(parts);
@@ -322,6 +326,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderC
                                .hosts = options.hosts,
                                .trusted_proxies = options.trusted_proxies};
   serving.upload_bytes_max = options.blob_bytes_max;
+  if (options.settlement) serving.page_connects = net::origin_of(options.settlement->rpc);
   if (options.rate_limit <= 0) {
     serving.rate_limit.reset();
   } else {

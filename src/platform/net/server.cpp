@@ -316,7 +316,7 @@ class DrogonServer final : public Server {
   DrogonServer(Options options, std::uint16_t port)
       : options_(std::move(options)),
         port_(port),
-        files_(options_.web, options_.no_web_page),
+        files_(options_.web, options_.no_web_page, options_.page_connects),
         gate_({.limits = options_.limits,
                .rate = options_.rate_limit,
                .connection_cost = options_.tls ? tls_connection_cost : 1,

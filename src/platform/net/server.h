@@ -104,7 +104,8 @@ class Server {
     std::filesystem::path scratch = {};  // Where bodies over 64 KiB wait; made when missing.
     std::filesystem::path web =
         {};  // Files of the web page; empty or missing: a page that says how to build it.
-    std::string no_web_page = {};                             // That page's HTML.
+    std::string page_connects = {};  // Another origin that the page may ask; empty: none.
+    std::string no_web_page = {};    // That page's HTML.
     std::uint64_t upload_bytes_max = std::uint64_t{4} << 30;  // Announced length of an upload.
     std::size_t send_queue_bytes_max = std::size_t{32}
                                        << 20;  // Unread by a peer; beyond it the connection ends.
