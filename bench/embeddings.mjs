@@ -54,7 +54,7 @@ try {
   // As many tokens for both; the server adds no special ones to lists of tokens.
   let seed = 1;
   const next = () => { seed = (seed * 48271) % 2147483647; return seed; };
-  const words = 200;
+  const words = 100;
   const input = Array.from({ length: texts }, () => Array.from({ length: tokens }, () => 5 + (next() % words)));
   const theirs = [], ours = [];
   let name = '';
@@ -73,7 +73,8 @@ try {
     name = result.device;
     theirs.push(await they());
   }
-  const theirDevice = /using device (\S+ \([^)]*\))/.exec(log)?.[1] ?? (options.cpu ? 'cpu' : 'unknown');
+  const { stdout: listed } = await promisify(execFile)('llama-server', ['--list-devices'], { env: { ...process.env, GGML_VK_VISIBLE_DEVICES: '0' } });
+  const theirDevice = options.cpu ? 'cpu' : /Vulkan0: (.*?) \(\d+ MiB/.exec(listed)?.[1] ?? 'Vulkan0';
   const result = { model: path.basename(model), test: `${texts}x${tokens}`, unit: 'token/s', weft: median(ours), llama: median(theirs), ratio: median(ours) / median(theirs), device: name, llama_device: theirDevice, weft_values: ours, llama_values: theirs };
   if (options.json) console.log(JSON.stringify(result));
   else console.log(`${result.model} ${result.test}: weft ${result.weft.toFixed(1)} token/s on ${name}; llama.cpp ${result.llama.toFixed(1)} token/s on ${theirDevice}; ${result.ratio.toFixed(2)}x`);
