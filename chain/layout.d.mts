@@ -3,6 +3,7 @@ export type Field = readonly [name: string, type: string, count?: number];
 export type CallAccount = readonly [name: string, flags: string, kind?: string, more?: { readonly writable?: boolean }];
 export const ring: number;
 export const page_owners: number;
+export const parameters: readonly (readonly [name: string, least: bigint, most: bigint])[];
 export const sizes: Readonly<Record<string, number>>;
 export const accounts: Readonly<Record<string, { readonly kind: number; readonly fields: readonly Field[] }>>;
 export const records: Readonly<Record<string, { readonly fields: readonly Field[] }>>;

@@ -7,12 +7,12 @@
 namespace weft::settlement {
 namespace {
 
-OwnerId owner(std::uint8_t number) {
+OwnerId named(std::uint8_t number) {
   PublicKey key;
   key.bytes.fill(number);
   return OwnerId::of_first(key);
 }
-const OwnerId client = owner(9);
+const OwnerId client = named(9);
 constexpr MicroCredits credit = 1'000'000;
 
 class WorkUnitsTest : public testing::Test {
@@ -35,19 +35,19 @@ class WorkUnitsTest : public testing::Test {
 };
 
 TEST_F(WorkUnitsTest, WorkCountsInTheUnitsThatPricedItsJob) {
-  add(paid(owner(1), {.free = 10 * credit}));
-  add(paid(owner(1), {.free = 10 * credit}));
+  add(paid(named(1), {.free = 10 * credit}));
+  add(paid(named(1), {.free = 10 * credit}));
 
-  EXPECT_EQ(units_.of(owner(1)), 10U * 1'000'000);
-  EXPECT_EQ(units_.of(owner(2)), 0U);
+  EXPECT_EQ(units_.of(named(1)), 10U * 1'000'000);
+  EXPECT_EQ(units_.of(named(2)), 0U);
 }
 
 TEST_F(WorkUnitsTest, GrantedCreditsMakeNone) {
-  add(paid(owner(1), {.granted = 10 * credit}));
-  EXPECT_EQ(units_.of(owner(1)), 0U);
+  add(paid(named(1), {.granted = 10 * credit}));
+  EXPECT_EQ(units_.of(named(1)), 0U);
 
-  add(paid(owner(1), {.free = 4 * credit, .granted = 6 * credit}));
-  EXPECT_EQ(units_.of(owner(1)), 2U * 1'000'000);
+  add(paid(named(1), {.free = 4 * credit, .granted = 6 * credit}));
+  EXPECT_EQ(units_.of(named(1)), 2U * 1'000'000);
 }
 
 TEST_F(WorkUnitsTest, WhatAnOwnerPaysItselfMakesNone) {
@@ -56,26 +56,26 @@ TEST_F(WorkUnitsTest, WhatAnOwnerPaysItselfMakesNone) {
 }
 
 TEST_F(WorkUnitsTest, HeldPayCountsWhenItIsFreeAndLostPayNever) {
-  const auto held = paid(owner(1), {.free = 10 * credit}, ledger::PayAs::held);
+  const auto held = paid(named(1), {.free = 10 * credit}, ledger::PayAs::held);
   add(held);
-  EXPECT_EQ(units_.of(owner(1)), 0U);
+  EXPECT_EQ(units_.of(named(1)), 0U);
   const ledger::HeldPay pay{.task = {.job = job_, .index = 3},
                             .worker = {},
-                            .owner = owner(1),
+                            .owner = named(1),
                             .funds = {.free = 10 * credit}};
   add(ledger::forfeit(pay, client));
-  EXPECT_EQ(units_.of(owner(1)), 0U);
+  EXPECT_EQ(units_.of(named(1)), 0U);
 
   add(ledger::release(pay));
-  EXPECT_EQ(units_.of(owner(1)), 5U * 1'000'000);
+  EXPECT_EQ(units_.of(named(1)), 5U * 1'000'000);
 }
 
 TEST_F(WorkUnitsTest, TransfersStakesAndRefundsMakeNone) {
-  add(ledger::transfer(owner(2), owner(1), credit, 1));
-  add(ledger::deposit_stake(owner(1), credit, 1));
-  add(ledger::issue(owner(1), credit, 1));
-  add(ledger::close_escrow(job_, owner(1), {.free = credit}));
-  EXPECT_EQ(units_.of(owner(1)), 0U);
+  add(ledger::transfer(named(2), named(1), credit, 1));
+  add(ledger::deposit_stake(named(1), credit, 1));
+  add(ledger::issue(named(1), credit, 1));
+  add(ledger::close_escrow(job_, named(1), {.free = credit}));
+  EXPECT_EQ(units_.of(named(1)), 0U);
 }
 
 TEST_F(WorkUnitsTest, AnAnswerCountsItsPriceOnceAndNotForItsAsker) {
@@ -83,14 +83,14 @@ TEST_F(WorkUnitsTest, AnAnswerCountsItsPriceOnceAndNotForItsAsker) {
   const std::vector<ledger::Entry> open = {{account(client), -5 * credit},
                                            {ledger::Account::escrow(job_), 5 * credit}};
   const std::vector<ledger::Entry> end = {{ledger::Account::escrow(job_), -5 * credit},
-                                          {account(owner(1)), 2 * credit},
+                                          {account(named(1)), 2 * credit},
                                           {account(client), 3 * credit}};
   units_.add("answer-end:a", end, std::nullopt);
-  EXPECT_EQ(units_.of(owner(1)), 0U) << "an answer that never began";
+  EXPECT_EQ(units_.of(named(1)), 0U) << "an answer that never began";
   units_.add("answer-open:a", open, std::nullopt);
   units_.add("answer-end:a", end, std::nullopt);
   units_.add("answer-end:a", end, std::nullopt);
-  EXPECT_EQ(units_.of(owner(1)), 2U * 1'000'000);
+  EXPECT_EQ(units_.of(named(1)), 2U * 1'000'000);
   EXPECT_EQ(units_.of(client), 0U);
 }
 

@@ -5,7 +5,9 @@ import { Button } from '../../design/Button';
 import { shorten } from '../../design/format';
 import { Notice } from '../../design/Notice';
 import { Stat } from '../../design/Stat';
-import { creditsText, parseCredits, spanText, type Act, type Desk, type Holding } from './desk';
+import { creditsText, parseCredits, spanText } from './credits';
+import type { Act, Desk, Holding } from './desk';
+import { ProposalList } from './ProposalList';
 import { lamportsASignature, useSettlement } from './useSettlement';
 
 const sol = (lamports: number): string => `${(lamports / 1e9).toFixed(9).replace(/0+$/, '').replace(/\.$/, '')} SOL`;
@@ -157,6 +159,12 @@ function Owned({ holding, desk, address, busy, propose }: { holding: Holding; de
         ) : null}
         {stake !== null && stake.lockedUntil > holding.now ? <p className="mt-3 text-soft">The stake has voted and is locked for {spanText(stake.lockedUntil - holding.now)}.</p> : null}
       </section>
+      <ProposalList
+        proposals={holding.proposals}
+        now={holding.now}
+        busy={busy}
+        vote={stake !== null && stake.amount > 0n ? (proposal, yes) => propose(() => desk.vote(address, proposal, yes)) : null}
+      />
     </>
   );
 }

@@ -7,7 +7,8 @@ import * as wire from '../../../../chain/tests/wire.mjs';
 import { base58 } from '../../engine/keptWallet';
 import { programAddress, tokensOf } from './addresses';
 import { fromBase58, text } from './bytes';
-import { creditsText, parseCredits } from './desk';
+import { creditsText, parseCredits } from './credits';
+import { proposalText, standing, type Proposal } from './proposals';
 import { call, Network, refusalText, State } from './program';
 import { parseRows, SumTree } from './sumTree';
 import { messageOf, unsigned } from './transaction';
@@ -91,6 +92,31 @@ describe('the tree of an epoch', () => {
     const row = csvOf(rowsOf(1)).trim().split('\n')[1] ?? '';
     expect(parseRows(`owner,index,amount,units,emission\n${row},5\n`)[0]?.amount).toBe(1_000n);
     for (const wrong of ['', 'x\n', `owner,index,amount,units\n${row.replace(/,1000,/, ',-1,')}\n`, 'owner,index,amount,units\nx,1,1,1\n']) expect(() => parseRows(wrong)).toThrow();
+  });
+});
+
+describe('proposals', () => {
+  it('say what they would change', () => {
+    const text = (values: Record<string, unknown>) => {
+      const data = Buffer.alloc(State.bytesOf('proposal'));
+      data[0] = 8;
+      programs.write('proposal', data, values);
+      const state = State.read('proposal', data);
+      return state === null ? '' : proposalText(state);
+    };
+    const target = wire.keyOf('target').key as Buffer;
+    expect(text({ action: 0, parameter: 0, value: 200n })).toBe('Set fee_bps to 200');
+    expect(text({ action: 1, value: 5_000_000n, target })).toBe(`Pay 5.000000 credits of the treasury to the token account ${base58(target)}`);
+    expect(text({ action: 3, value: 2n, target })).toBe(`Make ${base58(target)} guardian number 2`);
+  });
+  it('stand as their votes and the chain’s time say', () => {
+    const proposal = { endsAt: 10, readyAt: 20, yes: 6n, no: 5n, quorum: 11n, executed: false } as Proposal;
+    expect(standing(proposal, 9)).toBe('open');
+    expect(standing(proposal, 10)).toBe('waiting');
+    expect(standing(proposal, 20)).toBe('ready');
+    expect(standing({ ...proposal, quorum: 12n }, 20)).toBe('rejected');
+    expect(standing({ ...proposal, no: 6n }, 20)).toBe('rejected');
+    expect(standing({ ...proposal, executed: true }, 20)).toBe('carried out');
   });
 });
 

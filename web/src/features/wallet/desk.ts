@@ -1,6 +1,7 @@
 // What an owner has on the chain, and what it can do there, each as transactions with a sentence that says what is signed.
 import { base58 } from '../../engine/keptWallet';
-import { formatSeconds, plural } from '../../design/format';
+import { creditsText, spanText } from './credits';
+import { readProposals, type Proposal } from './proposals';
 import { clockSysvar, makeTokens, tokensOf } from './addresses';
 import { fromBase58, numberAt, type Bytes } from './bytes';
 import { call, Network, ownersOfPage, ring, State } from './program';
@@ -27,6 +28,7 @@ export type Holding = {
   readonly now: number;  // The chain's clock, in seconds since 1970.
   readonly earnings: Earnings | null;
   readonly earningsNote: string;  // Why there are none to show.
+  readonly proposals: readonly Proposal[];
 };
 /** One transaction: what is signed, in words, and the rent of accounts that it makes. */
 export type Act = { readonly what: string; readonly instructions: readonly Instruction[]; readonly rent: number };
@@ -35,21 +37,6 @@ const amountAt = 64;  // In a token account.
 const tokenAccountBytes = 165;
 const unixTimeAt = 32;  // In the clock.
 const finalState = 2n;
-
-/** Credits with all their digits: what is signed is not rounded. */
-export function creditsText(micro: bigint): string {
-  const digits = micro.toString().padStart(7, '0');
-  return `${digits.slice(0, -6)}.${digits.slice(-6)} credits`;
-}
-/** Two days and more in days. */
-export const spanText = (seconds: number): string => (seconds >= 172_800 ? plural(Math.round(seconds / 86_400), 'day') : formatSeconds(seconds));
-/** Null where the text is no amount of credits with up to six digits behind the point. */
-export function parseCredits(text: string): bigint | null {
-  const found = /^(\d{1,12})(?:\.(\d{1,6}))?$/.exec(text.trim());
-  if (found === null) return null;
-  const micro = BigInt(found[1] ?? '0') * 1_000_000n + BigInt((found[2] ?? '').padEnd(6, '0'));
-  return micro > 0n ? micro : null;
-}
 
 export class Desk {
   readonly rpc: Rpc;
@@ -132,6 +119,7 @@ export class Desk {
       now: clock ? Number(numberAt(clock.data, unixTimeAt, 8)) : 0,
       earnings: typeof found === 'string' ? null : found,
       earningsNote: typeof found === 'string' ? found : '',
+      proposals: await readProposals(this.rpc, this.network, this.program, config, owner),
     };
   }
 
@@ -193,6 +181,18 @@ export class Desk {
       what: `Begins to unbond ${creditsText(amount)} of the stake. It is paid out after ${spanText(Number(state.number('unbonding_seconds')))}, and can be lost until then.`,
       instructions: [call(this.network.program, 'unstake', { owner, config: await this.network.config(), stake: await this.network.stake(owner) }, { amount })],
       rent: 0,
+    }];
+  }
+
+  async vote(address: string, { number, what }: Proposal, yes: boolean): Promise<Act[]> {
+    const owner = fromBase58(address);
+    const stake = await this.network.stake(owner);
+    const proposal = await this.network.proposal(number);
+    const vote = await this.network.vote(proposal, stake);
+    return [{
+      what: `Votes ${yes ? 'yes' : 'no'} on proposal ${number}: "${what}". The whole stake votes, and is locked to the end of the vote.`,
+      instructions: [call(this.network.program, 'vote', { owner, config: await this.network.config(), stake, proposal, vote }, { yes: yes ? 1 : 0 })],
+      rent: await this.rentIfMissing(vote, State.bytesOf('vote')),
     }];
   }
 

@@ -99,6 +99,12 @@ export class Network {
   async stake(owner: Bytes): Promise<Bytes> {
     return (await this.at(text('stake'), await this.config(), owner)).key;
   }
+  async proposal(number: number): Promise<Bytes> {
+    return (await this.at(text('proposal'), await this.config(), little(number, 8))).key;
+  }
+  async vote(proposal: Bytes, stake: Bytes): Promise<Bytes> {
+    return (await this.at(text('vote'), proposal, stake)).key;
+  }
   async page(number: number): Promise<ProgramAddress> {
     return this.at(text('page'), await this.config(), little(number, 4));
   }
