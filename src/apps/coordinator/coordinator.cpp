@@ -185,6 +185,13 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
                                                                             jobs::Moment moment) {
                              core.answer_audited(audited, moment);
                            });
+                         },
+                     .traced =
+                         [this](billing::AnswerTraced traced) {
+                           loop_.post_always([traced = std::move(traced)](jobs::Core& core,
+                                                                          jobs::Moment moment) {
+                             core.answer_traced(traced, moment);
+                           });
                          }});
     WEFT_OK(write_invite());
     if (runner_) {
@@ -485,6 +492,8 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     if (!readers_->post(std::hash<JobId>()(job), work)) retry([this, job] { join_again(job); });
   }
   void audit_answer(const billing::AnswerAuditOrder& order) override { models_->audit(order); }
+  [[nodiscard]] bool traces() const override { return true; }
+  void trace_answer(const billing::AnswerTraceOrder& order) override { models_->trace(order); }
   void answer_settled(const billing::AnswerId& answer, billing::AnswerFate fate) override {
     models_->settled(answer, fate);
   }

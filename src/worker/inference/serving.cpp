@@ -77,10 +77,12 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
     host_.connect(
         {.open = while_joined([](Line& self) {
            self.connected_ = true;
-           self.tell(wire::Offer{.token = self.token_,
-                                 .memory_bytes = self.options_.memory_bytes,
-                                 .gb_per_s = self.options_.gb_per_s,
-                                 .lines = self.options_.lines});
+           wire::Offer offer{.token = self.token_,
+                             .memory_bytes = self.options_.memory_bytes,
+                             .gb_per_s = self.options_.gb_per_s,
+                             .lines = self.options_.lines};
+           if (self.options_.signer != nullptr) offer.key = self.options_.signer->public_key();
+           self.tell(offer);
          }),
          .text = while_joined([](Line& self, const std::string& text) { self.on_text(text); }),
          .binary = while_joined([](Line& self, const ByteVector& bytes) { self.on_frame(bytes); }),
@@ -256,7 +258,9 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
                if (const auto* tokens = std::get_if<wire::Tokens>(&message))
                  self->stats_.tokens += tokens->tokens.size();
                self->tell(message);
-             }});
+             },
+         .frames = &frames_,
+         .signer = options_.signer});
     if (link.members.size() == 1)
       return tell(wire::Linked{.chain = chain, .epoch = link.epoch, .line = "self"});
     open_lines(link);
@@ -424,9 +428,27 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
       options_.peers->signal(signal.chain, signal.epoch, signal.from, signal.text);
   }
 
+  void on(const wire::Reopen& order) {
+    const std::set<std::uint32_t> numbers(order.numbers.begin(), order.numbers.end());
+    frames_.show(
+        {.chain = order.chain, .epoch = order.epoch, .line = order.line},
+        [&](std::uint32_t number, std::uint32_t sequence) {
+          if (order.by_sequence) return sequence == order.sequence;
+          return numbers.empty() || numbers.contains(number);
+        },
+        [&](const proof::FrameOpening& opening) {
+          wire::cut_hops(order.chain, order.epoch, static_cast<std::uint16_t>(order.line),
+                         wire::hop_to_coordinator, proof::encode(opening),
+                         [this](ByteVector frame) {
+                           if (connected_) host_.send_binary(std::move(frame));
+                         });
+        });
+    tell(wire::Reopened{.chain = order.chain, .epoch = order.epoch, .line = order.line});
+  }
+
   void send_hop(std::uint32_t chain, std::uint32_t epoch, std::uint16_t from, std::uint16_t to,
                 const ByteVector& message) {
-    cut_hops(chain, epoch, from, to, message, [&](ByteVector frame) {
+    wire::cut_hops(chain, epoch, from, to, message, [&](ByteVector frame) {
       if (const auto direct = direct_.find(chain);
           direct != direct_.end() && direct->second.open.contains(to)) {
         if (!options_.peers->send(chain, to, frame)) return part(chain, direct->second, to);
@@ -466,6 +488,7 @@ class Serving::Line : public std::enable_shared_from_this<Line> {
   std::map<std::uint32_t, Direct> direct_;         // By chain.
   std::map<PublicKey, Duration> latencies_;        // Since the last pulse.
   std::uint32_t pings_ = 0;
+  FrameLogs frames_;
   Stats stats_;
 };
 

@@ -532,6 +532,7 @@ void ModelService::report(inference::RequestId request, const inference::AnswerE
   kept.ask.answered = end.answered;
   kept.prints = end.prints;
   kept.exact = end.exact;
+  kept.pipeline = end.pipeline;
   const bool must_audit = kept.must_audit;
   if (end.reason != "failed" && end.reason != "cancelled" && !kept.shadow) shadow(kept);
   finished_[id] = std::move(kept);
@@ -872,6 +873,10 @@ void ModelService::metrics(const std::function<void(std::string)>& done) {
     counter("failed_total", "Requests that failed.", c.failed);
     counter("refused_total", "Requests that were refused since too many waited.", c.refused);
     counter("audits_total", "Answers that another worker read again.", c.audits);
+    counter("stage_searches_total", "Answers of chains whose guilty stage was searched.", c.traces);
+    counter("frame_disputes_total",
+            "Pairs in chains that did not say the same of their frames, and were kept apart.",
+            c.disputes);
     counter("relayed_bytes_total", "Bytes of hops that the coordinator passed on.",
             c.relayed_bytes);
     counter("direct_bytes_total", "Bytes of hops that went from worker to worker.", c.direct_bytes);

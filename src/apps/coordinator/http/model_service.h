@@ -64,6 +64,7 @@ class ModelService final : private inference::DeskWorld {
   struct Listener {
     std::function<void(billing::AnswerReport)> ended;
     std::function<void(billing::AnswerAudited)> audited;
+    std::function<void(billing::AnswerTraced)> traced;
   };
   void listen(Listener listener) { listener_ = std::move(listener); }
   // What reads prompts and knows what tokens say; without it nothing is answered. Set before
@@ -86,6 +87,8 @@ class ModelService final : private inference::DeskWorld {
   [[nodiscard]] std::optional<ModelTerms> terms(const std::string& model) const;
   // Comes back as Listener::audited, also where the answer is not known any more.
   void audit(const billing::AnswerAuditOrder& order);
+  // Comes back as Listener::traced (model_traces.cpp).
+  void trace(const billing::AnswerTraceOrder& order);
   // Forgets what an audit would need, and tells an answer that waited for it.
   void settled(const billing::AnswerId& answer, billing::AnswerFate fate);
   // Closes the worker's line; Book says until when it may not come back.
@@ -152,6 +155,7 @@ class ModelService final : private inference::DeskWorld {
               const std::vector<protocol::serving::Token>& tokens) override;
   void ended(inference::RequestId request, const inference::AnswerEnd& end) override;
   void audited(inference::RequestId request, const inference::AuditEnd& end) override;
+  void traced(inference::RequestId request, const inference::TraceEnd& end) override;
   bool is_trusted(const PublicKey& worker) override { return book_.is_known(worker); }
   bool ends_so(inference::RequestId request, std::string_view reason) override;
 
@@ -195,12 +199,13 @@ class ModelService final : private inference::DeskWorld {
     bool must_audit = false;
     bool shadow = false;
     inference::Prints prints{};
+    std::optional<inference::Pipeline> pipeline{};
   };
   // Asks newcomers what trusted workers were asked, as if it were a client's question.
   void shadow(const Kept& kept);
   std::map<inference::RequestId, Kept> asked_;
   std::map<billing::AnswerId, Kept> finished_;
-  std::map<inference::RequestId, billing::AnswerId> audits_;
+  std::map<inference::RequestId, billing::AnswerId> audits_, traces_;
 
   std::mutex mutex_;
   std::condition_variable more_;
