@@ -22,6 +22,13 @@ std::vector<std::int32_t> tokens_of(const wire::Ask& ask) {
   return out;
 }
 
+// Final states that were asked for behind rows that are there.
+std::size_t asked_within(const StageTrace& trace) {
+  return static_cast<std::size_t>(std::ranges::count_if(trace.places.asked, [&](const auto& entry) {
+    return entry.second.positions <= trace.rows.in.size();
+  }));
+}
+
 }  // namespace
 
 void Desk::trace(TraceRequest request, Instant now) {
@@ -170,7 +177,7 @@ void Desk::run_stage(StageTrace& trace, Instant now) {
     if (trace.rows.altered)
       return found(trace, stages[trace.stage].worker,
                    "It handed on other frames than it was given.", now);
-    if (last ? trace.rows.in.empty() : trace.rows.out.empty()) continue;
+    if (last ? asked_within(trace) == 0 : trace.rows.out.empty()) continue;
     trace.own.clear();
     trace.finals.clear();
     trace.joiner = {};
@@ -274,10 +281,7 @@ void Desk::judge_stage(StageTrace& trace, Instant now) {
   const bool last = trace.stage + 1 == stages.size();
   std::optional<double> error;
   if (last) {
-    std::size_t wanted = 0;
-    for (const auto& [ticket, asked] : trace.places.asked)
-      wanted += asked.positions <= trace.rows.in.size() ? 1 : 0;
-    if (trace.finals.size() < wanted) return;
+    if (trace.finals.size() < asked_within(trace)) return;
     error =
         finals_error(final_states(trace.lines.back(), models_.at(trace.what.model).card.embedding),
                      trace.finals);

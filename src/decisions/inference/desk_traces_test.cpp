@@ -125,7 +125,7 @@ TEST_F(DeskTraces, OtherRootsSeparateThePairAndBlameNeither) {
 
 TEST_F(DeskTraces, AnEndThatSaysNothingIsADisputeInTheEnd) {
   tell(member(0), 0, Hash{});
-  network.pass(9s);
+  network.pass(59s);
   EXPECT_EQ(network.desk.counters().disputes, 0U);
   network.pass(2s);
   EXPECT_EQ(network.desk.counters().disputes, 1U);

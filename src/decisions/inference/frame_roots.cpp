@@ -47,11 +47,6 @@ std::optional<std::uint32_t> FrameRoots::late_line(std::uint32_t chain, std::uin
     for (const auto& [first, block] : line.blocks) {
       if (late(block) && (!block.sent || !block.received)) return i;
     }
-    // Each row goes through all stages, so that lines to the last one have the same frames.
-    if (i == 0 || i + 1 == epoch->lines.size()) continue;
-    for (const auto& [first, block] : epoch->lines[i - 1].blocks) {
-      if (late(block) && first >= line.sent) return i;
-    }
   }
   return std::nullopt;
 }

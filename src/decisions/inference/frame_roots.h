@@ -20,7 +20,7 @@ class FrameRoots {
  public:
   static constexpr std::size_t epochs_max = 64;
   static constexpr std::size_t blocks_max = 1024;
-  static constexpr Duration late_after = std::chrono::seconds(10);
+  static constexpr Duration late_after = std::chrono::minutes(1);
 
   // The chain's members commit in this epoch.
   void begin(std::uint32_t chain, std::uint32_t epoch, std::uint32_t members);
@@ -29,8 +29,8 @@ class FrameRoots {
   enum class Told : std::uint8_t { kept, differs, unwanted };
   [[nodiscard]] Told add(const proof::FrameBlock& block, std::uint32_t member, Instant now);
 
-  // A line of which one end has told of a block for late_after and the other has not, or that ends
-  // its blocks otherwise than the lines before it.
+  // A line of which one end has told of a block for late_after and the other has not. A sender tells
+  // when it hands a frame to its connection, so that it is longer than any line that still works.
   [[nodiscard]] std::optional<std::uint32_t> late_line(std::uint32_t chain, std::uint32_t epoch,
                                                        Instant now) const;
   // The block of which both ends told the same.
