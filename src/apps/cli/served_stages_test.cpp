@@ -98,7 +98,6 @@ TEST_F(ServedStages, AChainThatEndsBeforeTheSearchIsNoWayOut) {
   Network network(*f16, 3);
   join_all(network, 2, {.instead = q4.get()});
   const auto end = network.ask();
-  const auto told = network.desk_.chains();
   network.desk_.hear(2,
                      wire::Broken{.chain = end.pipeline->chain,
                                   .epoch = end.pipeline->epoch,

@@ -1,6 +1,7 @@
 // The search for the guilty stage of a refuted answer (stage_trace.h): frames are opened, and
 // auditors run the stages again, each as a member of a chain whose other members are the desk.
 #include <algorithm>
+#include <utility>
 
 #include "common/base/format.h"
 #include "common/base/log.h"
@@ -178,8 +179,8 @@ void Desk::run_stage(StageTrace& trace, Instant now) {
       return found(trace, stages[trace.stage].worker,
                    "It handed on other frames than it was given.", now);
     if (last ? asked_within(trace) == 0 : trace.rows.out.empty()) continue;
-    trace.own.clear();
-    trace.finals.clear();
+    trace.own = {};
+    trace.shakes = false;
     trace.joiner = {};
     trace.chain = (++chain_ids_).number();
     trace.since = now;
@@ -261,13 +262,13 @@ void Desk::take_replayed(StageTrace& trace, const wire::HopFrame& hop, Instant n
   proof::Activations frame = proof::read_activations(in);
   if (frame.head.kind == std::to_underlying(proof::FrameKind::hidden) &&
       frame.values.size() == embedding) {
-    trace.finals[frame.head.ticket] = std::move(frame.values);
+    trace.own.finals[frame.head.ticket] = std::move(frame.values);
   } else if (frame.head.kind == std::to_underlying(proof::FrameKind::pass) &&
              frame.values.size() == frame.tokens.size() * embedding &&
-             frame.head.at == trace.own.size()) {
+             frame.head.at == trace.own.rows.size()) {
     for (std::size_t row = 0; row < frame.tokens.size(); ++row) {
       const auto from = frame.values.begin() + static_cast<std::ptrdiff_t>(row * embedding);
-      trace.own.emplace_back(from, from + static_cast<std::ptrdiff_t>(embedding));
+      trace.own.rows.emplace_back(from, from + static_cast<std::ptrdiff_t>(embedding));
     }
   } else if (frame.head.kind == std::to_underlying(proof::FrameKind::fault)) {
     return next_auditor(trace, now);
@@ -279,24 +280,35 @@ void Desk::take_replayed(StageTrace& trace, const wire::HopFrame& hop, Instant n
 void Desk::judge_stage(StageTrace& trace, Instant now) {
   const auto& stages = trace.what.pipeline.stages;
   const bool last = trace.stage + 1 == stages.size();
-  std::optional<double> error;
+  const bool is_whole = last ? trace.own.finals.size() >= asked_within(trace)
+                             : trace.own.rows.size() >= trace.rows.out.size();
+  if (!is_whole) return;
+  StageOutput claimed;
   if (last) {
-    if (trace.finals.size() < asked_within(trace)) return;
-    error =
-        finals_error(final_states(trace.lines.back(), models_.at(trace.what.model).card.embedding),
-                     trace.finals);
+    claimed.finals = final_states(trace.lines.back(), models_.at(trace.what.model).card.embedding);
   } else {
-    if (trace.own.size() < trace.rows.out.size()) return;
-    error = rows_error(trace.rows.out, trace.own);
+    claimed.rows = trace.rows.out;
+  }
+  const StageOutput& own = trace.shakes ? trace.unshaken : trace.own;
+  const double error = stage_error(claimed, own, trace.shakes ? &trace.own : nullptr);
+  const bool is_off = error > trace.what.error_max;
+  // Tokens come from the coordinator: the first stage's input is no member's choice.
+  if (is_off && !trace.shakes && trace.stage > 0) {
+    trace.shakes = true;
+    trace.unshaken = std::exchange(trace.own, {});
+    trace.rows.in = shaken(std::move(trace.rows.in));
+    trace.joiner = {};
+    trace.since = now;
+    return link_stage(trace);
   }
   ++trace.end.stages;
-  if (error.value_or(0) > trace.what.error_max)
+  if (is_off)
     return found(trace, stages[trace.stage].worker,
                  weft::format("Layers {} to {} are {:.2g} off (at most {:.2g}) for what came in.",
-                              stages[trace.stage].begin, stages[trace.stage].end, *error,
+                              stages[trace.stage].begin, stages[trace.stage].end, error,
                               trace.what.error_max),
                  now);
-  trace.end.farthest = std::max(trace.end.farthest, error.value_or(0));
+  if (!trace.shakes) trace.end.farthest = std::max(trace.end.farthest, error);
   leave_stage(trace);
   ++trace.stage;
   run_stage(trace, now);

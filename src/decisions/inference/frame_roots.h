@@ -29,8 +29,9 @@ class FrameRoots {
   enum class Told : std::uint8_t { kept, differs, unwanted };
   [[nodiscard]] Told add(const proof::FrameBlock& block, std::uint32_t member, Instant now);
 
-  // A line of which one end has told of a block for late_after and the other has not. A sender tells
-  // when it hands a frame to its connection, so that it is longer than any line that still works.
+  // A line of which one end has told of a block for late_after and the other has not. A sender
+  // tells when it hands a frame to its connection, so that it is longer than any line that still
+  // works.
   [[nodiscard]] std::optional<std::uint32_t> late_line(std::uint32_t chain, std::uint32_t epoch,
                                                        Instant now) const;
   // The block of which both ends told the same.

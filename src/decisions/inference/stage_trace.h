@@ -28,6 +28,13 @@
 
 namespace weft::inference {
 
+using FinalStates = std::map<std::uint32_t, std::vector<float>>;  // By ticket.
+
+struct StageOutput {
+  std::vector<std::vector<float>> rows{};  // By position.
+  FinalStates finals{};
+};
+
 struct TraceRequest {
   std::uint32_t id = 0;  // One of the numbers of requests, used once.
   std::string model{};
@@ -61,21 +68,27 @@ struct StageTrace {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   protocol::serving::HopJoiner joiner{};
-  StageRows rows{};                                      // Of the stage that is run.
-  std::vector<std::vector<float>> own{};                 // Rows that came out, by position,
-  std::map<std::uint32_t, std::vector<float>> finals{};  // and final states by ticket.
+  StageRows rows{};        // Of the stage that is run.
+  StageOutput own{};       // What came out so far;
+  StageOutput unshaken{};  // before, where the stage is run a second time (shaken()).
+  bool shakes = false;
   std::vector<PublicKey> asked{};
   TraceEnd end{};
 };
 
-using FinalStates = std::map<std::uint32_t, std::vector<float>>;
-
 // How far what a stage handed on is from what an auditor makes of the same input: the farthest row
-// of those that both have; nothing where there is none.
-[[nodiscard]] std::optional<double> rows_error(std::span<const std::vector<float>> claimed,
-                                               std::span<const std::vector<float>> own);
-[[nodiscard]] std::optional<double> finals_error(const FinalStates& claimed,
-                                                 const FinalStates& own);
+// or state of those that both have. Where the auditor's own numbers are not finite there is nothing
+// to compare: what came in made them so.
+//
+// `shaken`: what the auditor makes of the input with each number off by 2^-11, as an honest
+// engine's arithmetic may have it. An input can be chosen so that the layers blow up such
+// differences, and that honest engines do not agree: a row counts only where it is off by
+// shaken_least times as much as that changes it.
+inline constexpr double shaken_least = 16;
+[[nodiscard]] double stage_error(const StageOutput& claimed, const StageOutput& own,
+                                 const StageOutput* shaken = nullptr);
+// The rows, each number off by 2^-11 to one side or the other.
+[[nodiscard]] std::vector<std::vector<float>> shaken(std::vector<std::vector<float>> rows);
 // Tokens of the answer before a print that is not the final state that the last stage committed to;
 // nothing where all are. The first stage tells of prints.
 [[nodiscard]] std::optional<std::uint32_t> false_print(const TraceRequest& what,
