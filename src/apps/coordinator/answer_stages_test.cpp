@@ -3,39 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/coordinator/test_network.h"
+#include "apps/coordinator/test_answers.h"
 #include "decisions/billing/answers.h"
 
 namespace weft::coordinator {
 namespace {
 
-class AnswerStages : public testing::Test {
+class AnswerStages : public AnswerTest {
  protected:
-  class Net : public TestNetwork {
-   public:
-    using TestNetwork::TestNetwork;
-    std::vector<billing::AnswerAuditOrder> audits;
-    std::vector<billing::AnswerTraceOrder> searches;
-    std::map<billing::AnswerId, billing::AnswerFate> fates;
-    std::vector<PublicKey> barred;
-    void audit_answer(const billing::AnswerAuditOrder& order) override { audits.push_back(order); }
-    [[nodiscard]] bool traces() const override { return true; }
-    void trace_answer(const billing::AnswerTraceOrder& order) override {
-      searches.push_back(order);
-    }
-    void answer_settled(const billing::AnswerId& id, billing::AnswerFate fate) override {
-      fates[id] = fate;
-    }
-    void bar_server(const PublicKey& worker) override { barred.push_back(worker); }
-  };
-
-  PublicKey join(trust::Invitation invitation) {
-    network.invitation = invitation;
-    wallets.push_back(std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
-    network.join(*wallets.back());
-    network.invitation = trust::Invitation::none;
-    return wallets.back()->public_key();
-  }
   // An answer of the chain that each auditor finds to be wrong: in its hidden states, or in so many
   // tokens.
   billing::AnswerId refuted(const std::vector<PublicKey>& auditors, std::uint32_t doubtful = 0) {
@@ -72,8 +47,6 @@ class AnswerStages : public testing::Test {
     network.run();
   }
 
-  Net network{jobs::CoreSettings{}};
-  std::vector<std::unique_ptr<crypto::KeyPair>> wallets;
   const std::vector<PublicKey> chain{join(trust::Invitation::none), join(trust::Invitation::none),
                                      join(trust::Invitation::none)};
   const PublicKey one = join(trust::Invitation::verifier), two = join(trust::Invitation::verifier);
