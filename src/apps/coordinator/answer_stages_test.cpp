@@ -1,5 +1,5 @@
-// Who loses what when roots refute the answer of a chain: the stage that two of them found, and no
-// other member.
+// What members lose when roots refute the answer of a chain: the stage that two of them found, and
+// no other member.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -41,7 +41,8 @@ struct Activations {
 
 void append_activations(ByteVector& out, const FrameHead& head,
                         std::span<const std::int32_t> tokens, std::span<const float> values);
-// What is not whole reads as empty (ByteReader). Another format reads as kind 255, which is none.
+// What is not whole reads as empty (ByteReader). Another format reads as kind 255, which no frame
+// has.
 [[nodiscard]] Activations read_activations(ByteReader& in);
 
 // Whether a frame hands hidden states over: rows for the next stage, or the last state.

@@ -123,10 +123,11 @@ struct OpenAnswer {
   // what its settings give.
   bool prints_differ = false;
   std::optional<std::uint32_t> doubtful{};
-  std::optional<std::int64_t> lead{};  // Of the audits, while its chain's guilty stage is searched.
-  std::optional<PublicKey> guilty{};   // That stage's worker, once two roots have found it.
-  bool audited = false;                // Its workers' stakes are at risk.
-  bool without_roots = false;          // None is there that was not asked.
+  std::optional<std::int64_t>
+      lead{};  // The audits' lead, while its chain's guilty stage is searched.
+  std::optional<PublicKey> guilty{};  // That stage's worker, once two roots have found it.
+  bool audited = false;               // Its workers' stakes are at risk.
+  bool without_roots = false;         // None is there that was not asked.
 };
 struct Answers {
   KeyRing keys;

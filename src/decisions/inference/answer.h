@@ -61,7 +61,7 @@ struct AnswerEnd {
   Prints prints{};
   std::vector<float> vector{};  // Empty for a model that draws tokens.
   bool exact = false;  // Computed by processors, in f32: fingerprints of such differ by less.
-  std::optional<Pipeline> pipeline{};  // Of one chain from its first token to its last.
+  std::optional<Pipeline> pipeline{};  // Where one chain gave all of its tokens.
 
   // What fingerprints are looked for: those of so many tokens. A vector has one, before any token.
   [[nodiscard]] std::uint32_t checked_tokens() const {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t rows_max = 64;     // In one frame, as stages send them.
 constexpr std::size_t waiting_max = 64;  // Searches that wait for their turn.
-constexpr std::uint32_t sequence = 1;    // Of what an auditor runs.
+constexpr std::uint32_t sequence = 1;    // Named so to auditors.
 
 std::vector<std::int32_t> tokens_of(const wire::Ask& ask) {
   std::vector<std::int32_t> out = ask.prompt;

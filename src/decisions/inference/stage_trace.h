@@ -68,7 +68,7 @@ struct StageTrace {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   protocol::serving::HopJoiner joiner{};
-  StageRows rows{};        // Of the stage that is run.
+  StageRows rows{};        // The stage's that is run.
   StageOutput own{};       // What came out so far;
   StageOutput unshaken{};  // before, where the stage is run a second time (shaken()).
   bool shakes = false;

@@ -362,7 +362,7 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
   }
   for (const PublicKey& auditor : open.agreeing)
     blame(auditor, open.stake, convicts && lead < 0, "It confirmed an answer that others refute.");
-  // Of a chain the stage that two roots found, and no other member loses anything but its pay.
+  // In a chain the stage that two roots found; no other member loses anything but its pay.
   const bool alone = convicts && open.workers.size() == 1 && strikes(open) >= 2;
   for (const PublicKey& worker : std::vector(open.workers))
     blame(worker, open.stake, alone || worker == open.guilty,

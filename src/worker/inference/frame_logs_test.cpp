@@ -47,7 +47,7 @@ TEST(FrameLogs, ARootIsToldOfEach32FramesAndOfWhatACommitEnds) {
   one.add(commit);
   one.add(commit);
 
-  ASSERT_EQ(one.blocks.size(), 3U) << "an empty block is none";
+  ASSERT_EQ(one.blocks.size(), 3U) << "no block is empty";
   EXPECT_EQ(one.blocks[1].first, 32U);
   EXPECT_EQ(one.blocks[1].count, 32U);
   EXPECT_EQ(one.blocks[2].first, 64U);

@@ -76,7 +76,8 @@ int serving_child_main(std::span<char* const> given, ConfinementOptions confinem
   EngineMaker engines(loop, arguments.engines);
   ChildHost host(loop, engines);
   ChildLines lines(loop);
-  // Of this process: the wallet is the parent's. The coordinator knows it by the session's token.
+  // This process's own: the wallet is the parent's. The coordinator knows it by the session's
+  // token.
   auto key = crypto::KeyPair::generate();
   if (!key) log_warning("No frames are signed: {}", key.error().message);
   std::unique_ptr<Serving> serving;
