@@ -35,9 +35,9 @@ struct FrameBlock {
 // A frame and the way to its block's root.
 struct FrameOpening {
   std::uint32_t line = 0;
-  std::uint32_t number = 0;  // Of the frame.
-  std::uint32_t first = 0;   // Of its block,
-  std::uint32_t count = 0;   // and how many it has.
+  std::uint32_t number = 0;  // The frame's.
+  std::uint32_t first = 0;   // Its block's,
+  std::uint32_t count = 0;   // and how many that has.
   std::vector<Hash> siblings{};
   ByteVector frame{};
 };
