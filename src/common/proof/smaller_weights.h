@@ -30,7 +30,7 @@ namespace weft::proof {
 // One honest worker in a million comes so far.
 inline constexpr double ratio_least = 13.8;
 
-// Of one fingerprint: above 0 for the smaller weights. Where the two rows are the same there is
+// One fingerprint's: above 0 for the smaller weights. Where the two rows are the same there is
 // nothing to tell: 0. invalid_argument as fingerprint_distance(), or for rows of different lengths.
 [[nodiscard]] Result<double> smaller_weights_ratio(ByteSpan claimed,
                                                    std::span<const float> promised,

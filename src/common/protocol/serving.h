@@ -46,7 +46,7 @@ struct Offer {
   double gb_per_s = 0;  // Measured copy bandwidth, which decides how fast tokens are drawn.
   std::vector<std::string>
       lines{};      // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
-  PublicKey key{};  // Of this session: signs its Frames. Zero: it commits to no frames.
+  PublicKey key{};  // The session's: signs its Frames. Zero: it commits to no frames.
 };
 struct Loaded {
   std::uint32_t shard = 0;
@@ -90,7 +90,7 @@ struct Frames {
   std::uint32_t first = 0;  // Number of the first frame, and how many there are.
   std::uint32_t count = 0;
   Hash root{};
-  Signature signature{};  // Of frame_block_digest(), by Offer::key.
+  Signature signature{};  // By Offer::key, over frame_block_digest().
 };
 // After a Reopen: all that is kept was sent.
 struct Reopened {
