@@ -40,8 +40,9 @@ Result<FrameOpening> decode_frame_opening(ByteSpan bytes) {
                    .count = in.integer<std::uint32_t>()};
   const std::size_t siblings = in.integer<std::uint8_t>();
   constexpr std::size_t siblings_max = 5;  // The way up in a block of 32.
-  if (siblings > siblings_max || in.rest_bytes() < siblings * Hash::size || out.count == 0 ||
-      out.count > frame_block_max || out.number < out.first || out.number - out.first >= out.count)
+  if (!in.whole() || siblings > siblings_max || in.rest_bytes() < siblings * Hash::size ||
+      out.count == 0 || out.count > frame_block_max || out.number < out.first ||
+      out.number - out.first >= out.count)
     return fail(ErrorCode::invalid_argument, "{} bytes open no frame of a chain.", bytes.size());
   for (std::size_t i = 0; i < siblings; ++i) out.siblings.push_back(in.fixed<Hash>());
   const ByteSpan frame = in.take(in.rest_bytes());
