@@ -48,7 +48,7 @@ AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t>
   std::vector<AnswerPlaces::Row> rows;
   const auto keep_longest = [&] {
     const auto same = std::ranges::mismatch(stand, tokens).in1 - stand.begin();
-    if (static_cast<std::size_t>(same) > out.rows.size())
+    if (static_cast<std::size_t>(same) >= out.rows.size())
       out.rows.assign(rows.begin(), rows.begin() + same);
   };
   for (const auto& [number, frame] : frames) {

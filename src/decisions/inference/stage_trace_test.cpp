@@ -25,9 +25,9 @@ TEST(StageTrace, ARowThatIsOffCounts) {
 
 TEST(StageTrace, AFinalStateThatIsOffCounts) {
   const StageOutput said{.finals = {{3, {1, 2}}, {5, {1, 2}}}}, own{.finals = {{5, {1, 3}}}};
-  EXPECT_GT(stage_error(said, own), 0.1);
+  EXPECT_GT(stage_error(said, own), 0.05);
   const StageOutput steady{.finals = {{5, {1, 3}}}}, wild{.finals = {{5, {2, 1}}}};
-  EXPECT_GT(stage_error(said, own, &steady), 0.1);
+  EXPECT_GT(stage_error(said, own, &steady), 0.05);
   EXPECT_EQ(stage_error(said, own, &wild), 0);
 }
 
