@@ -182,6 +182,13 @@ class LiveCoordinator final : public Coordinator {
                                                                             jobs::Moment moment) {
                              core.answer_audited(audited, moment);
                            });
+                         },
+                     .traced =
+                         [this](billing::AnswerTraced traced) {
+                           loop_.post_always(
+                               [traced = std::move(traced)](jobs::Core& core, jobs::Moment moment) {
+                                 core.answer_traced(traced, moment);
+                               });
                          }});
   }
 

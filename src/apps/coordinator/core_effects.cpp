@@ -139,6 +139,9 @@ void CoreEffects::join_again(const JobId& job) {
 void CoreEffects::audit_answer(const billing::AnswerAuditOrder& order) {
   parts_.models.audit(order);
 }
+void CoreEffects::trace_answer(const billing::AnswerTraceOrder& order) {
+  parts_.models.trace(order);
+}
 void CoreEffects::answer_settled(const billing::AnswerId& answer, billing::AnswerFate fate) {
   parts_.models.settled(answer, fate);
 }

@@ -57,6 +57,8 @@ class CoreEffects final : public jobs::World {
   void find_paid(jobs::FindPaid order) override;
   void join_again(const JobId& job) override;
   void audit_answer(const billing::AnswerAuditOrder& order) override;
+  bool traces() const override { return true; }
+  void trace_answer(const billing::AnswerTraceOrder& order) override;
   void answer_settled(const billing::AnswerId& answer, billing::AnswerFate fate) override;
   void bar_server(const PublicKey& worker) override;
   void forget(const std::vector<Hash>& blobs) override;

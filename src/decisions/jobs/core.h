@@ -232,6 +232,7 @@ class Core {
                      Answer<billing::AnswerAdmission> answer);
   void answered(billing::AnswerReport report, Moment now);
   void answer_audited(const billing::AnswerAudited& audited, Moment now);
+  void answer_traced(const billing::AnswerTraced& traced, Moment now);
 
   // --- Stakes (core_stakes.cpp). `number` is the request's own: the same one moves money once.
   // permission_denied where stakes are not open, insufficient_funds where the account does not hold

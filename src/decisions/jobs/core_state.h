@@ -333,6 +333,9 @@ struct Core::State final : dashboard::WatchSource {
   void ask_audit(const billing::AnswerId& id, Moment now);
   [[nodiscard]] trust::Level answer_level(const PublicKey& worker, UnixMillis now) const;
   void judge_answer(const billing::AnswerId& id, std::int64_t lead, Moment now);
+  // core_traces.cpp
+  // Whether a stage of its chain is searched now: it is judged when that has ended.
+  [[nodiscard]] bool trace_answer(const billing::AnswerId& id, std::int64_t lead, Moment now);
   [[nodiscard]] std::uint32_t strikes(const billing::OpenAnswer& open);
   [[nodiscard]] std::vector<ledger::AnswerWork> paid_work(const billing::OpenAnswer& open) const;
   void end_answer(const billing::AnswerId& id, MicroCredits due, billing::AnswerFate fate,

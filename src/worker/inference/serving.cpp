@@ -1,6 +1,7 @@
 #include "worker/inference/serving.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/base/log.h"
@@ -62,10 +63,12 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   void begin() {
     connection_->listen(
         {.opened = while_here([](Worker& self) {
-           self.tell(wire::Offer{.token = self.connection_->token(),
-                                 .memory_bytes = self.options_.memory_bytes,
-                                 .gb_per_s = self.options_.gb_per_s,
-                                 .lines = self.options_.lines});
+           wire::Offer offer{.token = self.connection_->token(),
+                             .memory_bytes = self.options_.memory_bytes,
+                             .gb_per_s = self.options_.gb_per_s,
+                             .lines = self.options_.lines};
+           if (self.options_.signer != nullptr) offer.key = self.options_.signer->public_key();
+           self.tell(offer);
          }),
          .message = while_here([](Worker& self, const wire::ServingCoordinatorMessage& message) {
            std::visit([&](const auto& what) { self.on(what); }, message);
@@ -197,7 +200,9 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
                       if (const auto* tokens = std::get_if<wire::Tokens>(&message))
                         self.stats_.tokens += tokens->tokens.size();
                       self.tell(message);
-                    })}));
+                    }),
+                    .frames = &frames_,
+                    .signer = options_.signer}));
     if (link.members.size() == 1)
       return tell(wire::Linked{.chain = chain, .epoch = link.epoch, .line = "self"});
     direct_->open(link);
@@ -217,9 +222,25 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   void on(const wire::Drop& order) {
     for (const auto& [chain, member] : chains_.all()) member->drop(order.request);
   }
+  void on(const wire::Reopen& order) {
+    const std::set<std::uint32_t> numbers(order.numbers.begin(), order.numbers.end());
+    frames_.show(
+        {.chain = order.chain, .epoch = order.epoch, .line = order.line},
+        [&](std::uint32_t number, std::uint32_t sequence) {
+          if (order.by_sequence) return sequence == order.sequence;
+          return numbers.empty() || numbers.contains(number);
+        },
+        [&](const proof::FrameOpening& opening) {
+          wire::cut_hops(order.chain, order.epoch, static_cast<std::uint16_t>(order.line),
+                         wire::hop_to_coordinator, proof::encode(opening),
+                         [this](ByteVector frame) { connection_->send_frame(std::move(frame)); });
+        });
+    tell(wire::Reopened{.chain = order.chain, .epoch = order.epoch, .line = order.line});
+  }
+
   void send_hop(std::uint32_t chain, std::uint32_t epoch, std::uint16_t from, std::uint16_t to,
                 const ByteVector& message) {
-    cut_hops(chain, epoch, from, to, message, [&](ByteVector frame) {
+    wire::cut_hops(chain, epoch, from, to, message, [&](ByteVector frame) {
       switch (direct_->send(chain, to, frame)) {
         case DirectLinks::Sent::lost:
           return;
@@ -250,6 +271,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   ShardCache shards_;
   ChainMemberships chains_;
   std::shared_ptr<DirectLinks> direct_;
+  FrameLogs frames_;
   Stats stats_;
 };
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "common/crypto/keys.h"
 #include "worker/inference/peer_lines.h"
 #include "worker/inference/serving_host.h"
 
@@ -26,7 +27,8 @@ class Serving {
     std::uint64_t memory_bytes = 0;
     double gb_per_s = 0;
     std::vector<std::string> lines{};
-    PeerLines* peers = nullptr;  // Outlives it.
+    PeerLines* peers = nullptr;        // Outlives it.
+    crypto::Signer* signer = nullptr;  // Signs its frames (frame_logs.h); outlives it.
     Duration retry = std::chrono::milliseconds(500);
     Duration line_patience =
         std::chrono::seconds(3);  // How long a line may take to open before it is done without.

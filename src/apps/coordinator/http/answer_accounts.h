@@ -22,6 +22,7 @@ struct ChargedAnswers {
 struct AnswerListener {
   std::function<void(billing::AnswerReport)> ended;
   std::function<void(billing::AnswerAudited)> audited;
+  std::function<void(billing::AnswerTraced)> traced;  // A search for the guilty stage has ended.
 };
 
 }  // namespace weft::coordinator

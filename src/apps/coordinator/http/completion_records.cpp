@@ -30,7 +30,8 @@ void CompletionRecords::report(inference::RequestId request, const inference::An
                 .tokens = end.checked_tokens(),
                 .whole = end.checked_to_its_end(),
                 .exact = end.exact,
-                .prints = end.prints};
+                .prints = end.prints,
+                .pipeline = end.pipeline};
   listener_.ended({.id = id, .end = end, .must_audit = must_audit});
 }
 
@@ -115,6 +116,33 @@ void CompletionRecords::audited(inference::RequestId request, const inference::A
   log_debug("An answer's audit: {:.2g} off, {:.2g} others. {}", reading.error, reading.missing,
             reading.reason);
   listener_.audited(std::move(out));
+}
+
+void CompletionRecords::trace(const billing::AnswerTraceOrder& order, inference::Desk& desk,
+                              Instant now) {
+  const auto found = ended_.find(order.id);
+  if (found == ended_.end() || !found->second.pipeline) return trace_failed(order.id);
+  const Ended& ended = found->second;
+  const inference::RequestId id = ++ids_;
+  traces_[id] = order.id;
+  desk.trace({.id = id,
+              .model = ended.asked.model,
+              .ask = ended.asked.ask,
+              .pipeline = *ended.pipeline,
+              .prints = ended.prints,
+              .error_max = billing::audit_tolerance(ended.asked.rounded, false).error_max,
+              .except = order.except,
+              .draw = order.draw},
+             now);
+}
+
+void CompletionRecords::trace_failed(const billing::AnswerId& answer) {
+  listener_.traced({.id = answer});
+}
+
+void CompletionRecords::traced(inference::RequestId request, const inference::TraceEnd& end) {
+  const auto node = traces_.extract(request);
+  if (!node.empty()) listener_.traced({.id = node.mapped(), .findings = end.findings});
 }
 
 }  // namespace weft::coordinator

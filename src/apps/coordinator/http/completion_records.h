@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "apps/coordinator/http/answer_accounts.h"
@@ -55,6 +56,10 @@ class CompletionRecords {
   void audit(const billing::AnswerAuditOrder& order, inference::Desk& desk, Instant now);
   void audit_failed(const billing::AnswerId& answer);
   void audited(inference::RequestId request, const inference::AuditEnd& end);
+  // Searches the guilty stage of a refuted answer of a chain. Comes back as AnswerListener::traced.
+  void trace(const billing::AnswerTraceOrder& order, inference::Desk& desk, Instant now);
+  void trace_failed(const billing::AnswerId& answer);
+  void traced(inference::RequestId request, const inference::TraceEnd& end);
   // Forgets what an audit would need.
   void settled(const billing::AnswerId& answer) { ended_.erase(answer); }
 
@@ -65,6 +70,7 @@ class CompletionRecords {
     bool whole = false;        // See AnswerEnd::checked_to_its_end.
     bool exact = false;        // As AnswerEnd.
     inference::Prints prints{};
+    std::optional<inference::Pipeline> pipeline{};  // The chain that gave it, if it was one.
   };
   void shadow(const Asked& asked);
 
@@ -74,7 +80,7 @@ class CompletionRecords {
   inference::RequestId ids_ = 0;
   std::map<inference::RequestId, Asked> asked_;
   std::map<billing::AnswerId, Ended> ended_;
-  std::map<inference::RequestId, billing::AnswerId> audits_;
+  std::map<inference::RequestId, billing::AnswerId> audits_, traces_;
 };
 
 }  // namespace weft::coordinator

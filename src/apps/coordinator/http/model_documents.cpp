@@ -104,6 +104,11 @@ std::string inference_metrics(const inference::ServingCounters& counters) {
   counter("failed_total", "Requests that failed.", counters.failed);
   counter("refused_total", "Requests that were refused since too many waited.", counters.refused);
   counter("audits_total", "Answers that another worker read again.", counters.audits);
+  counter("stage_searches_total", "Answers of chains whose guilty stage was searched.",
+          counters.traces);
+  counter("frame_disputes_total",
+          "Pairs in chains that did not say the same of their frames, and were kept apart.",
+          counters.disputes);
   counter("relayed_bytes_total", "Bytes of hops that the coordinator passed on.",
           counters.relayed_bytes);
   counter("direct_bytes_total", "Bytes of hops that went from worker to worker.",

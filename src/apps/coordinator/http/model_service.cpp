@@ -65,6 +65,9 @@ class ModelService::Parts final : private inference::DeskWorld {
   void audited(inference::RequestId request, const inference::AuditEnd& end) override {
     records.audited(request, end);
   }
+  void traced(inference::RequestId request, const inference::TraceEnd& end) override {
+    records.traced(request, end);
+  }
   bool is_trusted(const PublicKey& worker) override { return book.is_known(worker); }
   bool ends_so(inference::RequestId request, std::string_view reason) override {
     return completions.ends_so(request, reason);
@@ -118,6 +121,13 @@ void ModelService::audit(const billing::AnswerAuditOrder& order) {
     parts_->records.audit(order, desk, now);
   });
   if (!queued) parts_->records.audit_failed(order.id);
+}
+
+void ModelService::trace(const billing::AnswerTraceOrder& order) {
+  const bool queued = parts_->thread.post([this, order](inference::Desk& desk, Instant now) {
+    parts_->records.trace(order, desk, now);
+  });
+  if (!queued) parts_->records.trace_failed(order.id);
 }
 
 void ModelService::settled(const billing::AnswerId& answer, billing::AnswerFate fate) {

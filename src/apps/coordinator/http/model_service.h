@@ -58,6 +58,8 @@ class ModelService {
               ChargedAnswers charged = {});
   // Comes back as AnswerListener::audited, also where the answer is not known any more.
   void audit(const billing::AnswerAuditOrder& order);
+  // Comes back as AnswerListener::traced, also where the answer is not known any more.
+  void trace(const billing::AnswerTraceOrder& order);
   // Forgets what an audit would need, and tells an answer that waited for it.
   void settled(const billing::AnswerId& answer, billing::AnswerFate fate);
   // Closes the worker's connection; Book says until when it may not come back.
