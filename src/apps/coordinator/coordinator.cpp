@@ -319,6 +319,7 @@ class LiveCoordinator final : public Coordinator, private jobs::World {
     add_ledger_routes(parts);
     add_proof_routes(parts);
     add_verdict_routes(parts);
+    add_quote_routes(parts);
     add_view_routes(parts);
     server_->socket(feed_.route());
     add_model_routes(parts);

@@ -2,6 +2,7 @@
 // price follows the median of three. An invited worker and the operator's device price a job alone.
 #include <algorithm>
 
+#include "decisions/scheduler/measured_work.h"
 #include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
@@ -12,10 +13,9 @@ constexpr std::size_t paces_max = 3;
 constexpr double apart_max = 1.25;
 
 double median_of(std::span<const std::pair<PublicKey, double>> paces) {
-  std::vector<double> sorted;
-  for (const auto& [worker, pace] : paces) sorted.push_back(pace);
-  std::ranges::sort(sorted);
-  return sorted[(sorted.size() - 1) / 2];  // The lower of two: the client pays.
+  std::vector<double> values;
+  for (const auto& [worker, pace] : paces) values.push_back(pace);
+  return lower_median(std::move(values));
 }
 
 bool has_measured(std::span<const std::pair<PublicKey, double>> paces, const PublicKey& worker) {
@@ -26,18 +26,22 @@ bool has_measured(std::span<const std::pair<PublicKey, double>> paces, const Pub
 
 Estimate Scheduler::State::priced(const JobState& job, double pace) const {
   Pricing pricing = settings.pricing;
-  if (job.spec.per_unit > 0) pricing.per_unit = job.spec.per_unit;
-  return estimate(
+  pricing.per_unit = job.per_unit;
+  const Estimate made = estimate(
       {.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas},
       pace, pricing);
+  return agreed(made, job.price_terms());
 }
 
 // With the rate that its accepted work has shown.
 double Scheduler::State::shown_pace(JobState& job, const Measurement& measurement,
                                     const WorkerState& by) {
   const double pace = reference_seconds_per_workgroup(measurement) * by.rate / by.rate_said;
-  if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key))
+  if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key)) {
     job.paces.emplace_back(by.info.key, pace);
+    out.push_back(Measured{
+        .job = job.spec.id, .by = by.info.key, .seconds_per_workgroup = pace, .alone = false});
+  }
   return median_of(job.paces);
 }
 
@@ -47,6 +51,7 @@ bool Scheduler::State::another_measures(const JobState& job) const {
   return has_task && std::ranges::any_of(workers_in_order, [&](const auto& each) {
            const WorkerState& worker = *each.second;
            return !worker.newcomer() && worker.info.slots > 0 &&
+                  worker.info.price_min <= job.per_unit &&
                   !has_measured(job.paces, worker.info.key) &&
                   !std::ranges::contains(job.barred, worker.info.key) &&
                   std::ranges::contains(worker.classes, job.requirements);
@@ -69,7 +74,7 @@ void Scheduler::State::reprice(JobState& job, const Measurement& measurement,
   const Estimate made = priced(job, pace);
   const double was = static_cast<double>(job.spec.estimate->price);
   const double is = static_cast<double>(made.price);
-  if (made.price > job.spec.budget || std::max(was, is) <= apart_max * std::min(was, is)) return;
+  if (made.price > most_of(job.price_terms()) || std::max(was, is) <= apart_max * std::min(was, is)) return;
   job.spec.estimate = made;
   out.push_back(Estimated{.job = job.spec.id, .estimate = made});
 }
