@@ -169,6 +169,7 @@ void Core::State::add_running(RunningJob job, Moment now,
   wanted.per_unit = job.row.per_unit;
   wanted.price_quoted = job.row.price_quoted;
   wanted.price_max = job.row.price_max;
+  wanted.paces_known = measured_work.paces_of(job.work);
   const ledger::Funds escrow = ledger.escrow(id);
   if (escrow.total() > 0)
     wanted.paid_share =

@@ -102,7 +102,7 @@ void Core::State::note_measured(const scheduler::Measured& measured, Moment now)
                              .seconds = measured.seconds_per_workgroup,
                              .alone = measured.alone,
                              .time = now.unix};
-  if (!(pace.seconds > 0)) return;
+  if (!(pace.seconds > 0) || pace.work == Hash{}) return;
   batch.paces.push_back({.row = pace});
   for (const scheduler::Pace& forgotten : measured_work.add(pace))
     batch.paces.push_back({.row = forgotten, .change = store::Change::remove});

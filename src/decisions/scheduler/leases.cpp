@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/base/format.h"
+#include "decisions/scheduler/measured_work.h"
 #include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
@@ -197,14 +198,16 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
                                    const WorkerState* by, Instant now) {
   const bool alone = by == nullptr || !by->established();  // Its word is enough.
   if (alone) job.paces.clear();
-  const double pace =
-      alone ? reference_seconds_per_workgroup(measurement) : shown_pace(job, measurement, *by);
+  if (!alone) note_pace(job, measurement, *by);
+  const std::vector<double> own =
+      alone ? std::vector{reference_seconds_per_workgroup(measurement)} : values_of(job.paces);
+  const double pace = lower_median(own);
   if (by == nullptr || by->info.standing == Standing::invited)
     out.push_back(Measured{.job = job.spec.id,
                            .by = by == nullptr ? PublicKey{} : by->info.key,
                            .seconds_per_workgroup = pace,
                            .alone = true});
-  const Estimate made = priced(job, pace);
+  const Estimate made = priced(job, own);
   const PriceTerms terms = job.price_terms();
   const MicroCredits most = most_of(terms);
   if (made.price > most && !alone && another_measures(job)) {

@@ -34,9 +34,9 @@ std::vector<Pace> MeasuredWork::add(const Pace& pace) {
   return forgotten;
 }
 
-std::optional<double> MeasuredWork::pace_of(const Hash& work) const {
+std::vector<double> MeasuredWork::paces_of(const Hash& work) const {
   const auto found = works_.find(work);
-  if (found == works_.end()) return std::nullopt;
+  if (found == works_.end()) return {};
   const auto those = [&](bool alone) {
     std::vector<double> seconds;
     for (const Pace& each : found->second.paces) {
@@ -44,10 +44,16 @@ std::optional<double> MeasuredWork::pace_of(const Hash& work) const {
     }
     return seconds;
   };
-  if (auto known = those(true); !known.empty()) return lower_median(std::move(known));
+  if (auto known = those(true); !known.empty()) return known;
   auto measured = those(false);
-  if (measured.size() < established_min) return std::nullopt;
-  return lower_median(std::move(measured));
+  if (measured.size() < established_min) measured.clear();
+  return measured;
+}
+
+std::optional<double> MeasuredWork::pace_of(const Hash& work) const {
+  auto known = paces_of(work);
+  if (known.empty()) return std::nullopt;
+  return lower_median(std::move(known));
 }
 
 }  // namespace weft::scheduler

@@ -30,7 +30,9 @@ class MeasuredWork {
 
   // Those that are forgotten for it. A pace that is not finite and positive is left out.
   std::vector<Pace> add(const Pace& pace);
-  // Reference seconds a workgroup; nothing where too little is known.
+  // Reference seconds a workgroup of those that count; none where too little is known.
+  [[nodiscard]] std::vector<double> paces_of(const Hash& work) const;
+  // Their median.
   [[nodiscard]] std::optional<double> pace_of(const Hash& work) const;
   [[nodiscard]] std::size_t works() const { return works_.size(); }
 

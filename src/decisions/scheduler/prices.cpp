@@ -12,19 +12,24 @@ constexpr std::size_t paces_max = 3;
 // A price stays as it was first shown if the median of three is no further from it.
 constexpr double apart_max = 1.25;
 
-double median_of(std::span<const std::pair<PublicKey, double>> paces) {
-  std::vector<double> values;
-  for (const auto& [worker, pace] : paces) values.push_back(pace);
-  return lower_median(std::move(values));
-}
-
 bool has_measured(std::span<const std::pair<PublicKey, double>> paces, const PublicKey& worker) {
   return std::ranges::contains(paces, worker, &std::pair<PublicKey, double>::first);
 }
 
 }  // namespace
 
-Estimate Scheduler::State::priced(const JobState& job, double pace) const {
+std::vector<double> values_of(std::span<const std::pair<PublicKey, double>> paces) {
+  std::vector<double> values;
+  for (const auto& [worker, pace] : paces) values.push_back(pace);
+  return values;
+}
+
+// `own`: what its canaries have shown; the price is the median of those and of what was known
+// before.
+Estimate Scheduler::State::priced(const JobState& job, std::span<const double> own) const {
+  std::vector<double> paces = job.spec.paces_known;
+  paces.insert(paces.end(), own.begin(), own.end());
+  const double pace = lower_median(std::move(paces));
   Pricing pricing = settings.pricing;
   pricing.per_unit = job.per_unit;
   const Estimate made = estimate(
@@ -34,7 +39,7 @@ Estimate Scheduler::State::priced(const JobState& job, double pace) const {
 }
 
 // With the rate that its accepted work has shown.
-double Scheduler::State::shown_pace(JobState& job, const Measurement& measurement,
+void Scheduler::State::note_pace(JobState& job, const Measurement& measurement,
                                     const WorkerState& by) {
   const double pace = reference_seconds_per_workgroup(measurement) * by.rate / by.rate_said;
   if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key)) {
@@ -42,7 +47,6 @@ double Scheduler::State::shown_pace(JobState& job, const Measurement& measuremen
     out.push_back(Measured{
         .job = job.spec.id, .by = by.info.key, .seconds_per_workgroup = pace, .alone = false});
   }
-  return median_of(job.paces);
 }
 
 bool Scheduler::State::another_measures(const JobState& job) const {
@@ -69,9 +73,9 @@ void Scheduler::State::reprice(JobState& job, const Measurement& measurement,
   if (!by.established() || job.paces.empty() || job.paces.size() >= paces_max ||
       job.canary != CanaryState::passed)
     return;
-  const double pace = shown_pace(job, measurement, by);
+  note_pace(job, measurement, by);
   if (job.paces.size() < paces_max || !job.spec.estimate) return;
-  const Estimate made = priced(job, pace);
+  const Estimate made = priced(job, values_of(job.paces));
   const double was = static_cast<double>(job.spec.estimate->price);
   const double is = static_cast<double>(made.price);
   if (made.price > most_of(job.price_terms()) || std::max(was, is) <= apart_max * std::min(was, is)) return;

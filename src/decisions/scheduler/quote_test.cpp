@@ -144,6 +144,17 @@ TEST(Agreed, APriceThatWasQuotedIsChargedHoweverTheCanaryWavers) {
             "(weft quote).");
 }
 
+// One canary of several is slow, the first of a new worker often.
+TEST(Agreed, AJobCostsTheMedianOfItsCanaryAndThoseBefore) {
+  Job job = small_job(1, 4);
+  job.paces_known = {0.1};
+  EXPECT_EQ(charged(job, 20), 4'000'000) << "the lower of two";
+  EXPECT_EQ(charged(job, 0.5), 2'000'000);
+  job.paces_known = {0.1, 0.12, 0.11};
+  EXPECT_EQ(charged(job, 20), 4'400'000);
+  EXPECT_EQ(charged(job, 0.001), 4'000'000);
+}
+
 TEST(Agreed, AJobOverItsMaxPriceEnds) {
   Job job = small_job(1, 4);
   job.price_max = 5'000'000;

@@ -184,6 +184,9 @@ enum class Blame : std::uint8_t {
   gone,     // The worker vanished while running it.
 };
 
+// The paces of JobState::paces.
+[[nodiscard]] std::vector<double> values_of(std::span<const std::pair<PublicKey, double>> paces);
+
 struct Scheduler::State {
   explicit State(Settings chosen)
       : settings(chosen), shares(chosen.fair_shares), preemption(chosen.preemption) {}
@@ -371,8 +374,8 @@ struct Scheduler::State {
   bool pass_canary(JobState& job, const Measurement& measurement, const WorkerState* by,
                    Instant now);
   // prices.cpp: one established worker's measurement neither prices a job nor ends it.
-  [[nodiscard]] Estimate priced(const JobState& job, double pace) const;
-  double shown_pace(JobState& job, const Measurement& measurement, const WorkerState& by);
+  [[nodiscard]] Estimate priced(const JobState& job, std::span<const double> own) const;
+  void note_pace(JobState& job, const Measurement& measurement, const WorkerState& by);
   // Whether an established worker that has not measured the job could.
   [[nodiscard]] bool another_measures(const JobState& job) const;
   [[nodiscard]] bool leaves_canary(const WorkerState& worker, const JobState& job) const;

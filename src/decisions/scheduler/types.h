@@ -142,6 +142,8 @@ struct Job {
   MicroCredits per_unit = 0;     // As quoted (quote.h); 0: Pricing::per_unit.
   MicroCredits price_quoted = 0;  // PriceTerms::quoted,
   MicroCredits price_max = 0;     // and PriceTerms::max.
+  std::vector<double> paces_known{};  // What earlier canaries of the same work have shown, in
+                                      // reference seconds a workgroup (measured_work.h).
   double paid_share = 1;          // Of its budget: what is not paid with granted credits.
   MicroCredits stake = 0;            // The client's; see score.h.
   Duration waited{};                 // Since its submission, where it comes from before a restart.
