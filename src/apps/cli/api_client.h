@@ -29,7 +29,7 @@ namespace weft::cli {
 
 // What a submission says of its price.
 struct PriceWanted {
-  std::string quote = {};               // Quote::quote; empty: none.
+  std::string quote = {};                // Quote::quote; empty: none.
   std::optional<MicroCredits> max = {};  // It costs no more.
 };
 

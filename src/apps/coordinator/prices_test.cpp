@@ -32,9 +32,7 @@ class AgreedPrices : public testing::Test {
     }
     return network.store().job(job).value();
   }
-  void join() {
-    worker = &network.join(key, {.silent = true, .gpu_seconds = 1000});
-  }
+  void join() { worker = &network.join(key, {.silent = true, .gpu_seconds = 1000}); }
   protocol::api::Quote quote() {
     std::optional<protocol::api::Quote> made;
     auto manifest = manifest::parse(text).value();
@@ -54,9 +52,8 @@ class AgreedPrices : public testing::Test {
                                           std::optional<MicroCredits> max = {}) {
     network.amend = [quoted, max](jobs::Submission& submission) {
       if (quoted)
-        submission.quote = {.per_unit = quoted->per_unit,
-                            .price = quoted->price,
-                            .until = quoted->valid_until};
+        submission.quote = {
+            .per_unit = quoted->per_unit, .price = quoted->price, .until = quoted->valid_until};
       submission.price_max = max;
     };
     nonce_[0]++;

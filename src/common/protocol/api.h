@@ -56,8 +56,8 @@ struct Submitted {
 
 // POST /v1/jobs/quote: what a job would cost, signed (price_offer.h). docs/pricing.md.
 struct Quote {
-  std::string id{};        // 16 random bytes.
-  std::string quote{};     // What POST /v1/jobs?quote= takes.
+  std::string id{};     // 16 random bytes.
+  std::string quote{};  // What POST /v1/jobs?quote= takes.
   std::string coordinator{};
   std::string client{};    // For whom it is.
   std::string manifest{};  // The hash of the manifest as it is stored.

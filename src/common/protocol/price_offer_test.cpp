@@ -10,7 +10,8 @@ namespace weft::protocol {
 namespace {
 
 PriceOffer an_offer() {
-  PriceOffer offer{.id = {1, 2, 3}, .per_unit = 1'500'000, .price = 16'000'000, .until = 1'764'000'000'000};
+  PriceOffer offer{
+      .id = {1, 2, 3}, .per_unit = 1'500'000, .price = 16'000'000, .until = 1'764'000'000'000};
   offer.signature.bytes.fill(7);
   return offer;
 }

@@ -74,13 +74,12 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
              static_cast<double>(least) / 1e6, static_cast<double>(manifest.budget) / 1e6));
   }
   if (submission.price_max && *submission.price_max < least) {
-    return reply(fail(ErrorCode::insufficient_funds,
-                      "{} of {} cost {:.6f} credits at least; max_price is {:.6f}: allow more with "
-                      "weft submit --max-price CREDITS.",
-                      counted(manifest.split.tasks, "task"),
-                      counted(manifest.verify.replicas, "replica"),
-                      static_cast<double>(least) / 1e6,
-                      static_cast<double>(*submission.price_max) / 1e6));
+    return reply(
+        fail(ErrorCode::insufficient_funds,
+             "{} of {} cost {:.6f} credits at least; max_price is {:.6f}: allow more with "
+             "weft submit --max-price CREDITS.",
+             counted(manifest.split.tasks, "task"), counted(manifest.verify.replicas, "replica"),
+             static_cast<double>(least) / 1e6, static_cast<double>(*submission.price_max) / 1e6));
   }
   const State::PriceNow price = state.price_now(manifest, submission.work, now);
   const auto terms = state.agree_on_price(submission, price, now);
@@ -172,8 +171,7 @@ void Core::State::add_running(RunningJob job, Moment now,
   wanted.paces_known = measured_work.paces_of(job.work);
   const ledger::Funds escrow = ledger.escrow(id);
   if (escrow.total() > 0)
-    wanted.paid_share =
-        static_cast<double>(escrow.free) / static_cast<double>(escrow.total());
+    wanted.paid_share = static_cast<double>(escrow.free) / static_cast<double>(escrow.total());
   if (job.row.price > 0) {
     wanted.estimate = scheduler::Estimate{
         .reference_seconds_per_workgroup = job.row.reference_seconds_per_workgroup,

@@ -53,12 +53,12 @@ struct Submission {
   PublicKey client;
   store::SubmitNonce nonce{};
   std::shared_ptr<const manifest::Manifest> manifest;
-  std::string manifest_text{};  // manifest::to_json() of it,
-  Hash manifest_hash{};         // which is this blob.
-  Hash work{};                  // work_of() it.
+  std::string manifest_text{};              // manifest::to_json() of it,
+  Hash manifest_hash{};                     // which is this blob.
+  Hash work{};                              // work_of() it.
   std::optional<QuotedPrice> quote{};       // For that manifest and client.
   std::optional<MicroCredits> price_max{};  // Nothing: 1.5 times what is known of its price.
-  JobId id{};                   // Its own, if it is a new job.
+  JobId id{};                               // Its own, if it is a new job.
   // The stored job of the same client and nonce. Looked up before the event: a job that was taken
   // since then is known to the core.
   std::optional<store::Job> known{};

@@ -151,10 +151,10 @@ void Scheduler::State::count_member(WorkerState& worker, int change) {
     if (worker.newcomer()) continue;
     each->trusted[worker.side()] += static_cast<std::size_t>(change);
     each->trusted_floors[worker.side()].add(worker.info.price_min, change);
-    each->trusted_rates = each->trusted[0] + each->trusted[1] == 0
-                              ? 0
-                              : each->trusted_rates +
-                                    change * worker.rate;  // No rounding is left behind.
+    each->trusted_rates =
+        each->trusted[0] + each->trusted[1] == 0
+            ? 0
+            : each->trusted_rates + change * worker.rate;  // No rounding is left behind.
   }
 }
 

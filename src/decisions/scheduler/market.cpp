@@ -38,8 +38,7 @@ void Scheduler::State::look_at_market(Instant now) {
       if (now - job->since < waited_min || !has_trusted(*job)) continue;
       waiting += waiting_units(*job);
     }
-    waiting_seconds +=
-        std::min(waiting, class_seconds_max * std::max(each->trusted_rates, 0.0));
+    waiting_seconds += std::min(waiting, class_seconds_max * std::max(each->trusted_rates, 0.0));
   }
 }
 

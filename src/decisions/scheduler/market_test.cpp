@@ -19,8 +19,8 @@ class MarketTest : public testing::Test {
     worker.price_min = floor;
     ASSERT_TRUE(scheduler.add_worker(worker, at(0)).has_value());
   }
-  // So many tasks of a second, of which none can be leased: its price is below every floor, or there
-  // is no room.
+  // So many tasks of a second, of which none can be leased: its price is below every floor, or
+  // there is no room.
   Job waiting_job(std::uint64_t number, std::uint32_t tasks) { return known_job(number, tasks); }
   [[nodiscard]] MicroCredits per_unit(const Job& job, double time) {
     return quote({}, scheduler.market(job, at(time)), 1).per_unit;
@@ -163,9 +163,9 @@ TEST_F(MarketTest, MeasurementsThatPriceAJobAreTold) {
   join(1, Standing::established);
   ASSERT_TRUE(scheduler.add_job(small_job(1), at(0)).has_value());
   ASSERT_EQ(all<Lease>(scheduler.decide(at(0))).size(), 1U);
-  ASSERT_TRUE(scheduler
-                  .result({.task = {job_id_of(1), 0}, .worker = key_of(1), .attempt = 1}, at(1))
-                  .has_value());
+  ASSERT_TRUE(
+      scheduler.result({.task = {job_id_of(1), 0}, .worker = key_of(1), .attempt = 1}, at(1))
+          .has_value());
   const auto measured = all<Measured>(scheduler.decide(at(1)));
   ASSERT_EQ(measured.size(), 1U);
   EXPECT_EQ(measured[0].by, key_of(1));

@@ -266,8 +266,7 @@ bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job)
 
 void Scheduler::State::want_canary(JobState& job) {
   if (job.canary != CanaryState::waiting || job.canary_wanted || has_trusted(job) ||
-      !settings.safeguards.trusted_canaries || job.spec.anyone ||
-      job.able() == 0)
+      !settings.safeguards.trusted_canaries || job.spec.anyone || job.able() == 0)
     return;
   job.canary_wanted = true;
   out.push_back(CanaryWanted{job.spec.id});
@@ -276,8 +275,8 @@ void Scheduler::State::want_canary(JobState& job) {
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job,
                                                         Instant now) {
   const PublicKey& key = worker.info.key;
-  if (worker.info.price_min > job.per_unit || kept_from(worker, job) || std::ranges::contains(job.barred, key) ||
-      leaves_canary(worker, job))
+  if (worker.info.price_min > job.per_unit || kept_from(worker, job) ||
+      std::ranges::contains(job.barred, key) || leaves_canary(worker, job))
     return {};
   const bool leaves_lost_tasks = worker.newcomer() && has_trusted(job);
   const auto may_take = [&](std::uint32_t index, const TaskState& task) {

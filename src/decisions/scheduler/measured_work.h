@@ -1,10 +1,10 @@
-// What the same work has taken before: the canaries of earlier jobs, by the work that they measured,
-// so that the price of a job is known before it runs.
+// What the same work has taken before: the canaries of earlier jobs, by the work that they
+// measured, so that the price of a job is known before it runs.
 //
-// A price needs a measurement by a worker that prices a job alone (an invited one, or the operator's
-// device), or by three established workers; it is their median, the lower of two. A worker counts
-// once, with its latest. Pure. Bounds: measurements_max for a work, works_max in all, of which
-// the one that was measured longest ago is forgotten first.
+// A price needs a measurement by a worker that prices a job alone (an invited one, or the
+// operator's device), or by three established workers; it is their median, the lower of two. A
+// worker counts once, with its latest. Pure. Bounds: measurements_max for a work, works_max in all,
+// of which the one that was measured longest ago is forgotten first.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The least prices that the workers of a class accept (`weft work --price`): how many of them take
-// a job, and whether any does. A floor is a worker's own word: it decides what that worker is given,
-// and enters no formula.
+// a job, and whether any does. A floor is a worker's own word: it decides what that worker is
+// given, and enters no formula.
 //
 // Pure. Memory: an entry for each different floor, at most `floors_max` of them (step()).
 #pragma once

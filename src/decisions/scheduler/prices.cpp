@@ -40,7 +40,7 @@ Estimate Scheduler::State::priced(const JobState& job, std::span<const double> o
 
 // With the rate that its accepted work has shown.
 void Scheduler::State::note_pace(JobState& job, const Measurement& measurement,
-                                    const WorkerState& by) {
+                                 const WorkerState& by) {
   const double pace = reference_seconds_per_workgroup(measurement) * by.rate / by.rate_said;
   if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key)) {
     job.paces.emplace_back(by.info.key, pace);
@@ -78,7 +78,8 @@ void Scheduler::State::reprice(JobState& job, const Measurement& measurement,
   const Estimate made = priced(job, values_of(job.paces));
   const double was = static_cast<double>(job.spec.estimate->price);
   const double is = static_cast<double>(made.price);
-  if (made.price > most_of(job.price_terms()) || std::max(was, is) <= apart_max * std::min(was, is)) return;
+  if (made.price > most_of(job.price_terms()) || std::max(was, is) <= apart_max * std::min(was, is))
+    return;
   job.spec.estimate = made;
   out.push_back(Estimated{.job = job.spec.id, .estimate = made});
 }

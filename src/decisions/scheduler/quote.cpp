@@ -51,17 +51,19 @@ Estimate agreed(const Estimate& measured, const PriceTerms& terms) {
 }
 
 std::string over_the_most(const Estimate& made, const PriceTerms& terms) {
-  const std::string shown = weft::format("The job is estimated at {:.6f} credits ({:.6f} compute "
-                                         "units); its",
-                                         credits(made.price), made.units);
+  const std::string shown = weft::format(
+      "The job is estimated at {:.6f} credits ({:.6f} compute "
+      "units); its",
+      credits(made.price), made.units);
   const MicroCredits most = most_of(terms);
   if (most == terms.budget)
     return weft::format("{} budget is {:.6f}: raise \"budget\" in the manifest.", shown,
                         credits(terms.budget));
   if (most == terms.quoted)
-    return weft::format("{} quote is {:.6f}, which was made of cheaper runs of the same work: ask "
-                        "for another quote (weft quote).",
-                        shown, credits(terms.quoted));
+    return weft::format(
+        "{} quote is {:.6f}, which was made of cheaper runs of the same work: ask "
+        "for another quote (weft quote).",
+        shown, credits(terms.quoted));
   return weft::format("{} max_price is {:.6f}: allow more with weft submit --max-price CREDITS.",
                       shown, credits(terms.max));
 }

@@ -4,7 +4,8 @@
 //
 //   base        set by the operator (Pricing::per_unit).
 //   demand      b / (b + 60 s), b being the paid work that has waited for 10 s over what the
-//               trusted workers do in a second: 0 for an empty queue, one half for a minute of work.
+//               trusted workers do in a second: 0 for an empty queue, one half for a minute of
+//               work.
 //   capability  the share of the trusted workers' rates that the job cannot use: 0 for a job that
 //               runs everywhere, near 1 for one that only rare workers can run.
 //   season      how busy this hour of the week has been, over the mean of the week; between 0.5 and

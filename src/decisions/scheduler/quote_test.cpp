@@ -110,13 +110,11 @@ MicroCredits charged(const Job& job, double seconds, std::string* reason = nullp
   EXPECT_TRUE(scheduler.add_job(job, at(0)).has_value());
   const auto leases = all<Lease>(scheduler.decide(at(0)));
   EXPECT_EQ(leases.size(), 1U);
-  EXPECT_TRUE(scheduler
-                  .result({.task = {job.id, 0},
-                           .worker = key_of(1),
-                           .attempt = 1,
-                           .gpu_seconds = seconds},
-                          at(seconds))
-                  .has_value());
+  EXPECT_TRUE(
+      scheduler
+          .result({.task = {job.id, 0}, .worker = key_of(1), .attempt = 1, .gpu_seconds = seconds},
+                  at(seconds))
+          .has_value());
   const auto decisions = scheduler.decide(at(seconds));
   if (const auto failed = all<JobFailed>(decisions); !failed.empty()) {
     if (reason != nullptr) *reason = failed[0].reason.message;

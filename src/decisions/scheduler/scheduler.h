@@ -83,7 +83,7 @@ struct JobProgress {
 struct WorkerLoad {
   std::uint32_t held = 0;
   std::uint32_t slots = 0;
-  double rate = 0;  // Relative to the reference, as measured so far.
+  double rate = 0;             // Relative to the reference, as measured so far.
   MicroCredits price_min = 0;  // As counted: Worker::price_min, rounded up a little.
 };
 

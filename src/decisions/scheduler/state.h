@@ -199,7 +199,7 @@ struct Scheduler::State {
   std::map<ClassKey, std::unique_ptr<RequirementClass>> classes;
   std::uint64_t next_job = 1;
   std::uint64_t next_worker = 1;
-  Instant latest{};           // The last time that came in.
+  Instant latest{};  // The last time that came in.
 
   std::set<std::pair<Instant, std::uint64_t>> worker_deadlines;  // WorkerState::sequence.
   std::set<std::pair<Instant, JobId>> job_deadlines;

@@ -33,9 +33,9 @@ std::string listed(const std::vector<Waiting::Lack>& lacks) {
 }  // namespace
 
 std::string_view to_string(WaitReason reason) {
-  constexpr std::array words{"no-workers", "requirements", "price", "wallets",  "too-slow", "retry",
-                             "canary",     "own-state",    "patience", "memory",   "promised",
-                             "reserved",   "making-way",   "busy"};
+  constexpr std::array words{"no-workers", "requirements", "price",      "wallets",  "too-slow",
+                             "retry",      "canary",       "own-state",  "patience", "memory",
+                             "promised",   "reserved",     "making-way", "busy"};
   return words.at(static_cast<std::size_t>(reason));
 }
 

@@ -55,8 +55,8 @@ struct Waiting {
                                // behind position_max of them.
   std::optional<double> seconds;  // too_slow: what it takes on the fastest. Others: until something
                                   // changes, as expected.
-  MicroCredits per_unit = 0;   // price: what a unit of it costs,
-  MicroCredits accepted = 0;   // and the least that a worker accepts.
+  MicroCredits per_unit = 0;      // price: what a unit of it costs,
+  MicroCredits accepted = 0;      // and the least that a worker accepts.
   double seconds_max = 0;         // too_slow: what it may take.
   double lead_seconds =
       0;  // So much later its client's jobs stand, which had more than its share (fair_share.h).

@@ -70,8 +70,9 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--wallet", options->wallet,
                    "Wallet file; made when missing (default: ~/.config/weft/wallet.json)")
       ->type_name("FILE");
-  CLI::Option* quote = command->add_flag(
-      "--quote", options->quote, "Show what it costs, and submit it when you agree: it costs no more");
+  CLI::Option* quote =
+      command->add_flag("--quote", options->quote,
+                        "Show what it costs, and submit it when you agree: it costs no more");
   command->add_flag("--yes", options->yes, "With --quote: agree without being asked")->needs(quote);
   command
       ->add_option("--quoted", options->quoted, "A quote that 'weft quote' made: it costs no more")
@@ -111,7 +112,8 @@ void add_quote(CLI::App& app, std::function<int()>& chosen) {
       "quote",
       "What a job would cost at a coordinator, signed; holds for five minutes\n\n"
       "  weft quote job.json --coordinator http://127.0.0.1:7300\n"
-      "  weft submit job.json --quoted QUOTE --coordinator http://127.0.0.1:7300      at that price");
+      "  weft submit job.json --quoted QUOTE --coordinator http://127.0.0.1:7300      at that "
+      "price");
   command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")
       ->required()
       ->type_name("FILE");

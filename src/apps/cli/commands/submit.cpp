@@ -177,9 +177,9 @@ std::string quote_text(const api::Quote& quote) {
       "season {:.3f}\n",
       credits(quote.per_unit), credits(quote.base), quote.demand, quote.capability, quote.season);
   if (quote.price > 0) {
-    text += weft::format(
-        "price     {:.6f} credits for {:.6f} compute units: {} tasks of {:.6f}\n",
-        credits(quote.price), quote.units, quote.tasks, credits(quote.price_per_task));
+    text +=
+        weft::format("price     {:.6f} credits for {:.6f} compute units: {} tasks of {:.6f}\n",
+                     credits(quote.price), quote.units, quote.tasks, credits(quote.price_per_task));
   } else {
     text += weft::format(
         "price     not known yet: this work was not measured before. Its first task shows it, and "
@@ -202,8 +202,9 @@ Result<std::optional<PriceWanted>> price_wanted(const SubmitOptions& options,
   std::fputs(quote_text(quote).c_str(), stderr);
   if (options.yes) return price;
   if (::isatty(STDIN_FILENO) == 0)
-    return fail(ErrorCode::invalid_argument,
-                "Nothing was submitted: there is no terminal to ask at; --yes agrees to the price.");
+    return fail(
+        ErrorCode::invalid_argument,
+        "Nothing was submitted: there is no terminal to ask at; --yes agrees to the price.");
   std::fputs("Submit? [y/N] ", stderr);
   const int first = std::getchar();
   if (first == 'y' || first == 'Y') return price;

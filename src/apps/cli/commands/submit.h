@@ -18,10 +18,10 @@ struct SubmitOptions {
   std::string cancel;  // Instead of submitting: the id of a job to cancel.
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default one, made when missing.
-  bool quote = false;  // Show the price first, and ask whether to submit.
-  bool yes = false;    // Do not ask.
-  std::string quoted;  // A quote that `weft quote` made: the price is no higher.
+  std::filesystem::path wallet;     // Empty: the default one, made when missing.
+  bool quote = false;               // Show the price first, and ask whether to submit.
+  bool yes = false;                 // Do not ask.
+  std::string quoted;               // A quote that `weft quote` made: the price is no higher.
   std::optional<double> max_price;  // Credits; it costs no more.
   bool wait = false;
   std::filesystem::path out;  // A folder for the outputs; implies wait.

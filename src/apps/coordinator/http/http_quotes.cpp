@@ -1,5 +1,5 @@
-// POST /v1/jobs/quote: what a job would cost, signed. Nothing of it is kept: the submission shows it
-// again, and the signature says that it is ours.
+// POST /v1/jobs/quote: what a job would cost, signed. Nothing of it is kept: the submission shows
+// it again, and the signature says that it is ours.
 #include <charconv>
 
 #include "apps/coordinator/http/access.h"
@@ -24,8 +24,7 @@ void sign(const HttpParts& parts, const protocol::OfferSubject& subject, api::Qu
   quote.quote = protocol::offer_text(offer);
 }
 
-void make_quote(const HttpParts& parts, net::IncomingRequest request,
-                const net::Respond& respond) {
+void make_quote(const HttpParts& parts, net::IncomingRequest request, const net::Respond& respond) {
   post_or_refuse(parts.submitters, respond, [parts, request = std::move(request), respond] {
     const auto who = parts.signatures.signer(request);
     if (!who) return respond(parts.signatures.refusal(who.error()));
@@ -40,17 +39,16 @@ void make_quote(const HttpParts& parts, net::IncomingRequest request,
     const protocol::OfferSubject subject{.coordinator = coordinator.value(),
                                          .client = who->client,
                                          .manifest = wanted.manifest_hash};
-    post_or_refuse(parts.loop, respond,
-                   [parts, respond, wanted = std::move(wanted), subject](jobs::Core& core,
-                                                                         jobs::Moment now) {
-                     core.quote(wanted, now,
-                                [parts, respond, subject](const Result<api::Quote>& result) {
-                                  if (!result) return respond(net::problem(result.error()));
-                                  api::Quote quote = *result;
-                                  sign(parts, subject, quote);
-                                  respond(net::json_reply(200, api::to_json(quote)));
-                                });
-                   });
+    post_or_refuse(
+        parts.loop, respond,
+        [parts, respond, wanted = std::move(wanted), subject](jobs::Core& core, jobs::Moment now) {
+          core.quote(wanted, now, [parts, respond, subject](const Result<api::Quote>& result) {
+            if (!result) return respond(net::problem(result.error()));
+            api::Quote quote = *result;
+            sign(parts, subject, quote);
+            respond(net::json_reply(200, api::to_json(quote)));
+          });
+        });
   });
 }
 
@@ -78,8 +76,7 @@ Result<> read_price_terms(const HttpParts& parts, const net::IncomingRequest& re
     return fail(ErrorCode::invalid_argument,
                 "The quote is for another manifest or client, or of another coordinator: ask for "
                 "one for this job (weft quote, POST /v1/jobs/quote).");
-  submission.quote = {
-      .per_unit = offer.per_unit, .price = offer.price, .until = offer.until};
+  submission.quote = {.per_unit = offer.per_unit, .price = offer.price, .until = offer.until};
   return {};
 }
 

@@ -11,8 +11,7 @@ namespace weft::coordinator {
 // Fills in `quote` and `price_max` of the submission, whose client and manifest are known.
 // invalid_argument for what is no number, no quote, or one for another client, manifest or
 // coordinator.
-[[nodiscard]] Result<> read_price_terms(const HttpParts& parts,
-                                        const net::IncomingRequest& request,
+[[nodiscard]] Result<> read_price_terms(const HttpParts& parts, const net::IncomingRequest& request,
                                         jobs::Submission& submission);
 
 }  // namespace weft::coordinator

@@ -165,8 +165,9 @@ Row quote_beside_sybils(const TableOptions& options) {
   return {.measure = "a quote beside 1,000 fresh workers and 1,000 fresh clients",
           .goal = "moved by <= 10 %",
           .measured = weft::format("{:.1f} %", (worst - 1) * 100),
-          .how = "wild claims, slots and floors; waiting work of granted credits, and of a tenth of "
-                 "a credit each; loads from idle to ten minutes",
+          .how =
+              "wild claims, slots and floors; waiting work of granted credits, and of a tenth of "
+              "a credit each; loads from idle to ten minutes",
           .kept = worst <= promises::quote_moved_max};
 }
 

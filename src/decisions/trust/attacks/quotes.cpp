@@ -25,7 +25,8 @@ Id id_of(std::uint64_t number) {
 }
 
 Instant at(double seconds) {
-  return Instant(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1000 + seconds)));
+  return Instant(
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(1000 + seconds)));
 }
 
 class Fleet {
@@ -44,7 +45,8 @@ class Fleet {
   }
   // `seconds` of work of a client that has waited, for workers with the feature.
   void wait(std::uint64_t number, double seconds, double paid_share, std::string feature = {}) {
-    scheduler::Job job{.id = id_of<JobId>(number), .requirements = {}, .deadline = {}, .estimate = {}};
+    scheduler::Job job{
+        .id = id_of<JobId>(number), .requirements = {}, .deadline = {}, .estimate = {}};
     job.tasks = 10;
     job.workgroups = 100;
     job.client = id_of<PublicKey>(number);
@@ -61,8 +63,8 @@ class Fleet {
     for (const char* feature : {"", "some", "rare", "none"}) {
       scheduler::Job job{.id = {}, .requirements = {}, .deadline = {}, .estimate = {}};
       if (*feature != 0) job.requirements.features.emplace_back(feature);
-      all.push_back(static_cast<double>(
-          scheduler::quote({}, scheduler_.market(job, at(20)), 1).per_unit));
+      all.push_back(
+          static_cast<double>(scheduler::quote({}, scheduler_.market(job, at(20)), 1).per_unit));
     }
     return all;
   }

@@ -198,7 +198,8 @@ Result<> MemoryStore::write_records(const Batch& batch) {
   }
   for (const auto& each : batch.presences) change(presences_, each.row.worker, each);
   for (const auto& each : batch.models) change(models_, each.row.name, each);
-  for (const auto& each : batch.paces) change(paces_, std::pair(each.row.work, each.row.worker), each);
+  for (const auto& each : batch.paces)
+    change(paces_, std::pair(each.row.work, each.row.worker), each);
   for (const Season& each : batch.seasons) put(seasons_, each.hour, each);
   for (const std::string& id : batch.api_keys_removed) remove(api_keys_, id);
   return write_verdicts(batch);

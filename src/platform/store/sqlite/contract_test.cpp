@@ -74,8 +74,8 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   EXPECT_EQ(loaded.models, std::vector{model_row("b")});
   EXPECT_EQ(loaded.presences, std::vector{presence_row(1)});
   EXPECT_EQ(loaded.paces, (std::vector{pace_row(1, 30), pace_row(3, 40)})) << "by time";
-  EXPECT_EQ(loaded.seasons, (std::vector<Season>{{.hour = 3, .busy = 0.75},
-                                                 {.hour = 167, .busy = 0.25}}));
+  EXPECT_EQ(loaded.seasons,
+            (std::vector<Season>{{.hour = 3, .busy = 0.75}, {.hour = 167, .busy = 0.25}}));
 
   // Batches that are committed together mean what they mean one after the other.
   Batch removing;

@@ -264,12 +264,11 @@ Result<> Writer::write(const Changed<Model>& changed) {
 }
 
 Result<> Writer::write(const Job& job) {
-  WEFT_OK(naming(statements_[insert_job].run(job.id, job.client, job.name, job.manifest,
-                                             job.manifest_hash, job.tasks, job.budget, job.created,
-                                             static_cast<int>(job.state), job.accepted, job.price,
-                                             job.units, job.reference_seconds_per_workgroup,
-                                             job.reason, job.root, job.ended, pack(job.outputs),
-                                             job.per_unit, job.price_quoted, job.price_max),
+  WEFT_OK(naming(statements_[insert_job].run(
+                     job.id, job.client, job.name, job.manifest, job.manifest_hash, job.tasks,
+                     job.budget, job.created, static_cast<int>(job.state), job.accepted, job.price,
+                     job.units, job.reference_seconds_per_workgroup, job.reason, job.root,
+                     job.ended, pack(job.outputs), job.per_unit, job.price_quoted, job.price_max),
                  [&] { return weft::format("The job {} is stored already.", job.id.text()); }));
   job_rows_[job.id] = connection_.last_row();
   return {};
