@@ -29,7 +29,7 @@ test('the price that weft quote shows is the price that is charged', { timeout: 
   const first = await submit('--quoted', unknown.quote);
   assert.equal(first.code, 0, first.stderr);
 
-  // Of a moment's work the canary may waver; the price is the quoted one, or less, or the job says why not.
+  // The canary of so short a work may waver; the price is the quoted one, or less, or the job says why not.
   const known = await quote();
   assert.ok(known.price > 0 && known.price_per_task * 8 === known.price, JSON.stringify(known));
   const asked = await run(['submit', file, ...at, '--quote']);

@@ -196,16 +196,16 @@ TEST_F(AgreedPrices, DemandAfterAQuoteRaisesNotItsPrice) {
     network.run();
   }
   text = jobs::count_manifest(4, 1);
-  const auto dear = quote();
-  ASSERT_GT(dear.demand, 0.1);
-  ASSERT_GT(dear.per_unit, cheap.per_unit);
+  const auto costly = quote();
+  ASSERT_GT(costly.demand, 0.1);
+  ASSERT_GT(costly.per_unit, cheap.per_unit);
 
   const auto held = submit(cheap);
   const auto now = submit();
 
   ASSERT_TRUE(held.has_value() && now.has_value());
   EXPECT_EQ(held->per_unit, cheap.per_unit);
-  EXPECT_GE(now->per_unit, dear.per_unit);
+  EXPECT_GE(now->per_unit, costly.per_unit);
 }
 
 TEST_F(AgreedPrices, AWorkerIsGivenNoJobBelowWhatItAccepts) {

@@ -249,7 +249,7 @@ class TestNetwork : public jobs::World {
   std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
   bool paid_checks_fail = false;
   std::function<void(jobs::Submission&)> amend;  // What submissions say besides.
-  std::uint64_t price_min = 0;                   // Of workers that join from here on.
+  std::uint64_t price_min = 0;                   // What workers that join from here on accept.
   bool taint_grants = false;
   bool invited_grants = false;  // Only clients that were invited are granted credits.
   bool hold_commits = false;    // Batches wait on their way to the disk,

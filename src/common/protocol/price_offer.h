@@ -17,7 +17,7 @@ namespace weft::protocol {
 struct PriceOffer {
   std::array<std::uint8_t, 16> id{};  // Random.
   MicroCredits per_unit = 0;
-  MicroCredits price = 0;  // Of the whole job; 0: not known.
+  MicroCredits price = 0;  // The whole job's; 0: not known.
   std::int64_t until = 0;  // Milliseconds since 1970.
   Signature signature{};
 };

@@ -36,7 +36,7 @@ struct Moment {
 // What a quote of this coordinator says, which its signature holds for (protocol/price_offer.h).
 struct QuotedPrice {
   MicroCredits per_unit = 0;
-  MicroCredits price = 0;  // Of the whole job; 0: not known when it was made.
+  MicroCredits price = 0;  // The whole job's; 0: not known when it was made.
   UnixMillis until = 0;
 };
 

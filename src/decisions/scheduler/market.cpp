@@ -12,8 +12,8 @@ constexpr Duration look_every = std::chrono::seconds(1);
 // made to wait, by asking for what is rare, costs its client nothing.
 constexpr double class_seconds_max = 600;
 
-// Of the job's price, what stands for tasks that no worker has, in units; what was granted is left
-// out.
+// The part of the job's price that stands for tasks which no worker has, in units; what was granted
+// is left out.
 double waiting_units(const JobState& job) {
   if (!job.spec.estimate || job.per_unit <= 0) return 0;
   const double open = static_cast<double>(job.spec.tasks - job.settled_count) -

@@ -1,5 +1,5 @@
 // How busy each hour of the week is, learned as time goes by. UTC; the week begins on Thursday, as
-// 1970 did. Pure. A week that repeats itself makes its busy hours dear and the others cheap.
+// 1970 did. Pure. A week that repeats itself makes its busy hours expensive and the others cheap.
 #pragma once
 
 #include <array>

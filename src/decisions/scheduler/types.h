@@ -144,7 +144,7 @@ struct Job {
   MicroCredits price_max = 0;         // and PriceTerms::max.
   std::vector<double> paces_known{};  // What earlier canaries of the same work have shown, in
                                       // reference seconds a workgroup (measured_work.h).
-  double paid_share = 1;              // Of its budget: what is not paid with granted credits.
+  double paid_share = 1;              // The part of its budget that was not granted.
   MicroCredits stake = 0;             // The client's; see score.h.
   Duration waited{};                  // Since its submission, where it comes from before a restart.
   std::optional<Instant> deadline;    // The job ends with deadline_exceeded then.

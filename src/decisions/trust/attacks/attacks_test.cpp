@@ -109,7 +109,7 @@ TEST(Attacks, ByPumpsDoNotMoveThePrice) {
 TEST(Attacks, ByAThousandWorkersAndClientsMoveNoQuoteByATenth) {
   for (std::uint64_t each = seed; each < seed + 4; ++each)
     EXPECT_LE(quote_moved({.seed = each}), promises::quote_moved_max) << "seed " << each;
-  // Who has money can let work wait, at every one's price.
+  // A client with money can let work wait, at its own cost.
   EXPECT_GT(quote_moved({.seed = seed, .credits_each = 10}), promises::quote_moved_max);
 }
 

@@ -44,7 +44,7 @@ export function servedBy({ workers, transport, resumed }: NonNullable<Chunk['wef
 }
 
 const trusts: Record<string, string> = {
-  anyone: 'not verified: any worker may have answered',
+  'anyone': 'not verified: any worker may have answered',
   pending: 'not verified yet: a part of such answers is drawn again by another worker',
   verified: 'verified: another worker drew its tokens again',
   refuted: 'refuted: another worker draws other tokens',
