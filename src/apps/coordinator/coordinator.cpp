@@ -253,6 +253,7 @@ class LiveCoordinator final : public Coordinator {
     add_settlement_routes(parts);
     add_proof_routes(parts);
     add_verdict_routes(parts);
+    add_quote_routes(parts);
     add_view_routes(parts);
     server_->socket(feed_.route());
     add_model_routes(parts);

@@ -30,6 +30,7 @@
 #include "common/protocol/messages.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/test_work.h"
+#include "decisions/jobs/work.h"
 #include "platform/store/memory/memory_store.h"
 
 namespace weft::coordinator {
@@ -178,6 +179,7 @@ class TestNetwork : public jobs::World {
         read_submission({.client = client.public_key(), .nonce = nonce}, text, *blobs_, {}, {});
     ASSERT_TRUE(submission.has_value()) << submission.error().error.message;
     submission->id = new_id();
+    if (amend) amend(*submission);
     ASSERT_TRUE(look_up_nonce(*submission, *store_).has_value());
     events_.push_back(
         [submission = std::move(*submission), answer = std::move(answer)](
@@ -246,6 +248,8 @@ class TestNetwork : public jobs::World {
   std::size_t verified = 0;             // Orders to it.
   std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
   bool paid_checks_fail = false;
+  std::function<void(jobs::Submission&)> amend;  // What submissions say besides.
+  std::uint64_t price_min = 0;                   // What workers that join from here on accept.
   bool taint_grants = false;
   bool invited_grants = false;  // Only clients that were invited are granted credits.
   bool hold_commits = false;    // Batches wait on their way to the disk,
@@ -472,6 +476,7 @@ inline void TestWorker::connect(protocol::WorkerKind kind) {
   hello.kind = kind;
   hello.software = "test";
   hello.slots = 4;
+  hello.price_min = network.price_min;
   hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
   hello.capabilities.f32_gflop_per_s = 1000;
   hello.capabilities.vendor = vendor;

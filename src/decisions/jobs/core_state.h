@@ -21,7 +21,9 @@
 #include "decisions/ledger/answer_pay.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/ledger/owners.h"
+#include "decisions/scheduler/measured_work.h"
 #include "decisions/scheduler/scheduler.h"
+#include "decisions/scheduler/seasons.h"
 #include "decisions/trust/referee.h"
 
 namespace weft::jobs {
@@ -74,6 +76,7 @@ struct RunningJob {
   std::map<std::uint32_t, Instant> leased_since;
   std::set<std::uint32_t> refused;  // A result was; they are computed once more.
   std::uint32_t refusals = 0;
+  Hash work{};  // work_of() its manifest: what its canaries measure.
 };
 
 struct ConnectedWorker {
@@ -305,6 +308,25 @@ struct Core::State final : dashboard::WatchSource {
   [[nodiscard]] protocol::api::Client client_view(const PublicKey& client,
                                                   const scheduler::ClientShare& share) const;
   std::map<PublicKey, ClientWeight> weights;  // Set at run time.
+
+  // core_prices.cpp
+  struct PriceNow {
+    scheduler::Quote quote;
+    std::optional<scheduler::Estimate> known;  // Where the same work was measured before.
+  };
+  [[nodiscard]] PriceNow price_now(const manifest::Manifest& manifest, const Hash& work,
+                                   Moment now);
+  [[nodiscard]] scheduler::Estimate known_price(const manifest::Manifest& manifest, double pace,
+                                                MicroCredits per_unit) const;
+  [[nodiscard]] Result<scheduler::PriceTerms> agree_on_price(const Submission& submission,
+                                                             const PriceNow& made,
+                                                             Moment now) const;
+  void note_measured(const scheduler::Measured& measured, Moment now);
+  void restore_prices(const store::Loaded& loaded);
+  void observe_season(Moment now);
+  scheduler::Seasons seasons;
+  scheduler::MeasuredWork measured_work;
+  std::optional<Instant> season_observed;
 
   // core_presence.cpp
   void restore_presence(std::span<const store::Presence> rows);

@@ -109,6 +109,7 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
   options.connection.kind = protocol::WorkerKind::browser;
   options.connection.capabilities = std::move(capabilities);
   options.connection.slots = start.slots;
+  options.connection.price_min = start.price_min;
   options.connection.host =
       protocol::canonical_host(start.coordinator.substr(start.coordinator.find("://") + 3));
   if (start.slices > 1) {

@@ -6,6 +6,7 @@
 
 #include "decisions/trust/attacks/arena.h"
 #include "decisions/trust/attacks/measures.h"
+#include "decisions/trust/attacks/quotes.h"
 #include "decisions/trust/attacks/search.h"
 
 namespace weft::trust::attacks {
@@ -103,6 +104,13 @@ TEST(Attacks, ByPumpsDoNotMoveThePrice) {
   const double alone = play(setup, nullptr, {}).price;
 
   EXPECT_LE(played("price-pumps", setup).price, promises::price_max * alone);
+}
+
+TEST(Attacks, ByAThousandWorkersAndClientsMoveNoQuoteByATenth) {
+  for (std::uint64_t each = seed; each < seed + 4; ++each)
+    EXPECT_LE(quote_moved({.seed = each}), promises::quote_moved_max) << "seed " << each;
+  // A client with money can let work wait, at its own cost.
+  EXPECT_GT(quote_moved({.seed = seed, .credits_each = 10}), promises::quote_moved_max);
 }
 
 TEST(HonestNetwork, DoesLittleExtraWorkAndBlamesNoWorker) {
