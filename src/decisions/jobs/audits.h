@@ -1,4 +1,4 @@
-// Audits and traps that are under way: leases that the scheduler does not know of, so that they
+// Audits, traps and polls that are under way: leases that the scheduler does not know of, so that they
 // take no replica's place. What is wanted is the referee's (decisions/trust/referee.h); here is who
 // does it, and what has come in.
 #pragma once
@@ -57,8 +57,19 @@ struct TrapLease {
   Instant deadline;
 };
 
+// A worker computes a part of an accepted task in which a root found `suspect` wrong.
+struct PollLease {
+  PublicKey suspect;
+  Hash root;  // Of the suspect's result.
+  manifest::Range part;
+  Covered answer;
+  bool inspecting = false;
+  Instant deadline;
+};
+
 struct Audits {
   std::map<TaskId, Audit> open;
+  std::map<std::pair<PublicKey, TaskId>, PollLease> polls;
   std::map<std::pair<PublicKey, TaskId>, TrapLease> traps;
 };
 

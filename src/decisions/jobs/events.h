@@ -128,10 +128,13 @@ struct Recomputed {
 struct Checked {
   trust::AuditOutcome outcome = trust::AuditOutcome::failed;
   std::optional<manifest::Range> wrong{};  // The first range that differs.
+  std::optional<manifest::Range> apart{};  // One in which a wrong result of the task differs.
   std::string reason{};                    // Where it failed.
   // What the verifier itself computes of the part changes: it is the job, not the worker. Failed.
   bool unsteady = false;
   std::optional<Recomputed> right{};  // Where a paid task is wrong.
+  trust::Devices devices = trust::Devices::one;  // That computed a range that differs.
+  std::string vendor{};                          // Of the verifier's first device.
 };
 
 // Tasks that a convicted worker was paid for.

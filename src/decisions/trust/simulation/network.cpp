@@ -159,9 +159,32 @@ class Network {
            at < (part + 1) * answer_parts / wanted.parts; ++at)
         agrees = agrees && ((suspected->second.wrong >> at) & 1) == 0;
     }
-    carry_out(referee_.audited(wanted.task, {},
-                               agrees ? AuditOutcome::agrees : AuditOutcome::differs, now_,
-                               Auditor::coordinator));
+    carry_out(referee_.audited(
+        wanted.task, {}, agrees ? AuditOutcome::agrees : AuditOutcome::differs, now_,
+        Auditor::coordinator,
+        {.devices = Devices::two, .vendor = {}, .part = Part{.first = wanted.part, .count = 1}}));
+  }
+
+  // Accomplices say that the device is at fault.
+  void poll(const PollWanted& wanted) {
+    std::vector<std::uint32_t> able;
+    for (std::uint32_t number = 0; number < workers_.size(); ++number) {
+      if (referee_.level(workers_[number].key, now_) != Level::newcomer &&
+          !std::ranges::contains(wanted.except, workers_[number].key))
+        able.push_back(number);
+    }
+    std::shuffle(able.begin(), able.end(), random_);
+    for (std::uint32_t i = 0; i < wanted.count; ++i) {
+      const bool there = i < able.size();
+      if (there) work().audits += 1.0 / answer_parts;
+      const bool honest = there && workers_[able[i]].kind == Kind::honest;
+      carry_out(referee_.polled(wanted.task, wanted.suspect,
+                                there ? workers_[able[i]].key : PublicKey{},
+                                !there   ? AuditOutcome::failed
+                                : honest ? AuditOutcome::agrees
+                                         : AuditOutcome::differs,
+                                now_));
+    }
   }
 
   bool audit(std::uint32_t number) {
@@ -300,6 +323,7 @@ class Network {
                        [&](const AuditWanted& wanted) {
                          options_.verifier ? verify(wanted) : audits_.push_back(wanted);
                        },
+                       [&](const PollWanted& wanted) { poll(wanted); },
                        [&](const Convicted& convicted) { slash(convicted); }},
                  ruling);
     }
