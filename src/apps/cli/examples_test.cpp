@@ -170,7 +170,7 @@ TEST(Examples, TheBodiesAgreeWithDoublePrecisionWithinTheTolerance) {
 // As `marked` in sha256_search.wgsl.
 void mark(std::array<std::uint32_t, 2>& mark, std::uint32_t word) {
   const std::uint32_t x = (mark[0] ^ word) * 0x9e3779b1U;
-  mark = {std::rotl(x, 15) + mark[1], x * 0x85ebca6bU};
+  mark = {std::rotr(x, 15) + mark[1], x * 0x85ebca6bU};
 }
 
 TEST(Examples, TheSearchFindsTheSmallestDigestOfEveryWorkgroupAndMarksEachThatItComputed) {

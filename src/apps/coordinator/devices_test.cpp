@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "apps/coordinator/test_network.h"
 
 namespace weft::coordinator {
@@ -64,7 +66,7 @@ class DevicesNetwork : public testing::Test {
   std::uint8_t nonce = 0;
 };
 
-ByteVector zeros(const protocol::LeasedTask& task) {
+ByteVector nothing(const protocol::LeasedTask& task) {
   return ByteVector(std::size_t{4} * task.count);
 }
 
@@ -74,7 +76,7 @@ TEST_F(DevicesNetwork, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
     open();
     network->verifier_second = second;
 
-    TestWorker& suspect = play(jobs::count_manifest(tasks, 1), {.compute = zeros});
+    TestWorker& suspect = play(jobs::count_manifest(tasks, 1), {.compute = nothing});
 
     EXPECT_EQ(last.state, store::JobState::done) << last.reason;
     EXPECT_EQ(owned(suspect), 0) << "what is wrong is refused in any case";
@@ -86,7 +88,7 @@ TEST_F(DevicesNetwork, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
     return settings;
   }());
   network->verifier_second = Second::none;
-  EXPECT_TRUE(suspended(play(jobs::count_manifest(tasks, 1), {.compute = zeros})))
+  EXPECT_TRUE(suspended(play(jobs::count_manifest(tasks, 1), {.compute = nothing})))
       << "without the rule";
 }
 
@@ -112,6 +114,49 @@ TEST_F(DevicesNetwork, AJobWhoseResultIsWhatTheSecondDeviceComputesIsNotReproduc
   EXPECT_EQ(network->store().load()->reputations.empty() ||
                 network->store().load()->reputations.front().refused == 0,
             true);
+}
+
+// The verifier confirms one of two results of task 1, which refutes the other one.
+TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
+  using Second = CountRunner::Second;
+  open();
+  const auto result = [&](std::uint32_t mask) {
+    ByteVector bytes;
+    for (std::uint32_t i = 4; i < 8; ++i) append_le(bytes, i == 6 ? i ^ mask : i);
+    return std::vector<store::OutputBlob>{
+        {.hash = network->blobs().put(bytes).value(), .bytes = bytes.size()}};
+  };
+  const auto manifest = std::make_shared<const manifest::Manifest>(
+      manifest::parse(jobs::count_manifest(tasks, 2)).value());
+  const auto check = [&](Second second, std::uint32_t rival) {
+    const bool never = false;
+    const auto steady = CountRunner::Unsteady::no;
+    std::promise<jobs::Checked> answer;
+    Verifier verifier(
+        network->blobs(),
+        [&] { return std::make_unique<CountRunner>(never, steady, second); },
+        [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
+        [](const JobId&, std::optional<scheduler::Measurement>) {});
+    verifier.verify({.task = {.job = {}, .index = 1},
+                     .manifest = manifest,
+                     .root = {},
+                     .outputs = result(0),
+                     .ranges = {{.first = 4, .count = 1}},
+                     .client = {},
+                     .rivals = {result(rival)},
+                     .parts = 4});
+    return answer.get_future().get();
+  };
+
+  const jobs::Checked two = check(Second::same, 0x80);
+  EXPECT_EQ(two.outcome, trust::AuditOutcome::agrees);
+  EXPECT_EQ(two.devices, trust::Devices::two);
+  ASSERT_TRUE(two.apart.has_value());
+  EXPECT_EQ(two.apart->first, 6U);
+  EXPECT_EQ(check(Second::none, 0x80).devices, trust::Devices::one);
+  EXPECT_EQ(check(Second::other, 0x80).devices, trust::Devices::divided);
+  EXPECT_TRUE(check(Second::other, CountRunner::other_device).unsteady)
+      << "the other result is what the second device computes";
 }
 
 // Of a search that finds nothing, the answer is known without searching; of one that marks its
@@ -168,7 +213,7 @@ TEST_F(DevicesNetwork, ManyEstablishedWorkersOfTheVendorThatGetThePartRightConvi
       ASSERT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state,
                 store::JobState::done);
 
-    suspect.behaviour.compute = zeros;
+    suspect.behaviour.compute = nothing;
     for (int client = 0; client < 2; ++client)
       EXPECT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state,
                 store::JobState::done);

@@ -864,13 +864,15 @@ std::vector<Ruling> Referee::polled(const TaskId& task, const PublicKey& suspect
     tally.open.clear();
     job.polling = false;
   } else if (over || (open->waiting == 0 && open->missing)) {
+    // Others are not there for the next poll either: it waits for the next result that is right.
+    const bool next = !open->missing;
     if (!open->counted) (void)stakes_.unlock(suspect, risk_of(task));
     tally.open.erase(open);
     job.polling = false;
+    if (next) poll(task.job, pass);
   } else if (open->waiting == 0) {
     ask_poll(job, vendor->first, *open, pass);
   }
-  poll(task.job, pass);
   run(pass);
   return std::move(pass.out);
 }

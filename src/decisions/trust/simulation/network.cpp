@@ -80,7 +80,14 @@ class Network {
     for (std::uint64_t round = 0; round < rounds_max && (given_ < options_.tasks || !jobs_.empty());
          ++round) {
       std::shuffle(order.begin(), order.end(), random_);
-      for (const std::uint32_t worker : order) turn(worker);
+      for (const std::uint32_t worker : order) {
+        turn(worker);
+        while (!polls_.empty()) {
+          const PollWanted wanted = std::move(polls_.front());
+          polls_.pop_front();
+          poll(wanted);
+        }
+      }
       now_ += options_.turn;
     }
     const auto relative = [](double work, std::uint64_t tasks) {
@@ -323,7 +330,7 @@ class Network {
                        [&](const AuditWanted& wanted) {
                          options_.verifier ? verify(wanted) : audits_.push_back(wanted);
                        },
-                       [&](const PollWanted& wanted) { poll(wanted); },
+                       [&](const PollWanted& wanted) { polls_.push_back(wanted); },
                        [&](const Convicted& convicted) { slash(convicted); }},
                  ruling);
     }
@@ -383,6 +390,7 @@ class Network {
   std::map<JobId, std::uint32_t> tasks_of_;
   std::deque<Need> needs_;
   std::deque<AuditWanted> audits_;
+  std::deque<PollWanted> polls_;
   std::deque<JobId> ended_;
   Pact pact_;
   std::array<Work, 2> work_{};  // Cold, warm.
