@@ -133,8 +133,7 @@ TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
     const auto steady = CountRunner::Unsteady::no;
     std::promise<jobs::Checked> answer;
     Verifier verifier(
-        network->blobs(),
-        [&] { return std::make_unique<CountRunner>(never, steady, second); },
+        network->blobs(), [&] { return std::make_unique<CountRunner>(never, steady, second); },
         [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
         [](const JobId&, std::optional<scheduler::Measurement>) {});
     verifier.verify({.task = {.job = {}, .index = 1},
@@ -161,7 +160,8 @@ TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
 
 // Of a search that finds nothing, the answer is known without searching; of one that marks its
 // work, each workgroup's mark is known only to a worker that did it.
-TEST_F(DevicesNetwork, AWorkerThatOnlySaysThatNothingWasFoundIsConvictedWhereTheShaderMarksItsWork) {
+TEST_F(DevicesNetwork,
+       AWorkerThatOnlySaysThatNothingWasFoundIsConvictedWhereTheShaderMarksItsWork) {
   for (const bool marks : {true, false}) {
     open();
     const auto found = [marks](std::uint32_t first, std::uint32_t count) {
@@ -210,13 +210,11 @@ TEST_F(DevicesNetwork, ManyEstablishedWorkersOfTheVendorThatGetThePartRightConvi
     TestWorker& suspect = join();
     for (int i = 0; i < 24; ++i) join();
     for (int client = 0; client < 3; ++client)
-      ASSERT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state,
-                store::JobState::done);
+      ASSERT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state, store::JobState::done);
 
     suspect.behaviour.compute = nothing;
     for (int client = 0; client < 2; ++client)
-      EXPECT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state,
-                store::JobState::done);
+      EXPECT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state, store::JobState::done);
 
     EXPECT_EQ(suspended(suspect), rule);
   }

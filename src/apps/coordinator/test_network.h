@@ -369,7 +369,7 @@ class TestNetwork : public jobs::World {
       };
       verifier_ = std::make_unique<Verifier>(
           *blobs_,
-          [this] { 
+          [this] {
             return std::make_unique<CountRunner>(verifier_fails, verifier_unsteady, verifier_second,
                                                  verifier_compute);
           },

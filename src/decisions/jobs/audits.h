@@ -1,6 +1,6 @@
-// Audits, traps and polls that are under way: leases that the scheduler does not know of, so that they
-// take no replica's place. What is wanted is the referee's (decisions/trust/referee.h); here is who
-// does it, and what has come in.
+// Audits, traps and polls that are under way: leases that the scheduler does not know of, so that
+// they take no replica's place. What is wanted is the referee's (decisions/trust/referee.h); here
+// is who does it, and what has come in.
 #pragma once
 
 #include <map>

@@ -259,11 +259,11 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
       job != state.jobs.end() && outcome == trust::AuditOutcome::agrees)
     job->second.verified.insert(task.index);
   state.audits.open.erase(audit);
-  state.act(state.trust.audited(task, {}, outcome, now.unix, trust::Auditor::coordinator,
-                                {.devices = checked.devices,
-                                 .vendor = checked.vendor,
-                                 .part = part_of(checked.apart)}),
-            now);
+  state.act(
+      state.trust.audited(
+          task, {}, outcome, now.unix, trust::Auditor::coordinator,
+          {.devices = checked.devices, .vendor = checked.vendor, .part = part_of(checked.apart)}),
+      now);
 }
 
 void Core::State::measure_canary(const JobId& id) {

@@ -22,8 +22,8 @@ void Core::State::end_irreproducible(const JobId& id, std::string_view why, Mome
 }
 
 // Results of open tasks that workers have signed for. No later check can tell whether they are
-// right: a newcomer's pay is held as that for any other task, and if it is convicted meanwhile, goes
-// to the verification account.
+// right: a newcomer's pay is held as that for any other task, and if it is convicted meanwhile,
+// goes to the verification account.
 void Core::State::pay_what_ran(const RunningJob& job, Moment now) {
   const auto progress = scheduler.progress(job.row.id);
   if (!progress || !progress->estimate) return;

@@ -1,5 +1,5 @@
-// Established workers of a suspect's vendor compute the part that a root found wrong: whether it was
-// the worker or its device. What is wanted, and what follows, is the referee's (PollWanted).
+// Established workers of a suspect's vendor compute the part that a root found wrong: whether it
+// was the worker or its device. What is wanted, and what follows, is the referee's (PollWanted).
 #include <algorithm>
 
 #include "decisions/jobs/core_state.h"
@@ -81,18 +81,19 @@ void Core::State::poll_ends(const PublicKey& worker, const TaskId& task,
     const auto pay = static_cast<MicroCredits>(static_cast<double>(replica_value(job->second)) *
                                                poll.part.count / whole.count);
     const bool confirms = outcome == trust::AuditOutcome::agrees;
-    note_check({.task = task,
-                .time = now.unix,
-                .worker = poll.suspect,
-                .root = poll.root,
-                .by = worker,
-                .kind = store::Check::Kind::audit,
-                .outcome = confirms ? store::Check::Outcome::differs : store::Check::Outcome::failed,
-                .ranges = ranges_of(std::array{poll.part}),
-                .wrong = confirms ? range_of(poll.part) : std::nullopt,
-                .reason = confirms ? "A worker of the same vendor computes what was accepted."
-                                   : "A worker of the same vendor does not compute what was "
-                                     "accepted: the right answer may differ by device."});
+    note_check(
+        {.task = task,
+         .time = now.unix,
+         .worker = poll.suspect,
+         .root = poll.root,
+         .by = worker,
+         .kind = store::Check::Kind::audit,
+         .outcome = confirms ? store::Check::Outcome::differs : store::Check::Outcome::failed,
+         .ranges = ranges_of(std::array{poll.part}),
+         .wrong = confirms ? range_of(poll.part) : std::nullopt,
+         .reason = confirms ? "A worker of the same vendor computes what was accepted."
+                            : "A worker of the same vendor does not compute what was "
+                              "accepted: the right answer may differ by device."});
     verdict(task, extra_attempt, worker, pay_for_checking(task, worker, pay, "poll", now), {});
   }
   act(trust.polled(task, poll.suspect, worker, outcome, now.unix), now);

@@ -132,7 +132,7 @@ struct Checked {
   std::string reason{};                    // Where it failed.
   // What the verifier itself computes of the part changes: it is the job, not the worker. Failed.
   bool unsteady = false;
-  std::optional<Recomputed> right{};  // Where a paid task is wrong.
+  std::optional<Recomputed> right{};             // Where a paid task is wrong.
   trust::Devices devices = trust::Devices::one;  // That computed a range that differs.
   std::string vendor{};                          // Of the verifier's first device.
 };

@@ -68,9 +68,8 @@ class AccomplicesTest : public testing::Test {
     return with_polls(std::move(out));
   }
   std::vector<Ruling> root_says(const TaskId& id, AuditOutcome found) {
-    return with_polls(
-        referee->audited(id, {}, found, moment, Auditor::coordinator,
-                         {.devices = devices, .vendor = "mesa", .part = Part{0, 1}}));
+    return with_polls(referee->audited(id, {}, found, moment, Auditor::coordinator,
+                                       {.devices = devices, .vendor = "mesa", .part = Part{0, 1}}));
   }
   // What the established workers say that are asked for the part, each after the other.
   std::vector<Ruling> with_polls(std::vector<Ruling> out) {
@@ -83,8 +82,9 @@ class AccomplicesTest : public testing::Test {
         while (who > 0 && std::ranges::contains(wanted.except, wallet(who))) --who;
         ++parts_asked;
         std::ranges::move(
-            who == 0 ? referee->polled(wanted.task, wanted.suspect, {}, AuditOutcome::failed, moment)
-                     : referee->polled(wanted.task, wanted.suspect, wallet(who--), part_says, moment),
+            who == 0
+                ? referee->polled(wanted.task, wanted.suspect, {}, AuditOutcome::failed, moment)
+                : referee->polled(wanted.task, wanted.suspect, wallet(who--), part_says, moment),
             std::back_inserter(out));
       }
     }

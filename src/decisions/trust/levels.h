@@ -68,10 +68,10 @@ struct Defences {
   // Devices of two vendors or drivers must find the part wrong: the verifier's two, or its one and
   // workers of another vendor.
   bool two_devices = true;
-  bool roots_check_pairs = true;       // Where there is a root, it checks what two established
-                                       // workers agree on.
-  double root_rechecks = 0.01;         // Share of the established workers' audits that a root does
-                                       // again.
+  bool roots_check_pairs = true;  // Where there is a root, it checks what two established
+                                  // workers agree on.
+  double root_rechecks = 0.01;    // Share of the established workers' audits that a root does
+                                  // again.
   // Evidence of one client, in confirmations, as a share of what a worker has.
   double client_share_max = 0.1;
   // Evidence counts if so many workers could have been given the task.

@@ -770,8 +770,7 @@ bool Referee::seen_twice(const Mismatch& mismatch, std::span<const PublicKey> ri
     const Level its = level(each, now);
     if (its == Level::newcomer || admissions_.owner(each) == admissions_.owner(mismatch.worker))
       continue;
-    if (its != Level::established &&
-        differ(admissions_.vendor(each), mismatch.finding.vendor))
+    if (its != Level::established && differ(admissions_.vendor(each), mismatch.finding.vendor))
       return true;
     for (const PublicKey& other : established) {
       if (admissions_.owner(other) != admissions_.owner(each) &&
@@ -816,14 +815,13 @@ void Referee::ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch, 
                                   : settings_.defences.part_lead_to_convict;
   mismatch.waiting = static_cast<std::uint32_t>(std::max(wanted - mismatch.agreed, 1));
   job.parts_polled += mismatch.waiting;
-  pass.out.emplace_back(
-      PollWanted{.task = mismatch.task,
-                 .suspect = mismatch.worker,
-                 .root = mismatch.root,
-                 .part = *mismatch.finding.part,
-                 .vendor = vendor,
-                 .count = mismatch.waiting,
-                 .except = {mismatch.asked.begin(), mismatch.asked.end()}});
+  pass.out.emplace_back(PollWanted{.task = mismatch.task,
+                                   .suspect = mismatch.worker,
+                                   .root = mismatch.root,
+                                   .part = *mismatch.finding.part,
+                                   .vendor = vendor,
+                                   .count = mismatch.waiting,
+                                   .except = {mismatch.asked.begin(), mismatch.asked.end()}});
 }
 
 std::vector<Ruling> Referee::polled(const TaskId& task, const PublicKey& suspect,
@@ -851,11 +849,11 @@ std::vector<Ruling> Referee::polled(const TaskId& task, const PublicKey& suspect
   const bool conclusive =
       open->agreed >= defences.part_lead_to_convict &&
       lead_of_right(tally, suspect) >= static_cast<std::ptrdiff_t>(defences.lead_to_convict);
-  if (conclusive || (open->agreed >= defences.part_lead_to_count &&
-                     !std::exchange(open->counted, true)))
+  if (conclusive ||
+      (open->agreed >= defences.part_lead_to_count && !std::exchange(open->counted, true)))
     count_mismatch(task.job, Mismatch(*open), conclusive, pass);
-  const bool over = conclusive || book_.suspended(suspect, now) ||
-                    open->agreed >= defences.part_lead_to_convict;
+  const bool over =
+      conclusive || book_.suspended(suspect, now) || open->agreed >= defences.part_lead_to_convict;
   if (open->agreed <= -defences.part_lead_to_drop) {
     tally.divided = true;
     for (const Mismatch& each : tally.open) {

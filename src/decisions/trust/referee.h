@@ -114,9 +114,9 @@ struct Convicted {
   MicroCredits value = 0;
   std::string reason;
 };
-// A root found `suspect` wrong in `part` of an accepted task: have `count` established workers of its
-// vendor compute that part, each of an owner of its own that is not in `except`, and compare it with
-// the accepted result: polled(), once for each of them; a worker that is missing has failed.
+// A root found `suspect` wrong in `part` of an accepted task: have `count` established workers of
+// its vendor compute that part, each of an owner of its own that is not in `except`, and compare it
+// with the accepted result: polled(), once for each of them; a worker that is missing has failed.
 struct PollWanted {
   TaskId task;
   PublicKey suspect;
@@ -149,7 +149,7 @@ enum class Devices : std::uint8_t {
 };
 struct Finding {
   Devices devices = Devices::one;
-  std::string vendor = {};         // Of the device that decided.
+  std::string vendor = {};        // Of the device that decided.
   std::optional<Part> part = {};  // A part in which the results differ, where that is one.
 };
 
@@ -271,8 +271,8 @@ class Referee {
     bool counted = false;  // As one of those of several clients that convict.
     // Whether devices of two vendors or drivers say that it is wrong.
     bool seen_twice = false;
-    // Of the vendor's established owners that computed the part, those that agree with the root less
-    // those that do not.
+    // Of the vendor's established owners that computed the part, those that agree with the root
+    // less those that do not.
     std::int32_t agreed = 0;
     std::set<PublicKey> asked = {};  // Owners.
     std::uint32_t waiting = 0;       // So many have not answered yet.

@@ -1,6 +1,6 @@
 // What the coordinator's verifier runs parts on: a sandboxed child of this program, as a worker's.
-// Its second device is the first adapter of another vendor, else the software driver that comes with
-// an installed Chromium (SwiftShader).
+// Its second device is the first adapter of another vendor, else the software driver that comes
+// with an installed Chromium (SwiftShader).
 #pragma once
 
 #include <filesystem>

@@ -51,8 +51,7 @@ constexpr std::string_view differs_by_device =
     "the second one computes.";
 
 jobs::Checked unsteady(std::string reason) {
-  return {
-      .outcome = trust::AuditOutcome::failed, .reason = std::move(reason), .unsteady = true};
+  return {.outcome = trust::AuditOutcome::failed, .reason = std::move(reason), .unsteady = true};
 }
 
 // As many workgroups more on each side as the part has, of at most `count_max` in all.
@@ -238,8 +237,7 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     if (*agrees && order.rivals.empty()) continue;
     Opinion found = opinion(order, **job, range, ran->outputs);
     if (found.unsteady) return unsteady(std::move(found.reason));
-    checked.devices =
-        checked.devices == trust::Devices::divided ? checked.devices : found.devices;
+    checked.devices = checked.devices == trust::Devices::divided ? checked.devices : found.devices;
     if (*agrees) {
       if (ranges.size() == 1) checked.apart = range;
       continue;
@@ -252,8 +250,7 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
 }
 
 Verifier::Opinion Verifier::opinion(const jobs::VerifyOrder& order, Known& job,
-                                    manifest::Range part,
-                                    const std::vector<ByteVector>& computed) {
+                                    manifest::Range part, const std::vector<ByteVector>& computed) {
   if (!is_steady(job, part, computed, first_device))
     return {.unsteady = true, .reason = std::string(changes)};
   const auto second = run(job, part, second_device);
@@ -352,8 +349,8 @@ Result<std::vector<manifest::Range>> Verifier::differing(const jobs::VerifyOrder
 
 // A shader whose answer changes from run to run, or with the range around it, convicts no worker. A
 // kernel is ours.
-bool Verifier::is_steady(Known& job, manifest::Range part,
-                         const std::vector<ByteVector>& computed, Device device) {
+bool Verifier::is_steady(Known& job, manifest::Range part, const std::vector<ByteVector>& computed,
+                         Device device) {
   const manifest::Manifest& manifest = *job.job->manifest;
   if (manifest.kind == manifest::Kind::kernel) return true;
   const auto agrees = [&](manifest::Range range) {
@@ -379,8 +376,8 @@ Result<bool> Verifier::same(const jobs::VerifyOrder& order,
   for (std::size_t output = 0; output < outputs.size(); ++output) {
     const auto of_task = manifest::output_extent(*order.manifest, output, whole);
     const auto wanted = manifest::output_extent(*order.manifest, output, range);
-    WEFT_ASSIGN(const auto claimed, blobs_.read(outputs[output].hash,
-                                                wanted.offset - of_task.offset, wanted.size));
+    WEFT_ASSIGN(const auto claimed,
+                blobs_.read(outputs[output].hash, wanted.offset - of_task.offset, wanted.size));
     if (!equal(*order.manifest, output, claimed, computed[output])) return false;
   }
   return true;

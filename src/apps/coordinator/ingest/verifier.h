@@ -56,7 +56,8 @@ class PartRunner {
   virtual void rest() = 0;
   // The vendor of its device; empty before the first run.
   [[nodiscard]] virtual std::string vendor() const { return {}; }
-  // A runner on a device of this machine with another driver, owned by the caller; null without one.
+  // A runner on a device of this machine with another driver, owned by the caller; null without
+  // one.
   [[nodiscard]] virtual std::unique_ptr<PartRunner> on_another_device() { return nullptr; }
 };
 using PartRunnerFactory = std::function<std::unique_ptr<PartRunner>()>;
@@ -138,7 +139,7 @@ class Verifier {
   std::uint32_t turns_ = 0;
   trust::VerifierTurns halves_;  // The thread's own.
   BusyShare busy_;
-  std::list<Known> known_;  // The thread's own; the latest first.
+  std::list<Known> known_;                              // The thread's own; the latest first.
   std::array<std::unique_ptr<PartRunner>, 2> runners_;  // By device.
   bool has_second_ = true;                              // As far as is known.
   std::jthread thread_;  // Last: starts when everything above is there.

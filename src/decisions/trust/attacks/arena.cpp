@@ -647,15 +647,14 @@ class Arena {
       able.pop_back();
       const Worker& worker = workers_[number];
       // An accomplice protects its own, and convicts who it can.
-      const bool agrees = worker.attacker ? !accomplice
-                                          : !differs_here(*job, wanted.task) || worker.vendor == 0;
+      const bool agrees =
+          worker.attacker ? !accomplice : !differs_here(*job, wanted.task) || worker.vendor == 0;
       if (!job->own) work(1.0 / setup_.slices);
-      later(setup_.task_seconds / setup_.slices / worker.rate + 0.05,
-            {.kind = Event::Kind::polled,
-             .worker = number,
-             .task = wanted.task,
-             .suspect = wanted.suspect,
-             .agrees = agrees});
+      later(setup_.task_seconds / setup_.slices / worker.rate + 0.05, {.kind = Event::Kind::polled,
+                                                                       .worker = number,
+                                                                       .task = wanted.task,
+                                                                       .suspect = wanted.suspect,
+                                                                       .agrees = agrees});
     }
   }
   // Disputes go first.
