@@ -158,7 +158,7 @@ TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
       << "the other result is what the second device computes";
 }
 
-// Of a search that finds nothing, the answer is known without searching; of one that marks its
+// The answer of a search that finds nothing is known without searching; of one that marks its
 // work, each workgroup's mark is known only to a worker that did it.
 TEST_F(DevicesNetwork,
        AWorkerThatOnlySaysThatNothingWasFoundIsConvictedWhereTheShaderMarksItsWork) {

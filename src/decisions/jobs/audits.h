@@ -60,7 +60,7 @@ struct TrapLease {
 // A worker computes a part of an accepted task in which a root found `suspect` wrong.
 struct PollLease {
   PublicKey suspect;
-  Hash root;  // Of the suspect's result.
+  Hash root;  // The suspect's.
   manifest::Range part;
   Covered answer;
   bool inspecting = false;

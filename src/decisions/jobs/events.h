@@ -134,7 +134,7 @@ struct Checked {
   bool unsteady = false;
   std::optional<Recomputed> right{};             // Where a paid task is wrong.
   trust::Devices devices = trust::Devices::one;  // That computed a range that differs.
-  std::string vendor{};                          // Of the verifier's first device.
+  std::string vendor{};                          // The first device's.
 };
 
 // Tasks that a convicted worker was paid for.

@@ -257,7 +257,7 @@ TEST_F(AccomplicesTest, AFewAccompliceThatSayThatTheDeviceIsAtFaultSaveNoCheat) 
     (void)referee->add_receipt(wallet(21), claims, moment);
     asked = referee->audited({job(client), 0}, {}, AuditOutcome::agrees, moment,
                              Auditor::coordinator, {.devices = Devices::two});
-    // Of 39 others every fourth is an accomplice.
+    // Every fourth of the 39 others is an accomplice.
     for (std::size_t i = 0; i < asked.size(); ++i) {
       if (std::get_if<Convicted>(&asked[i]) != nullptr) ++convicted;
       const auto* poll = std::get_if<PollWanted>(&asked[i]);

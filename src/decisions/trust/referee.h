@@ -120,7 +120,7 @@ struct Convicted {
 struct PollWanted {
   TaskId task;
   PublicKey suspect;
-  Hash root;  // Of its result.
+  Hash root;  // Its result's.
   Part part;
   std::string vendor;
   std::uint32_t count = 0;
@@ -149,7 +149,7 @@ enum class Devices : std::uint8_t {
 };
 struct Finding {
   Devices devices = Devices::one;
-  std::string vendor = {};        // Of the device that decided.
+  std::string vendor = {};        // The vendor of the device that decided.
   std::optional<Part> part = {};  // A part in which the results differ, where that is one.
 };
 
@@ -271,8 +271,8 @@ class Referee {
     bool counted = false;  // As one of those of several clients that convict.
     // Whether devices of two vendors or drivers say that it is wrong.
     bool seen_twice = false;
-    // Of the vendor's established owners that computed the part, those that agree with the root
-    // less those that do not.
+    // Established owners of the vendor that computed the part and agree with the root, less those
+    // that do not.
     std::int32_t agreed = 0;
     std::set<PublicKey> asked = {};  // Owners.
     std::uint32_t waiting = 0;       // So many have not answered yet.
