@@ -33,6 +33,7 @@ struct Audit {
   manifest::Range range;                    // What is computed again,
   double share = 1;                         // as a share of the task.
   std::vector<manifest::Range> drawn{};     // The coordinator's verifier computes these.
+  std::vector<Hash> rivals{};               // Roots of the other results that it was given.
   std::vector<protocol::ChunkName> chunks;  // Chunks of the suspect's outputs, which it must open.
   std::optional<protocol::Opening> opening;
   std::set<PublicKey> asked;

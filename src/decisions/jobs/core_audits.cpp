@@ -171,7 +171,9 @@ void Core::State::verify(Audit& audit) {
   for (const Hash& rival : audit.wanted.rivals) {
     const auto other = std::ranges::find_if(
         delivered, [&](const auto& each) { return each.second.result.root == rival; });
-    if (other != delivered.end()) order.rivals.push_back(blobs_of(other->second.result));
+    if (other == delivered.end()) continue;
+    order.rivals.push_back(blobs_of(other->second.result));
+    audit.rivals.push_back(rival);
   }
   effect([this, order = std::move(order)] { parts.world.verify(order); });
 }
@@ -258,12 +260,16 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
   if (const auto job = state.jobs.find(task.job);
       job != state.jobs.end() && outcome == trust::AuditOutcome::agrees)
     job->second.verified.insert(task.index);
+  trust::Finding finding{.devices = checked.devices,
+                         .vendor = checked.vendor,
+                         .part = part_of(checked.wrong),
+                         .rivals = {}};
+  const std::vector<Hash>& rivals = audit->second.rivals;
+  for (std::size_t i = 0; i < std::min(rivals.size(), checked.apart.size()); ++i)
+    finding.rivals.emplace_back(rivals[i], *part_of(checked.apart[i]));
   state.audits.open.erase(audit);
-  state.act(
-      state.trust.audited(
-          task, {}, outcome, now.unix, trust::Auditor::coordinator,
-          {.devices = checked.devices, .vendor = checked.vendor, .part = part_of(checked.apart)}),
-      now);
+  state.act(state.trust.audited(task, {}, outcome, now.unix, trust::Auditor::coordinator, finding),
+            now);
 }
 
 void Core::State::measure_canary(const JobId& id) {
@@ -411,7 +417,10 @@ void Core::State::audit_ends(const TaskId& task, trust::AuditOutcome outcome, Mo
                 audit.wanted.suspect.text());
   }
   act(trust.audited(task, auditor, outcome, now.unix, trust::Auditor::worker,
-                    {.devices = trust::Devices::one, .vendor = {}, .part = part_of(audit.range)}),
+                    {.devices = trust::Devices::one,
+                     .vendor = {},
+                     .part = part_of(audit.range),
+                     .rivals = {}}),
       now);
 }
 

@@ -513,8 +513,16 @@ void Referee::note_mismatch(const TaskId& task, const PublicKey& worker, const H
   MicroCredits penalty = worker == open.worker ? stakes_.unlock(worker, task) : 0;
   if (penalty == 0)
     penalty = at_risk(open.value, rates(worker, jobs_.at(task.job).terms, pass.now));
-  open.mismatches.push_back(
-      {.worker = worker, .penalty = penalty, .task = task, .root = root, .finding = open.finding});
+  Finding finding{
+      .devices = open.finding.devices, .vendor = open.finding.vendor, .part = open.finding.part};
+  for (const auto& [other, part] : open.finding.rivals) {
+    if (other == root) finding.part = part;
+  }
+  open.mismatches.push_back({.worker = worker,
+                             .penalty = penalty,
+                             .task = task,
+                             .root = root,
+                             .finding = std::move(finding)});
   // It cannot be withdrawn before it is known whose fault it was.
   (void)stakes_.lock(worker, risk_of(task), penalty, std::numeric_limits<MicroCredits>::max() / 2);
   if (level(worker, pass.now) != Level::newcomer)

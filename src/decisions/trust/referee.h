@@ -150,7 +150,9 @@ enum class Devices : std::uint8_t {
 struct Finding {
   Devices devices = Devices::one;
   std::string vendor = {};        // The vendor of the device that decided.
-  std::optional<Part> part = {};  // A part in which the results differ, where that is one.
+  std::optional<Part> part = {};  // One in which the result that it was asked about is wrong.
+  // Results that it refutes by confirming that one, each with a part in which it differs.
+  std::vector<std::pair<Hash, Part>> rivals = {};
 };
 
 class Referee {
@@ -267,7 +269,7 @@ class Referee {
     MicroCredits penalty = 0;
     TaskId task = {};
     Hash root = {};
-    Finding finding = {};
+    Finding finding = {};  // Its part is this result's.
     bool counted = false;  // As one of those of several clients that convict.
     // Whether devices of two vendors or drivers say that it is wrong.
     bool seen_twice = false;

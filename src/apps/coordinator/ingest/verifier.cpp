@@ -221,9 +221,11 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     return checked ? std::move(*checked) : given_up(checked.error());
   }
   std::vector<manifest::Range> ranges = order.ranges;
+  bool each_differs = false;  // Each other result in the range at its place.
   if (!order.rivals.empty()) {
     auto apart = differing(order);
     if (!apart) return given_up(apart.error());
+    each_differs = apart->size() == order.rivals.size();
     if (!apart->empty()) ranges = std::move(*apart);
   }
   jobs::Checked checked{.outcome = trust::AuditOutcome::agrees};
@@ -239,13 +241,15 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     if (found.unsteady) return unsteady(std::move(found.reason));
     checked.devices = checked.devices == trust::Devices::divided ? checked.devices : found.devices;
     if (*agrees) {
-      if (ranges.size() == 1) checked.apart = range;
+      checked.apart.push_back(range);
       continue;
     }
     checked.outcome = trust::AuditOutcome::differs;
-    checked.wrong = checked.apart = range;
+    checked.wrong = range;
+    checked.apart.clear();
     return checked;
   }
+  if (!each_differs) checked.apart.clear();
   return checked;
 }
 
