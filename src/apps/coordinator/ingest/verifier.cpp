@@ -239,11 +239,15 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     if (*agrees && order.rivals.empty()) continue;
     Opinion found = opinion(order, **job, range, ran->outputs);
     if (found.unsteady) return unsteady(std::move(found.reason));
-    checked.devices = checked.devices == trust::Devices::divided ? checked.devices : found.devices;
     if (*agrees) {
       checked.apart.push_back(range);
+      // What holds in all of the ranges.
+      if (checked.apart.size() == 1 || found.devices == trust::Devices::divided ||
+          checked.devices == trust::Devices::two)
+        checked.devices = found.devices;
       continue;
     }
+    checked.devices = found.devices;
     checked.outcome = trust::AuditOutcome::differs;
     checked.wrong = range;
     checked.apart.clear();
