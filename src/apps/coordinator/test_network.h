@@ -245,6 +245,8 @@ class TestNetwork : public jobs::World {
   bool verifier = false;
   bool verifier_fails = false;  // "Not this verifier", whatever it is asked.
   CountRunner::Unsteady verifier_unsteady = CountRunner::Unsteady::no;
+  CountRunner::Second verifier_second = CountRunner::Second::same;
+  CountRunner::Compute verifier_compute = {};
   std::size_t verified = 0;             // Orders to it.
   std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
   bool paid_checks_fail = false;
@@ -371,7 +373,10 @@ class TestNetwork : public jobs::World {
       };
       verifier_ = std::make_unique<Verifier>(
           *blobs_,
-          [this] { return std::make_unique<CountRunner>(verifier_fails, verifier_unsteady); },
+          [this] {
+            return std::make_unique<CountRunner>(verifier_fails, verifier_unsteady, verifier_second,
+                                                 verifier_compute);
+          },
           [answer](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
             answer([task = order.task, root = order.root, paid = order.paid, checked](
                        jobs::Core& core, jobs::Moment now) {

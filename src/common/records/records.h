@@ -280,7 +280,7 @@ struct Check {
   Outcome outcome = Outcome::agrees;
   std::vector<Range> ranges;   // What was to be computed again.
   std::optional<Range> wrong;  // The first of them that differed, where that is known.
-  std::string reason;          // Where it failed.
+  std::string reason;          // Why it failed, or what a root's mismatch rests on.
   friend bool operator==(const Check&, const Check&) = default;
 };
 

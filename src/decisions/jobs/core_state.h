@@ -277,7 +277,12 @@ struct Core::State final : dashboard::WatchSource {
   void inspect_if_complete(Audit& audit);
   void lease_trap(const PublicKey& worker, const trust::Trap& trap, Moment now);
   void spring_if_complete(const PublicKey& worker, const TaskId& task, Moment now);
-  // Whether it was an audit's or a trap's.
+  // core_polls.cpp
+  void start_poll(const trust::PollWanted& wanted, Moment now);
+  void inspect_poll(const PublicKey& worker, const TaskId& task, Moment now);
+  void poll_ends(const PublicKey& worker, const TaskId& task, trust::AuditOutcome outcome,
+                 Moment now);
+  // Whether it was an audit's, a trap's or a poll's.
   bool extra_result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   void extra_claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool extra_failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);

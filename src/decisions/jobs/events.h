@@ -146,10 +146,15 @@ struct Recomputed {
 struct Checked {
   trust::AuditOutcome outcome = trust::AuditOutcome::failed;
   std::optional<manifest::Range> wrong{};  // The first range that differs.
-  std::string reason{};                    // Where it failed.
+  // Where it agrees: for each of the other results, which this refutes, a range in which it
+  // differs.
+  std::vector<manifest::Range> apart{};
+  std::string reason{};  // Where it failed.
   // What the verifier itself computes of the part changes: it is the job, not the worker. Failed.
   bool unsteady = false;
-  std::optional<Recomputed> right{};  // Where a paid task is wrong.
+  std::optional<Recomputed> right{};             // Where a paid task is wrong.
+  trust::Devices devices = trust::Devices::one;  // That computed a range that differs.
+  std::string vendor{};                          // The first device's.
 };
 
 // Tasks that a convicted worker was paid for.

@@ -163,7 +163,8 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->check(CLI::Range(1, 1'000'000));
   command->callback([options, &chosen] {
     chosen = [options] {
-      return serve_command(*options, make_shader_checker, make_part_runner, make_text_reader);
+      return serve_command(
+          *options, make_shader_checker, [] { return make_part_runner(); }, make_text_reader);
     };
   });
 }

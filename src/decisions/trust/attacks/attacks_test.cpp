@@ -79,6 +79,26 @@ TEST(Attacks, ByClientsWhoseShadersDifferByDeviceConvictNoHonestWorker) {
   EXPECT_GT(played("bait", setup).honest_convicted, 0U);
 }
 
+// What others got right elsewhere in the job says nothing of the one part that differs by device.
+TEST(Attacks, ByClientsWhoseShadersDifferByDeviceInOneTaskConvictNoHonestWorker) {
+  Scene setup = standard_setup(seed, 10'000);
+  setup.vendors = 2;
+  EXPECT_EQ(played("hidden-bait", setup).honest_convicted, 0U);
+
+  setup.referee.defences.part_lead_to_count = 0;
+  EXPECT_GT(played("hidden-bait", setup).honest_convicted, 0U);
+}
+
+TEST(Attacks, AreNotConvictedOnTheWordOfOneDevice) {
+  Scene setup = standard_setup(seed, 10'000);
+  EXPECT_GT(played("rich", setup).convicted, 0U);
+
+  setup.second_device = false;
+  const Outcome one = played("rich", setup);
+  EXPECT_EQ(one.convicted, 0U);
+  EXPECT_EQ(one.wrong_all, 0U) << "what is found wrong is refused all the same";
+}
+
 TEST(Attacks, ByHoardersSlowHonestJobsALittle) {
   const Scene setup = standard_setup(seed, 10'000);
   const double alone = play(setup, nullptr, {}).seconds;
