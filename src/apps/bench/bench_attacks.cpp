@@ -86,13 +86,16 @@ class Bench {
 
   Result<BenchAttacksDocument> run() {
     const Instant start = now();
-    WEFT_ASSIGN(const BenchAttacksRow honest, play(nullptr));
-    price_ = std::max<MicroCredits>(1, std::llround(honest.real.price));
+    std::vector<const attacks::Entry*> all;
     for (const std::string& name : wanted()) {
-      const attacks::Entry* strategy = attacks::find_strategy(name);
-      if (strategy == nullptr)
+      all.push_back(attacks::find_strategy(name));
+      if (all.back() == nullptr)
         return fail(ErrorCode::invalid_argument,
                     "There is no strategy '{}': weft simulate trust --list names them.", name);
+    }
+    WEFT_ASSIGN(const BenchAttacksRow honest, play(nullptr));
+    price_ = std::max<MicroCredits>(1, std::llround(honest.real.price));
+    for (const attacks::Entry* strategy : all) {
       WEFT_ASSIGN(BenchAttacksRow row, play(strategy));
       row.real.price /= std::max(honest.real.price, 1.0);
       simulate(strategy, row);
@@ -112,8 +115,9 @@ class Bench {
 
   Result<BenchAttacksRow> play(const attacks::Entry* strategy) {
     if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
-    BenchAttacksRow row{.name = strategy == nullptr ? "honest" : std::string(strategy->name),
-                        .about = strategy == nullptr ? "" : std::string(strategy->about)};
+    BenchAttacksRow row;
+    row.name = strategy == nullptr ? "honest" : std::string(strategy->name);
+    row.about = strategy == nullptr ? "" : std::string(strategy->about);
     const attacks::Scene scene = scene_of(options_);
     const attacks::Plan plan = strategy == nullptr ? attacks::Plan{} : strategy->plan();
     const auto data = scratch_.path() / row.name;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t slices = 64;
 
 Asked task_of(std::uint8_t job, std::uint32_t index) {
-  Asked out{.slices = slices, .first = index * slices, .count = slices};
+  Asked out{.task = {}, .slices = slices, .first = index * slices, .count = slices};
   out.task.job.bytes[0] = job;
   out.task.index = index;
   return out;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/bench/attacks/standing.h"
 #include "common/base/clock.h"
 #include "common/base/format.h"
-#include "common/json/json.h"
 #include "common/proof/merkle.h"
 #include "common/protocol/api.h"
 #include "common/protocol/codec.h"
@@ -107,7 +107,8 @@ Result<> Play::connect() {
 Result<> Play::join(std::size_t number) {
   WEFT_ASSIGN(const Wire::Id id, wire_->connect());
   const Player& its = cast_.workers[number];
-  Worker worker{.player = number};
+  Worker worker;
+  worker.player = number;
   worker.reputation = its.reputation;
   worker.established = its.reputation >= 0.5;
   workers_.emplace(id, std::move(worker));
@@ -204,24 +205,14 @@ void Play::look_at_standing(Wire::Id id) {
       [this, id](int status, std::string_view body) {
         const auto found = workers_.find(id);
         if (status != 200 || found == workers_.end() || found->second.gone) return;
-        const auto read = [&]() -> Result<bool> {
-          WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
-          WEFT_ASSIGN(const json::Object object,
-                      root.object({"wallet", "staked", "at_risk", "free", "balance", "granted",
-                                   "reputation", "established", "suspended_until"}));
-          WEFT_ASSIGN(const json::Value reputation, object.get("reputation"));
-          WEFT_ASSIGN(found->second.reputation, reputation.number());
-          WEFT_ASSIGN(const json::Value established, object.get("established"));
-          WEFT_ASSIGN(found->second.established, established.boolean());
-          WEFT_ASSIGN(const json::Value until, object.get("suspended_until"));
-          WEFT_ASSIGN(const std::int64_t suspended, until.integer({.min = 0}));
-          return suspended > 0;
-        }();
-        if (!read) {
-          broken_ = read.error();
-        } else if (*read && options_.plan.returns) {
-          replace(id);
+        const auto shown = read_standing(body);
+        if (!shown) {
+          broken_ = shown.error();
+          return;
         }
+        found->second.reputation = shown->reputation;
+        found->second.established = shown->established;
+        if (shown->suspended_until > 0 && options_.plan.returns) replace(id);
       });
 }
 

@@ -85,7 +85,7 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
                            "  weft bench coordinator --only lifecycle,batched --rounds 3");
   add_only(*command, options->only,
            {"floor", "signed_floor", "lifecycle", "verified", "batched", "sampled", "assign_p99",
-            "deep_queue", "idle_workers", "recovery"});
+            "deep_queue", "idle_workers", "recovery", "established"});
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")
       ->check(CLI::Range(1, 100));
   command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
