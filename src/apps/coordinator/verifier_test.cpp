@@ -59,7 +59,10 @@ class VerifierOrder : public testing::Test {
           changed_.notify_one();
         },
         [](const JobId&, std::optional<scheduler::Measurement>) {});
-    verifier_->measure({.job = id_of(99), .manifest = manifest_of("gate"), .range = {0, 1}});
+    verifier_->measure({.job = id_of(99),
+                        .manifest = manifest_of("gate"),
+                        .range = {.first = 0, .count = 1},
+                        .client = {}});
     // The gate has been taken: what comes now waits.
     while (verifier_->waiting() > 0) std::this_thread::yield();
   }
@@ -86,6 +89,7 @@ class VerifierOrder : public testing::Test {
                               .outputs = {{.hash = blobs_->put(bytes).value(),
                                            .bytes = bytes.size()}},
                               .ranges = {{.first = index * 4, .count = 1}},
+                              .client = {},
                               .group = kind.group,
                               .first = kind.newcomers,
                               .rivals = {}};

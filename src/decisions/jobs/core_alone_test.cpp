@@ -353,7 +353,7 @@ TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
       alone.now);
   alone.pass(std::chrono::seconds(1));
 
-  for (const std::uint8_t number : {1, 2}) {
+  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
     const auto leases = alone.told<protocol::Lease>(number);
     ASSERT_FALSE(leases.empty());
     const auto& task = leases[0].tasks.at(0);
