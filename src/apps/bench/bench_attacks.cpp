@@ -61,11 +61,10 @@ namespace {
 namespace attacks = trust::attacks;
 namespace bench = coordinator::bench;
 
-constexpr const char* usual[] = {"zeros",       "one-slice", "one-value",      "sleepers",
-                                 "targeted",    "slander",   "bait",           "canary-killers",
-                                 "price-pumps", "silence",   "exhaustion",     "rich",
-                                 "sybils",      "mixture"};
-constexpr double price_max = 1.25;  // As the promise of docs/proof.md.
+constexpr const char* usual[] = {
+    "zeros",          "one-slice",   "one-value", "sleepers",   "targeted", "slander", "bait",
+    "canary-killers", "price-pumps", "silence",   "exhaustion", "rich",     "sybils",  "mixture"};
+constexpr double price_max = 1.25;            // As the promise of docs/proof.md.
 constexpr MicroCredits first_price = 20'000;  // Before a run has shown it.
 
 attacks::Scene scene_of(const BenchAttacksOptions& options) {
@@ -179,8 +178,8 @@ class Bench {
     double costs = 0;
     for (std::uint32_t i = 0; i < options_.simulations; ++i) {
       scene.seed = options_.seed + i;
-      const attacks::Outcome one = strategy == nullptr ? attacks::play(scene, nullptr, {})
-                                                       : attacks::play(scene, *strategy);
+      const attacks::Outcome one =
+          strategy == nullptr ? attacks::play(scene, nullptr, {}) : attacks::play(scene, *strategy);
       const auto stays = static_cast<double>(one.wrong - one.corrected);
       measured.simulated.push_back(stays);
       AttackOutcome& sum = row.simulated;

@@ -2,8 +2,8 @@
 // outcome for the same ones (decisions/trust/attacks).
 //
 // Each strategy has a coordinator of its own (`weft serve` with its verifier, a data folder on
-// disk), and workers and clients over real sockets (apps/bench/attacks). What clients end up with is
-// read from the folder after the coordinator has stopped, and compared with the truth.
+// disk), and workers and clients over real sockets (apps/bench/attacks). What clients end up with
+// is read from the folder after the coordinator has stopped, and compared with the truth.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct BenchAttacksOptions {
   std::uint32_t tasks = 500;            // Of honest clients, for each strategy.
   std::uint32_t simulations = 20;       // Of each strategy.
   std::uint64_t seed = 1;
-  double task_ms = 20;    // What a task takes a worker.
-  bool anyone = false;    // Clients ask for agreement alone: what happens without verification.
+  double task_ms = 20;      // What a task takes a worker.
+  bool anyone = false;      // Clients ask for agreement alone: what happens without verification.
   double seconds_max = 60;  // For each strategy.
   bool json = false;
 };

@@ -32,17 +32,16 @@ class Network {
     WEFT_OK(start());
     const auto measured = measure();
     if (!measured)
-      return fail(measured.error().code, "{}\n{}", measured.error().message,
-                  server_->last_words());
+      return fail(measured.error().code, "{}\n{}", measured.error().message, server_->last_words());
     return measured;
   }
 
  private:
   Result<> start() {
     const auto data = options_.folder / "coordinator";
-    WEFT_ASSIGN(cast_, coordinator::bench::cast_of(
-                           {.clients = options_.clients, .workers = 0, .newcomers = 0}, nullptr,
-                           0));
+    WEFT_ASSIGN(cast_,
+                coordinator::bench::cast_of(
+                    {.clients = options_.clients, .workers = 0, .newcomers = 0}, nullptr, 0));
     WEFT_OK(coordinator::bench::leave_standings(data, cast_, {}));
     WEFT_ASSIGN(server_, CoordinatorProcess::start(data));
     // A worker shows no invitation that others could have read.
@@ -58,13 +57,13 @@ class Network {
     WEFT_OK(api_->read_as(*operators_));
     for (std::uint32_t i = 0; i < options_.workers; ++i) {
       const auto wallet = options_.folder / weft::format("worker-{}.json", i);
-      WEFT_ASSIGN(auto worker,
-                  ChildProcess::start(
-                      {.arguments = {own_executable().string(), "work", "--coordinator", url,
-                                     "--wallet", wallet.string()},
-                       .environment = {weft::format("XDG_CACHE_HOME={}",
-                                                    (options_.folder / "cache").string())},
-                       .on_line = {}}));
+      WEFT_ASSIGN(
+          auto worker,
+          ChildProcess::start({.arguments = {own_executable().string(), "work", "--coordinator",
+                                             url, "--wallet", wallet.string()},
+                               .environment = {weft::format("XDG_CACHE_HOME={}",
+                                                            (options_.folder / "cache").string())},
+                               .on_line = {}}));
       workers_.push_back(std::move(worker));
     }
     const Instant give_up = now() + join_max;

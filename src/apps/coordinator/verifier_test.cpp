@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 
 #include "apps/coordinator/test_network.h"
@@ -25,10 +26,14 @@ constexpr std::uint32_t tasks = 8;
 // begins with "long" takes its time.
 class SlowRunner final : public PartRunner {
  public:
-  explicit SlowRunner(std::shared_future<void> open) : open_(std::move(open)) {}
+  SlowRunner(std::shared_future<void> open, std::atomic<int>& runs)
+      : open_(std::move(open)), runs_(runs) {}
   Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job, manifest::Range range,
                   Duration) override {
     if (job->manifest->name == "gate") open_.wait();
+    if (job->manifest->name == "holes" && range.count > 1)
+      return fail(ErrorCode::deadline_exceeded, "What lies between takes too long.");
+    ++runs_;
     if (job->manifest->name == "long") std::this_thread::sleep_for(std::chrono::milliseconds(40));
     ByteVector bytes;
     for (std::uint32_t i = range.first; i < range.first + range.count; ++i) append_le(bytes, i);
@@ -38,6 +43,7 @@ class SlowRunner final : public PartRunner {
 
  private:
   const std::shared_future<void> open_;
+  std::atomic<int>& runs_;
 };
 
 class VerifierOrder : public testing::Test {
@@ -47,11 +53,15 @@ class VerifierOrder : public testing::Test {
     bool newcomers = false;
     std::uint8_t client = 1;
     std::string group = {};
+    std::vector<manifest::Range> parts = {{.first = 0, .count = 1}};  // Of each task.
   };
 
   void SetUp() override {
     verifier_ = std::make_unique<Verifier>(
-        *blobs_, [open = open_.get_future().share()] { return std::make_unique<SlowRunner>(open); },
+        *blobs_,
+        [this, open = open_.get_future().share()] {
+          return std::make_unique<SlowRunner>(open, runs_);
+        },
         [this](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
           EXPECT_EQ(checked.outcome, trust::AuditOutcome::agrees) << checked.reason;
           const std::lock_guard lock(mutex_);
@@ -83,16 +93,18 @@ class VerifierOrder : public testing::Test {
     for (std::uint32_t index = 0; index < count; ++index) {
       ByteVector bytes;
       for (std::uint32_t i = index * 4; i < index * 4 + 4; ++i) append_le(bytes, i);
-      jobs::VerifyOrder order{.task = {.job = id_of(number), .index = index},
-                              .manifest = manifest,
-                              .root = proof::task_root(std::array{bytes}),
-                              .outputs = {{.hash = blobs_->put(bytes).value(),
-                                           .bytes = bytes.size()}},
-                              .ranges = {{.first = index * 4, .count = 1}},
-                              .client = {},
-                              .group = kind.group,
-                              .first = kind.newcomers,
-                              .rivals = {}};
+      jobs::VerifyOrder order{
+          .task = {.job = id_of(number), .index = index},
+          .manifest = manifest,
+          .root = proof::task_root(std::array{bytes}),
+          .outputs = {{.hash = blobs_->put(bytes).value(), .bytes = bytes.size()}},
+          .ranges = {},
+          .client = {},
+          .group = kind.group,
+          .first = kind.newcomers,
+          .rivals = {}};
+      for (const manifest::Range part : kind.parts)
+        order.ranges.push_back({.first = index * 4 + part.first, .count = part.count});
       order.client.bytes[0] = kind.client;
       verifier_->verify(std::move(order));
     }
@@ -110,6 +122,7 @@ class VerifierOrder : public testing::Test {
   TestFolder folder_;
   std::unique_ptr<store::Blobs> blobs_ = store::Blobs::open(folder_.path(), {}).value();
   std::promise<void> open_;
+  std::atomic<int> runs_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<JobId> done_;
@@ -143,6 +156,47 @@ TEST_F(VerifierOrder, ClientsTakeTurns) {
   add(2, {.name = "few", .client = 2}, 2);
 
   EXPECT_EQ(std::ranges::count(first(4), 2), 2);
+}
+
+TEST_F(VerifierOrder, NeighbouringPartsAreOneRun) {
+  add(1, {.name = "short", .client = 1, .parts = {{0, 1}}}, 1);  // What a run takes is known now.
+  add(1, {.name = "short", .client = 2, .parts = {{0, 1}, {1, 1}, {2, 1}}}, 1);
+
+  (void)first(2);
+
+  EXPECT_EQ(runs_, 3) << "with the canary";
+}
+
+TEST_F(VerifierOrder, PartsAreRunAloneWhereTheyCannotRunTogether) {
+  add(1, {.name = "holes", .client = 1, .parts = {{0, 1}}}, 1);
+  add(1, {.name = "holes", .client = 2, .parts = {{0, 1}, {1, 1}, {3, 1}}}, 1);
+
+  (void)first(2);
+
+  EXPECT_EQ(runs_, 1 + 1 + 3);
+}
+
+// Neighbours, and what a run of its own would not be worth; never more than fits into its time.
+TEST(VerifierRuns, JoinPartsThatAreNearEachOther) {
+  const std::vector<manifest::Range> parts = {{0, 2}, {2, 2}, {6, 2}, {20, 2}};
+  using Runs = std::vector<manifest::Range>;
+
+  EXPECT_EQ(runs_of(parts, 0, 64), (Runs{{0, 4}, {6, 2}, {20, 2}}));
+  EXPECT_EQ(runs_of(parts, 2, 64), (Runs{{0, 8}, {20, 2}}));
+  EXPECT_EQ(runs_of(parts, 12, 64), (Runs{{0, 22}}));
+  EXPECT_EQ(runs_of(parts, 12, 8), (Runs{{0, 8}, {20, 2}}));
+  EXPECT_EQ(runs_of(parts, 12, 0), parts) << "nothing is known yet";
+}
+
+TEST(VerifierRuns, AreJoinedOverAsMuchAsTheShortestRunTakes) {
+  RunCosts costs;
+  EXPECT_EQ(costs.gap_max(), 0U);
+  costs.ran(2, 0.001);
+  EXPECT_EQ(costs.gap_max(), 2U) << "all of it may have been work";
+  costs.ran(64, 0.004);
+  EXPECT_EQ(costs.gap_max(), 16U);
+  costs.ran(4, 0.0005);
+  EXPECT_EQ(costs.gap_max(), 8U);
 }
 
 }  // namespace

@@ -338,8 +338,8 @@ TEST(CoreAlone, NamesAnswersAsItIsTold) {
   EXPECT_EQ(admitted->answers, order.ids);
 }
 
-// The verifier takes turns by what an order says: a stranger's network, or the stranger itself where
-// it is of our own.
+// The verifier takes turns by what an order says: a stranger's network, or the stranger itself
+// where it is of our own.
 TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
   CoreAlone alone({}, CoreAlone::Verifier::here, CoreAlone::Count::levels);
   alone.arrive(1, "192.0.2.0/24");

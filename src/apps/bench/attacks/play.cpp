@@ -50,46 +50,45 @@ double Play::hours() const {
 }
 
 Result<> Play::connect() {
-  WEFT_ASSIGN(
-      wire_,
-      Wire::create(
-          options_.port,
-          {.answered =
-               [this](Wire::Id id, int status, std::string_view body) {
-                 const Answer answer = std::move(asked_.at(id));
-                 asked_.erase(id);
-                 free_.push_back(id);
-                 answer(status, body);
-               },
-           .opened =
-               [this](Wire::Id id) {
-                 const Player& its = player(workers_.at(id));
-                 protocol::Hello hello;
-                 hello.versions = {protocol::version};
-                 hello.key = its.key.public_key();
-                 hello.software = "bench";
-                 hello.slots = 4;
-                 hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
-                 hello.capabilities.f32_gflop_per_s = 1000 * its.rate;
-                 hello.capabilities.vendor = weft::format("vendor {}", its.vendor);
-                 wire_->send_text(id, protocol::encode(hello));
-               },
-           .text = [this](Wire::Id id, std::string_view text) { hear(id, text); },
-           .closed =
-               [this](Wire::Id id) {
-                 const auto worker = workers_.find(id);
-                 if (worker == workers_.end()) {
-                   asked_.erase(id);
-                   std::erase(free_, id);
-                   return;
-                 }
-                 // An attacker that said nothing for too long comes back; an honest one is not
-                 // sent away.
-                 if (!player(worker->second).attacker && !worker->second.gone && !broken_)
-                   broken_ = Error{ErrorCode::unavailable,
-                                   "The coordinator closed an honest worker's connection."};
-                 worker->second.gone = true;
-               }}));
+  WEFT_ASSIGN(wire_,
+              Wire::create(
+                  options_.port,
+                  {.answered =
+                       [this](Wire::Id id, int status, std::string_view body) {
+                         const Answer answer = std::move(asked_.at(id));
+                         asked_.erase(id);
+                         free_.push_back(id);
+                         answer(status, body);
+                       },
+                   .opened =
+                       [this](Wire::Id id) {
+                         const Player& its = player(workers_.at(id));
+                         protocol::Hello hello;
+                         hello.versions = {protocol::version};
+                         hello.key = its.key.public_key();
+                         hello.software = "bench";
+                         hello.slots = 4;
+                         hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
+                         hello.capabilities.f32_gflop_per_s = 1000 * its.rate;
+                         hello.capabilities.vendor = weft::format("vendor {}", its.vendor);
+                         wire_->send_text(id, protocol::encode(hello));
+                       },
+                   .text = [this](Wire::Id id, std::string_view text) { hear(id, text); },
+                   .closed =
+                       [this](Wire::Id id) {
+                         const auto worker = workers_.find(id);
+                         if (worker == workers_.end()) {
+                           asked_.erase(id);
+                           std::erase(free_, id);
+                           return;
+                         }
+                         // An attacker that said nothing for too long comes back; an honest one is
+                         // not sent away.
+                         if (!player(worker->second).attacker && !worker->second.gone && !broken_)
+                           broken_ = Error{ErrorCode::unavailable,
+                                           "The coordinator closed an honest worker's connection."};
+                         worker->second.gone = true;
+                       }}));
   const Instant give_up = now() + handshakes_max;
   const std::size_t wanted = cast_.workers.size();
   while (welcome_ < wanted) {
@@ -169,22 +168,20 @@ void Play::submit(bool own) {
                                         .replicas = scene.replicas,
                                         .anyone = options_.anyone,
                                         .budget = budget});
-  ask(wallet, "POST", "/v1/jobs", body,
-      [this, own, client](int status, std::string_view answer) {
-        submitting_ -= own ? 0 : 1;
-        const auto told = status == 202 ? protocol::api::from_json<protocol::api::Submitted>(answer)
-                                        : fail(ErrorCode::unavailable,
-                                               "A submission is answered with {}: {}", status,
-                                               answer);
-        const auto job = told ? JobId::parse(told->id) : std::unexpected(told.error());
-        if (!job) {
-          broken_ = job.error();
-          return;
-        }
-        jobs_[*job] = {.own = own, .client = client};
-        played_.jobs.push_back({.id = *job, .own = own});
-        if (!own) open_jobs_.insert(*job);
-      });
+  ask(wallet, "POST", "/v1/jobs", body, [this, own, client](int status, std::string_view answer) {
+    submitting_ -= own ? 0 : 1;
+    const auto told = status == 202 ? protocol::api::from_json<protocol::api::Submitted>(answer)
+                                    : fail(ErrorCode::unavailable,
+                                           "A submission is answered with {}: {}", status, answer);
+    const auto job = told ? JobId::parse(told->id) : std::unexpected(told.error());
+    if (!job) {
+      broken_ = job.error();
+      return;
+    }
+    jobs_[*job] = {.own = own, .client = client};
+    played_.jobs.push_back({.id = *job, .own = own});
+    if (!own) open_jobs_.insert(*job);
+  });
 }
 
 void Play::look_at_jobs() {
@@ -327,12 +324,11 @@ void Play::deliver(Wire::Id id, Worker& worker) {
   const Task task = *std::exchange(worker.running, std::nullopt);
   const TaskId& name = task.asked.task;
   if (worker.deed.kind == attacks::Deed::Kind::fails) {
-    wire_->send_text(
-        id, protocol::encode(protocol::TaskFailed{
-                .task = name,
-                .attempt = task.attempt,
-                .code = std::string(to_string(ErrorCode::invalid_argument)),
-                .message = "The shader is wrong."}));
+    wire_->send_text(id, protocol::encode(protocol::TaskFailed{
+                             .task = name,
+                             .attempt = task.attempt,
+                             .code = std::string(to_string(ErrorCode::invalid_argument)),
+                             .message = "The shader is wrong."}));
     return begin(id, worker);
   }
   const Job& job = jobs_.at(name.job);
@@ -346,15 +342,14 @@ void Play::deliver(Wire::Id id, Worker& worker) {
     }
   }
   worker.handed[name] = bytes;
-  const double took = options_.task_seconds / its.rate * worker.deed.claims * task.asked.count /
-                      task.asked.slices;
-  const protocol::ResultFrame frame = result_of(name, task.attempt, std::move(bytes),
-                                                {.gpu_seconds = took, .wall_seconds = took});
+  const double took =
+      options_.task_seconds / its.rate * worker.deed.claims * task.asked.count / task.asked.slices;
+  const protocol::ResultFrame frame =
+      result_of(name, task.attempt, std::move(bytes), {.gpu_seconds = took, .wall_seconds = took});
   wire_->send_binary(id, protocol::encode_frame(frame).value());
-  wire_->send_text(
-      id, protocol::encode(receipt_of(
-              its.key, worker.challenge,
-              {{.task = name, .attempt = task.attempt, .root = frame.result.root}})));
+  wire_->send_text(id, protocol::encode(receipt_of(
+                           its.key, worker.challenge,
+                           {{.task = name, .attempt = task.attempt, .root = frame.result.root}})));
   begin(id, worker);
 }
 
@@ -382,10 +377,8 @@ void Play::open(Wire::Id id, Worker& worker, const protocol::OpenChunks& wanted)
     for (const auto& [output, chunk] : wanted.chunks) {
       const auto path = proof::inclusion_path(bytes->second, chunk);
       if (!path) continue;
-      opening.paths.push_back({.output = output,
-                               .chunk = chunk,
-                               .chunks = path->chunks,
-                               .siblings = path->siblings});
+      opening.paths.push_back(
+          {.output = output, .chunk = chunk, .chunks = path->chunks, .siblings = path->siblings});
     }
   }
   wire_->send_text(id, protocol::encode(opening));
@@ -414,7 +407,8 @@ void Play::turn() {
   while (!due_.empty() && due_.top().at <= moment) {
     const Wire::Id id = due_.top().worker;
     due_.pop();
-    if (const auto worker = workers_.find(id); worker != workers_.end()) deliver(id, worker->second);
+    if (const auto worker = workers_.find(id); worker != workers_.end())
+      deliver(id, worker->second);
   }
   if (moment > looked_ + look_every) look_at_jobs();
   if (strategy_ && moment > standings_looked_ + standings_every) look_at_standings();
@@ -450,12 +444,11 @@ Result<Played> Play::run() {
     if (!asking && now() > asked_at + std::chrono::milliseconds(500)) {
       asking = true;
       asked_at = now();
-      ask(cast_.clients.front(), "GET", "/metrics", "",
-          [&](int status, std::string_view body) {
-            asking = false;
-            if (status == 200)
-              correcting = body.find("\nweft_rechecks_running 0\n") == std::string_view::npos;
-          });
+      ask(cast_.clients.front(), "GET", "/metrics", "", [&](int status, std::string_view body) {
+        asking = false;
+        if (status == 200)
+          correcting = body.find("\nweft_rechecks_running 0\n") == std::string_view::npos;
+      });
     }
     turn();
   }

@@ -44,11 +44,11 @@ struct PlayedJob {
 
 // What the players saw. The rest is in the coordinator's folder.
 struct Played {
-  double seconds = 0;        // Until the last job of an honest client had ended.
-  std::uint64_t cheats = 0;  // Wrong answers handed in to honest clients,
-  std::set<TaskId> wrong;    // and tasks of theirs of which such an answer was accepted.
-  MicroCredits gained = 0;   // Paid for the wrong share of these.
-  MicroCredits paid = 0;     // To attackers, for everything.
+  double seconds = 0;          // Until the last job of an honest client had ended.
+  std::uint64_t cheats = 0;    // Wrong answers handed in to honest clients,
+  std::set<TaskId> wrong;      // and tasks of theirs of which such an answer was accepted.
+  MicroCredits gained = 0;     // Paid for the wrong share of these.
+  MicroCredits paid = 0;       // To attackers, for everything.
   std::uint64_t replaced = 0;  // Wallets that attackers gave up.
   bool ended = true;           // All jobs of honest clients have.
   std::vector<PlayedJob> jobs;
@@ -136,7 +136,7 @@ class Play {
   std::unordered_map<Wire::Id, Answer> asked_;  // Connections that wait for an answer.
   std::vector<Wire::Id> free_;                  // Those that do not.
   std::unordered_map<JobId, Job> jobs_;
-  std::set<JobId> open_jobs_;                        // Of honest clients.
+  std::set<JobId> open_jobs_;                              // Of honest clients.
   std::unordered_map<TaskId, trust::attacks::Deed> told_;  // What accomplices have answered.
   std::priority_queue<Due> due_;
   std::uint64_t serial_ = 0;

@@ -88,11 +88,10 @@ protocol::Receipt receipt_of(const crypto::KeyPair& key, const protocol::Challen
   std::vector<proof::Claim> claims;
   for (const auto& item : items)
     claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-  return {
-      .items = std::move(items),
-      .signature = sign(
-          key, proof::receipt_digest(challenge.coordinator, challenge.nonce, claims).span(),
-          signing)};
+  return {.items = std::move(items),
+          .signature = sign(
+              key, proof::receipt_digest(challenge.coordinator, challenge.nonce, claims).span(),
+              signing)};
 }
 
 }  // namespace weft::coordinator::bench

@@ -1,6 +1,7 @@
 #include "apps/coordinator/ingest/verifier.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "apps/coordinator/ingest/output_types.h"
 #include "common/base/log.h"
@@ -221,16 +222,59 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     if (!apart) return given_up(apart.error());
     if (!apart->empty()) ranges = std::move(*apart);
   }
-  for (const manifest::Range& range : ranges) {
+  std::vector<manifest::Range> runs =
+      runs_of(ranges, (*job)->costs.gap_max(), workgroups_in_time(**job));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const manifest::Range range = runs[i];
     const auto ran = run(**job, range);
+    if (!ran && !std::ranges::contains(ranges, range)) {
+      // What lies between the parts may be what fails.
+      std::ranges::copy_if(ranges, std::back_inserter(runs),
+                           [&](const manifest::Range& part) { return is_inside(part, range); });
+      continue;
+    }
     if (!ran) return given_up(ran.error());
     const auto agrees = same(order, range, ran->outputs);
     if (!agrees) return given_up(agrees.error());
     if (*agrees) continue;
     if (!is_steady(**job, range, ran->outputs)) return unsteady();
-    return {.outcome = trust::AuditOutcome::differs, .wrong = range};
+    return {.outcome = trust::AuditOutcome::differs,
+            .wrong = first_wrong(order, ranges, range, ran->outputs)};
   }
   return {.outcome = trust::AuditOutcome::agrees};
+}
+
+// The first of the parts that were asked for in which the result differs from the run; where it
+// differs between them, the run.
+manifest::Range Verifier::first_wrong(const jobs::VerifyOrder& order,
+                                      const std::vector<manifest::Range>& parts,
+                                      manifest::Range range,
+                                      const std::vector<ByteVector>& computed) const {
+  for (const manifest::Range& part : parts) {
+    if (!is_inside(part, range)) continue;
+    std::vector<ByteVector> inside;
+    for (std::size_t output = 0; output < computed.size(); ++output) {
+      const auto whole = manifest::output_extent(*order.manifest, output, range);
+      const auto wanted = manifest::output_extent(*order.manifest, output, part);
+      if (wanted.offset < whole.offset ||
+          wanted.offset - whole.offset + wanted.size > computed[output].size())
+        return range;
+      const auto bytes =
+          ByteSpan(computed[output]).subspan(wanted.offset - whole.offset, wanted.size);
+      inside.emplace_back(bytes.begin(), bytes.end());
+    }
+    const auto agrees = same(order, part, inside);
+    if (agrees && !*agrees) return part;
+  }
+  return range;
+}
+
+// As many as it expects to finish in the time that one run may take.
+std::uint32_t Verifier::workgroups_in_time(const Known& job) {
+  return job.seconds_per_workgroup > 0
+             ? static_cast<std::uint32_t>(
+                   std::min(seconds(part_max) / job.seconds_per_workgroup, 4'294'967'295.0))
+             : 0;
 }
 
 // The whole task: where it is wrong, the right bytes are kept.
@@ -318,10 +362,7 @@ bool Verifier::is_steady(Known& job, manifest::Range part,
     }
     return same_inside(manifest, ran->outputs, range, computed, part);
   };
-  const auto room = job.seconds_per_workgroup > 0
-                        ? std::min(seconds(part_max) / job.seconds_per_workgroup, 4'294'967'295.0)
-                        : 0;
-  const auto larger = around(manifest, part, static_cast<std::uint32_t>(room));
+  const auto larger = around(manifest, part, workgroups_in_time(job));
   return agrees(part) && (larger == part || agrees(larger));
 }
 
@@ -347,7 +388,7 @@ Result<Verifier::Known*> Verifier::known(
     return &known_.front();
   }
   WEFT_ASSIGN(auto job, load_job(blobs_, manifest));
-  known_.push_front({.id = id, .job = std::move(job)});
+  known_.push_front({.id = id, .job = std::move(job), .costs = {}});
   if (known_.size() > jobs_known_max) known_.pop_back();
   return &known_.front();
 }
@@ -358,8 +399,10 @@ Result<PartRunner::Ran> Verifier::run(Known& job, manifest::Range range) {
     return fail(ErrorCode::deadline_exceeded, "A part takes {:.1f} s; it may take {} s.", expected,
                 part_max.count());
   if (!runner_) runner_ = make_();
+  const Instant began = now();
   auto ran = runner_->run(job.job, range, part_max);
   if (ran) {
+    job.costs.ran(range.count, seconds(now() - began));
     job.seconds_per_workgroup =
         std::max(job.seconds_per_workgroup, ran->seconds / std::max(range.count, 1U));
   } else if (ran.error().code == ErrorCode::deadline_exceeded) {

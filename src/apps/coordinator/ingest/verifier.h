@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "apps/coordinator/ingest/busy_share.h"
+#include "apps/coordinator/ingest/verifier_runs.h"
 #include "decisions/jobs/world.h"
 #include "decisions/scheduler/pricing.h"
 #include "decisions/trust/referee.h"
@@ -90,6 +91,7 @@ class Verifier {
     JobId id;
     std::shared_ptr<const VerifiedJob> job;
     double seconds_per_workgroup = 0;  // The most so far.
+    RunCosts costs;
   };
 
   void add(Urgency urgency, std::string turn, Order order);
@@ -103,6 +105,11 @@ class Verifier {
   // Whether it computes the same of the part a second time, and inside a larger range.
   [[nodiscard]] bool is_steady(Known& job, manifest::Range part,
                                const std::vector<ByteVector>& computed);
+  [[nodiscard]] manifest::Range first_wrong(const jobs::VerifyOrder& order,
+                                            const std::vector<manifest::Range>& parts,
+                                            manifest::Range range,
+                                            const std::vector<ByteVector>& computed) const;
+  [[nodiscard]] static std::uint32_t workgroups_in_time(const Known& job);
   [[nodiscard]] Result<bool> same(const jobs::VerifyOrder& order, manifest::Range range,
                                   const std::vector<ByteVector>& computed) const;
   [[nodiscard]] Result<Known*> known(const JobId& id,
