@@ -186,9 +186,12 @@ void Play::submit(bool own) {
 
 void Play::look_at_jobs() {
   looked_ = now();
+  if (looking_ > 0) return;
   for (const JobId& id : open_jobs_) {
+    ++looking_;
     ask(cast_.clients[jobs_.at(id).client], "GET", "/v1/jobs/" + id.text(), "",
         [this, id](int status, std::string_view body) {
+          --looking_;
           if (status != 200) return;
           const auto job = protocol::api::from_json<protocol::api::Job>(body);
           if (job && job->state != "running") open_jobs_.erase(id);

@@ -146,6 +146,7 @@ class Play {
   std::uint32_t honest_started_ = 0;
   std::uint32_t own_started_ = 0;
   Instant start_{};
+  std::size_t looking_ = 0;  // At jobs: answers that are still to come.
   Instant looked_{};
   Instant beaten_{};
   Instant standings_looked_{};
