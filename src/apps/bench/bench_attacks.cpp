@@ -125,8 +125,9 @@ class Bench {
     WEFT_OK(bench::leave_standings(data, cast, scene.referee.reputation));
     bench::Played played;
     {
-      WEFT_ASSIGN(const auto server,
-                  CoordinatorProcess::start(data, {"--trusted-proxy", "127.0.0.1"}));
+      std::vector<std::string> more = {"--trusted-proxy", "127.0.0.1"};
+      if (options_.anyone) more.emplace_back("--allow-anyone");
+      WEFT_ASSIGN(const auto server, CoordinatorProcess::start(data, more));
       auto result = bench::Play::run({.port = server->port(),
                                       .scene = scene,
                                       .strategy = strategy,
