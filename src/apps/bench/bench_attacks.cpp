@@ -38,6 +38,7 @@ struct BenchAttacksRow {
   std::string name;
   std::string about;
   double seconds = 0;
+  std::string reason;  // The first ended job's.
   AttackOutcome real;
   AttackOutcome simulated;  // Means.
   std::uint32_t place = 0;  // By `stays`, the most harmful first.
@@ -146,6 +147,7 @@ class Bench {
     std::error_code ignored;
     std::filesystem::remove_all(data, ignored);
     row.seconds = played.seconds;
+    row.reason = remains.reason;
     row.real = {.tasks = static_cast<double>(remains.tasks),
                 .undecided = static_cast<double>(remains.undecided),
                 .cheats = static_cast<double>(played.cheats),
@@ -236,7 +238,7 @@ class Bench {
     promise(row.real.honest_convicted == 0,
             weft::format("{:.0f} honest workers are convicted", row.real.honest_convicted));
     promise(row.real.jobs_ended == 0,
-            weft::format("{:.0f} honest jobs are ended", row.real.jobs_ended));
+            weft::format("{:.0f} honest jobs are ended: {}", row.real.jobs_ended, row.reason));
     promise(row.real.price <= price_max, weft::format("the price is {:.2f} times", row.real.price));
   }
 

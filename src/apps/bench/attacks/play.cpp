@@ -67,7 +67,9 @@ Result<> Play::connect() {
                          hello.versions = {protocol::version};
                          hello.key = its.key.public_key();
                          hello.software = "bench";
-                         hello.slots = 4;
+                         hello.slots =
+                             1;  // As in the simulation, whose tasks are too long to hold two.
+
                          hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
                          hello.capabilities.f32_gflop_per_s = 1000 * its.rate;
                          hello.capabilities.vendor = weft::format("vendor {}", its.vendor);

@@ -25,6 +25,7 @@ Result<> look_at_jobs(store::Store& store, const store::Blobs& blobs, const Play
     }
     if (!store::has_results(job.state)) {
       remains.jobs_failed += store::is_terminal(job.state) ? 1 : 0;
+      if (remains.reason.empty()) remains.reason = job.reason;
       continue;
     }
     ++remains.jobs_done;

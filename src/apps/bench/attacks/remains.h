@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <span>
+#include <string>
 
 #include "apps/bench/attacks/cast.h"
 #include "apps/bench/attacks/play.h"
@@ -16,6 +16,7 @@ struct Remains {
   // Jobs of honest clients.
   std::uint32_t jobs_done = 0;
   std::uint32_t jobs_failed = 0;
+  std::string reason;           // The first of these gives.
   std::uint64_t tasks = 0;      // Accepted,
   std::uint64_t undecided = 0;  // not accepted,
   std::uint64_t wrong = 0;      // and wrong in what their clients have in the end.

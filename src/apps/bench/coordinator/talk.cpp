@@ -24,8 +24,9 @@ Signature sign(const crypto::KeyPair& key, ByteSpan message, Signing signing) {
 
 std::string manifest_of(const CountingJob& job) {
   return weft::format(
-      R"({{"weft":1,"kind":"wgsl","name":"{}","shader":{{"inline":"@group(0) @binding(0) var<storage,)"
-      R"(read_write> y: array<u32>; @compute @workgroup_size({}) fn main(@builtin(global_invocation_id) id: vec3u) {{ y[id.x] = id.x; }}"}},)"
+      R"({{"weft":1,"kind":"wgsl","name":"{}","shader":{{"inline":"struct Weft {{ origin: vec3u, extent: vec3u }} )"
+      R"(@group(0) @binding(0) var<storage, read_write> y: array<u32>; @group(1) @binding(0) var<uniform> weft: Weft; )"
+      R"(@compute @workgroup_size({}) fn main(@builtin(global_invocation_id) id: vec3u) {{ y[id.x] = weft.origin.x + id.x; }}"}},)"
       R"("entry":"main","bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{}],"split_dim":0}}],)"
       R"("dispatch":[{},1,1],"split":{{"axis":"x","tasks":{}}},"verify":{{"compare":"exact","replicas":{}{}}},"budget":{}}})",
       job.name, slice_values, job.tasks * job.slices * slice_values, job.tasks * job.slices,
