@@ -163,27 +163,36 @@ void Play::submit(bool own) {
   }
   const std::size_t client =
       own ? own_started_++ % cast_.own_clients.size() : honest_started_++ % cast_.clients.size();
-  const crypto::KeyPair& wallet = own ? cast_.own_clients[client] : cast_.clients[client];
   const std::string body = manifest_of({.name = weft::format("play-{}", numbers_++),
                                         .tasks = tasks,
                                         .slices = scene.slices,
                                         .replicas = scene.replicas,
                                         .anyone = options_.anyone,
                                         .budget = budget});
-  ask(wallet, "POST", "/v1/jobs", body, [this, own, client](int status, std::string_view answer) {
-    submitting_ -= own ? 0 : 1;
-    const auto told = status == 202 ? protocol::api::from_json<protocol::api::Submitted>(answer)
-                                    : fail(ErrorCode::unavailable,
-                                           "A submission is answered with {}: {}", status, answer);
-    const auto job = told ? JobId::parse(told->id) : std::unexpected(told.error());
-    if (!job) {
-      broken_ = job.error();
-      return;
-    }
-    jobs_[*job] = {.own = own, .client = client};
-    played_.jobs.push_back({.id = *job, .own = own});
-    if (!own) open_jobs_.insert(*job);
-  });
+  post({.own = own, .client = client, .body = body});
+}
+
+void Play::post(Submission wanted) {
+  const crypto::KeyPair& wallet =
+      wanted.own ? cast_.own_clients[wanted.client] : cast_.clients[wanted.client];
+  const std::string body = wanted.body;
+  ask(wallet, "POST", "/v1/jobs", body,
+      [this, wanted = std::move(wanted)](int status, std::string_view answer) {
+        if (status == 429 || status == 503) return refused_.push_back(wanted);
+        submitting_ -= wanted.own ? 0 : 1;
+        const auto told = status == 202
+                              ? protocol::api::from_json<protocol::api::Submitted>(answer)
+                              : fail(ErrorCode::unavailable, "A submission is answered with {}: {}",
+                                     status, answer);
+        const auto job = told ? JobId::parse(told->id) : std::unexpected(told.error());
+        if (!job) {
+          broken_ = job.error();
+          return;
+        }
+        jobs_[*job] = {.own = wanted.own, .client = wanted.client};
+        played_.jobs.push_back({.id = *job, .own = wanted.own});
+        if (!wanted.own) open_jobs_.insert(*job);
+      });
 }
 
 void Play::look_at_jobs() {
@@ -415,7 +424,10 @@ void Play::turn() {
     if (const auto worker = workers_.find(id); worker != workers_.end())
       deliver(id, worker->second);
   }
-  if (moment > looked_ + look_every) look_at_jobs();
+  if (moment > looked_ + look_every) {
+    look_at_jobs();
+    for (Submission& each : std::exchange(refused_, {})) post(std::move(each));
+  }
   if (strategy_ && moment > standings_looked_ + standings_every) look_at_standings();
   if (moment < beaten_ + beat_every) return;
   beaten_ = moment;

@@ -85,6 +85,11 @@ class Play {
     bool own = false;
     std::size_t client = 0;
   };
+  struct Submission {
+    bool own = false;
+    std::size_t client = 0;
+    std::string body;
+  };
   struct Due {
     Instant at;
     Wire::Id worker = 0;
@@ -105,6 +110,7 @@ class Play {
            const std::string& body, Answer answer);
   void submit_more();
   void submit(bool own);
+  void post(Submission wanted);
   void look_at_jobs();
   void look_at_standing(Wire::Id id);
   void look_at_standings();
@@ -136,6 +142,7 @@ class Play {
   std::unordered_map<Wire::Id, Answer> asked_;  // Connections that wait for an answer.
   std::vector<Wire::Id> free_;                  // Those that do not.
   std::unordered_map<JobId, Job> jobs_;
+  std::vector<Submission> refused_;                        // For now: they are sent again.
   std::set<JobId> open_jobs_;                              // Of honest clients.
   std::unordered_map<TaskId, trust::attacks::Deed> told_;  // What accomplices have answered.
   std::priority_queue<Due> due_;
