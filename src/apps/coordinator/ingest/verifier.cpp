@@ -1,6 +1,7 @@
 #include "apps/coordinator/ingest/verifier.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "apps/coordinator/ingest/output_types.h"
 #include "common/base/log.h"
@@ -229,15 +230,36 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     if (!apart->empty()) ranges = std::move(*apart);
   }
   jobs::Checked checked{.outcome = trust::AuditOutcome::agrees};
-  for (const manifest::Range& range : ranges) {
-    const auto ran = run(**job, range);
+  // Disputes are looked at range by range.
+  std::vector<manifest::Range> runs =
+      order.rivals.empty()
+          ? runs_of(ranges, (*job)->costs.gap_max(), workgroups_in_time(**job, first_device))
+          : ranges;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const manifest::Range range = runs[i];
+    auto ran = run(**job, range, first_device);
+    if (!ran && !std::ranges::contains(ranges, range)) {
+      // What lies between the parts may be what fails.
+      std::ranges::copy_if(ranges, std::back_inserter(runs),
+                           [&](const manifest::Range& part) { return is_inside(part, range); });
+      continue;
+    }
     if (!ran) return given_up(ran.error());
     checked.vendor = runners_[first_device]->vendor();
     const auto agrees = same(order, order.outputs, range, ran->outputs);
     if (!agrees) return given_up(agrees.error());
     // What it confirms refutes the others.
     if (*agrees && order.rivals.empty()) continue;
-    Opinion found = opinion(order, **job, range, ran->outputs);
+    // A part that differs is looked at alone.
+    const manifest::Range part = *agrees ? range : first_wrong(order, ranges, range, ran->outputs);
+    if (part != range) {
+      ran = run(**job, part, first_device);
+      if (!ran) return given_up(ran.error());
+      const auto alone = same(order, order.outputs, part, ran->outputs);
+      if (!alone) return given_up(alone.error());
+      if (*alone) return unsteady(std::string(changes));
+    }
+    Opinion found = opinion(order, **job, part, ran->outputs);
     if (found.unsteady) return unsteady(std::move(found.reason));
     if (*agrees) {
       checked.apart.push_back(range);
@@ -249,7 +271,7 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     }
     checked.devices = found.devices;
     checked.outcome = trust::AuditOutcome::differs;
-    checked.wrong = range;
+    checked.wrong = part;
     checked.apart.clear();
     return checked;
   }
@@ -281,6 +303,38 @@ Verifier::Opinion Verifier::opinion(const jobs::VerifyOrder& order, Known& job,
               .reason = std::string(differs_by_device)};
   }
   return {.devices = trust::Devices::divided, .reason = {}};
+}
+
+// The first of the parts that were asked for in which the result differs from the run; where it
+// differs between them, the run.
+manifest::Range Verifier::first_wrong(const jobs::VerifyOrder& order,
+                                      const std::vector<manifest::Range>& parts,
+                                      manifest::Range range,
+                                      const std::vector<ByteVector>& computed) const {
+  for (const manifest::Range& part : parts) {
+    if (!is_inside(part, range)) continue;
+    std::vector<ByteVector> inside;
+    for (std::size_t output = 0; output < computed.size(); ++output) {
+      const auto whole = manifest::output_extent(*order.manifest, output, range);
+      const auto wanted = manifest::output_extent(*order.manifest, output, part);
+      if (wanted.offset < whole.offset ||
+          wanted.offset - whole.offset + wanted.size > computed[output].size())
+        return range;
+      const auto bytes =
+          ByteSpan(computed[output]).subspan(wanted.offset - whole.offset, wanted.size);
+      inside.emplace_back(bytes.begin(), bytes.end());
+    }
+    const auto agrees = same(order, order.outputs, part, inside);
+    if (agrees && !*agrees) return part;
+  }
+  return range;
+}
+
+// As many as it expects to finish in the time that one run may take.
+std::uint32_t Verifier::workgroups_in_time(const Known& job, Device device) {
+  const double each = job.seconds_per_workgroup[device];
+  return each > 0 ? static_cast<std::uint32_t>(std::min(seconds(part_max) / each, 4'294'967'295.0))
+                  : 0;
 }
 
 // The whole task: where it is wrong, the right bytes are kept.
@@ -370,9 +424,7 @@ bool Verifier::is_steady(Known& job, manifest::Range part, const std::vector<Byt
     }
     return same_inside(manifest, ran->outputs, range, computed, part);
   };
-  const double each = job.seconds_per_workgroup[device];
-  const auto room = each > 0 ? std::min(seconds(part_max) / each, 4'294'967'295.0) : 0;
-  const auto larger = around(manifest, part, static_cast<std::uint32_t>(room));
+  const auto larger = around(manifest, part, workgroups_in_time(job, device));
   return agrees(part) && (larger == part || agrees(larger));
 }
 
@@ -399,7 +451,7 @@ Result<Verifier::Known*> Verifier::known(
     return &known_.front();
   }
   WEFT_ASSIGN(auto job, load_job(blobs_, manifest));
-  known_.push_front({.id = id, .job = std::move(job)});
+  known_.push_front({.id = id, .job = std::move(job), .costs = {}});
   if (known_.size() > jobs_known_max) known_.pop_back();
   return &known_.front();
 }
@@ -416,8 +468,10 @@ Result<PartRunner::Ran> Verifier::run(Known& job, manifest::Range range, Device 
   }
   if (!runners_[device])
     return fail(ErrorCode::unavailable, "This machine has no second device that runs WGSL.");
+  const Instant began = now();
   auto ran = runners_[device]->run(job.job, range, part_max);
   if (ran) {
+    if (device == first_device) job.costs.ran(range.count, seconds(now() - began));
     each = std::max(each, ran->seconds / std::max(range.count, 1U));
   } else if (ran.error().code == ErrorCode::deadline_exceeded) {
     each = std::max(each, 1.01 * seconds(part_max) / std::max(range.count, 1U));

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "apps/coordinator/ingest/busy_share.h"
+#include "apps/coordinator/ingest/verifier_runs.h"
 #include "decisions/jobs/world.h"
 #include "decisions/scheduler/pricing.h"
 #include "decisions/trust/referee.h"
@@ -96,6 +97,7 @@ class Verifier {
     JobId id;
     std::shared_ptr<const VerifiedJob> job;
     std::array<double, 2> seconds_per_workgroup{};  // The most so far, by device.
+    RunCosts costs;                                 // On the first device.
   };
   enum Device : std::uint8_t { first_device, second_device };
   // What is known of a part that a result has otherwise than the first device.
@@ -119,6 +121,11 @@ class Verifier {
   // Whether the device computes the same of the part again, and inside a larger range.
   [[nodiscard]] bool is_steady(Known& job, manifest::Range part,
                                const std::vector<ByteVector>& computed, Device device);
+  [[nodiscard]] manifest::Range first_wrong(const jobs::VerifyOrder& order,
+                                            const std::vector<manifest::Range>& parts,
+                                            manifest::Range range,
+                                            const std::vector<ByteVector>& computed) const;
+  [[nodiscard]] static std::uint32_t workgroups_in_time(const Known& job, Device device);
   [[nodiscard]] Result<bool> same(const jobs::VerifyOrder& order,
                                   const std::vector<store::OutputBlob>& outputs,
                                   manifest::Range range,
