@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/grammar/constraint.h"
+#include "engine/llm/engine.h"
 #include "engine/llm/types.h"
 
 namespace weft::llm {

@@ -268,10 +268,10 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   const Options options_;
   const std::shared_ptr<ServeConnection> connection_ =
       std::make_shared<ServeConnection>(host_, options_.retry);
+  FrameLogs frames_;  // Before the members, which write to it.
   ShardCache shards_;
   ChainMemberships chains_;
   std::shared_ptr<DirectLinks> direct_;
-  FrameLogs frames_;
   Stats stats_;
 };
 

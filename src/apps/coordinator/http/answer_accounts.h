@@ -20,9 +20,9 @@ struct ChargedAnswers {
 
 // Told of every answer that has ended, and of audits, on the thread of inference.
 struct AnswerListener {
-  std::function<void(billing::AnswerReport)> ended;
-  std::function<void(billing::AnswerAudited)> audited;
-  std::function<void(billing::AnswerTraced)> traced;  // A search for the guilty stage has ended.
+  std::function<void(billing::AnswerReport)> ended{};
+  std::function<void(billing::AnswerAudited)> audited{};
+  std::function<void(billing::AnswerTraced)> traced{};  // A search for the guilty stage has ended.
 };
 
 }  // namespace weft::coordinator

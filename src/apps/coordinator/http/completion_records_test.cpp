@@ -101,6 +101,20 @@ TEST_F(CompletionRecordsTest, AuditsThatNoWorkerCouldDoHaveNoVerdict) {
   EXPECT_EQ(audits[0].verdict, billing::AnswerVerdict::undecided);
 }
 
+TEST_F(CompletionRecordsTest, FindNoStageOfAnAnswerWithoutAChain) {
+  std::vector<billing::AnswerTraced> traced;
+  records.listen(
+      {.ended = [](const auto&) {}, .traced = [&](auto one) { traced.push_back(std::move(one)); }});
+  records.report(add(1), said({1}));
+
+  records.trace({.id = answer_id(1), .except = {}, .draw = 0}, network.desk, network.time);
+  records.trace({.id = answer_id(2), .except = {}, .draw = 0}, network.desk, network.time);
+
+  ASSERT_EQ(traced.size(), 2U);
+  EXPECT_EQ(traced[0].id, answer_id(1));
+  EXPECT_TRUE(traced[0].findings.empty());
+}
+
 TEST_F(CompletionRecordsTest, ReportWhatWasNotAskedAtAll) {
   records.report_unasked(answer_id(9), "told");
 
