@@ -92,7 +92,7 @@ TEST(LimitsChild, DISABLED_Serves) {
                  .handle = [](const IncomingRequest&,
                               const Respond& respond) { respond(text_reply(200, "here")); },
                  .cost = 0});
-  // Who it is says the header here, without a signature.
+  // The header names the client here, without a signature.
   server->known_clients([](const std::string& client) { return client == "funded"; });
   server->route({.method = "GET",
                  .pattern = "/v1/identified",
