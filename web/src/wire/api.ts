@@ -13,9 +13,35 @@ export type Submitted = {
   readonly escrow: number;
   readonly id: string;
   readonly link: string;
+  readonly max_price: number;
   readonly notes: readonly string[];
+  readonly per_unit: number;
+  readonly price_quoted: number;
   readonly state: string;
   readonly tasks: number;
+};
+
+export type Quote = {
+  readonly base: number;
+  readonly budget: number;
+  readonly capability: number;
+  readonly client: string;
+  readonly coordinator: string;
+  readonly demand: number;
+  readonly id: string;
+  readonly made: number;
+  readonly manifest: string;
+  readonly max_price: number;
+  readonly per_unit: number;
+  readonly price: number;
+  readonly price_per_task: number;
+  readonly quote: string;
+  readonly replicas: number;
+  readonly season: number;
+  readonly signature: string;
+  readonly tasks: number;
+  readonly units: number;
+  readonly valid_until: number;
 };
 
 export type Jobs = {
@@ -40,6 +66,7 @@ export type Jobs = {
     readonly kind: string;
     readonly leased: number;
     readonly link: string;
+    readonly max_price: number;
     readonly name: string;
     readonly outputs: readonly {
       readonly bytes: number;
@@ -48,7 +75,9 @@ export type Jobs = {
       readonly shape: readonly number[];
       readonly type: string;
     }[];
+    readonly per_unit: number;
     readonly price: number;
+    readonly price_quoted: number;
     readonly reason: string;
     readonly refunded: number;
     readonly replicas: number;
@@ -187,6 +216,7 @@ export type Workers = {
     readonly held_pay: number;
     readonly key: string;
     readonly kind: string;
+    readonly price_min: number;
     readonly refused: number;
     readonly since: number;
     readonly slots: number;

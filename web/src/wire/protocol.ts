@@ -15,7 +15,7 @@ export type Capabilities = {
 
 export type Hello = {
   readonly type: 'hello';
-  readonly v: 4;
+  readonly v: 5;
   readonly versions: readonly number[];
   readonly key: string;
   readonly nonce: string;
@@ -24,11 +24,12 @@ export type Hello = {
   readonly slots: number;
   readonly capabilities: Capabilities;
   readonly slice_memory_bytes?: number;
+  readonly price_min?: number;
 };
 
 export type Challenge = {
   readonly type: 'challenge';
-  readonly v: 4;
+  readonly v: 5;
   readonly version: number;
   readonly nonce: string;
   readonly coordinator: string;
@@ -38,14 +39,14 @@ export type Challenge = {
 
 export type Prove = {
   readonly type: 'prove';
-  readonly v: 4;
+  readonly v: 5;
   readonly signature: string;
   readonly invite?: string;
 };
 
 export type Welcome = {
   readonly type: 'welcome';
-  readonly v: 4;
+  readonly v: 5;
   readonly session: string;
   readonly beat_ms: number;
   readonly blob_token: string;
@@ -60,7 +61,7 @@ export type HeldTask = {
 
 export type Resume = {
   readonly type: 'resume';
-  readonly v: 4;
+  readonly v: 5;
   readonly held: readonly HeldTask[];
 };
 
@@ -81,7 +82,7 @@ export type ResumePoint = {
 
 export type Lease = {
   readonly type: 'lease';
-  readonly v: 4;
+  readonly v: 5;
   readonly job: string;
   readonly manifest: string;
   readonly piece_workgroups_max: number;
@@ -101,7 +102,7 @@ export type OutputPart = {
 
 export type TaskResult = {
   readonly type: 'result';
-  readonly v: 4;
+  readonly v: 5;
   readonly task: string;
   readonly attempt: number;
   readonly root: string;
@@ -119,14 +120,14 @@ export type ReceiptItem = {
 
 export type Receipt = {
   readonly type: 'receipt';
-  readonly v: 4;
+  readonly v: 5;
   readonly items: readonly ReceiptItem[];
   readonly signature: string;
 };
 
 export type TaskFailed = {
   readonly type: 'failed';
-  readonly v: 4;
+  readonly v: 5;
   readonly task: string;
   readonly attempt: number;
   readonly code: string;
@@ -135,13 +136,13 @@ export type TaskFailed = {
 
 export type Beat = {
   readonly type: 'beat';
-  readonly v: 4;
+  readonly v: 5;
   readonly running: number;
 };
 
 export type Checkpoint = {
   readonly type: 'checkpoint';
-  readonly v: 4;
+  readonly v: 5;
   readonly task: string;
   readonly attempt: number;
   readonly blob: string;
@@ -153,19 +154,19 @@ export type Checkpoint = {
 
 export type Slots = {
   readonly type: 'slots';
-  readonly v: 4;
+  readonly v: 5;
   readonly slots: number;
 };
 
 export type Bye = {
   readonly type: 'bye';
-  readonly v: 4;
+  readonly v: 5;
   readonly reason: string;
 };
 
 export type Verdict = {
   readonly type: 'verdict';
-  readonly v: 4;
+  readonly v: 5;
   readonly task: string;
   readonly attempt: number;
   readonly accepted: boolean;
@@ -176,14 +177,14 @@ export type Verdict = {
 
 export type Cancel = {
   readonly type: 'cancel';
-  readonly v: 4;
+  readonly v: 5;
   readonly tasks: readonly HeldTask[];
   readonly reason: string;
 };
 
 export type Yield = {
   readonly type: 'yield';
-  readonly v: 4;
+  readonly v: 5;
   readonly tasks: readonly HeldTask[];
 };
 
@@ -194,7 +195,7 @@ export type ChunkName = {
 
 export type OpenChunks = {
   readonly type: 'open';
-  readonly v: 4;
+  readonly v: 5;
   readonly task: string;
   readonly attempt: number;
   readonly chunks: readonly ChunkName[];
@@ -209,7 +210,7 @@ export type ChunkPath = {
 
 export type Opening = {
   readonly type: 'opening';
-  readonly v: 4;
+  readonly v: 5;
   readonly task: string;
   readonly attempt: number;
   readonly roots: readonly string[];
@@ -218,7 +219,7 @@ export type Opening = {
 
 export type ErrorMessage = {
   readonly type: 'error';
-  readonly v: 4;
+  readonly v: 5;
   readonly code: string;
   readonly message: string;
 };
