@@ -30,7 +30,7 @@ namespace weft::coordinator {
 struct Options {
   std::string listen = "127.0.0.1";
   std::uint16_t port = 7300;  // 0: a free one.
-  std::filesystem::path data;
+  std::filesystem::path data{};
   std::string store = "sqlite:";  // "sqlite:" in the data folder, "sqlite:PATH", or "memory:".
   std::optional<MicroCredits> grant{};  // To invited clients; default: 100,000 credits.
   std::filesystem::path tls_cert{};

@@ -76,7 +76,8 @@ class Peer {
   // The peer is known: the bounds of a greeting (SocketRoute::greets) end. From any
   // thread.
   virtual void admit() {}
-  // It is one that the server knows, and keeps its place (Limits::known_share). From any thread.
+  // It is one that the server knows, and keeps its place (Limits::known_share); its address keeps
+  // its own rate (Limits::strangers_rates). From any thread.
   virtual void recognise() {}
 };
 struct SocketRoute {
@@ -127,6 +128,9 @@ class Server {
 
   // What answers to identified clients tell beside what their address may ask. Before routes.
   virtual void quotas(QuotasOf of) = 0;
+  // Which identified clients are no strangers: their addresses keep a rate of their own. Any
+  // thread. Before routes.
+  virtual void known_clients(std::function<bool(const std::string& client)> is_known) = 0;
   virtual void route(Route route) = 0;
   virtual void upload(UploadRoute route) = 0;
   virtual void socket(SocketRoute route) = 0;

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/bench/bench_attacks.h"
 #include "apps/bench/bench_coordinator.h"
+#include "apps/bench/bench_embed.h"
 #include "apps/bench/bench_gpu.h"
 #include "apps/bench/bench_hostile.h"
 #include "apps/bench/bench_llm.h"
@@ -60,6 +62,31 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
   llm->callback([options, &chosen] { chosen = [options] { return bench_llm_command(*options); }; });
 }
 
+void add_bench_embed(CLI::App& bench, std::function<int()>& chosen) {
+  auto options = std::make_shared<BenchEmbedOptions>();
+  CLI::App* embed =
+      bench.add_subcommand("embed",
+                           "How fast a bert or nomic-bert model makes vectors of texts\n\n"
+                           "  weft bench embed --model m.gguf --texts 32 --tokens 128 --json");
+  embed->add_option("--model", options->model.model, "A GGUF file; one without a tokenizer will do")
+      ->required()
+      ->type_name("FILE");
+  embed->add_option("--device", options->model.device, "gpu or cpu")->type_name("{gpu,cpu}");
+  embed->add_option("--adapter", options->model.adapter,
+                    "The GPU's number in 'weft bench gpu --list'");
+  embed
+      ->add_option("--activations", options->model.activations,
+                   "On a GPU: f32, or f16 for products in f16 where it has subgroup matrices")
+      ->type_name("{f32,f16}");
+  embed->add_option("--texts", options->texts, "Of a call")->check(CLI::Range(1, 2048));
+  embed->add_option("--tokens", options->tokens, "Of a text")->check(CLI::Range(1, 1 << 20));
+  embed->add_option("--rounds", options->rounds, "Calls that are measured; the median counts")
+      ->check(CLI::Range(1, 1000));
+  embed->add_flag("--json", options->json, "One JSON document on standard output");
+  embed->callback(
+      [options, &chosen] { chosen = [options] { return bench_embed_command(*options); }; });
+}
+
 void add_only(CLI::App& command, std::vector<std::string>& only, std::vector<std::string> rows) {
   const std::string all = CLI::detail::join(rows, ", ");
   command.add_option("--only", only, "Only these rows")
@@ -84,7 +111,7 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
                            "  weft bench coordinator --only lifecycle,batched --rounds 3");
   add_only(*command, options->only,
            {"floor", "signed_floor", "lifecycle", "verified", "batched", "sampled", "assign_p99",
-            "deep_queue", "idle_workers", "recovery"});
+            "deep_queue", "idle_workers", "recovery", "established"});
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")
       ->check(CLI::Range(1, 100));
   command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
@@ -142,6 +169,35 @@ void add_bench_hostile(CLI::App& bench, std::function<int()>& chosen) {
       [options, &chosen] { chosen = [options] { return bench_hostile_command(*options); }; });
 }
 
+void add_bench_attacks(CLI::App& bench, std::function<int()>& chosen) {
+  auto options = std::make_shared<BenchAttacksOptions>();
+  CLI::App* command = bench.add_subcommand(
+      "attacks",
+      "What attackers get past a real coordinator, beside the simulator's outcome\n\n"
+      "  weft bench attacks\n"
+      "  weft bench attacks --strategy zeros,one-slice --tasks 200 --json\n"
+      "  weft bench attacks --strategy zeros --anyone    # without verification they succeed");
+  command
+      ->add_option("--strategy", options->strategies,
+                   "Only these; weft simulate trust --list names them (default: fourteen)")
+      ->type_name("NAME")
+      ->delimiter(',');
+  command->add_option("--tasks", options->tasks, "Of honest clients, for each strategy")
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--simulations", options->simulations, "Runs of the simulator for each")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--seed", options->seed, "Of what attackers draw");
+  command->add_option("--task-ms", options->task_ms, "What a task takes a worker")
+      ->check(CLI::Range(1.0, 10'000.0));
+  command->add_option("--seconds-max", options->seconds_max, "For each strategy")
+      ->check(CLI::Range(1.0, 3600.0));
+  command->add_flag("--anyone", options->anyone,
+                    "Clients ask for agreement alone, so that nothing is verified");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return bench_attacks_command(*options); }; });
+}
+
 void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
   auto options = std::make_shared<BenchServingOptions>();
   CLI::App* command = bench.add_subcommand(
@@ -197,9 +253,11 @@ void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
 void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* bench = app.add_subcommand("bench", "Measures what this machine can do");
   bench->require_subcommand(1);
+  add_bench_attacks(*bench, chosen);
   add_bench_coordinator(*bench, chosen);
   add_bench_gpu(*bench, chosen);
   add_bench_llm(*bench, chosen);
+  add_bench_embed(*bench, chosen);
   add_bench_serving(*bench, chosen);
   add_bench_hostile(*bench, chosen);
 }

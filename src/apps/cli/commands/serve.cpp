@@ -91,6 +91,7 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
                   "--grant {} is not an amount of credits from 0 to 10^12.", *options.grant);
     out.grant = std::llround(*options.grant * 1e6);
   }
+  out.core.scheduler.pricing.per_unit = std::llround(options.price_base * 1e6);
   out.tls_cert = options.tls_cert;
   out.tls_key = options.tls_key;
   out.tls_self_signed = options.tls_self_signed;

@@ -21,6 +21,7 @@ struct ServeOptions {
   std::filesystem::path data;  // Empty: $XDG_DATA_HOME/weft, else ~/.local/share/weft.
   std::string store = "sqlite:";
   std::optional<double> grant;  // Credits to an invited client; default: 100,000.
+  double price_base = 1;        // Credits for a compute unit, before what raises it.
   std::filesystem::path tls_cert;
   std::filesystem::path tls_key;
   bool tls_self_signed = false;

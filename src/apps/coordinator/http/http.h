@@ -80,6 +80,7 @@ void add_settlement_routes(const HttpParts& parts);
 // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
 void add_proof_routes(const HttpParts& parts);
 void add_verdict_routes(const HttpParts& parts);
+void add_quote_routes(const HttpParts& parts);  // http_quotes.cpp: /v1/jobs/quote
 void add_view_routes(
     const HttpParts& parts);  // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
 void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/serve

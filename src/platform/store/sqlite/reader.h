@@ -49,6 +49,7 @@ class Reader {
   Result<> load_money(Loaded& loaded);
   Result<> load_workers(Loaded& loaded);
   Result<> load_others(Loaded& loaded);
+  Result<> load_market(Loaded& loaded);
   Result<> load_held(Loaded& loaded);
   Result<> load_verdicts(Loaded& loaded);
   Result<> audit_all();
