@@ -16,8 +16,8 @@
 
 #include "apps/coordinator/blob_sweep.h"
 #include "apps/coordinator/http/fallback.h"
-#include "apps/coordinator/http/settlement_network.h"
 #include "apps/coordinator/http/model_texts.h"
+#include "apps/coordinator/http/settlement_network.h"
 #include "apps/coordinator/http/signatures.h"
 #include "apps/coordinator/ingest/submission.h"
 #include "apps/coordinator/ingest/verifier.h"
