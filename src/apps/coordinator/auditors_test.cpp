@@ -15,6 +15,8 @@ using testing::Not;
 
 class Auditors : public testing::Test {
  protected:
+  explicit Auditors(const jobs::CoreSettings& settings = easily_established())
+      : network(settings) {}
   static jobs::CoreSettings easily_established() {
     jobs::CoreSettings settings;
     settings.referee.defences.eligible_min = 1;
@@ -72,7 +74,7 @@ class Auditors : public testing::Test {
         std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
   }
 
-  TestNetwork network{easily_established()};
+  TestNetwork network;
   std::vector<std::unique_ptr<crypto::KeyPair>> wallets;
   std::uint8_t nonce = 0;
 };
@@ -170,6 +172,42 @@ TEST_F(Auditors, AfterASilentAuditorAnotherOneIsDrawn) {
 
   EXPECT_EQ(network.finish(job, std::chrono::minutes(5)).state, store::JobState::done);
   for (const auto& [task, pay] : paid(silent, job)) EXPECT_EQ(task, 0U) << "none for silence";
+}
+
+// What a root confirms counts, but a newcomer is far from established.
+class AuditorsOfPartlyKnownWorkers : public Auditors {
+ protected:
+  static jobs::CoreSettings evidence_of_few() {
+    jobs::CoreSettings settings;
+    settings.referee.defences.eligible_min = 1;
+    settings.referee.value_full = 0;
+    return settings;
+  }
+  AuditorsOfPartlyKnownWorkers() : Auditors(evidence_of_few()) {}
+};
+
+// Its first results the verifier has confirmed; one part of four of each later one is enough.
+TEST_F(AuditorsOfPartlyKnownWorkers, ComputeThePartsThatAreWantedAndNotTheWholeTask) {
+  network.verifier = true;
+  const TestWorker& newcomer = join();
+  ASSERT_EQ(network.finish(submit(jobs::count_manifest(16, 1))).state, store::JobState::done);
+  network.verifier = false;
+  const TestWorker& auditor = invited({});
+
+  const JobId job = submit(jobs::count_manifest(64, 1));
+  ASSERT_EQ(network.finish(job, std::chrono::minutes(5)).state, store::JobState::done);
+
+  const auto by_newcomer = paid(newcomer, job);
+  ASSERT_FALSE(by_newcomer.empty());
+  for (const auto& [task, pay] : by_newcomer) {
+    std::vector<std::uint32_t> workgroups;
+    for (const auto& lease : auditor.leases) {
+      for (const auto& each : lease.tasks) {
+        if (lease.job == job && each.index == task) workgroups.push_back(each.count);
+      }
+    }
+    EXPECT_EQ(workgroups, std::vector<std::uint32_t>{1}) << "task " << task;
+  }
 }
 
 }  // namespace

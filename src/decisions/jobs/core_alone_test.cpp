@@ -338,5 +338,33 @@ TEST(CoreAlone, NamesAnswersAsItIsTold) {
   EXPECT_EQ(admitted->answers, order.ids);
 }
 
+// The verifier takes turns by what an order says: a stranger's network, or the stranger itself
+// where it is of our own.
+TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
+  CoreAlone alone({}, CoreAlone::Verifier::here, CoreAlone::Count::levels);
+  alone.arrive(1, "192.0.2.0/24");
+  alone.arrive(2);
+  const auto submission = CoreAlone::submission(count_manifest(8, 1));
+  ASSERT_TRUE(alone.submit(submission).has_value());
+  alone.pass(std::chrono::seconds(1));
+  alone.core().measured(
+      submission.id,
+      scheduler::Measurement{.workgroups = 4, .gpu_seconds = 0.001, .elapsed_seconds = 0.001},
+      alone.now);
+  alone.pass(std::chrono::seconds(1));
+
+  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
+    const auto leases = alone.told<protocol::Lease>(number);
+    ASSERT_FALSE(leases.empty());
+    const auto& task = leases[0].tasks.at(0);
+    alone.deliver(number, leases[0], task, counted_from(task.first, task.count));
+  }
+
+  ASSERT_THAT(alone.verifications, SizeIs(2));
+  EXPECT_TRUE(alone.verifications[0].first && alone.verifications[1].first);
+  EXPECT_EQ(alone.verifications[0].group, "192.0.2.0/24");
+  EXPECT_EQ(alone.verifications[1].group, CoreAlone::worker(2).text());
+}
+
 }  // namespace
 }  // namespace weft::jobs

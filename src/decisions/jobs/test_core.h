@@ -23,13 +23,15 @@ class CoreAlone : public World {
   static constexpr MicroCredits grant = 1'000'000'000;
 
   enum class Verifier : std::uint8_t { none, here };
+  enum class Count : std::uint8_t { heads, levels };
 
-  explicit CoreAlone(Restored restored = {}, Verifier verifier = Verifier::none)
+  explicit CoreAlone(Restored restored = {}, Verifier verifier = Verifier::none,
+                     Count count = Count::heads)
       : verifier_(verifier) {
     CoreSettings settings;
     settings.grant = grant;
     settings.grants_need_invitation = false;
-    settings.count_levels(false);
+    settings.count_levels(count == Count::levels);
     core_.emplace(Core::Parts{.world = *this, .book = book_}, settings);
     const auto taken = core_->restore(std::move(restored), now);
     EXPECT_TRUE(taken.has_value()) << taken.error().message;
@@ -69,8 +71,9 @@ class CoreAlone : public World {
     return answer.value_or(fail(ErrorCode::unavailable, "No answer."));
   }
   // A native worker whose session and key have the same number.
-  void arrive(std::uint8_t number) {
+  void arrive(std::uint8_t number, std::string prefix = {}) {
     Arrival arrival{.session = SessionId(number), .hello = {}, .blob_token = "token"};
+    arrival.prefix = std::move(prefix);
     arrival.hello.key = worker(number);
     arrival.hello.slots = 4;
     arrival.hello.capabilities.memory_bytes = std::uint64_t{1} << 30;

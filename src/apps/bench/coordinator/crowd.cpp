@@ -1,21 +1,13 @@
 #include "apps/bench/coordinator/crowd.h"
 
-#include <array>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "apps/bench/coordinator/talk.h"
 #include "common/base/clock.h"
 #include "common/base/format.h"
-#include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
-#include "common/proof/merkle.h"
-#include "common/proof/receipt.h"
 #include "common/protocol/api.h"
 #include "common/protocol/codec.h"
-#include "common/protocol/digests.h"
-#include "common/protocol/result_frame.h"
-#include "common/protocol/signing.h"
 
 namespace weft::coordinator::bench {
 
@@ -84,7 +76,7 @@ Result<> Crowd::connect() {
 Result<> Crowd::redeem_invitation() {
   const std::string body = weft::format(R"({{"invitation":"{}"}})", invitation_);
   constexpr std::string_view path = "/v1/owner/grant";
-  wire_->request(clients_.front().connection, "POST", path, signed_headers(path, body), body);
+  wire_->request(clients_.front().connection, "POST", path, post_headers(path, body), body);
   const Instant give_up = now() + handshakes_max;
   while (!redeemed_ && !broken_ && now() < give_up) turn(std::chrono::milliseconds(10));
   if (broken_) return std::unexpected(*broken_);
@@ -92,31 +84,18 @@ Result<> Crowd::redeem_invitation() {
       fail(ErrorCode::deadline_exceeded, "The coordinator grants the clients no credits."));
 }
 
-std::string Crowd::signed_headers(std::string_view path, std::string_view body) const {
-  const store::SubmitNonce nonce = crypto::ordered_id();
-  const UnixMillis time = unix_now();
-  const ByteVector digest = protocol::request_digest({.coordinator = coordinator_,
-                                                      .method = "POST",
-                                                      .target = {.path = std::string(path)},
-                                                      .body = crypto::sha256(as_bytes(body)),
-                                                      .time = time,
-                                                      .nonce = nonce});
-  return weft::format(
-      "weft-client: {}\r\nweft-nonce: {}\r\nweft-time: {}\r\nweft-signature: {}\r\n",
-      wallet_.public_key().text(), to_hex(nonce), time, signature(wallet_, digest).text());
+std::string Crowd::post_headers(std::string_view path, std::string_view body) const {
+  return signed_headers(wallet_, coordinator_, "POST", path, body, signing());
 }
 
 void Crowd::prepare(std::size_t jobs) {
   while (prepared_.size() < jobs) {
     Prepared job;
-    job.body = weft::format(
-        R"({{"weft":1,"kind":"wgsl","name":"bench-{2}","shader":{{"inline":"@group(0) @binding(0) var<storage,)"
-        R"(read_write> y: array<u32>; @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {{ y[id.x] = id.x; }}"}},)"
-        R"("entry":"main","bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{0}],"split_dim":0}}],)"
-        R"("dispatch":[{4},1,1],"split":{{"axis":"x","tasks":{1}}},"verify":{{"compare":"exact","replicas":{3}}},"budget":1}})",
-        options_.tasks * options_.slices * 4, options_.tasks, next_job_++, options_.replicas,
-        options_.tasks * options_.slices);
-    job.headers = signed_headers("/v1/jobs", job.body);
+    job.body = manifest_of({.name = weft::format("bench-{}", next_job_++),
+                            .tasks = options_.tasks,
+                            .slices = options_.slices,
+                            .replicas = options_.replicas});
+    job.headers = post_headers("/v1/jobs", job.body);
     prepared_.push_back(std::move(job));
   }
 }
@@ -172,14 +151,9 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
     worker.challenge = *asked;
     coordinator_ = asked->coordinator;
     // The operator's own workers.
-    if (invitation_.empty()) {
-      std::ifstream invite(asked->invite_file);
-      invitation_.assign(std::istreambuf_iterator<char>(invite), {});
-    }
-    wire_->send_text(id, protocol::encode(protocol::Prove{
-                             .signature = worker.key.sign_now(protocol::hello_digest(
-                                 asked->coordinator, asked->nonce, worker.key.public_key())),
-                             .invite = options_.strangers ? std::string() : invitation_}));
+    if (invitation_.empty()) invitation_ = invitation_of(*asked);
+    wire_->send_text(
+        id, proof_text(worker.key, *asked, options_.strangers ? std::string() : invitation_));
   } else if (std::holds_alternative<protocol::Welcome>(*message)) {
     worker.welcome = true;
     ++welcome_;
@@ -214,22 +188,12 @@ void Crowd::work(Worker& worker, Wire::Id id, const protocol::Lease& lease) {
     const TaskId name{.job = lease.job, .index = task.index};
     ByteVector bytes;
     if (options_.strangers) {
-      for (std::uint32_t i = task.first * 4; i < (task.first + task.count) * 4; ++i)
-        append_le(bytes, i);
+      bytes = counted(task.first, task.count);
     } else {
       const Hash bytes_of = crypto::sha256(as_bytes(name.text()));
       bytes.assign(bytes_of.bytes.begin(), bytes_of.bytes.begin() + 16);
     }
-    protocol::ResultFrame frame;
-    frame.result = {.task = name,
-                    .attempt = task.attempt,
-                    .root = proof::task_root(std::array{bytes}),
-                    .outputs = {},
-                    .gpu_seconds = 1e-6,
-                    .wall_seconds = 1e-6};
-    frame.result.outputs.push_back(
-        {.hash = crypto::sha256(bytes), .bytes = bytes.size(), .in_frame = true});
-    frame.payload = std::move(bytes);
+    const protocol::ResultFrame frame = result_of(name, task.attempt, std::move(bytes));
     if (worker.unsigned_items.empty()) signing_.push_back(id);
     worker.unsigned_items.push_back(
         {.task = name, .attempt = task.attempt, .root = frame.result.root});
@@ -238,18 +202,9 @@ void Crowd::work(Worker& worker, Wire::Id id, const protocol::Lease& lease) {
 }
 
 void Crowd::sign(Worker& worker, Wire::Id id) {
-  protocol::Receipt receipt{.items = std::exchange(worker.unsigned_items, {}), .signature = {}};
-  std::vector<proof::Claim> claims;
-  for (const auto& item : receipt.items)
-    claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-  receipt.signature = signature(
-      worker.key,
-      proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
-  wire_->send_text(id, protocol::encode(receipt));
-}
-
-Signature Crowd::signature(const crypto::KeyPair& key, ByteSpan message) const {
-  return options_.sign ? key.sign_now(message) : Signature{};
+  wire_->send_text(
+      id, protocol::encode(receipt_of(worker.key, worker.challenge,
+                                      std::exchange(worker.unsigned_items, {}), signing())));
 }
 
 void Crowd::turn(Duration patience) {

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "apps/bench/coordinator/talk.h"
 #include "apps/bench/coordinator/wire.h"
 #include "common/crypto/keys.h"
 #include "common/protocol/coordinator_message.h"
@@ -91,13 +92,13 @@ class Crowd {
   // As one of the operator's own clients.
   [[nodiscard]] Result<> redeem_invitation();
   // The lines that sign a POST.
-  [[nodiscard]] std::string signed_headers(std::string_view path, std::string_view body) const;
+  [[nodiscard]] std::string post_headers(std::string_view path, std::string_view body) const;
   void submit(std::size_t client, Instant due);
   void answered(Wire::Id id, int status, std::string_view body);
   void hear(Wire::Id id, std::string_view text);
   void work(Worker& worker, Wire::Id id, const protocol::Lease& lease);
   void sign(Worker& worker, Wire::Id id);
-  [[nodiscard]] Signature signature(const crypto::KeyPair& key, ByteSpan message) const;
+  [[nodiscard]] Signing signing() const { return options_.sign ? Signing::real : Signing::zeros; }
   void settle(const JobId& job, Flight& flight);
   void turn(Duration patience);
 

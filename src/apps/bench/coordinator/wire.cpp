@@ -24,9 +24,9 @@ Result<std::unique_ptr<Wire>> Wire::create(std::uint16_t port, Handlers handlers
 
 Wire::~Wire() {
   for (const Connection& connection : connections_) {
-    if (connection.file >= 0) close(connection.file);
+    if (connection.file >= 0) ::close(connection.file);
   }
-  close(epoll_);
+  ::close(epoll_);
 }
 
 Result<Wire::Id> Wire::connect() {
@@ -38,7 +38,7 @@ Result<Wire::Id> Wire::connect() {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port_);
   if (::connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    close(file);
+    ::close(file);
     return fail(ErrorCode::unavailable, "127.0.0.1:{} does not answer: {}.", port_,
                 std::strerror(errno));
   }
@@ -70,14 +70,24 @@ void Wire::request(Id id, std::string_view method, std::string_view path, std::s
   queue(id, body);
 }
 
-void Wire::upgrade(Id id, std::string_view path) {
+void Wire::upgrade(Id id, std::string_view path, std::string_view headers) {
   connections_[id].mode = Mode::upgrading;
   queue(id, "GET ");
   queue(id, path);
   queue(id,
         " HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: Upgrade\r\nupgrade: "
         "websocket\r\nsec-websocket-version: 13\r\n"
-        "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+        "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+  queue(id, headers);
+  queue(id, "\r\n");
+}
+
+void Wire::close(Id id) {
+  Connection& connection = connections_[id];
+  if (connection.file < 0) return;
+  ::close(std::exchange(connection.file, -1));
+  connection.in = {};
+  connection.out = {};
 }
 
 void Wire::send_text(Id id, std::string_view text) { frame(id, 1, text); }
@@ -197,9 +207,7 @@ bool Wire::take_frame(Id id) {
 void Wire::end(Id id) {
   Connection& connection = connections_[id];
   if (connection.file < 0) return;
-  close(std::exchange(connection.file, -1));
-  connection.in = {};
-  connection.out = {};
+  close(id);
   handlers_.closed(id);
 }
 

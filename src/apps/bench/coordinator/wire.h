@@ -39,8 +39,10 @@ class Wire {
   // connection.
   void request(Id id, std::string_view method, std::string_view path, std::string_view headers,
                std::string_view body);
-  // From here on the connection is a WebSocket.
-  void upgrade(Id id, std::string_view path);
+  // From here on the connection is a WebSocket. `headers` as for request().
+  void upgrade(Id id, std::string_view path, std::string_view headers = {});
+  // From this side: no handler hears of it.
+  void close(Id id);
   void send_text(Id id, std::string_view text);
   void send_binary(Id id, ByteSpan bytes);
 

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/bench/bench_attacks.h"
 #include "apps/bench/bench_coordinator.h"
 #include "apps/bench/bench_embed.h"
 #include "apps/bench/bench_gpu.h"
@@ -110,7 +111,7 @@ void add_bench_coordinator(CLI::App& bench, std::function<int()>& chosen) {
                            "  weft bench coordinator --only lifecycle,batched --rounds 3");
   add_only(*command, options->only,
            {"floor", "signed_floor", "lifecycle", "verified", "batched", "sampled", "assign_p99",
-            "deep_queue", "idle_workers", "recovery"});
+            "deep_queue", "idle_workers", "recovery", "established"});
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")
       ->check(CLI::Range(1, 100));
   command->add_option("--seconds", options->seconds, "Of a round")->check(CLI::Range(0.5, 600.0));
@@ -168,6 +169,35 @@ void add_bench_hostile(CLI::App& bench, std::function<int()>& chosen) {
       [options, &chosen] { chosen = [options] { return bench_hostile_command(*options); }; });
 }
 
+void add_bench_attacks(CLI::App& bench, std::function<int()>& chosen) {
+  auto options = std::make_shared<BenchAttacksOptions>();
+  CLI::App* command = bench.add_subcommand(
+      "attacks",
+      "What attackers get past a real coordinator, beside the simulator's outcome\n\n"
+      "  weft bench attacks\n"
+      "  weft bench attacks --strategy zeros,one-slice --tasks 200 --json\n"
+      "  weft bench attacks --strategy zeros --anyone    # without verification they succeed");
+  command
+      ->add_option("--strategy", options->strategies,
+                   "Only these; weft simulate trust --list names them (default: fourteen)")
+      ->type_name("NAME")
+      ->delimiter(',');
+  command->add_option("--tasks", options->tasks, "Of honest clients, for each strategy")
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--simulations", options->simulations, "Runs of the simulator for each")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--seed", options->seed, "Of what attackers draw");
+  command->add_option("--task-ms", options->task_ms, "What a task takes a worker")
+      ->check(CLI::Range(1.0, 10'000.0));
+  command->add_option("--seconds-max", options->seconds_max, "For each strategy")
+      ->check(CLI::Range(1.0, 3600.0));
+  command->add_flag("--anyone", options->anyone,
+                    "Clients ask for agreement alone, so that nothing is verified");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  command->callback(
+      [options, &chosen] { chosen = [options] { return bench_attacks_command(*options); }; });
+}
+
 void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
   auto options = std::make_shared<BenchServingOptions>();
   CLI::App* command = bench.add_subcommand(
@@ -223,6 +253,7 @@ void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
 void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* bench = app.add_subcommand("bench", "Measures what this machine can do");
   bench->require_subcommand(1);
+  add_bench_attacks(*bench, chosen);
   add_bench_coordinator(*bench, chosen);
   add_bench_gpu(*bench, chosen);
   add_bench_llm(*bench, chosen);

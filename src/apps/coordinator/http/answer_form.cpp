@@ -11,7 +11,8 @@ namespace weft::coordinator {
 std::unique_ptr<AnswerForm> make_answer_form(const OpenAiRequest& request, std::int64_t created) {
   if (request.response) return std::make_unique<ResponseText>(request, created);
   if (request.embedding) return std::make_unique<EmbeddingText>(request);
-  if (!request.look.what.empty()) return std::make_unique<LookText>(request.look.what);
+  if (request.look.kind != TextLook::Kind::none)
+    return std::make_unique<LookText>(request.look.kind);
   Hash random;
   crypto::random_bytes(random.bytes);
   return std::make_unique<AnswerText>(

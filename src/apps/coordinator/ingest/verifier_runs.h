@@ -1,0 +1,63 @@
+// The parts of a task that were drawn, as the runs in which a device computes them: neighbours
+// together, and what lies between two of them as well where that takes less than another run. So a
+// sample of many small parts costs little more than its work; what is computed beside the parts is
+// compared, too. Pure.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "common/manifest/split.h"
+
+namespace weft::coordinator {
+
+// What runs of a job take on this machine, as far as it has been seen.
+class RunCosts {
+ public:
+  void ran(std::uint32_t workgroups, double seconds) {
+    least_seconds_ = std::min(least_seconds_, seconds);
+    if (workgroups < largest_) return;
+    largest_ = workgroups;
+    workgroup_seconds_ = seconds / std::max(workgroups, 1U);
+  }
+  // Workgroups that take less than a run of its own: the shortest run was one, and what a
+  // workgroup takes in the largest is too much rather than too little. None before the first run.
+  [[nodiscard]] std::uint32_t gap_max() const {
+    if (largest_ == 0 || workgroup_seconds_ <= 0) return 0;
+    return static_cast<std::uint32_t>(std::min(least_seconds_ / workgroup_seconds_, 1e9));
+  }
+
+ private:
+  double least_seconds_ = std::numeric_limits<double>::infinity();
+  std::uint32_t largest_ = 0;
+  double workgroup_seconds_ = 0;
+};
+
+[[nodiscard]] inline bool is_inside(manifest::Range part, manifest::Range range) {
+  return part.first >= range.first && part.first + part.count <= range.first + range.count;
+}
+
+// `parts` in order of place, without overlaps. A run has `count_max` workgroups at most, unless a
+// single part has more.
+[[nodiscard]] inline std::vector<manifest::Range> runs_of(const std::vector<manifest::Range>& parts,
+                                                          std::uint32_t gap_max,
+                                                          std::uint32_t count_max) {
+  std::vector<manifest::Range> runs;
+  for (const manifest::Range& part : parts) {
+    if (!runs.empty()) {
+      manifest::Range& last = runs.back();
+      const std::uint32_t end = last.first + last.count;
+      const std::uint32_t together = part.first + part.count - last.first;
+      if (part.first >= end && part.first - end <= gap_max && together <= count_max) {
+        last.count = together;
+        continue;
+      }
+    }
+    runs.push_back(part);
+  }
+  return runs;
+}
+
+}  // namespace weft::coordinator

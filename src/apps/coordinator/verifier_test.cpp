@@ -1,0 +1,203 @@
+// In what order the coordinator's verifier takes what waits for it: newcomers' samples and others
+// have half of its time each, whichever are longer, and newcomers' networks and clients take turns.
+// A thread of its own with real blobs; the runs take what the test says.
+#include "apps/coordinator/ingest/verifier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+#include "apps/coordinator/test_network.h"
+#include "common/crypto/sha256.h"
+#include "common/proof/merkle.h"
+#include "decisions/jobs/test_work.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::Contains;
+using testing::SizeIs;
+
+constexpr std::uint32_t tasks = 8;
+
+// Computes the counting job. The canary of the test waits until the test opens it; a job whose name
+// begins with "long" takes its time.
+class SlowRunner final : public PartRunner {
+ public:
+  SlowRunner(std::shared_future<void> open, std::atomic<int>& runs)
+      : open_(std::move(open)), runs_(runs) {}
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job, manifest::Range range,
+                  Duration) override {
+    if (job->manifest->name == "gate") open_.wait();
+    if (job->manifest->name == "holes" && range.count > 1)
+      return fail(ErrorCode::deadline_exceeded, "What lies between takes too long.");
+    ++runs_;
+    if (job->manifest->name == "long") std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    ByteVector bytes;
+    for (std::uint32_t i = range.first; i < range.first + range.count; ++i) append_le(bytes, i);
+    return Ran{.outputs = {std::move(bytes)}, .seconds = 0.0001};
+  }
+  void rest() override {}
+
+ private:
+  const std::shared_future<void> open_;
+  std::atomic<int>& runs_;
+};
+
+class VerifierOrder : public testing::Test {
+ protected:
+  struct Kind {
+    std::string name;  // Of the job; "long" ones take their time.
+    bool newcomers = false;
+    std::uint8_t client = 1;
+    std::string group = {};
+    std::vector<manifest::Range> parts = {{.first = 0, .count = 1}};  // Of each task.
+  };
+
+  void SetUp() override {
+    verifier_ = std::make_unique<Verifier>(
+        *blobs_,
+        [this, open = open_.get_future().share()] {
+          return std::make_unique<SlowRunner>(open, runs_);
+        },
+        [this](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
+          EXPECT_EQ(checked.outcome, trust::AuditOutcome::agrees) << checked.reason;
+          const std::lock_guard lock(mutex_);
+          done_.push_back(order.task.job);
+          changed_.notify_one();
+        },
+        [](const JobId&, std::optional<scheduler::Measurement>) {});
+    verifier_->measure({.job = id_of(99),
+                        .manifest = manifest_of("gate"),
+                        .range = {.first = 0, .count = 1},
+                        .client = {}});
+    // The gate has been taken: what comes now waits.
+    while (verifier_->waiting() > 0) std::this_thread::yield();
+  }
+
+  static JobId id_of(std::uint8_t number) {
+    JobId id;
+    id.bytes[0] = number;
+    return id;
+  }
+  static std::shared_ptr<const manifest::Manifest> manifest_of(const std::string& name) {
+    auto parsed = manifest::parse(jobs::count_manifest(tasks, 1)).value();
+    parsed.name = name;
+    return std::make_shared<const manifest::Manifest>(std::move(parsed));
+  }
+  // An order for each task of job `number`.
+  void add(std::uint8_t number, const Kind& kind, std::uint32_t count = tasks) {
+    const auto manifest = manifest_of(kind.name);
+    for (std::uint32_t index = 0; index < count; ++index) {
+      ByteVector bytes;
+      for (std::uint32_t i = index * 4; i < index * 4 + 4; ++i) append_le(bytes, i);
+      jobs::VerifyOrder order{
+          .task = {.job = id_of(number), .index = index},
+          .manifest = manifest,
+          .root = proof::task_root(std::array{bytes}),
+          .outputs = {{.hash = blobs_->put(bytes).value(), .bytes = bytes.size()}},
+          .ranges = {},
+          .client = {},
+          .group = kind.group,
+          .first = kind.newcomers,
+          .rivals = {}};
+      for (const manifest::Range part : kind.parts)
+        order.ranges.push_back({.first = index * 4 + part.first, .count = part.count});
+      order.client.bytes[0] = kind.client;
+      verifier_->verify(std::move(order));
+    }
+  }
+  // The jobs of the first `count` orders that were carried out.
+  std::vector<std::uint8_t> first(std::size_t count) {
+    open_.set_value();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_.size() >= count; });
+    std::vector<std::uint8_t> out;
+    for (std::size_t i = 0; i < count; ++i) out.push_back(done_[i].bytes[0]);
+    return out;
+  }
+
+  TestFolder folder_;
+  std::unique_ptr<store::Blobs> blobs_ = store::Blobs::open(folder_.path(), {}).value();
+  std::promise<void> open_;
+  std::atomic<int> runs_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<JobId> done_;
+  std::unique_ptr<Verifier> verifier_;  // Last: its thread ends before what it uses goes.
+};
+
+TEST_F(VerifierOrder, NewcomersLongSamplesLeaveOthersHalfOfTheTime) {
+  add(1, {.name = "long", .newcomers = true, .group = "192.0.2"});
+  add(2, {.name = "short"});
+
+  EXPECT_GE(std::ranges::count(first(8), 2), 4);
+}
+
+TEST_F(VerifierOrder, OthersLongChecksLeaveNewcomersHalfOfTheTime) {
+  add(1, {.name = "short", .newcomers = true, .group = "192.0.2"});
+  add(2, {.name = "long"});
+
+  EXPECT_GE(std::ranges::count(first(8), 1), 3);
+}
+
+TEST_F(VerifierOrder, NewcomersOfOneNetworkShareOneTurn) {
+  add(1, {.name = "crowd", .newcomers = true, .client = 1, .group = "192.0.2"});
+  add(2, {.name = "crowd", .newcomers = true, .client = 2, .group = "192.0.2"});
+  add(3, {.name = "lone", .newcomers = true, .client = 1, .group = "198.51.100"}, 2);
+
+  EXPECT_EQ(std::ranges::count(first(4), 3), 2);
+}
+
+TEST_F(VerifierOrder, ClientsTakeTurns) {
+  add(1, {.name = "many", .client = 1});
+  add(2, {.name = "few", .client = 2}, 2);
+
+  EXPECT_EQ(std::ranges::count(first(4), 2), 2);
+}
+
+TEST_F(VerifierOrder, NeighbouringPartsAreOneRun) {
+  add(1, {.name = "short", .client = 1, .parts = {{0, 1}}}, 1);  // What a run takes is known now.
+  add(1, {.name = "short", .client = 2, .parts = {{0, 1}, {1, 1}, {2, 1}}}, 1);
+
+  (void)first(2);
+
+  EXPECT_EQ(runs_, 3) << "with the canary";
+}
+
+TEST_F(VerifierOrder, PartsAreRunAloneWhereTheyCannotRunTogether) {
+  add(1, {.name = "holes", .client = 1, .parts = {{0, 1}}}, 1);
+  add(1, {.name = "holes", .client = 2, .parts = {{0, 1}, {1, 1}, {3, 1}}}, 1);
+
+  (void)first(2);
+
+  EXPECT_EQ(runs_, 1 + 1 + 3);
+}
+
+// Neighbours, and what a run of its own would not be worth; never more than fits into its time.
+TEST(VerifierRuns, JoinPartsThatAreNearEachOther) {
+  const std::vector<manifest::Range> parts = {{0, 2}, {2, 2}, {6, 2}, {20, 2}};
+  using Runs = std::vector<manifest::Range>;
+
+  EXPECT_EQ(runs_of(parts, 0, 64), (Runs{{0, 4}, {6, 2}, {20, 2}}));
+  EXPECT_EQ(runs_of(parts, 2, 64), (Runs{{0, 8}, {20, 2}}));
+  EXPECT_EQ(runs_of(parts, 12, 64), (Runs{{0, 22}}));
+  EXPECT_EQ(runs_of(parts, 12, 8), (Runs{{0, 8}, {20, 2}}));
+  EXPECT_EQ(runs_of(parts, 12, 0), parts) << "nothing is known yet";
+}
+
+TEST(VerifierRuns, AreJoinedOverAsMuchAsTheShortestRunTakes) {
+  RunCosts costs;
+  EXPECT_EQ(costs.gap_max(), 0U);
+  costs.ran(2, 0.001);
+  EXPECT_EQ(costs.gap_max(), 2U) << "all of it may have been work";
+  costs.ran(64, 0.004);
+  EXPECT_EQ(costs.gap_max(), 16U);
+  costs.ran(4, 0.0005);
+  EXPECT_EQ(costs.gap_max(), 8U);
+}
+
+}  // namespace
+}  // namespace weft::coordinator
