@@ -65,8 +65,8 @@ namespace bench = coordinator::bench;
 constexpr const char* usual[] = {
     "zeros",          "one-slice",   "one-value", "sleepers",   "targeted", "slander", "bait",
     "canary-killers", "price-pumps", "silence",   "exhaustion", "rich",     "sybils",  "mixture"};
-constexpr double price_max = 1.25;            // As the promise of docs/proof.md.
-constexpr MicroCredits first_price = 20'000;  // Before a run has shown it.
+constexpr double price_max = 1.25;             // As the promise of docs/proof.md.
+constexpr MicroCredits first_price = 100'000;  // Before a run has shown it.
 
 attacks::Scene scene_of(const BenchAttacksOptions& options) {
   attacks::Scene scene;

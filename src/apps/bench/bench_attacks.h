@@ -17,7 +17,7 @@ struct BenchAttacksOptions {
   std::uint32_t tasks = 500;            // Of honest clients, for each strategy.
   std::uint32_t simulations = 20;       // Of each strategy.
   std::uint64_t seed = 1;
-  double task_ms = 20;      // What a task takes a worker.
+  double task_ms = 100;     // What a task takes a worker.
   bool anyone = false;      // Clients ask for agreement alone: what happens without verification.
   double seconds_max = 60;  // For each strategy.
   bool json = false;
