@@ -1,11 +1,14 @@
 // Looks for a text whose SHA-256 is small: "weft" and eight hexadecimal digits, over a range of nonces. Every workgroup tries 4096
-// nonces and writes the smallest first word of a digest and its nonce.
+// nonces and writes the smallest first word of a digest and its nonce; and a mark of the work, in which each digest that it
+// computed counts. A search that reports only what it finds says nothing nearly everywhere, and then work that was not done
+// looks like work that found nothing. The mark of a workgroup is known only to a worker that has computed all of its digests.
 
 struct Weft { origin: vec3u, extent: vec3u }
 @group(1) @binding(0) var<uniform> weft: Weft;
 
 @group(0) @binding(0) var<uniform> search: vec2u;  // the text's first four bytes, big-endian; the first nonce
 @group(0) @binding(1) var<storage, read_write> best: array<vec2u>;  // one a workgroup: first word of the digest, nonce
+@group(0) @binding(2) var<storage, read_write> work: array<vec2u>;  // one a workgroup: the mark
 
 const threads = 64u;
 const nonces_per_thread = 64u;
@@ -67,23 +70,35 @@ fn first_word(nonce: u32) -> u32 {
   return a + 0x6a09e667u;
 }
 
+// Marks one more word after those that `mark` has. Each step can be undone if the word is known, so that no word is lost in it.
+fn marked(mark: vec2u, word: u32) -> vec2u {
+  let x = (mark.x ^ word) * 0x9e3779b1u;
+  return vec2u(rotate(x, 15u) + mark.y, x * 0x85ebca6bu);
+}
+
 var<workgroup> found: array<vec2u, threads>;
+var<workgroup> marks: array<vec2u, threads>;
 
 @compute @workgroup_size(threads)
 fn main(@builtin(global_invocation_id) local: vec3u, @builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3u) {
   let first = search.y + (local.x + weft.origin.x) * nonces_per_thread;
   var smallest = vec2u(0xffffffffu, first);
+  var mark = vec2u(first, 0u);
   for (var i = 0u; i < nonces_per_thread; i++) {
     let word = first_word(first + i);
+    mark = marked(mark, word);
     if (word < smallest.x) { smallest = vec2u(word, first + i); }
   }
   found[lane] = smallest;
+  marks[lane] = mark;
   workgroupBarrier();
   if (lane == 0u) {
     // In the order of nonces, so that equal words give the lowest one.
     for (var i = 1u; i < threads; i++) {
       if (found[i].x < smallest.x) { smallest = found[i]; }
+      mark = marked(marked(mark, marks[i].x), marks[i].y);
     }
     best[group.x] = smallest;
+    work[group.x] = mark;
   }
 }

@@ -244,10 +244,23 @@ bool ApiClient::redeem_own(const crypto::KeyPair& wallet) {
 Result<protocol::api::Info> ApiClient::info() { return get<protocol::api::Info>("/v1/info"); }
 
 Result<protocol::api::Submitted> ApiClient::submit(const std::string& manifest,
-                                                   const crypto::KeyPair& wallet, ByteSpan nonce) {
-  WEFT_ASSIGN(const net::Response answer, send_as(wallet, net::post("/v1/jobs", manifest),
+                                                   const crypto::KeyPair& wallet, ByteSpan nonce,
+                                                   const PriceWanted& price) {
+  std::string path = "/v1/jobs";
+  if (!price.quote.empty()) path += "?quote=" + price.quote;
+  if (price.max)
+    path += weft::format("{}max_price={}", price.quote.empty() ? "?" : "&", *price.max);
+  WEFT_ASSIGN(const net::Response answer, send_as(wallet, net::post(path, manifest),
                                                   crypto::sha256(as_bytes(manifest)), nonce));
   return protocol::api::from_json<protocol::api::Submitted>(answer.body);
+}
+
+Result<protocol::api::Quote> ApiClient::quote(const std::string& manifest,
+                                              const crypto::KeyPair& wallet) {
+  WEFT_ASSIGN(const net::Response answer,
+              send_as(wallet, net::post("/v1/jobs/quote", manifest),
+                      crypto::sha256(as_bytes(manifest)), crypto::ordered_id()));
+  return protocol::api::from_json<protocol::api::Quote>(answer.body);
 }
 
 Result<Hash> ApiClient::put_blob(ByteSpan bytes, const crypto::KeyPair& wallet) {

@@ -27,6 +27,12 @@
 
 namespace weft::cli {
 
+// What a submission says of its price.
+struct PriceWanted {
+  std::string quote = {};                // Quote::quote; empty: none.
+  std::optional<MicroCredits> max = {};  // It costs no more.
+};
+
 class ApiClient {
  public:
   struct Options {
@@ -44,7 +50,11 @@ class ApiClient {
   // Signs and posts a manifest. The same nonce gives the same job.
   [[nodiscard]] Result<protocol::api::Submitted> submit(const std::string& manifest,
                                                         const crypto::KeyPair& wallet,
-                                                        ByteSpan nonce);
+                                                        ByteSpan nonce,
+                                                        const PriceWanted& price = {});
+  // What it would cost.
+  [[nodiscard]] Result<protocol::api::Quote> quote(const std::string& manifest,
+                                                   const crypto::KeyPair& wallet);
   // Puts bytes under their hash, as a client.
   [[nodiscard]] Result<Hash> put_blob(ByteSpan bytes, const crypto::KeyPair& wallet);
   // Part of a blob of `total` bytes, once: whatever comes of it is the caller's to see

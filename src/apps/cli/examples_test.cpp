@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -166,19 +167,31 @@ TEST(Examples, TheBodiesAgreeWithDoublePrecisionWithinTheTolerance) {
   EXPECT_EQ(agree(nbody.result.outputs[1].bytes, expected_velocities), std::nullopt);
 }
 
-TEST(Examples, TheSearchFindsTheSmallestDigestOfEveryWorkgroup) {
+// As `marked` in sha256_search.wgsl.
+void mark(std::array<std::uint32_t, 2>& mark, std::uint32_t word) {
+  const std::uint32_t x = (mark[0] ^ word) * 0x9e3779b1U;
+  mark = {std::rotr(x, 15) + mark[1], x * 0x85ebca6bU};
+}
+
+TEST(Examples, TheSearchFindsTheSmallestDigestOfEveryWorkgroupAndMarksEachThatItComputed) {
   const Example search = run_example("sha256_search.json");
   const auto best = elements<std::uint32_t>(search.result.outputs.at(0).bytes);
+  const auto work = elements<std::uint32_t>(search.result.outputs.at(1).bytes);
   ASSERT_EQ(best.size(), 512U);
+  ASSERT_EQ(work.size(), 512U);
 
   for (std::uint32_t group = 0; group < 256; ++group) {
     std::uint32_t smallest = 0xffffffff;
     std::uint32_t nonce_of_smallest = 0;
+    std::array<std::array<std::uint32_t, 2>, 64> marks{};
     for (std::uint32_t nonce = group * 4096; nonce < (group + 1) * 4096; ++nonce) {
       const Hash digest = crypto::sha256(as_bytes(weft::format("weft{:08x}", nonce)));
       const std::uint32_t word = std::uint32_t{digest.bytes[0]} << 24U |
                                  std::uint32_t{digest.bytes[1]} << 16U |
                                  std::uint32_t{digest.bytes[2]} << 8U | digest.bytes[3];
+      auto& its = marks.at(nonce / 64 % 64);
+      if (nonce % 64 == 0) its = {nonce, 0};
+      mark(its, word);
       if (word < smallest) {
         smallest = word;
         nonce_of_smallest = nonce;
@@ -186,6 +199,12 @@ TEST(Examples, TheSearchFindsTheSmallestDigestOfEveryWorkgroup) {
     }
     ASSERT_EQ(best[std::size_t{2} * group], smallest) << group;
     ASSERT_EQ(best[std::size_t{2} * group + 1], nonce_of_smallest) << group;
+    for (std::size_t lane = 1; lane < marks.size(); ++lane) {
+      mark(marks[0], marks.at(lane)[0]);
+      mark(marks[0], marks.at(lane)[1]);
+    }
+    ASSERT_EQ(work[std::size_t{2} * group], marks[0][0]) << group;
+    ASSERT_EQ(work[std::size_t{2} * group + 1], marks[0][1]) << group;
   }
 }
 

@@ -5,35 +5,15 @@
 
 #include <cmath>
 
-#include "apps/coordinator/test_network.h"
+#include "apps/coordinator/test_answers.h"
 #include "common/proof/fingerprint.h"
 #include "decisions/billing/answers.h"
 
 namespace weft::coordinator {
 namespace {
 
-class AnswerLevels : public testing::Test {
+class AnswerLevels : public AnswerTest {
  protected:
-  class Net : public TestNetwork {
-   public:
-    using TestNetwork::TestNetwork;
-    std::vector<billing::AnswerAuditOrder> audits;
-    std::map<billing::AnswerId, billing::AnswerFate> fates;
-    std::vector<PublicKey> barred;
-    void audit_answer(const billing::AnswerAuditOrder& order) override { audits.push_back(order); }
-    void answer_settled(const billing::AnswerId& id, billing::AnswerFate fate) override {
-      fates[id] = fate;
-    }
-    void bar_server(const PublicKey& worker) override { barred.push_back(worker); }
-  };
-
-  PublicKey join(trust::Invitation invitation) {
-    network.invitation = invitation;
-    wallets.push_back(std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
-    network.join(*wallets.back());
-    network.invitation = trust::Invitation::none;
-    return wallets.back()->public_key();
-  }
   billing::AnswerId answer(const PublicKey& by, bool must_audit = false) {
     const billing::AnswerId id = network.new_ids(1).front();
     constexpr std::uint32_t tokens = 40;
@@ -74,9 +54,6 @@ class AnswerLevels : public testing::Test {
       audit_by(roots, 0);
     }
   }
-
-  Net network{jobs::CoreSettings{}};
-  std::vector<std::unique_ptr<crypto::KeyPair>> wallets;
 };
 
 TEST_F(AnswerLevels, AllOfANewcomersAnswersAreAuditedAndNewcomersAuditNone) {

@@ -30,6 +30,7 @@
 #include "common/protocol/messages.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/test_work.h"
+#include "decisions/jobs/work.h"
 #include "platform/store/memory/memory_store.h"
 
 namespace weft::coordinator {
@@ -146,7 +147,7 @@ class TestNetwork : public jobs::World {
                        .host = "test:7300",
                        .book = *book_,
                        .intake = *intake_,
-                       .line = std::make_shared<WorkerLine>(*worker),
+                       .connection = std::make_shared<TestConnection>(*worker),
                        .secret = settings_.secret,
                        .core =
                            [this](std::function<void(jobs::Core&, jobs::Moment)> event) {
@@ -178,6 +179,7 @@ class TestNetwork : public jobs::World {
         read_submission({.client = client.public_key(), .nonce = nonce}, text, *blobs_, {}, {});
     ASSERT_TRUE(submission.has_value()) << submission.error().error.message;
     submission->id = new_id();
+    if (amend) amend(*submission);
     ASSERT_TRUE(look_up_nonce(*submission, *store_).has_value());
     events_.push_back(
         [submission = std::move(*submission), answer = std::move(answer)](
@@ -243,9 +245,13 @@ class TestNetwork : public jobs::World {
   bool verifier = false;
   bool verifier_fails = false;  // "Not this verifier", whatever it is asked.
   CountRunner::Unsteady verifier_unsteady = CountRunner::Unsteady::no;
+  CountRunner::Second verifier_second = CountRunner::Second::same;
+  CountRunner::Compute verifier_compute = {};
   std::size_t verified = 0;             // Orders to it.
   std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
   bool paid_checks_fail = false;
+  std::function<void(jobs::Submission&)> amend;  // What submissions say besides.
+  std::uint64_t price_min = 0;                   // What workers that join from here on accept.
   bool taint_grants = false;
   bool invited_grants = false;  // Only clients that were invited are granted credits.
   bool hold_commits = false;    // Batches wait on their way to the disk,
@@ -347,9 +353,9 @@ class TestNetwork : public jobs::World {
     store::Batch batch;
     std::function<void(Result<>)> done;
   };
-  class WorkerLine final : public Line {
+  class TestConnection final : public WorkerConnection {
    public:
-    explicit WorkerLine(TestWorker& worker) : worker_(worker) {}
+    explicit TestConnection(TestWorker& worker) : worker_(worker) {}
     void send_text(std::string text) override { worker_.hear(text); }
     void close(std::string) override { worker_.closed = true; }
     void recognise() override { worker_.recognised = true; }
@@ -367,7 +373,10 @@ class TestNetwork : public jobs::World {
       };
       verifier_ = std::make_unique<Verifier>(
           *blobs_,
-          [this] { return std::make_unique<CountRunner>(verifier_fails, verifier_unsteady); },
+          [this] {
+            return std::make_unique<CountRunner>(verifier_fails, verifier_unsteady, verifier_second,
+                                                 verifier_compute);
+          },
           [answer](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
             answer([task = order.task, root = order.root, paid = order.paid, checked](
                        jobs::Core& core, jobs::Moment now) {
@@ -472,6 +481,7 @@ inline void TestWorker::connect(protocol::WorkerKind kind) {
   hello.kind = kind;
   hello.software = "test";
   hello.slots = 4;
+  hello.price_min = network.price_min;
   hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
   hello.capabilities.f32_gflop_per_s = 1000;
   hello.capabilities.vendor = vendor;

@@ -1,7 +1,9 @@
 // What the coordinator's verifier computes with in tests: the counting job of test_work.h.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "apps/coordinator/ingest/verifier.h"
@@ -14,20 +16,44 @@ class CountRunner final : public PartRunner {
   // How what it computes depends on more than the part that is asked for.
   enum class Unsteady : std::uint8_t { no, by_range, by_run };
 
-  explicit CountRunner(const bool& fails, const Unsteady& unsteady)
-      : fails_(fails), unsteady_(unsteady) {}
+  // What a second device of this machine computes; none: it has one.
+  enum class Second : std::uint8_t { same, other, none };
+  static constexpr std::uint8_t other_device = 0x40;  // In which each element of it differs.
+  // Other work than counting: the bytes of the one output of a range.
+  using Compute = std::function<ByteVector(manifest::Range)>;
+
+  explicit CountRunner(const bool& fails, const Unsteady& unsteady,
+                       const Second& second = computes_the_same, const Compute& compute = counting)
+      : fails_(fails), unsteady_(unsteady), second_(second), compute_(compute) {}
   Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
                   Duration) override {
     if (fails_) return fail(ErrorCode::deadline_exceeded, "It takes too long.");
     ByteVector bytes;
-    for (std::uint32_t i = range.first; i < range.first + range.count; ++i)
-      append_le(bytes, i ^ whim(range));
+    if (compute_) {
+      bytes = compute_(range);
+    } else {
+      for (std::uint32_t i = range.first; i < range.first + range.count; ++i)
+        append_le(bytes, i ^ whim(range));
+    }
+    if (is_second_ && second_ == Second::other) {
+      for (std::size_t at = 0; at < bytes.size(); at += 4) bytes[at] ^= other_device;
+    }
     ++runs_;
     return Ran{.outputs = {std::move(bytes)}, .seconds = 0.0001};
   }
   void rest() override {}
+  std::string vendor() const override { return is_second_ ? "google" : "mesa"; }
+  std::unique_ptr<PartRunner> on_another_device() override {
+    if (second_ == Second::none) return nullptr;
+    auto runner = std::make_unique<CountRunner>(fails_, unsteady_, second_, compute_);
+    runner->is_second_ = true;
+    return runner;
+  }
 
  private:
+  static constexpr Second computes_the_same = Second::same;
+  static inline const Compute counting = {};
+
   [[nodiscard]] std::uint32_t whim(manifest::Range range) const {
     if (unsteady_ == Unsteady::by_range) return range.count << 16;
     return unsteady_ == Unsteady::by_run ? (runs_ + 1) << 16 : 0;
@@ -35,6 +61,9 @@ class CountRunner final : public PartRunner {
 
   const bool& fails_;
   const Unsteady& unsteady_;
+  const Second& second_;
+  const Compute& compute_;
+  bool is_second_ = false;
   std::uint32_t runs_ = 0;
 };
 

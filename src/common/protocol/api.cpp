@@ -47,6 +47,7 @@ std::string api_schema() {
   std::string out;
   add_schema<Info>(out, "Info");
   add_schema<Submitted>(out, "Submitted");
+  add_schema<Quote>(out, "Quote");
   add_schema<Jobs>(out, "Jobs");
   add_schema<Clients>(out, "Clients");
   add_schema<Tasks>(out, "Tasks");
@@ -66,6 +67,7 @@ std::string api_schema() {
 template std::string to_json(const Info&);
 template std::string to_json(const Identity&);
 template std::string to_json(const Submitted&);
+template std::string to_json(const Quote&);
 template std::string to_json(const Job&);
 template std::string to_json(const Verdict&);
 template std::string to_json(const Jobs&);
@@ -85,6 +87,7 @@ template std::string to_json(const Owner&);
 template std::string to_json(const Problem&);
 template Result<Info> from_json(std::string_view);
 template Result<Identity> from_json(std::string_view);
+template Result<Quote> from_json(std::string_view);
 template Result<Submitted> from_json(std::string_view);
 template Result<Job> from_json(std::string_view);
 template Result<Verdict> from_json(std::string_view);

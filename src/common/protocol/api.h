@@ -49,6 +49,34 @@ struct Submitted {
   MicroCredits escrow = 0;
   std::string link;                  // Shows the job to each reader: ?link=LINK at its routes.
   std::vector<std::string> notes{};  // How it will be checked, in sentences.
+  MicroCredits per_unit = 0;         // What a compute unit of it costs.
+  MicroCredits price_quoted = 0;     // The price in the quote that was given; 0: none.
+  MicroCredits max_price = 0;        // It costs no more.
+};
+
+// POST /v1/jobs/quote: what a job would cost, signed (price_offer.h). docs/pricing.md.
+struct Quote {
+  std::string id{};     // 16 random bytes.
+  std::string quote{};  // What POST /v1/jobs?quote= takes.
+  std::string coordinator{};
+  std::string client{};    // For whom it is.
+  std::string manifest{};  // The hash of the manifest as it is stored.
+  MicroCredits base = 0;   // per_unit = base * (1 + demand) * (1 + capability) * season
+  double demand = 0;
+  double capability = 0;
+  double season = 1;
+  MicroCredits per_unit = 0;
+  double units = 0;  // Compute units, and the price of all tasks and of one: 0 where the same work
+                     // was not measured before. It costs per_unit for what its canary shows then.
+  MicroCredits price = 0;
+  MicroCredits price_per_task = 0;
+  std::uint32_t tasks = 0;
+  std::uint32_t replicas = 1;
+  MicroCredits max_price = 0;  // 1.5 times the price, which bounds it where no quote is given.
+  MicroCredits budget = 0;
+  std::int64_t made = 0;
+  std::int64_t valid_until = 0;
+  std::string signature{};
 };
 
 struct JobOutput {
@@ -103,6 +131,9 @@ struct Job {
   std::uint32_t replicas = 1;
   MicroCredits budget = 0;
   MicroCredits price = 0;          // 0 until the canary has passed.
+  MicroCredits per_unit = 0;       // What a compute unit costs.
+  MicroCredits price_quoted = 0;   // The price in the quote that was given; 0: none.
+  MicroCredits max_price = 0;      // It costs no more; 0: than its budget.
   std::string root;                // Where done or corrected.
   std::vector<JobOutput> outputs;  // The same.
   std::int64_t created = 0;
@@ -248,6 +279,7 @@ struct Worker {
   double f32_gflop_per_s = 0;
   double copy_gb_per_s = 0;
   std::int64_t since = 0;
+  MicroCredits price_min = 0;  // The least for a compute unit that it accepts.
 };
 inline constexpr std::size_t page_rows_max = 1000;
 // Lists come in pages of at most so many rows: ?from=NEXT&count=N, where NEXT is `next` of the page
@@ -321,10 +353,12 @@ struct Owner {
   std::vector<OwnerDevice> devices;
 };
 
-// GET /v1/settlement: what owners have settled since the start, in the order of their accounts.
+// GET /v1/settlement: what owners have settled since the start, in the order of their accounts, and
+// the millionths of compute units that they have done (decisions/settlement/work_units.h).
 struct SettledOwner {
   std::string owner;
   MicroCredits settled = 0;
+  std::int64_t units = 0;
 };
 struct Settlement {
   std::vector<SettledOwner> owners;

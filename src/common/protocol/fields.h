@@ -42,7 +42,8 @@ struct Shape<Hello> {
       field("software", &Hello::software),
       field("slots", &Hello::slots, {.max = 4096}),
       field("capabilities", &Hello::capabilities),
-      field("slice_memory_bytes", &Hello::slice_memory_bytes, {.optional = true})};
+      field("slice_memory_bytes", &Hello::slice_memory_bytes, {.optional = true}),
+      field("price_min", &Hello::price_min, {.max = price_min_max, .optional = true})};
 };
 template <>
 struct Shape<Challenge> {

@@ -12,8 +12,11 @@
 
 namespace weft::protocol {
 
-inline constexpr std::uint32_t version = 4;
+inline constexpr std::uint32_t version = 5;
 inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
+
+// A million credits for a compute unit.
+inline constexpr std::uint64_t price_min_max = 1'000'000'000'000;
 
 struct Hello {
   std::vector<std::uint32_t> versions{};
@@ -27,6 +30,8 @@ struct Hello {
   // slices, each in a partition of so many bytes, or of as many as its job requires where that is
   // more.
   std::uint64_t slice_memory_bytes = 0;
+  // The least for a compute unit that it accepts, in micro-credits; it gets no job below.
+  std::uint64_t price_min = 0;
 };
 struct Challenge {
   std::uint32_t version = protocol::version;  // Chosen from Hello::versions.

@@ -12,6 +12,8 @@
 //   Tokens{request...}                    ->  as they are sampled, few at a time: numbers alone.
 //                                             The coordinator writes their text
 //   Answered{request, reason}             ->
+//   Frames{chain, line, root}             ->  a root over 32 frames that it sent or received
+//                                         <-  Reopen{chain, line, sequence}: shows them
 //   Pulse{running, load, peers...}        ->  every pulse_ms
 //   Parted{chain, member}                 ->  the link between two stages broke
 // Binary frames are hops: bytes from one member of a chain to another (HopFrame), which the
@@ -34,6 +36,7 @@ inline constexpr std::size_t text_bytes_max = std::size_t{512} << 10;  // Ask::c
 inline constexpr std::size_t prompt_tokens_max = 32768;                // Ask::prompt.
 inline constexpr std::size_t rule_bytes_max = std::size_t{256} << 10;  // Ask::rule.
 inline constexpr std::size_t biases_max = 1024;                        // Ask::bias.
+inline constexpr std::size_t reopened_max = 65536;                     // Reopen::numbers.
 inline constexpr std::size_t vector_numbers_max = 16384;               // Answered::vector.
 
 // --- From the worker.
@@ -42,7 +45,8 @@ struct Offer {
   std::uint64_t memory_bytes = 0;  // For weights and caches.
   double gb_per_s = 0;  // Measured copy bandwidth, which decides how fast tokens are drawn.
   std::vector<std::string>
-      lines{};  // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
+      lines{};      // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
+  PublicKey key{};  // The session's: signs its Frames. Zero: it commits to no frames.
 };
 struct Loaded {
   std::uint32_t shard = 0;
@@ -76,6 +80,23 @@ struct Broken {
   std::uint32_t epoch = 0;
   std::uint32_t member = 0;  // The member to blame, as far as the sender can see.
   std::string message{};
+};
+// What a member of a chain sent or received on a line, where Link::commits
+// (common/proof/frame_block.h). The sender of a line and its receiver each tell theirs.
+struct Frames {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t line = 0;   // The number of the member that sends on it.
+  std::uint32_t first = 0;  // Number of the first frame, and how many there are.
+  std::uint32_t count = 0;
+  Hash root{};
+  Signature signature{};  // By Offer::key, over frame_block_digest().
+};
+// After a Reopen: all that is kept was sent.
+struct Reopened {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t line = 0;
 };
 struct TopToken {
   std::int32_t id = 0;
@@ -111,6 +132,7 @@ struct Answered {
   std::uint32_t reused_tokens = 0;
   double prefill_s = 0;
   double decode_s = 0;
+  std::uint32_t sequence = 0;  // By which the frames of its chain name it.
   std::string vector{};  // What an encoder makes of the prompt: f32 in base64, little-endian, of
                          // length 1.
   // After an audit with Ask::redraw: how many tokens were drawn again, and which of them the
@@ -179,11 +201,24 @@ struct Link {
   bool exact = false;  // All members' numbers are the same however many positions they take at a
                        // time, as on processors.
   std::vector<Member> members{};
+  bool commits = false;  // Members tell of their Frames.
   std::vector<IceServer>
       ice{};  // For those whose lines are "webrtc"; credentials are good for some hours.
 };
 struct Unlink {
   std::uint32_t chain = 0;
+};
+// A member is to show frames that it keeps of a line, with their ways to the roots that it told of:
+// hops to hop_to_coordinator, each message a frame opening (common/proof/frame_block.h); then
+// Reopened.
+struct Reopen {
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t line = 0;
+  // Those of a sequence, or those with these numbers; all where there is neither.
+  bool by_sequence = false;
+  std::uint32_t sequence = 0;
+  std::vector<std::uint32_t> numbers{};
 };
 struct Bias {
   std::int32_t token = 0;
@@ -233,10 +268,10 @@ struct Signal {
   std::string text{};
 };
 
-using ServingWorkerMessage =
-    std::variant<Offer, Loaded, Unloaded, Linked, Parted, Broken, Tokens, Answered, Pulse, Signal>;
+using ServingWorkerMessage = std::variant<Offer, Loaded, Unloaded, Linked, Parted, Broken, Frames,
+                                          Reopened, Tokens, Answered, Pulse, Signal>;
 using ServingCoordinatorMessage =
-    std::variant<Serving, Load, Unload, Link, Unlink, Ask, Drop, Signal>;
+    std::variant<Serving, Load, Unload, Link, Unlink, Reopen, Ask, Drop, Signal>;
 
 [[nodiscard]] std::string encode(const ServingWorkerMessage& message);
 [[nodiscard]] std::string encode(const ServingCoordinatorMessage& message);
@@ -256,6 +291,7 @@ struct HopFrame {
   bool more = false;  // Another part follows.
   ByteVector payload{};
 };
+inline constexpr std::uint16_t hop_to_coordinator = 0xFFFF;  // For itself, and not passed on.
 inline constexpr std::size_t hop_header_bytes = 14;
 inline constexpr std::size_t hop_payload_bytes_max =
     std::size_t{60} << 10;  // Fits into every data channel's message.

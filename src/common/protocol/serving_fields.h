@@ -25,7 +25,8 @@ struct Shape<serving::Offer> {
   static constexpr std::string_view name = "ServingOffer";
   static constexpr std::tuple fields{
       field("token", &M::token, {.bytes_max = 1024}), field("memory_bytes", &M::memory_bytes),
-      field("gb_per_s", &M::gb_per_s), field("lines", &M::lines, line_list)};
+      field("gb_per_s", &M::gb_per_s), field("lines", &M::lines, line_list),
+      field("key", &M::key, {.optional = true})};
 };
 template <>
 struct Shape<serving::Loaded> {
@@ -70,6 +71,24 @@ struct Shape<serving::Broken> {
   static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch),
                                      field("member", &M::member),
                                      field("message", &M::message, message_text)};
+};
+template <>
+struct Shape<serving::Frames> {
+  using M = serving::Frames;
+  static constexpr std::string_view type = "frames";
+  static constexpr std::string_view name = "ServingFrames";
+  static constexpr std::tuple fields{field("chain", &M::chain),        field("epoch", &M::epoch),
+                                     field("line", &M::line),          field("first", &M::first),
+                                     field("count", &M::count),        field("root", &M::root),
+                                     field("signature", &M::signature)};
+};
+template <>
+struct Shape<serving::Reopened> {
+  using M = serving::Reopened;
+  static constexpr std::string_view type = "reopened";
+  static constexpr std::string_view name = "ServingReopened";
+  static constexpr std::tuple fields{field("chain", &M::chain), field("epoch", &M::epoch),
+                                     field("line", &M::line)};
 };
 template <>
 struct Shape<serving::TopToken> {
@@ -120,6 +139,7 @@ struct Shape<serving::Answered> {
       field("decode_s", &M::decode_s),
       field("redrawn", &M::redrawn, {.optional = true}),
       field("doubtful", &M::doubtful, {.count_max = 64, .optional = true}),
+      field("sequence", &M::sequence, {.optional = true}),
       field("vector", &M::vector, vector_text)};
 };
 template <>
@@ -207,6 +227,7 @@ struct Shape<serving::Link> {
                                      field("wire", &M::wire),
                                      field("exact", &M::exact),
                                      field("members", &M::members),
+                                     field("commits", &M::commits, {.optional = true}),
                                      field("ice", &M::ice, {.count_max = 16})};
 };
 template <>
@@ -215,6 +236,19 @@ struct Shape<serving::Unlink> {
   static constexpr std::string_view type = "unlink";
   static constexpr std::string_view name = "ServingUnlink";
   static constexpr std::tuple fields{field("chain", &M::chain)};
+};
+template <>
+struct Shape<serving::Reopen> {
+  using M = serving::Reopen;
+  static constexpr std::string_view type = "reopen";
+  static constexpr std::string_view name = "ServingReopen";
+  static constexpr std::tuple fields{
+      field("chain", &M::chain),
+      field("epoch", &M::epoch),
+      field("line", &M::line),
+      field("by_sequence", &M::by_sequence),
+      field("sequence", &M::sequence),
+      field("numbers", &M::numbers, {.count_max = serving::reopened_max})};
 };
 template <>
 struct Shape<serving::Bias> {

@@ -12,6 +12,15 @@ namespace {
 
 std::vector<ServingWorkerMessage> worker_messages() {
   return {Offer{.token = "t", .memory_bytes = 1 << 30, .gb_per_s = 12.5, .lines = {"webrtc"}},
+          Offer{.token = "t", .key = sample_id<PublicKey>(7)},
+          Frames{.chain = 1,
+                 .epoch = 2,
+                 .line = 1,
+                 .first = 64,
+                 .count = 32,
+                 .root = sample_id<Hash>(4),
+                 .signature = sample_id<Signature>(5)},
+          Reopened{.chain = 1, .epoch = 2, .line = 1},
           Loaded{.shard = 3, .seconds = 0.5, .memory_bytes = 77, .device = "llvmpipe"},
           Unloaded{.shard = 3, .code = "out_of_memory", .message = "There is no room."},
           Linked{.chain = 1, .epoch = 2, .line = "relay", .unreached = {0, 2}},
@@ -23,7 +32,7 @@ std::vector<ServingWorkerMessage> worker_messages() {
                  .tokens = {{.id = 5, .logprob = -0.5, .top = {{.id = 5, .logprob = -0.5}}}},
                  .prompt_tokens = 20,
                  .prints = {{.at = 32, .data = "AQAAAAA="}}},
-          Answered{.request = 9, .epoch = 1, .reason = "eos", .prompt_tokens = 20},
+          Answered{.request = 9, .epoch = 1, .reason = "eos", .prompt_tokens = 20, .sequence = 3},
           Answered{
               .request = 10, .epoch = 1, .reason = "eos", .prompt_tokens = 5, .vector = "AACAPw=="},
           Pulse{.running = 1,
@@ -63,7 +72,10 @@ std::vector<ServingCoordinatorMessage> coordinator_messages() {
                .ice = {{.urls = {"turn:turn.example:3478"},
                         .username = "1700000000:w",
                         .credential = "c2VjcmV0"}}},
+          Link{.chain = 2, .epoch = 1, .index = 0, .wire = "f16", .commits = true},
           Unlink{.chain = 1},
+          Reopen{.chain = 1, .epoch = 2, .line = 1, .by_sequence = true, .sequence = 3},
+          Reopen{.chain = 1, .epoch = 2, .line = 1, .numbers = {3, 70}},
           Ask{.request = 9,
               .chain = 1,
               .epoch = 1,
@@ -115,7 +127,7 @@ TEST(Serving, TheLongestPromptFitsIntoAFrameWithAsLongAnAnswer) {
 }
 
 TEST(Serving, BrokenTextsGetASentence) {
-  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":4,"running":1})").error().message,
+  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":5,"running":1})").error().message,
             R"(lacks the key "memory_free" (line 1, column 1))");
   EXPECT_FALSE(decode_worker(encode(coordinator_messages()[0])).has_value());
   std::mt19937 random(3);

@@ -42,6 +42,8 @@ void each_field(A& batch, B& other, Use use) {
   use(batch.checkpoints, other.checkpoints);
   use(batch.presences, other.presences);
   use(batch.models, other.models);
+  use(batch.paces, other.paces);
+  use(batch.seasons, other.seasons);
   use(batch.held_pays, other.held_pays);
   use(batch.api_keys_removed, other.api_keys_removed);
   use(batch.clients_forgotten, other.clients_forgotten);

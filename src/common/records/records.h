@@ -48,6 +48,10 @@ struct Job {
   std::uint32_t tasks = 0;
   MicroCredits budget = 0;
   UnixMillis created = 0;
+  // As agreed before it ran (decisions/scheduler/quote.h); 0 in jobs of before schema version 8.
+  MicroCredits per_unit = 0;      // What a compute unit costs.
+  MicroCredits price_quoted = 0;  // The price in the quote that was given; 0: none.
+  MicroCredits price_max = 0;     // 0: the budget alone bounds the price.
   // What changes later (JobUpdate).
   JobState state = JobState::running;
   std::uint32_t accepted = 0;  // Kept by the store from the tasks that are committed.
@@ -170,6 +174,24 @@ struct Standing {
   friend bool operator==(const Standing&, const Standing&) = default;
 };
 
+// What one worker's run of some work has shown, for quotes (decisions/scheduler/measured_work.h).
+// A worker has one for each work.
+struct Pace {
+  Hash work;           // Program, data and dispatch.
+  PublicKey worker;    // Zeros: the operator's device.
+  double seconds = 0;  // Reference seconds a workgroup.
+  bool alone = false;  // Its word is enough.
+  UnixMillis time = 0;
+  friend bool operator==(const Pace&, const Pace&) = default;
+};
+
+// How busy an hour of the week usually is (decisions/scheduler/seasons.h).
+struct Season {
+  std::uint32_t hour = 0;  // 0 to 167, from Thursday on, UTC.
+  double busy = 0;
+  friend bool operator==(const Season&, const Season&) = default;
+};
+
 // When a worker was here, by the hour of day (decisions/scheduler/presence.h).
 struct Presence {
   struct Hour {
@@ -258,7 +280,7 @@ struct Check {
   Outcome outcome = Outcome::agrees;
   std::vector<Range> ranges;   // What was to be computed again.
   std::optional<Range> wrong;  // The first of them that differed, where that is known.
-  std::string reason;          // Where it failed.
+  std::string reason;          // Why it failed, or what a root's mismatch rests on.
   friend bool operator==(const Check&, const Check&) = default;
 };
 
@@ -289,6 +311,8 @@ struct Batch {
   std::vector<Changed<Checkpoint>> checkpoints;
   std::vector<Changed<Presence>> presences;
   std::vector<Changed<Model>> models;
+  std::vector<Changed<Pace>> paces;
+  std::vector<Season> seasons;                // Put in place of the hour's.
   std::vector<Changed<HeldPay>> held_pays;    // A worker has one for each task.
   std::vector<std::string> api_keys_removed;  // By id.
   std::vector<Task> corrected_tasks;          // In place of accepted ones; `agreeing` stays.
@@ -324,6 +348,8 @@ struct Loaded {
   std::vector<Presence> presences;
   std::vector<Device> devices;          // In the order of their first commits.
   std::vector<Model> models;            // By name.
+  std::vector<Pace> paces;              // By time, work and worker.
+  std::vector<Season> seasons;          // By hour.
   std::vector<HeldPay> held_pays;       // By job as it was committed, task and worker,
   std::vector<Task> held_tasks;         // their tasks
   std::vector<Job> held_jobs;           // and jobs, running or ended, each once.

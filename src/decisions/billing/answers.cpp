@@ -18,6 +18,16 @@ std::vector<std::uint32_t> positions(std::uint32_t tokens, bool complete) {
 
 }  // namespace
 
+std::optional<PublicKey> found_by_two(std::span<const inference::TraceFinding> findings) {
+  for (const inference::TraceFinding& one : findings) {
+    const bool again = std::ranges::any_of(findings, [&](const inference::TraceFinding& other) {
+      return other.guilty == one.guilty && other.auditor != one.auditor;
+    });
+    if (again) return one.guilty;
+  }
+  return std::nullopt;
+}
+
 bool prints_complete(const inference::Prints& claimed, std::uint32_t tokens, bool complete) {
   return tokens > 0 && std::ranges::all_of(positions(tokens, complete),
                                            [&](std::uint32_t at) { return claimed.contains(at); });

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,21 @@ struct AnswerAuditOrder {
   std::uint64_t draw = 0;
 };
 
+// A refuted answer of a chain: roots are to search for the stage to blame
+// (decisions/inference/stage_trace.h).
+struct AnswerTraceOrder {
+  AnswerId id;
+  std::vector<PublicKey> except;  // All but roots, and its members.
+  std::uint64_t draw = 0;
+};
+struct AnswerTraced {
+  AnswerId id;
+  std::vector<inference::TraceFinding> findings{};
+};
+// The worker that two of them found, or nothing.
+[[nodiscard]] std::optional<PublicKey> found_by_two(
+    std::span<const inference::TraceFinding> findings);
+
 // The maker of an API key: the operator, whose wallet is the coordinator's own, may make one for
 // any client.
 enum class KeyMaker : std::uint8_t { client, the_operator };
@@ -107,8 +123,11 @@ struct OpenAnswer {
   // what its settings give.
   bool prints_differ = false;
   std::optional<std::uint32_t> doubtful{};
-  bool audited = false;        // Its workers' stakes are at risk.
-  bool without_roots = false;  // None is there that was not asked.
+  std::optional<std::int64_t>
+      lead{};  // The audits' lead, while its chain's guilty stage is searched.
+  std::optional<PublicKey> guilty{};  // That stage's worker, once two roots have found it.
+  bool audited = false;               // Its workers' stakes are at risk.
+  bool without_roots = false;         // None is there that was not asked.
 };
 struct Answers {
   KeyRing keys;

@@ -28,6 +28,19 @@ using Prints = std::map<std::uint32_t, ByteVector>;
 void keep_prints(Prints& prints, const std::vector<protocol::serving::Print>& told,
                  std::size_t answered);
 
+// The chain that an answer came from, where its members committed to their frames.
+struct Pipeline {
+  struct Stage {
+    PublicKey worker;
+    std::uint32_t begin = 0, end = 0;  // Layers.
+  };
+  std::uint32_t chain = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t sequence = 0;  // By which frames name the answer.
+  bool exact = false;          // As protocol::serving::Link.
+  std::vector<Stage> stages{};
+};
+
 struct AnswerEnd {
   std::string reason;  // "eos", "stop", "length", "cancelled", "failed"; "told" of a look.
   Error error{};       // Where failed.
@@ -48,6 +61,7 @@ struct AnswerEnd {
   Prints prints{};
   std::vector<float> vector{};  // Empty for a model that draws tokens.
   bool exact = false;  // Computed by processors, in f32: fingerprints of such differ by less.
+  std::optional<Pipeline> pipeline{};  // Where one chain gave all of its tokens.
 
   // What fingerprints are looked for: those of so many tokens. A vector has one, before any token.
   [[nodiscard]] std::uint32_t checked_tokens() const {
@@ -65,6 +79,19 @@ struct AuditEnd {
   std::uint32_t redrawn = 0;              // Tokens that were drawn again.
   std::vector<std::uint32_t> doubtful{};  // Those that the settings do not give.
   bool exact = false;                     // As AnswerEnd.
+};
+
+// Whom the search for the guilty stage of an answer found (stage_trace.h).
+struct TraceFinding {
+  PublicKey auditor;
+  PublicKey guilty;
+  std::string why;
+  friend bool operator==(const TraceFinding&, const TraceFinding&) = default;
+};
+struct TraceEnd {
+  std::vector<TraceFinding> findings{};  // At most one of each auditor.
+  double farthest = 0;                   // Error of the stages that were found right.
+  std::uint32_t stages = 0;              // That were computed again, by all auditors.
 };
 
 }  // namespace weft::inference

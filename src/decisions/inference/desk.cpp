@@ -96,6 +96,9 @@ void Desk::hop(ServingId session, ByteVector bytes, Instant now) {
     lose_worker(session, now);
   };
   if (!frame) return nonsense(frame.error().message);
+  if (frame->to == wire::hop_to_coordinator) return open_frame(session, *frame);
+  if (StageTrace* const trace = trace_of(frame->chain, session))
+    return take_replayed(*trace, *frame, now);
   const auto chain = chains_.find(ChainId(frame->chain));
   if (chain == chains_.end() || chain->second.epoch != frame->epoch)
     return;  // Sent before it heard.
@@ -136,6 +139,8 @@ void Desk::tick(Instant now) {
     dissolve(id, now);
   }
   look_after_audits(now);
+  look_after_roots(now);
+  look_after_traces(now);
   end_late(now);
   std::vector<RequestId> late;
   for (const auto& [id, request] : requests_) {

@@ -25,10 +25,12 @@
 #include "common/base/number_id.h"
 #include "common/protocol/serving.h"
 #include "decisions/inference/answer.h"
+#include "decisions/inference/frame_roots.h"
 #include "decisions/inference/model_card.h"
 #include "decisions/inference/placement.h"
 #include "decisions/inference/plan_backoff.h"
 #include "decisions/inference/separations.h"
+#include "decisions/inference/stage_trace.h"
 #include "decisions/mesh/topology.h"
 
 namespace weft::inference {
@@ -70,6 +72,7 @@ class DeskWorld {
   virtual void tokens(RequestId request, const std::vector<protocol::serving::Token>& tokens) = 0;
   virtual void ended(RequestId request, const AnswerEnd& end) = 0;
   virtual void audited(RequestId, const AuditEnd&) {}
+  virtual void traced(RequestId, const TraceEnd&) {}
   // Whether a worker's answers may reach clients that ask for trusted ones: invited and established
   // workers'. A question, without an effect.
   [[nodiscard]] virtual bool is_trusted(const PublicKey&) { return true; }
@@ -109,6 +112,12 @@ struct DeskSettings {
   Duration audit_max = std::chrono::seconds(60);  // Until an audit has ended.
   std::size_t audits_max = 64;                    // At a time;
   std::size_t audits_waiting_max = 4096;          // with those that wait for their turn.
+  // Searches for a guilty stage at a time, and auditors that search one after the other.
+  std::size_t traces_max = 4;
+  std::size_t trace_auditors = 2;
+  Duration trace_step_max = std::chrono::seconds(60);  // For opening, and for each stage.
+  // Frames that a search looks at.
+  std::uint64_t trace_bytes_max = std::uint64_t{256} << 20;
   std::string wire = "f32";  // Type of hidden states between workers, where a model does not say:
                              // "f32", "f16", "i8".
   mesh::Strategy strategy =
@@ -167,6 +176,7 @@ struct ServedChain {
 struct ServingCounters {
   std::uint64_t requests = 0, tokens = 0, resumed = 0, failed = 0, refused = 0, relayed_hops = 0,
                 relayed_bytes = 0, direct_hops = 0, direct_bytes = 0, replanned = 0, audits = 0,
+                traces = 0, disputes = 0,
                 plans = 0;  // Attempts to form a chain, those that failed too.
 };
 
@@ -197,6 +207,9 @@ class Desk {
   // Ends with one audited(). On a chain of others that serves the model, on a worker that stands by
   // with all of it, or on an idle one that has room for it.
   void audit(AuditRequest request, Instant now);
+  // Searches for the stage of its chain that an answer's refutation is to be blamed on
+  // (stage_trace.h). Ends with one traced().
+  void trace(TraceRequest request, Instant now);
   // Serves no more on this connection.
   void expel(const PublicKey& worker, const std::string& why, Instant now);
 
@@ -264,6 +277,7 @@ class Desk {
     std::map<PublicKey, std::uint64_t> work{};
     Prints prints{};
     std::vector<float> vector{};
+    std::uint32_t sequence = 0;  // As its chain's frames name it; known when it has ended.
     std::uint32_t shards = 0;
     std::uint32_t resumed = 0;
     Instant since{};  // That it waits.
@@ -332,6 +346,33 @@ class Desk {
   void form_where_needed(const std::string& model, Instant now);
   void shrink(const std::string& model, Instant now);
   void on(ServingId session, const protocol::serving::Parted& message, Instant now);
+  // desk_roots.cpp
+  // Whether its members tell of their frames.
+  [[nodiscard]] bool commits(const Chain& chain) const;
+  [[nodiscard]] std::optional<Pipeline> pipeline_of(ChainId id, const Request& request) const;
+  void on(ServingId session, const protocol::serving::Frames& message, Instant now);
+  // The two ends of a line do not say the same of what went over it.
+  void part_line(ChainId id, std::uint32_t line, std::string_view why, Instant now);
+  void look_after_roots(Instant now);
+  // desk_traces.cpp
+  void on(ServingId session, const protocol::serving::Reopened& message, Instant now);
+  void open_frame(ServingId session, const protocol::serving::HopFrame& frame);
+  [[nodiscard]] StageTrace* trace_of(std::uint32_t chain, ServingId session);
+  void open_lines(StageTrace& trace, Instant now);
+  void opened(StageTrace& trace, Instant now);
+  void next_auditor(StageTrace& trace, Instant now);
+  void run_stage(StageTrace& trace, Instant now);
+  void link_stage(StageTrace& trace);
+  void feed_stage(const StageTrace& trace);
+  void take_replayed(StageTrace& trace, const protocol::serving::HopFrame& frame, Instant now);
+  void judge_stage(StageTrace& trace, Instant now);
+  void found(StageTrace& trace, const PublicKey& guilty, std::string why, Instant now);
+  void leave_stage(StageTrace& trace);
+  void end_trace(StageTrace& trace);
+  void look_after_traces(Instant now);
+  void end_traces_on(ServingId worker, Instant now);
+  [[nodiscard]] bool trace_hears(ServingId session, const protocol::serving::Answered& message,
+                                 Instant now);
   // desk_lines.cpp
   void relink(ChainId id, Instant now);
   [[nodiscard]] protocol::serving::Link link_of(ChainId id, std::uint32_t index, Instant now) const;
@@ -397,6 +438,8 @@ class Desk {
   std::map<ChainId, Chain> chains_;
   std::map<RequestId, Request> requests_;
   std::map<RequestId, Audit> audits_;
+  std::map<RequestId, StageTrace> traces_;
+  FrameRoots roots_;
   std::map<std::uint64_t, ChainId> conversations_;
   std::deque<std::uint64_t> conversations_order_;
   mesh::Topology topology_{

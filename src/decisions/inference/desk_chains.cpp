@@ -223,6 +223,7 @@ void Desk::on(ServingId session, const wire::Loaded& message, Instant now) {
   if (!shard->second.chain) return stand_by(std::string(shard->second.model));
   if (chains_.contains(shard->second.chain)) advance(shard->second.chain, now);
   if (Audit* const audit = audit_of_chain(shard->second.chain)) link_audit(*audit);
+  if (StageTrace* const trace = trace_of(shard->second.chain.number(), session)) link_stage(*trace);
 }
 
 void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
@@ -232,6 +233,7 @@ void Desk::on(ServingId session, const wire::Unloaded& message, Instant now) {
   if (!id) return refuse_standby(message.shard);
   if (const Audit* const audit = audit_of_chain(id))
     return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
+  if (StageTrace* const trace = trace_of(id.number(), session)) return next_auditor(*trace, now);
   const std::string name = chains_.at(id).model;
   Model& model = models_.at(name);
   model.trouble = message.message;
@@ -250,6 +252,8 @@ void Desk::on(ServingId session, const wire::Linked& message, Instant now) {
     if (audit->worker == session && audit->epoch == message.epoch) ask_audit(*audit);
     return;
   }
+  if (const StageTrace* const trace = trace_of(message.chain, session))
+    return trace->epoch == message.epoch ? feed_stage(*trace) : void();
   const auto chain = chains_.find(ChainId(message.chain));
   if (chain == chains_.end() || chain->second.epoch != message.epoch ||
       chain->second.state != ChainState::linking)
@@ -271,6 +275,7 @@ void Desk::on(ServingId session, const wire::Broken& message, Instant now) {
   if (const Audit* const audit = audit_of_chain(ChainId(message.chain));
       audit != nullptr && audit->worker == session)
     return end_audit(audit->what.id, Error{ErrorCode::unavailable, message.message});
+  if (StageTrace* const trace = trace_of(message.chain, session)) return next_auditor(*trace, now);
   const auto chain = chains_.find(ChainId(message.chain));
   if (chain == chains_.end() || chain->second.epoch != message.epoch) return;
   const auto& members = chain->second.members;
@@ -309,6 +314,7 @@ void Desk::lose_worker(ServingId session, Instant now) {
   for (const ChainId id : chains) {
     if (chains_.contains(id)) mend(id, now);
   }
+  end_traces_on(session, now);
   end_audits_on(
       session);  // When it is known no more: what waits for an auditor must not be given to it.
 }

@@ -35,6 +35,8 @@ void Desk::relink(ChainId id, Instant now) {
   ++chain.epoch;
   chain.transport.clear();
   for (Member& member : chain.members) member.linked = false;
+  if (commits(chain))
+    roots_.begin(id.number(), chain.epoch, static_cast<std::uint32_t>(chain.members.size()));
   for (std::uint32_t i = 0; i < chain.members.size(); ++i)
     world_.send(chain.members[i].worker, link_of(id, i, now));
 }
@@ -49,6 +51,7 @@ wire::Link Desk::link_of(ChainId id, std::uint32_t index, Instant now) const {
                   .members = {}};
   link.exact = std::ranges::all_of(
       chain.members, [&](const Member& member) { return shards_.at(member.shard).exact; });
+  link.commits = commits(chain);
   for (std::uint32_t i = 0; i < chain.members.size(); ++i) {
     const Worker& worker = workers_.at(chain.members[i].worker);
     wire::Member member{

@@ -237,6 +237,7 @@ void Desk::end(RequestId id, std::string reason, Error error, Instant now) {
     chain->second.progress = now;
     end.transport = chain->second.transport;
     end.exact = request.resumed == 0 && is_exact(chain->second);
+    if (request.resumed == 0) end.pipeline = pipeline_of(chain->first, request);
     for (const Member& member : chain->second.members) {
       if (const auto worker = workers_.find(member.worker); worker != workers_.end())
         end.workers.push_back(worker->second.key.text());
@@ -321,9 +322,10 @@ bool Desk::ends_so(const Request& request, const std::string& reason) const {
 }
 
 void Desk::on(ServingId session, const wire::Answered& message, Instant now) {
-  if (audit_hears(session, message)) return;
+  if (audit_hears(session, message) || trace_hears(session, message, now)) return;
   Request* request = request_of(session, message.request, message.epoch);
   if (request == nullptr) return;
+  request->sequence = message.sequence;
   if (!ends_so(*request, message.reason)) {
     log_warning("A worker ends an answer ({}) before its end.", message.reason);
     return dissolve(request->chain, now);

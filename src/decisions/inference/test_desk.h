@@ -112,6 +112,10 @@ class Network : public DeskWorld {
     EXPECT_FALSE(audits.contains(request)) << "an audit ends once";
     audits[request] = end;
   }
+  void traced(RequestId request, const TraceEnd& end) override {
+    EXPECT_FALSE(traces.contains(request)) << "a search ends once";
+    traces[request] = end;
+  }
   bool is_trusted(const PublicKey& key) override {
     return !newcomers.contains(key.bytes[0] + (ServingId{key.bytes[1]} << 8));
   }
@@ -153,6 +157,8 @@ class Network : public DeskWorld {
           EXPECT_EQ(what->answered[i], static_cast<std::int32_t>(i));
       } else if (const auto* drop = std::get_if<wire::Drop>(&message)) {
         asked[session].erase(drop->request);
+      } else if (const auto* order = std::get_if<wire::Reopen>(&message)) {
+        reopens.emplace_back(session, *order);
       } else if (std::holds_alternative<wire::Unlink>(message)) {
         asked.erase(session);
       }
@@ -172,6 +178,8 @@ class Network : public DeskWorld {
   std::map<RequestId, std::vector<std::int32_t>> told;
   std::map<RequestId, AnswerEnd> ends;
   std::map<RequestId, AuditEnd> audits;
+  std::map<RequestId, TraceEnd> traces;
+  std::vector<std::pair<ServingId, wire::Reopen>> reopens;
   std::optional<Error> refused;
   std::size_t loads = 0;
   wire::Load load{};            // The last.

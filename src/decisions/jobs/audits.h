@@ -1,6 +1,6 @@
-// Audits and traps that are under way: leases that the scheduler does not know of, so that they
-// take no replica's place. What is wanted is the referee's (decisions/trust/referee.h); here is who
-// does it, and what has come in.
+// Audits, traps and polls that are under way: leases that the scheduler does not know of, so that
+// they take no replica's place. What is wanted is the referee's (decisions/trust/referee.h); here
+// is who does it, and what has come in.
 #pragma once
 
 #include <map>
@@ -33,6 +33,7 @@ struct Audit {
   manifest::Range range;                    // What is computed again,
   double share = 1;                         // as a share of the task.
   std::vector<manifest::Range> drawn{};     // The coordinator's verifier computes these.
+  std::vector<Hash> rivals{};               // Roots of the other results that it was given.
   std::vector<protocol::ChunkName> chunks;  // Chunks of the suspect's outputs, which it must open.
   std::optional<protocol::Opening> opening;
   std::set<PublicKey> asked;
@@ -57,8 +58,19 @@ struct TrapLease {
   Instant deadline;
 };
 
+// A worker computes a part of an accepted task in which a root found `suspect` wrong.
+struct PollLease {
+  PublicKey suspect;
+  Hash root;  // The suspect's.
+  manifest::Range part;
+  Covered answer;
+  bool inspecting = false;
+  Instant deadline;
+};
+
 struct Audits {
   std::map<TaskId, Audit> open;
+  std::map<std::pair<PublicKey, TaskId>, PollLease> polls;
   std::map<std::pair<PublicKey, TaskId>, TrapLease> traps;
 };
 

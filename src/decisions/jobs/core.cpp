@@ -29,6 +29,7 @@ void Core::flush(Moment now) {
   state.store_standings(now);
   state.store_presence(now);
   state.keep_history(now);
+  state.observe_season(now);
   if (state.flights.size() >= state.settings.commits_in_flight_max)
     return;  // Lands soon, and then flushes.
   if (state.batch.empty() && state.effects.empty()) return;
@@ -178,6 +179,7 @@ void Core::State::act(scheduler::Decision decision, Moment now) {
                      set_price(job->second, estimated.estimate);
                      trust.set_value(estimated.job, replica_value(job->second));
                    },
+                   [&](const scheduler::Measured& measured) { note_measured(measured, now); },
                    [&](const scheduler::CanaryWanted& wanted) { measure_canary(wanted.job); },
                    [&](const scheduler::NoWorkerLeft& starved) {
                      act(trust.give_up(starved.task, now.unix), now);

@@ -150,6 +150,9 @@ inline constexpr double client_weight_min = 0.001;
 inline constexpr double client_weight_max = 1000;
 using store::ClientWeight;
 
+// So long a quote holds.
+inline constexpr UnixMillis quote_valid_ms = 300'000;
+
 // What watchers are told: what changed since the last time, and where asked for all there is, as of
 // now.
 enum class WatchWanted : std::uint8_t { delta, snapshot_too };
@@ -173,11 +176,15 @@ class Core {
 
   // --- Clients (core_jobs.cpp). The same nonce of the same client gives the same job again; with
   // another manifest it is already_exists. insufficient_funds where the client does not hold the
-  // budget.
+  // budget, or its max_price is below what its work is known to cost;
+  // invalid_argument where its quote has ended.
   void submit(Submission submission, Moment now, Answer<protocol::api::Submitted> answer);
   // Whether submit() would take it now: insufficient_funds or resource_exhausted where not. True
   // for a nonce of this run's. Answered at once; changes nothing (core_admission.cpp).
   void may_submit(const JobOffer& offer, const Answer<bool>& answer);
+  // What the job would cost if it were submitted now. Changes nothing (core_prices.cpp). The
+  // answer has no signature yet.
+  void quote(const QuoteWanted& wanted, Moment now, Answer<protocol::api::Quote> answer);
   // permission_denied for other owners than the job's. Ended jobs stay as they are.
   void cancel(const Cancellation& wanted, Moment now, Answer<protocol::api::Submitted> answer);
   void joined(const JobId& job, Result<std::vector<store::OutputBlob>> outputs, Moment now);
@@ -232,6 +239,7 @@ class Core {
                      Answer<billing::AnswerAdmission> answer);
   void answered(billing::AnswerReport report, Moment now);
   void answer_audited(const billing::AnswerAudited& audited, Moment now);
+  void answer_traced(const billing::AnswerTraced& traced, Moment now);
 
   // --- Stakes (core_stakes.cpp). `number` is the request's own: the same one moves money once.
   // permission_denied where stakes are not open, insufficient_funds where the account does not hold

@@ -252,7 +252,8 @@ void Core::State::ask_audit(const billing::AnswerId& id, Moment now) {
 void Core::answer_audited(const billing::AnswerAudited& audited, Moment now) {
   State& state = *state_;
   const auto found = state.answers.open.find(audited.id);
-  if (found == state.answers.open.end() || found->second.workers.empty()) return;
+  if (found == state.answers.open.end() || found->second.workers.empty() || found->second.lead)
+    return;
   billing::OpenAnswer& open = found->second;
   const bool unasked =
       audited.verdict == billing::AnswerVerdict::undecided || audited.auditors.empty();
@@ -318,6 +319,7 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
   const bool levels = settings.referee.defences.only_roots_convict;
   const bool convicts =
       levels ? roots(lead > 0 ? open.agreeing : open.differing) >= 2 : lead >= 2 || lead <= -2;
+  if (lead < 0 && convicts && trace_answer(id, lead, now)) return;
   const auto confirm = [&](const std::vector<PublicKey>& those, const std::vector<PublicKey>& by) {
     if (levels && roots(by) == 0) return;
     // A newcomer's vote is worth a tenth of an established worker's.
@@ -360,11 +362,12 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
   }
   for (const PublicKey& auditor : open.agreeing)
     blame(auditor, open.stake, convicts && lead < 0, "It confirmed an answer that others refute.");
-  // Which member of a chain it was cannot be told: none is convicted, and with levels of trust none
-  // loses standing.
-  const bool certain = convicts && open.workers.size() == 1 && strikes(open) >= 2;
+  // In a chain the stage that two roots found; no other member loses anything but its pay.
+  const bool alone = convicts && open.workers.size() == 1 && strikes(open) >= 2;
   for (const PublicKey& worker : std::vector(open.workers))
-    blame(worker, open.stake, certain, "Its answer is not the model's.");
+    blame(worker, open.stake, alone || worker == open.guilty,
+          open.guilty ? "What it handed on is not what its layers make of what it was given."
+                      : "Its answer is not the model's.");
   end_answer(id, 0, billing::AnswerFate::refuted, "it is not what the model says", now);
 }
 

@@ -42,6 +42,30 @@ manifest::Range audited_range(const trust::AuditWanted& wanted, manifest::Range 
   return {.first = from.first, .count = to.first + to.count - from.first};
 }
 
+namespace {
+
+std::optional<trust::Part> part_of(const std::optional<manifest::Range>& range) {
+  if (!range) return {};
+  return trust::Part{.first = range->first, .count = range->count};
+}
+
+// What the coordinator's verifier says of a result besides the outcome.
+std::string basis_of(const Checked& checked) {
+  if (checked.outcome != trust::AuditOutcome::differs) return checked.reason;
+  switch (checked.devices) {
+    case trust::Devices::one:
+      break;
+    case trust::Devices::two:
+      return "Two devices of the coordinator's machine computed the same.";
+    case trust::Devices::divided:
+      return "Two devices of the coordinator's machine computed different things, so that it is "
+             "refused and counts against no worker.";
+  }
+  return "One device of the coordinator's machine computed it.";
+}
+
+}  // namespace
+
 MicroCredits Core::State::replica_value(const RunningJob& job) const {
   const auto progress = scheduler.progress(job.row.id);
   if (!progress || !progress->estimate) return 0;
@@ -147,7 +171,9 @@ void Core::State::verify(Audit& audit) {
   for (const Hash& rival : audit.wanted.rivals) {
     const auto other = std::ranges::find_if(
         delivered, [&](const auto& each) { return each.second.result.root == rival; });
-    if (other != delivered.end()) order.rivals.push_back(blobs_of(other->second.result));
+    if (other == delivered.end()) continue;
+    order.rivals.push_back(blobs_of(other->second.result));
+    audit.rivals.push_back(rival);
   }
   effect([this, order = std::move(order)] { parts.world.verify(order); });
 }
@@ -213,7 +239,7 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
                     .outcome = outcome_of(outcome),
                     .ranges = ranges_of(audit->second.drawn),
                     .wrong = range_of(checked.wrong),
-                    .reason = checked.reason});
+                    .reason = basis_of(checked)});
   if (checked.unsteady) {
     state.audits.open.erase(audit);
     return state.end_irreproducible(task.job, checked.reason, now);
@@ -234,8 +260,16 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
   if (const auto job = state.jobs.find(task.job);
       job != state.jobs.end() && outcome == trust::AuditOutcome::agrees)
     job->second.verified.insert(task.index);
+  trust::Finding finding{.devices = checked.devices,
+                         .vendor = checked.vendor,
+                         .part = part_of(checked.wrong),
+                         .rivals = {}};
+  const std::vector<Hash>& rivals = audit->second.rivals;
+  for (std::size_t i = 0; i < std::min(rivals.size(), checked.apart.size()); ++i)
+    finding.rivals.emplace_back(rivals[i], *part_of(checked.apart[i]));
   state.audits.open.erase(audit);
-  state.act(state.trust.audited(task, {}, outcome, now.unix, trust::Auditor::coordinator), now);
+  state.act(state.trust.audited(task, {}, outcome, now.unix, trust::Auditor::coordinator, finding),
+            now);
 }
 
 void Core::State::measure_canary(const JobId& id) {
@@ -382,7 +416,12 @@ void Core::State::audit_ends(const TaskId& task, trust::AuditOutcome outcome, Mo
     log_warning("An audit of {} by {} differs from what {} handed in.", task.text(), auditor.text(),
                 audit.wanted.suspect.text());
   }
-  act(trust.audited(task, auditor, outcome, now.unix), now);
+  act(trust.audited(task, auditor, outcome, now.unix, trust::Auditor::worker,
+                    {.devices = trust::Devices::one,
+                     .vendor = {},
+                     .part = part_of(audit.range),
+                     .rivals = {}}),
+      now);
 }
 
 void Core::State::inspect_if_complete(Audit& audit) {
@@ -426,6 +465,9 @@ void Core::opened(SessionId session, protocol::Opening opening, Moment now) {
 
 void Core::inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                      Moment now) {
+  if (const auto poll = state_->audits.polls.find({auditor, task});
+      poll != state_->audits.polls.end() && poll->second.inspecting)
+    return state_->poll_ends(auditor, task, outcome, now);
   const auto audit = state_->audits.open.find(task);
   if (audit == state_->audits.open.end() || audit->second.auditor != auditor ||
       !audit->second.inspecting)
@@ -481,6 +523,12 @@ bool Core::State::extra_result(const PublicKey& worker, const protocol::TaskResu
     }
     return true;
   }
+  if (const auto poll = audits.polls.find({worker, result.task}); poll != audits.polls.end()) {
+    if (poll->second.inspecting) return true;
+    poll->second.answer.result = result;
+    inspect_poll(worker, result.task, now);
+    return true;
+  }
   const auto trap = audits.traps.find({worker, result.task});
   if (trap == audits.traps.end()) return false;
   trap->second.answer.result = result;
@@ -499,6 +547,11 @@ void Core::State::extra_claim(const PublicKey& worker, const protocol::ReceiptIt
       return audit_again(item.task, now);
     return inspect_if_complete(audit->second);
   }
+  if (const auto poll = audits.polls.find({worker, item.task}); poll != audits.polls.end()) {
+    if (poll->second.inspecting) return;
+    poll->second.answer.claimed = item.root;
+    return inspect_poll(worker, item.task, now);
+  }
   if (const auto trap = audits.traps.find({worker, item.task}); trap != audits.traps.end()) {
     trap->second.answer.claimed = item.root;
     spring_if_complete(worker, item.task, now);
@@ -513,11 +566,20 @@ bool Core::State::extra_failed(const PublicKey& worker, const TaskId& task, std:
     audit_again(task, now);
     return true;
   }
+  if (audits.polls.contains({worker, task})) {
+    poll_ends(worker, task, trust::AuditOutcome::failed, now);
+    return true;
+  }
   return audits.traps.erase({worker, task}) > 0;
 }
 
 void Core::State::extras_of_gone(const PublicKey& worker, Moment now) {
   std::erase_if(audits.traps, [&](const auto& each) { return each.first.first == worker; });
+  std::vector<TaskId> polled;
+  for (const auto& [name, poll] : audits.polls) {
+    if (name.first == worker && !poll.inspecting) polled.push_back(name.second);
+  }
+  for (const TaskId& task : polled) poll_ends(worker, task, trust::AuditOutcome::failed, now);
   std::vector<TaskId> tasks;
   for (const auto& [task, audit] : audits.open) {
     if (audit.auditor == worker && !audit.inspecting) tasks.push_back(task);
@@ -530,6 +592,13 @@ void Core::State::extras_of_gone(const PublicKey& worker, Moment now) {
 
 void Core::State::extras_of_ended(const JobId& job) {
   std::erase_if(audits.traps, [&](const auto& each) { return each.first.second.job == job; });
+  std::erase_if(audits.polls, [&](const auto& each) {
+    if (each.first.second.job != job) return false;
+    send(each.first.first,
+         protocol::Cancel{.tasks = {{.task = each.first.second, .attempt = extra_attempt}},
+                          .reason = "The job has ended."});
+    return true;
+  });
   for (auto audit = audits.open.begin(); audit != audits.open.end();) {
     if (audit->first.job != job) {
       ++audit;
@@ -546,6 +615,12 @@ void Core::State::extras_of_ended(const JobId& job) {
 
 void Core::State::expire_extras(Moment now) {
   std::erase_if(audits.traps, [&](const auto& each) { return each.second.deadline <= now.at; });
+  std::vector<std::pair<PublicKey, TaskId>> unanswered;
+  for (const auto& [name, poll] : audits.polls) {
+    if (!poll.inspecting && poll.deadline <= now.at) unanswered.push_back(name);
+  }
+  for (const auto& [worker, task] : unanswered)
+    poll_ends(worker, task, trust::AuditOutcome::failed, now);
   std::vector<TaskId> late;
   for (const auto& [task, audit] : audits.open) {
     if (!audit.inspecting && !audit.verifying && audit.deadline <= now.at) late.push_back(task);
@@ -578,6 +653,9 @@ std::optional<Instant> Core::State::extras_deadline() const {
     if (!audit.inspecting && !audit.verifying) at_most(audit.deadline);
   }
   for (const auto& [name, trap] : audits.traps) at_most(trap.deadline);
+  for (const auto& [name, poll] : audits.polls) {
+    if (!poll.inspecting) at_most(poll.deadline);
+  }
   return next;
 }
 

@@ -21,17 +21,21 @@ void Core::State::end_irreproducible(const JobId& id, std::string_view why, Mome
           now);
 }
 
-// Results of open tasks that workers have signed for. They are not held back: no later check can
-// tell whether they are right.
+// Results of open tasks that workers have signed for. No later check can tell whether they are
+// right: a newcomer's pay is held as that for any other task, and if it is convicted meanwhile,
+// goes to the verification account.
 void Core::State::pay_what_ran(const RunningJob& job, Moment now) {
   const auto progress = scheduler.progress(job.row.id);
   if (!progress || !progress->estimate) return;
   const std::uint32_t replicas = job.manifest->verify.replicas;
   for (const auto& [index, of_task] : job.delivered) {
     if (job.accepted[index]) continue;
-    std::vector<OwnerId> workers;
+    std::vector<PublicKey> workers;
+    std::vector<OwnerId> owners;
     for (const auto& [worker, delivered] : of_task) {
-      if (delivered.counted && workers.size() < replicas) workers.push_back(owner_of(worker));
+      if (!delivered.counted || workers.size() >= replicas) continue;
+      workers.push_back(worker);
+      owners.push_back(owner_of(worker));
     }
     const ledger::Funds escrow = ledger.escrow(job.row.id);
     const ledger::TaskPay pay{
@@ -42,10 +46,26 @@ void Core::State::pay_what_ran(const RunningJob& job, Moment now) {
         .replicas = replicas,
         .verification_permille = settings.verification_permille};
     if (workers.empty() || pay.price <= 0) continue;
-    auto transaction = ledger::pay_task(pay, workers, escrow);
+    auto payees = ledger::equal_shares(pay, owners);
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      if (holds_pay_of(workers[i])) payees[i].as = ledger::PayAs::held;
+    }
+    auto transaction = ledger::pay_task(pay, payees, workers.size(), escrow);
     transaction.what += ", of a job that is not reproducible";
-    if (const auto moved = move_money(std::move(transaction), now); !moved)
+    std::vector<HeldPays::Entry> held;
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      if (payees[i].as == ledger::PayAs::held &&
+          !std::ranges::contains(held, owners[i], &HeldPays::Entry::owner))
+        held.push_back({.worker = workers[i],
+                        .owner = owners[i],
+                        .funds = ledger::held_by(transaction, owners[i]),
+                        .parts = {}});
+    }
+    const auto moved = move_money(std::move(transaction), now);
+    if (!moved)
       log_error("What ran of task {} cannot be paid: {}", pay.task.text(), moved.error().message);
+    if (!moved || *moved != ledger::Applied::now) continue;
+    for (const HeldPays::Entry& each : held) held_pays.add(each, now.at + settings.pay_held_for);
   }
 }
 

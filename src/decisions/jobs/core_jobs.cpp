@@ -24,7 +24,10 @@ protocol::api::Submitted submitted(const store::Job& row) {
           .tasks = row.tasks,
           .escrow = row.budget,
           .link = {},
-          .notes = {}};
+          .notes = {},
+          .per_unit = row.per_unit,
+          .price_quoted = row.price_quoted,
+          .max_price = row.price_max > 0 ? std::min(row.price_max, row.budget) : row.budget};
 }
 
 }  // namespace
@@ -70,6 +73,17 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
              counted(manifest.split.tasks, "task"), counted(manifest.verify.replicas, "replica"),
              static_cast<double>(least) / 1e6, static_cast<double>(manifest.budget) / 1e6));
   }
+  if (submission.price_max && *submission.price_max < least) {
+    return reply(
+        fail(ErrorCode::insufficient_funds,
+             "{} of {} cost {:.6f} credits at least; max_price is {:.6f}: allow more with "
+             "weft submit --max-price CREDITS.",
+             counted(manifest.split.tasks, "task"), counted(manifest.verify.replicas, "replica"),
+             static_cast<double>(least) / 1e6, static_cast<double>(*submission.price_max) / 1e6));
+  }
+  const State::PriceNow price = state.price_now(manifest, submission.work, now);
+  const auto terms = state.agree_on_price(submission, price, now);
+  if (!terms) return reply(std::unexpected(terms.error()));
   RunningJob job;
   job.row.id = submission.id;
   if (auto paid =
@@ -84,6 +98,10 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
   job.row.tasks = submission.manifest->split.tasks;
   job.row.budget = submission.manifest->budget;
   job.row.created = now.unix;
+  job.row.per_unit = submission.quote ? submission.quote->per_unit : price.quote.per_unit;
+  job.row.price_quoted = terms->quoted;
+  job.row.price_max = terms->max;
+  job.work = submission.work;
   job.manifest = std::move(submission.manifest);
   job.accepted.resize(job.row.tasks);
 
@@ -147,6 +165,13 @@ void Core::State::add_running(RunningJob job, Moment now,
     const UnixMillis ends = job.row.created + std::int64_t{1000} * job.manifest->deadline_s;
     wanted.deadline = now.at + std::chrono::milliseconds(ends - now.unix);
   }
+  wanted.per_unit = job.row.per_unit;
+  wanted.price_quoted = job.row.price_quoted;
+  wanted.price_max = job.row.price_max;
+  wanted.paces_known = measured_work.paces_of(job.work);
+  const ledger::Funds escrow = ledger.escrow(id);
+  if (escrow.total() > 0)
+    wanted.paid_share = static_cast<double>(escrow.free) / static_cast<double>(escrow.total());
   if (job.row.price > 0) {
     wanted.estimate = scheduler::Estimate{
         .reference_seconds_per_workgroup = job.row.reference_seconds_per_workgroup,

@@ -7,6 +7,7 @@
 #include "common/base/counted.h"
 #include "common/base/log.h"
 #include "decisions/jobs/core_state.h"
+#include "decisions/jobs/work.h"
 
 namespace weft::jobs {
 
@@ -89,6 +90,7 @@ Result<> Core::restore(Restored given, Moment now) {
   }
   state.restore_standings(loaded.standings);
   state.restore_presence(loaded.presences);
+  state.restore_prices(loaded);
   WEFT_OK(state.restore_weights(loaded.client_weights));
   WEFT_OK(state.restore_answers(given, now));
   loaded.keys = {};
@@ -107,6 +109,7 @@ Result<> Core::restore(Restored given, Moment now) {
       return fail(ErrorCode::data_loss, "The stored manifest of job {} is not one: {}", id.text(),
                   parsed.error().message);
     RunningJob job;
+    if (row.price == 0) job.work = work_of(*parsed);  // Its canary has not passed.
     job.manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed));
     job.row = std::move(row);
     job.row.manifest = {};

@@ -21,7 +21,9 @@
 #include "decisions/ledger/answer_pay.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/ledger/owners.h"
+#include "decisions/scheduler/measured_work.h"
 #include "decisions/scheduler/scheduler.h"
+#include "decisions/scheduler/seasons.h"
 #include "decisions/trust/referee.h"
 
 namespace weft::jobs {
@@ -74,6 +76,7 @@ struct RunningJob {
   std::map<std::uint32_t, Instant> leased_since;
   std::set<std::uint32_t> refused;  // A result was; they are computed once more.
   std::uint32_t refusals = 0;
+  Hash work{};  // work_of() its manifest: what its canaries measure.
 };
 
 struct ConnectedWorker {
@@ -274,7 +277,12 @@ struct Core::State final : dashboard::WatchSource {
   void inspect_if_complete(Audit& audit);
   void lease_trap(const PublicKey& worker, const trust::Trap& trap, Moment now);
   void spring_if_complete(const PublicKey& worker, const TaskId& task, Moment now);
-  // Whether it was an audit's or a trap's.
+  // core_polls.cpp
+  void start_poll(const trust::PollWanted& wanted, Moment now);
+  void inspect_poll(const PublicKey& worker, const TaskId& task, Moment now);
+  void poll_ends(const PublicKey& worker, const TaskId& task, trust::AuditOutcome outcome,
+                 Moment now);
+  // Whether it was an audit's, a trap's or a poll's.
   bool extra_result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   void extra_claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool extra_failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);
@@ -306,6 +314,25 @@ struct Core::State final : dashboard::WatchSource {
                                                   const scheduler::ClientShare& share) const;
   std::map<PublicKey, ClientWeight> weights;  // Set at run time.
 
+  // core_prices.cpp
+  struct PriceNow {
+    scheduler::Quote quote;
+    std::optional<scheduler::Estimate> known;  // Where the same work was measured before.
+  };
+  [[nodiscard]] PriceNow price_now(const manifest::Manifest& manifest, const Hash& work,
+                                   Moment now);
+  [[nodiscard]] scheduler::Estimate known_price(const manifest::Manifest& manifest, double pace,
+                                                MicroCredits per_unit) const;
+  [[nodiscard]] Result<scheduler::PriceTerms> agree_on_price(const Submission& submission,
+                                                             const PriceNow& made,
+                                                             Moment now) const;
+  void note_measured(const scheduler::Measured& measured, Moment now);
+  void restore_prices(const store::Loaded& loaded);
+  void observe_season(Moment now);
+  scheduler::Seasons seasons;
+  scheduler::MeasuredWork measured_work;
+  std::optional<Instant> season_observed;
+
   // core_presence.cpp
   void restore_presence(std::span<const store::Presence> rows);
   void store_presence(Moment now);
@@ -333,6 +360,9 @@ struct Core::State final : dashboard::WatchSource {
   void ask_audit(const billing::AnswerId& id, Moment now);
   [[nodiscard]] trust::Level answer_level(const PublicKey& worker, UnixMillis now) const;
   void judge_answer(const billing::AnswerId& id, std::int64_t lead, Moment now);
+  // core_traces.cpp
+  // Whether a stage of its chain is searched now: it is judged when that has ended.
+  [[nodiscard]] bool trace_answer(const billing::AnswerId& id, std::int64_t lead, Moment now);
   [[nodiscard]] std::uint32_t strikes(const billing::OpenAnswer& open);
   [[nodiscard]] std::vector<ledger::AnswerWork> paid_work(const billing::OpenAnswer& open) const;
   void end_answer(const billing::AnswerId& id, MicroCredits due, billing::AnswerFate fate,

@@ -26,7 +26,8 @@ api::Worker Core::State::view_of(const PublicKey& key, const ConnectedWorker& wo
           .held_pay = held_pay(key),
           .f32_gflop_per_s = hello.capabilities.f32_gflop_per_s,
           .copy_gb_per_s = hello.capabilities.copy_gb_per_s,
-          .since = worker.since};
+          .since = worker.since,
+          .price_min = load ? load->price_min : 0};
 }
 
 void Core::State::fill(api::Job& view) const {

@@ -21,11 +21,12 @@ void Core::stop_watching() { state_->board.rest(); }
 
 void Core::State::keep_history(Moment now) {
   if (!board.history.is_over(now.unix)) return;
-  const auto market = scheduler.market(scheduler::Job{});
-  board.history.roll(
-      now.unix, {.workers = static_cast<std::uint32_t>(workers.size()),
-                 .open = static_cast<std::uint32_t>(tasks_open),
-                 .per_unit = scheduler::quote(settings.scheduler.pricing, market, 1).per_unit});
+  const auto market = scheduler.market(scheduler::Job{}, now.at);
+  board.history.roll(now.unix, {.workers = static_cast<std::uint32_t>(workers.size()),
+                                .open = static_cast<std::uint32_t>(tasks_open),
+                                .per_unit = scheduler::quote(settings.scheduler.pricing, market,
+                                                             seasons.factor(now.unix))
+                                                .per_unit});
 }
 
 void Core::State::note_lease(RunningJob& job, std::uint32_t index, Moment now) {

@@ -92,6 +92,7 @@ void Core::arrive(Arrival arrival, Moment now) {
                             .capabilities = arrival.hello.capabilities};
   state.trust.admissions().set_vendor(key, arrival.hello.capabilities.vendor);
   joining.prefix = arrival.prefix;
+  joining.price_min = static_cast<MicroCredits>(arrival.hello.price_min);
   joining.standing = standing_of(state.trust.level(key, now.unix));
   if (arrival.hello.slice_memory_bytes > 0) {
     joining.sharing = scheduler::Sharing::sliced;

@@ -33,14 +33,32 @@ struct Moment {
   UnixMillis unix = 0;
 };
 
+// What a quote of this coordinator says, which its signature holds for (protocol/price_offer.h).
+struct QuotedPrice {
+  MicroCredits per_unit = 0;
+  MicroCredits price = 0;  // The whole job's; 0: not known when it was made.
+  UnixMillis until = 0;
+};
+
+// A client asks what a job would cost.
+struct QuoteWanted {
+  PublicKey client;
+  std::shared_ptr<const manifest::Manifest> manifest;
+  Hash manifest_hash{};  // stored_hash() of it,
+  Hash work{};           // and work_of() (work.h).
+};
+
 // A job that a client signed. Its data are blobs that are stored.
 struct Submission {
   PublicKey client;
   store::SubmitNonce nonce{};
   std::shared_ptr<const manifest::Manifest> manifest;
-  std::string manifest_text{};  // manifest::to_json() of it,
-  Hash manifest_hash{};         // which is this blob.
-  JobId id{};                   // Its own, if it is a new job.
+  std::string manifest_text{};              // manifest::to_json() of it,
+  Hash manifest_hash{};                     // which is this blob.
+  Hash work{};                              // work_of() it.
+  std::optional<QuotedPrice> quote{};       // For that manifest and client.
+  std::optional<MicroCredits> price_max{};  // Nothing: 1.5 times what is known of its price.
+  JobId id{};                               // Its own, if it is a new job.
   // The stored job of the same client and nonce. Looked up before the event: a job that was taken
   // since then is known to the core.
   std::optional<store::Job> known{};
@@ -128,10 +146,15 @@ struct Recomputed {
 struct Checked {
   trust::AuditOutcome outcome = trust::AuditOutcome::failed;
   std::optional<manifest::Range> wrong{};  // The first range that differs.
-  std::string reason{};                    // Where it failed.
+  // Where it agrees: for each of the other results, which this refutes, a range in which it
+  // differs.
+  std::vector<manifest::Range> apart{};
+  std::string reason{};  // Where it failed.
   // What the verifier itself computes of the part changes: it is the job, not the worker. Failed.
   bool unsteady = false;
-  std::optional<Recomputed> right{};  // Where a paid task is wrong.
+  std::optional<Recomputed> right{};             // Where a paid task is wrong.
+  trust::Devices devices = trust::Devices::one;  // That computed a range that differs.
+  std::string vendor{};                          // The first device's.
 };
 
 // Tasks that a convicted worker was paid for.

@@ -118,6 +118,10 @@ class World {
 
   // An answer is to be read by others; comes back as Core::answer_audited().
   virtual void audit_answer(const billing::AnswerAuditOrder&) {}
+  // Whether stages of chains can be searched here.
+  [[nodiscard]] virtual bool traces() const { return false; }
+  // The stage of its chain to blame is to be searched; comes back as Core::answer_traced().
+  virtual void trace_answer(const billing::AnswerTraceOrder&) {}
   // Nothing more will be asked about it.
   virtual void answer_settled(const billing::AnswerId&, billing::AnswerFate) {}
   // A worker that was convicted serves no models any more.

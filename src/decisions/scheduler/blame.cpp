@@ -20,20 +20,18 @@ std::size_t different(std::vector<PublicKey> keys) {
 
 bool Scheduler::State::no_other_worker(const JobState& job,
                                        const std::vector<PublicKey>& keys) const {
-  const RequirementClass& asked = *job.requirements;
   constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
   const bool natives_only = job.canary != CanaryState::passed &&
-                            job.spec.kind == manifest::Kind::wgsl && asked.members[native] > 0;
+                            job.spec.kind == manifest::Kind::wgsl && job.able(native) > 0;
   std::vector<PublicKey> connected;
   for (const PublicKey& key : keys) {
     const auto found = workers.find(key);
     if (found == workers.end() || found->second->info.slots == 0 ||
-        (natives_only && !found->second->native()))
+        (natives_only && !found->second->native()) || found->second->info.price_min > job.per_unit)
       continue;
     if (std::ranges::contains(found->second->classes, job.requirements)) add_once(connected, key);
   }
-  return connected.size() ==
-         (natives_only ? asked.members[native] : asked.members[0] + asked.members[1]);
+  return connected.size() == (natives_only ? job.able(native) : job.able());
 }
 
 std::size_t Scheduler::State::trusted_among(const std::vector<PublicKey>& keys) const {
@@ -98,7 +96,7 @@ std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std
       job.spec.kind == manifest::Kind::wgsl) {
     std::vector<PublicKey>& lost = canary ? job.browsers_lost : task.browsers_lost;
     lost.push_back(key);
-    const bool others = job.requirements->members[0] + job.requirements->members[1] > 1;
+    const bool others = job.able() > 1;
     if (lost.size() >= settings.browsers_lost_max && (counts || !others)) {
       return Error{ErrorCode::device_lost,
                    weft::format("{} browsers were lost while they ran task {} of this shader.",

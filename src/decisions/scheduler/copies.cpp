@@ -14,8 +14,7 @@ void Scheduler::State::look_for_late(WorkerState& worker, Instant now) {
   holding.look_again = now + settings.speculation.late_min;
   JobState& job = *holding.job;
   TaskState& task = job.tasks.at(holding.index);
-  const bool another_worker =
-      job.requirements->members[0] + job.requirements->members[1] > task.replicas.size();
+  const bool another_worker = job.able() > task.replicas.size();
   if (job.canary != CanaryState::passed || task.copies > 0 || task.missing() || !another_worker ||
       !job.open.empty() || job.has_fresh())
     return;

@@ -29,6 +29,12 @@ FreeKey free_key_of(const WorkerState& worker) {
           .sequence = worker.sequence};
 }
 
+// Whether some prices that this worker accepts are accepted by no other of these now.
+bool was_last(const PriceFloors (&floors)[2], const WorkerState& worker) {
+  const auto left = floors[worker.side()].least();
+  return !left || *left > worker.info.price_min;
+}
+
 }  // namespace
 
 RequirementClass& Scheduler::State::class_of(const Job& job) {
@@ -54,8 +60,12 @@ RequirementClass& Scheduler::State::class_of(const Job& job) {
     if (worker->sliced()) made->sliced[sequence] = worker;
     if (worker->info.slots > 0) {
       ++made->members[worker->side()];
-      made->trusted[worker->side()] += worker->newcomer() ? 0 : 1;
-      made->rates += worker->rate;
+      made->floors[worker->side()].add(worker->info.price_min, 1);
+      if (!worker->newcomer()) {
+        ++made->trusted[worker->side()];
+        made->trusted_floors[worker->side()].add(worker->info.price_min, 1);
+        made->trusted_rates += worker->rate;
+      }
     }
     if (worker->free_key) made->free[worker->side()][*worker->free_key] = worker;
   }
@@ -130,15 +140,21 @@ void Scheduler::State::list_worker(WorkerState& worker) {
 void Scheduler::State::count_member(WorkerState& worker, int change) {
   if (worker.newcomer()) prefixes.add(worker.info.prefix, change);
   for (RequirementClass* each : worker.classes) {
-    // With its first member a class has a use for canaries of the operator's device.
-    if (change > 0 && each->members[0] + each->members[1] == 0)
-      for (auto& [rank, job] : each->needing[RequirementClass::canary]) mark(*job);
+    // With the first member that accepts a job's price it has a use for a canary of the operator's
+    // device.
+    if (change > 0)
+      for (auto& [rank, job] : each->needing[RequirementClass::canary])
+        if (job->able() == 0) mark(*job);
     each->members[worker.side()] += static_cast<std::size_t>(change);
+    each->floors[worker.side()].add(worker.info.price_min, change);
     if (!each->has_members()) each->empty_since = latest;
-    if (!worker.newcomer()) each->trusted[worker.side()] += static_cast<std::size_t>(change);
-    each->rates = each->members[0] + each->members[1] == 0
-                      ? 0
-                      : each->rates + change * worker.rate;  // No rounding is left behind.
+    if (worker.newcomer()) continue;
+    each->trusted[worker.side()] += static_cast<std::size_t>(change);
+    each->trusted_floors[worker.side()].add(worker.info.price_min, change);
+    each->trusted_rates =
+        each->trusted[0] + each->trusted[1] == 0
+            ? 0
+            : each->trusted_rates + change * worker.rate;  // No rounding is left behind.
   }
 }
 
@@ -153,9 +169,9 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   mark(worker);
   if (change >= 0) return;
   for (RequirementClass* each : worker.classes) {
-    if (!worker.newcomer() && each->trusted[0] + each->trusted[1] == 0) trusted_gone(*each);
+    if (!worker.newcomer() && was_last(each->trusted_floors, worker)) trusted_gone(*each);
     // Where the last native worker of a class is gone, a canary may go to a browser.
-    if (each->members[worker.side()] > 0) continue;
+    if (!was_last(each->floors, worker)) continue;
     for (auto& [rank, job] : each->needing[RequirementClass::canary]) mark(*job);
   }
 }
@@ -173,7 +189,7 @@ void Scheduler::State::set_standing(WorkerState& worker, Standing standing) {
   mark(worker);
   if (!counted || !was_trusted || !worker.newcomer()) return;
   for (RequirementClass* each : worker.classes) {
-    if (each->trusted[0] + each->trusted[1] == 0) trusted_gone(*each);
+    if (was_last(each->trusted_floors, worker)) trusted_gone(*each);
   }
 }
 
@@ -200,16 +216,9 @@ double Scheduler::State::assumed_rate() const {
   return *quarter;
 }
 
-void Scheduler::State::count_queued(JobState& job) {
-  const double share = static_cast<double>(job.spec.tasks - job.settled_count) / job.spec.tasks;
-  const double queued = job.pace * job.spec.workgroups * job.spec.replicas * share;
-  queued_seconds += queued - job.queued_seconds;
-  job.queued_seconds = queued;
-}
-
 void Scheduler::State::set_rate(WorkerState& worker, double rate) {
-  if (worker.info.slots > 0) {
-    for (RequirementClass* each : worker.classes) each->rates += rate - worker.rate;
+  if (worker.info.slots > 0 && !worker.newcomer()) {
+    for (RequirementClass* each : worker.classes) each->trusted_rates += rate - worker.rate;
   }
   worker.rate = rate;
 }
@@ -226,7 +235,6 @@ void Scheduler::State::erase_job(JobState& job) {
   if (job.listed_phase != RequirementClass::phases)
     job.requirements->needing[job.listed_phase].erase(job.rank);
   --job.requirements->jobs;
-  queued_seconds = jobs.size() == 1 ? 0 : queued_seconds - job.queued_seconds;
   changed_jobs.erase(job.rank);
   if (job.spec.deadline) job_deadlines.erase({*job.spec.deadline, job.spec.id});
   unfit_looks.erase({job.unfit_at, job.spec.id});

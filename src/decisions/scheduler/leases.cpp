@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/base/format.h"
+#include "decisions/scheduler/measured_work.h"
 #include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
@@ -197,15 +198,23 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
                                    const WorkerState* by, Instant now) {
   const bool alone = by == nullptr || !by->established();  // Its word is enough.
   if (alone) job.paces.clear();
-  const double pace =
-      alone ? reference_seconds_per_workgroup(measurement) : shown_pace(job, measurement, *by);
-  const Estimate made = priced(job, pace);
-  if (made.price > job.spec.budget && !alone && another_measures(job)) {
-    // This task is paid as one that the budget allows.
+  if (!alone) note_pace(job, measurement, *by);
+  const std::vector<double> own =
+      alone ? std::vector{reference_seconds_per_workgroup(measurement)} : values_of(job.paces);
+  const double pace = lower_median(own);
+  if (by == nullptr || by->info.standing == Standing::invited)
+    out.push_back(Measured{.job = job.spec.id,
+                           .by = by == nullptr ? PublicKey{} : by->info.key,
+                           .seconds_per_workgroup = pace,
+                           .alone = true});
+  const Estimate made = priced(job, own);
+  const PriceTerms terms = job.price_terms();
+  const MicroCredits most = most_of(terms);
+  if (made.price > most && !alone && another_measures(job)) {
+    // This task is paid as one that the client allows.
     const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
     job.spec.estimate = made;
-    job.spec.estimate->price =
-        job.spec.budget - job.spec.budget % static_cast<MicroCredits>(shares);
+    job.spec.estimate->price = most - most % static_cast<MicroCredits>(shares);
     job.canary = CanaryState::waiting;
     job.canary_index.reset();
     list_job(job);
@@ -215,16 +224,9 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
   job.canary = CanaryState::passed;
   job.pace = pace;
   job.pace_usual = pace;
-  count_queued(job);
   job.spec.estimate = made;
-  if (made.price > job.spec.budget) {
-    end_job(job,
-            {ErrorCode::insufficient_funds,
-             weft::format("The job is estimated at {:.6f} credits ({:.6f} compute units); its "
-                          "budget is {:.6f}: raise \"budget\" in the manifest.",
-                          static_cast<double>(made.price) / 1e6, made.units,
-                          static_cast<double>(job.spec.budget) / 1e6)},
-            now);
+  if (made.price > most) {
+    end_job(job, {ErrorCode::insufficient_funds, over_the_most(made, terms)}, now);
     return false;
   }
   out.push_back(Estimated{.job = job.spec.id, .estimate = made});
@@ -253,7 +255,6 @@ void Scheduler::State::measured(WorkerState& worker, JobState& job,
   job.pace = std::max(job.pace, pace);
   constexpr double weight = 0.1;
   job.pace_usual += weight * (pace - job.pace_usual);
-  count_queued(job);
 }
 
 }  // namespace weft::scheduler

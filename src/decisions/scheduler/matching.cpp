@@ -18,7 +18,7 @@ constexpr auto browser = static_cast<std::size_t>(protocol::WorkerKind::browser)
 
 bool Scheduler::State::waits_for_native(const JobState& job) {
   return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl &&
-         (has_trusted(job) ? job.requirements->trusted : job.requirements->members)[native] > 0;
+         (has_trusted(job) ? job.trusted_able(native) : job.able(native)) > 0;
 }
 
 // A job is looked at a day after its submission, and again a day after the last look or the time at
@@ -248,7 +248,7 @@ bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant n
 }
 
 bool Scheduler::State::has_trusted(const JobState& job) {
-  return job.requirements->trusted[0] + job.requirements->trusted[1] > 0;
+  return job.trusted_able(native) + job.trusted_able(browser) > 0;
 }
 
 bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job) const {
@@ -266,8 +266,7 @@ bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job)
 
 void Scheduler::State::want_canary(JobState& job) {
   if (job.canary != CanaryState::waiting || job.canary_wanted || has_trusted(job) ||
-      !settings.safeguards.trusted_canaries || job.spec.anyone ||
-      job.requirements->members[0] + job.requirements->members[1] == 0)
+      !settings.safeguards.trusted_canaries || job.spec.anyone || job.able() == 0)
     return;
   job.canary_wanted = true;
   out.push_back(CanaryWanted{job.spec.id});
@@ -276,8 +275,8 @@ void Scheduler::State::want_canary(JobState& job) {
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job,
                                                         Instant now) {
   const PublicKey& key = worker.info.key;
-  if (kept_from(worker, job) || std::ranges::contains(job.barred, key) ||
-      leaves_canary(worker, job))
+  if (worker.info.price_min > job.per_unit || kept_from(worker, job) ||
+      std::ranges::contains(job.barred, key) || leaves_canary(worker, job))
     return {};
   const bool leaves_lost_tasks = worker.newcomer() && has_trusted(job);
   const auto may_take = [&](std::uint32_t index, const TaskState& task) {
@@ -366,8 +365,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
       return grant(worker, *index, task->next_attempt);
     if (failed_before == nullptr) failed_before = &worker;
   }
-  const std::size_t asked = job.requirements->members[native] +
-                            (waits_for_native(job) ? 0 : job.requirements->members[browser]);
+  const std::size_t asked = job.able(native) + (waits_for_native(job) ? 0 : job.able(browser));
   if (failed_before == nullptr && passed_over == nullptr) {
     if (lacks_room || natives.size() + browsers.size() < asked) promise_room(job, now);
     return false;

@@ -2,6 +2,7 @@
 // price follows the median of three. An invited worker and the operator's device price a job alone.
 #include <algorithm>
 
+#include "decisions/scheduler/measured_work.h"
 #include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
@@ -11,34 +12,41 @@ constexpr std::size_t paces_max = 3;
 // A price stays as it was first shown if the median of three is no further from it.
 constexpr double apart_max = 1.25;
 
-double median_of(std::span<const std::pair<PublicKey, double>> paces) {
-  std::vector<double> sorted;
-  for (const auto& [worker, pace] : paces) sorted.push_back(pace);
-  std::ranges::sort(sorted);
-  return sorted[(sorted.size() - 1) / 2];  // The lower of two: the client pays.
-}
-
 bool has_measured(std::span<const std::pair<PublicKey, double>> paces, const PublicKey& worker) {
   return std::ranges::contains(paces, worker, &std::pair<PublicKey, double>::first);
 }
 
 }  // namespace
 
-Estimate Scheduler::State::priced(const JobState& job, double pace) const {
+std::vector<double> values_of(std::span<const std::pair<PublicKey, double>> paces) {
+  std::vector<double> values;
+  for (const auto& [worker, pace] : paces) values.push_back(pace);
+  return values;
+}
+
+// `own`: what its canaries have shown; the price is the median of those and of what was known
+// before.
+Estimate Scheduler::State::priced(const JobState& job, std::span<const double> own) const {
+  std::vector<double> paces = job.spec.paces_known;
+  paces.insert(paces.end(), own.begin(), own.end());
+  const double pace = lower_median(std::move(paces));
   Pricing pricing = settings.pricing;
-  if (job.spec.per_unit > 0) pricing.per_unit = job.spec.per_unit;
-  return estimate(
+  pricing.per_unit = job.per_unit;
+  const Estimate made = estimate(
       {.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas},
       pace, pricing);
+  return agreed(made, job.price_terms());
 }
 
 // With the rate that its accepted work has shown.
-double Scheduler::State::shown_pace(JobState& job, const Measurement& measurement,
-                                    const WorkerState& by) {
+void Scheduler::State::note_pace(JobState& job, const Measurement& measurement,
+                                 const WorkerState& by) {
   const double pace = reference_seconds_per_workgroup(measurement) * by.rate / by.rate_said;
-  if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key))
+  if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key)) {
     job.paces.emplace_back(by.info.key, pace);
-  return median_of(job.paces);
+    out.push_back(Measured{
+        .job = job.spec.id, .by = by.info.key, .seconds_per_workgroup = pace, .alone = false});
+  }
 }
 
 bool Scheduler::State::another_measures(const JobState& job) const {
@@ -47,6 +55,7 @@ bool Scheduler::State::another_measures(const JobState& job) const {
   return has_task && std::ranges::any_of(workers_in_order, [&](const auto& each) {
            const WorkerState& worker = *each.second;
            return !worker.newcomer() && worker.info.slots > 0 &&
+                  worker.info.price_min <= job.per_unit &&
                   !has_measured(job.paces, worker.info.key) &&
                   !std::ranges::contains(job.barred, worker.info.key) &&
                   std::ranges::contains(worker.classes, job.requirements);
@@ -64,12 +73,13 @@ void Scheduler::State::reprice(JobState& job, const Measurement& measurement,
   if (!by.established() || job.paces.empty() || job.paces.size() >= paces_max ||
       job.canary != CanaryState::passed)
     return;
-  const double pace = shown_pace(job, measurement, by);
+  note_pace(job, measurement, by);
   if (job.paces.size() < paces_max || !job.spec.estimate) return;
-  const Estimate made = priced(job, pace);
+  const Estimate made = priced(job, values_of(job.paces));
   const double was = static_cast<double>(job.spec.estimate->price);
   const double is = static_cast<double>(made.price);
-  if (made.price > job.spec.budget || std::max(was, is) <= apart_max * std::min(was, is)) return;
+  if (made.price > most_of(job.price_terms()) || std::max(was, is) <= apart_max * std::min(was, is))
+    return;
   job.spec.estimate = made;
   out.push_back(Estimated{.job = job.spec.id, .estimate = made});
 }

@@ -3,64 +3,69 @@
 #include <algorithm>
 #include <cmath>
 
-namespace weft::scheduler {
+#include "common/base/format.h"
+#include "decisions/scheduler/seasons.h"
 
-Quote quote(const Pricing& pricing, const Market& market, double seasonal) {
+namespace weft::scheduler {
+namespace {
+
+double credits(MicroCredits amount) { return static_cast<double>(amount) / 1e6; }
+
+}  // namespace
+
+Quote quote(const Pricing& pricing, const Market& market, double season) {
   constexpr double half_backlog_seconds = 60;
-  Quote made{.seasonal = seasonal};
-  if (market.workers == 0 || market.seconds_per_second <= 0) {
-    made.demand = 1;
-  } else {
-    const double backlog = market.queued_seconds / market.seconds_per_second;
+  Quote made{.base = pricing.per_unit,
+             .season = std::isfinite(season) ? std::clamp(season, season_min, season_max) : 1};
+  // Without a trusted worker nothing is known of the market.
+  if (market.fleet_rate > 0) {
+    const double backlog = std::max(market.waiting_seconds, 0.0) / market.fleet_rate;
     made.demand = backlog / (backlog + half_backlog_seconds);
-    const double rate = market.seconds_per_second / static_cast<double>(market.workers);
-    made.capability = rate / (1 + rate);
+    made.capability = 1 - std::clamp(market.fitting_rate / market.fleet_rate, 0.0, 1.0);
   }
   const double per_unit = static_cast<double>(pricing.per_unit) * (1 + made.demand) *
-                          (1 + made.capability) * made.seasonal;
+                          (1 + made.capability) * made.season;
   made.per_unit = std::max<MicroCredits>(std::llround(std::min(per_unit, 1e15)), 1);
   return made;
 }
 
-void Seasons::observe(UnixMillis time, double busy) {
-  if (!std::isfinite(busy)) return;
-  const std::int64_t hour = hour_of(time);
-  if (hour_ && *hour_ != hour) fold();
-  hour_ = hour;
-  sum_ += std::clamp(busy, 0.0, 1.0);
-  ++count_;
+MicroCredits default_max(MicroCredits price_known) {
+  return static_cast<MicroCredits>(std::ceil(static_cast<double>(price_known) * quote_slack));
 }
 
-// The hour that has ended joins what is usual: the last weeks count most.
-void Seasons::fold() {
-  constexpr double weight = 0.3;
-  double& usual = usual_[static_cast<std::size_t>(*hour_ % static_cast<std::int64_t>(hours))];
-  const double mean = sum_ / static_cast<double>(count_);
-  usual = usual < 0 ? mean : usual + weight * (mean - usual);
-  sum_ = 0;
-  count_ = 0;
+MicroCredits most_of(const PriceTerms& terms) {
+  MicroCredits most = terms.budget;
+  if (terms.max > 0) most = std::min(most, terms.max);
+  if (terms.quoted > 0) most = std::min(most, terms.quoted);
+  return most;
 }
 
-double Seasons::factor(UnixMillis time) const {
-  constexpr int known_min = 24;
-  double sum = 0;
-  int known = 0;
-  for (const double usual : usual_) {
-    if (usual < 0) continue;
-    sum += usual;
-    ++known;
-  }
-  const double here =
-      usual_[static_cast<std::size_t>(hour_of(time) % static_cast<std::int64_t>(hours))];
-  if (known < known_min || here < 0 || sum <= 0) return 1;
-  return std::clamp(here / (sum / known), 0.5, 2.0);
+Estimate agreed(const Estimate& measured, const PriceTerms& terms) {
+  if (terms.quoted <= 0) return measured;
+  const auto was = static_cast<double>(terms.quoted);
+  const auto is = static_cast<double>(measured.price);
+  if (is > was * quote_slack || is * quote_slack < was) return measured;
+  Estimate made = measured;
+  made.price = terms.quoted;
+  return made;
 }
 
-void Seasons::restore(std::span<const double> saved) {
-  if (saved.size() != hours ||
-      !std::ranges::all_of(saved, [](double value) { return std::isfinite(value) && value <= 1; }))
-    return;
-  std::ranges::copy(saved, usual_.begin());
+std::string over_the_most(const Estimate& made, const PriceTerms& terms) {
+  const std::string shown = weft::format(
+      "The job is estimated at {:.6f} credits ({:.6f} compute "
+      "units); its",
+      credits(made.price), made.units);
+  const MicroCredits most = most_of(terms);
+  if (most == terms.budget)
+    return weft::format("{} budget is {:.6f}: raise \"budget\" in the manifest.", shown,
+                        credits(terms.budget));
+  if (most == terms.quoted)
+    return weft::format(
+        "{} quote is {:.6f}, which was made of cheaper runs of the same work: ask "
+        "for another quote (weft quote).",
+        shown, credits(terms.quoted));
+  return weft::format("{} max_price is {:.6f}: allow more with weft submit --max-price CREDITS.",
+                      shown, credits(terms.max));
 }
 
 }  // namespace weft::scheduler

@@ -1,107 +1,167 @@
-// A quote rises with the queue, with what the workers can do and with the hour, each within its
-// bounds.
+// A quote is the formula within its bounds, and what is agreed before a job runs bounds what it
+// costs: never over max_price, and the price that was shown where the canary confirms it.
 #include "decisions/scheduler/quote.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <random>
 
 #include "decisions/scheduler/test_network.h"
 
 namespace weft::scheduler {
 namespace {
 
-constexpr UnixMillis hour = 3'600'000;
-
 TEST(Quote, IsTheFormula) {
-  const Quote idle = quote({}, {.queued_seconds = 0, .seconds_per_second = 4, .workers = 4}, 1);
+  const Quote idle = quote({}, {.waiting_seconds = 0, .fitting_rate = 4, .fleet_rate = 4}, 1);
   EXPECT_DOUBLE_EQ(idle.demand, 0);
-  EXPECT_DOUBLE_EQ(idle.capability, 0.5);
-  EXPECT_EQ(idle.per_unit, 1'500'000);
+  EXPECT_DOUBLE_EQ(idle.capability, 0);
+  EXPECT_EQ(idle.per_unit, 1'000'000);
 
-  const Quote busy = quote({}, {.queued_seconds = 240, .seconds_per_second = 4, .workers = 4}, 1.2);
+  const Quote rare = quote({}, {.waiting_seconds = 0, .fitting_rate = 1, .fleet_rate = 4}, 1);
+  EXPECT_DOUBLE_EQ(rare.capability, 0.75);
+  EXPECT_EQ(rare.per_unit, 1'750'000);
+
+  const Quote busy = quote({.per_unit = 2'000'000},
+                           {.waiting_seconds = 240, .fitting_rate = 4, .fleet_rate = 4}, 1.2);
   EXPECT_DOUBLE_EQ(busy.demand, 0.5);
-  EXPECT_EQ(busy.per_unit, 2'700'000);
+  EXPECT_EQ(busy.per_unit, 3'600'000);
 }
 
-TEST(Quote, TakesDemandAsFullIfNoWorkerFits) {
-  const Quote made = quote({}, {}, 1);
-  EXPECT_DOUBLE_EQ(made.demand, 1);
-  EXPECT_EQ(made.per_unit, 2'000'000);
+TEST(Quote, IsTheBaseWhereNoTrustedWorkerIs) {
+  EXPECT_EQ(quote({}, {.waiting_seconds = 1e9, .fitting_rate = 0, .fleet_rate = 0}, 1).per_unit,
+            1'000'000);
 }
 
-TEST(Seasons, KnowsNothingAtFirst) { EXPECT_DOUBLE_EQ(Seasons().factor(123 * hour), 1); }
-
-TEST(Seasons, LearnsWhichHoursAreBusy) {
-  Seasons seasons;
-  // Two weeks: the hour 20 of each day is busy, the others are half so.
-  for (std::int64_t i = 0; i <= 2 * 168; ++i) seasons.observe(i * hour, i % 24 == 20 ? 0.8 : 0.4);
-
-  const double mean = (0.8 + 23 * 0.4) / 24;
-  EXPECT_NEAR(seasons.factor((3 * 168 + 20) * hour), 0.8 / mean, 1e-9);
-  EXPECT_NEAR(seasons.factor((3 * 168 + 5) * hour), 0.4 / mean, 1e-9);
+// Each factor at most doubles the price, whatever comes in.
+TEST(Quote, StaysWithinItsBounds) {
+  std::mt19937_64 random(14);
+  const auto wild = [&] {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr std::array values{0.0, -1.0, 1e-300, 1.0, 60.0, 1e12, 1e300, infinity};
+    return values[random() % values.size()];
+  };
+  for (int i = 0; i < 10'000; ++i) {
+    const Market market{.waiting_seconds = wild(), .fitting_rate = wild(), .fleet_rate = wild()};
+    const Quote made = quote({}, market, wild());
+    ASSERT_GE(made.per_unit, 500'000) << i;
+    ASSERT_LE(made.per_unit, 8'000'000) << i;
+  }
 }
 
-TEST(Seasons, StaysWithinItsBounds) {
-  Seasons seasons;
-  for (std::int64_t i = 0; i <= 168; ++i) seasons.observe(i * hour, i == 7 ? 1 : i == 8 ? 0 : 0.01);
-  EXPECT_DOUBLE_EQ(seasons.factor(7 * hour), 2);
-  EXPECT_DOUBLE_EQ(seasons.factor(8 * hour), 0.5);
+TEST(Agreed, WhatIsChargedIsWhatWasQuotedAndNeverOverTheMost) {
+  std::mt19937_64 random(15);
+  const auto amount = [&] { return 1 + static_cast<MicroCredits>(random() % 1'000'000); };
+  int quoted = 0;
+  int ended = 0;
+  int cheaper = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    PriceTerms terms{.budget = amount(), .quoted = 0, .max = 0};
+    if (random() % 4 != 0) terms.quoted = amount();
+    if (random() % 2 != 0) terms.max = amount();
+    const Estimate measured{.reference_seconds_per_workgroup = 1, .units = 1, .price = amount()};
+    const Estimate made = agreed(measured, terms);
+    const bool runs = made.price <= most_of(terms);
+    if (!runs) {
+      ++ended;
+      continue;
+    }
+    ASSERT_LE(made.price, terms.budget) << i;
+    if (terms.max > 0) {
+      ASSERT_LE(made.price, terms.max) << i;
+    }
+    if (terms.quoted == 0) {
+      ASSERT_EQ(made.price, measured.price) << i;
+      continue;
+    }
+    ASSERT_LE(made.price, terms.quoted) << i;
+    if (made.price == terms.quoted) {
+      ++quoted;
+    } else {
+      // Not the work that was measured before: it costs what it takes.
+      ASSERT_EQ(made.price, measured.price) << i;
+      ASSERT_LT(static_cast<double>(made.price) * quote_slack, static_cast<double>(terms.quoted));
+      ++cheaper;
+    }
+  }
+  EXPECT_GT(quoted, 1000);
+  EXPECT_GT(cheaper, 1000);
+  EXPECT_GT(ended, 1000);
 }
 
-TEST(Seasons, SurvivesBeingSavedAndRefusesWhatIsNone) {
-  Seasons seasons;
-  for (std::int64_t i = 0; i <= 168; ++i) seasons.observe(i * hour, i % 24 == 20 ? 0.8 : 0.4);
-  Seasons other;
-  other.restore(seasons.save());
-  EXPECT_DOUBLE_EQ(other.factor(20 * hour), seasons.factor(20 * hour));
-
-  other.restore(std::vector<double>(168, std::numeric_limits<double>::quiet_NaN()));
-  other.restore(std::vector<double>(3, 0.5));
-  EXPECT_DOUBLE_EQ(other.factor(20 * hour), seasons.factor(20 * hour));
+TEST(Agreed, SaysInASentenceWhichBoundAJobIsOver) {
+  const Estimate made{.reference_seconds_per_workgroup = 1, .units = 3, .price = 3'000'000};
+  EXPECT_EQ(over_the_most(made, {.budget = 2'000'000, .quoted = 0, .max = 0}),
+            "The job is estimated at 3.000000 credits (3.000000 compute units); its budget is "
+            "2.000000: raise \"budget\" in the manifest.");
+  EXPECT_EQ(over_the_most(made, {.budget = 9'000'000, .quoted = 0, .max = 2'500'000}),
+            "The job is estimated at 3.000000 credits (3.000000 compute units); its max_price is "
+            "2.500000: allow more with weft submit --max-price CREDITS.");
+  EXPECT_EQ(over_the_most(made, {.budget = 9'000'000, .quoted = 1'000'000, .max = 1'500'000}),
+            "The job is estimated at 3.000000 credits (3.000000 compute units); its quote is "
+            "1.000000, which was made of cheaper runs of the same work: ask for another quote "
+            "(weft quote).");
 }
 
-TEST(Market, CountsWhatIsQueuedAndWhoCanDoIt) {
+// What a job pays through the scheduler, whose canary takes `seconds`; 0: it ended.
+MicroCredits charged(const Job& job, double seconds, std::string* reason = nullptr) {
   Scheduler scheduler;
-  ASSERT_TRUE(scheduler.add_worker(native_worker(1, 2), at(0)).has_value());
-  ASSERT_TRUE(scheduler.add_worker(browser_worker(2, 0.5), at(0)).has_value());
-  Job job = known_job(1, 4, 2, 0.1);  // 40 workgroups of 0.1 s, twice.
-  ASSERT_TRUE(scheduler.add_job(job, at(0)).has_value());
-
-  EXPECT_NEAR(scheduler.market(job).queued_seconds, 8, 1e-9);
-  EXPECT_NEAR(scheduler.market(job).seconds_per_second, 2.5, 1e-9);
-  EXPECT_EQ(scheduler.market(job).workers, 2U);
-
-  scheduler.settled({job.id, 0});
-  EXPECT_NEAR(scheduler.market(job).queued_seconds, 6, 1e-9);
-  Job demanding = known_job(2);
-  demanding.requirements.features = {"subgroups"};
-  EXPECT_EQ(scheduler.market(demanding).workers, 0U);
-  EXPECT_NEAR(scheduler.market(demanding).queued_seconds, 6, 1e-9)
-      << "all work competes for the workers";
-  scheduler.remove_worker(key_of(1), Departure::left, at(1));
-  EXPECT_NEAR(scheduler.market(job).seconds_per_second, 0.5, 1e-9);
-  scheduler.remove_job(job.id, "It ended.");
-  EXPECT_NEAR(scheduler.market(demanding).queued_seconds, 0, 1e-9);
+  EXPECT_TRUE(scheduler.add_worker(native_worker(1), at(0)).has_value());
+  EXPECT_TRUE(scheduler.add_job(job, at(0)).has_value());
+  const auto leases = all<Lease>(scheduler.decide(at(0)));
+  EXPECT_EQ(leases.size(), 1U);
+  EXPECT_TRUE(
+      scheduler
+          .result({.task = {job.id, 0}, .worker = key_of(1), .attempt = 1, .gpu_seconds = seconds},
+                  at(seconds))
+          .has_value());
+  const auto decisions = scheduler.decide(at(seconds));
+  if (const auto failed = all<JobFailed>(decisions); !failed.empty()) {
+    if (reason != nullptr) *reason = failed[0].reason.message;
+    return 0;
+  }
+  const auto estimated = all<Estimated>(decisions);
+  EXPECT_EQ(estimated.size(), 1U);
+  return estimated.empty() ? 0 : estimated[0].estimate.price;
 }
 
-TEST(Market, FixesThePriceThatWasQuoted) {
-  Scheduler scheduler;
-  ASSERT_TRUE(scheduler.add_worker(native_worker(1), at(0)).has_value());
+TEST(Agreed, APriceThatWasQuotedIsChargedHoweverTheCanaryWavers) {
   Job job = small_job(1, 4);
   job.per_unit = 3'000'000;
-  ASSERT_TRUE(scheduler.add_job(job, at(0)).has_value());
-  const auto leases = all<Lease>(scheduler.decide(at(0)));
-  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(charged(job, 1), 12'000'000) << "4 tasks of a second at three credits";
 
-  ASSERT_TRUE(
-      scheduler
-          .result({.task = {job.id, 0}, .worker = key_of(1), .attempt = 1, .gpu_seconds = 1}, at(1))
-          .has_value());
+  job.price_quoted = 12'000'000;
+  EXPECT_EQ(charged(job, 1.3), 12'000'000);
+  EXPECT_EQ(charged(job, 0.8), 12'000'000);
+  EXPECT_EQ(charged(job, 0.5), 6'000'000) << "it was cheaper by more than a third";
+  std::string reason;
+  EXPECT_EQ(charged(job, 1.6, &reason), 0);
+  EXPECT_EQ(reason,
+            "The job is estimated at 19.200000 credits (6.400000 compute units); its quote is "
+            "12.000000, which was made of cheaper runs of the same work: ask for another quote "
+            "(weft quote).");
+}
 
-  const auto estimated = all<Estimated>(scheduler.decide(at(1)));
-  ASSERT_EQ(estimated.size(), 1U);
-  EXPECT_EQ(estimated[0].estimate.price, 12'000'000) << "4 tasks of a second at three credits";
+// One canary of several is slow, the first of a new worker often.
+TEST(Agreed, AJobCostsTheMedianOfItsCanaryAndThoseBefore) {
+  Job job = small_job(1, 4);
+  job.paces_known = {0.1};
+  EXPECT_EQ(charged(job, 20), 4'000'000) << "the lower of two";
+  EXPECT_EQ(charged(job, 0.5), 2'000'000);
+  job.paces_known = {0.1, 0.12, 0.11};
+  EXPECT_EQ(charged(job, 20), 4'400'000);
+  EXPECT_EQ(charged(job, 0.001), 4'000'000);
+}
+
+TEST(Agreed, AJobOverItsMaxPriceEnds) {
+  Job job = small_job(1, 4);
+  job.price_max = 5'000'000;
+  EXPECT_EQ(charged(job, 1), 4'000'000);
+  std::string reason;
+  EXPECT_EQ(charged(job, 1.5, &reason), 0);
+  EXPECT_EQ(reason,
+            "The job is estimated at 6.000000 credits (6.000000 compute units); its max_price is "
+            "5.000000: allow more with weft submit --max-price CREDITS.");
 }
 
 }  // namespace

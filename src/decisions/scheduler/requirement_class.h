@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "decisions/scheduler/price_floors.h"
 #include "decisions/scheduler/score.h"
 #include "decisions/scheduler/types.h"
 
@@ -53,10 +54,12 @@ struct RequirementClass {
   ClassKey key;
   std::size_t jobs = 0;  // All of the class.
   std::map<Rank, JobState*> needing[phases];
-  double rates = 0;  // Sum over the members.
+  double trusted_rates = 0;  // Sum over the members that are not newcomers.
   std::size_t members[2] = {
       0, 0};  // Connected workers that fit and are not paused, by protocol::WorkerKind.
-  std::size_t trusted[2] = {0, 0};          // Members that are not newcomers.
+  std::size_t trusted[2] = {0, 0};  // Members that are not newcomers.
+  PriceFloors floors[2];            // The least that members accept, by protocol::WorkerKind;
+  PriceFloors trusted_floors[2];    // of those that are not newcomers.
   std::map<FreeKey, WorkerState*> free[2];  // Those with room, by protocol::WorkerKind.
   std::map<std::uint64_t, WorkerState*>
       sliced;                    // Members that share their memory, by order of arrival.

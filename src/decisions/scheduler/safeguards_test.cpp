@@ -212,23 +212,6 @@ TEST_F(SafeguardsTest, AJobThatWaitedForItsFirstWorkerIsMeasuredByTheOperatorsDe
   EXPECT_EQ(all<CanaryWanted>(last).size(), 1U);
 }
 
-// H-2: a claim of 10^9 GFLOP/s made a job 57,000 times as expensive.
-TEST_F(SafeguardsTest, WhatAStrangerClaimsChangesNoQuote) {
-  const auto capacity = [&](bool rule, bool claims) {
-    start({.rates_are_shown = rule});
-    join(1);
-    join(2);
-    if (claims) {
-      for (std::uint64_t i = 0; i < 100; ++i) join(stranger + i, Standing::newcomer, 1e6);
-    } else {
-      for (std::uint64_t i = 0; i < 100; ++i) join(stranger + i, Standing::newcomer, 1e-3);
-    }
-    return scheduler->market(small_job(1)).seconds_per_second;
-  };
-  EXPECT_DOUBLE_EQ(capacity(true, true), capacity(true, false));
-  EXPECT_GT(capacity(false, true), 1000 * capacity(false, false));
-}
-
 TEST_F(SafeguardsTest, AThousandHoardersHoldATenthOfAJob) {
   const auto held = [&](double share, bool last_rank) {
     start({.newcomers_rank_last = last_rank, .newcomer_share_max = share});

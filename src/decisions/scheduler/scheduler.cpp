@@ -50,6 +50,7 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   auto made = std::make_unique<WorkerState>();
   made->info = worker;
   made->info.slots = std::min(worker.slots, slots_max);
+  made->info.price_min = PriceFloors::step(worker.price_min);
   made->sequence = state.next_worker++;
   const bool says =
       worker.standing == Standing::invited || !state.settings.safeguards.rates_are_shown;
@@ -130,7 +131,7 @@ std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
           found->running.size() >= found->info.slots)
         return false;
       if (!std::ranges::contains(found->classes, job->requirements) ||
-          job->canary == CanaryState::leased)
+          job->canary == CanaryState::leased || found->info.price_min > job->per_unit)
         return false;
       if ((job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl &&
            !found->native()) ||
@@ -169,6 +170,8 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   auto made = std::make_unique<JobState>();
   JobState& added = *made;
   added.spec = job;
+  added.since = now - job.waited;
+  added.per_unit = job.per_unit > 0 ? job.per_unit : state.settings.pricing.per_unit;
   const Worth worth{
       .stake = job.stake,
       .priority = job.priority,
@@ -202,7 +205,6 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   }
   added.requirements = &state.class_of(job);
   ++added.requirements->jobs;
-  state.count_queued(added);
   if (job.deadline) state.job_deadlines.insert({std::max(*job.deadline, now), job.id});
   if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
   added.unfit_at = now + state.settings.unfit_max;
@@ -350,7 +352,6 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
   }
   job->settled[id.index] = true;
   ++job->settled_count;
-  state.count_queued(*job);
   if (const auto found = job->tasks.find(id.index); found != job->tasks.end()) {
     for (const ReplicaOf& replica : found->second.replicas) {
       const bool accepted = std::ranges::contains(by, replica.worker);
@@ -396,7 +397,7 @@ void Scheduler::canary_measured(const JobId& id, const Measurement& measurement,
 
 std::size_t Scheduler::able_count(const JobId& id) const {
   const JobState* job = state_->find_job(id);
-  return job == nullptr ? 0 : job->requirements->members[0] + job->requirements->members[1];
+  return job == nullptr ? 0 : job->able();
 }
 
 void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
@@ -454,7 +455,7 @@ std::vector<PublicKey> Scheduler::able(const JobId& job) const {
   const JobState* found = state_->find_job(job);
   if (found == nullptr) return keys;
   for (const auto& [sequence, worker] : state_->workers_in_order) {
-    if (!worker->gone && worker->info.slots > 0 &&
+    if (!worker->gone && worker->info.slots > 0 && worker->info.price_min <= found->per_unit &&
         std::ranges::contains(worker->classes, found->requirements))
       keys.push_back(worker->info.key);
   }
@@ -479,14 +480,8 @@ std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {
   if (found == nullptr) return {};
   return WorkerLoad{.held = static_cast<std::uint32_t>(found->running.size()),
                     .slots = found->info.slots,
-                    .rate = found->rate};
-}
-
-Market Scheduler::market(const Job& job) const {
-  const RequirementClass& asked = state_->class_of(job);
-  return {.queued_seconds = std::max(state_->queued_seconds, 0.0),
-          .seconds_per_second = std::max(asked.rates, 0.0),
-          .workers = asked.members[0] + asked.members[1]};
+                    .rate = found->rate,
+                    .price_min = found->info.price_min};
 }
 
 std::vector<ReservationView> Scheduler::reservations() const {

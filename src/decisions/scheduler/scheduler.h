@@ -83,7 +83,8 @@ struct JobProgress {
 struct WorkerLoad {
   std::uint32_t held = 0;
   std::uint32_t slots = 0;
-  double rate = 0;  // Relative to the reference, as measured so far.
+  double rate = 0;             // Relative to the reference, as measured so far.
+  MicroCredits price_min = 0;  // As counted: Worker::price_min, rounded up a little.
 };
 
 // A job's next task waits for room on this worker, which is expected then.
@@ -175,8 +176,12 @@ class Scheduler {
   // When decide() has something to expire, at the earliest.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-  // What a job like this would meet: feed it to quote().
-  [[nodiscard]] Market market(const Job& job) const;
+  // What a job like this would meet: feed it to quote(). O(jobs) once a second, and O(workers)
+  // where no running job requires the same.
+  [[nodiscard]] Market market(const Job& job, Instant now);
+  // The share of connected trusted workers that hold a task; nothing where there are none.
+  // O(workers).
+  [[nodiscard]] std::optional<double> busy() const;
 
   // --- For leases that others grant besides (audits).
   // Connected workers that could run the job and take tasks, in the order of arrival. O(workers).

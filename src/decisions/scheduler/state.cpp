@@ -9,6 +9,18 @@ ReplicaOf* TaskState::replica_of(const PublicKey& worker) {
   return found == replicas.end() ? nullptr : &*found;
 }
 
+std::size_t JobState::able(std::size_t side) const {
+  return requirements->floors[side].within(per_unit);
+}
+
+std::size_t JobState::trusted_able(std::size_t side) const {
+  return requirements->trusted_floors[side].within(per_unit);
+}
+
+PriceTerms JobState::price_terms() const {
+  return {.budget = spec.budget, .quoted = spec.price_quoted, .max = spec.price_max};
+}
+
 // The rule of manifest::task_range: n runs, the remainder going to the first ones.
 std::uint32_t JobState::range_first(std::uint32_t index) const {
   return index * (spec.workgroups / spec.tasks) + std::min(index, spec.workgroups % spec.tasks);

@@ -63,9 +63,10 @@ struct JobState {
   Job spec;
   Rank rank;
   RequirementClass* requirements = nullptr;
+  Instant since{};            // When it was submitted.
+  MicroCredits per_unit = 0;  // What a unit of it costs.
   CanaryState canary = CanaryState::waiting;
   std::optional<std::uint32_t> canary_index;  // Once it was leased.
-  double queued_seconds = 0;                  // Its part in State::queued_seconds.
   double pace = 0;        // The slowest reference seconds a workgroup seen so far: for bounds.
   double pace_usual = 0;  // The latest ones, averaged: for how much a worker has to do.
   std::uint32_t leases = 0;
@@ -101,6 +102,11 @@ struct JobState {
   RequirementClass::Phase listed_phase =
       RequirementClass::phases;  // Where it stands in the class; phases: nowhere.
 
+  // Members of its class that accept its price, of one kind and in all; those that are trusted.
+  [[nodiscard]] std::size_t able(std::size_t side) const;
+  [[nodiscard]] std::size_t able() const { return able(0) + able(1); }
+  [[nodiscard]] std::size_t trusted_able(std::size_t side) const;
+  [[nodiscard]] PriceTerms price_terms() const;
   [[nodiscard]] std::uint32_t range_first(std::uint32_t index) const;
   [[nodiscard]] std::uint32_t range_count(std::uint32_t index) const;
   [[nodiscard]] TaskId task_id(std::uint32_t index) const {
@@ -178,6 +184,9 @@ enum class Blame : std::uint8_t {
   gone,     // The worker vanished while running it.
 };
 
+// The paces of JobState::paces.
+[[nodiscard]] std::vector<double> values_of(std::span<const std::pair<PublicKey, double>> paces);
+
 struct Scheduler::State {
   explicit State(Settings chosen)
       : settings(chosen), shares(chosen.fair_shares), preemption(chosen.preemption) {}
@@ -190,8 +199,7 @@ struct Scheduler::State {
   std::map<ClassKey, std::unique_ptr<RequirementClass>> classes;
   std::uint64_t next_job = 1;
   std::uint64_t next_worker = 1;
-  double queued_seconds = 0;  // At the reference rate, of all open tasks.
-  Instant latest{};           // The last time that came in.
+  Instant latest{};  // The last time that came in.
 
   std::set<std::pair<Instant, std::uint64_t>> worker_deadlines;  // WorkerState::sequence.
   std::set<std::pair<Instant, JobId>> job_deadlines;
@@ -256,8 +264,12 @@ struct Scheduler::State {
   // A worker that was full has room again when half of what it held is done: tasks come in batches.
   [[nodiscard]] bool has_room(WorkerState& worker) const;
   void set_slots(WorkerState& worker, std::uint32_t slots);
-  void count_queued(JobState& job);
   void set_rate(WorkerState& worker, double rate);
+  // market.cpp: work that has waited, as of at most a second ago.
+  void look_at_market(Instant now);
+  std::optional<Instant> market_at;
+  double waiting_seconds = 0;
+  double fleet_rate = 0;
   // Counts it in, or out, of its classes.
   void count_member(WorkerState& worker, int change);
   void set_standing(WorkerState& worker, Standing standing);
@@ -267,7 +279,8 @@ struct Scheduler::State {
   }
   // What is assumed of a worker that has shown nothing: the lower quartile of the others' rates.
   [[nodiscard]] double assumed_rate() const;
-  // The last trusted worker of a class has gone: others may take what was kept for it.
+  // A trusted worker of a class has gone that was the last to accept some price: others may take
+  // what was kept for it.
   void trusted_gone(RequirementClass& of);
   void mark(JobState& job);  // It may have something new to give.
   void mark(WorkerState& worker);
@@ -361,8 +374,8 @@ struct Scheduler::State {
   bool pass_canary(JobState& job, const Measurement& measurement, const WorkerState* by,
                    Instant now);
   // prices.cpp: one established worker's measurement neither prices a job nor ends it.
-  [[nodiscard]] Estimate priced(const JobState& job, double pace) const;
-  double shown_pace(JobState& job, const Measurement& measurement, const WorkerState& by);
+  [[nodiscard]] Estimate priced(const JobState& job, std::span<const double> own) const;
+  void note_pace(JobState& job, const Measurement& measurement, const WorkerState& by);
   // Whether an established worker that has not measured the job could.
   [[nodiscard]] bool another_measures(const JobState& job) const;
   [[nodiscard]] bool leaves_canary(const WorkerState& worker, const JobState& job) const;

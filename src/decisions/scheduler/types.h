@@ -125,6 +125,7 @@ struct Worker {
   Standing standing = Standing::invited;
   std::string
       prefix{};  // Newcomers of one prefix share one share of a job; empty: it is not shared.
+  MicroCredits price_min = 0;  // The least for a unit that it accepts; it gets no job below.
 };
 
 struct Job {
@@ -138,18 +139,21 @@ struct Job {
   std::uint32_t replicas_first =
       0;  // Leased at first, until want_replicas() asks for more; 0: all of them.
   MicroCredits budget = 0;
-  // As quoted (quote.h); 0: Pricing::per_unit. Not set by the coordinator yet: it will carry the
-  // price that was quoted and signed before submission.
-  MicroCredits per_unit = 0;
-  MicroCredits stake = 0;            // The client's; see score.h.
-  Duration waited{};                 // Since its submission, where it comes from before a restart.
-  std::optional<Instant> deadline;   // The job ends with deadline_exceeded then.
-  std::optional<Estimate> estimate;  // Known from before a restart: the canary has passed.
-  PublicKey client{};                // Whose share of the network it counts towards (fair_share.h).
-  double share = 1;                  // The client's weight.
-  bool anyone = false;               // Its client lets newcomers run its canary.
-  bool states_shared = false;        // A worker that runs a task of it uses any worker's state
-                                     // (docs/decisions/0006), not only from its own.
+  MicroCredits per_unit = 0;          // As quoted (quote.h); 0: Pricing::per_unit.
+  MicroCredits price_quoted = 0;      // PriceTerms::quoted,
+  MicroCredits price_max = 0;         // and PriceTerms::max.
+  std::vector<double> paces_known{};  // What earlier canaries of the same work have shown, in
+                                      // reference seconds a workgroup (measured_work.h).
+  double paid_share = 1;              // The part of its budget that was not granted.
+  MicroCredits stake = 0;             // The client's; see score.h.
+  Duration waited{};                  // Since its submission, where it comes from before a restart.
+  std::optional<Instant> deadline;    // The job ends with deadline_exceeded then.
+  std::optional<Estimate> estimate;   // Known from before a restart: the canary has passed.
+  PublicKey client{};          // Whose share of the network it counts towards (fair_share.h).
+  double share = 1;            // The client's weight.
+  bool anyone = false;         // Its client lets newcomers run its canary.
+  bool states_shared = false;  // A worker that runs a task of it uses any worker's state
+                               // (docs/decisions/0006), not only from its own.
 };
 // The parts of a Job that its manifest says.
 [[nodiscard]] Job job_from(const JobId& id, const manifest::Manifest& manifest);
@@ -205,6 +209,14 @@ struct Estimated {
   JobId job;
   Estimate estimate;
 };
+// A worker's run of the job has shown how long its work takes: to remember for quotes
+// (measured_work.h).
+struct Measured {
+  JobId job;
+  PublicKey by;                      // Zeros: the operator's device.
+  double seconds_per_workgroup = 0;  // At the reference rate.
+  bool alone = false;                // Its word is enough.
+};
 // The job ends without all its tasks: store it, refund the escrow, trust.remove_job. It is removed
 // here already.
 struct JobFailed {
@@ -222,7 +234,7 @@ struct NoWorkerLeft {
 struct CanaryWanted {
   JobId job;
 };
-using Decision = std::variant<Lease, Cancel, Yield, LeaseLost, WorkerLost, Estimated, JobFailed,
-                              NoWorkerLeft, CanaryWanted>;
+using Decision = std::variant<Lease, Cancel, Yield, LeaseLost, WorkerLost, Estimated, Measured,
+                              JobFailed, NoWorkerLeft, CanaryWanted>;
 
 }  // namespace weft::scheduler

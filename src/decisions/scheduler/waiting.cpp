@@ -33,9 +33,9 @@ std::string listed(const std::vector<Waiting::Lack>& lacks) {
 }  // namespace
 
 std::string_view to_string(WaitReason reason) {
-  constexpr std::array words{"no-workers", "requirements", "wallets",  "too-slow", "retry",
-                             "canary",     "own-state",    "patience", "memory",   "promised",
-                             "reserved",   "making-way",   "busy"};
+  constexpr std::array words{"no-workers", "requirements", "price",      "wallets",  "too-slow",
+                             "retry",      "canary",       "own-state",  "patience", "memory",
+                             "promised",   "reserved",     "making-way", "busy"};
   return words.at(static_cast<std::size_t>(reason));
 }
 
@@ -51,6 +51,12 @@ std::string sentence(const Waiting& waiting) {
       return weft::format("None of {} has all that the job requires: {}.",
                           counted(waiting.connected - waiting.paused, "worker"),
                           listed(waiting.lacks));
+    case WaitReason::price:
+      return weft::format(
+          "None of {} that can run it accepts its price of {:.6f} credits a unit; the least that "
+          "one accepts is {:.6f}.",
+          able, static_cast<double>(waiting.per_unit) / 1e6,
+          static_cast<double>(waiting.accepted) / 1e6);
     case WaitReason::wallets:
       return weft::format(
           "Each of its {} replicas goes to another wallet's worker: {} placed, and {} in all can "
@@ -136,6 +142,11 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     }
     if (!std::ranges::contains(worker->classes, job.requirements)) continue;
     ++made.able;
+    if (worker->info.price_min > job.per_unit) {
+      made.accepted = made.accepted == 0 ? worker->info.price_min
+                                         : std::min(made.accepted, worker->info.price_min);
+      continue;
+    }
     if (task != nullptr &&
         std::ranges::contains(task->replicas, worker->info.key, &ReplicaOf::worker))
       continue;
@@ -179,6 +190,8 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     std::ranges::stable_sort(made.lacks, std::greater(), &Waiting::Lack::workers);
     return because(WaitReason::requirements);
   }
+  made.per_unit = job.per_unit;
+  if (job.able() == 0) return because(WaitReason::price);
   if (made.placed + others < made.replicas) return because(WaitReason::wallets);
   if (retrying == asked && retry_at) return because(WaitReason::retry, seconds(*retry_at - now));
   if (its != kept.end() && free == 0) {

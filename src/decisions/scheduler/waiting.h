@@ -9,12 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/ids.h"
+
 namespace weft::scheduler {
 
 // The farther from running, the earlier here.
 enum class WaitReason : std::uint8_t {
   no_workers,    // None is connected, or all that are have paused.
   requirements,  // None has what the job requires: see Waiting::lacks.
+  price,         // None that has what it requires accepts its price (Worker::price_min).
   wallets,       // Each replica goes to another wallet's worker, and there are too few.
   too_slow,      // On none of them would it end within the time that a task has. It is tried
                  // nevertheless when no worker is busy.
@@ -52,6 +55,8 @@ struct Waiting {
                                // behind position_max of them.
   std::optional<double> seconds;  // too_slow: what it takes on the fastest. Others: until something
                                   // changes, as expected.
+  MicroCredits per_unit = 0;      // price: what a unit of it costs,
+  MicroCredits accepted = 0;      // and the least that a worker accepts.
   double seconds_max = 0;         // too_slow: what it may take.
   double lead_seconds =
       0;  // So much later its client's jobs stand, which had more than its share (fair_share.h).

@@ -118,7 +118,7 @@ void Scheduler::State::make_way(Instant now) {
       if (static_cast<std::size_t>(asked) >= waiting) continue;
       const bool native_only =
           phase == RequirementClass::canary && urgent.spec.kind == manifest::Kind::wgsl &&
-          each->members[static_cast<std::size_t>(protocol::WorkerKind::native)] > 0;
+          urgent.able(static_cast<std::size_t>(protocol::WorkerKind::native)) > 0;
       const auto fits = [&](const PublicKey& at, const TaskId& victim) {
         const WorkerState* const worker = find_worker(at);
         const JobState* const other = find_job(victim.job);

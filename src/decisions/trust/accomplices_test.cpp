@@ -65,10 +65,30 @@ class AccomplicesTest : public testing::Test {
         std::back_inserter(out));
     const std::vector<Claim> claims{{.task = id, .attempt = 1, .root = outcome(what)}};
     std::ranges::move(referee->add_receipt(wallet(who), claims, moment), std::back_inserter(out));
-    return out;
+    return with_polls(std::move(out));
   }
   std::vector<Ruling> root_says(const TaskId& id, AuditOutcome found) {
-    return referee->audited(id, {}, found, moment, Auditor::coordinator);
+    return with_polls(referee->audited(id, {}, found, moment, Auditor::coordinator,
+                                       {.devices = devices, .vendor = "mesa", .part = Part{0, 1}}));
+  }
+  // What the established workers say that are asked for the part, each after the other.
+  std::vector<Ruling> with_polls(std::vector<Ruling> out) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto* asked = std::get_if<PollWanted>(&out[i]);
+      if (asked == nullptr) continue;
+      const PollWanted wanted = *asked;
+      std::uint32_t who = 39;
+      for (std::uint32_t answered = 0; answered < wanted.count; ++answered) {
+        while (who > 0 && std::ranges::contains(wanted.except, wallet(who))) --who;
+        ++parts_asked;
+        std::ranges::move(
+            who == 0
+                ? referee->polled(wanted.task, wanted.suspect, {}, AuditOutcome::failed, moment)
+                : referee->polled(wanted.task, wanted.suspect, wallet(who--), part_says, moment),
+            std::back_inserter(out));
+      }
+    }
+    return out;
   }
   // A worker is wrong, and another one gets the task right.
   std::vector<Ruling> mismatch(const TaskId& id, std::uint32_t suspect, std::uint32_t other) {
@@ -85,6 +105,9 @@ class AccomplicesTest : public testing::Test {
   }
 
   std::optional<Referee> referee;
+  Devices devices = Devices::two;
+  AuditOutcome part_says = AuditOutcome::agrees;
+  std::uint32_t parts_asked = 0;
 };
 
 TEST_F(AccomplicesTest, ARootLooksAtWhatTwoEstablishedWorkersAgreeOn) {
@@ -188,6 +211,111 @@ TEST_F(AccomplicesTest, AMismatchIsJudgedWhenEnoughOthersAreRightLater) {
   add(2);
   for (std::uint32_t who = 1; who <= 12; ++who) (void)passes({job(2), who}, who);
   EXPECT_EQ(every<Convicted>(mismatch({job(2), 0}, 0, 1)).size(), 1U);
+}
+
+// The others got other tasks of the job right: only of this one its client made the right answer
+// differ by device.
+TEST_F(AccomplicesTest, AJobThatDiffersByDeviceInOneTaskConvictsNoHonestWorker) {
+  for (const bool rule : {true, false}) {
+    RefereeSettings settings;
+    if (!rule) settings.defences.part_lead_to_count = 0;
+    open(settings);
+    part_says = AuditOutcome::differs;
+    std::size_t convicted = 0;
+    for (std::uint8_t client = 1; client <= 2; ++client) {
+      add(client);
+      for (std::uint32_t who = 1; who <= 20; ++who) (void)passes({job(client), who}, who);
+      convicted += every<Convicted>(mismatch({job(client), 0}, 0, 21)).size();
+      convicted += every<Convicted>(mismatch({job(client), 50}, 0, 21)).size();
+    }
+
+    EXPECT_EQ(convicted > 0, !rule);
+    if (rule) {
+      EXPECT_EQ(referee->stakes().locked(wallet(0)), 0);
+      EXPECT_LE(parts_asked, 2 * 11U) << "no mismatch of the vendor counts in the job any more";
+    }
+  }
+}
+
+TEST_F(AccomplicesTest, AFewAccompliceThatSayThatTheDeviceIsAtFaultSaveNoCheat) {
+  open();
+  add(1);
+  add(2);
+  std::size_t convicted = 0;
+  for (std::uint8_t client = 1; client <= 2; ++client) {
+    for (std::uint32_t who = 1; who <= 20; ++who) (void)passes({job(client), who}, who);
+    (void)run({job(client), 0}, 0, wrong);
+    (void)referee->audited({job(client), 0}, {}, AuditOutcome::differs, moment,
+                           Auditor::coordinator,
+                           {.devices = Devices::two, .vendor = "mesa", .part = Part{0, 1}});
+    auto asked = referee->leased({job(client), 0}, wallet(21), price, 0, moment);
+    (void)referee->add_result(
+        {.task = {job(client), 0}, .worker = wallet(21), .attempt = 1, .root = outcome(right)},
+        moment);
+    const std::vector<Claim> claims{
+        {.task = {job(client), 0}, .attempt = 1, .root = outcome(right)}};
+    (void)referee->add_receipt(wallet(21), claims, moment);
+    asked = referee->audited({job(client), 0}, {}, AuditOutcome::agrees, moment,
+                             Auditor::coordinator, {.devices = Devices::two});
+    // Every fourth of the 39 others is an accomplice.
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      if (std::get_if<Convicted>(&asked[i]) != nullptr) ++convicted;
+      const auto* poll = std::get_if<PollWanted>(&asked[i]);
+      if (poll == nullptr) continue;
+      const PollWanted wanted = *poll;
+      std::uint32_t who = 1;
+      for (std::uint32_t answered = 0; answered < wanted.count; ++answered) {
+        while (std::ranges::contains(wanted.except, wallet(who))) ++who;
+        std::ranges::move(
+            referee->polled(wanted.task, wanted.suspect, wallet(who),
+                            who % 4 == 0 ? AuditOutcome::differs : AuditOutcome::agrees, moment),
+            std::back_inserter(asked));
+        ++who;
+      }
+    }
+  }
+
+  EXPECT_EQ(convicted, 1U);
+}
+
+// What one device says may be what a client wrote its shader against.
+TEST_F(AccomplicesTest, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
+  for (const bool rule : {true, false}) {
+    RefereeSettings settings;
+    settings.defences.two_devices = rule;
+    open(settings);
+    devices = Devices::one;
+    for (std::uint32_t who = 0; who < 40; ++who)
+      referee->admissions().set_vendor(wallet(who), "mesa");
+    std::size_t convicted = 0;
+    add(1);
+    for (std::uint32_t who = 1; who <= 20; ++who) (void)passes({job(1), who}, who);
+    convicted += every<Convicted>(mismatch({job(1), 0}, 0, 21)).size();
+
+    EXPECT_EQ(convicted, rule ? 0U : 1U);
+  }
+}
+
+TEST_F(AccomplicesTest, WorkersOfAnotherVendorThanTheVerifiersAreASecondDevice) {
+  open();
+  devices = Devices::one;
+  for (std::uint32_t who = 0; who < 40; ++who)
+    referee->admissions().set_vendor(wallet(who), "nvidia");
+  add(1);
+  for (std::uint32_t who = 1; who <= 20; ++who) (void)passes({job(1), who}, who);
+
+  EXPECT_EQ(every<Convicted>(mismatch({job(1), 0}, 0, 21)).size(), 1U);
+}
+
+TEST_F(AccomplicesTest, APartOfWhichTheVerifiersTwoDevicesComputeDifferentThingsCountsForNothing) {
+  open();
+  devices = Devices::divided;
+  add(1);
+  for (std::uint32_t who = 1; who <= 20; ++who) (void)passes({job(1), who}, who);
+
+  EXPECT_TRUE(every<Convicted>(mismatch({job(1), 0}, 0, 21)).empty());
+  EXPECT_EQ(referee->stakes().locked(wallet(0)), 0);
+  EXPECT_EQ(parts_asked, 0U);
 }
 
 TEST_F(AccomplicesTest, WhatAMismatchMayCostCannotBeWithdrawnMeanwhile) {

@@ -23,7 +23,8 @@ enum class Purpose : std::uint8_t {
   auditor = 4,
   trap = 5,
   trap_choice = 6,
-  recheck = 7
+  recheck = 7,
+  poll = 8
 };
 
 // Uniform over 64 bits. `number` tells draws of one purpose, task and worker apart.

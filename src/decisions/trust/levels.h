@@ -54,10 +54,24 @@ struct Defences {
   // at most 30 % of them, take such a lead with a probability of 3.1 to the power of -lead.
   std::uint32_t lead_to_count = 8;
   std::uint32_t lead_to_convict = 16;  // Then one client is enough.
-  bool roots_check_pairs = true;       // Where there is a root, it checks what two established
-                                       // workers agree on.
-  double root_rechecks = 0.01;         // Share of the established workers' audits that a root does
-                                       // again.
+  // And they must have the same part right: a job may differ by device in one task only. So many
+  // more of those that compute the part must agree with the root than differ from it; 0: none are
+  // asked. Accomplices of the job's client, at most 30 % of them, reach it with a probability of
+  // (3/7) to the power of the lead.
+  std::int32_t part_lead_to_count = 11;
+  std::int32_t part_lead_to_convict = 16;
+  // So many more that differ: the job's right answer may differ by device, and no mismatch of the
+  // vendor counts in it any more.
+  std::int32_t part_lead_to_drop = 5;
+  // Parts of a job that are polled, as a share of all its parts, and at least of one task.
+  double polled_share_max = 0.02;
+  // Devices of two vendors or drivers must find the part wrong: the verifier's two, or its one and
+  // workers of another vendor.
+  bool two_devices = true;
+  bool roots_check_pairs = true;  // Where there is a root, it checks what two established
+                                  // workers agree on.
+  double root_rechecks = 0.01;    // Share of the established workers' audits that a root does
+                                  // again.
   // Evidence of one client, in confirmations, as a share of what a worker has.
   double client_share_max = 0.1;
   // Evidence counts if so many workers could have been given the task.

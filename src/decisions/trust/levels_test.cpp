@@ -79,7 +79,8 @@ class LevelsTest : public testing::Test {
     return out;
   }
   std::vector<Ruling> check(const TaskId& id, AuditOutcome found, std::uint32_t by = 0) {
-    return by == 0 ? referee->audited(id, {}, found, moment, Auditor::coordinator)
+    return by == 0 ? referee->audited(id, {}, found, moment, Auditor::coordinator,
+                                      {.devices = Devices::two})
                    : referee->audited(id, wallet(by), found, moment);
   }
 

@@ -274,11 +274,14 @@ bool Referee::audit_wanted(const TaskId& task) const {
 }
 
 std::vector<Ruling> Referee::audited(const TaskId& task, const PublicKey& auditor,
-                                     AuditOutcome outcome, UnixMillis now, Auditor who) {
+                                     AuditOutcome outcome, UnixMillis now, Auditor who,
+                                     const Finding& finding) {
   if (!audit_wanted(task)) return {};
   Pass pass{.now = now, .todo = {}, .out = {}};
   now_ = now;
   Case& open = *case_of(task);
+  open.finding = finding;
+  if (who == Auditor::worker) open.finding.vendor = std::string(admissions_.vendor(auditor));
   const Level by = who == Auditor::coordinator ? Level::root : level(auditor, now);
   const bool disputed = trust_.groups(task).size() > 1;
   if (outcome != AuditOutcome::failed && by == Level::newcomer && !trusts_heads() &&
@@ -355,6 +358,7 @@ std::vector<Ruling> Referee::trap_answered(const Trap& trap, const PublicKey& wo
              admissions_.same_vendor(each, worker);
     });
     if (settings_.defences.same_vendor_confirms && !confirmed) return {};
+    if (!seen_twice({.worker = worker}, trap.by, now)) return {};
     const auto known =
         evidence_.mismatch(worker, admissions_.owner(*trap.client), at_risk(trap.value, {}));
     if (known.clients < settings_.defences.clients_to_convict) return {};
@@ -503,12 +507,22 @@ void Referee::sample(const TaskId& task, const Hash& root, const PublicKey& susp
 }
 
 // A root found what the worker handed in wrong.
-void Referee::note_mismatch(const TaskId& task, const PublicKey& worker, Pass& pass) {
+void Referee::note_mismatch(const TaskId& task, const PublicKey& worker, const Hash& root,
+                            Pass& pass) {
   Case& open = *case_of(task);
   MicroCredits penalty = worker == open.worker ? stakes_.unlock(worker, task) : 0;
   if (penalty == 0)
     penalty = at_risk(open.value, rates(worker, jobs_.at(task.job).terms, pass.now));
-  open.mismatches.push_back({.worker = worker, .penalty = penalty, .task = task});
+  Finding finding{
+      .devices = open.finding.devices, .vendor = open.finding.vendor, .part = open.finding.part};
+  for (const auto& [other, part] : open.finding.rivals) {
+    if (other == root) finding.part = part;
+  }
+  open.mismatches.push_back({.worker = worker,
+                             .penalty = penalty,
+                             .task = task,
+                             .root = root,
+                             .finding = std::move(finding)});
   // It cannot be withdrawn before it is known whose fault it was.
   (void)stakes_.lock(worker, risk_of(task), penalty, std::numeric_limits<MicroCredits>::max() / 2);
   if (level(worker, pass.now) != Level::newcomer)
@@ -531,7 +545,7 @@ void Referee::reject(const TaskId& task, Pass& pass) {
   bool believed = false;
   for (const PublicKey& worker : wrong) {
     believed = believed || decides(std::array{worker}, pass.now);
-    note_mismatch(task, worker, pass);
+    note_mismatch(task, worker, root, pass);
   }
   if (believed) {
     // The operator's own worker and a root differ: it is the job that differs by device.
@@ -564,7 +578,7 @@ void Referee::passed(const TaskId& task, Pass& pass) {
     // It computed a part in which they differ, which refutes the others.
     for (const Replica& each : trust_.counted(task)) {
       if (!std::ranges::contains(open.rivals, each.root)) continue;
-      note_mismatch(task, each.worker, pass);
+      note_mismatch(task, each.worker, each.root, pass);
       recheck_held(each.worker, pass);
     }
     std::vector<PublicKey> right;
@@ -715,18 +729,28 @@ void Referee::settle_mismatches(const Case& closed, const Accepted& accepted, Pa
   if (closed.mismatches.empty() || job == jobs_.end() || job->second.terms.anyone) return;
   std::vector<PublicKey> group = accepted.agreeing;
   group.insert(group.end(), accepted.jurors.begin(), accepted.jurors.end());
-  for (const Mismatch& mismatch : closed.mismatches) {
+  for (Mismatch mismatch : closed.mismatches) {
     const PublicKey& worker = mismatch.worker;
+    if (mismatch.finding.devices == Devices::divided) {
+      (void)stakes_.unlock(worker, risk_of(mismatch.task));
+      continue;
+    }
+    mismatch.seen_twice = seen_twice(mismatch, group, pass.now);
     const bool by_operator = std::ranges::any_of(group, [&](const PublicKey& each) {
       const Level its = level(each, pass.now);
       return (its == Level::root || its == Level::invited) &&
              admissions_.owner(each) != admissions_.owner(worker) &&
              admissions_.same_vendor(each, worker);
     });
-    if (by_operator || !settings_.defences.same_vendor_confirms) {
+    if ((by_operator || !settings_.defences.same_vendor_confirms) && mismatch.seen_twice) {
       count_mismatch(accepted.task.job, mismatch, false, pass);
     } else {
-      job->second.vendors[std::string(admissions_.vendor(worker))].open.push_back(mismatch);
+      Tally& tally = job->second.vendors[std::string(admissions_.vendor(worker))];
+      if (tally.divided) {
+        (void)stakes_.unlock(worker, risk_of(mismatch.task));
+      } else {
+        tally.open.push_back(mismatch);
+      }
     }
   }
   if (closed.root_agrees) tally_right(accepted.task.job, group, pass);
@@ -742,7 +766,9 @@ void Referee::tally_right(const JobId& id, std::span<const PublicKey> workers, P
     tally.right.insert(admissions_.owner(each));
     std::erase_if(tally.open, [&](Mismatch& open) {
       const std::ptrdiff_t lead = lead_of_right(tally, open.worker);
-      if (lead < static_cast<std::ptrdiff_t>(settings_.defences.lead_to_count)) return false;
+      if (settings_.defences.part_lead_to_count > 0 || !open.seen_twice ||
+          lead < static_cast<std::ptrdiff_t>(settings_.defences.lead_to_count))
+        return false;
       const bool conclusive =
           lead >= static_cast<std::ptrdiff_t>(settings_.defences.lead_to_convict);
       if (conclusive || !std::exchange(open.counted, true)) shown.emplace_back(open, conclusive);
@@ -750,6 +776,126 @@ void Referee::tally_right(const JobId& id, std::span<const PublicKey> workers, P
     });
   }
   for (const auto& [mismatch, conclusive] : shown) count_mismatch(id, mismatch, conclusive, pass);
+  if (settings_.defences.part_lead_to_count > 0) poll(id, pass);
+}
+
+// The root's one device may be wrong, or be what a client wrote its shader against.
+bool Referee::seen_twice(const Mismatch& mismatch, std::span<const PublicKey> right,
+                         UnixMillis now) const {
+  if (!settings_.defences.two_devices || mismatch.finding.devices == Devices::two) return true;
+  const auto differ = [](std::string_view a, std::string_view b) {
+    return !a.empty() && !b.empty() && a != b;
+  };
+  // Many of the suspect's vendor have to agree with the root in any case.
+  if (differ(admissions_.vendor(mismatch.worker), mismatch.finding.vendor)) return true;
+  std::vector<PublicKey> established;
+  for (const PublicKey& each : right) {
+    const Level its = level(each, now);
+    if (its == Level::newcomer || admissions_.owner(each) == admissions_.owner(mismatch.worker))
+      continue;
+    if (its != Level::established && differ(admissions_.vendor(each), mismatch.finding.vendor))
+      return true;
+    for (const PublicKey& other : established) {
+      if (admissions_.owner(other) != admissions_.owner(each) &&
+          differ(admissions_.vendor(other), admissions_.vendor(each)))
+        return true;
+    }
+    established.push_back(each);
+  }
+  return false;
+}
+
+// A job may differ by device in one task only, so that what others got right elsewhere in it says
+// nothing of the part that the suspect got wrong.
+void Referee::poll(const JobId& id, Pass& pass) {
+  Job& job = jobs_.at(id);
+  const std::uint32_t parts =
+      std::clamp<std::uint32_t>(job.terms.parts, 1, settings_.checks.audit_parts_max);
+  const auto most = std::max<std::uint64_t>(
+      2 * parts, static_cast<std::uint64_t>(settings_.defences.polled_share_max *
+                                            static_cast<double>(job.tasks) * parts));
+  if (job.polling || job.parts_polled >= most) return;
+  for (auto& [vendor, tally] : job.vendors) {
+    if (tally.divided) continue;
+    for (Mismatch& open : tally.open) {
+      if (open.polled || !open.seen_twice || !open.finding.part ||
+          book_.verified(open.worker, pass.now) < 1 ||
+          lead_of_right(tally, open.worker) <
+              static_cast<std::ptrdiff_t>(settings_.defences.lead_to_count))
+        continue;
+      job.polling = true;
+      open.polled = true;
+      open.asked.insert(admissions_.owner(open.worker));
+      return ask_poll(job, vendor, open, pass);
+    }
+  }
+}
+
+// As many at once as would be enough if all of them agreed.
+void Referee::ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch, Pass& pass) {
+  const std::int32_t wanted = mismatch.agreed < settings_.defences.part_lead_to_count
+                                  ? settings_.defences.part_lead_to_count
+                                  : settings_.defences.part_lead_to_convict;
+  mismatch.waiting = static_cast<std::uint32_t>(std::max(wanted - mismatch.agreed, 1));
+  job.parts_polled += mismatch.waiting;
+  pass.out.emplace_back(PollWanted{.task = mismatch.task,
+                                   .suspect = mismatch.worker,
+                                   .root = mismatch.root,
+                                   .part = *mismatch.finding.part,
+                                   .vendor = vendor,
+                                   .count = mismatch.waiting,
+                                   .except = {mismatch.asked.begin(), mismatch.asked.end()}});
+}
+
+std::vector<Ruling> Referee::polled(const TaskId& task, const PublicKey& suspect,
+                                    const PublicKey& worker, AuditOutcome outcome, UnixMillis now) {
+  const auto found = jobs_.find(task.job);
+  if (found == jobs_.end()) return {};
+  Pass pass{.now = now, .todo = {}, .out = {}};
+  now_ = now;
+  Job& job = found->second;
+  const auto& defences = settings_.defences;
+  const auto vendor = job.vendors.find(admissions_.vendor(suspect));
+  if (vendor == job.vendors.end()) return {};
+  Tally& tally = vendor->second;
+  const auto open = std::ranges::find_if(tally.open, [&](const Mismatch& each) {
+    return each.worker == suspect && each.task == task && each.waiting > 0;
+  });
+  if (open == tally.open.end()) return {};
+  --open->waiting;
+  const Level its = level(worker, now);
+  if (outcome == AuditOutcome::failed || its == Level::newcomer) {
+    open->missing = true;
+  } else if (open->asked.insert(admissions_.owner(worker)).second) {
+    open->agreed += outcome == AuditOutcome::agrees ? 1 : -1;
+  }
+  const bool conclusive =
+      open->agreed >= defences.part_lead_to_convict &&
+      lead_of_right(tally, suspect) >= static_cast<std::ptrdiff_t>(defences.lead_to_convict);
+  if (conclusive ||
+      (open->agreed >= defences.part_lead_to_count && !std::exchange(open->counted, true)))
+    count_mismatch(task.job, Mismatch(*open), conclusive, pass);
+  const bool over =
+      conclusive || book_.suspended(suspect, now) || open->agreed >= defences.part_lead_to_convict;
+  if (open->agreed <= -defences.part_lead_to_drop) {
+    tally.divided = true;
+    for (const Mismatch& each : tally.open) {
+      if (!each.counted) (void)stakes_.unlock(each.worker, risk_of(each.task));
+    }
+    tally.open.clear();
+    job.polling = false;
+  } else if (over || (open->waiting == 0 && open->missing)) {
+    // Others are not there for the next poll either: it waits for the next result that is right.
+    const bool next = !open->missing;
+    if (!open->counted) (void)stakes_.unlock(suspect, risk_of(task));
+    tally.open.erase(open);
+    job.polling = false;
+    if (next) poll(task.job, pass);
+  } else if (open->waiting == 0) {
+    ask_poll(job, vendor->first, *open, pass);
+  }
+  run(pass);
+  return std::move(pass.out);
 }
 
 std::ptrdiff_t Referee::lead_of_right(const Tally& tally, const PublicKey& suspect) const {

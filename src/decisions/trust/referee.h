@@ -36,6 +36,7 @@
 #include <variant>
 #include <vector>
 
+#include "decisions/trust/audit.h"
 #include "decisions/trust/draw.h"
 #include "decisions/trust/evidence.h"
 #include "decisions/trust/levels.h"
@@ -113,8 +114,20 @@ struct Convicted {
   MicroCredits value = 0;
   std::string reason;
 };
-using Ruling =
-    std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed, AuditWanted, Convicted>;
+// A root found `suspect` wrong in `part` of an accepted task: have `count` established workers of
+// its vendor compute that part, each of an owner of its own that is not in `except`, and compare it
+// with the accepted result: polled(), once for each of them; a worker that is missing has failed.
+struct PollWanted {
+  TaskId task;
+  PublicKey suspect;
+  Hash root;  // Its result's.
+  Part part;
+  std::string vendor;
+  std::uint32_t count = 0;
+  std::vector<PublicKey> except = {};  // Owners.
+};
+using Ruling = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed, AuditWanted,
+                            Convicted, PollWanted>;
 
 enum class AuditOutcome : std::uint8_t {
   agrees,
@@ -126,6 +139,20 @@ enum class AuditOutcome : std::uint8_t {
 enum class Auditor : std::uint8_t {
   worker,       // One of the network: its level says what that is worth.
   coordinator,  // The coordinator's verifier: a root.
+};
+
+// What a root saw besides the outcome.
+enum class Devices : std::uint8_t {
+  one,      // It has one, or only one of them can run the part.
+  two,      // Two devices with different drivers computed the same.
+  divided,  // They did not: the part says nothing of the worker.
+};
+struct Finding {
+  Devices devices = Devices::one;
+  std::string vendor = {};        // The vendor of the device that decided.
+  std::optional<Part> part = {};  // One in which the result that it was asked about is wrong.
+  // Results that it refutes by confirming that one, each with a part in which it differs.
+  std::vector<std::pair<Hash, Part>> rivals = {};
 };
 
 class Referee {
@@ -179,7 +206,12 @@ class Referee {
   // An audit that is not wanted (any more) is nothing.
   [[nodiscard]] std::vector<Ruling> audited(const TaskId& task, const PublicKey& auditor,
                                             AuditOutcome outcome, UnixMillis now,
-                                            Auditor who = Auditor::worker);
+                                            Auditor who = Auditor::worker,
+                                            const Finding& finding = {});
+  // What a worker computed of the part that PollWanted names; failed if it did not.
+  [[nodiscard]] std::vector<Ruling> polled(const TaskId& task, const PublicKey& suspect,
+                                           const PublicKey& worker, AuditOutcome outcome,
+                                           UnixMillis now);
   [[nodiscard]] bool audit_wanted(const TaskId& task) const;
 
   // Whether `worker`, that is being leased `task`, is given a trap as well, and which.
@@ -236,7 +268,18 @@ class Referee {
     PublicKey worker;
     MicroCredits penalty = 0;
     TaskId task = {};
+    Hash root = {};
+    Finding finding = {};  // Its part is this result's.
     bool counted = false;  // As one of those of several clients that convict.
+    // Whether devices of two vendors or drivers say that it is wrong.
+    bool seen_twice = false;
+    // Established owners of the vendor that computed the part and agree with the root, less those
+    // that do not.
+    std::int32_t agreed = 0;
+    std::set<PublicKey> asked = {};  // Owners.
+    std::uint32_t waiting = 0;       // So many have not answered yet.
+    bool missing = false;            // There were not as many workers as were wanted.
+    bool polled = false;             // It has begun.
   };
   struct Case {
     Stage stage = Stage::alone;
@@ -255,6 +298,7 @@ class Referee {
     bool rootless = false;                 // There was no root to decide a dispute.
     bool root_agrees = false;              // A root has confirmed a part of `root`.
     bool believed = false;                 // It is decided, unless a root finds it wrong.
+    Finding finding = {};                  // A root's, the latest.
     std::vector<Mismatch> mismatches = {};
   };
   // How the workers of one vendor fare in a job: owners with standing by whether a root has found
@@ -263,6 +307,7 @@ class Referee {
     std::set<PublicKey> right;
     std::set<PublicKey> wrong;
     std::vector<Mismatch> open;  // That are not shown yet to be the worker's fault.
+    bool divided = false;        // More of it agree with a suspect than with the root.
   };
   struct Job {
     JobTerms terms;
@@ -271,6 +316,8 @@ class Referee {
     MicroCredits value = 0;
     std::map<std::uint32_t, Case> cases;  // By index.
     std::map<std::string, Tally, std::less<>> vendors;
+    bool polling = false;
+    std::uint64_t parts_polled = 0;
   };
   struct Pass;  // One event's way through: what is still to be looked at, and what came out.
 
@@ -289,7 +336,7 @@ class Referee {
   Case& case_for(const TaskId& task, const PublicKey& worker);
   void sample(const TaskId& task, const Hash& root, const PublicKey& suspect, Pass& pass);
   void check_pair(const TaskId& task, const Hash& root, const PublicKey& first, Pass& pass);
-  void note_mismatch(const TaskId& task, const PublicKey& worker, Pass& pass);
+  void note_mismatch(const TaskId& task, const PublicKey& worker, const Hash& root, Pass& pass);
   void reject(const TaskId& task, Pass& pass);
   void passed(const TaskId& task, Pass& pass);
   // A root confirmed a result of this worker.
@@ -301,6 +348,12 @@ class Referee {
   // By how much the vendor's workers that are right lead in the job, the suspect among the others.
   [[nodiscard]] std::ptrdiff_t lead_of_right(const Tally& tally, const PublicKey& suspect) const;
   void count_mismatch(const JobId& job, const Mismatch& mismatch, bool conclusive, Pass& pass);
+  // Whether, besides the root, a device of another vendor says so.
+  [[nodiscard]] bool seen_twice(const Mismatch& mismatch, std::span<const PublicKey> right,
+                                UnixMillis now) const;
+  // Begins the next poll of a job that has none under way.
+  void poll(const JobId& id, Pass& pass);
+  void ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch, Pass& pass);
   // What a wrong result costs that a root finds.
   [[nodiscard]] MicroCredits at_risk(MicroCredits value, const CheckRates& rates) const;
   // As decides(), but two established workers do not where there is a root to check them.

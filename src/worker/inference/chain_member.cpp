@@ -45,8 +45,10 @@ void ChainMember::begin() {
   const auto index = static_cast<std::uint16_t>(link_.index);
   const auto hop = [weak = weak_from_this()](std::uint16_t to) {
     return [weak, to](ByteVector message) {
-      if (const auto self = weak.lock(); self && !self->ended_)
-        self->lines_.send(to, std::move(message));
+      const auto self = weak.lock();
+      if (!self || self->ended_) return;
+      self->log(self->link_.index, message);
+      self->lines_.send(to, std::move(message));
     };
   };
   if (shard_->encoder() != nullptr) {
@@ -95,6 +97,9 @@ void ChainMember::receive(const wire::HopFrame& frame) {
   if (!message) {
     taken = std::unexpected(message.error());
   } else if (*message) {
+    const auto members = static_cast<std::uint32_t>(link_.members.size());
+    const std::uint32_t before = (link_.index + members - 1) % members;
+    if (frame.from == before) log(before, **message);
     if (stage_) {
       taken = stage_->receive(**message);
     } else if (chain_) {
@@ -104,6 +109,26 @@ void ChainMember::receive(const wire::HopFrame& frame) {
     }
   }
   if (!taken) broken(frame.from, taken.error().message);
+}
+
+void ChainMember::log(std::uint32_t line, ByteSpan message) {
+  if (!link_.commits || lines_.frames == nullptr || lines_.signer == nullptr) return;
+  lines_.frames->add({.chain = link_.chain, .epoch = link_.epoch, .line = line}, message,
+                     [this](const proof::FrameBlock& block) { tell_block(block); });
+}
+
+void ChainMember::tell_block(const proof::FrameBlock& block) {
+  start<Result<Signature>>(lines_.signer->sign(proof::frame_block_digest(block)),
+                           [self = shared_from_this(), block](const Result<Signature>& signature) {
+                             if (!signature || self->ended_) return;
+                             self->lines_.tell(wire::Frames{.chain = block.chain,
+                                                            .epoch = block.epoch,
+                                                            .line = block.line,
+                                                            .first = block.first,
+                                                            .count = block.count,
+                                                            .root = block.root,
+                                                            .signature = *signature});
+                           });
 }
 
 void ChainMember::ask(const wire::Ask& ask) {
@@ -233,6 +258,7 @@ void ChainMember::on_done(std::uint32_t number, std::uint32_t prompt_tokens,
                           Result<llm::Generation> generation) {
   if (!ended_) {
     tell_tokens(number);
+    if (chain_ && link_.commits) chain_->commit();
     // The coordinator forms the chain again after a lost member, and the request continues there.
     const bool lost =
         !generation && chain_ != nullptr && generation.error().code == ErrorCode::unavailable;
@@ -248,6 +274,7 @@ void ChainMember::on_done(std::uint32_t number, std::uint32_t prompt_tokens,
                                  .reused_tokens = generation->reused_tokens,
                                  .prefill_s = generation->prefill_s,
                                  .decode_s = generation->decode_s,
+                                 .sequence = static_cast<std::uint32_t>(generation->sequence),
                                  .redrawn = requests_.at(number).redrawn,
                                  .doubtful = requests_.at(number).doubtful});
     }

@@ -13,12 +13,14 @@
 #include <optional>
 #include <string>
 
+#include "common/crypto/keys.h"
+#include "common/protocol/hops.h"
 #include "common/protocol/serving.h"
 #include "engine/llm/chain/chain_engine.h"
 #include "engine/llm/chain/chain_stage.h"
 #include "engine/llm/generator.h"
 #include "worker/inference/embedder.h"
-#include "worker/inference/hops.h"
+#include "worker/inference/frame_logs.h"
 #include "worker/inference/serving_host.h"
 #include "worker/inference/shard.h"
 
@@ -30,6 +32,9 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
     std::function<void(std::uint16_t to, ByteVector message)> send;  // To another member.
     std::function<void(const protocol::serving::ServingWorkerMessage& message)>
         tell;  // The coordinator.
+    // Where the link says that members commit to their frames. Both outlive the member.
+    FrameLogs* frames = nullptr;
+    crypto::Signer* signer = nullptr;
   };
   [[nodiscard]] static std::shared_ptr<ChainMember> create(ServingHost& host,
                                                            protocol::serving::Link link,
@@ -71,13 +76,16 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
   void tell_tokens(std::uint32_t number);
   void on_done(std::uint32_t number, std::uint32_t prompt_tokens,
                Result<llm::Generation> generation);
+  // A frame of the line that this member of the chain sends on.
+  void log(std::uint32_t line, ByteSpan message);
+  void tell_block(const proof::FrameBlock& block);
   void broken(std::uint32_t member, std::string message);
 
   ServingHost& host_;
   const protocol::serving::Link link_;
   const std::shared_ptr<Shard> shard_;
   const Lines lines_;
-  HopJoiner joiner_;
+  protocol::serving::HopJoiner joiner_;
   std::unique_ptr<llm::ChainEngine> chain_;  // Where the first is not alone.
   std::unique_ptr<llm::Generator> generator_;
   std::shared_ptr<llm::ChainStage> stage_;

@@ -26,7 +26,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::start(const Options& options) {
                              std::to_string(::getpid())});
   if (options.adapter) words.push_back(std::to_string(*options.adapter));
   if (options.texts) words.emplace_back("texts");
-  WEFT_ASSIGN(const SpawnedChild child, spawn_child(options.program, words));
+  WEFT_ASSIGN(const SpawnedChild child, spawn_child(options.program, words, options.driver));
   return std::unique_ptr<Sandbox>(new Sandbox(options, child.pid, child.socket, child.errors));
 }
 

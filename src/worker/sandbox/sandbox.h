@@ -32,7 +32,9 @@ class Sandbox {
         "sandbox-child"};  // Before those that sandbox_child_main() reads.
     std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // What one task may take on the device.
     std::optional<std::size_t> adapter =
-        {};               // The GPU's number (gpu::Instance::adapters()); the best one without.
+        {};  // The GPU's number (gpu::Instance::adapters()); the best one without.
+    std::filesystem::path driver =
+        {};               // A Vulkan driver's JSON file, alone; the machine's without.
     bool unsafe = false;  // Runs strangers' work although required parts are missing.
     bool texts = false;   // Reads a model's texts (text_service.h) and opens no device.
     Duration start_max = std::chrono::seconds(60);

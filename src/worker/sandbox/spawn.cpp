@@ -21,15 +21,18 @@ namespace {
 
 // From the parent's environment only what leads to a driver. Drivers' caches on disk are off: one
 // client's compiled shaders would reach the next client's child.
-std::vector<std::string> environment() {
+std::vector<std::string> environment(const std::filesystem::path& driver) {
   std::vector<std::string> variables = {"MESA_SHADER_CACHE_DISABLE=true",
                                         "__GL_SHADER_DISK_CACHE=0", "HOME=/nonexistent",
                                         "LC_ALL=C.UTF-8"};
   for (const char* name :
        {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_LOADER_DRIVERS_SELECT", "LD_LIBRARY_PATH",
         "LP_NUM_THREADS", "NVIDIA_VISIBLE_DEVICES", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    const std::string_view variable = name;
+    if (!driver.empty() && (variable.starts_with("VK_") || variable == "LD_LIBRARY_PATH")) continue;
     if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
   }
+  if (!driver.empty()) variables.push_back("VK_DRIVER_FILES=" + driver.string());
   return variables;
 }
 
@@ -50,7 +53,8 @@ std::string describe_end(int status) {
 }
 
 Result<SpawnedChild> spawn_child(const std::filesystem::path& program,
-                                 const std::vector<std::string>& words) {
+                                 const std::vector<std::string>& words,
+                                 const std::filesystem::path& driver) {
   std::array<int, 2> sockets{};
   std::array<int, 2> errors{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0)
@@ -64,7 +68,7 @@ Result<SpawnedChild> spawn_child(const std::filesystem::path& program,
 
   std::vector<std::string> arguments = {"weft"};  // What the list of processes shows.
   arguments.insert(arguments.end(), words.begin(), words.end());
-  std::vector<std::string> variables = environment();
+  std::vector<std::string> variables = environment(driver);
 
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);

@@ -26,9 +26,11 @@ struct SpawnedChild {
 // The number that the child knows its socket by.
 inline constexpr int child_socket = 3;
 
-// `words` follow the program's name. The environment has only what leads to a driver.
+// `words` follow the program's name. The environment has only what leads to a driver; of Vulkan's
+// only `driver`, a JSON file, where one is given.
 [[nodiscard]] Result<SpawnedChild> spawn_child(const std::filesystem::path& program,
-                                               const std::vector<std::string>& words);
+                                               const std::vector<std::string>& words,
+                                               const std::filesystem::path& driver = {});
 
 // "was ended by signal 9 (Killed)", of a status of waitpid().
 [[nodiscard]] std::string describe_end(int status);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
+#include "common/crypto/keys.h"
 #include "worker/inference/serving.h"
 #include "worker/sandbox/spawn.h"
 #include "worker/serving_child/child_host.h"
@@ -75,6 +76,10 @@ int serving_child_main(std::span<char* const> given, ConfinementOptions confinem
   EngineMaker engines(loop, arguments.engines);
   ChildHost host(loop, engines);
   ChildLines lines(loop);
+  // This process's own: the wallet is the parent's. The coordinator knows it by the session's
+  // token.
+  auto key = crypto::KeyPair::generate();
+  if (!key) log_warning("No frames are signed: {}", key.error().message);
   std::unique_ptr<Serving> serving;
   loop.run([&](const Frame& frame) {
     if (host.take(frame) || lines.take(frame)) return;
@@ -87,6 +92,7 @@ int serving_child_main(std::span<char* const> given, ConfinementOptions confinem
         options.peers = &lines;
         options.line_patience = std::chrono::milliseconds(setup->line_patience_ms);
       }
+      if (key) options.signer = &*key;
       serving = std::make_unique<Serving>(host, std::move(options));
     } else if (frame.kind == kind_of(ServingFrame::join) && serving) {
       if (auto token = Unpacker(frame.payload).text()) serving->join(std::move(*token));

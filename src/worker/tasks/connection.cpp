@@ -111,7 +111,8 @@ void Connection::say_hello() {
                                               .software = options_.software,
                                               .slots = options_.slots,
                                               .capabilities = options_.capabilities,
-                                              .slice_memory_bytes = options_.slice_memory_bytes})));
+                                              .slice_memory_bytes = options_.slice_memory_bytes,
+                                              .price_min = options_.price_min})));
 }
 
 void Connection::on_text(const std::string& text) {

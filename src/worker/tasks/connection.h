@@ -28,6 +28,7 @@ class Connection {
     std::string software = "weft/0.1.0";
     std::uint32_t slots = 2;
     std::uint64_t slice_memory_bytes = 0;  // Hello's.
+    std::uint64_t price_min = 0;           // The same.
     // Host and port of the coordinator's URL, as the connection asks for them.
     std::string host = {};
     // Only a coordinator that proves its key is joined; off in tests alone.

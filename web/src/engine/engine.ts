@@ -31,7 +31,7 @@ export class Engine {
   readonly #listeners = new Set<() => void>();
   #session: Session = emptySession;
   #port: Port | null = null;
-  #limits: Limits = { share: 1, memoryBytes: null, slices: 1, relayOnly: false, pausedBy: [] };
+  #limits: Limits = { share: 1, memoryBytes: null, slices: 1, relayOnly: false, priceMin: 0, pausedBy: [] };
   /** What runs or ran last. */
   #startedWith: StartOptions | null = null;
   /** To be started again as soon as it has stopped: a coordinator hears of memory and slices when a worker joins. */
@@ -72,7 +72,7 @@ export class Engine {
   /** Holds from now on, and for later starts. */
   limit(limits: Limits): void {
     const before = this.#limits;
-    const joinsAnew = before.memoryBytes !== limits.memoryBytes || before.slices !== limits.slices || before.relayOnly !== limits.relayOnly;
+    const joinsAnew = before.memoryBytes !== limits.memoryBytes || before.slices !== limits.slices || before.relayOnly !== limits.relayOnly || before.priceMin !== limits.priceMin;
     if (before.share === limits.share && !joinsAnew && before.pausedBy.join() === limits.pausedBy.join()) return;
     this.#limits = limits;
     this.#set({ ...this.#session, limits });

@@ -29,6 +29,8 @@ export type Limits = {
   readonly slices: number;
   /** The page makes no line to another member but through a relay. Holds from the next joining on. */
   readonly relayOnly: boolean;
+  /** The least for a compute unit that it accepts, in micro-credits. Holds from the next joining on. */
+  readonly priceMin: number;
   /** Why nothing new is taken; empty while it is. */
   readonly pausedBy: readonly string[];
 };

@@ -4,7 +4,7 @@ import type { CompileMessage, LabDevice, LabRates, LabRun, SignedRequest } from 
 import type { DeviceKind, KnownRates, LineNews, Usage } from './messages';
 
 export type EngineModule = {
-  start(options: { coordinator: string; device: DeviceKind; slots?: number; memoryBytes?: number; slices?: number; known?: KnownRates | null }): void;
+  start(options: { coordinator: string; device: DeviceKind; slots?: number; memoryBytes?: number; slices?: number; priceMin?: number; known?: KnownRates | null }): void;
   stop(): void;
   pause(): void;
   resume(): void;

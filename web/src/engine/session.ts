@@ -70,7 +70,7 @@ export const emptySession: Session = {
   startedAt: null,
   readyMs: null,
   firstTaskMs: null,
-  limits: { share: 1, memoryBytes: null, slices: 1, relayOnly: false, pausedBy: [] },
+  limits: { share: 1, memoryBytes: null, slices: 1, relayOnly: false, priceMin: 0, pausedBy: [] },
   usage: null,
   done: 0,
   accepted: 0,

@@ -18,6 +18,8 @@ describe('kept settings', () => {
     ['{"sharePercent":"50","pauseOnBattery":"no","memoryBytes":12345,"twoTasks":2}', defaults],
     ['{"relayOnly":true}', { ...defaults, relayOnly: true }],
     ['{"relayOnly":"yes"}', defaults],
+    ['{"priceMin":2000000}', { ...defaults, priceMin: 2_000_000 }],
+    ['{"priceMin":-1}', defaults],
     ['{"memoryBytes":536870912}', { ...defaults, memoryBytes: 2 ** 29 }],
   ])('%s', (text, settings) => {
     expect(readSettings(text)).toEqual(settings);
@@ -28,13 +30,13 @@ describe('Throttle', () => {
   it('takes up what an earlier visit chose', () => {
     const engine = { limit: vi.fn<(limits: Limits) => void>() };
     const place = new FakePlace();
-    new Throttle(engine, place).change({ sharePercent: 30, memoryBytes: 2 ** 30, twoTasks: true, relayOnly: true });
+    new Throttle(engine, place).change({ sharePercent: 30, memoryBytes: 2 ** 30, twoTasks: true, relayOnly: true, priceMin: 1_500_000 });
 
     const later = new FakePlace();
     later.storage.setItem('weft.limits', place.storage.getItem('weft.limits') ?? '');
     new Throttle(engine, later);
 
-    expect(engine.limit.mock.lastCall).toEqual([{ share: 0.3, memoryBytes: 2 ** 30, slices: 2, relayOnly: true, pausedBy: [] }]);
+    expect(engine.limit.mock.lastCall).toEqual([{ share: 0.3, memoryBytes: 2 ** 30, slices: 2, relayOnly: true, priceMin: 1_500_000, pausedBy: [] }]);
   });
 
   it('gives both reasons while both hold', async () => {

@@ -13,10 +13,13 @@ export type Settings = {
   readonly twoTasks: boolean;
   /** Lines to other members go only through relays, so that none learns this machine's address. */
   readonly relayOnly: boolean;
+  /** The least for a compute unit that it accepts, in micro-credits; 0: any price. */
+  readonly priceMin: number;
 };
 export type PauseReason = 'hidden' | 'battery';
 
-export const defaults: Settings = { sharePercent: 100, pauseHidden: false, pauseOnBattery: true, memoryBytes: null, twoTasks: false, relayOnly: false };
+export const defaults: Settings = { sharePercent: 100, pauseHidden: false, pauseOnBattery: true, memoryBytes: null, twoTasks: false, relayOnly: false, priceMin: 0 };
+export const priceChoices: readonly number[] = [500_000, 1_000_000, 1_500_000, 2_000_000, 4_000_000];
 export const memoryChoices: readonly number[] = [2 ** 28, 2 ** 29, 2 ** 30, 2 ** 31, 2 ** 32, 2 ** 33];
 
 export type Battery = EventTarget & { readonly charging: boolean };
@@ -39,7 +42,7 @@ export function readSettings(text: string | null): Settings {
     return defaults;
   }
   if (typeof kept !== 'object' || kept === null) return defaults;
-  const { sharePercent, pauseHidden, pauseOnBattery, memoryBytes, twoTasks, relayOnly } = kept as Record<string, unknown>;
+  const { sharePercent, pauseHidden, pauseOnBattery, memoryBytes, twoTasks, relayOnly, priceMin } = kept as Record<string, unknown>;
   return {
     sharePercent: typeof sharePercent === 'number' && Number.isFinite(sharePercent) ? Math.min(100, Math.max(5, Math.round(sharePercent))) : defaults.sharePercent,
     pauseHidden: typeof pauseHidden === 'boolean' ? pauseHidden : defaults.pauseHidden,
@@ -47,6 +50,7 @@ export function readSettings(text: string | null): Settings {
     memoryBytes: typeof memoryBytes === 'number' && memoryChoices.includes(memoryBytes) ? memoryBytes : null,
     twoTasks: typeof twoTasks === 'boolean' ? twoTasks : defaults.twoTasks,
     relayOnly: typeof relayOnly === 'boolean' ? relayOnly : defaults.relayOnly,
+    priceMin: typeof priceMin === 'number' && priceChoices.includes(priceMin) ? priceMin : defaults.priceMin,
   };
 }
 
@@ -109,7 +113,7 @@ export class Throttle {
     if (settings.pauseHidden && this.#place.page.hidden) pausedBy.push('hidden');
     if (settings.pauseOnBattery && this.#battery?.charging === false) pausedBy.push('battery');
     this.#state = { settings, pausedBy, hasBattery: this.#battery !== null };
-    this.#engine.limit({ share: settings.sharePercent / 100, memoryBytes: settings.memoryBytes, slices: settings.twoTasks ? 2 : 1, relayOnly: settings.relayOnly, pausedBy });
+    this.#engine.limit({ share: settings.sharePercent / 100, memoryBytes: settings.memoryBytes, slices: settings.twoTasks ? 2 : 1, relayOnly: settings.relayOnly, priceMin: settings.priceMin, pausedBy });
     for (const listener of this.#listeners) listener();
   }
 }

@@ -19,7 +19,7 @@ function engine(): Promise<EngineModule> {
   return loading;
 }
 
-let limits: Limits = { share: 1, memoryBytes: null, slices: 1, relayOnly: false, pausedBy: [] };
+let limits: Limits = { share: 1, memoryBytes: null, slices: 1, relayOnly: false, priceMin: 0, pausedBy: [] };
 function obey(module: EngineModule): void {
   module.throttle(limits.share);
   if (limits.pausedBy.length > 0) module.pause();
@@ -36,7 +36,7 @@ function sayUsage(module: EngineModule): void {
 async function start(coordinator: string, device: DeviceKind, known: KnownRates | null): Promise<void> {
   const module = await engine();
   obey(module);
-  module.start({ coordinator, device, known, slices: limits.slices, ...(limits.memoryBytes === null ? {} : { memoryBytes: limits.memoryBytes }) });
+  module.start({ coordinator, device, known, slices: limits.slices, priceMin: limits.priceMin, ...(limits.memoryBytes === null ? {} : { memoryBytes: limits.memoryBytes }) });
   watching ??= setInterval(() => sayUsage(module), usageEveryMs);
 }
 

@@ -51,6 +51,8 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
       "submit",
       "Gives a job to a coordinator\n\n"
       "  weft submit job.json --coordinator http://127.0.0.1:7300 --wait --out results\n"
+      "  weft submit job.json --quote --coordinator http://127.0.0.1:7300        the price first\n"
+      "  weft submit job.json --max-price 2.5 --coordinator http://127.0.0.1:7300\n"
       "  weft submit --follow JOB_ID --coordinator http://127.0.0.1:7300\n"
       "  weft submit --share JOB_ID --coordinator http://127.0.0.1:7300");
   command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")
@@ -68,6 +70,20 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--wallet", options->wallet,
                    "Wallet file; made when missing (default: ~/.config/weft/wallet.json)")
       ->type_name("FILE");
+  CLI::Option* quote =
+      command->add_flag("--quote", options->quote,
+                        "Show what it costs, and submit it when you agree: it costs no more");
+  command->add_flag("--yes", options->yes, "With --quote: agree without being asked")->needs(quote);
+  command
+      ->add_option("--quoted", options->quoted, "A quote that 'weft quote' made: it costs no more")
+      ->type_name("QUOTE")
+      ->excludes(quote);
+  command
+      ->add_option("--max-price", options->max_price,
+                   "The most that the job may cost, in credits (default: 1.5 times what the same "
+                   "work cost before, at most its budget)")
+      ->type_name("CREDITS")
+      ->check(CLI::Range(0.000001, 9e12));
   command->add_flag("--wait", options->wait, "Follow the job to its end");
   command->add_option("--out", options->out, "Folder for the outputs; implies --wait")
       ->type_name("DIR");
@@ -88,6 +104,27 @@ void add_submit(CLI::App& app, std::function<int()>& chosen) {
           "JOB");
     chosen = [options] { return submit_command(*options); };
   });
+}
+
+void add_quote(CLI::App& app, std::function<int()>& chosen) {
+  auto options = std::make_shared<QuoteOptions>();
+  CLI::App* command = app.add_subcommand(
+      "quote",
+      "What a job would cost at a coordinator, signed; holds for five minutes\n\n"
+      "  weft quote job.json --coordinator http://127.0.0.1:7300\n"
+      "  weft submit job.json --quoted QUOTE --coordinator http://127.0.0.1:7300      at that "
+      "price");
+  command->add_option("manifest", options->manifest, "The job's manifest, a JSON file")
+      ->required()
+      ->type_name("FILE");
+  add_coordinator(*command, options->coordinator);
+  command
+      ->add_option("--wallet", options->wallet,
+                   "For whom; made when missing (default: ~/.config/weft/wallet.json)")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "One JSON document on standard output");
+  add_tls(*command, options->tls);
+  command->callback([options, &chosen] { chosen = [options] { return quote_command(*options); }; });
 }
 
 void add_wallet(CLI::App& app, std::function<int()>& chosen) {
@@ -197,6 +234,7 @@ void add_demo(CLI::App& app, std::function<int()>& chosen) {
 void add_job_commands(CLI::App& app, std::function<int()>& chosen) {
   add_run(app, chosen);
   add_submit(app, chosen);
+  add_quote(app, chosen);
   add_verdict(app, chosen);
   add_demo(app, chosen);
   add_wallet(app, chosen);

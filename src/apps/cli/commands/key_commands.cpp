@@ -82,10 +82,19 @@ void add_stake(CLI::App& app, std::function<int()>& chosen) {
 void add_worker(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* worker = app.add_subcommand(
       "worker",
-      "What the operator decides about a worker\n\n"
+      "Who works for a coordinator, and what its operator decides about a worker\n\n"
+      "  weft worker list --coordinator URL                           who is connected, and the "
+      "least that each accepts\n"
       "  weft worker pardon ADDRESS --data DIR --coordinator URL      its suspension ends");
   worker->require_subcommand(1);
   auto options = std::make_shared<WorkerOptions>();
+  CLI::App* list = worker->add_subcommand(
+      "list", "Connected workers: what they hold, and the least that each accepts for a unit");
+  add_coordinator(*list, options->coordinator);
+  list->add_flag("--json", options->json, "One JSON document on standard output");
+  add_tls(*list, options->tls);
+  list->callback(
+      [options, &chosen] { chosen = [options] { return worker_list_command(*options); }; });
   CLI::App* pardon =
       worker->add_subcommand("pardon", "Ends a suspension: the worker was convicted without cause");
   pardon->add_option("worker", options->worker, "Its address")->required();

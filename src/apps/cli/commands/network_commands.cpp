@@ -36,6 +36,13 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
                       "sqlite:, sqlite:FILE, or memory: (forgets everything)");
   command->add_option("--grant", options->grant,
                       "Credits that an invitation brings a client (default: 100000)");
+  command
+      ->add_option("--price-base", options->price_base,
+                   "What a compute unit costs in an idle network, in credits; demand, rare "
+                   "requirements and the hour raise it (docs/pricing.md)")
+      ->type_name("CREDITS")
+      ->check(CLI::Range(0.000001, 1e6))
+      ->capture_default_str();
   command->add_option("--tls-cert", options->tls_cert, "Certificate chain, PEM")
       ->check(CLI::ExistingFile);
   command->add_option("--tls-key", options->tls_key, "Its private key, PEM")
@@ -113,6 +120,12 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->check(CLI::ExistingFile);
   add_ca_cert(*command, options->fallback_tls, "--fallback-ca-cert");
   command
+      ->add_option(
+          "--settlement", options->settlement,
+          "Network file of `weft chain init`: the page's Wallet settles there, by the rows in "
+          "DATA/epochs/epoch-N.csv")
+      ->check(CLI::ExistingFile);
+  command
       ->add_option("--wire", options->wire,
                    "How hidden states travel between workers that share a model: f32, f16 or i8 "
                    "(fewer bytes, other roundings)")
@@ -150,7 +163,8 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->check(CLI::Range(1, 1'000'000));
   command->callback([options, &chosen] {
     chosen = [options] {
-      return serve_command(*options, make_shader_checker, make_part_runner, make_text_reader);
+      return serve_command(
+          *options, make_shader_checker, [] { return make_part_runner(); }, make_text_reader);
     };
   });
 }
@@ -182,6 +196,12 @@ void add_work(CLI::App& app, std::function<int()>& chosen) {
           "The operator's invitation ('weft invite'): what this worker computes is believed")
       ->type_name("CODE")
       ->envname("WEFT_INVITE");
+  command
+      ->add_option("--price", options->price,
+                   "The least that it accepts for a compute unit, in credits: it is given no job "
+                   "that pays less (docs/pricing.md)")
+      ->type_name("CREDITS")
+      ->check(CLI::Range(0.0, 1e6));
   command->add_option("--slots", options->slots, "Tasks to hold at a time")
       ->check(CLI::Range(1, 64));
   command

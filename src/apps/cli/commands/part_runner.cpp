@@ -9,8 +9,14 @@
 namespace weft::cli {
 namespace {
 
+// An adapter's number beyond those of this machine; more are not looked at.
+constexpr std::size_t adapters_max = 8;
+
 class SandboxPartRunner final : public coordinator::PartRunner {
  public:
+  SandboxPartRunner(worker::Sandbox::Options options, std::vector<std::filesystem::path> drivers)
+      : options_(std::move(options)), drivers_(std::move(drivers)) {}
+
   Result<Ran> run(const std::shared_ptr<const coordinator::VerifiedJob>& job, manifest::Range range,
                   Duration wall_max) override {
     if (!sandbox_ || !sandbox_->alive()) WEFT_OK(start());
@@ -25,10 +31,51 @@ class SandboxPartRunner final : public coordinator::PartRunner {
     sandbox_.reset();
     jobs_.clear();
   }
+  std::string vendor() const override { return vendor_; }
+  std::unique_ptr<coordinator::PartRunner> on_another_device() override {
+    // Two processors of one vendor run one driver, and what is wrong in it is wrong on both.
+    const auto is_other = [&](const worker::Sandbox::Options& options) -> Result<bool> {
+      WEFT_ASSIGN(const auto sandbox, worker::Sandbox::start(options));
+      WEFT_OK(sandbox->wait_ready());
+      WEFT_ASSIGN(const protocol::Capabilities capabilities, sandbox->describe());
+      return !capabilities.vendor.empty() && capabilities.vendor != vendor_;
+    };
+    std::vector<worker::Sandbox::Options> candidates;
+    for (std::size_t number = 0; number < adapters_max; ++number) {
+      candidates.push_back(options_);
+      candidates.back().adapter = number;
+    }
+    for (const std::filesystem::path& driver : drivers_) {
+      std::error_code missing;
+      if (!std::filesystem::exists(driver, missing)) continue;
+      candidates.push_back(options_);
+      candidates.back().driver = driver;
+    }
+    bool past_last = false;
+    for (const auto& options : candidates) {
+      if (options.adapter && past_last) continue;
+      const Result<bool> other = is_other(options);
+      if (other && *other) {
+        auto runner =
+            std::make_unique<SandboxPartRunner>(options, std::vector<std::filesystem::path>());
+        if (runner->start()) {
+          log_info("The verifier's second device is of {}, its first one of {}.", runner->vendor_,
+                   vendor_);
+          return runner;
+        }
+      }
+      past_last = past_last || !other;
+    }
+    log_info(
+        "The verifier has one device, of {}: on its word alone no worker is convicted. Chromium's "
+        "software driver, or a driver of another vendor, makes two.",
+        vendor_);
+    return nullptr;
+  }
 
  private:
   Result<> start() {
-    WEFT_ASSIGN(sandbox_, worker::Sandbox::start({}));
+    WEFT_ASSIGN(sandbox_, worker::Sandbox::start(options_));
     if (Result<std::vector<std::string>> ready = sandbox_->wait_ready(); !ready) {
       sandbox_.reset();
       if (!std::exchange(said_, true))
@@ -37,6 +84,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
       return pass(std::move(ready));
     }
     WEFT_ASSIGN(const protocol::Capabilities capabilities, sandbox_->describe());
+    vendor_ = capabilities.vendor;
     rate_ = std::clamp(capabilities.f32_gflop_per_s / 1000, 1e-4, 1000.0);
     return {};
   }
@@ -55,7 +103,10 @@ class SandboxPartRunner final : public coordinator::PartRunner {
     return made;
   }
 
+  const worker::Sandbox::Options options_;
+  const std::vector<std::filesystem::path> drivers_;
   std::unique_ptr<worker::Sandbox> sandbox_;
+  std::string vendor_;
   double rate_ = 1;
   bool said_ = false;
   std::list<
@@ -65,8 +116,22 @@ class SandboxPartRunner final : public coordinator::PartRunner {
 
 }  // namespace
 
+std::vector<std::filesystem::path> drivers_of_browsers() {
+  std::vector<std::filesystem::path> files;
+  for (const char* folder :
+       {"/usr/lib/chromium", "/usr/lib64/chromium-browser", "/usr/lib/chromium-browser",
+        "/opt/google/chrome", "/opt/chromium.org/chromium"})
+    files.push_back(std::filesystem::path(folder) / "vk_swiftshader_icd.json");
+  return files;
+}
+
+std::unique_ptr<coordinator::PartRunner> make_part_runner(
+    worker::Sandbox::Options options, std::vector<std::filesystem::path> more_drivers) {
+  return std::make_unique<SandboxPartRunner>(std::move(options), std::move(more_drivers));
+}
+
 std::unique_ptr<coordinator::PartRunner> make_part_runner() {
-  return std::make_unique<SandboxPartRunner>();
+  return make_part_runner({}, drivers_of_browsers());
 }
 
 }  // namespace weft::cli

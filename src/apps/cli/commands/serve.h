@@ -21,6 +21,7 @@ struct ServeOptions {
   std::filesystem::path data;  // Empty: $XDG_DATA_HOME/weft, else ~/.local/share/weft.
   std::string store = "sqlite:";
   std::optional<double> grant;  // Credits to an invited client; default: 100,000.
+  double price_base = 1;        // Credits for a compute unit, before what raises it.
   std::filesystem::path tls_cert;
   std::filesystem::path tls_key;
   bool tls_self_signed = false;
@@ -51,6 +52,7 @@ struct ServeOptions {
   std::string fallback;                     // Answers what the network cannot; empty: none.
   std::filesystem::path fallback_key_file;  // Its API key.
   net::TlsOptions fallback_tls;
+  std::filesystem::path settlement;  // Network file of `weft chain init`; empty: none.
   std::string activations = "auto";  // What served models' matrices are multiplied with.
   std::string wire = "f32";          // Type of hidden states between workers that share a model.
   std::string partition = "hybrid";  // How models are cut between workers.

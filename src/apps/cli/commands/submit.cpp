@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <optional>
+#include <unistd.h>
 #include <utility>
 
 #include "apps/cli/api_client.h"
@@ -165,6 +168,64 @@ void print_link(const api::Job& job, const SubmitOptions& options) {
   }
 }
 
+double credits(MicroCredits amount) { return static_cast<double>(amount) * 1e-6; }
+
+// What a quote says, for people.
+std::string quote_text(const api::Quote& quote) {
+  std::string text = weft::format(
+      "per unit  {:.6f} credits = base {:.6f} * (1 + demand {:.3f}) * (1 + capability {:.3f}) * "
+      "season {:.3f}\n",
+      credits(quote.per_unit), credits(quote.base), quote.demand, quote.capability, quote.season);
+  if (quote.price > 0) {
+    text +=
+        weft::format("price     {:.6f} credits for {:.6f} compute units: {} tasks of {:.6f}\n",
+                     credits(quote.price), quote.units, quote.tasks, credits(quote.price_per_task));
+  } else {
+    text += weft::format(
+        "price     not known yet: this work was not measured before. Its first task shows it, and "
+        "over its budget of {:.6f} credits, or over --max-price, it ends unpaid\n",
+        credits(quote.budget));
+  }
+  return text + weft::format("valid     for {} s\n",
+                             std::max<std::int64_t>(quote.valid_until - quote.made, 0) / 1000);
+}
+
+// What to submit with; nothing where the user does not want to.
+Result<std::optional<PriceWanted>> price_wanted(const SubmitOptions& options,
+                                                const std::string& manifest, ApiClient& client,
+                                                const crypto::KeyPair& wallet) {
+  PriceWanted price{.quote = options.quoted};
+  if (options.max_price) price.max = std::llround(*options.max_price * 1e6);
+  if (!options.quote) return price;
+  WEFT_ASSIGN(const api::Quote quote, client.quote(manifest, wallet));
+  price.quote = quote.quote;
+  std::fputs(quote_text(quote).c_str(), stderr);
+  if (options.yes) return price;
+  if (::isatty(STDIN_FILENO) == 0)
+    return fail(
+        ErrorCode::invalid_argument,
+        "Nothing was submitted: there is no terminal to ask at; --yes agrees to the price.");
+  std::fputs("Submit? [y/N] ", stderr);
+  const int first = std::getchar();
+  if (first == 'y' || first == 'Y') return price;
+  say_beside_progress("Nothing was submitted.");
+  return std::nullopt;
+}
+
+Result<> quote(const QuoteOptions& options) {
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
+  WEFT_ASSIGN(const std::string text, portable_manifest(options.manifest, *client, wallet));
+  WEFT_ASSIGN(const api::Quote made, client->quote(text, wallet));
+  if (options.json) {
+    std::printf("%s\n", api::to_json(made).c_str());
+  } else {
+    std::printf("%squote     %s\n", quote_text(made).c_str(), made.quote.c_str());
+  }
+  return {};
+}
+
 Result<int> submit(const SubmitOptions& options) {
   for (const std::string& given : {options.follow, options.show, options.share, options.cancel}) {
     if (!given.empty()) WEFT_OK(check_id(given));
@@ -190,7 +251,11 @@ Result<int> submit(const SubmitOptions& options) {
   if (id.empty()) {
     WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
     WEFT_ASSIGN(const std::string text, portable_manifest(options.manifest, *client, wallet));
-    const Result<api::Submitted> submitted = client->submit(text, wallet, crypto::ordered_id());
+    WEFT_ASSIGN(const std::optional<PriceWanted> price,
+                price_wanted(options, text, *client, wallet));
+    if (!price) return 0;
+    const Result<api::Submitted> submitted =
+        client->submit(text, wallet, crypto::ordered_id(), *price);
     if (!submitted && submitted.error().code == ErrorCode::cancelled)
       return fail(
           ErrorCode::cancelled,
@@ -218,6 +283,12 @@ Result<int> submit(const SubmitOptions& options) {
 }
 
 }  // namespace
+
+int quote_command(const QuoteOptions& options) {
+  note_interruptions();
+  const Result<> done = quote(options);
+  return done ? 0 : report("quote", done.error());
+}
 
 int submit_command(const SubmitOptions& options) {
   note_interruptions();

@@ -195,6 +195,7 @@ std::vector<std::string> work_arguments(const worker::WorkOptions& options) {
   add("--wall-ms-max", std::to_string(options.wall_ms_max));
   add("--memory-mb", std::to_string(options.memory_mb));
   add("--slice-memory-mb", std::to_string(options.slice_memory_mb));
+  if (options.price > 0) add("--price", weft::format("{:.6f}", options.price));
   add("--model-memory-mb", std::to_string(options.model_memory_mb));
   add("--model-disk-mb", std::to_string(options.model_disk_mb));
   add("--peer-listen", options.peer_listen);

@@ -49,6 +49,7 @@ TEST(Work, HandsAllOptionsOn) {
   options.wall_ms_max = 1234;
   options.memory_mb = 2048;
   options.slice_memory_mb = 256;
+  options.price = 1.5;
   options.model_memory_mb = 0;
   options.model_disk_mb = 9;
   options.unsafe_sandbox = true;
@@ -73,6 +74,8 @@ TEST(Work, HandsAllOptionsOn) {
                                                                "2048",
                                                                "--slice-memory-mb",
                                                                "256",
+                                                               "--price",
+                                                               "1.500000",
                                                                "--model-memory-mb",
                                                                "0",
                                                                "--model-disk-mb",

@@ -33,7 +33,30 @@ Result<> pardon(const WorkerOptions& options) {
   return {};
 }
 
+Result<> list(const WorkerOptions& options) {
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(protocol::api::Workers all, client->workers());
+  std::erase_if(all.workers, [](const protocol::api::Worker& each) { return !each.connected; });
+  if (options.json) {
+    std::printf("%s\n", protocol::api::to_json(all).c_str());
+    return {};
+  }
+  std::printf("%-44s %-8s %5s %5s %9s %12s  %s\n", "worker", "kind", "held", "slots", "accepted",
+              "price from", "device");
+  for (const protocol::api::Worker& each : all.workers)
+    std::printf("%-44s %-8s %5u %5u %9llu %12.6f  %s\n", each.key.c_str(), each.kind.c_str(),
+                each.held, each.slots, static_cast<unsigned long long>(each.accepted),
+                static_cast<double>(each.price_min) * 1e-6, each.description.c_str());
+  return {};
+}
+
 }  // namespace
+
+int worker_list_command(const WorkerOptions& options) {
+  const Result<> done = list(options);
+  return done ? 0 : report("worker list", done.error());
+}
 
 int worker_pardon_command(const WorkerOptions& options) {
   const Result<> done = pardon(options);

@@ -1,4 +1,4 @@
-// `weft worker`: what the operator decides about a worker.
+// `weft worker`: who works for a coordinator, and what its operator decides about one.
 #pragma once
 
 #include <filesystem>
@@ -17,5 +17,7 @@ struct WorkerOptions {
   bool json = false;
 };
 [[nodiscard]] int worker_pardon_command(const WorkerOptions& options);
+// Those that are connected, with what they hold and the least that each accepts.
+[[nodiscard]] int worker_list_command(const WorkerOptions& options);
 
 }  // namespace weft::cli

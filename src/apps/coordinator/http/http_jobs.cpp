@@ -4,6 +4,7 @@
 #include <future>
 
 #include "apps/coordinator/http/access.h"
+#include "apps/coordinator/http/price_terms.h"
 #include "apps/coordinator/ingest/submission_notes.h"
 #include "common/base/counted.h"
 #include "common/base/format.h"
@@ -39,6 +40,9 @@ void make_coarse(api::Job& view) {
   view.reason.clear();
   view.budget = 0;
   view.price = 0;
+  view.per_unit = 0;
+  view.price_quoted = 0;
+  view.max_price = 0;
   view.root.clear();
   view.outputs.clear();
 }
@@ -99,6 +103,8 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
     }
     if (const auto looked_up = look_up_nonce(*submission, parts.store); !looked_up)
       return respond(net::problem(looked_up.error()));
+    if (const auto agreed = read_price_terms(parts, request, *submission); !agreed)
+      return respond(net::problem(agreed.error()));
     auto notes =
         submission_notes(*submission->manifest, {.verifier = parts.verifies,
                                                  .known = parts.book.known(),
@@ -342,6 +348,9 @@ protocol::api::Job view_of(const store::Job& row) {
                 .replicas = 1,
                 .budget = row.budget,
                 .price = row.price,
+                .per_unit = row.per_unit,
+                .price_quoted = row.price_quoted,
+                .max_price = row.price_max,
                 .root = store::has_results(row.state) ? row.root.text() : "",
                 .outputs = {},
                 .created = row.created,

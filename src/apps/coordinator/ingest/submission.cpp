@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
+#include "decisions/jobs/work.h"
 
 namespace weft::coordinator {
 
@@ -152,6 +153,7 @@ std::expected<jobs::Submission, Complaint> read_submission(
   auto hash = blobs.add(as_bytes(submission.manifest_text));
   if (!hash) return refuse(hash.error());
   submission.manifest_hash = *hash;
+  submission.work = jobs::work_of(*parsed);
   submission.manifest = std::make_shared<const manifest::Manifest>(std::move(*parsed));
   submission.id = JobId{{crypto::ordered_id()}};
   return submission;

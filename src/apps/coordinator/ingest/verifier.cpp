@@ -44,12 +44,15 @@ Result<std::shared_ptr<const VerifiedJob>> load_job(
   return job;
 }
 
-jobs::Checked unsteady() {
-  return {.outcome = trust::AuditOutcome::failed,
-          .reason =
-              "The verifier computes something else of the same part when it runs it again, "
-              "or inside a larger range.",
-          .unsteady = true};
+constexpr std::string_view changes =
+    "The verifier computes something else of the same part when it runs it again, or inside a "
+    "larger range.";
+constexpr std::string_view differs_by_device =
+    "The verifier's two devices compute different things of the same part, and a result has what "
+    "the second one computes.";
+
+jobs::Checked unsteady(std::string reason) {
+  return {.outcome = trust::AuditOutcome::failed, .reason = std::move(reason), .unsteady = true};
 }
 
 // As many workgroups more on each side as the part has, of at most `count_max` in all.
@@ -126,7 +129,7 @@ void Verifier::add(Urgency urgency, std::string turn, Order order) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_ < orders_max) {
-      lines_[urgency].of[std::move(turn)].push_back(std::move(order));
+      queues_[urgency].of[std::move(turn)].push_back(std::move(order));
       ++waiting_;
       changed_.notify_one();
       return;
@@ -141,7 +144,7 @@ void Verifier::add(Urgency urgency, std::string turn, Order order) {
 
 // The urgency of the next order, where one waits.
 Verifier::Urgency Verifier::next() {
-  const auto waits = [this](Urgency each) { return !lines_[each].of.empty(); };
+  const auto waits = [this](Urgency each) { return !queues_[each].of.empty(); };
   if (++turns_ % least_urgent_every == 0) {
     for (const Urgency each : {paid, routine, first}) {
       if (waits(each)) return each;
@@ -161,18 +164,20 @@ void Verifier::serve(const std::stop_token& stop) {
     if (!changed_.wait_for(lock, stop, idle_max, [this] { return waiting_ > 0; })) {
       if (stop.stop_requested()) break;
       lock.unlock();
-      if (runner_) runner_->rest();
+      for (const auto& runner : runners_) {
+        if (runner) runner->rest();
+      }
       continue;
     }
     if (stop.stop_requested()) break;
     const Urgency urgency = next();
-    Line& line = lines_[urgency];
-    auto turn = line.last ? line.of.upper_bound(*line.last) : line.of.begin();
-    if (turn == line.of.end()) turn = line.of.begin();
-    line.last = turn->first;
+    Turns& turns = queues_[urgency];
+    auto turn = turns.last ? turns.of.upper_bound(*turns.last) : turns.of.begin();
+    if (turn == turns.of.end()) turn = turns.of.begin();
+    turns.last = turn->first;
     Order order = std::move(turn->second.front());
     turn->second.pop_front();
-    if (turn->second.empty()) line.of.erase(turn);
+    if (turn->second.empty()) turns.of.erase(turn);
     --waiting_;
     lock.unlock();
     const Instant began = now();
@@ -187,7 +192,7 @@ void Verifier::serve(const std::stop_token& stop) {
           "--verifier`, then `weft work --invite CODE` on another machine).",
           100 * busy_.share());
   }
-  runner_.reset();  // On the thread that started its process.
+  for (auto& runner : runners_) runner.reset();  // On the thread that started its process.
 }
 
 void Verifier::carry_out(Order& order) {
@@ -217,16 +222,22 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     return checked ? std::move(*checked) : given_up(checked.error());
   }
   std::vector<manifest::Range> ranges = order.ranges;
+  bool each_differs = false;  // Each other result in the range at its place.
   if (!order.rivals.empty()) {
     auto apart = differing(order);
     if (!apart) return given_up(apart.error());
+    each_differs = apart->size() == order.rivals.size();
     if (!apart->empty()) ranges = std::move(*apart);
   }
+  jobs::Checked checked{.outcome = trust::AuditOutcome::agrees};
+  // Disputes are looked at range by range.
   std::vector<manifest::Range> runs =
-      runs_of(ranges, (*job)->costs.gap_max(), workgroups_in_time(**job));
+      order.rivals.empty()
+          ? runs_of(ranges, (*job)->costs.gap_max(), workgroups_in_time(**job, first_device))
+          : ranges;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const manifest::Range range = runs[i];
-    const auto ran = run(**job, range);
+    auto ran = run(**job, range, first_device);
     if (!ran && !std::ranges::contains(ranges, range)) {
       // What lies between the parts may be what fails.
       std::ranges::copy_if(ranges, std::back_inserter(runs),
@@ -234,14 +245,64 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
       continue;
     }
     if (!ran) return given_up(ran.error());
-    const auto agrees = same(order, range, ran->outputs);
+    checked.vendor = runners_[first_device]->vendor();
+    const auto agrees = same(order, order.outputs, range, ran->outputs);
     if (!agrees) return given_up(agrees.error());
-    if (*agrees) continue;
-    if (!is_steady(**job, range, ran->outputs)) return unsteady();
-    return {.outcome = trust::AuditOutcome::differs,
-            .wrong = first_wrong(order, ranges, range, ran->outputs)};
+    // What it confirms refutes the others.
+    if (*agrees && order.rivals.empty()) continue;
+    // A part that differs is looked at alone.
+    const manifest::Range part = *agrees ? range : first_wrong(order, ranges, range, ran->outputs);
+    if (part != range) {
+      ran = run(**job, part, first_device);
+      if (!ran) return given_up(ran.error());
+      const auto alone = same(order, order.outputs, part, ran->outputs);
+      if (!alone) return given_up(alone.error());
+      if (*alone) return unsteady(std::string(changes));
+    }
+    Opinion found = opinion(order, **job, part, ran->outputs);
+    if (found.unsteady) return unsteady(std::move(found.reason));
+    if (*agrees) {
+      checked.apart.push_back(range);
+      // What holds in all of the ranges.
+      if (checked.apart.size() == 1 || found.devices == trust::Devices::divided ||
+          checked.devices == trust::Devices::two)
+        checked.devices = found.devices;
+      continue;
+    }
+    checked.devices = found.devices;
+    checked.outcome = trust::AuditOutcome::differs;
+    checked.wrong = part;
+    checked.apart.clear();
+    return checked;
   }
-  return {.outcome = trust::AuditOutcome::agrees};
+  if (!each_differs) checked.apart.clear();
+  return checked;
+}
+
+Verifier::Opinion Verifier::opinion(const jobs::VerifyOrder& order, Known& job,
+                                    manifest::Range part, const std::vector<ByteVector>& computed) {
+  if (!is_steady(job, part, computed, first_device))
+    return {.unsteady = true, .reason = std::string(changes)};
+  const auto second = run(job, part, second_device);
+  if (!second) {
+    if (has_second_)
+      log_info("The verifier's second device cannot run a part of job {}: {}", job.id.text(),
+               second.error().message);
+    return {};
+  }
+  if (!is_steady(job, part, second->outputs, second_device))
+    return {.unsteady = true, .reason = std::string(changes)};
+  if (same_inside(*job.job->manifest, second->outputs, part, computed, part))
+    return {.devices = trust::Devices::two, .reason = {}};
+  std::vector<const std::vector<store::OutputBlob>*> results{&order.outputs};
+  for (const auto& rival : order.rivals) results.push_back(&rival);
+  for (const auto* result : results) {
+    if (same(order, *result, part, second->outputs).value_or(false))
+      return {.devices = trust::Devices::divided,
+              .unsteady = true,
+              .reason = std::string(differs_by_device)};
+  }
+  return {.devices = trust::Devices::divided, .reason = {}};
 }
 
 // The first of the parts that were asked for in which the result differs from the run; where it
@@ -263,18 +324,17 @@ manifest::Range Verifier::first_wrong(const jobs::VerifyOrder& order,
           ByteSpan(computed[output]).subspan(wanted.offset - whole.offset, wanted.size);
       inside.emplace_back(bytes.begin(), bytes.end());
     }
-    const auto agrees = same(order, part, inside);
+    const auto agrees = same(order, order.outputs, part, inside);
     if (agrees && !*agrees) return part;
   }
   return range;
 }
 
 // As many as it expects to finish in the time that one run may take.
-std::uint32_t Verifier::workgroups_in_time(const Known& job) {
-  return job.seconds_per_workgroup > 0
-             ? static_cast<std::uint32_t>(
-                   std::min(seconds(part_max) / job.seconds_per_workgroup, 4'294'967'295.0))
-             : 0;
+std::uint32_t Verifier::workgroups_in_time(const Known& job, Device device) {
+  const double each = job.seconds_per_workgroup[device];
+  return each > 0 ? static_cast<std::uint32_t>(std::min(seconds(part_max) / each, 4'294'967'295.0))
+                  : 0;
 }
 
 // The whole task: where it is wrong, the right bytes are kept.
@@ -286,9 +346,11 @@ Result<jobs::Checked> Verifier::check_paid(const jobs::VerifyOrder& order, Known
     right.emplace_back(manifest::output_extent(*order.manifest, output, whole).size);
   for (const manifest::Range& range : order.ranges) {
     WEFT_ASSIGN(const auto ran, run(job, range));
-    WEFT_ASSIGN(const bool agrees, same(order, range, ran.outputs));
+    WEFT_ASSIGN(const bool agrees, same(order, order.outputs, range, ran.outputs));
     if (!agrees && !checked.wrong) {
-      if (!is_steady(job, range, ran.outputs)) return unsteady();
+      Opinion found = opinion(order, job, range, ran.outputs);
+      if (found.unsteady) return unsteady(std::move(found.reason));
+      checked.devices = found.devices;
       checked.wrong = range;
     }
     if (ran.outputs.size() != right.size())
@@ -338,7 +400,7 @@ Result<std::vector<manifest::Range>> Verifier::differing(const jobs::VerifyOrder
                     blobs_.read(rival[output].hash, wanted.offset - of_task.offset, wanted.size));
         theirs.push_back(std::move(bytes));
       }
-      WEFT_ASSIGN(const bool agrees, same(order, range, theirs));
+      WEFT_ASSIGN(const bool agrees, same(order, order.outputs, range, theirs));
       if (agrees) continue;
       ranges.push_back(range);
       break;
@@ -349,12 +411,12 @@ Result<std::vector<manifest::Range>> Verifier::differing(const jobs::VerifyOrder
 
 // A shader whose answer changes from run to run, or with the range around it, convicts no worker. A
 // kernel is ours.
-bool Verifier::is_steady(Known& job, manifest::Range part,
-                         const std::vector<ByteVector>& computed) {
+bool Verifier::is_steady(Known& job, manifest::Range part, const std::vector<ByteVector>& computed,
+                         Device device) {
   const manifest::Manifest& manifest = *job.job->manifest;
   if (manifest.kind == manifest::Kind::kernel) return true;
   const auto agrees = [&](manifest::Range range) {
-    const auto ran = run(job, range);
+    const auto ran = run(job, range, device);
     if (!ran) {
       log_info("The verifier cannot run a part of job {} a second time: {}", job.id.text(),
                ran.error().message);
@@ -362,19 +424,20 @@ bool Verifier::is_steady(Known& job, manifest::Range part,
     }
     return same_inside(manifest, ran->outputs, range, computed, part);
   };
-  const auto larger = around(manifest, part, workgroups_in_time(job));
+  const auto larger = around(manifest, part, workgroups_in_time(job, device));
   return agrees(part) && (larger == part || agrees(larger));
 }
 
-Result<bool> Verifier::same(const jobs::VerifyOrder& order, manifest::Range range,
+Result<bool> Verifier::same(const jobs::VerifyOrder& order,
+                            const std::vector<store::OutputBlob>& outputs, manifest::Range range,
                             const std::vector<ByteVector>& computed) const {
   const auto whole = manifest::task_range(*order.manifest, order.task.index);
-  if (computed.size() != order.outputs.size()) return false;
-  for (std::size_t output = 0; output < order.outputs.size(); ++output) {
+  if (computed.size() != outputs.size()) return false;
+  for (std::size_t output = 0; output < outputs.size(); ++output) {
     const auto of_task = manifest::output_extent(*order.manifest, output, whole);
     const auto wanted = manifest::output_extent(*order.manifest, output, range);
-    WEFT_ASSIGN(const auto claimed, blobs_.read(order.outputs[output].hash,
-                                                wanted.offset - of_task.offset, wanted.size));
+    WEFT_ASSIGN(const auto claimed,
+                blobs_.read(outputs[output].hash, wanted.offset - of_task.offset, wanted.size));
     if (!equal(*order.manifest, output, claimed, computed[output])) return false;
   }
   return true;
@@ -393,21 +456,25 @@ Result<Verifier::Known*> Verifier::known(
   return &known_.front();
 }
 
-Result<PartRunner::Ran> Verifier::run(Known& job, manifest::Range range) {
-  const double expected = job.seconds_per_workgroup * range.count;
-  if (expected > seconds(part_max))
-    return fail(ErrorCode::deadline_exceeded, "A part takes {:.1f} s; it may take {} s.", expected,
-                part_max.count());
-  if (!runner_) runner_ = make_();
+Result<PartRunner::Ran> Verifier::run(Known& job, manifest::Range range, Device device) {
+  double& each = job.seconds_per_workgroup[device];
+  if (each * range.count > seconds(part_max))
+    return fail(ErrorCode::deadline_exceeded, "A part takes {:.1f} s; it may take {} s.",
+                each * range.count, part_max.count());
+  if (!runners_[first_device]) runners_[first_device] = make_();
+  if (device == second_device && !runners_[second_device] && has_second_) {
+    runners_[second_device] = runners_[first_device]->on_another_device();
+    has_second_ = runners_[second_device] != nullptr;
+  }
+  if (!runners_[device])
+    return fail(ErrorCode::unavailable, "This machine has no second device that runs WGSL.");
   const Instant began = now();
-  auto ran = runner_->run(job.job, range, part_max);
+  auto ran = runners_[device]->run(job.job, range, part_max);
   if (ran) {
-    job.costs.ran(range.count, seconds(now() - began));
-    job.seconds_per_workgroup =
-        std::max(job.seconds_per_workgroup, ran->seconds / std::max(range.count, 1U));
+    if (device == first_device) job.costs.ran(range.count, seconds(now() - began));
+    each = std::max(each, ran->seconds / std::max(range.count, 1U));
   } else if (ran.error().code == ErrorCode::deadline_exceeded) {
-    job.seconds_per_workgroup =
-        std::max(job.seconds_per_workgroup, 1.01 * seconds(part_max) / std::max(range.count, 1U));
+    each = std::max(each, 1.01 * seconds(part_max) / std::max(range.count, 1U));
   }
   return ran;
 }

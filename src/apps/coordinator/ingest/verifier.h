@@ -2,7 +2,8 @@
 // confined process that the wiring brings, and compared with the bytes that are stored. What waits
 // is a queue with a budget: disputes before canaries before samples before tasks of convicted
 // workers; newcomers' samples and others have half of the time each while both wait, and clients
-// take turns. Every eighth order is of the least urgent of these.
+// take turns. Every eighth order is of the least urgent of these. A part that a result has wrong is
+// computed again, inside a larger range, and on a second device where this machine has one.
 //
 // Threading: post functions from any thread; orders run on a thread of its own, one at a time, and
 // their answers come from there. Bounds: orders_max that wait; part_max for one part.
@@ -54,6 +55,11 @@ class PartRunner {
                                         manifest::Range range, Duration wall_max) = 0;
   // Nothing is asked for now: lets go of the process.
   virtual void rest() = 0;
+  // The vendor of its device; empty before the first run.
+  [[nodiscard]] virtual std::string vendor() const { return {}; }
+  // A runner on a device of this machine with another driver, owned by the caller; null without
+  // one.
+  [[nodiscard]] virtual std::unique_ptr<PartRunner> on_another_device() { return nullptr; }
 };
 using PartRunnerFactory = std::function<std::unique_ptr<PartRunner>()>;
 
@@ -83,15 +89,22 @@ class Verifier {
     std::optional<jobs::MeasureOrder> measure;
   };
   // Orders of one urgency: clients take turns; of newcomers' samples, the newcomers' networks.
-  struct Line {
+  struct Turns {
     std::map<std::string, std::deque<Order>> of;
     std::optional<std::string> last;
   };
   struct Known {
     JobId id;
     std::shared_ptr<const VerifiedJob> job;
-    double seconds_per_workgroup = 0;  // The most so far.
-    RunCosts costs;
+    std::array<double, 2> seconds_per_workgroup{};  // The most so far, by device.
+    RunCosts costs;                                 // On the first device.
+  };
+  enum Device : std::uint8_t { first_device, second_device };
+  // What is known of a part that a result has otherwise than the first device.
+  struct Opinion {
+    trust::Devices devices = trust::Devices::one;
+    bool unsteady = false;  // It is the job, and why.
+    std::string reason;
   };
 
   void add(Urgency urgency, std::string turn, Order order);
@@ -102,19 +115,25 @@ class Verifier {
   [[nodiscard]] Result<jobs::Checked> check_paid(const jobs::VerifyOrder& order, Known& job);
   [[nodiscard]] Result<std::vector<manifest::Range>> differing(
       const jobs::VerifyOrder& order) const;
-  // Whether it computes the same of the part a second time, and inside a larger range.
+  // Computes the part again, inside a larger range, and both on the second device.
+  [[nodiscard]] Opinion opinion(const jobs::VerifyOrder& order, Known& job, manifest::Range part,
+                                const std::vector<ByteVector>& computed);
+  // Whether the device computes the same of the part again, and inside a larger range.
   [[nodiscard]] bool is_steady(Known& job, manifest::Range part,
-                               const std::vector<ByteVector>& computed);
+                               const std::vector<ByteVector>& computed, Device device);
   [[nodiscard]] manifest::Range first_wrong(const jobs::VerifyOrder& order,
                                             const std::vector<manifest::Range>& parts,
                                             manifest::Range range,
                                             const std::vector<ByteVector>& computed) const;
-  [[nodiscard]] static std::uint32_t workgroups_in_time(const Known& job);
-  [[nodiscard]] Result<bool> same(const jobs::VerifyOrder& order, manifest::Range range,
+  [[nodiscard]] static std::uint32_t workgroups_in_time(const Known& job, Device device);
+  [[nodiscard]] Result<bool> same(const jobs::VerifyOrder& order,
+                                  const std::vector<store::OutputBlob>& outputs,
+                                  manifest::Range range,
                                   const std::vector<ByteVector>& computed) const;
   [[nodiscard]] Result<Known*> known(const JobId& id,
                                      const std::shared_ptr<const manifest::Manifest>& manifest);
-  [[nodiscard]] Result<PartRunner::Ran> run(Known& job, manifest::Range range);
+  [[nodiscard]] Result<PartRunner::Ran> run(Known& job, manifest::Range range,
+                                            Device device = first_device);
 
   store::Blobs& blobs_;
   const PartRunnerFactory make_;
@@ -122,13 +141,14 @@ class Verifier {
   const Measured measured_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::array<Line, urgencies> lines_;
+  std::array<Turns, urgencies> queues_;
   std::size_t waiting_ = 0;
   std::uint32_t turns_ = 0;
   trust::VerifierTurns halves_;  // The thread's own.
   BusyShare busy_;
-  std::list<Known> known_;  // The thread's own; the latest first.
-  std::unique_ptr<PartRunner> runner_;
+  std::list<Known> known_;                              // The thread's own; the latest first.
+  std::array<std::unique_ptr<PartRunner>, 2> runners_;  // By device.
+  bool has_second_ = true;                              // As far as is known.
   std::jthread thread_;  // Last: starts when everything above is there.
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <condition_variable>
 #include <cstdio>
 #include <future>
@@ -372,6 +373,8 @@ Result<> work(const WorkOptions& options) {
         return given.empty() ? crypto::own_invitation(asked.invite_file, asked.coordinator, key)
                              : given;
       };
+  session_options.connection.price_min =
+      static_cast<std::uint64_t>(std::llround(options.price * 1e6));
   if (options.slice_memory_mb > 0) {
     session_options.connection.slice_memory_bytes = std::uint64_t{options.slice_memory_mb} << 20;
     session_options.work.slices = options.slots;

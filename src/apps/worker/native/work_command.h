@@ -25,6 +25,7 @@ struct WorkOptions {
                              // small ones come in batches.
   std::uint32_t wall_ms_max = 30'000;
   std::uint32_t memory_mb = 1024;
+  double price = 0;                   // Credits for a compute unit: the least that it accepts.
   std::uint32_t slice_memory_mb = 0;  // Above 0: tasks share the device in time slices, each in a
                                       // partition of so much of memory_mb.
   std::uint32_t model_memory_mb = 4096;  // For language models; 0: serves none.

@@ -1,11 +1,11 @@
 // The methods of the module, README.md's table: linked into the factory behind what Emscripten writes (--post-js).
 const weftWithText = (text, use) => weftInto(weftUtf8(text), use);
 
-Module['start'] = ({ coordinator, device = 'gpu', slots = 2, memoryBytes = 0, slices = 0, known = null }) => {
+Module['start'] = ({ coordinator, device = 'gpu', slots = 2, memoryBytes = 0, slices = 0, priceMin = 0, known = null }) => {
   const name = known ? [known.vendor, known.architecture, known.description].join('\n') : '';
   weftWithText(String(coordinator), (url, size) =>
     weftWithText(name, (at, length) =>
-      _weft_engine_start(url, size, device === 'cpu' ? 1 : 0, slots, memoryBytes, slices, at, length, known?.copyGbPerS ?? 0, known?.f32GflopPerS ?? 0)));
+      _weft_engine_start(url, size, device === 'cpu' ? 1 : 0, slots, memoryBytes, slices, priceMin, at, length, known?.copyGbPerS ?? 0, known?.f32GflopPerS ?? 0)));
 };
 Module['stop'] = () => _weft_engine_stop();
 Module['pause'] = () => _weft_engine_pause();

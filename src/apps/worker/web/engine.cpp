@@ -92,7 +92,8 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
   run_->serving_host = std::make_unique<WebServingHost>(start.coordinator, gpu);
   run_->serving_host->throttle(share_);
   Serving::Options serving{.memory_bytes = share_memory(start).models,
-                           .gb_per_s = capabilities.copy_gb_per_s};
+                           .gb_per_s = capabilities.copy_gb_per_s,
+                           .signer = run_->key.get()};
   if (weft_lines_there() != 0) {
     run_->lines = std::make_unique<WebLines>();
     serving.lines = {"webrtc"};
@@ -108,6 +109,7 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
   options.connection.kind = protocol::WorkerKind::browser;
   options.connection.capabilities = std::move(capabilities);
   options.connection.slots = start.slots;
+  options.connection.price_min = start.price_min;
   options.connection.host =
       protocol::canonical_host(start.coordinator.substr(start.coordinator.find("://") + 3));
   if (start.slices > 1) {

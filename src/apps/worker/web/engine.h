@@ -32,6 +32,7 @@ class Engine {
     // So many tasks run at a time, in time slices, each in its part of the tasks' memory; below 2:
     // one after the other, with all of it.
     std::uint32_t slices = 0;
+    std::uint64_t price_min = 0;  // The least for a compute unit that it accepts: micro-credits.
     KnownRates known{};
   };
 

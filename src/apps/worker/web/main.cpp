@@ -9,6 +9,7 @@
 #include "apps/worker/web/engine.h"
 #include "apps/worker/web/imports.h"
 #include "apps/worker/web/lab.h"
+#include "common/protocol/hello.h"
 
 namespace {
 
@@ -42,15 +43,19 @@ void answer_later(std::uint32_t call, weft::Async<weft::Result<std::string>> wor
 extern "C" {
 EMSCRIPTEN_KEEPALIVE void weft_engine_start(const char* coordinator, std::uint32_t size, int cpu,
                                             std::uint32_t slots, double memory_bytes,
-                                            std::uint32_t slices, const char* known_device,
-                                            std::uint32_t known_size, double known_copy,
-                                            double known_f32) {
+                                            std::uint32_t slices, double price_min,
+                                            const char* known_device, std::uint32_t known_size,
+                                            double known_copy, double known_f32) {
   engine().start(
       {.coordinator = std::string(coordinator, size),
        .device = cpu != 0 ? weft::protocol::DeviceKind::cpu : weft::protocol::DeviceKind::gpu,
        .slots = std::clamp<std::uint32_t>(slots, 1, 64),
        .memory_bytes = memory_bytes > 0 ? static_cast<std::uint64_t>(memory_bytes) : 0,
        .slices = std::min<std::uint32_t>(slices, 8),
+       .price_min = price_min > 0
+                        ? static_cast<std::uint64_t>(std::min(
+                              price_min, static_cast<double>(weft::protocol::price_min_max)))
+                        : 0,
        .known = {.device = std::string(known_device, known_size),
                  .copy_gb_per_s = known_copy,
                  .f32_gflop_per_s = known_f32}});

@@ -174,12 +174,13 @@ class Arena {
     bool corrected = false;
   };
   struct Event {
-    enum class Kind : std::uint8_t { ends, verified, audited, canary, joins } kind;
+    enum class Kind : std::uint8_t { ends, verified, audited, polled, canary, joins } kind;
     double time = 0;
     std::uint64_t order = 0;
     std::uint32_t worker = 0;
     std::uint64_t serial = 0;
     TaskId task{};
+    PublicKey suspect{};
     bool agrees = false;
     friend bool operator<(const Event& a, const Event& b) {
       return a.time != b.time ? a.time > b.time : a.order > b.order;
@@ -447,7 +448,7 @@ class Arena {
   Answer answer(const Worker& worker, const TaskId& task, const Job& job, const Deed& deed) {
     Answer given;
     // An attacker answers as the verifier's device does.
-    if (job.devices_differ && !worker.attacker) given.mark = worker.vendor;
+    if (differs_here(job, task) && !worker.attacker) given.mark = worker.vendor;
     if (deed.wrong == 0) return given;
     const std::uint32_t room = setup_.slices - std::min(deed.wrong, setup_.slices);
     // Accomplices give the same wrong answer.
@@ -455,6 +456,9 @@ class Arena {
         (number_of(task.job) * 0x9e3779b97f4a7c15U + task.index * 0xbf58476d1ce4e5b9U) >> 7;
     given.wrong = (run_of_ones(deed.wrong) << (from % (room + 1))) & run_of_ones(setup_.slices);
     return given;
+  }
+  [[nodiscard]] bool differs_here(const Job& job, const TaskId& task) const {
+    return job.devices_differ && task.index % plan_.differ_every == plan_.differ_every - 1;
   }
   void begin(std::uint32_t number) {
     Worker& worker = workers_[number];
@@ -488,6 +492,11 @@ class Arena {
                                 unix()));
         return;
       }
+      case Event::Kind::polled:
+        follow(referee_.polled(event.task, event.suspect, workers_[event.worker].key,
+                               event.agrees ? AuditOutcome::agrees : AuditOutcome::differs,
+                               unix()));
+        return;
       case Event::Kind::canary:
         if (job_of(event.task) != nullptr)
           scheduler_.canary_measured(event.task.job,
@@ -619,6 +628,38 @@ class Arena {
     }
     return false;
   }
+  void start_poll(const PollWanted& wanted) {
+    const Job* job = job_of(wanted.task);
+    if (job == nullptr) return;
+    std::vector<std::uint32_t> able;
+    for (const std::uint32_t number : auditors_) {
+      const Worker& worker = workers_[number];
+      if (worker.connected && referee_.level(worker.key, unix()) != Level::newcomer &&
+          referee_.admissions().vendor(worker.key) == wanted.vendor &&
+          !std::ranges::contains(wanted.except, worker.key))
+        able.push_back(number);
+    }
+    const bool accomplice = workers_[number_of(wanted.suspect)].attacker;
+    for (std::uint32_t i = 0; i < wanted.count; ++i) {
+      if (able.empty()) {
+        follow(referee_.polled(wanted.task, wanted.suspect, {}, AuditOutcome::failed, unix()));
+        continue;
+      }
+      const std::size_t chosen = random_() % able.size();
+      const std::uint32_t number = std::exchange(able[chosen], able.back());
+      able.pop_back();
+      const Worker& worker = workers_[number];
+      // An accomplice protects its own, and convicts who it can.
+      const bool agrees =
+          worker.attacker ? !accomplice : !differs_here(*job, wanted.task) || worker.vendor == 0;
+      if (!job->own) work(1.0 / setup_.slices);
+      later(setup_.task_seconds / setup_.slices / worker.rate + 0.05, {.kind = Event::Kind::polled,
+                                                                       .worker = number,
+                                                                       .task = wanted.task,
+                                                                       .suspect = wanted.suspect,
+                                                                       .agrees = agrees});
+    }
+  }
   // Disputes go first.
   [[nodiscard]] std::deque<Sample>& next_line() {
     if (!samples_[0].empty()) return samples_[0];
@@ -673,7 +714,10 @@ class Arena {
     const Job* job = job_of(wanted.task);
     if (!agrees && !suspect.attacker && job != nullptr && !job->own) ++outcome_.honest_refused;
     follow(referee_.audited(wanted.task, {}, agrees ? AuditOutcome::agrees : AuditOutcome::differs,
-                            unix(), Auditor::coordinator));
+                            unix(), Auditor::coordinator,
+                            {.devices = setup_.second_device ? Devices::two : Devices::one,
+                             .vendor = "vendor 0",
+                             .part = Part{.first = wanted.part, .count = 1}}));
     if (!verifying_) verify();
   }
 
@@ -695,16 +739,21 @@ class Arena {
                        },
                        [&](const JobFailed& failed) { ended_.push_back({failed.job, true}); },
                        [&](const AuditWanted& wanted) { audits_.push_back(wanted); },
+                       [&](const PollWanted& wanted) { polls_.push_back(wanted); },
                        [&](const Convicted& convicted) { convict(convicted); }},
                  ruling);
     }
     if (depth_ > 0) return;
     ++depth_;
-    while (!audits_.empty() || !ended_.empty() || !replaced_.empty()) {
+    while (!audits_.empty() || !polls_.empty() || !ended_.empty() || !replaced_.empty()) {
       if (!audits_.empty()) {
         const AuditWanted wanted = std::move(audits_.front());
         audits_.pop_front();
         start_audit(wanted);
+      } else if (!polls_.empty()) {
+        const PollWanted wanted = std::move(polls_.front());
+        polls_.pop_front();
+        start_poll(wanted);
       } else if (!ended_.empty()) {
         const auto [job, failed] = ended_.front();
         ended_.pop_front();
@@ -859,6 +908,7 @@ class Arena {
   std::unordered_map<TaskId, std::uint64_t> audit_serials_;
   std::uint64_t audit_serial_ = 0;
   std::deque<AuditWanted> audits_;
+  std::deque<PollWanted> polls_;
   std::deque<std::pair<JobId, bool>> ended_;
   std::deque<std::uint32_t> replaced_;
   std::vector<Wrong> wrong_;

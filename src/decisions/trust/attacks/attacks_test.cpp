@@ -6,6 +6,7 @@
 
 #include "decisions/trust/attacks/arena.h"
 #include "decisions/trust/attacks/measures.h"
+#include "decisions/trust/attacks/quotes.h"
 #include "decisions/trust/attacks/search.h"
 
 namespace weft::trust::attacks {
@@ -90,6 +91,26 @@ TEST(Attacks, ByClientsWhoseShadersDifferByDeviceConvictNoHonestWorker) {
   EXPECT_GT(played("bait", setup).honest_convicted, 0U);
 }
 
+// What others got right elsewhere in the job says nothing of the one part that differs by device.
+TEST(Attacks, ByClientsWhoseShadersDifferByDeviceInOneTaskConvictNoHonestWorker) {
+  Scene setup = standard_setup(seed, 10'000);
+  setup.vendors = 2;
+  EXPECT_EQ(played("hidden-bait", setup).honest_convicted, 0U);
+
+  setup.referee.defences.part_lead_to_count = 0;
+  EXPECT_GT(played("hidden-bait", setup).honest_convicted, 0U);
+}
+
+TEST(Attacks, AreNotConvictedOnTheWordOfOneDevice) {
+  Scene setup = standard_setup(seed, 10'000);
+  EXPECT_GT(played("rich", setup).convicted, 0U);
+
+  setup.second_device = false;
+  const Outcome one = played("rich", setup);
+  EXPECT_EQ(one.convicted, 0U);
+  EXPECT_EQ(one.wrong_all, 0U) << "what is found wrong is refused all the same";
+}
+
 TEST(Attacks, ByHoardersSlowHonestJobsALittle) {
   const Scene setup = standard_setup(seed, 10'000);
   const double alone = play(setup, nullptr, {}).seconds;
@@ -115,6 +136,13 @@ TEST(Attacks, ByPumpsDoNotMoveThePrice) {
   const double alone = play(setup, nullptr, {}).price;
 
   EXPECT_LE(played("price-pumps", setup).price, promises::price_max * alone);
+}
+
+TEST(Attacks, ByAThousandWorkersAndClientsMoveNoQuoteByATenth) {
+  for (std::uint64_t each = seed; each < seed + 4; ++each)
+    EXPECT_LE(quote_moved({.seed = each}), promises::quote_moved_max) << "seed " << each;
+  // A client with money can let work wait, at its own cost.
+  EXPECT_GT(quote_moved({.seed = seed, .credits_each = 10}), promises::quote_moved_max);
 }
 
 TEST(HonestNetwork, DoesLittleExtraWorkAndBlamesNoWorker) {

@@ -6,6 +6,7 @@
 
 #include "common/base/format.h"
 #include "decisions/trust/attacks/arena.h"
+#include "decisions/trust/attacks/quotes.h"
 
 namespace weft::trust::attacks {
 namespace {
@@ -83,7 +84,7 @@ Row honest_convicted(const TableOptions& options) {
   std::uint64_t tasks = 0;
   std::uint64_t convicted = 0;
   double slashed = 0;
-  for (const char* name : {"", "slander", "bait", "laundering", "mixture"}) {
+  for (const char* name : {"", "slander", "bait", "hidden-bait", "laundering", "mixture"}) {
     Scene setup = standard_setup(options.seed, scaled(200'000, options));
     setup.crashing = 0.2;
     setup.slow = 0.1;
@@ -98,7 +99,7 @@ Row honest_convicted(const TableOptions& options) {
           .goal = "0 in 1,000,000 tasks",
           .measured =
               weft::format("{} convicted, {:.1f} prices slashed in {}", convicted, slashed, tasks),
-          .how = "crashing, slow, three vendors; slander, bait, laundering, mixture",
+          .how = "crashing, slow, three vendors; slander, bait, hidden bait, laundering, mixture",
           .kept = convicted == 0 && slashed == 0};
 }
 
@@ -157,6 +158,19 @@ Row price_paid(const TableOptions& options) {
       .kept = worst <= promises::price_max};
 }
 
+Row quote_beside_sybils(const TableOptions& options) {
+  double worst = 1;
+  for (std::uint64_t i = 0; i < 8; ++i)
+    worst = std::max(worst, quote_moved({.seed = options.seed + i}));
+  return {.measure = "a quote beside 1,000 fresh workers and 1,000 fresh clients",
+          .goal = "moved by <= 10 %",
+          .measured = weft::format("{:.1f} %", (worst - 1) * 100),
+          .how =
+              "wild claims, slots and floors; waiting work of granted credits, and of a tenth of "
+              "a credit each; loads from idle to ten minutes",
+          .kept = worst <= promises::quote_moved_max};
+}
+
 Row extra_work(const TableOptions& options) {
   const Outcome outcome = play(standard_setup(options.seed, scaled(100'000, options)), nullptr, {});
   Scene fresh = standard_setup(options.seed, scaled(100'000, options));
@@ -184,6 +198,7 @@ constexpr std::array every_measure{
     Measure{"ended", jobs_ended},
     Measure{"slowed", slowdown},
     Measure{"price", price_paid},
+    Measure{"quote", quote_beside_sybils},
     Measure{"extra", extra_work},
 };
 

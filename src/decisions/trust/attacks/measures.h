@@ -17,6 +17,7 @@ inline constexpr double wrong_share_max = 1e-4;
 inline constexpr double cost_min = 2;  // Prices of a task.
 inline constexpr double slowdown_max = 1.3;
 inline constexpr double price_max = 1.25;
+inline constexpr double quote_moved_max = 1.1;
 inline constexpr double extra_max = 0.05;
 }  // namespace promises
 

@@ -21,12 +21,13 @@ struct Plan {
   double stake = 1000;        // That each attacker deposits, in prices of a task.
   double exit_hours = 0;      // Leaves after so long; 0: never.
   JobClass target = JobClass::all;
-  bool returns = true;           // A new wallet takes the place of one that is suspended.
-  double own_jobs = 0;           // Jobs of the attacker, as a share of all.
-  std::uint32_t own_tasks = 32;  // Tasks of each.
-  bool devices_differ = false;   // The right answer to its own jobs differs by vendor.
-  std::uint32_t prefixes = 0;    // Address prefixes that its wallets share; 0: one each.
-  bool own_vendor = false;       // Says that its devices are of a vendor that no other has.
+  bool returns = true;             // A new wallet takes the place of one that is suspended.
+  double own_jobs = 0;             // Jobs of the attacker, as a share of all.
+  std::uint32_t own_tasks = 32;    // Tasks of each.
+  bool devices_differ = false;     // The right answer to its own jobs differs by vendor,
+  std::uint32_t differ_every = 1;  // in one task of so many.
+  std::uint32_t prefixes = 0;      // Address prefixes that its wallets share; 0: one each.
+  bool own_vendor = false;         // Says that its devices are of a vendor that no other has.
 };
 
 struct Scene {
@@ -45,8 +46,10 @@ struct Scene {
   double stake = 1000;          // Stake of an honest established worker, in prices of a task.
   bool verifier = true;
   double verifier_rate = 400;  // Slices that the coordinator's verifier computes in a second.
-  double crashing = 0;         // Share of honest workers that crash now and then,
-  double slow = 0;             // or are ten times as slow.
+  // It has a second device, of a driver that computes the same as the first.
+  bool second_device = true;
+  double crashing = 0;  // Share of honest workers that crash now and then,
+  double slow = 0;      // or are ten times as slow.
   std::uint32_t vendors =
       1;  // Vendors of the honest workers' devices; the verifier's is the first.
   double correction_hours = 24;  // A convicted worker's tasks of so long are computed again.

@@ -182,6 +182,14 @@ constexpr std::array every_strategy{
           [] { return established(0, 0); }, make<Slander>},
     Entry{"bait", "own jobs whose right answer differs by device, to convict honest workers",
           [] { return with_own_jobs(established(0, 0), 0.3, true); }, make<Bait>},
+    Entry{"hidden-bait", "as bait, in one task of 32, after honest workers got the others right",
+          [] {
+            Plan plan = with_own_jobs(established(0, 0), 0.3, true);
+            plan.differ_every = 32;
+            plan.own_tasks = 128;
+            return plan;
+          },
+          make<Bait>},
     Entry{"canary-killers", "fresh wallets that call every shader wrong", [] { return fresh(100); },
           make<CanaryKiller>},
     Entry{"price-pumps", "fresh wallets that claim a thousand times their seconds",

@@ -80,7 +80,14 @@ class Network {
     for (std::uint64_t round = 0; round < rounds_max && (given_ < options_.tasks || !jobs_.empty());
          ++round) {
       std::shuffle(order.begin(), order.end(), random_);
-      for (const std::uint32_t worker : order) turn(worker);
+      for (const std::uint32_t worker : order) {
+        turn(worker);
+        while (!polls_.empty()) {
+          const PollWanted wanted = std::move(polls_.front());
+          polls_.pop_front();
+          poll(wanted);
+        }
+      }
       now_ += options_.turn;
     }
     const auto relative = [](double work, std::uint64_t tasks) {
@@ -159,9 +166,32 @@ class Network {
            at < (part + 1) * answer_parts / wanted.parts; ++at)
         agrees = agrees && ((suspected->second.wrong >> at) & 1) == 0;
     }
-    carry_out(referee_.audited(wanted.task, {},
-                               agrees ? AuditOutcome::agrees : AuditOutcome::differs, now_,
-                               Auditor::coordinator));
+    carry_out(referee_.audited(
+        wanted.task, {}, agrees ? AuditOutcome::agrees : AuditOutcome::differs, now_,
+        Auditor::coordinator,
+        {.devices = Devices::two, .vendor = {}, .part = Part{.first = wanted.part, .count = 1}}));
+  }
+
+  // Accomplices say that the device is at fault.
+  void poll(const PollWanted& wanted) {
+    std::vector<std::uint32_t> able;
+    for (std::uint32_t number = 0; number < workers_.size(); ++number) {
+      if (referee_.level(workers_[number].key, now_) != Level::newcomer &&
+          !std::ranges::contains(wanted.except, workers_[number].key))
+        able.push_back(number);
+    }
+    std::shuffle(able.begin(), able.end(), random_);
+    for (std::uint32_t i = 0; i < wanted.count; ++i) {
+      const bool there = i < able.size();
+      if (there) work().audits += 1.0 / answer_parts;
+      const bool honest = there && workers_[able[i]].kind == Kind::honest;
+      carry_out(referee_.polled(wanted.task, wanted.suspect,
+                                there ? workers_[able[i]].key : PublicKey{},
+                                !there   ? AuditOutcome::failed
+                                : honest ? AuditOutcome::agrees
+                                         : AuditOutcome::differs,
+                                now_));
+    }
   }
 
   bool audit(std::uint32_t number) {
@@ -300,6 +330,7 @@ class Network {
                        [&](const AuditWanted& wanted) {
                          options_.verifier ? verify(wanted) : audits_.push_back(wanted);
                        },
+                       [&](const PollWanted& wanted) { polls_.push_back(wanted); },
                        [&](const Convicted& convicted) { slash(convicted); }},
                  ruling);
     }
@@ -359,6 +390,7 @@ class Network {
   std::map<JobId, std::uint32_t> tasks_of_;
   std::deque<Need> needs_;
   std::deque<AuditWanted> audits_;
+  std::deque<PollWanted> polls_;
   std::deque<JobId> ended_;
   Pact pact_;
   std::array<Work, 2> work_{};  // Cold, warm.

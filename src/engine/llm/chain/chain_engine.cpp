@@ -27,6 +27,7 @@ void ChainEngine::send(const ChainFrame& frame) {
 
 Result<> ChainEngine::receive(ByteSpan bytes) {
   WEFT_ASSIGN(ChainFrame frame, decode_chain_frame(bytes));
+  if (frame.kind == ChainFrame::Kind::commit) return {};
   const bool drawn = frame.kind == ChainFrame::Kind::drawn && frame.tokens.size() == 1 &&
                      frame.values.size() == 1 && frame.tokens[0] >= 0 &&
                      static_cast<std::uint32_t>(frame.tokens[0]) < config().vocabulary;
@@ -52,6 +53,8 @@ Result<> ChainEngine::receive(ByteSpan bytes) {
   }
   return {};
 }
+
+void ChainEngine::commit() { send({.kind = ChainFrame::Kind::commit}); }
 
 void ChainEngine::lose(Error error) {
   if (lost_) return;

@@ -38,6 +38,8 @@ class ChainEngine final : public Engine {
   // invalid_argument for what no stage of a chain sends; the line is then not to be trusted
   // further.
   [[nodiscard]] Result<> receive(ByteSpan frame);
+  // An answer has ended: each stage's block of frames does (worker/inference/frame_logs.h).
+  void commit();
   void lose(Error error);
 
   [[nodiscard]] const Config& config() const override { return first_.config(); }

@@ -7,14 +7,12 @@
 
 #include "common/base/bytes.h"
 #include "common/base/result.h"
+#include "common/proof/activations.h"
 #include "engine/llm/types.h"
 
 namespace weft::llm {
 
-// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and
-// moves probabilities a little; i8 takes 34 bytes for 32 numbers (a scale in f16, its largest
-// number as 127) and moves them more.
-enum class Wire : std::uint8_t { f32, f16, i8 };
+using proof::Wire;
 
 struct ChainFrame {
   enum class Kind : std::uint8_t {
@@ -25,6 +23,7 @@ struct ChainFrame {
     logits,    // The same: values.
     hidden,    // The same: values are the final hidden state behind the last row.
     fault,     // From any stage to the first: what `ticket` asked for cannot be done.
+    commit,    // Around the chain, behind an answer: each line's block of frames ends here.
   };
   enum class Want : std::uint8_t { nothing, draw, logits, hidden };
 

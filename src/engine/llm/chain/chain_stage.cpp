@@ -15,7 +15,7 @@ ChainStage::ChainStage(std::shared_ptr<Engine> engine, Options options, Lines li
 Result<> ChainStage::receive(ByteSpan bytes) {
   WEFT_ASSIGN(ChainFrame frame, decode_chain_frame(bytes));
   if (frame.kind != ChainFrame::Kind::pass && frame.kind != ChainFrame::Kind::sampling &&
-      frame.kind != ChainFrame::Kind::close)
+      frame.kind != ChainFrame::Kind::close && frame.kind != ChainFrame::Kind::commit)
     return fail(ErrorCode::invalid_argument, "A stage of a chain gets an answer.");
   if (frame.values.size() != frame.tokens.size() * engine_->config().embedding)
     return fail(ErrorCode::invalid_argument,
@@ -52,8 +52,12 @@ Async<> ChainStage::work(std::shared_ptr<ChainStage> self) {
     ChainFrame frame = std::move(self->waiting_.front());
     self->waiting_.pop_front();
     const std::uint32_t sequence = frame.sequence, ticket = frame.ticket;
+    const bool is_pass = frame.kind == ChainFrame::Kind::pass;
     const Result<> done = co_await self->handle(std::move(frame));
     if (!done) {
+      // One without rows goes on in its place: the frames of all lines have the same numbers.
+      if (is_pass && !self->options_.last)
+        self->say(self->lines_.onwards, {.sequence = sequence, .ticket = ticket});
       self->say(self->lines_.to_first, {.kind = ChainFrame::Kind::fault,
                                         .sequence = sequence,
                                         .ticket = ticket,
@@ -81,6 +85,8 @@ Async<Result<>> ChainStage::handle(ChainFrame frame) {
       engine_->close(found->second.id);
       sequences_.erase(found);
     }
+  } else if (frame.kind == ChainFrame::Kind::commit) {
+    if (options_.last) say(lines_.to_first, frame);
   } else if (options_.last) {
     WEFT_CO_OK(check_sampling(frame.sampling));
     WEFT_CO_ASSIGN(Sequence* const sequence, sequence_of(frame.sequence));

@@ -3,6 +3,10 @@
 // bits generate is accepted by no engine.
 #include "common/proof/fingerprint.h"
 
+#include <functional>
+
+#include "common/proof/half.h"
+#include "common/proof/smaller_weights.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/test_gpu.h"
 #include "engine/llm/run_now.h"
@@ -206,6 +210,99 @@ TEST_F(Fingerprints, OfAnotherTextAreRefused) {
   EXPECT_FALSE(
       verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, "another text")
           .accepted);
+}
+
+// The same layers one by one, with rows rounded to f16 between them and an f16 cache: a processor's
+// version of arithmetic in f16.
+Result<std::vector<float>> read_in_halves(const test::OpenModel& model,
+                                          const std::vector<Token>& tokens) {
+  std::vector<float> rows;
+  for (std::uint32_t layer = 0; layer < model.model.config.layers; ++layer) {
+    WEFT_ASSIGN(const auto engine, create_cpu_engine(model.model, *model.source,
+                                                     {.layers = {.begin = layer, .end = layer + 1},
+                                                      .context = 512,
+                                                      .activations = Activations::f32}));
+    WEFT_ASSIGN(const SequenceId sequence, engine->open());
+    if (layer == 0) {
+      WEFT_ASSIGN(rows, run_now(engine->forward_tokens(sequence, tokens)));
+    } else {
+      WEFT_ASSIGN(rows, run_now(engine->forward(sequence, std::move(rows))));
+    }
+    for (float& value : rows) value = proof::from_half(proof::to_half(value));
+  }
+  return rows;
+}
+
+// Q8_0 for F16 by likelihoods (smaller_weights.h): an auditor reads the same text with both
+// weights, and says of each fingerprint which of the two it comes from, whatever arithmetic it was
+// made by.
+TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
+  const auto f16 = open(std::string(GetParam()) + "-f16"),
+             q8 = open(std::string(GetParam()) + "-q8_0");
+  if (!f16 || !q8) GTEST_SKIP() << "no WEFT_DATA";
+  const std::size_t width = f16->model.config.embedding;
+  const auto tokenizer = tokenizer::Tokenizer::create(f16->file.metadata).value();
+  std::vector<Token> text =
+      tokenizer->encode(test::shakespeare(6000), {.add_special = true}).value();
+  constexpr std::size_t part = 480;
+  struct Arithmetic {
+    const char* name;
+    std::function<std::vector<float>(const test::OpenModel&, const std::vector<Token>&)> read;
+  };
+  const auto on_cpu = [](const EngineOptions& options) {
+    return [options](const test::OpenModel& model, const std::vector<Token>& tokens) {
+      const auto engine = create_cpu_engine(model.model, *model.source, options).value();
+      return run_now(prefill(*engine, tokens)).value();
+    };
+  };
+  const auto on_gpu = [&](const EngineOptions& options) {
+    return [this, options](const test::OpenModel& model, const std::vector<Token>& tokens) {
+      const auto engine = engine_of(model, options);
+      return run(prefill(*engine, tokens)).value();
+    };
+  };
+  const EngineOptions plain{.context = 512}, int8{.context = 512, .activations = Activations::int8};
+  const std::vector<Arithmetic> all{
+      {"f32, processor", on_cpu(plain)},
+      {"f32, GPU", on_gpu(plain)},
+      {"f16 between layers",
+       [](const auto& model, const auto& tokens) { return read_in_halves(model, tokens).value(); }},
+      {"int8, processor", on_cpu(int8)},
+      {"int8, GPU", on_gpu(int8)}};
+  for (const Arithmetic& arithmetic : all) {
+    for (const bool smaller : {false, true}) {
+      double sum = 0, most = 0, farthest = 0;
+      std::size_t tokens_needed = 0, read = 0;
+      for (std::size_t at = 0; at + part <= text.size() && at < 3 * part; at += part) {
+        const std::vector<Token> tokens(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                        text.begin() + static_cast<std::ptrdiff_t>(at + part));
+        const auto said = arithmetic.read(smaller ? *q8 : *f16, tokens);
+        const auto promised = on_cpu(plain)(*f16, tokens), other = on_cpu(plain)(*q8, tokens);
+        const auto row = [&](const std::vector<float>& of, std::uint32_t position) {
+          return std::span(of).subspan(position * width, width);
+        };
+        for (const std::uint32_t position : proof::fingerprint_positions(part)) {
+          const auto claim = fingerprint(row(said, position)).value();
+          sum += proof::smaller_weights_ratio(claim, row(promised, position), row(other, position))
+                     .value();
+          read += proof::fingerprint_interval;
+          most = std::max(most, sum);
+          if (tokens_needed == 0 && sum >= proof::ratio_least) tokens_needed = read;
+          farthest = std::max(farthest,
+                              proof::fingerprint_distance(claim, row(promised, position))->error);
+        }
+      }
+      std::printf("  %-20s %-6s farthest %.2e, ratio %9.1f after %zu tokens, found after %zu\n",
+                  arithmetic.name, smaller ? "Q8_0" : "honest", farthest, sum, read, tokens_needed);
+      if (smaller) {
+        EXPECT_GT(tokens_needed, 0U) << arithmetic.name;
+        EXPECT_LE(tokens_needed, 4096U) << arithmetic.name;
+      } else {
+        EXPECT_LT(most, proof::ratio_least) << arithmetic.name;
+        EXPECT_LT(sum, 0) << arithmetic.name;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ class MemoryStore final : public Store {
   Result<BlobOwners> blob_owners(UnixMillis ended_since) override;
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override;
   Result<History> history(const JobId& job, const HistoryPage& page) override;
+  Result<History> history(const HistoryPage& page) override;
   Result<> audit() override;
   Result<std::vector<Task>> paid_tasks(const PaidPage& page) override;
   Result<std::vector<Correction>> corrections(const JobId& id) override;
@@ -81,6 +82,8 @@ class MemoryStore final : public Store {
   std::map<std::pair<TaskId, PublicKey>, Checkpoint> checkpoints_;
   std::map<PublicKey, Presence> presences_;
   std::map<std::string, Model> models_;
+  std::map<std::pair<Hash, PublicKey>, Pace> paces_;
+  std::map<std::uint32_t, Season> seasons_;
   std::map<std::pair<TaskId, PublicKey>, HeldPay> held_pays_;
   std::map<PublicKey, Recheck> rechecks_;
   std::map<TaskId, Correction> corrections_;
@@ -196,6 +199,9 @@ Result<> MemoryStore::write_records(const Batch& batch) {
   }
   for (const auto& each : batch.presences) change(presences_, each.row.worker, each);
   for (const auto& each : batch.models) change(models_, each.row.name, each);
+  for (const auto& each : batch.paces)
+    change(paces_, std::pair(each.row.work, each.row.worker), each);
+  for (const Season& each : batch.seasons) put(seasons_, each.hour, each);
   for (const std::string& id : batch.api_keys_removed) remove(api_keys_, id);
   return write_verdicts(batch);
 }
@@ -313,6 +319,9 @@ Result<Loaded> MemoryStore::load() {
   copy(checkpoints_, loaded.checkpoints);
   copy(presences_, loaded.presences);
   copy(models_, loaded.models);
+  copy(paces_, loaded.paces);
+  std::ranges::stable_sort(loaded.paces, {}, &Pace::time);
+  copy(seasons_, loaded.seasons);
   load_held(loaded);
   copy(rechecks_, loaded.rechecks);
   for (const JobId& id : order_) {
@@ -523,6 +532,20 @@ Result<History> MemoryStore::history(const JobId& job, const HistoryPage& page) 
   History history;
   for (std::size_t place = std::max<std::size_t>(page.from, 1); place <= all.size(); ++place) {
     if (all[place - 1].job != job) continue;
+    if (history.transactions.size() == page.count) {
+      history.next = place;
+      break;
+    }
+    history.transactions.push_back(all[place - 1]);
+  }
+  return history;
+}
+
+Result<History> MemoryStore::history(const HistoryPage& page) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<Posted> all = posted();
+  History history;
+  for (std::size_t place = std::max<std::size_t>(page.from, 1); place <= all.size(); ++place) {
     if (history.transactions.size() == page.count) {
       history.next = place;
       break;

@@ -58,17 +58,24 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   first.checkpoints = {put(1, 10), put(2, 10), put(3, 10)};
   first.models = {{.row = model_row("a")}, {.row = model_row("b")}};
   first.presences = {{.row = presence_row(1)}, {.row = presence_row(2)}};
+  first.paces = {{.row = pace_row(1, 30)}, {.row = pace_row(2, 20)}, {.row = pace_row(3, 10)}};
+  first.seasons = {{.hour = 167, .busy = 0.25}, {.hour = 3, .busy = 0.5}};
   commit(first);
   Batch second;
   second.checkpoints = {put(4, 10), removed(1), removed(4), removed(99), removed(2), put(2, 30)};
   second.models = {{.row = model_row("a"), .change = Change::remove}};
   second.presences = {{.row = {.worker = key_of(2)}, .change = Change::remove}};
+  second.paces = {{.row = pace_row(2, 0), .change = Change::remove}, {.row = pace_row(3, 40)}};
+  second.seasons = {{.hour = 3, .busy = 0.75}};
   commit(second);
   const Loaded loaded = store->load().value();
   EXPECT_EQ(loaded.checkpoints,
             (std::vector{checkpoint_row(task, 2, 30), checkpoint_row(task, 3, 10)}));
   EXPECT_EQ(loaded.models, std::vector{model_row("b")});
   EXPECT_EQ(loaded.presences, std::vector{presence_row(1)});
+  EXPECT_EQ(loaded.paces, (std::vector{pace_row(1, 30), pace_row(3, 40)})) << "by time";
+  EXPECT_EQ(loaded.seasons,
+            (std::vector<Season>{{.hour = 3, .busy = 0.75}, {.hour = 167, .busy = 0.25}}));
 
   // Batches that are committed together mean what they mean one after the other.
   Batch removing;
@@ -310,7 +317,10 @@ TEST_P(StoreContract, RefusesTheStateOfAnUnknownJobAndTwoKeysWithOneSecret) {
 }
 
 TEST_P(StoreContract, ReadsBackEverythingThatWasCommitted) {
-  const Job job = job_row(1);
+  Job job = job_row(1);
+  job.per_unit = 1'500'000;
+  job.price_quoted = 7;
+  job.price_max = 11;
   Batch batch = submit_batch(job);
   batch.secrets = {{.name = "draws", .value = {hash_of(11).bytes}}};
   batch.standings = {{.worker = key_of(7),
@@ -439,6 +449,23 @@ TEST_P(StoreContract, KeepsBalancesAndKeysForTheLedger) {
   EXPECT_EQ(loaded.keys[1].key, ledger::open_escrow(job.id, owner_of(job.client), 1, {}).key);
   EXPECT_EQ(loaded.keys[1].job, job.id);
   EXPECT_TRUE(store->audit().has_value());
+}
+
+TEST_P(StoreContract, ShowsTheWholeAuditTrailInPagesOldestFirst) {
+  for (const unsigned number : {1U, 2U}) commit(submit_batch(job_row(number)));
+
+  const History first = store->history(Store::HistoryPage{.count = 3}).value();
+  ASSERT_EQ(first.transactions.size(), 3U);
+  ASSERT_NE(first.next, 0U);
+  const History last = store->history(Store::HistoryPage{.from = first.next, .count = 3}).value();
+  ASSERT_EQ(last.transactions.size(), 1U);
+  EXPECT_EQ(last.next, 0U);
+
+  const Job job = job_row(1);
+  EXPECT_EQ(first.transactions[0].key, ledger::issue(owner_of(job.client), 1, 1).key);
+  EXPECT_EQ(first.transactions[1].job, job.id);
+  EXPECT_EQ(last.transactions[0].job, job_row(2).id);
+  EXPECT_EQ(last.transactions[0].movements.size(), 2U);
 }
 
 TEST_P(StoreContract, KeepsDevicesAndWhatBecameOfThem) {

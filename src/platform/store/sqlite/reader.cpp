@@ -59,6 +59,7 @@ Result<Loaded> Reader::load_all() {
   WEFT_OK(load_money(loaded));
   WEFT_OK(load_workers(loaded));
   WEFT_OK(load_others(loaded));
+  WEFT_OK(load_market(loaded));
   WEFT_OK(load_held(loaded));
   WEFT_OK(load_verdicts(loaded));
   return loaded;
@@ -149,6 +150,30 @@ Result<> Reader::load_others(Loaded& loaded) {
       loaded.models,
       rows<Model>(connection_, weft::format("SELECT {} FROM models ORDER BY name", model_columns),
                   model_of));
+  return {};
+}
+
+Result<> Reader::load_market(Loaded& loaded) {
+  WEFT_ASSIGN(loaded.paces,
+              rows<Pace>(connection_,
+                         "SELECT work, worker, seconds, alone, time FROM paces ORDER BY time, "
+                         "work, worker",
+                         [](const Statement& row) -> Result<Pace> {
+                           Pace pace{.work = {},
+                                     .worker = {},
+                                     .seconds = row.real(2),
+                                     .alone = row.integer(3) != 0,
+                                     .time = row.integer(4)};
+                           WEFT_ASSIGN(pace.work, row.fixed<Hash>(0));
+                           WEFT_ASSIGN(pace.worker, row.fixed<PublicKey>(1));
+                           return pace;
+                         }));
+  WEFT_ASSIGN(loaded.seasons,
+              rows<Season>(connection_, "SELECT hour, busy FROM seasons ORDER BY hour",
+                           [](const Statement& row) -> Result<Season> {
+                             return Season{.hour = static_cast<std::uint32_t>(row.integer(0)),
+                                           .busy = row.real(1)};
+                           }));
   return {};
 }
 

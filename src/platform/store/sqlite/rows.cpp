@@ -151,6 +151,9 @@ Result<Job> job_of(const Statement& row) {
   WEFT_ASSIGN(job.root, row.fixed<Hash>(14));
   job.ended = row.integer(15);
   WEFT_ASSIGN(job.outputs, unpack_outputs(row.blob(16)));
+  job.per_unit = row.integer(17);
+  job.price_quoted = row.integer(18);
+  job.price_max = row.integer(19);
   return job;
 }
 

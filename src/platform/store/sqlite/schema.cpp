@@ -188,6 +188,18 @@ constexpr std::array steps = {
     CREATE INDEX checks_job ON checks (job, task);
     CREATE INDEX checks_worker ON checks (worker, seq);
     )"},
+    // What was agreed of a job's price before it ran, and what quotes are made of.
+    Step{R"(
+    ALTER TABLE jobs ADD COLUMN per_unit INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE jobs ADD COLUMN price_quoted INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE jobs ADD COLUMN price_max INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE paces (
+      work BLOB, worker BLOB, seconds REAL NOT NULL, alone INTEGER NOT NULL, time INTEGER NOT NULL,
+      PRIMARY KEY (work, worker)) WITHOUT ROWID;
+
+    CREATE TABLE seasons (hour INTEGER PRIMARY KEY, busy REAL NOT NULL);
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

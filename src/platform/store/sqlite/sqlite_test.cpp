@@ -192,6 +192,8 @@ class OldBalances : public SqliteFile {
     ASSERT_TRUE(done.has_value()) << done.error().message;
   }
   inline static const std::string without_version_7 =
+      "DROP TABLE paces; DROP TABLE seasons; ALTER TABLE jobs DROP COLUMN per_unit; ALTER TABLE "
+      "jobs DROP COLUMN price_quoted; ALTER TABLE jobs DROP COLUMN price_max; "
       "DROP TABLE rechecks; DROP TABLE corrections; DROP TABLE checks; ALTER TABLE tasks DROP "
       "COLUMN basis; ";
   // The file as the program of version 4 left it.

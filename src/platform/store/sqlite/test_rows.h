@@ -109,6 +109,13 @@ inline Presence presence_row(unsigned worker) {
                          .day = static_cast<std::int32_t>(i) - 3};
   return presence;
 }
+inline Pace pace_row(unsigned worker, UnixMillis time) {
+  return {.work = hash_of(4),
+          .worker = key_of(worker),
+          .seconds = 1.0 / worker,
+          .alone = worker == 1,
+          .time = time};
+}
 inline Model model_row(const std::string& name) {
   return {.name = name,
           .file = hash_of(1).text(),

@@ -35,8 +35,8 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT OR REPLACE INTO secrets VALUES (?, ?)",
     "INSERT INTO jobs (id, client, name, manifest, manifest_hash, tasks, budget, created, state, "
     "accepted, price, units, pace, reason, root, ended, "
-    "joined) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "joined, per_unit, price_quoted, price_max) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "SELECT seq FROM jobs WHERE id = ?",
     "INSERT INTO nonces VALUES (?, ?, ?)",
     "INSERT INTO receipts (digest, worker, session_nonce, signature, arrived) VALUES (?, ?, ?, ?, "
@@ -70,6 +70,9 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "?, "
     "?)",
     "DELETE FROM models WHERE name = ?",
+    "INSERT OR REPLACE INTO paces VALUES (?, ?, ?, ?, ?)",
+    "DELETE FROM paces WHERE work = ? AND worker = ?",
+    "INSERT OR REPLACE INTO seasons VALUES (?, ?)",
     "INSERT OR REPLACE INTO held_pays VALUES (?, ?, ?, ?, ?, ?, ?)",
     "DELETE FROM held_pays WHERE job = ? AND task = ? AND worker = ?",
     "DELETE FROM api_keys WHERE id = ?",
@@ -163,8 +166,22 @@ Result<> Writer::write_records(const Batch& batch) {
   for (const auto& each : batch.presences) WEFT_OK(write(each));
   for (const auto& each : batch.models) WEFT_OK(write(each));
   for (const auto& each : batch.held_pays) WEFT_OK(write(each));
+  WEFT_OK(write_market(batch));
   for (const std::string& id : batch.api_keys_removed) WEFT_OK(statements_[remove_api_key].run(id));
   return write_verdicts(batch);
+}
+
+// What quotes are made of.
+Result<> Writer::write_market(const Batch& batch) {
+  for (const auto& [row, change] : batch.paces) {
+    WEFT_OK(change == Change::remove
+                ? statements_[remove_pace].run(row.work, row.worker)
+                : statements_[put_pace].run(row.work, row.worker, row.seconds,
+                                            static_cast<int>(row.alone), row.time));
+  }
+  for (const Season& each : batch.seasons)
+    WEFT_OK(statements_[put_season].run(each.hour, each.busy));
+  return {};
 }
 
 Result<> Writer::write_verdicts(const Batch& batch) {
@@ -247,11 +264,11 @@ Result<> Writer::write(const Changed<Model>& changed) {
 }
 
 Result<> Writer::write(const Job& job) {
-  WEFT_OK(naming(statements_[insert_job].run(job.id, job.client, job.name, job.manifest,
-                                             job.manifest_hash, job.tasks, job.budget, job.created,
-                                             static_cast<int>(job.state), job.accepted, job.price,
-                                             job.units, job.reference_seconds_per_workgroup,
-                                             job.reason, job.root, job.ended, pack(job.outputs)),
+  WEFT_OK(naming(statements_[insert_job].run(
+                     job.id, job.client, job.name, job.manifest, job.manifest_hash, job.tasks,
+                     job.budget, job.created, static_cast<int>(job.state), job.accepted, job.price,
+                     job.units, job.reference_seconds_per_workgroup, job.reason, job.root,
+                     job.ended, pack(job.outputs), job.per_unit, job.price_quoted, job.price_max),
                  [&] { return weft::format("The job {} is stored already.", job.id.text()); }));
   job_rows_[job.id] = connection_.last_row();
   return {};

@@ -52,6 +52,9 @@ class Writer {
     remove_presence,
     put_model,
     remove_model,
+    put_pace,
+    remove_pace,
+    put_season,
     put_held_pay,
     remove_held_pay,
     remove_api_key,
@@ -83,6 +86,7 @@ class Writer {
   Result<> write(const Changed<Presence>& changed);
   Result<> write(const Changed<Model>& changed);
   Result<> write(const Changed<HeldPay>& changed);
+  Result<> write_market(const Batch& batch);
   Result<> write_verdicts(const Batch& batch);
   Result<> write_job_changes();
   Result<std::int64_t> job_row(const JobId& job);

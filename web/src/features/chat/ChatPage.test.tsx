@@ -72,13 +72,13 @@ describe('what the network offers', () => {
     await settle();
     expect(backend.options.at(-1)?.json).toBe(true);
     backend.say('{"city":"Tokyo"}');
-    backend.say({ ...whole, cost: 31, served: 'worker A', calls: [{ name: 'look_up', arguments: '{"city":"Tokyo"}' }] });
+    backend.say({ ...whole, cost: 31, served: 'worker A', trust: 'verified: another worker drew its tokens again', calls: [{ name: 'look_up', arguments: '{"city":"Tokyo"}' }] });
     await settle();
     const [said, call] = screen.getAllByTestId('json');
     expect(said?.textContent).toBe('{\n  "city": "Tokyo"\n}');
     expect(screen.getByTestId('call').textContent).toContain('Calls look_up with');
     expect(call?.textContent).toBe('{\n  "city": "Tokyo"\n}');
-    expect(screen.getByTestId('figures').textContent).toContain('; 0.000031 credits; by worker A');
+    expect(screen.getByTestId('figures').textContent).toContain('; 0.000031 credits; by worker A; verified: another worker drew its tokens again');
 
     // It is kept, and gone on with after a reload.
     expect(keptConversations(localStorage).list()).toMatchObject([{ turns: [{ text: 'Where?' }, { text: '{"city":"Tokyo"}' }] }]);

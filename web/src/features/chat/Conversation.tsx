@@ -140,6 +140,7 @@ function Figures({ turn: { end } }: { turn: Turn }) {
       {end.stop === 'cancelled' ? '; stopped' : end.stop === 'length' ? '; cut off at the most tokens allowed' : ''}
       {end.cost === undefined ? '' : `; ${formatCredits(end.cost)} credits`}
       {end.served === undefined ? '' : `; by ${end.served}`}
+      {end.trust === undefined ? '' : `; ${end.trust}`}
     </span>
   );
 }

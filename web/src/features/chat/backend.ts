@@ -22,6 +22,8 @@ export type AnswerEnd = {
   readonly restMs: number;
   /** Who answered, in a few words, where it was not this tab. */
   readonly served?: string;
+  /** How far it was verified, in a few words; of an answer of the network. */
+  readonly trust?: string;
   /** What it costs in micro-credits, as the price was when the model was chosen. */
   readonly cost?: number;
   readonly calls?: readonly ToolCall[];

@@ -40,6 +40,20 @@ describe('a model of the network', () => {
     expect(JSON.parse(String(asked.mock.calls[0]?.[1]?.body))).toMatchObject({ model: 'tiny', stream: true, max_tokens: 9 });
   });
 
+  it.each([
+    ['anyone', /^not verified: any worker/],
+    ['pending', /^not verified yet/],
+    ['verified', /^verified: another worker/],
+  ])('says how far it was verified: %s', async (trust, words) => {
+    answers(chunk('Hi') + tail.replace('"shards":1', `"shards":1,"trust":"${trust}"`), 9);
+    expect((await whole()).end.trust).toMatch(words);
+  });
+
+  it('says nothing of verification where the coordinator does not', async () => {
+    answers(chunk('Hi') + tail, 9);
+    expect((await whole()).end.trust).toBeUndefined();
+  });
+
   it('follows the rules of server-sent events: line ends of every kind, comments, data in several lines', async () => {
     const [head = '', rest = ''] = chunk('Hi').trim().split(',"finish_reason"');
     answers(`: a proxy keeps the line open\r\n\r\n${chunk('Oh ').replaceAll('\n', '\r\n')}event: message\nid: 7\n${head}\ndata:,"finish_reason"${rest}\n\n${tail}`, 3);

@@ -13,7 +13,7 @@ type Chunk = {
   readonly choices?: readonly { readonly delta?: { readonly content?: string; readonly tool_calls?: readonly CallPart[] }; readonly finish_reason?: string | null }[];
   readonly usage?: { readonly completion_tokens: number; readonly prompt_tokens?: number } | null;
   readonly weft_fallback?: { readonly by: string };
-  readonly weft?: { readonly shards: number; readonly transport: string; readonly resumed: number; readonly workers: readonly string[] };
+  readonly weft?: { readonly shards: number; readonly transport: string; readonly resumed: number; readonly workers: readonly string[]; readonly trust?: string };
   readonly error?: { readonly message: string };
 };
 
@@ -42,6 +42,16 @@ export function servedBy({ workers, transport, resumed }: NonNullable<Chunk['wef
   const count = workers.length === 1 ? 'worker' : `${workers.length} workers, ${lines[transport] ?? transport}`;
   return `${count} ${workers.map(short).join(', ')}${resumed > 0 ? '; a worker was lost and the answer continued' : ''}`;
 }
+
+const trusts: Record<string, string> = {
+  'anyone': 'not verified: any worker may have answered',
+  pending: 'not verified yet: a part of such answers is drawn again by another worker',
+  verified: 'verified: another worker drew its tokens again',
+  refuted: 'refuted: another worker draws other tokens',
+};
+
+/** How far an answer was verified (`weft.trust`, docs/openai.md), in words; nothing for a word that is not known. */
+export const verifiedHow = (trust: string | undefined): string | undefined => (trust === undefined ? undefined : trusts[trust]);
 
 type Listed = {
   readonly id: string;
@@ -103,6 +113,7 @@ export class NetworkBackend implements ChatBackend {
     let stop: AnswerEnd['stop'] = 'eos';
     let tokens = 0;
     let served: string | undefined;
+    let trust: string | undefined;
     let read = 0;
     const calls: { name: string; arguments: string }[] = [];
     const end = (): AnswerEnd => ({
@@ -111,6 +122,7 @@ export class NetworkBackend implements ChatBackend {
       firstMs: (first || performance.now()) - began,
       restMs: first === 0 ? 0 : performance.now() - first,
       ...(served === undefined ? {} : { served }),
+      ...(trust === undefined ? {} : { trust }),
       ...(this.#price > 0 && tokens + read > 0 ? { cost: Math.ceil(((tokens + read) * this.#price) / 1000) } : {}),
       ...(calls.length === 0 ? {} : { calls: calls as readonly ToolCall[] }),
     });
@@ -136,7 +148,10 @@ export class NetworkBackend implements ChatBackend {
           call.arguments += part?.arguments ?? '';
         }
         if (chunk.weft_fallback) served = `${chunk.weft_fallback.by}, in the network's place`;
-        if (chunk.weft) served = servedBy(chunk.weft);
+        if (chunk.weft) {
+          served = servedBy(chunk.weft);
+          trust = verifiedHow(chunk.weft.trust);
+        }
         if (text === '') continue;
         first ||= performance.now();
         yield text;

@@ -291,6 +291,18 @@ describe('the contribute page', () => {
     expect(port().received).toMatchObject([{ type: 'start', limits: { slices: 2, memoryBytes: null } }]);
   });
 
+  it('joins again to be given no job below its price', async () => {
+    const { say, port } = await open();
+    await press('Start contributing');
+    await say({ type: 'connecting' }, { type: 'connected', balance: 0 });
+
+    await userEvent.selectOptions(screen.getByRole('combobox', { name: 'The least that it works for, a compute unit' }), '1500000');
+    expect(port().received.at(-1)).toEqual({ type: 'stop' });
+    await say({ type: 'stopped' });
+
+    expect(port().received).toMatchObject([{ type: 'start', limits: { priceMin: 1_500_000 } }]);
+  });
+
   it('joins again to reach other members only through relays', async () => {
     const { say, port, ports } = await open();
     await press('Start contributing');

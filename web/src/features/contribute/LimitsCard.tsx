@@ -1,12 +1,13 @@
 // What this tab may take of the machine. Kept between visits; what changes holds at once.
 import { useId, useSyncExternalStore, type ReactNode } from 'react';
-import { formatBytes } from '../../design/format';
-import { memoryChoices, type Throttle } from '../../engine/throttle';
+import { formatBytes, formatCredits } from '../../design/format';
+import { memoryChoices, priceChoices, type Throttle } from '../../engine/throttle';
 
 export function LimitsCard({ throttle }: { throttle: Throttle }) {
   const { settings, hasBattery } = useSyncExternalStore(throttle.subscribe, throttle.snapshot);
   const share = useId();
   const memory = useId();
+  const price = useId();
   return (
     <section aria-labelledby="limits-title" data-testid="limits">
       <h2 id="limits-title" className="text-xl font-semibold tracking-tight">
@@ -43,6 +44,22 @@ export function LimitsCard({ throttle }: { throttle: Throttle }) {
             {memoryChoices.map((bytes) => (
               <option key={bytes} value={bytes}>
                 At most {formatBytes(bytes)}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
+          <label htmlFor={price}>The least that it works for, a compute unit</label>
+          <select
+            id={price}
+            value={settings.priceMin}
+            onChange={(event) => throttle.change({ priceMin: Number(event.target.value) })}
+            className="h-9 rounded border border-line bg-panel px-2.5 text-sm hover:border-soft"
+          >
+            <option value={0}>Any price</option>
+            {priceChoices.map((least) => (
+              <option key={least} value={least}>
+                {formatCredits(least)} credits
               </option>
             ))}
           </select>

@@ -105,6 +105,7 @@ export const examples: readonly Example[] = [
       bindings: [
         { binding: 0, role: 'uniform', type: 'u32', shape: [2], fill: { kind: 'numbers', text: '2003134068, 0' }, join: 'none' },
         { binding: 1, role: 'output', type: 'u32', shape: [256, 2], fill: nothing, join: 'cut' },
+        { binding: 2, role: 'output', type: 'u32', shape: [256, 2], fill: nothing, join: 'cut' },
       ],
       constants: [],
       tune: [],

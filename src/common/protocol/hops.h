@@ -9,7 +9,7 @@
 #include "common/base/result.h"
 #include "common/protocol/serving.h"
 
-namespace weft::worker {
+namespace weft::protocol::serving {
 
 // Calls `send` with the frames that carry the message.
 void cut_hops(std::uint32_t chain, std::uint32_t epoch, std::uint16_t from, std::uint16_t to,
@@ -18,11 +18,11 @@ void cut_hops(std::uint32_t chain, std::uint32_t epoch, std::uint16_t from, std:
 class HopJoiner {
  public:
   // The message that this frame ends, or nothing yet. resource_exhausted beyond bytes_max.
-  [[nodiscard]] Result<std::optional<ByteVector>> take(const protocol::serving::HopFrame& frame);
+  [[nodiscard]] Result<std::optional<ByteVector>> take(const HopFrame& frame);
 
  private:
   static constexpr std::size_t bytes_max = std::size_t{16} << 20;
   std::map<std::uint16_t, ByteVector> parts_;  // By sender.
 };
 
-}  // namespace weft::worker
+}  // namespace weft::protocol::serving

@@ -1,14 +1,12 @@
 // Messages of every length arrive whole, also when two members send at once.
-#include "worker/inference/hops.h"
+#include "common/protocol/hops.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-namespace weft::worker {
+namespace weft::protocol::serving {
 namespace {
-
-namespace wire = protocol::serving;
 
 ByteVector message(std::size_t bytes) {
   ByteVector out(bytes);
@@ -17,12 +15,12 @@ ByteVector message(std::size_t bytes) {
 }
 
 TEST(Hops, ArriveWhole) {
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, wire::hop_payload_bytes_max,
-                                  wire::hop_payload_bytes_max + 1, std::size_t{1} << 20}) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, hop_payload_bytes_max,
+                                  hop_payload_bytes_max + 1, std::size_t{1} << 20}) {
     HopJoiner joiner;
     std::vector<ByteVector> arrived;
     cut_hops(1, 2, 0, 1, message(bytes), [&](const ByteVector& frame) {
-      auto joined = joiner.take(wire::decode_hop(frame).value());
+      auto joined = joiner.take(decode_hop(frame).value());
       ASSERT_TRUE(joined.has_value());
       if (*joined) arrived.push_back(**joined);
     });
@@ -42,11 +40,11 @@ TEST(Hops, OfTwoSendersDoNotMix) {
 
 TEST(Hops, WithoutAnEndAreRefused) {
   HopJoiner joiner;
-  const wire::HopFrame endless{.more = true, .payload = message(wire::hop_payload_bytes_max)};
+  const HopFrame endless{.more = true, .payload = message(hop_payload_bytes_max)};
   Result<std::optional<ByteVector>> taken;
   for (int i = 0; i < 400 && taken; ++i) taken = joiner.take(endless);
   EXPECT_EQ(taken.error().code, ErrorCode::resource_exhausted);
 }
 
 }  // namespace
-}  // namespace weft::worker
+}  // namespace weft::protocol::serving

@@ -1,0 +1,224 @@
+// Whose fault a wrong result is: the worker's, or its device's. The verifier's second device and
+// other workers of the suspect's vendor say. And searches that find nothing nearly everywhere. In
+// simulated time, with the real sessions, checks, verifier and ledger.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "apps/coordinator/test_network.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::StartsWith;
+
+class DevicesNetwork : public testing::Test {
+ protected:
+  static constexpr std::uint32_t tasks = 16;
+
+  void open(const jobs::CoreSettings& settings = {}) {
+    network = std::make_unique<TestNetwork>(settings);
+    network->verifier = true;
+    network->invitation = trust::Invitation::none;
+  }
+  crypto::KeyPair& wallet() {
+    return *wallets.emplace_back(
+        std::make_unique<crypto::KeyPair>(crypto::KeyPair::generate().value()));
+  }
+  TestWorker& join(const jobs::Behaviour& behaviour = {}, bool invited = false) {
+    network->invitation = invited ? trust::Invitation::worker : trust::Invitation::none;
+    return network->join(wallet(), behaviour);
+  }
+  JobId submit(const std::string& manifest) {
+    const auto submitted = network->submit(wallet(), manifest, {++nonce});
+    EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
+    return JobId::parse(submitted->id).value();
+  }
+  bool suspended(const TestWorker& worker) {
+    const auto standings = network->store().load()->standings;
+    return std::ranges::any_of(standings, [&](const store::Standing& each) {
+      return each.worker == worker.key.public_key() && each.suspended_until > 0;
+    });
+  }
+  MicroCredits owned(const TestWorker& worker) {
+    const auto owner = OwnerId::of_first(worker.key.public_key());
+    return network->balance(ledger::Account::held(owner)) +
+           network->balance(ledger::Account::owner(owner));
+  }
+  // A stranger does this work in jobs of two clients; what is refused an invited worker does.
+  TestWorker& play(const std::string& manifest, const jobs::Behaviour& stranger,
+                   const jobs::Behaviour& trusted = {}) {
+    TestWorker& suspect = join(stranger);
+    for (int client = 0; client < 2; ++client) {
+      const JobId job = submit(manifest);
+      TestWorker& invited = join(trusted, true);
+      last = network->finish(job);
+      invited.line->on_closed();
+      network->run();
+    }
+    return suspect;
+  }
+
+  std::unique_ptr<TestNetwork> network;
+  std::vector<std::unique_ptr<crypto::KeyPair>> wallets;
+  store::Job last;
+  std::uint8_t nonce = 0;
+};
+
+ByteVector nothing(const protocol::LeasedTask& task) {
+  return ByteVector(std::size_t{4} * task.count);
+}
+
+TEST_F(DevicesNetwork, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
+  using Second = CountRunner::Second;
+  for (const auto second : {Second::same, Second::none, Second::other}) {
+    open();
+    network->verifier_second = second;
+
+    TestWorker& suspect = play(jobs::count_manifest(tasks, 1), {.compute = nothing});
+
+    EXPECT_EQ(last.state, store::JobState::done) << last.reason;
+    EXPECT_EQ(owned(suspect), 0) << "what is wrong is refused in any case";
+    EXPECT_EQ(suspended(suspect), second == Second::same);
+  }
+  open([] {
+    jobs::CoreSettings settings;
+    settings.referee.defences.two_devices = false;
+    return settings;
+  }());
+  network->verifier_second = Second::none;
+  EXPECT_TRUE(suspended(play(jobs::count_manifest(tasks, 1), {.compute = nothing})))
+      << "without the rule";
+}
+
+TEST_F(DevicesNetwork, AJobWhoseResultIsWhatTheSecondDeviceComputesIsNotReproducible) {
+  open();
+  network->verifier_second = CountRunner::Second::other;
+  // It has a price: the operator's worker ran the canary.
+  join({.answers_below = 1}, true);
+  TestWorker& stranger = join({.compute = [](const protocol::LeasedTask& task) {
+    ByteVector bytes;
+    for (std::uint32_t i = task.first; i < task.first + task.count; ++i)
+      append_le(bytes, i ^ CountRunner::other_device);
+    return bytes;
+  }});
+
+  const store::Job job = network->finish(submit(jobs::count_manifest(tasks, 1)));
+
+  EXPECT_EQ(job.state, store::JobState::failed);
+  EXPECT_THAT(job.reason, StartsWith("not reproducible: The verifier's two devices compute "
+                                     "different things of the same part"));
+  EXPECT_GT(owned(stranger), 0) << "its client pays for what ran";
+  EXPECT_FALSE(suspended(stranger));
+  EXPECT_EQ(network->store().load()->reputations.empty() ||
+                network->store().load()->reputations.front().refused == 0,
+            true);
+}
+
+// The verifier confirms one of two results of task 1, which refutes the other one.
+TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
+  using Second = CountRunner::Second;
+  open();
+  const auto result = [&](std::uint32_t mask) {
+    ByteVector bytes;
+    for (std::uint32_t i = 4; i < 8; ++i) append_le(bytes, i == 6 ? i ^ mask : i);
+    return std::vector<store::OutputBlob>{
+        {.hash = network->blobs().put(bytes).value(), .bytes = bytes.size()}};
+  };
+  const auto manifest = std::make_shared<const manifest::Manifest>(
+      manifest::parse(jobs::count_manifest(tasks, 2)).value());
+  const auto check = [&](Second second, std::uint32_t rival) {
+    const bool never = false;
+    const auto steady = CountRunner::Unsteady::no;
+    std::promise<jobs::Checked> answer;
+    Verifier verifier(
+        network->blobs(), [&] { return std::make_unique<CountRunner>(never, steady, second); },
+        [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
+        [](const JobId&, std::optional<scheduler::Measurement>) {});
+    verifier.verify({.task = {.job = {}, .index = 1},
+                     .manifest = manifest,
+                     .root = {},
+                     .outputs = result(0),
+                     .ranges = {{.first = 4, .count = 1}},
+                     .client = {},
+                     .rivals = {result(rival)},
+                     .parts = 4});
+    return answer.get_future().get();
+  };
+
+  const jobs::Checked two = check(Second::same, 0x80);
+  EXPECT_EQ(two.outcome, trust::AuditOutcome::agrees);
+  EXPECT_EQ(two.devices, trust::Devices::two);
+  ASSERT_EQ(two.apart.size(), 1U);
+  EXPECT_EQ(two.apart[0].first, 6U);
+  EXPECT_EQ(check(Second::none, 0x80).devices, trust::Devices::one);
+  EXPECT_EQ(check(Second::other, 0x80).devices, trust::Devices::divided);
+  EXPECT_TRUE(check(Second::other, CountRunner::other_device).unsteady)
+      << "the other result is what the second device computes";
+}
+
+// The answer of a search that finds nothing is known without searching; of one that marks its
+// work, each workgroup's mark is known only to a worker that did it.
+TEST_F(DevicesNetwork,
+       AWorkerThatOnlySaysThatNothingWasFoundIsConvictedWhereTheShaderMarksItsWork) {
+  for (const bool marks : {true, false}) {
+    open();
+    const auto found = [marks](std::uint32_t first, std::uint32_t count) {
+      ByteVector bytes;
+      for (std::uint32_t i = first; i < first + count; ++i) {
+        append_le(bytes, std::uint32_t{0});
+        append_le(bytes, marks ? i * 0x9e3779b1U + 1 : 0U);
+      }
+      return bytes;
+    };
+    network->verifier_compute = [found](manifest::Range range) {
+      return found(range.first, range.count);
+    };
+    std::string manifest = jobs::count_manifest(tasks, 1);
+    const std::string shape = weft::format(R"("shape":[{}])", tasks * 4);
+    manifest.replace(manifest.find(shape), shape.size(),
+                     weft::format(R"("shape":[{},2])", tasks * 4));
+
+    TestWorker& idle = play(manifest,
+                            {.compute =
+                                 [](const protocol::LeasedTask& task) {
+                                   return ByteVector(std::size_t{8} * task.count);
+                                 }},
+                            {.compute = [found](const protocol::LeasedTask& task) {
+                              return found(task.first, task.count);
+                            }});
+
+    EXPECT_EQ(last.state, store::JobState::done) << last.reason;
+    EXPECT_EQ(suspended(idle), marks);
+    EXPECT_EQ(owned(idle) > 0, !marks);
+  }
+}
+
+// No worker of the operator's is there: others of its vendor compute the part that it had wrong.
+TEST_F(DevicesNetwork, ManyEstablishedWorkersOfTheVendorThatGetThePartRightConvict) {
+  for (const bool rule : {true, false}) {
+    jobs::CoreSettings settings;
+    settings.referee.defences.eligible_min = 1;
+    settings.referee.value_full = 0;
+    settings.referee.reputation.half = 1e-9;
+    settings.referee.reputation.probation = 1e-6;
+    settings.referee.checks.trap_floor = 0;
+    if (!rule) settings.referee.defences.part_lead_to_convict = 1'000'000;
+    if (!rule) settings.referee.defences.part_lead_to_count = 1'000'000;
+    open(settings);
+    TestWorker& suspect = join();
+    for (int i = 0; i < 24; ++i) join();
+    for (int client = 0; client < 3; ++client)
+      ASSERT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state, store::JobState::done);
+
+    suspect.behaviour.compute = nothing;
+    for (int client = 0; client < 2; ++client)
+      EXPECT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state, store::JobState::done);
+
+    EXPECT_EQ(suspended(suspect), rule);
+  }
+}
+
+}  // namespace
+}  // namespace weft::coordinator

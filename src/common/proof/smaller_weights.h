@@ -1,0 +1,39 @@
+// Whether a fingerprint comes from the promised weights or from smaller ones of a known format, by
+// likelihoods: for differences that no tolerance tells, since the arithmetic's own are as large.
+//
+// Weights that were rounded to a format move a hidden state by d = smaller - promised, which an
+// auditor can compute itself: it reads the same tokens once with the promised weights and once with
+// these, rounded by the format's rule. Of a claim c let r = c - promised, each number divided by
+// |promised| + least as in fingerprint.h. An honest claim is r = noise, a smaller one r = d +
+// noise, with noise of another machine's arithmetic, which knows nothing of d. For n entries of
+// noise with the deviation s
+//
+//   ln(P(c | smaller) / P(c | promised)) = (|r|^2 - |r - d|^2) / (2 s^2)
+//
+// s is not known: it is taken from the claim itself, as the root mean square of the better
+// explanation, min(|r|^2, |r - d|^2) / n, and not below the fingerprint's own rounding.
+//
+// The ratios of fingerprints add up. Honest claims come to ratio_least with probability
+// exp(-ratio_least) at most, over all fingerprints that there will ever be (Ville's inequality, for
+// a known s). With noise k times as large as d a fingerprint of 64 entries brings m = 32 / k^2 on
+// average, with a deviation of sqrt(2 m). 4,096 tokens (128 fingerprints) bring 4096 / k^2, which
+// is ratio_least and 2.33 deviations more, so that 99 of 100 are found, up to k = 11.
+#pragma once
+
+#include <span>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+
+namespace weft::proof {
+
+// One honest worker in a million comes so far.
+inline constexpr double ratio_least = 13.8;
+
+// One fingerprint's: above 0 for the smaller weights. Where the two rows are the same there is
+// nothing to tell: 0. invalid_argument as fingerprint_distance(), or for rows of different lengths.
+[[nodiscard]] Result<double> smaller_weights_ratio(ByteSpan claimed,
+                                                   std::span<const float> promised,
+                                                   std::span<const float> smaller);
+
+}  // namespace weft::proof

@@ -1,0 +1,133 @@
+// Prices before a job runs: what a unit costs now, what the same work has taken before, and what
+// the client and the coordinator agree on.
+#include <algorithm>
+
+#include "common/base/format.h"
+#include "decisions/jobs/core_state.h"
+
+namespace weft::jobs {
+
+namespace {
+
+namespace api = protocol::api;
+
+double credits(MicroCredits amount) { return static_cast<double>(amount) / 1e6; }
+
+}  // namespace
+
+Core::State::PriceNow Core::State::price_now(const manifest::Manifest& manifest, const Hash& work,
+                                             Moment now) {
+  const scheduler::Job job = scheduler::job_from({}, manifest);
+  PriceNow made;
+  made.quote = scheduler::quote(settings.scheduler.pricing, scheduler.market(job, now.at),
+                                seasons.factor(now.unix));
+  if (const auto pace = measured_work.pace_of(work))
+    made.known = known_price(manifest, *pace, made.quote.per_unit);
+  return made;
+}
+
+scheduler::Estimate Core::State::known_price(const manifest::Manifest& manifest, double pace,
+                                             MicroCredits per_unit) const {
+  const scheduler::Job job = scheduler::job_from({}, manifest);
+  scheduler::Pricing pricing = settings.scheduler.pricing;
+  pricing.per_unit = per_unit;
+  return scheduler::estimate(
+      {.workgroups = job.workgroups, .tasks = job.tasks, .replicas = job.replicas}, pace, pricing);
+}
+
+void Core::quote(const QuoteWanted& wanted, Moment now, Answer<api::Quote> answer) {
+  State& state = *state_;
+  const manifest::Manifest& manifest = *wanted.manifest;
+  const State::PriceNow made = state.price_now(manifest, wanted.work, now);
+  const MicroCredits price = made.known ? made.known->price : 0;
+  api::Quote view{.client = wanted.client.text(),
+                  .manifest = wanted.manifest_hash.text(),
+                  .base = made.quote.base,
+                  .demand = made.quote.demand,
+                  .capability = made.quote.capability,
+                  .season = made.quote.season,
+                  .per_unit = made.quote.per_unit,
+                  .units = made.known ? made.known->units : 0,
+                  .price = price,
+                  .price_per_task = price / manifest.split.tasks,
+                  .tasks = manifest.split.tasks,
+                  .replicas = manifest.verify.replicas,
+                  .max_price = scheduler::default_max(price),
+                  .budget = manifest.budget,
+                  .made = now.unix,
+                  .valid_until = now.unix + quote_valid_ms};
+  state.effect([answer = std::move(answer), view = std::move(view)] { answer(view); });
+}
+
+Result<scheduler::PriceTerms> Core::State::agree_on_price(const Submission& submission,
+                                                          const PriceNow& made, Moment now) const {
+  const MicroCredits budget = submission.manifest->budget;
+  scheduler::PriceTerms terms{
+      .budget = budget, .quoted = 0, .max = submission.price_max.value_or(0)};
+  MicroCredits known = made.known ? made.known->price : 0;
+  if (submission.quote) {
+    if (submission.quote->until < now.unix) {
+      return fail(ErrorCode::invalid_argument,
+                  "The quote ended {} s ago: ask for another one (weft quote, POST "
+                  "/v1/jobs/quote).",
+                  (now.unix - submission.quote->until + 999) / 1000);
+    }
+    terms.quoted = submission.quote->price;
+    known = terms.quoted;
+    if (known > budget) {
+      return fail(ErrorCode::insufficient_funds,
+                  "The job costs {:.6f} credits by its quote; its budget is {:.6f}: raise "
+                  "\"budget\" in the manifest.",
+                  credits(known), credits(budget));
+    }
+  }
+  if (terms.max > 0 && known > terms.max) {
+    return fail(ErrorCode::insufficient_funds,
+                "The job costs {:.6f} credits {}; its max_price is {:.6f}: allow more with weft "
+                "submit --max-price CREDITS.",
+                credits(known),
+                submission.quote ? "by its quote" : "as the same work was measured before",
+                credits(terms.max));
+  }
+  if (!submission.price_max) terms.max = scheduler::default_max(known);
+  return terms;
+}
+
+// What a worker's canary showed of a running job.
+void Core::State::note_measured(const scheduler::Measured& measured, Moment now) {
+  const auto job = jobs.find(measured.job);
+  if (job == jobs.end() || job->second.manifest->verify.anyone) return;
+  const scheduler::Pace pace{.work = job->second.work,
+                             .worker = measured.by,
+                             .seconds = measured.seconds_per_workgroup,
+                             .alone = measured.alone,
+                             .time = now.unix};
+  if (!(pace.seconds > 0) || pace.work == Hash{}) return;
+  batch.paces.push_back({.row = pace});
+  for (const scheduler::Pace& forgotten : measured_work.add(pace))
+    batch.paces.push_back({.row = forgotten, .change = store::Change::remove});
+}
+
+void Core::State::restore_prices(const store::Loaded& loaded) {
+  for (const store::Pace& pace : loaded.paces) (void)measured_work.add(pace);
+  std::vector<double> hours(scheduler::Seasons::hours, -1);
+  for (const store::Season& season : loaded.seasons) {
+    if (season.hour < hours.size()) hours[season.hour] = season.busy;
+  }
+  seasons.restore(hours);
+}
+
+// How busy the fleet is, about once a minute; stored at each hour's end.
+void Core::State::observe_season(Moment now) {
+  constexpr auto observe_every = std::chrono::minutes(1);
+  if (season_observed && now.at - *season_observed < observe_every) return;
+  season_observed = now.at;
+  const auto busy = scheduler.busy();
+  if (!busy || !seasons.observe(now.unix, *busy)) return;
+  const auto hours = seasons.save();
+  for (std::uint32_t hour = 0; hour < hours.size(); ++hour) {
+    if (hours[hour] >= 0) batch.seasons.push_back({.hour = hour, .busy = hours[hour]});
+  }
+}
+
+}  // namespace weft::jobs
