@@ -23,16 +23,16 @@ namespace weft::cli {
 
 // One strategy, as it was measured and as the simulator has it. Names are part of the interface.
 struct AttackOutcome {
-  double tasks = 0;             // Accepted.
-  double undecided = 0;         // Not accepted.
-  double cheats = 0;            // Wrong answers handed in.
-  double wrong = 0;             // Tasks of which one was accepted,
-  double stays = 0;             // and that are wrong in the end.
-  double cost = 0;              // Of one accepted wrong task to the attackers, in prices of a task.
-  double convicted = 0;         // Attackers' wallets.
+  double tasks = 0;      // Accepted.
+  double undecided = 0;  // Not accepted.
+  double cheats = 0;     // Wrong answers handed in.
+  double wrong = 0;      // Tasks of which one was accepted,
+  double stays = 0;      // and that are wrong in the end.
+  double cost = 0;       // What an accepted wrong task cost the attackers, in prices of a task.
+  double convicted = 0;  // Attackers' wallets.
   double honest_convicted = 0;  // Honest workers.
   double jobs_ended = 0;        // Honest clients' jobs that failed.
-  double price = 0;             // Of a task, over that without attackers.
+  double price = 0;             // A task's, over that without attackers.
 };
 struct BenchAttacksRow {
   std::string name;
@@ -65,8 +65,8 @@ namespace bench = coordinator::bench;
 constexpr const char* usual[] = {
     "zeros",          "one-slice",   "one-value", "sleepers",   "targeted", "slander", "bait",
     "canary-killers", "price-pumps", "silence",   "exhaustion", "rich",     "sybils",  "mixture"};
-constexpr double price_max = 1.25;            // As the promise of docs/proof.md.
-constexpr MicroCredits first_price = 20'000;  // Before a run has shown it.
+constexpr double price_max = 1.25;             // As the promise of docs/proof.md.
+constexpr MicroCredits first_price = 100'000;  // Before a run has shown it.
 
 attacks::Scene scene_of(const BenchAttacksOptions& options) {
   attacks::Scene scene;
@@ -127,14 +127,14 @@ class Bench {
     bench::Played played;
     {
       std::vector<std::string> more = {"--trusted-proxy", "127.0.0.1"};
-      if (options_.anyone) more.emplace_back("--allow-anyone");
+      if (options_.agreement_alone) more.emplace_back("--allow-anyone");
       WEFT_ASSIGN(const auto server, CoordinatorProcess::start(data, more));
       auto result = bench::Play::run({.port = server->port(),
                                       .scene = scene,
                                       .strategy = strategy,
                                       .plan = plan,
                                       .task_seconds = options_.task_ms / 1000,
-                                      .anyone = options_.anyone,
+                                      .agreement_alone = options_.agreement_alone,
                                       .seconds_max = options_.seconds_max,
                                       .stop = [] { return interrupted(); }},
                                      std::move(cast));
@@ -175,7 +175,7 @@ class Bench {
 
   // The simulator knows of no clients that ask for agreement alone.
   void simulate(const attacks::Entry* strategy, BenchAttacksRow& row) {
-    if (options_.anyone) return;
+    if (options_.agreement_alone) return;
     bench::Measured measured{.name = row.name, .real = row.real.stays, .simulated = {}};
     attacks::Scene scene = scene_of(options_);
     double costs = 0;
@@ -226,7 +226,7 @@ class Bench {
     document_.order = {.pairs = order.pairs, .agree = order.agree, .broken = order.broken};
     for (const std::string& pair : order.broken)
       document_.broken.push_back("the simulator's order: " + pair);
-    document_.kept = options_.anyone || document_.broken.empty();
+    document_.kept = options_.agreement_alone || document_.broken.empty();
   }
 
   void judge(const BenchAttacksRow& row) {

@@ -14,11 +14,12 @@ namespace weft::cli {
 
 struct BenchAttacksOptions {
   std::vector<std::string> strategies;  // Empty: the fourteen that differ most.
-  std::uint32_t tasks = 500;            // Of honest clients, for each strategy.
-  std::uint32_t simulations = 20;       // Of each strategy.
+  std::uint32_t tasks = 500;            // Honest clients' tasks, for each strategy.
+  std::uint32_t simulations = 20;       // Runs of each strategy.
   std::uint64_t seed = 1;
-  double task_ms = 20;      // What a task takes a worker.
-  bool anyone = false;      // Clients ask for agreement alone: what happens without verification.
+  double task_ms = 100;  // What a task takes a worker.
+  bool agreement_alone =
+      false;                // Clients ask for agreement alone: what happens without verification.
   double seconds_max = 60;  // For each strategy.
   bool json = false;
 };

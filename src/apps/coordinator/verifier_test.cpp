@@ -49,11 +49,11 @@ class SlowRunner final : public PartRunner {
 class VerifierOrder : public testing::Test {
  protected:
   struct Kind {
-    std::string name;  // Of the job; "long" ones take their time.
+    std::string name;  // The job's; "long" ones take their time.
     bool newcomers = false;
     std::uint8_t client = 1;
     std::string group = {};
-    std::vector<manifest::Range> parts = {{.first = 0, .count = 1}};  // Of each task.
+    std::vector<manifest::Range> parts = {{.first = 0, .count = 1}};  // Those of each task.
   };
 
   void SetUp() override {

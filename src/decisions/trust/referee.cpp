@@ -667,7 +667,7 @@ void Referee::on(const Accepted& accepted, Pass& pass) {
   pass.out.emplace_back(accepted);
 
   if (const auto found = job.cases.find(task.index); found != job.cases.end()) {
-    const Case closed = found->second;
+    Case closed = found->second;
     job.cases.erase(found);
     (void)stakes_.unlock(closed.worker, task);
     if (closed.stage == Stage::held) {
@@ -682,8 +682,7 @@ void Referee::on(const Accepted& accepted, Pass& pass) {
       if (!certain) {
         // Trusted workers decided, which costs no standing.
       } else if (suspect_was_right) {
-        convict(task, *closed.accuser, closed.value, "The audit that it reported is refuted.",
-                pass);
+        refuted(task, closed, pass);
       } else {
         credit(task.job, *closed.accuser, pass);
         if (!settings_.defences.standing_under_roots) book_.confirm(*closed.accuser, 1, pass.now);
@@ -705,6 +704,22 @@ void Referee::on(const Refused& refused, Pass& pass) {
     return;
   }
   passes_[refused.worker] = 0;
+}
+
+// An auditor called a result wrong that is right. Its device may be the cause, as it may be of a
+// wrong result: it counts as one.
+void Referee::refuted(const TaskId& task, Case& closed, Pass& pass) {
+  const PublicKey& auditor = *closed.accuser;
+  if (!settings_.defences.only_roots_convict || !settings_.defences.same_vendor_confirms) {
+    convict(task, auditor, closed.value, "The audit that it reported is refuted.", pass);
+    return;
+  }
+  Job& job = jobs_.at(task.job);
+  const MicroCredits penalty = at_risk(closed.value, rates(auditor, job.terms, pass.now));
+  closed.mismatches.push_back({.worker = auditor, .penalty = penalty, .task = task});
+  (void)stakes_.lock(auditor, risk_of(task), penalty, std::numeric_limits<MicroCredits>::max() / 2);
+  if (level(auditor, pass.now) != Level::newcomer)
+    job.vendors[std::string(admissions_.vendor(auditor))].wrong.insert(admissions_.owner(auditor));
 }
 
 // Whose results a root found wrong, now that the right one is known. A trusted worker of the same

@@ -341,6 +341,7 @@ class Referee {
   void passed(const TaskId& task, Pass& pass);
   // A root confirmed a result of this worker.
   void credit(const JobId& job, const PublicKey& worker, Pass& pass);
+  void refuted(const TaskId& task, Case& closed, Pass& pass);
   void settle_mismatches(const Case& closed, const Accepted& accepted, Pass& pass);
   // A root agrees with results of these.
   void tally_right(const JobId& job, std::span<const PublicKey> workers, Pass& pass);

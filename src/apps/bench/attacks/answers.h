@@ -14,7 +14,7 @@ namespace weft::coordinator::bench {
 // What a worker is to compute: of task `task`, whose slices begin at `first`, all or a part.
 struct Asked {
   TaskId task;
-  std::uint32_t slices = 1;  // Of the whole task.
+  std::uint32_t slices = 1;  // The whole task has so many.
   std::uint32_t first = 0;   // Slices that are wanted, along the axis of the job,
   std::uint32_t count = 1;   // so many.
   [[nodiscard]] bool whole() const { return count == slices; }

@@ -1,4 +1,4 @@
-// Who plays: wallets of honest workers, attackers and clients, with the standings, stakes and
+// The players: wallets of honest workers, attackers and clients, with the standings, stakes and
 // credits that a simulated scene gives them. They are written as rows into the data folder of a
 // coordinator that has not started yet, as an earlier run would have left them.
 #pragma once

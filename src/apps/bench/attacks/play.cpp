@@ -167,7 +167,7 @@ void Play::submit(bool own) {
                                         .tasks = tasks,
                                         .slices = scene.slices,
                                         .replicas = scene.replicas,
-                                        .anyone = options_.anyone,
+                                        .agreement_alone = options_.agreement_alone,
                                         .budget = budget});
   post({.own = own, .client = client, .body = body});
 }

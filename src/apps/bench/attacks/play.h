@@ -31,10 +31,10 @@ struct PlayOptions {
   trust::attacks::Scene scene;
   const trust::attacks::Entry* strategy = nullptr;  // Null: all are honest.
   trust::attacks::Plan plan;
-  double task_seconds = 0.02;  // That a task takes a worker of rate 1.
-  bool anyone = false;         // The clients' jobs ask for agreement alone.
-  double seconds_max = 60;     // What is not done then stays undecided.
-  std::function<bool()> stop;  // Asked now and then; may be empty.
+  double task_seconds = 0.02;    // That a task takes a worker of rate 1.
+  bool agreement_alone = false;  // The clients' jobs ask for agreement alone.
+  double seconds_max = 60;       // What is not done then stays undecided.
+  std::function<bool()> stop;    // Asked now and then; may be empty.
 };
 
 struct PlayedJob {
@@ -143,7 +143,7 @@ class Play {
   std::vector<Wire::Id> free_;                  // Those that do not.
   std::unordered_map<JobId, Job> jobs_;
   std::vector<Submission> refused_;                        // For now: they are sent again.
-  std::set<JobId> open_jobs_;                              // Of honest clients.
+  std::set<JobId> open_jobs_;                              // Those of honest clients.
   std::unordered_map<TaskId, trust::attacks::Deed> told_;  // What accomplices have answered.
   std::priority_queue<Due> due_;
   std::uint64_t serial_ = 0;

@@ -30,7 +30,7 @@ std::string manifest_of(const CountingJob& job) {
       R"("entry":"main","bindings":[{{"binding":0,"role":"output","type":"u32","shape":[{}],"split_dim":0}}],)"
       R"("dispatch":[{},1,1],"split":{{"axis":"x","tasks":{}}},"verify":{{"compare":"exact","replicas":{}{}}},"budget":{}}})",
       job.name, slice_values, job.tasks * job.slices * slice_values, job.tasks * job.slices,
-      job.tasks, job.replicas, job.anyone ? R"(,"trust":"anyone")" : "", job.budget);
+      job.tasks, job.replicas, job.agreement_alone ? R"(,"trust":"anyone")" : "", job.budget);
 }
 
 ByteVector counted(std::uint32_t first, std::uint32_t count) {

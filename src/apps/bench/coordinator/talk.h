@@ -23,9 +23,9 @@ enum class Signing : std::uint8_t { real, zeros };
 struct CountingJob {
   std::string name;
   std::uint32_t tasks = 1;
-  std::uint32_t slices = 1;  // Of a task.
+  std::uint32_t slices = 1;  // A task's.
   std::uint32_t replicas = 1;
-  bool anyone = false;  // Its client asks for agreement alone.
+  bool agreement_alone = false;  // Its client asks for agreement alone.
   std::uint32_t budget = 1;
 };
 inline constexpr std::uint32_t slice_values = 4;

@@ -176,7 +176,7 @@ void add_bench_attacks(CLI::App& bench, std::function<int()>& chosen) {
       "What attackers get past a real coordinator, beside the simulator's outcome\n\n"
       "  weft bench attacks\n"
       "  weft bench attacks --strategy zeros,one-slice --tasks 200 --json\n"
-      "  weft bench attacks --strategy zeros --anyone    # without verification they succeed");
+      "  weft bench attacks --strategy sale --unverified   # without verification they succeed");
   command
       ->add_option("--strategy", options->strategies,
                    "Only these; weft simulate trust --list names them (default: fourteen)")
@@ -191,7 +191,7 @@ void add_bench_attacks(CLI::App& bench, std::function<int()>& chosen) {
       ->check(CLI::Range(1.0, 10'000.0));
   command->add_option("--seconds-max", options->seconds_max, "For each strategy")
       ->check(CLI::Range(1.0, 3600.0));
-  command->add_flag("--anyone", options->anyone,
+  command->add_flag("--unverified", options->agreement_alone,
                     "Clients ask for agreement alone, so that nothing is verified");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback(

@@ -614,7 +614,10 @@ class Arena {
       if (std::ranges::contains(job->delivered[wanted.task.index], number)) continue;
       const bool is_right = part_is_right(wanted, wanted.part);
       const bool accomplice = workers_[number_of(wanted.suspect)].attacker;
-      const bool agrees = worker.attacker ? strategy_->confirms(accomplice, is_right) : is_right;
+      // An honest auditor compares with what its own device computes.
+      const Answer given = answer_of(wanted.root);
+      const bool as_here = job->devices_differ ? given.mark == worker.vendor : is_right;
+      const bool agrees = worker.attacker ? strategy_->confirms(accomplice, is_right) : as_here;
       if (!job->own) work(1.0 / wanted.parts);
       later(setup_.task_seconds / wanted.parts / worker.rate + 0.05, {.kind = Event::Kind::audited,
                                                                       .worker = number,

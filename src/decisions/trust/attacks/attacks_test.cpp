@@ -70,6 +70,18 @@ TEST(Attacks, CostMoreThanTheyGain) {
   }
 }
 
+// The verifier has more to do than it can, so that workers audit each other: honest ones call right
+// what their own devices compute.
+TEST(Attacks, ByClientsWhoseShadersDifferByDeviceConvictNoHonestAuditor) {
+  Scene setup = standard_setup(seed, 5'000);
+  setup.vendors = 2;
+  setup.verifier_rate = 10;
+  EXPECT_EQ(played("bait", setup).honest_convicted, 0U);
+
+  setup.referee.defences.same_vendor_confirms = false;
+  EXPECT_GT(played("bait", setup).honest_convicted, 0U);
+}
+
 TEST(Attacks, ByClientsWhoseShadersDifferByDeviceConvictNoHonestWorker) {
   Scene setup = standard_setup(seed, 10'000);
   setup.vendors = 2;
