@@ -204,7 +204,6 @@ TEST_F(DevicesNetwork, ManyEstablishedWorkersOfTheVendorThatGetThePartRightConvi
     settings.referee.reputation.half = 1e-9;
     settings.referee.reputation.probation = 1e-6;
     settings.referee.checks.trap_floor = 0;
-    if (!rule) settings.referee.defences.part_lead_to_convict = 1'000'000;
     if (!rule) settings.referee.defences.part_lead_to_count = 1'000'000;
     open(settings);
     TestWorker& suspect = join();
