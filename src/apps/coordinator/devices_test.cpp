@@ -195,30 +195,5 @@ TEST_F(DevicesNetwork,
   }
 }
 
-// No worker of the operator's is there: others of its vendor compute the part that it had wrong.
-TEST_F(DevicesNetwork, ManyEstablishedWorkersOfTheVendorThatGetThePartRightConvict) {
-  for (const bool rule : {true, false}) {
-    jobs::CoreSettings settings;
-    settings.referee.defences.eligible_min = 1;
-    settings.referee.value_full = 0;
-    settings.referee.reputation.half = 1e-9;
-    settings.referee.reputation.probation = 1e-6;
-    settings.referee.checks.trap_floor = 0;
-    if (!rule) settings.referee.defences.part_lead_to_convict = 1'000'000;
-    if (!rule) settings.referee.defences.part_lead_to_count = 1'000'000;
-    open(settings);
-    TestWorker& suspect = join();
-    for (int i = 0; i < 24; ++i) join();
-    for (int client = 0; client < 3; ++client)
-      ASSERT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state, store::JobState::done);
-
-    suspect.behaviour.compute = nothing;
-    for (int client = 0; client < 2; ++client)
-      EXPECT_EQ(network->finish(submit(jobs::count_manifest(200, 1))).state, store::JobState::done);
-
-    EXPECT_EQ(suspended(suspect), rule);
-  }
-}
-
 }  // namespace
 }  // namespace weft::coordinator

@@ -59,7 +59,6 @@ struct Defences {
   // asked. Accomplices of the job's client, at most 30 % of them, reach it with a probability of
   // (3/7) to the power of the lead.
   std::int32_t part_lead_to_count = 11;
-  std::int32_t part_lead_to_convict = 16;
   // So many more that differ: the job's right answer may differ by device, and no mismatch of the
   // vendor counts in it any more.
   std::int32_t part_lead_to_drop = 5;

@@ -766,7 +766,7 @@ void Referee::tally_right(const JobId& id, std::span<const PublicKey> workers, P
     tally.right.insert(admissions_.owner(each));
     std::erase_if(tally.open, [&](Mismatch& open) {
       const std::ptrdiff_t lead = lead_of_right(tally, open.worker);
-      if (settings_.defences.part_lead_to_count > 0 || !open.seen_twice ||
+      if (open.agreed < settings_.defences.part_lead_to_count || !open.seen_twice ||
           lead < static_cast<std::ptrdiff_t>(settings_.defences.lead_to_count))
         return false;
       const bool conclusive =
@@ -833,10 +833,8 @@ void Referee::poll(const JobId& id, Pass& pass) {
 
 // As many at once as would be enough if all of them agreed.
 void Referee::ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch, Pass& pass) {
-  const std::int32_t wanted = mismatch.agreed < settings_.defences.part_lead_to_count
-                                  ? settings_.defences.part_lead_to_count
-                                  : settings_.defences.part_lead_to_convict;
-  mismatch.waiting = static_cast<std::uint32_t>(std::max(wanted - mismatch.agreed, 1));
+  mismatch.waiting = static_cast<std::uint32_t>(
+      std::max(settings_.defences.part_lead_to_count - mismatch.agreed, 1));
   job.parts_polled += mismatch.waiting;
   pass.out.emplace_back(PollWanted{.task = mismatch.task,
                                    .suspect = mismatch.worker,
@@ -869,14 +867,12 @@ std::vector<Ruling> Referee::polled(const TaskId& task, const PublicKey& suspect
   } else if (open->asked.insert(admissions_.owner(worker)).second) {
     open->agreed += outcome == AuditOutcome::agrees ? 1 : -1;
   }
+  const bool shown = open->agreed >= defences.part_lead_to_count;
   const bool conclusive =
-      open->agreed >= defences.part_lead_to_convict &&
       lead_of_right(tally, suspect) >= static_cast<std::ptrdiff_t>(defences.lead_to_convict);
-  if (conclusive ||
-      (open->agreed >= defences.part_lead_to_count && !std::exchange(open->counted, true)))
+  if (shown && (conclusive || !std::exchange(open->counted, true)))
     count_mismatch(task.job, Mismatch(*open), conclusive, pass);
-  const bool over =
-      conclusive || book_.suspended(suspect, now) || open->agreed >= defences.part_lead_to_convict;
+  const bool over = shown || book_.suspended(suspect, now);
   if (open->agreed <= -defences.part_lead_to_drop) {
     tally.divided = true;
     for (const Mismatch& each : tally.open) {
@@ -887,8 +883,10 @@ std::vector<Ruling> Referee::polled(const TaskId& task, const PublicKey& suspect
   } else if (over || (open->waiting == 0 && open->missing)) {
     // Others are not there for the next poll either: it waits for the next result that is right.
     const bool next = !open->missing;
-    if (!open->counted) (void)stakes_.unlock(suspect, risk_of(task));
-    tally.open.erase(open);
+    open->waiting = 0;
+    // One that is shown may convict yet, when the lead in the job has grown.
+    if (!shown && !open->counted) (void)stakes_.unlock(suspect, risk_of(task));
+    if (!shown || book_.suspended(suspect, now)) tally.open.erase(open);
     job.polling = false;
     if (next) poll(task.job, pass);
   } else if (open->waiting == 0) {
