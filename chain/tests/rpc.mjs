@@ -5,7 +5,7 @@
 // Like a cluster: a blockhash is good for 150 slots, the same bytes land once, a transaction that fails in a block leaves a status and
 // costs its fee, confirmations ripen with slots (processed; confirmed after 2 slots; finalized after 32, which getProgramAccounts can be asked for). A slot passes with each landed transaction,
 // each time that the height is asked for, and with litesvm_advance. Only for tests: litesvm_advance [SLOTS], litesvm_warp [SECONDS], litesvm_fork [K] (the machine is built again from its
-// log without the last K transactions), litesvm_faults [{method, lose, swallow, double, delay, hold}] (the next answers are lost after the request
+// log without the last K transactions), litesvm_patch [KEY, AT, BASE64] (writes bytes into an account, as a defect of the program would), litesvm_faults [{method, lose, swallow, double, delay, hold}] (the next answers are lost after the request
 // was carried out, requests are swallowed before, carried out twice, answered late, or never answered), litesvm_held (how many requests were never answered).
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ const bad = (message, code = -32602, data) => Object.assign(new Error(message), 
 const key = (text) => { if (typeof text !== 'string' || text.length > 44) throw bad('Invalid param: not a key'); try { const bytes = fromBase58(text); if (bytes.length !== 32) throw bad('Invalid param: WrongSize'); return bytes; } catch (error) { throw error.code ? error : bad('Invalid param: Invalid'); } };
 
 // The chain: a machine, and the log that leads to it.
-let svm, landed, hashes, height, order;
+let svm, landed, hashes, height, order, recent;
 const log = [];
 function reset() {
   svm = new native.LiteSvm();
@@ -27,6 +27,7 @@ function reset() {
   svm.setBlockhashCheck(false); // The server keeps the last 150.
   landed = new Map(); // signature -> { slot, err, logs, units, keys }
   order = [];
+  recent = []; // What each transaction that a fork can still take found in the accounts that it could change: { slot, before }.
   hashes = new Map();
   height = 0;
   pass(1);
@@ -48,6 +49,11 @@ function parts(raw) {
   at += keys < 128 ? 1 : ((keys = (keys & 127) | (message[at + 1] << 7)), 2);
   return { signature: toBase58(raw.subarray(1, 65)), blockhash: toBase58(message.subarray(at + 32 * keys, at + 32 * keys + 32)), keys: Array.from({ length: keys }, (_, i) => toBase58(message.subarray(at + 32 * i, at + 32 * i + 32))) };
 }
+// Keys of a message that has no lookup tables.
+function writableKeys(raw) {
+  const { keys } = parts(raw), at = 1 + 64 * raw[0] + (raw[1 + 64 * raw[0]] & 0x80 ? 1 : 0), [signers, signersRead, othersRead] = raw.subarray(at, at + 3);
+  return keys.filter((_, i) => (i < signers ? i < signers - signersRead : i < keys.length - othersRead));
+}
 function errorOf(failed) { // In the shapes of a cluster; the native module's errors have their names in their debug text alone.
   const m = /err: (?:InstructionError\((\d+), (\w+)(?:\((\d+)\))?|(\w+))/.exec(failed.toString());
   return !m ? 'Unknown' : m[4] ?? { InstructionError: [Number(m[1]), m[3] === undefined ? m[2] : { [m[2]]: Number(m[3]) }] };
@@ -61,8 +67,11 @@ const steps = { // What changes the chain; each is written into the log and can 
     const { signature, blockhash, keys } = parts(raw);
     if (landed.has(signature)) return { err: 'AlreadyProcessed', logs: [], units: 0 };
     if (!hashes.has(blockhash) || hashes.get(blockhash) + blockhash_slots < height) return { err: 'BlockhashNotFound', logs: [], units: 0 };
+    const before = writableKeys(raw).map((one) => [one, svm.getAccount(fromBase58(one))]);
     const result = outcome(svm.sendVersionedTransaction(raw));
     if (typeof result.err === 'string') return result; // It never reached a block.
+    while (recent.length && slot() - recent[0].slot >= finalized_slots) recent.shift();
+    recent.push({ slot: slot(), before });
     landed.set(signature, { slot: slot(), keys, ...result });
     order.push(signature);
     pass(1);
@@ -70,6 +79,12 @@ const steps = { // What changes the chain; each is written into the log and can 
   },
   advance: (slots) => pass(slots),
   warp(seconds) { const clock = svm.getClock(); clock.unixTimestamp += BigInt(seconds); svm.setClock(clock); return Number(clock.unixTimestamp); },
+  patch(one, at, bytes) {
+    const found = svm.getAccount(key(one)), data = Buffer.from(found.data());
+    Buffer.from(bytes, 'base64').copy(data, at);
+    svm.setAccount(key(one), new native.Account(found.lamports(), data, found.owner(), found.executable(), 0n));
+    return data.length;
+  },
   airdrop(to, lamports) { svm.airdrop(key(to), BigInt(lamports)); return pass(1); },
 };
 const act = (name, ...values) => { const at = slot(), result = steps[name](...values); if (name !== 'send' || typeof result.err !== 'string') log.push([name, values, at]); return result; };
@@ -86,8 +101,8 @@ function wire([text, { encoding } = {}]) {
   if (raw[0] < 1 || raw[0] > 12) throw bad('no signatures');
   return raw;
 }
-function account(text) {
-  const found = svm.getAccount(key(text));
+const account = (text) => shown(svm.getAccount(key(text)));
+function shown(found) {
   return found && found.lamports() > 0n ? { data: [Buffer.from(found.data()).toString('base64'), 'base64'], executable: found.executable(), lamports: Number(found.lamports()), owner: toBase58(found.owner()), rentEpoch: 18446744073709552000, space: found.data().length } : null;
 }
 function simulated(raw, verify) {
@@ -96,12 +111,13 @@ function simulated(raw, verify) {
   svm.setSigverify(verify);
   try { return outcome(svm.simulateVersionedTransaction(raw)); } catch (error) { throw bad('failed to deserialize transaction: ' + error.message); } finally { svm.setSigverify(true); }
 }
-// What the chain looked like without the transactions that a fork can still take: the log is played again up to these.
-function finalized(read) {
-  const kept = { svm, landed, hashes, height, order }, settled = log.filter(([name, , at]) => name !== 'send' || slot() - at >= finalized_slots);
-  reset();
-  for (const [name, values] of settled) steps[name](...values);
-  try { return read(); } finally { ({ svm, landed, hashes, height, order } = kept); }
+// A program's accounts: [address, account]. Where a cluster has agreed for good, they are without the transactions that a fork can still
+// take: as the oldest of these found them.
+function accountsOf(program, settled) {
+  const found = new Map(svm.getProgramAccounts(key(program)).map((row) => [toBase58(row.address), row.account()]));
+  if (settled) for (const { slot: at, before } of recent.toReversed()) if (slot() - at < finalized_slots) for (const [one, was] of before)
+    if (was && was.lamports() > 0n && toBase58(was.owner()) === program) found.set(one, was); else found.delete(one);
+  return [...found];
 }
 const ripe = (since) => (slot() - since >= finalized_slots ? 'finalized' : slot() > since + 1 ? 'confirmed' : 'processed');
 
@@ -116,9 +132,9 @@ const methods = {
   getBalance: ([one]) => context(Number(svm.getBalance(key(one)) ?? 0n)),
   getAccountInfo: ([one]) => context(account(one)),
   getMultipleAccounts: ([many]) => { if (!Array.isArray(many) || many.length > 100) throw bad('Too many inputs provided; max 100'); return context(many.map(account)); },
-  getProgramAccounts: ([program, { filters = [], commitment } = {}]) => (commitment === 'finalized' ? finalized : (read) => read())(() => svm.getProgramAccounts(key(program)).map((row) => ({ pubkey: toBase58(row.address), one: row.account() }))
-    .filter(({ one }) => filters.every(({ dataSize, memcmp }) => (dataSize === undefined || one.data().length === dataSize) && (!memcmp || Buffer.from(one.data()).subarray(memcmp.offset).indexOf(Buffer.from(memcmp.bytes, 'base64')) === 0)))
-    .map(({ pubkey }) => ({ pubkey, account: account(pubkey) }))),
+  getProgramAccounts: ([program, { filters = [], commitment } = {}]) => accountsOf(program, commitment === 'finalized')
+    .filter(([, one]) => filters.every(({ dataSize, memcmp }) => (dataSize === undefined || one.data().length === dataSize) && (!memcmp || Buffer.from(one.data()).subarray(memcmp.offset).indexOf(Buffer.from(memcmp.bytes, 'base64')) === 0)))
+    .map(([pubkey, one]) => ({ pubkey, account: shown(one) })),
   getSignaturesForAddress: ([one, { limit = 1000 } = {}]) => order.filter((signature) => landed.get(signature).keys.includes(one)).reverse().slice(0, limit)
     .map((signature) => { const { slot: at, err } = landed.get(signature); return { signature, slot: at, err, memo: null, blockTime: null, confirmationStatus: ripe(at) }; }),
   getRecentPrioritizationFees: () => Array.from({ length: 5 }, (_, i) => ({ slot: slot() - i, prioritizationFee: 1_000 * i })),
@@ -137,6 +153,7 @@ const methods = {
   getTransaction: ([one]) => { const found = landed.get(one); return found ? { slot: found.slot, blockTime: null, meta: { err: found.err, logMessages: found.logs, computeUnitsConsumed: found.units } } : null; },
   litesvm_advance: ([slots]) => act('advance', whole(slots ?? 1)),
   litesvm_warp: ([seconds]) => act('warp', whole(seconds)),
+  litesvm_patch: ([one, at, bytes]) => act('patch', String(one), whole(at), String(bytes)),
   litesvm_fork: ([k]) => {
     const sends = log.flatMap(([name], i) => (name === 'send' ? [i] : [])), gone = new Set(sends.slice(sends.length - Math.min(whole(k), sends.length)));
     const kept = log.filter((_, i) => !gone.has(i));
@@ -145,7 +162,7 @@ const methods = {
     reset();
     for (const [name, values] of kept) act(name, ...values);
     // The other branch is as long: blockhashes of the lost one are forgotten, the height is not.
-    if (dropped) pass(dropped);
+    if (dropped) act('advance', dropped); // Written into the log: a later fork plays it again.
     return dropped;
   },
   litesvm_faults: ([list]) => { faults = list.map((one) => ({ ...one })); return faults.length; },
@@ -169,7 +186,10 @@ function answer(question) {
     return { ...head, error: { code: error.code ?? -32603, message: error.message, ...(error.data ? { data: error.data } : {}) } };
   }
 }
+// As public nodes: any page may ask.
+const open = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'content-type', 'access-control-allow-methods': 'POST' };
 createServer((request, response) => {
+  if (request.method === 'OPTIONS') return void response.writeHead(204, open).end();
   const chunks = [];
   let size = 0;
   request.on('data', (chunk) => { size += chunk.length; if (size > 8 << 20) request.destroy(); else chunks.push(chunk); });
@@ -183,7 +203,7 @@ createServer((request, response) => {
     if (fault === 'double') out = answer(question);
     if (fault === 'lose') return void request.destroy();
     const body = JSON.stringify(out);
-    const reply = () => response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
+    const reply = () => response.writeHead(200, { ...open, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
     if (fault === 'delay') setTimeout(reply, 300); else reply();
   });
 }).listen(Number(option.port), '127.0.0.1', function () { console.log(`listening on 127.0.0.1:${this.address().port}`); });

@@ -1,95 +1,15 @@
 // Settlement by the command line, as people use it: `weft chain` against the real virtual machine, which chain/tests/rpc.mjs serves as a
 // node on loopback. One network lives through its whole life; the sums of money are looked at after every command. No public cluster.
 import assert from 'node:assert/strict';
-import crypto from 'node:crypto';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
 import * as wire from '../../chain/tests/wire.mjs';
 import { hashJob, writeJob } from './jobs.mjs';
 import { Program, getJson, pause, root, run, scratch, serve, until, weft, work } from './lib.mjs';
+import { buildChain, chain, credit, day, found, keyOf, rowsText, tokensOf, u64 } from './settlement.mjs';
 
-before(() => { execFileSync(path.join(root, 'scripts/build'), ['chain'], { stdio: 'inherit' }); });
-
-const credit = 1_000_000, day = 86_400;
-const seedHead = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-/** A wallet file as a key pair that signs here. */
-function keyOf(file) {
-  const numbers = Buffer.from(JSON.parse(fs.readFileSync(file, 'utf8')));
-  const secret = crypto.createPrivateKey({ key: Buffer.concat([seedHead, numbers.subarray(0, 32)]), format: 'der', type: 'pkcs8' });
-  return { key: numbers.subarray(32), text: wire.toBase58(numbers.subarray(32)), sign: (message) => crypto.sign(null, message, secret) };
-}
-const u64 = (v) => { const b = Buffer.alloc(8); b.writeBigUInt64LE(BigInt(v)); return b; };
-const tokensOf = (owner, mint) => wire.programAddress([owner, wire.tokenProgram, mint], wire.associatedProgram).key;
-
-/** A node, wallets by name with lamports, and commands that act for one of them. */
-async function chain(t) {
-  const node = new Program(t, process.execPath, [path.join(root, 'chain/tests/rpc.mjs')]);
-  const [, port] = await node.says(/listening on 127\.0\.0\.1:(\d+)/);
-  const url = `http://127.0.0.1:${port}`;
-  const folder = scratch(t);
-  const file = (name) => path.join(folder, name);
-  const rpc = async (method, ...params) => {
-    const answer = await fetch(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
-    const { result, error } = await answer.json();
-    assert.equal(error, undefined, `${method}: ${JSON.stringify(error)}`);
-    return result;
-  };
-  const wallet = async (name) => {
-    const made = await run(['wallet', 'new', '--file', file(`${name}.json`), '--json']);
-    assert.equal(made.code, 0, made.stderr);
-    const { key } = JSON.parse(made.stdout);
-    await rpc('requestAirdrop', key, 20_000_000_000);
-    return key;
-  };
-  const network = file('chain.json');
-  const as = (name, args) => run(['chain', ...args, '--network', network, ...(name ? ['--wallet', file(`${name}.json`)] : []), '--json']);
-  const status = async (owner) => { const { code, stdout, stderr } = await as(null, ['status', ...(owner ? ['--owner', owner] : [])]); assert.equal(code, 0, stderr); return JSON.parse(stdout); };
-  /** Does what the arguments say for a wallet; the money must add up afterwards. */
-  const ok = async (name, ...args) => {
-    const { code, stdout, stderr } = await as(name, [...args, '--yes']);
-    assert.equal(code, 0, `${args.join(' ')}: ${stderr}${stdout}`);
-    assert.match(stderr, /This costs 0\.0\d+ SOL/, 'the costs are shown');
-    const s = await status();
-    assert.equal(s.vault, s.deposits - s.withdrawals - s.claimed_spends - s.fees, `after ${args.join(' ')}: the vault holds what it should`);
-    assert.ok(s.claimed_spends <= s.final_spends && s.final_spends <= s.charged && s.claimed_emission <= s.final_emission);
-    return JSON.parse(stdout);
-  };
-  const refused = async (name, args, code, message) => {
-    const found = await as(name, [...args, '--yes']);
-    assert.equal(found.code, code, `${args.join(' ')}: ${found.stderr}${found.stdout}`);
-    assert.match(found.stderr, message);
-    assert.equal(found.stdout, '');
-  };
-  /** Tokens from one wallet to another, by the token program itself. */
-  const give = async (from, to, amount, mint) => {
-    const payer = keyOf(file(`${from}.json`)), owner = wire.fromBase58(to), mintKey = wire.fromBase58(mint);
-    const { value: { blockhash } } = await rpc('getLatestBlockhash');
-    const account = tokensOf(owner, mintKey);
-    const instructions = [
-      { program: wire.associatedProgram, data: Buffer.from([1]), accounts: [{ key: payer.key, signer: true, writable: true }, { key: account, writable: true }, { key: owner }, { key: mintKey }, { key: wire.systemProgram }, { key: wire.tokenProgram }] },
-      { program: wire.tokenProgram, data: Buffer.concat([Buffer.from([3]), u64(amount)]), accounts: [{ key: tokensOf(payer.key, mintKey), writable: true }, { key: account, writable: true }, { key: payer.key, signer: true }] },
-    ];
-    await rpc('sendTransaction', wire.transaction(instructions, payer, [payer], wire.fromBase58(blockhash)).toString('base64'), { encoding: 'base64' });
-  };
-  const charged = {};
-  /** A voucher of the wallet's over so many micro-credits more, charged by the operator. */
-  const charge = async (name, amount) => {
-    charged[name] = (charged[name] ?? 0) + amount;
-    const { code, stdout, stderr } = await as(name, ['voucher', (charged[name] / 1e6).toFixed(6)]);
-    assert.equal(code, 0, stderr);
-    fs.writeFileSync(file(`voucher-${name}.json`), stdout);
-    return ok('operator', 'charge', file(`voucher-${name}.json`));
-  };
-  return { url, file, rpc, wallet, network, as, ok, refused, status, give, charge };
-}
-const rowsText = (rows, sorted = true) => {
-  const lines = rows.map(({ owner, index, amount, units }) => [wire.fromBase58(owner), `${owner},${index},${amount},${units}`]);
-  if (sorted) lines.sort(([a], [b]) => Buffer.compare(a, b));
-  return ['owner,index,amount,units', ...lines.map(([, line]) => line), ''].join('\n');
-};
+before(buildChain);
 
 test('a network lives from its deployment to a vote, by commands alone', { timeout: 600_000 }, async (t) => {
   const c = await chain(t);
@@ -201,6 +121,11 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   const bounty = (await c.status(alice)).owner.tokens;
   await c.ok('alice', 'challenge', 'order', '--rows', disorder);
   assert.ok((await c.status(alice)).owner.tokens > bounty, 'the evidence is paid');
+  // Another one, whose rows are in order and have less in all than its root says.
+  await postRaw(c, program, mint, 2, epoch2, { inflate: { level: 1, position: 0, by: BigInt(credit) } });
+  await c.refused('alice', ['challenge', 'sum', '--rows', epoch1], 2, /No single wrong sum makes the root that waits, that of epoch 2/);
+  await c.ok('alice', 'challenge', 'sum', '--rows', epoch2);
+  assert.equal((await c.status()).last_epoch, 1);
   await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
   const genesis = Buffer.alloc(32, 5);
   const config = wire.programAddress(['config', wire.fromBase58(mint)], wire.fromBase58(program)).key;
@@ -211,6 +136,7 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
     return name;
   };
   await c.refused('alice', ['challenge', 'statement', promise(bob, 2, 200 * credit, 2_000), '--rows', epoch2], 2, /gives .* what was promised, or more/);
+  await c.refused('alice', ['challenge', 'sum', '--rows', epoch2], 2, /its sums are right/);
   await c.ok('alice', 'challenge', 'statement', promise(bob, 2, 201 * credit, 2_000), '--rows', epoch2);
   await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
   await c.ok('alice', 'challenge', 'statement', promise(alice, 2, credit, 1), '--rows', epoch2);
@@ -231,6 +157,32 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   const digest = wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, worker, claims);
   const recorded = await c.ok('alice', 'receipt', 'record', bob, device.text, wire.toBase58(device.sign(digest)), '--session', session.toString('hex'), '--worker', worker.toString('hex'), '--root', claims.toString('hex'));
   await c.refused('alice', ['receipt', 'close', recorded.receipt], 1, /close_receipt_time/);
+
+  // A device that signs two results of one task: its owner's stake is gone, a tenth of it to the wallet that shows it.
+  await c.ok('alice', 'stake', '50');
+  const liar = keyOf(c.file('guard.json'));
+  await c.ok('alice', 'device', liar.text);
+  const job = '00112233445566778899aabbccddeeff';
+  const signedResult = (word, siblings) => {
+    const number = Buffer.alloc(8);
+    number.writeUInt32LE(7, 0);
+    number.writeUInt32LE(2, 4);
+    const result = wire.sha256(word), claim = wire.sha256('weft-claim-2', Buffer.from(job, 'hex'), number, result);
+    const root = siblings.reduce((node, sibling, i) => (i & 1 ? wire.sha256(Buffer.from([1]), sibling, node) : wire.sha256(Buffer.from([1]), node, sibling)), wire.sha256(Buffer.from([0]), claim));
+    const hex = (bytes) => bytes.toString('hex'), nonce = wire.sha256('worker', word);
+    const message = wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, nonce, root);
+    return { result: hex(result), session: hex(session), worker: hex(nonce), siblings: siblings.map(hex), sides: siblings.reduce((bits, _, i) => bits | (i & 1) << i, 0), signature: wire.toBase58(liar.sign(message)) };
+  };
+  const evidence = (change = {}) => { fs.writeFileSync(c.file('two.json'), JSON.stringify({ owner: alice, device: liar.text, job, task: 7, attempt: 2, first: signedResult('a', [wire.sha256('s'), wire.sha256('t')]), second: signedResult('b', []), ...change })); return c.file('two.json'); };
+  await c.refused('bob', ['slash', evidence({ second: signedResult('a', []) })], 2, /Both are the same result/);
+  await c.refused('bob', ['slash', evidence({ attempt: 3 })], 2, /is not signed by the device .* for this network, task and attempt/);
+  const held = (await c.status(bob)).owner.tokens;
+  const priced = await c.as('bob', ['slash', evidence(), '--dry-run']);
+  assert.match(priced.stderr, /Takes the stake of .*: 50\.000000 credits\.\nThis costs /);
+  await c.ok('bob', 'slash', evidence());
+  assert.equal((await c.status(bob)).owner.tokens - held, 5 * credit);
+  assert.equal((await c.status(alice)).owner.stake.amount, 0);
+  await c.refused('bob', ['slash', evidence()], 1, /slash_some/);
   await c.refused('alice', ['propose', 'set', 'fee_bps', '200'], 1, /would fail/);
   await c.refused('bob', ['propose', 'set', 'cap', '200'], 2, /is no parameter/);
   const { proposal } = await c.ok('bob', 'propose', 'set', 'fee_bps', '200');
@@ -257,17 +209,6 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   await c.ok('bob', 'unstake', '--finish');
   assert.equal((await c.status(bob)).owner.stake.amount, 200 * credit);
 });
-
-/** The shortest way to a network: its program, its mint and tokens for `people`. */
-async function found(c, operator, people) {
-  const place = ['--rpc', c.url, '--wallet', c.file('operator.json'), '--json', '--yes'];
-  const deployed = await run(['chain', 'deploy', '--elf', path.join(root, 'build/chain/weft.so'), '--program-key', c.file('program.json'), ...place]);
-  assert.equal(deployed.code, 0, deployed.stderr);
-  const { program } = JSON.parse(deployed.stdout);
-  const made = await run(['chain', 'init', '--program', program, '--mint-key', c.file('mint.json'), '--out', c.network, '--founders-amount', '60000', '--guardian', operator, ...place]);
-  assert.equal(made.code, 0, made.stderr);
-  for (const one of people) await c.give('operator', one, 1_000 * credit, JSON.parse(made.stdout).mint);
-}
 
 test('what is charged becomes credits once, whatever is killed and whatever a fork takes back', { timeout: 600_000 }, async (t) => {
   const c = await chain(t);
@@ -393,7 +334,10 @@ test('what a worker has earned becomes its tokens, and no epoch gives more than 
   await refused('a few', /is not an amount of credits/);
   assert.deepEqual(await settle('bob', most), { owner: bob, settled: most * credit, free: earned - most * credit });
   assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
-  assert.deepEqual(await getJson(`${url}/v1/settlement`), { owners: [{ owner: bob, settled: most * credit }], next: '' });
+  const published = await getJson(`${url}/v1/settlement`);
+  const { units } = published.owners[0];
+  assert.ok(units > 0, 'the job was work');
+  assert.deepEqual(published, { owners: [{ owner: bob, settled: most * credit, units }], next: '' });
 
   const before = await tokens(bob);
   const first = await epoch(1);
@@ -402,13 +346,18 @@ test('what a worker has earned becomes its tokens, and no epoch gives more than 
   assert.equal((await c.ok('bob', 'claim', '--rows', c.file('epoch-1.csv'))).claimed, first.given);
   assert.equal(await tokens(bob) - before, first.given);
 
+  // Work from an owner's first row on has its part in the emission of the next epoch: all of it, of the only one that worked.
+  await done(['submit', writeJob(scratch(t), hashJob({ rounds: 4096, budget: 100 })), ...at, '--wallet', c.file('alice.json'), '--wait']);
+  assert.ok((await getJson(`${url}/v1/settlement`)).owners[0].units > units);
+
   // Alice takes back what it did not spend, partly out of the ledger; the vault's bound of one epoch leaves some for the next.
   const left = Math.floor((await credits('alice')).free / credit);
   await settle('alice', left);
   const lost = await run(['chain', 'rows', ...at, '--network', c.network, '--out', c.file('lost.csv')]);
   assert.equal(lost.code, 2);
   assert.match(lost.stderr, /Epoch 1 was posted here: name its rows with --previous FILE\./);
-  const second = await epoch(2, ['--previous', c.file('epoch-1.csv')]);
+  const second = await epoch(2, ['--epoch', '2', '--previous', c.file('epoch-1.csv')]);
+  assert.equal(second.emitted, 1_000 * credit);
   assert.ok(second.waiting > 0, 'one epoch gives at most a twentieth of the vault');
   assert.ok(second.given <= second.charged);
   const wrong = await run(['chain', 'rows', ...at, '--network', c.network, '--previous', c.file('epoch-1.csv'), '--out', c.file('lost.csv')]);
@@ -418,7 +367,11 @@ test('what a worker has earned becomes its tokens, and no epoch gives more than 
   const other = await run(['chain', 'rows', ...at, '--network', c.network, '--previous', c.file('swapped.csv'), '--out', c.file('lost.csv')]);
   assert.match(other.stderr, /The rows in .*swapped\.csv give the root [0-9a-f]{64}; those of epoch 2, the last one, give [0-9a-f]{64}\./);
   const same = await run(['chain', 'verify', '2', '--network', c.network, '--rows', c.file('epoch-2.csv'), '--previous', c.file('epoch-1.csv'), '--json']);
-  assert.equal(JSON.parse(same.stdout).same, true);
+  assert.equal(JSON.parse(same.stdout).same, true, same.stdout);
+  const shifted = fs.readFileSync(c.file('epoch-2.csv'), 'utf8').replace(/,(\d+)$/m, (_, emission) => `,${Number(emission) === 0 ? 5 : Number(emission) - 5}`);
+  fs.writeFileSync(c.file('shifted.csv'), shifted);
+  const unfair = await run(['chain', 'verify', '2', '--network', c.network, '--rows', c.file('shifted.csv'), '--previous', c.file('epoch-1.csv'), '--json']);
+  assert.match(JSON.parse(unfair.stdout).difference, /emission/);
   const third = await epoch(3, ['--previous', c.file('epoch-2.csv')]);
   assert.equal(first.given + second.given + third.given + third.waiting, (most + left) * credit);
   const claimed = (await c.ok('alice', 'claim', '--rows', c.file('epoch-3.csv'))).claimed;
@@ -426,15 +379,18 @@ test('what a worker has earned becomes its tokens, and no epoch gives more than 
   // What no voucher has charged never was credits, and comes back without the ledger.
   await c.ok('alice', 'withdraw', '500', '--coordinator-wallet', c.file('operator.json'));
   const s = await c.status();
-  assert.ok(s.final_emission === 0, 'no epoch took emission');
+  assert.equal(s.final_emission, 1_000 * credit);
+  const paid = await tokens(bob);
+  await c.ok('bob', 'claim', '--rows', c.file('epoch-3.csv'));
+  assert.ok(await tokens(bob) - paid >= 1_000 * credit, 'the emission is paid');
 });
 
 /** Posts the root of rows in the order of the file, which `weft chain post` refuses to make. */
-async function postRaw(c, program, mint, epoch, file) {
+async function postRaw(c, program, mint, epoch, file, more = {}) {
   const { Tree } = await import('../../chain/tests/tree.mjs');
   const { call, instruction } = await import('../../chain/tests/program.mjs');
   const owners = fs.readFileSync(file, 'utf8').trim().split('\n').slice(1).map((line) => { const [owner, index, amount, units] = line.split(','); return { owner: wire.fromBase58(owner), index: Number(index), amount: BigInt(amount), units: BigInt(units) }; });
-  const tree = new Tree(owners, { sorted: false }), poster = keyOf(c.file('operator.json')), id = wire.fromBase58(program), mintKey = wire.fromBase58(mint);
+  const tree = new Tree(owners, { sorted: false, ...more }), poster = keyOf(c.file('operator.json')), id = wire.fromBase58(program), mintKey = wire.fromBase58(mint);
   const vault = (seed) => wire.sha256(mintKey, seed, wire.tokenProgram);
   const one = call('post', { poster: poster.key, config: wire.programAddress(['config', mintKey], id).key, bond_from: tokensOf(poster.key, mintKey), vault: vault('vault'), stake_vault: vault('stake_vault'), token_program: wire.tokenProgram },
     { epoch: BigInt(epoch), root: tree.root.hash, amount: tree.root.sum, units: tree.units, emission: 111_000_000n, depth: tree.depth });

@@ -37,6 +37,7 @@ constexpr double control_times_max = 3;
 constexpr double memory_mib_max = 512;  // Above the control.
 constexpr double held_share_min =
     0.9;  // This share of all connections is open at the end of the control.
+constexpr double share_above_max = 0.01;  // It may be over its share as it ends.
 // Honest clients that say nothing are ended, too: they wait no longer for the attacks to be there.
 constexpr auto gather_max = std::chrono::seconds(4);
 
@@ -45,6 +46,7 @@ struct Half {
   double memory_mib = 0;  // At most.
   std::uint64_t jobs = 0;
   std::size_t open = 0;  // Connections at the end.
+  double share = 0;      // The generator took so much of a core.
   std::vector<Generator::Tally> tallies;
 };
 
@@ -80,7 +82,14 @@ class Bench {
          .control = static_cast<double>(control.open),
          .goal = weft::format("control >= {:.0f}", held_share_min * options_.connections),
          .reached = static_cast<double>(control.open) >= held_share_min * options_.connections,
-         .note = "at the end"}};
+         .note = "at the end"},
+        {.name = "generator",
+         .value = attack.share,
+         .unit = "cores",
+         .control = control.share,
+         .goal = weft::format("<= {:.2f}", options_.share + share_above_max),
+         .reached = attack.share <= options_.share + share_above_max,
+         .note = "what the attacks themselves took"}};
     for (const auto& tally : attack.tallies)
       rows.push_back(
           {.name = "attack/" + tally.name,
@@ -139,6 +148,7 @@ class Bench {
       out.memory_mib = server->resident_kib_peak() / 1024;
       out.open = generator->open();
       out.tallies = generator->finish();
+      out.share = generator->share_used();
       return out;
     }();
     if (!measured)

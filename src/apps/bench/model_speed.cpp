@@ -260,8 +260,16 @@ std::uint64_t weight_bytes(const LanguageModel& model) {
 
 std::uint64_t weight_bytes_of_a_step(const LanguageModel& model) {
   const llm::Model& weights = model.model();
+  std::uint64_t unused = 0;  // Experts that a position does not go through.
+  for (const llm::Layer& layer : weights.layers) {
+    if (const auto* experts = std::get_if<llm::Experts>(&layer.feed_forward)) {
+      const llm::ExpertsShape& shape = *weights.config.experts;
+      unused += (experts->gate->bytes + experts->up->bytes + experts->down->bytes) / shape.count *
+                (shape.count - shape.used);
+    }
+  }
   // One row of the embedding is read, unless it is the output too.
-  return weight_bytes(model) -
+  return weight_bytes(model) - unused -
          (weights.output == weights.token_embedding ? 0 : weights.token_embedding->bytes);
 }
 

@@ -57,8 +57,8 @@ using Stop = std::function<bool()>;
                                      const std::function<void(Speed)>& on_speed,
                                      const SpeedProgress& progress, const Stop& stop);
 
-// Bytes of a model's file that one step of drawing reads, and of the cache for so many positions of
-// each sequence.
+// Bytes of a model's file that one step of drawing reads for one sequence, and of the cache for so
+// many positions of each sequence.
 [[nodiscard]] std::uint64_t weight_bytes(const LanguageModel& model);
 [[nodiscard]] std::uint64_t weight_bytes_of_a_step(const LanguageModel& model);
 [[nodiscard]] std::uint64_t cache_bytes(LanguageModel& model, std::uint32_t positions,

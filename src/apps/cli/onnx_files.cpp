@@ -3,7 +3,9 @@
 #include <charconv>
 
 #include "apps/cli/files.h"
+#include "engine/onnx/model_file.h"
 #include "engine/onnx/numpy_file.h"
+#include "engine/onnx/operators/prepare.h"
 #include "engine/onnx/read_model.h"
 
 namespace weft::cli {
@@ -44,6 +46,20 @@ Result<onnx::Tensor> read_onnx_input(const std::filesystem::path& folder, std::s
   auto tensor = onnx::read_npy(bytes);
   if (!tensor) return pass(std::move(tensor), "while reading {}", numpy.string());
   return tensor;
+}
+
+Result<> check_new_folder(const std::string& folder) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored))
+    return fail(ErrorCode::invalid_argument, "{} is not empty; name a new folder.", folder);
+  return {};
+}
+
+Result<onnx::Graph> prepared_graph(const std::string& file, const std::vector<std::string>& sizes) {
+  WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(file));
+  onnx::PrepareOptions prepare;
+  WEFT_ASSIGN(prepare.sizes, symbol_sizes(sizes));
+  return onnx::prepare(std::move(model), prepare);
 }
 
 }  // namespace weft::cli

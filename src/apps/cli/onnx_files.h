@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/onnx/graph.h"
 #include "engine/onnx/tensor.h"
 
 namespace weft::cli {
@@ -17,5 +18,12 @@ namespace weft::cli {
 // An input of a model: input_K.pb (a serialised tensor), or else NAME.npy.
 [[nodiscard]] Result<onnx::Tensor> read_onnx_input(const std::filesystem::path& folder,
                                                    std::size_t index, const std::string& name);
+
+// invalid_argument if something is in the folder already.
+[[nodiscard]] Result<> check_new_folder(const std::string& folder);
+
+// The graph of a model's file, with sizes as --size gives them, and what is constant folded.
+[[nodiscard]] Result<onnx::Graph> prepared_graph(const std::string& file,
+                                                 const std::vector<std::string>& sizes);
 
 }  // namespace weft::cli

@@ -16,6 +16,7 @@
 
 #include "apps/coordinator/blob_sweep.h"
 #include "apps/coordinator/http/fallback.h"
+#include "apps/coordinator/http/settlement_network.h"
 #include "apps/coordinator/http/model_texts.h"
 #include "apps/coordinator/http/signatures.h"
 #include "apps/coordinator/ingest/submission.h"
@@ -29,7 +30,7 @@ namespace weft::coordinator {
 struct Options {
   std::string listen = "127.0.0.1";
   std::uint16_t port = 7300;  // 0: a free one.
-  std::filesystem::path data;
+  std::filesystem::path data{};
   std::string store = "sqlite:";  // "sqlite:" in the data folder, "sqlite:PATH", or "memory:".
   std::optional<MicroCredits> grant{};  // To invited clients; default: 100,000 credits.
   std::filesystem::path tls_cert{};
@@ -47,8 +48,9 @@ struct Options {
   std::optional<bool> require_keys{};          // For models; default: others_reach().
   std::uint32_t guest_requests =
       20;  // A minute and address, of the page where keys are required; 0: no guests.
-  std::optional<Fallback::Options> fallback{};  // Answers what the network cannot.
-  BlobSweep::Settings blob_ends{};              // When blobs go that no job needs.
+  std::optional<Fallback::Options> fallback{};    // Answers what the network cannot.
+  std::optional<SettlementNetwork> settlement{};  // Which chain the page settles on.
+  BlobSweep::Settings blob_ends{};                // When blobs go that no job needs.
   double upload_share = 0.25;    // An owner uploads this share of blobs_bytes_max within an hour.
   bool uploads_by_lease = true;  // Workers store only what their leases lead to,
   bool reads_by_lease = true;    // and read only that and models that they serve.

@@ -6,14 +6,14 @@
 
 #include "apps/coordinator/test_folder.h"
 #include "apps/coordinator/test_process.h"
+#include "common/base/long_tests.h"
 #include "platform/store/sqlite/sqlite_store.h"
 
 namespace weft::coordinator {
 namespace {
 
 TEST_F(ProcessTest, KilledAtRandomPointsItLosesNoJobAndPaysNoTaskTwice) {
-  const bool longer =
-      std::getenv("WEFT_LONG") != nullptr && std::string_view(std::getenv("WEFT_LONG")) == "1";
+  const bool longer = weft::test::long_tests();
   const int kills = longer ? 1000 : 10;
   const std::uint32_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

@@ -3,12 +3,12 @@
 // bytes. Random histories of the whole core, with the real sessions and checks.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 #include <set>
 
 #include "apps/coordinator/test_network.h"
 #include "common/base/format.h"
+#include "common/base/long_tests.h"
 #include "common/proof/fingerprint.h"
 #include "common/protocol/messages.h"
 
@@ -521,7 +521,7 @@ class History {
 };
 
 TEST(CoreHistories, KeepTheMoneyAndTheBytesWhateverHappensAndWheneverTheProcessEnds) {
-  const int seeds = std::getenv("WEFT_LONG") != nullptr ? 400 : 12;
+  const int seeds = weft::test::long_tests() ? 400 : 12;
   int done = 0, restarts = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(weft::format("seed {}", seed));

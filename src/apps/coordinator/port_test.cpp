@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #include "apps/coordinator/disk_reserve.h"
+#include "apps/coordinator/http/model_catalog.h"
 #include "apps/coordinator/http/model_service.h"
 #include "apps/coordinator/http/shared_views.h"
 #include "apps/coordinator/http/watch_feed.h"
@@ -655,7 +656,7 @@ TEST(Quotas, DevicesOfOneOwnerShareTheirModels) {
 
   book.set_device({.key = phone, .owner = OwnerId::of_first(laptop), .name = {}});
   EXPECT_EQ(add("b", phone), 429);
-  EXPECT_EQ(models->count_of(phone), 1U);
+  EXPECT_EQ(models->catalog().count_of(phone), 1U);
   models->set_models_per_owner(0);
   EXPECT_EQ(add("b", phone), 201) << "the attack";
   EXPECT_EQ(remove("a", phone), 200);

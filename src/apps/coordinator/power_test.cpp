@@ -14,6 +14,7 @@
 #include "apps/coordinator/test_network.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
+#include "common/base/long_tests.h"
 #include "common/protocol/messages.h"
 #include "platform/store/faulty/faulty_disk.h"
 #include "platform/store/sqlite/sqlite_store.h"
@@ -329,7 +330,7 @@ class Machine {
 };
 
 TEST(CorePower, WhatWasToldIsStillSoAtWhateverPointThePowerIsCut) {
-  const bool longer = std::getenv("WEFT_LONG") != nullptr;
+  const bool longer = weft::test::long_tests();
   const int machines = longer ? 200 : 2;
   constexpr int cuts = 5;  // Cuts of each machine; the judge reads all that it ever stored.
   std::size_t jobs = 0, verdicts = 0;

@@ -146,7 +146,7 @@ class TestNetwork : public jobs::World {
                        .host = "test:7300",
                        .book = *book_,
                        .intake = *intake_,
-                       .line = std::make_shared<WorkerLine>(*worker),
+                       .connection = std::make_shared<TestConnection>(*worker),
                        .secret = settings_.secret,
                        .core =
                            [this](std::function<void(jobs::Core&, jobs::Moment)> event) {
@@ -347,9 +347,9 @@ class TestNetwork : public jobs::World {
     store::Batch batch;
     std::function<void(Result<>)> done;
   };
-  class WorkerLine final : public Line {
+  class TestConnection final : public WorkerConnection {
    public:
-    explicit WorkerLine(TestWorker& worker) : worker_(worker) {}
+    explicit TestConnection(TestWorker& worker) : worker_(worker) {}
     void send_text(std::string text) override { worker_.hear(text); }
     void close(std::string) override { worker_.closed = true; }
     void recognise() override { worker_.recognised = true; }

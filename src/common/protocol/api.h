@@ -321,10 +321,12 @@ struct Owner {
   std::vector<OwnerDevice> devices;
 };
 
-// GET /v1/settlement: what owners have settled since the start, in the order of their accounts.
+// GET /v1/settlement: what owners have settled since the start, in the order of their accounts, and
+// the millionths of compute units that they have done (decisions/settlement/work_units.h).
 struct SettledOwner {
   std::string owner;
   MicroCredits settled = 0;
+  std::int64_t units = 0;
 };
 struct Settlement {
   std::vector<SettledOwner> owners;

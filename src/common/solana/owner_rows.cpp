@@ -1,5 +1,6 @@
 #include "common/solana/owner_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -7,6 +8,7 @@ namespace weft::solana {
 namespace {
 
 constexpr std::string_view rows_head = "owner,index,amount,units";
+constexpr std::string_view emission_rows_head = "owner,index,amount,units,emission";
 
 // The text up to the next `end`, which is taken too; all of it where there is none.
 std::string_view take_until(std::string_view& text, char end) {
@@ -23,40 +25,54 @@ bool read_decimal(std::string_view text, Integer& out) {
 }
 
 std::string side(const Earned& row) {
-  return weft::format("index {}, {} micro-credits, {} units", row.index, row.amount, row.units);
+  std::string out =
+      weft::format("index {}, {} micro-credits, {} units", row.index, row.amount, row.units);
+  if (row.emission > 0) out += weft::format(", {} of emission", row.emission);
+  return out;
 }
 bool same_row(const Earned& a, const Earned& b) {
-  return a.index == b.index && a.amount == b.amount && a.units == b.units;
+  return a.index == b.index && a.amount == b.amount && a.units == b.units &&
+         a.emission == b.emission;
 }
 
 }  // namespace
 
 std::string owner_rows_text(std::span<const Earned> rows) {
-  std::string out(rows_head);
+  const bool emits = std::ranges::any_of(rows, [](const Earned& row) { return row.emission > 0; });
+  std::string out(emits ? emission_rows_head : rows_head);
   out += '\n';
-  for (const Earned& row : rows)
-    out += weft::format("{},{},{},{}\n", row.owner.text(), row.index, row.amount, row.units);
+  for (const Earned& row : rows) {
+    out += weft::format("{},{},{},{}", row.owner.text(), row.index, row.amount, row.units);
+    if (emits) out += weft::format(",{}", row.emission);
+    out += '\n';
+  }
   return out;
 }
 
 Result<std::vector<Earned>> parse_owner_rows(std::string_view text) {
-  if (take_until(text, '\n') != rows_head)
+  const std::string_view head = take_until(text, '\n');
+  const bool emits = head == emission_rows_head;
+  if (!emits && head != rows_head)
     return fail(ErrorCode::invalid_argument, "The first line of an epoch's rows is not \"{}\".",
-                rows_head);
+                emission_rows_head);
   std::vector<Earned> out;
   for (std::size_t line = 2; !text.empty(); ++line) {
     if (out.size() == tree_owners_max)
       return fail(ErrorCode::invalid_argument, "The epoch has more than {} owners.",
                   tree_owners_max);
     std::string_view rest = take_until(text, '\n');
-    std::array<std::string_view, 3> words;
-    for (std::string_view& word : words) word = take_until(rest, ',');
+    std::array<std::string_view, 4> words;
+    for (std::string_view& word : std::span(words).first(emits ? 4 : 3))
+      word = take_until(rest, ',');
+    std::string_view& units = emits ? words[3] : rest;
     const auto owner = PublicKey::parse(words[0].substr(0, 64));
     Earned row;
     if (!owner || !read_decimal(words[1], row.index) || !read_decimal(words[2], row.amount) ||
-        !read_decimal(rest, row.units))
+        !read_decimal(units, row.units) || (emits && !read_decimal(rest, row.emission)) ||
+        row.emission > row.amount)
       return fail(ErrorCode::invalid_argument,
-                  "Line {} of the epoch's rows is not KEY,INDEX,AMOUNT,UNITS.", line);
+                  "Line {} of the epoch's rows is not KEY,INDEX,AMOUNT,UNITS{}.", line,
+                  emits ? ",EMISSION" : "");
     row.owner = *owner;
     out.push_back(row);
   }
@@ -89,7 +105,8 @@ std::optional<std::string> first_loss(std::span<const Earned> before,
     if (at == after.size() || after[at].owner != old.owner)
       return weft::format("{} had {} and is gone", old.owner.text(), side(old));
     const Earned& now = after[at];
-    if (now.index != old.index || now.amount < old.amount || now.units < old.units)
+    if (now.index != old.index || now.amount < old.amount || now.units < old.units ||
+        now.emission < old.emission)
       return weft::format("{} had {} and now has {}", old.owner.text(), side(old), side(now));
   }
   return std::nullopt;

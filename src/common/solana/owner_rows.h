@@ -1,6 +1,8 @@
 // The rows of an epoch as its operator publishes them, a text that any reader can build the tree
-// from: a first line "owner,index,amount,units", then a line for each owner, sorted by owner, with
-// its key in base58 and decimal numbers (micro-credits and compute units since the start).
+// from: a first line "owner,index,amount,units,emission", then a line for each owner, sorted by
+// owner, with its key in base58 and decimal numbers (micro-credits, millionths of compute units,
+// and what of the micro-credits is emission, all since the start). Rows without an emission have
+// the four columns before it.
 #pragma once
 
 #include <optional>

@@ -24,10 +24,31 @@ TEST(OwnerRows, the_text_of_rows_reads_back_to_the_same_tree) {
   EXPECT_EQ(first_difference(rows, *read), std::nullopt);
 }
 
+TEST(OwnerRows, the_part_that_is_emission_is_read_and_compared_and_is_in_no_leaf) {
+  std::vector<Earned> rows = {row(1, 1, 5, 7), row(2, 0, 20, 9)};
+  const SumNode root = SumTree::create(rows)->root();
+  rows[1].emission = 20;
+
+  const std::string text = owner_rows_text(rows);
+  const auto read = parse_owner_rows(text);
+
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_THAT(text, testing::StartsWith("owner,index,amount,units,emission\n"));
+  EXPECT_EQ((*read)[1].emission, 20U);
+  EXPECT_EQ(SumTree::create(*read)->root(), root);
+  auto other = rows;
+  other[1].emission = 19;
+  EXPECT_THAT(*first_difference(rows, other), testing::HasSubstr("20 of emission here"));
+  EXPECT_THAT(*first_loss(rows, other), testing::StartsWith(rows[1].owner.text()));
+  other[1].emission = 21;
+  EXPECT_EQ(parse_owner_rows(owner_rows_text(other)).error().message,
+            "Line 3 of the epoch's rows is not KEY,INDEX,AMOUNT,UNITS,EMISSION.");
+}
+
 TEST(OwnerRows, a_line_that_is_no_row_is_named) {
   const std::string good = owner_rows_text(std::vector<Earned>{row(1, 0, 5, 7)});
   EXPECT_EQ(parse_owner_rows("").error().message,
-            "The first line of an epoch's rows is not \"owner,index,amount,units\".");
+            "The first line of an epoch's rows is not \"owner,index,amount,units,emission\".");
   for (const std::string bad : {"\n", "x,0,1,1\n", ",,,\n", "1,2,3\n"}) {
     const auto read = parse_owner_rows(good + bad);
     ASSERT_FALSE(read) << bad;

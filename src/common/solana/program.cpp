@@ -80,13 +80,13 @@ ProgramCall& ProgramCall::key(std::string_view account, const PublicKey& key) {
   return *this;
 }
 
-ProgramCall& ProgramCall::number(std::string_view field, std::uint64_t value) {
+ProgramCall& ProgramCall::number(std::string_view field, std::uint64_t value, std::size_t index) {
   const Field& at = field_named(layout_->fields, field);
   const std::size_t width = width_of(at.type);
-  check(at.type != FieldType::key && (width == 8 || value >> (8 * width) == 0),
+  check(at.type != FieldType::key && index < at.count && (width == 8 || value >> (8 * width) == 0),
         "the number fits its field");
   for (std::size_t i = 0; i < width; ++i)
-    data_[at.at + i] = static_cast<std::uint8_t>(value >> (8 * i));
+    data_[at.at + index * width + i] = static_cast<std::uint8_t>(value >> (8 * i));
   return *this;
 }
 

@@ -75,7 +75,7 @@ class ProgramCall {
   [[nodiscard]] static Result<ProgramCall> named(std::string_view name);
 
   ProgramCall& key(std::string_view account, const PublicKey& key);
-  ProgramCall& number(std::string_view field, std::uint64_t value);
+  ProgramCall& number(std::string_view field, std::uint64_t value, std::size_t index = 0);
   ProgramCall& data_key(std::string_view field, const PublicKey& key, std::size_t index = 0);
   ProgramCall& tail(ByteSpan bytes);          // What follows the fields, such as siblings.
   ProgramCall& signer(const PublicKey& key);  // A further account that signs.

@@ -78,6 +78,10 @@ SumNode leaf_of(const Earned& earned) {
   return hash_leaf(sha256, earned);
 }
 
+SumNode node_of(crypto::RepeatedSha256& sha256, const SumNode& left, const SumNode& right) {
+  return hash_pair(sha256, left, right);
+}
+
 Result<SumNode> root_of_path(const Earned& leaf, const SumPath& path) {
   if (path.siblings.size() > tree_depth_max || path.position >> path.siblings.size() != 0)
     return fail(ErrorCode::data_loss, "The position {} is outside a tree of {} levels.",

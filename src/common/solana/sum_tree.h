@@ -25,7 +25,10 @@ struct Earned {
   PublicKey owner;
   std::uint32_t index = 0;
   std::uint64_t amount = 0;  // Micro-credits since the start.
-  std::uint64_t units = 0;   // Compute units since the start.
+  std::uint64_t units = 0;   // Millionths of compute units since the start.
+  // What of the amount is new tokens: the owner's part in the emission. Published in the rows and
+  // not in the leaf: it follows from the rows of the epochs before.
+  std::uint64_t emission = 0;
 };
 struct SumNode {
   Hash hash;
@@ -39,6 +42,9 @@ struct SumPath {
 };
 
 [[nodiscard]] SumNode leaf_of(const Earned& earned);
+// The node over two others; its sum wraps.
+[[nodiscard]] SumNode node_of(crypto::RepeatedSha256& sha256, const SumNode& left,
+                              const SumNode& right);
 // The root that a leaf leads to; data_loss where a sum overflows or the position is outside the
 // tree.
 [[nodiscard]] Result<SumNode> root_of_path(const Earned& leaf, const SumPath& path);
@@ -64,13 +70,14 @@ class SumTree {
   [[nodiscard]] std::span<const Earned> owners() const { return owners_; }
   // The place of an owner in owners() and in the tree; not_found.
   [[nodiscard]] Result<std::uint32_t> position(const PublicKey& owner) const;
+  // A node of a level (0: the leaves); empty places behind the last owner have one too.
+  [[nodiscard]] SumNode node(std::size_t level, std::size_t position) const;
   // The path of a position below 2^depth, filled or not.
   [[nodiscard]] SumPath path(std::uint32_t position) const;
 
  private:
   explicit SumTree(std::vector<Earned> owners) : owners_(std::move(owners)) {}
   void build();
-  [[nodiscard]] SumNode node(std::size_t level, std::size_t position) const;
 
   std::vector<Earned> owners_;  // Sorted by owner.
   std::vector<std::vector<SumNode>>

@@ -4,10 +4,10 @@
 // instead of 200,000.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <random>
 
+#include "common/base/long_tests.h"
 #include "decisions/ledger/ledger.h"
 
 namespace weft::ledger {
@@ -228,7 +228,7 @@ std::string wrong_after(const Ledger& ledger, const Model& model, const Transact
 }
 
 TEST(LedgerProperty, SumsToZeroStaysPositiveAndReplaysToTheSameOverRandomEvents) {
-  const bool long_run = std::getenv("WEFT_LONG") != nullptr;
+  const bool long_run = weft::test::long_tests();
   const int seeds = long_run ? 100 : 4;
   constexpr int events = 50'000;
   for (int seed = 1; seed <= seeds; ++seed) {
@@ -286,7 +286,7 @@ TEST(LedgerProperty, SumsToZeroStaysPositiveAndReplaysToTheSameOverRandomEvents)
 // What was refused is as if it had never come: the ledger that sees only what was applied ends the
 // same, whatever stood between.
 TEST(LedgerProperty, RefusedTransactionsLeaveNoTrace) {
-  const bool long_run = std::getenv("WEFT_LONG") != nullptr;
+  const bool long_run = weft::test::long_tests();
   for (int seed = 1; seed <= (long_run ? 20 : 1); ++seed) {
     Market market(static_cast<std::uint64_t>(seed) + 5000);
     Ledger ledger;

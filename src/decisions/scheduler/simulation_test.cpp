@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <random>
 #include <set>
 
+#include "common/base/long_tests.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/scheduler/scheduler.h"
 #include "decisions/scheduler/test_network.h"
@@ -350,7 +350,7 @@ class Simulation {
 };
 
 TEST(Simulation, EveryJobEndsAndEveryRuleHoldsWhateverTheNetworkDoes) {
-  const std::uint64_t seeds = std::getenv("WEFT_LONG") != nullptr ? 5000 : 200;
+  const std::uint64_t seeds = weft::test::long_tests() ? 5000 : 200;
   std::size_t done = 0;
   std::size_t failed = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

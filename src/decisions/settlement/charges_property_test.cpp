@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
+#include "common/base/long_tests.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/settlement/charges.h"
 
@@ -176,7 +176,7 @@ class History {
   std::string wrong_;
 };
 
-int histories() { return std::getenv("WEFT_LONG") != nullptr ? 100'000 : 1'000; }
+int histories() { return weft::test::long_tests() ? 100'000 : 1'000; }
 
 int failures(Rules rules) {
   int out = 0;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/gpu/device.h"
 #include "engine/kernels/kv_cache.h"
@@ -30,6 +31,13 @@ struct AttentionSpec {
   std::uint32_t pitch = 0;
   bool gated = false;
   AttentionView view{};
+  // For flash_attention.h: texts whose rows see all rows of their text. Keys and values stand in
+  // the rows of the queries (f32), from these elements on; of the cache only the heads count. A
+  // RowPlace has the text's first row as its slot, and segment_rows.
+  struct WholeTexts {
+    std::uint32_t k_offset = 0, v_offset = 0;  // Multiples of 4.
+  };
+  std::optional<WholeTexts> whole_texts{};
 };
 [[nodiscard]] gpu::PipelineOptions attention_pipeline(const AttentionSpec& spec);
 [[nodiscard]] gpu::Workgroups attention_workgroups(const AttentionSpec& spec, std::uint32_t rows);

@@ -13,7 +13,8 @@ struct RowPlace {
   std::uint32_t slot = 0;
   std::uint32_t position = 0;
   std::uint32_t run = 0;  // Rows before it in its segment.
-  std::uint32_t unused = 0;
+  // Rows of its segment, for attention over whole texts; else unused.
+  std::uint32_t segment_rows = 0;
 };
 
 // A uniform.

@@ -13,7 +13,7 @@
 
 #include "common/base/result.h"
 #include "engine/grammar/constraint.h"
-#include "engine/llm/generator.h"
+#include "engine/llm/generation.h"
 #include "engine/llm/redraw.h"
 #include "engine/tokenizer/vocabulary.h"
 

@@ -67,6 +67,12 @@ std::string encoded(ByteSpan transaction, std::string_view more) {
   return weft::format(R"(["{}",{{"encoding":"base64"{}}}])", to_base64(transaction), more);
 }
 
+std::string quoted_keys(std::span<const PublicKey> keys) {
+  std::string out;
+  for (const PublicKey& one : keys) out += (out.empty() ? "\"" : ",\"") + one.text() + "\"";
+  return out;
+}
+
 }  // namespace
 
 std::string_view to_string(Confirmation level) {
@@ -177,6 +183,25 @@ Result<std::optional<AccountData>> Rpc::account(const PublicKey& key) {
   return out;
 }
 
+Result<std::vector<std::optional<AccountData>>> Rpc::accounts(std::span<const PublicKey> keys) {
+  WEFT_ASSIGN(const std::string text,
+              call("getMultipleAccounts",
+                   weft::format(R"([[{}],{{"encoding":"base64"}}])", quoted_keys(keys))));
+  WEFT_ASSIGN(const json::Value root, json::parse(text, answer_limits));
+  WEFT_ASSIGN(const json::Value value, get(root, "value"));
+  std::vector<std::optional<AccountData>> out;
+  WEFT_OK(value.for_each({.count_max = keys.size()}, [&](const json::Value& row) -> Result<> {
+    out.emplace_back();
+    if (is_null(row)) return {};
+    WEFT_ASSIGN(out.back(), account_of(row));
+    return {};
+  }));
+  if (out.size() != keys.size())
+    return fail(ErrorCode::data_loss, "The node answers {} accounts to {}.", out.size(),
+                keys.size());
+  return out;
+}
+
 Result<std::vector<AccountData>> Rpc::final_accounts(const PublicKey& program,
                                                      const AccountFilter& filter) {
   WEFT_ASSIGN(const std::string text,
@@ -196,11 +221,9 @@ Result<std::vector<AccountData>> Rpc::final_accounts(const PublicKey& program,
 }
 
 Result<std::uint64_t> Rpc::priority_fee(std::span<const PublicKey> accounts) {
-  std::string keys;
-  for (const PublicKey& one : accounts.first(std::min<std::size_t>(accounts.size(), 100)))
-    keys += (keys.empty() ? "\"" : ",\"") + one.text() + "\"";
+  const auto asked = accounts.first(std::min<std::size_t>(accounts.size(), 100));
   WEFT_ASSIGN(const std::string text,
-              call("getRecentPrioritizationFees", weft::format("[[{}]]", keys)));
+              call("getRecentPrioritizationFees", weft::format("[[{}]]", quoted_keys(asked))));
   WEFT_ASSIGN(const json::Value root, json::parse(text));
   WEFT_ASSIGN(const auto rows, root.array());
   std::vector<std::uint64_t> fees;

@@ -71,6 +71,9 @@ class Rpc {
   [[nodiscard]] Result<Lamports> balance(const PublicKey& key);
   // nullopt where there is no such account.
   [[nodiscard]] Result<std::optional<AccountData>> account(const PublicKey& key);
+  // The same for up to 100 of them, in their order.
+  [[nodiscard]] Result<std::vector<std::optional<AccountData>>> accounts(
+      std::span<const PublicKey> keys);
   // All accounts of a program that have this size and these bytes at this place, as they are where
   // the cluster has agreed for good (finalized).
   struct AccountFilter {

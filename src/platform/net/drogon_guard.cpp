@@ -9,6 +9,7 @@ namespace weft::net {
 namespace {
 
 constexpr double refused_s_max = 2;  // For a peer to read why, and go.
+constexpr std::size_t bytes_after_refusal_max = std::size_t{64} << 10;
 // A frame's head (14 bytes) beside a greeting, and a little.
 constexpr std::size_t frame_head_bytes = 64;
 
@@ -18,7 +19,7 @@ struct Reach : trantor::TcpConnection {
   static auto receive_callback() { return &Reach::recvMsgCallback_; }
 };
 
-void refuse(const trantor::TcpConnectionPtr& connection, const std::string& answer) {
+void answer_and_end(const trantor::TcpConnectionPtr& connection, const std::string& answer) {
   connection->send(answer);
   connection->shutdown();
   connection->getLoop()->runAfter(refused_s_max, [weak = std::weak_ptr(connection)] {
@@ -74,6 +75,20 @@ void ConnectionGuard::set_deadline(Watched& state, std::uint64_t heads_before, b
   }
 }
 
+void ConnectionGuard::refuse(Watched& state, const trantor::TcpConnectionPtr& connection,
+                             const HeadRefusal& problem, Instant at) const {
+  state.refused_ = true;
+  state.hold_.reset();
+  state.lengths_.reset();
+  const Duration wait = gate_.refused(connection->peerAddr().toIp(), at);
+  if (wait == Duration::zero()) {
+    state.set_deadline(std::nullopt);
+    return answer_and_end(connection, options_.refusal(problem));
+  }
+  state.refusal_.with([&](auto& answer) { answer = options_.refusal(problem); });
+  state.set_deadline(at + wait);
+}
+
 void ConnectionGuard::take(Watched& state, const trantor::TcpConnectionPtr& from,
                            trantor::MsgBuffer* buffer) {
   const std::size_t fresh =
@@ -86,8 +101,7 @@ void ConnectionGuard::take(Watched& state, const trantor::TcpConnectionPtr& from
       state.lengths_->take({buffer->peek() + buffer->readableBytes() - fresh, fresh});
   if (!state.lengths_->is_in_body()) state.hold_.reset();
   if (problem) {
-    state.refused_ = true;
-    return refuse(from, options_.refusal(*problem));
+    return refuse(state, from, *problem, at);
   }
   // The first head's time began with the connection.
   set_deadline(state, heads, was_in_head || heads == 0, at);
@@ -126,7 +140,13 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
         take(state, from, buffer);
         if (state.refused_) {
           state.left_ = 0;
-          return buffer->retrieveAll();
+          // (Those that it was refused for do not count.)
+          if (std::exchange(state.drops_, true)) state.since_refused_ += buffer->readableBytes();
+          // What a long head took is given back: its answer may wait.
+          trantor::MsgBuffer empty(0);
+          buffer->swap(empty);
+          if (state.since_refused_ > bytes_after_refusal_max) end(from);
+          return;
         }
         state.since_message_ += buffer->readableBytes() - std::min(before, buffer->readableBytes());
         watched_now = watched;
@@ -150,17 +170,37 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
       });
 }
 
+bool ConnectionGuard::is_silent(Watched& state, const trantor::TcpConnection& connection,
+                                Instant at) const {
+  const Duration most = options_.limits.silent_max;
+  if (most == Duration::zero()) return false;
+  const std::size_t bytes = connection.bytesReceived() + connection.bytesSent();
+  if (std::exchange(state.moved_bytes_, bytes) != bytes) state.moved_ = at;
+  return at - state.moved_ > most;
+}
+
 void ConnectionGuard::end_late(Instant at) {
   std::vector<trantor::TcpConnectionPtr> late;
+  std::vector<std::pair<trantor::TcpConnectionPtr, std::string>> refused;
   watched_.with([&](auto& all) {
     std::erase_if(all, [&](const std::weak_ptr<Watched>& weak) {
       const auto watched = weak.lock();
       if (!watched) return true;
-      if (at <= watched->deadline_.load()) return false;
-      if (auto connection = watched->connection_.lock()) late.push_back(std::move(connection));
+      auto connection = watched->connection_.lock();
+      if (!connection) return true;
+      if (at <= watched->deadline_.load() && !is_silent(*watched, *connection, at)) return false;
+      if (auto answer = watched->refusal_.with([](auto& kept) { return std::move(kept); })) {
+        refused.emplace_back(std::move(connection), std::move(*answer));
+      } else {
+        late.push_back(std::move(connection));
+      }
       return true;
     });
   });
+  for (auto& [connection, answer] : refused) {
+    connection->getLoop()->queueInLoop(
+        [connection, answer = std::move(answer)] { answer_and_end(connection, answer); });
+  }
   for (const auto& connection : late) {
     log_debug("{} takes too long: its connection ends.", connection->peerAddr().toIpPort());
     end(connection);

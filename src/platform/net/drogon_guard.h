@@ -48,7 +48,13 @@ class Watched {
   std::shared_ptr<BodyHold> hold_;  // Room for the body that is coming.
   std::uint64_t body_bytes_ = 0;    // Announced.
   std::size_t left_ = 0;            // Bytes that were delivered and not handled yet.
+  // How many bytes went in both directions, and since when: of end_late()'s thread.
+  std::size_t moved_bytes_ = 0;
+  Instant moved_ = now();
   bool refused_ = false;
+  bool drops_ = false;
+  std::size_t since_refused_ = 0;                  // Bytes that came after that.
+  Guarded<std::optional<std::string>> refusal_{};  // Its answer, which waits for the deadline.
 };
 
 class ConnectionGuard {
@@ -65,10 +71,15 @@ class ConnectionGuard {
 
   // For each new connection, on its thread.
   void guard(const trantor::TcpConnectionPtr& connection);
-  // Ends those that are over their deadline. By one thread, about once a second.
+  // Ends those that are over their deadline, or silent. By one thread, about once a second.
   void end_late(Instant at);
 
  private:
+  void refuse(Watched& state, const trantor::TcpConnectionPtr& connection,
+              const HeadRefusal& problem, Instant at) const;
+  // No byte went in either direction for too long.
+  [[nodiscard]] bool is_silent(Watched& state, const trantor::TcpConnection& connection,
+                               Instant at) const;
   void take(Watched& state, const trantor::TcpConnectionPtr& from, trantor::MsgBuffer* buffer);
   void set_deadline(Watched& state, std::uint64_t heads_before, bool was_in_head, Instant at) const;
 

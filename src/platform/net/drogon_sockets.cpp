@@ -54,7 +54,14 @@ class DrogonPeer final : public Peer {
     greeting_->with([&](auto& peers) { peers.erase(id_); });
   }
   void recognise() override {
-    if (auto connection = connection_.lock()) recognise_(connection->peerAddr().toIpPort());
+    const auto connection = connection_.lock();
+    if (!connection) return;
+    recognised_ = true;
+    recognise_(connection->peerAddr().toIpPort(), address_);
+  }
+  // As long as it is connected its address is known.
+  void recognise_again() {
+    if (recognised_) recognise();
   }
   [[nodiscard]] std::size_t message_bytes_max(const Limits& limits) const {
     const bool is_bounded = greeting_ && !admitted_ && limits.greeting_bytes_max > 0;
@@ -92,6 +99,7 @@ class DrogonPeer final : public Peer {
   const DrogonSockets::Recognise recognise_;
   std::shared_ptr<DrogonSockets::Greeting> greeting_;  // None if the route has no greeting.
   std::atomic<bool> admitted_ = false;
+  std::atomic<bool> recognised_ = false;
   std::atomic<Instant> pinged_ = Instant();
   std::atomic<std::uint64_t> ping_number_ = 0;
   std::atomic<Duration> round_trip_ = Duration(-1);
@@ -179,7 +187,10 @@ void DrogonSockets::keep_alive(Instant at, double share) {
       }
     }
   });
-  for (const auto& peer : due) peer->ping(at);
+  for (const auto& peer : due) {
+    peer->ping(at);
+    peer->recognise_again();
+  }
   for (const auto& peer : silent) peer->force_close();
 }
 

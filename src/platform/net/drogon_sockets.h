@@ -24,8 +24,8 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
   static void initPathRouting() {}  // Paths are registered by the server, by name.
   // The client's address, from the peer's and its X-Forwarded-For.
   using AddressOf = std::function<std::string(const std::string& peer, const std::string& header)>;
-  // The connection of "ADDRESS:PORT" is a known one's.
-  using Recognise = std::function<void(const std::string& peer)>;
+  // The connection of "ADDRESS:PORT" is a known one's, whose client has the address.
+  using Recognise = std::function<void(const std::string& peer, const std::string& address)>;
   // Sockets that have not been admitted, by number.
   using Greeting = Guarded<std::map<std::uint64_t, std::weak_ptr<DrogonPeer>>>;
   DrogonSockets(Duration ping_every, const Limits& limits, AddressOf address_of,

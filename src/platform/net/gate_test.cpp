@@ -215,7 +215,7 @@ TEST(Gate, TakesTokensBeforeTheBodyAndOfWholeSlash64s) {
 }
 
 TEST(Gate, BehindATrustedProxyCountsTheClients) {
-  auto options = options_with({});
+  auto options = options_with({.newcomers_rates = 0});
   options.rate = RateLimit::Options{.per_second = 1, .burst = 1};
   options.trusted_proxies = {"10.0.0.1"};
   const auto gate = gate_of(options);

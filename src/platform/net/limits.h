@@ -23,6 +23,11 @@ struct Limits {
   // Where no place is left, the address with the most strangers' connections gives one up.
   bool largest_gives_way = true;
 
+  // A connection without a byte in either direction ends then. It is long because an answer of a
+  // language model that is not streamed is silent until its last token. (Drogon would remember
+  // every connection for as long, also those that ended.)
+  Duration silent_max = std::chrono::minutes(10);
+
   // Requests.
   Duration head_max = std::chrono::seconds(10);  // From its first byte; also of the first one.
   std::size_t head_bytes_max = std::size_t{32} << 10;
@@ -33,6 +38,19 @@ struct Limits {
   std::uint64_t bodies_bytes_per_address = std::uint64_t{128} << 20;
   bool signatures_first = true;  // The form of signature headers, before the body.
   std::size_t pipelined_max = 16;
+
+  // Strangers together, where addresses have rates at all (Server::Options::rate_limit). Known
+  // peers' addresses (Peer::recognise(), known clients) keep a whole rate each.
+  double strangers_rates = 4;  // All strangers' requests have the rates of so many addresses,
+  double newcomers_rates = 4;  // and what their addresses have at first is made up at so many.
+  double newcomer_burst = 20;  // A stranger's address holds so many tokens at least.
+  // New connections of all of them, in rates: one token each, four with TLS for its handshake.
+  double strangers_connections = 40;
+  std::size_t addresses_per_client = 8;  // So many addresses of one client are known.
+  // An address' refusals are answered at once so often, and once more every ten seconds; each
+  // further one waits twice as long, up to `refusal_wait_max`. Its connection is as good as silent.
+  std::size_t refusals_at_once = 8;
+  Duration refusal_wait_max = std::chrono::seconds(30);
 
   // Checks of the name and the page that a request comes from.
   bool check_host = true;

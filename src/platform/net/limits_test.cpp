@@ -42,6 +42,7 @@ Limits limits_from(const std::string& words) {
     if (name == "largest_gives_way") limits.largest_gives_way = value != 0;
     if (name == "handshake_max") limits.handshake_max = time;
     if (name == "head_max") limits.head_max = time;
+    if (name == "silent_max") limits.silent_max = time;
     if (name == "body_max") limits.body_max = time;
     if (name == "body_bytes_per_second") limits.body_bytes_per_second = value;
     if (name == "pipelined_max") limits.pipelined_max = value;
@@ -50,6 +51,12 @@ Limits limits_from(const std::string& words) {
     if (name == "greeting_bytes_max") limits.greeting_bytes_max = value;
     if (name == "greeting_sockets_max") limits.greeting_sockets_max = value;
     if (name == "lengths_after_upgrade") limits.lengths_after_upgrade = value != 0;
+    if (name == "strangers_rates") limits.strangers_rates = static_cast<double>(value);
+    if (name == "newcomer_burst") limits.newcomer_burst = static_cast<double>(value);
+    if (name == "newcomers_rates") limits.newcomers_rates = static_cast<double>(value);
+    if (name == "strangers_connections") limits.strangers_connections = static_cast<double>(value);
+    if (name == "refusals_at_once") limits.refusals_at_once = value;
+    if (name == "refusal_wait_max") limits.refusal_wait_max = time;
   }
   return limits;
 }
@@ -63,6 +70,9 @@ TEST(LimitsChild, DISABLED_Serves) {
   Server::Options options{.scratch = at / "incoming",
                           .limits = limits_from(std::getenv("WEFT_LIMITS")),
                           .rate_limit = std::nullopt};
+  if (const char* const rate = std::getenv("WEFT_LIMITS_RATE"); rate != nullptr)
+    options.rate_limit =
+        RateLimit::Options{.per_second = std::atof(rate), .burst = 4 * std::atof(rate)};
   // One thread only: what comes in one round of its loop is known.
   if (std::getenv("WEFT_LIMITS_ONE_THREAD") != nullptr) options.threads = 1;
   if (std::getenv("WEFT_LIMITS_TLS") != nullptr)
@@ -82,6 +92,21 @@ TEST(LimitsChild, DISABLED_Serves) {
                  .handle = [](const IncomingRequest&,
                               const Respond& respond) { respond(text_reply(200, "here")); },
                  .cost = 0});
+  // Who it is says the header here, without a signature.
+  server->known_clients([](const std::string& client) { return client == "funded"; });
+  server->route({.method = "GET",
+                 .pattern = "/v1/identified",
+                 .handle =
+                     [](const IncomingRequest& request, const Respond& respond) {
+                       request.identify(std::string(request.header("weft-client")));
+                       respond(text_reply(200, "identified"));
+                     },
+                 .cost = 1});
+  server->route({.method = "GET",
+                 .pattern = "/v1/counted",
+                 .handle = [](const IncomingRequest&,
+                              const Respond& respond) { respond(text_reply(200, "counted")); },
+                 .cost = 1});
   server->route({.method = "POST",
                  .pattern = "/v1/large",
                  .handle =
@@ -148,7 +173,9 @@ TEST(LimitsChild, DISABLED_Serves) {
 
 class AServer {
  public:
-  explicit AServer(const std::string& limits, bool tls = false, bool one_thread = false) {
+  // `rate`: requests a second of an address; none without.
+  explicit AServer(const std::string& limits, bool tls = false, bool one_thread = false,
+                   const char* rate = nullptr) {
     std::string pattern = (fs::temp_directory_path() / "weft-limits-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     const std::string self = fs::read_symlink("/proc/self/exe").string();
@@ -158,6 +185,7 @@ class AServer {
       setenv("WEFT_LIMITS_FOLDER", folder_.c_str(), 1);
       if (tls) setenv("WEFT_LIMITS_TLS", "1", 1);
       if (one_thread) setenv("WEFT_LIMITS_ONE_THREAD", "1", 1);
+      if (rate != nullptr) setenv("WEFT_LIMITS_RATE", rate, 1);
       execl(self.c_str(), self.c_str(), "--gtest_filter=LimitsChild.*",
             "--gtest_also_run_disabled_tests", "--gtest_brief=1", nullptr);
       _exit(127);
@@ -178,6 +206,12 @@ class AServer {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] const fs::path& folder() const { return folder_; }
   [[nodiscard]] bool lives() const { return waitpid(child_, nullptr, WNOHANG) == 0; }
+  [[nodiscard]] std::uint64_t resident_kib() const {
+    std::ifstream file("/proc/" + std::to_string(child_) + "/statm");
+    std::uint64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 1024;
+  }
   [[nodiscard]] std::uintmax_t scratch_bytes() const {
     std::uintmax_t sum = 0;
     std::error_code ignored;
@@ -195,8 +229,15 @@ class AServer {
 // A connection of bytes.
 class Bytes {
  public:
-  explicit Bytes(const AServer& server) {
+  // From any address of loopback.
+  explicit Bytes(const AServer& server, const char* from = nullptr) {
     file_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (from != nullptr) {
+      sockaddr_in own{};
+      own.sin_family = AF_INET;
+      EXPECT_EQ(inet_pton(AF_INET, from, &own.sin_addr), 1);
+      EXPECT_EQ(::bind(file_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+    }
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(server.port());
@@ -320,6 +361,141 @@ TEST(ReplyStreams, ConnectionsThatEndWithTheirAnswerHaveItWhole) {
     EXPECT_TRUE(answer.contains("connection: close")) << answer;
     EXPECT_EQ(answer.ends_with("0\r\n\r\n"), !old) << answer;
   }
+}
+
+const std::string counted = "GET /v1/counted HTTP/1.1\r\n" + host + "\r\n";
+
+std::string address_of(int attacker) { return "127.64.0." + std::to_string(attacker + 1); }
+
+// So many of the requests, one after the other on connections of their own, are answered.
+int answered(const AServer& server, const std::string& from, int requests) {
+  int count = 0;
+  for (int i = 0; i < requests; ++i) {
+    Bytes connection(server, from.c_str());
+    if (connection.send(counted) && connection.read("counted").contains(" 200 ")) ++count;
+  }
+  return count;
+}
+
+TEST(Limits, StrangersThatAttackTogetherLeaveRoomForANewcomerAndAKnownPeer) {
+  const auto attack = [](const AServer& server) {
+    // Known is who says so here.
+    Bytes known(server, "127.66.0.1");
+    EXPECT_TRUE(known.send(upgrade) && known.read("\r\n\r\n").contains(" 101 "));
+    EXPECT_TRUE(known.send(frame("known")) && known.read("heard known").contains("heard known"));
+    int taken = 0;
+    for (int i = 0; i < 30; ++i) taken += answered(server, address_of(i), 30);
+    EXPECT_EQ(answered(server, "127.65.0.1", 4), 4) << "the newcomer";
+    EXPECT_EQ(answered(server, "127.66.0.1", 40), 40) << "the known one";
+    return taken;
+  };
+  // Alone an address has 10 a second, and 40 at once.
+  const std::string limits = "strangers_connections=0 newcomers_rates=0 refusal_wait_max=0 ";
+  EXPECT_LT(attack(AServer(limits + "strangers_rates=1", false, false, "10")), 800);
+  EXPECT_EQ(attack(AServer(limits + "strangers_rates=0", false, false, "10")), 900) << "the attack";
+}
+
+TEST(Limits, AConnectionThatIsSilentForLongEnds) {
+  const auto ends = [](const AServer& server) {
+    Bytes asked(server);
+    EXPECT_TRUE(asked.send(here) && asked.read("here").contains(" 200 "));
+    return asked.ends(5s);
+  };
+  EXPECT_TRUE(ends(AServer("silent_max=100")));
+  EXPECT_FALSE(ends(AServer("silent_max=0"))) << "the attack";
+}
+
+// A connection that has ended leaves nothing behind: an attacker that opens thousands a second
+// would otherwise fill the memory.
+TEST(Limits, ConnectionsThatHaveEndedLeaveNothing) {
+  const AServer server("");
+  const auto open_and_end = [&] {
+    for (int i = 0; i < 3000; ++i) {
+      Bytes connection(server);
+      EXPECT_TRUE(connection.send(here) && connection.read("here").contains(" 200 "));
+    }
+    return server.resident_kib();
+  };
+  (void)open_and_end();
+  const std::uint64_t before = open_and_end();
+  EXPECT_LT(open_and_end(), before + 1024);
+}
+
+TEST(Limits, AnIdentifiedClientThatIsKnownKeepsTheRateOfItsAddress) {
+  // A stranger has one token at first, and next to none later.
+  const AServer server(
+      "strangers_connections=0 strangers_rates=1 refusal_wait_max=0 newcomer_burst=1", false, false,
+      "10");
+  for (int i = 0; i < 60; ++i) (void)answered(server, address_of(i), 1);
+  const auto answers_of = [&](const char* from, const std::string& client) {
+    Bytes connection(server, from);
+    EXPECT_TRUE(connection.send("GET /v1/identified HTTP/1.1\r\n" + host +
+                                "Weft-Client: " + client + "\r\n\r\n"));
+    EXPECT_TRUE(connection.read("identified").contains(" 200 ")) << client;
+    return answered(server, from, 20);
+  };
+
+  EXPECT_EQ(answers_of("127.65.0.1", "funded"), 20);
+  EXPECT_LT(answers_of("127.65.0.2", "another"), 20);
+}
+
+TEST(Limits, APeerThatIsRefusedAgainAndAgainWaits) {
+  const std::string wrong = "GET /v1/here HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n";
+  const auto refused_at_once = [&](const std::string& limits) {
+    const AServer server(limits, false, false, "1000");
+    for (int i = 0; i < 3; ++i) {
+      Bytes connection(server, "127.64.0.1");
+      EXPECT_TRUE(connection.send(wrong));
+      EXPECT_TRUE(connection.read("\r\n\r\n").contains(" 421 ")) << i;
+    }
+    Bytes fourth(server, "127.64.0.1");
+    EXPECT_TRUE(fourth.send(wrong));
+    const bool at_once = !fourth.read("\r\n\r\n", 200ms).empty();
+    if (!at_once) {
+      EXPECT_TRUE(fourth.send(here)) << "not looked at";
+      EXPECT_EQ(answered(server, "127.65.0.1", 1), 1) << "another address";
+      EXPECT_TRUE(fourth.read("\r\n\r\n").contains(" 421 ")) << "later";
+    }
+    EXPECT_TRUE(fourth.ends());
+    return at_once;
+  };
+  EXPECT_FALSE(refused_at_once("refusals_at_once=3"));
+  EXPECT_TRUE(refused_at_once("refusals_at_once=3 refusal_wait_max=0")) << "the attack";
+}
+
+TEST(Limits, AHeadThatIsTooLongWaitsForItsRefusalToo) {
+  const AServer server("refusals_at_once=0", false, false, "1000");
+  Bytes connection(server, "127.64.0.1");
+  ASSERT_TRUE(connection.send("GET /v1/here HTTP/1.1\r\nX: " + std::string(64 << 10, 'a')));
+  EXPECT_EQ(connection.read("\r\n\r\n", 300ms), "");
+  EXPECT_TRUE(connection.read("\r\n\r\n").contains(" 431 "));
+  Bytes tls(server, "127.64.0.2");
+  ASSERT_TRUE(tls.send("\x16\x03\x01 a handshake of TLS"));
+  EXPECT_EQ(tls.read("\r\n\r\n", 300ms), "");
+  EXPECT_TRUE(tls.read("\r\n\r\n").contains(" 400 "));
+}
+
+TEST(Limits, WhatIsSentBehindARefusalThatWaitsIsBounded) {
+  const AServer server("refusals_at_once=0", false, false, "1000");
+  Bytes connection(server, "127.64.0.1");
+  ASSERT_TRUE(connection.send("GET /v1/here HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n"));
+  const Instant give_up = now() + 30s;
+  const std::string part(16 << 10, 'x');
+  while (now() < give_up && connection.send(part)) std::this_thread::sleep_for(1ms);
+  EXPECT_FALSE(connection.send(part)) << "it is ended before its answer";
+}
+
+TEST(Limits, NewConnectionsOfStrangersHaveARate) {
+  const auto taken = [](const AServer& server) {
+    int count = 0;
+    for (int i = 0; i < 40; ++i) {
+      Bytes connection(server, "127.64.0.1");
+      if (connection.send(here) && connection.read("here").contains(" 200 ")) ++count;
+    }
+    return count;
+  };
+  EXPECT_LT(taken(AServer("strangers_connections=1", false, false, "1")), 40);
+  EXPECT_EQ(taken(AServer("strangers_connections=0", false, false, "1")), 40) << "the attack";
 }
 
 TEST(Limits, OneAddressHoldsSoManyConnections) {

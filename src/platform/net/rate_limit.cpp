@@ -8,31 +8,110 @@
 
 namespace weft::net {
 
+namespace {
+
+constexpr Duration look_for_room_every = std::chrono::milliseconds(100);
+constexpr double newcomers_bursts = 10;  // In the newcomers' bucket.
+
+}  // namespace
+
+TokenBucket::Rate RateLimit::share() const {
+  const TokenBucket::Rate whole = own();
+  if (options_.strangers_per_second <= 0 || whole.per_second <= 0) return whole;
+  const auto active = static_cast<double>(std::max<std::size_t>({active_, active_before_, 1}));
+  const double rate = std::min(whole.per_second, options_.strangers_per_second / active);
+  return {.per_second = rate,
+          .burst = std::min(whole.burst, std::max(options_.newcomer_burst,
+                                                  whole.burst * rate / whole.per_second))};
+}
+
+// Its bucket is not full, but has what is left for newcomers.
+void RateLimit::welcome(Stranger& stranger, Instant at) {
+  const TokenBucket::Rate rate = share();
+  stranger.tokens.refill(rate, at);
+  if (options_.strangers_per_second <= 0 || options_.newcomers_per_second <= 0) return;
+  const TokenBucket::Rate all{.per_second = options_.newcomers_per_second,
+                              .burst = newcomers_bursts * options_.burst};
+  newcomers_.refill(all, at);
+  const double first = std::min(newcomers_.level() / newcomers_bursts, rate.burst);
+  newcomers_.spend(all, first);
+  stranger.tokens.spend(rate, rate.burst - first);
+}
+
+void RateLimit::count(Stranger& stranger, Instant at) {
+  const std::int64_t period =
+      at.time_since_epoch() / std::max<Duration>(options_.active_for, Duration(1));
+  if (period != period_) {
+    active_before_ = period == period_ + 1 ? active_ : 0;
+    active_ = 0;
+    period_ = period;
+  }
+  if (std::exchange(stranger.period, period) != period) ++active_;
+}
+
+// Each look at all of them costs as much as thousands of requests, so that under an attack from
+// more addresses than there is room for one look serves many newcomers.
+bool RateLimit::make_room(Instant at) {
+  if (buckets_.size() < options_.addresses_max) return true;
+  if (looked_ && at >= *looked_ && at - *looked_ < look_for_room_every) return false;
+  std::erase_if(buckets_, [&, rate = share()](auto& entry) {
+    entry.second.tokens.refill(rate, at);
+    return entry.second.tokens.full(rate);
+  });
+  const bool found = buckets_.size() < options_.addresses_max;
+  looked_ = found ? std::nullopt : std::optional(at);
+  return found;
+}
+
 bool RateLimit::take(std::string_view address, double cost, Instant at) {
-  const TokenBucket::Rate rate{.per_second = options_.per_second, .burst = options_.burst};
   std::string key = address_group(address);
+  if (const auto known = known_.find(key); known != known_.end() && at < known->second.until) {
+    known->second.tokens.refill(own(), at);
+    return known->second.tokens.take(cost);
+  }
   auto found = buckets_.find(key);
   if (found == buckets_.end()) {
-    if (buckets_.size() >= options_.addresses_max) {
-      std::erase_if(buckets_, [&](auto& entry) {
-        entry.second.refill(rate, at);
-        return entry.second.full(rate);
-      });
-      if (buckets_.size() >= options_.addresses_max) return false;
-    }
-    found = buckets_.emplace(std::move(key), TokenBucket()).first;
+    if (!make_room(at)) return false;
+    found = buckets_.emplace(std::move(key), Stranger()).first;
+    count(found->second, at);
+    welcome(found->second, at);
   }
-  found->second.refill(rate, at);
-  return found->second.take(cost);
+  count(found->second, at);
+  found->second.tokens.refill(share(), at);
+  return found->second.tokens.take(cost);
+}
+
+void RateLimit::recognise(std::string_view address, Instant at) {
+  std::string key = address_group(address);
+  auto found = known_.find(key);
+  if (found == known_.end()) {
+    if (known_.size() >= options_.addresses_max)
+      std::erase_if(known_, [&](const auto& entry) { return entry.second.until <= at; });
+    if (known_.size() >= options_.addresses_max) return;
+    found = known_.emplace(std::move(key), Known()).first;
+  }
+  found->second.until = std::max(found->second.until, at + options_.known_for);
+}
+
+bool RateLimit::is_known(std::string_view address, Instant at) const {
+  const auto found = known_.find(address_group(address));
+  return found != known_.end() && at < found->second.until;
 }
 
 RateLimit::Left RateLimit::left(std::string_view address, Instant at) const {
-  const TokenBucket::Rate rate{.per_second = options_.per_second, .burst = options_.burst};
+  const std::string key = address_group(address);
+  const auto known = known_.find(key);
+  const bool is_known = known != known_.end() && at < known->second.until;
+  const TokenBucket::Rate rate = is_known ? own() : share();
   Left out{.burst = rate.burst, .remaining = rate.burst};
-  if (const auto found = buckets_.find(address_group(address)); found != buckets_.end()) {
-    TokenBucket now = found->second;
-    now.refill(rate, at);
-    out.remaining = std::clamp(now.level(), 0.0, rate.burst);
+  const auto remaining = [&](TokenBucket bucket) {
+    bucket.refill(rate, at);
+    out.remaining = std::clamp(bucket.level(), 0.0, rate.burst);
+  };
+  if (is_known) {
+    remaining(known->second.tokens);
+  } else if (const auto found = buckets_.find(key); found != buckets_.end()) {
+    remaining(found->second.tokens);
   }
   const auto time_of = [&](double tokens) {
     return std::chrono::duration_cast<Duration>(

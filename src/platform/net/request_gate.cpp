@@ -81,8 +81,28 @@ class RequestGate::Hold final : public BodyHold {
   const std::uint64_t bytes_;
 };
 
-RequestGate::RequestGate(Options options) : options_(std::move(options)) {
-  if (options_.rate) rate_.with([&](auto& rate) { rate.emplace(*options_.rate); });
+RequestGate::RequestGate(Options options)
+    : options_(std::move(options)),
+      refusals_(Refusals({.at_once = options_.limits.refusals_at_once,
+                          .wait_max = options_.limits.refusal_wait_max})),
+      clients_(ClientAddresses({.per_client = options_.limits.addresses_per_client})) {
+  if (!options_.rate) return;
+  const Limits& limits = options_.limits;
+  RateLimit::Options requests = *options_.rate;
+  requests.strangers_per_second = limits.strangers_rates * requests.per_second;
+  requests.newcomers_per_second = limits.newcomers_rates * requests.per_second;
+  requests.newcomer_burst = limits.newcomer_burst;
+  rate_.with([&](auto& rate) { rate.emplace(requests); });
+  if (limits.strangers_connections <= 0) return;
+  // One address alone may have all of it.
+  const double all = limits.strangers_connections * requests.per_second;
+  connections_.with([&](auto& rate) {
+    rate.emplace(RateLimit::Options{.per_second = all,
+                                    .burst = std::max(all, requests.burst),
+                                    .strangers_per_second = all,
+                                    .newcomers_per_second = all,
+                                    .newcomer_burst = limits.newcomer_burst});
+  });
 }
 
 const RouteRule* RequestGate::rule_of(const RequestHead& head) const {
@@ -231,6 +251,34 @@ bool RequestGate::is_trusted_proxy(std::string_view peer) const {
   return address && std::ranges::any_of(options_.trusted_proxies, [&](const std::string& one) {
            return Address::parse(one) == address;
          });
+}
+
+bool RequestGate::may_connect(std::string_view peer, Instant at) {
+  if (is_trusted_proxy(peer)) return true;
+  return connections_.with(
+      [&](auto& rate) { return !rate || rate->take(peer, options_.connection_cost, at); });
+}
+
+void RequestGate::recognise(std::string_view address, Instant at) {
+  const auto note = [&](auto& rate) {
+    if (rate) rate->recognise(address, at);
+  };
+  rate_.with(note);
+  connections_.with(note);
+}
+
+void RequestGate::recognise_client(std::string_view client, std::string_view address, Instant at) {
+  if (clients_.with([&](auto& clients) { return clients.take(client, address, at); }))
+    recognise(address, at);
+}
+
+// A proxy's connections are many clients'.
+Duration RequestGate::refused(std::string_view peer, Instant at) {
+  if (is_trusted_proxy(peer)) return Duration::zero();
+  const bool is_known =
+      rate_.with([&](const auto& rate) { return !rate || rate->is_known(peer, at); });
+  if (is_known) return Duration::zero();
+  return refusals_.with([&](auto& refusals) { return refusals.count(peer, at); });
 }
 
 std::uint64_t RequestGate::bytes_held() const {

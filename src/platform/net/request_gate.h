@@ -16,8 +16,10 @@
 
 #include "common/base/guarded.h"
 #include "platform/net/address.h"
+#include "platform/net/client_addresses.h"
 #include "platform/net/limits.h"
 #include "platform/net/rate_limit.h"
+#include "platform/net/refusals.h"
 #include "platform/net/request_head.h"
 
 namespace weft::net {
@@ -47,6 +49,7 @@ class RequestGate {
   struct Options {
     Limits limits;
     std::optional<RateLimit::Options> rate = RateLimit::Options{};
+    double connection_cost = 1;                     // Tokens of a new connection.
     std::vector<std::string> hosts = {};            // Beside those of loopback.
     std::vector<std::string> trusted_proxies = {};  // Addresses whose X-Forwarded-For is believed.
     // Bytes that are free on the disk; asked four times a second at most.
@@ -77,6 +80,15 @@ class RequestGate {
   }
   [[nodiscard]] std::uint64_t bytes_held() const;
 
+  // Whether a new connection of the peer is taken: those of strangers have a rate together.
+  [[nodiscard]] bool may_connect(std::string_view peer, Instant at);
+  // The address is a known peer's: it keeps its own rates for some time.
+  void recognise(std::string_view address, Instant at);
+  // The address is a known client's, if it is one of the client's few.
+  void recognise_client(std::string_view client, std::string_view address, Instant at);
+  // A request of the peer was refused by its head: how long its answer waits.
+  [[nodiscard]] Duration refused(std::string_view peer, Instant at);
+
  private:
   struct Held {
     std::uint64_t all = 0;
@@ -100,6 +112,9 @@ class RequestGate {
   const Options options_;
   std::vector<RouteRule> rules_;
   Guarded<std::optional<RateLimit>> rate_;
+  Guarded<std::optional<RateLimit>> connections_;  // New ones.
+  Guarded<Refusals> refusals_;
+  Guarded<ClientAddresses> clients_;
   Guarded<Disk> disk_;
   std::shared_ptr<Guarded<Held>> held_ = std::make_shared<Guarded<Held>>();
 };

@@ -29,6 +29,13 @@ std::optional<std::uint64_t> number(std::string_view text, int base) {
   return value;
 }
 
+// A request begins with its method (a token, RFC 9110, 5.6.2), or with empty lines before it.
+bool begins_request(char first) {
+  const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+  const bool digit = first >= '0' && first <= '9';
+  return letter || digit || std::string_view("!#$%&'*+-.^_`|~\r\n").contains(first);
+}
+
 HeadRefusal malformed(std::string sentence) {
   return {.status = 400, .error = {ErrorCode::invalid_argument, std::move(sentence)}};
 }
@@ -54,6 +61,10 @@ std::optional<HeadRefusal> RequestLengths::take(std::string_view bytes) {
         state_ = State::chunk_end;
       }
       continue;
+    }
+    if (state_ == State::head && head_bytes_ == 0 && !begins_request(bytes.front())) {
+      state_ = State::off;
+      return malformed("The bytes begin no request of HTTP (with TLS: this port has none).");
     }
     const auto end = std::min(bytes.find('\n'), bytes.size());
     const std::string_view part = bytes.substr(0, end);

@@ -28,11 +28,14 @@ const std::string both =
     "The request has a Content-Length and a Transfer-Encoding; only one of them says how long it "
     "is.";
 const std::string too_early = "Bytes follow a request for a WebSocket before it is answered.";
+const std::string no_request = "The bytes begin no request of HTTP (with TLS: this port has none).";
 const std::string inside = "POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n";
 const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 const Row rows[] = {
     {get, ""},
+    {"\x16\x03\x01 a handshake of TLS", no_request},
+    {get + "{}", no_request},
     {inside, differ},
     {"\r\n" + get + get + inside, differ},
     {"POST / HTTP/1.1\r\ncontent-length:5\r\nHost: x\r\nCONTENT-LENGTH: \t6 \r\n\r\n", differ},

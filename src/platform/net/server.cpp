@@ -35,12 +35,12 @@ namespace weft::net {
 namespace {
 
 using Callback = std::function<void(const drogon::HttpResponsePtr&)>;
+using IsKnownClient = std::function<bool(const std::string& client)>;
 
 // Answers that every page and interface carries: isolation (for precise clocks and shared memory in
 // the browser), and no guessing of types.
-// After this many seconds without a byte in either direction a connection ends. It is long because
-// an answer of a language model that is not streamed is silent until its last token.
-constexpr std::size_t silent_answer_s_max = 600;
+// A handshake's signature, beside what any connection takes.
+constexpr double tls_connection_cost = 4;
 
 // Drogon ends a connection by its bound's last request; 0 is no bound, to it and to us.
 constexpr std::size_t pipelined_bound(std::size_t most) { return most == 0 ? 0 : most + 1; }
@@ -74,8 +74,13 @@ IncomingRequest from_drogon(const drogon::HttpRequestPtr& in, bool with_body,
 // answer, if at all.
 class Identified {
  public:
-  Identified(const QuotasOf& quotas, IncomingRequest& request) : quotas_(quotas) {
-    request.identify = [client = client_](const std::string& key) { *client = key; };
+  Identified(const QuotasOf& quotas, const IsKnownClient& is_known, IncomingRequest& request)
+      : quotas_(quotas) {
+    request.identify = [client = client_, &is_known,
+                        recognise = request.recognise_client](const std::string& key) {
+      *client = key;
+      if (is_known && is_known(key)) recognise(key);
+    };
   }
   // Its quotas as headers, to which add_rate() adds the address's.
   void tell(const drogon::HttpResponsePtr& response) const {
@@ -311,9 +316,10 @@ class DrogonServer final : public Server {
   DrogonServer(Options options, std::uint16_t port)
       : options_(std::move(options)),
         port_(port),
-        files_(options_.web, options_.no_web_page),
+        files_(options_.web, options_.no_web_page, options_.page_connects),
         gate_({.limits = options_.limits,
                .rate = options_.rate_limit,
+               .connection_cost = options_.tls ? tls_connection_cost : 1,
                .hosts = accepted_hosts(options_),
                .trusted_proxies = options_.trusted_proxies,
                .disk_bytes_free = [this] { return disk_bytes_free(); }}),
@@ -327,12 +333,17 @@ class DrogonServer final : public Server {
             [this](const std::string& peer, const std::string& header) {
               return gate_.address_of(peer, header);
             },
-            [this](const std::string& peer) { recognise(peer); })),
+            [this](const std::string& peer, const std::string& address) {
+              recognise(peer, address);
+            })),
         connections_(
             ConnectionTable(options_.limits, possible_connections(options_.limits), is_open)) {}
   ~DrogonServer() override { stop(); }
 
   void quotas(QuotasOf of) override { quotas_ = std::move(of); }
+  void known_clients(std::function<bool(const std::string& client)> is_known) override {
+    is_known_client_ = std::move(is_known);
+  }
 
   void route(Route route) override {
     patterns_.emplace_back(route.method, route.pattern);
@@ -353,7 +364,7 @@ class DrogonServer final : public Server {
           IncomingRequest whole = incoming(request, true);
           // Its bytes count until it is answered.
           auto hold = gate_.hold(whole.address, whole.body.size());
-          const Identified who(quotas_, whole);
+          const Identified who(quotas_, is_known_client_, whole);
           const auto connected = whole.connected;
           handle(std::move(whole), [callback = std::move(callback), hold = std::move(hold), who,
                                     connected, old = request->version() == drogon::Version::kHttp10,
@@ -385,7 +396,7 @@ class DrogonServer final : public Server {
                                                drogon::RequestStreamPtr&& stream,
                                                Callback&& callback) {
           IncomingRequest head = incoming(request, false);
-          const Identified who(quotas_, head);
+          const Identified who(quotas_, is_known_client_, head);
           auto answer = [callback = std::move(callback),
                          who](const drogon::HttpResponsePtr& response) {
             who.tell(response);
@@ -416,7 +427,7 @@ class DrogonServer final : public Server {
     app.disableSigtermHandling().enableServerHeader(false).enableGzip(false).enableBrotli(false);
     app.setThreadNum(options_.threads)
         .setMaxConnectionNum(std::numeric_limits<std::int32_t>::max())  // Ours counts before.
-        .setIdleConnectionTimeout(silent_answer_s_max)
+        .setIdleConnectionTimeout(0)                                    // Limits::silent_max.
         .setPipeliningRequestsNumber(pipelined_bound(options_.limits.pipelined_max));
     app.setClientMaxBodySize(std::max(body_bytes_max_, options_.upload_bytes_max));
     app.enableRequestStream(true);
@@ -559,6 +570,7 @@ class DrogonServer final : public Server {
             ? trantor::InetAddress(reinterpret_cast<const sockaddr_in6&>(storage))
             : trantor::InetAddress(reinterpret_cast<const sockaddr_in&>(storage));
     const std::string address = peer.toIp();
+    if (!gate_.may_connect(address, now())) return turn_away(descriptor);
     const bool welcome = connections_.with([&](ConnectionTable& table) {
       const auto taken = table.accept(peer.toIpPort(), address_group(address),
                                       {.descriptor = descriptor, .cookie = *cookie},
@@ -566,7 +578,14 @@ class DrogonServer final : public Server {
       if (taken.ended) end(*taken.ended);  // Before its own end can take the table, and close it.
       return taken.welcome;
     });
-    if (!welcome) ::shutdown(descriptor, SHUT_RDWR);
+    if (!welcome) turn_away(descriptor);
+  }
+
+  // With a reset at its close, so that no state of it stays in the system.
+  static void turn_away(int descriptor) {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    ::shutdown(descriptor, SHUT_RDWR);
   }
 
   // (A descriptor can only be given again after its connection's end was handled, which takes it
@@ -575,13 +594,19 @@ class DrogonServer final : public Server {
     if (is_open(socket)) ::shutdown(socket.descriptor, SHUT_RDWR);
   }
 
-  void recognise(const std::string& peer) {
+  void recognise(const std::string& peer, const std::string& address) {
     connections_.with([&](ConnectionTable& table) { table.recognise(peer); });
+    gate_.recognise(address, now());
   }
 
   IncomingRequest incoming(const drogon::HttpRequestPtr& in, bool with_body) {
     IncomingRequest request = from_drogon(in, with_body, gate_);
-    request.recognise = [this, peer = in->peerAddr().toIpPort()] { recognise(peer); };
+    request.recognise = [this, peer = in->peerAddr().toIpPort(), address = request.address] {
+      recognise(peer, address);
+    };
+    request.recognise_client = [this, address = request.address](const std::string& client) {
+      gate_.recognise_client(client, address, now());
+    };
     return request;
   }
 
@@ -650,6 +675,7 @@ class DrogonServer final : public Server {
   }
 
   QuotasOf quotas_;
+  IsKnownClient is_known_client_;
   const Options options_;
   const std::uint16_t port_;
   StaticFiles files_;

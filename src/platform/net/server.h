@@ -76,7 +76,8 @@ class Peer {
   // The peer is known: the bounds of a greeting (SocketRoute::greets) end. From any
   // thread.
   virtual void admit() {}
-  // It is one that the server knows, and keeps its place (Limits::known_share). From any thread.
+  // It is one that the server knows, and keeps its place (Limits::known_share); its address keeps
+  // its own rate (Limits::strangers_rates). From any thread.
   virtual void recognise() {}
 };
 struct SocketRoute {
@@ -103,7 +104,8 @@ class Server {
     std::filesystem::path scratch = {};  // Where bodies over 64 KiB wait; made when missing.
     std::filesystem::path web =
         {};  // Files of the web page; empty or missing: a page that says how to build it.
-    std::string no_web_page = {};                             // That page's HTML.
+    std::string page_connects = {};  // Another origin that the page may ask; empty: none.
+    std::string no_web_page = {};    // That page's HTML.
     std::uint64_t upload_bytes_max = std::uint64_t{4} << 30;  // Announced length of an upload.
     std::size_t send_queue_bytes_max = std::size_t{32}
                                        << 20;  // Unread by a peer; beyond it the connection ends.
@@ -126,6 +128,9 @@ class Server {
 
   // What answers to identified clients tell beside what their address may ask. Before routes.
   virtual void quotas(QuotasOf of) = 0;
+  // Which identified clients are no strangers: their addresses keep a rate of their own. Any
+  // thread. Before routes.
+  virtual void known_clients(std::function<bool(const std::string& client)> is_known) = 0;
   virtual void route(Route route) = 0;
   virtual void upload(UploadRoute route) = 0;
   virtual void socket(SocketRoute route) = 0;

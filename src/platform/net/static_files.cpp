@@ -34,13 +34,31 @@ bool carries_hash(const std::filesystem::path& path) {
   return path.parent_path().filename() == "assets";
 }
 
-constexpr std::string_view policy =
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; "
-    "connect-src 'self'; img-src 'self' data: blob:; "
-    "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'";
+std::string policy_of(const std::string& connects) {
+  return weft::format(
+      "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; "
+      "connect-src 'self'{}{}; img-src 'self' data: blob:; "
+      "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+      "frame-ancestors 'none'",
+      connects.empty() ? "" : " ", connects);
+}
 
 }  // namespace
+
+std::string origin_of(std::string_view url) {
+  const std::size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
+  if (scheme == 0) return "";
+  const std::string_view host = url.substr(scheme, url.find_first_of("/?#", scheme) - scheme);
+  const bool plain = std::ranges::all_of(host, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view(".-_:[]").contains(c);
+  });
+  return host.empty() || !plain ? "" : std::string(url.substr(0, scheme + host.size()));
+}
+
+StaticFiles::StaticFiles(std::filesystem::path folder, std::string missing,
+                         const std::string& connects)
+    : folder_(std::move(folder)), missing_(std::move(missing)), policy_(policy_of(connects)) {}
 
 std::shared_ptr<const StaticFiles::File> StaticFiles::load(const std::filesystem::path& path) {
   std::error_code error;
@@ -102,7 +120,7 @@ Reply StaticFiles::get(const IncomingRequest& request) {
                    {"vary", "accept-encoding"},
                    {"cache-control",
                     carries_hash(relative) ? "public, max-age=31536000, immutable" : "no-cache"}};
-  if (relative.extension() == ".html") reply.headers["content-security-policy"] = policy;
+  if (relative.extension() == ".html") reply.headers["content-security-policy"] = policy_;
   if (request.header("if-none-match").contains(tag)) {
     reply.status = 304;
     return reply;

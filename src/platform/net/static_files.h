@@ -15,11 +15,15 @@
 
 namespace weft::net {
 
+// "https://host:port" of an address, for the page's Content-Security-Policy; empty for other texts
+// and for letters that addresses do not have.
+[[nodiscard]] std::string origin_of(std::string_view url);
+
 class StaticFiles {
  public:
-  // `missing` is the page that is shown for / where the folder has no index.html.
-  StaticFiles(std::filesystem::path folder, std::string missing)
-      : folder_(std::move(folder)), missing_(std::move(missing)) {}
+  // `missing` is the page that is shown for / where the folder has no index.html; `connects` an
+  // origin that the page may ask besides this server, or empty.
+  StaticFiles(std::filesystem::path folder, std::string missing, const std::string& connects);
 
   // 404 for what is not there; paths without an extension are the page's own, and get index.html.
   [[nodiscard]] Reply get(const IncomingRequest& request);
@@ -35,6 +39,7 @@ class StaticFiles {
 
   const std::filesystem::path folder_;
   const std::string missing_;
+  const std::string policy_;  // Content-Security-Policy of the page.
   Guarded<std::map<std::filesystem::path, std::shared_ptr<const File>>> files_;
 };
 

@@ -5,14 +5,13 @@
 // items a thread.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "platform/runtime/event_queue.h"
 
 namespace weft::runtime {
 
@@ -31,13 +30,10 @@ class Pool {
 
  private:
   struct Lane {
-    std::mutex mutex;
-    std::condition_variable more;
-    std::deque<std::function<void()>> queue;
-    bool ending = false;
+    explicit Lane(std::size_t queue_max) : queue(queue_max) {}
+    EventQueue<std::function<void()>> queue;
     std::thread thread;
   };
-  const std::size_t queue_max_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 

@@ -36,6 +36,7 @@ class ForwardingStore : public Store {
   Result<History> history(const JobId& job, const HistoryPage& page) override {
     return inner_->history(job, page);
   }
+  Result<History> history(const HistoryPage& page) override { return inner_->history(page); }
   Result<> audit() override { return inner_->audit(); }
   Result<std::vector<Task>> paid_tasks(const PaidPage& page) override {
     return inner_->paid_tasks(page);

@@ -110,6 +110,8 @@ class Store {
                                                 const HistoryPage& page) = 0;
   // What a job moved, from its escrow to its end, oldest first. not_found for an unknown job.
   [[nodiscard]] virtual Result<History> history(const JobId& job, const HistoryPage& page) = 0;
+  // All of it, oldest first.
+  [[nodiscard]] virtual Result<History> history(const HistoryPage& page) = 0;
   // Adds everything up again from every movement ever: each transaction sums to zero, each
   // account's balances follow from one another and end in the kept one. data_loss, with the place,
   // where that is not so.

@@ -11,8 +11,8 @@ namespace wire = protocol::serving;
 
 namespace {
 
-// What one pass takes at most: what comes meanwhile waits for it.
-constexpr std::size_t texts_max = 64, tokens_max = 1024;
+// Texts of a pass at most, whose tokens the encoder bounds: what comes meanwhile waits for it.
+constexpr std::size_t texts_max = 64;
 
 std::string packed(const std::vector<float>& vector) {
   ByteVector bytes;
@@ -38,6 +38,7 @@ Async<> Embedder::run() {
     std::vector<wire::Ask> asks;
     std::vector<std::vector<llm::Token>> texts;
     std::size_t tokens = 0;
+    const std::size_t tokens_max = shard_->encoder()->rows_together();
     while (!waiting_.empty() && asks.size() < texts_max &&
            (asks.empty() || tokens + waiting_.front().prompt.size() <= tokens_max)) {
       tokens += waiting_.front().prompt.size();

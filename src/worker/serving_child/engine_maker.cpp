@@ -5,6 +5,7 @@
 
 #include "engine/gpu/native/instance.h"
 #include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/encoders/gpu/gpu_encoder.h"
 #include "engine/llm/gpu/gpu_engine.h"
 #include "engine/llm/run_now.h"
 #include "worker/inference/paced_engine.h"
@@ -21,6 +22,7 @@ class EncoderElsewhere final : public llm::Encoder {
 
   const llm::EncoderConfig& config() const override { return encoder_->config(); }
   std::string device() const override { return encoder_->device(); }
+  std::size_t rows_together() const override { return encoder_->rows_together(); }
   Async<Result<llm::Vectors>> embed(std::vector<std::vector<llm::Token>> texts) override {
     std::optional<Result<llm::Vectors>> vectors;
     co_await calls_.run([&] { vectors.emplace(llm::run_now(encoder_->embed(std::move(texts)))); });
@@ -30,6 +32,27 @@ class EncoderElsewhere final : public llm::Encoder {
  private:
   const std::unique_ptr<llm::Encoder> encoder_;
   CallThread& calls_;
+};
+
+// One whose waits are on a device: `work` hears when they begin and end.
+class PumpedEncoder final : public llm::Encoder {
+ public:
+  PumpedEncoder(std::unique_ptr<llm::Encoder> encoder, std::function<void(bool begins)> work)
+      : encoder_(std::move(encoder)), work_(std::move(work)) {}
+
+  const llm::EncoderConfig& config() const override { return encoder_->config(); }
+  std::string device() const override { return encoder_->device(); }
+  std::size_t rows_together() const override { return encoder_->rows_together(); }
+  Async<Result<llm::Vectors>> embed(std::vector<std::vector<llm::Token>> texts) override {
+    work_(true);
+    auto vectors = co_await encoder_->embed(std::move(texts));
+    work_(false);
+    co_return vectors;
+  }
+
+ private:
+  const std::unique_ptr<llm::Encoder> encoder_;
+  const std::function<void(bool begins)> work_;
 };
 
 }  // namespace
@@ -43,6 +66,18 @@ CallThread& EngineMaker::calls() {
 
 Async<Result<std::unique_ptr<llm::Encoder>>> EngineMaker::create_encoder(
     const llm::EncoderModel& model, const gguf::Source& source) {
+  if (options_.gpu && llm::gpu_encoder_possible(model.config)) {
+    work(true);
+    if (const auto opened = co_await open_device(); !opened) {
+      work(false);
+      co_return std::unexpected(opened.error());
+    }
+    auto made = co_await llm::create_gpu_encoder(*device_, model, source);
+    work(false);
+    if (!made) co_return std::unexpected(made.error());
+    co_return std::make_unique<PumpedEncoder>(std::move(*made),
+                                              [this](bool begins) { work(begins); });
+  }
   std::optional<Result<std::unique_ptr<llm::Encoder>>> encoder;
   co_await calls().run([&] { encoder.emplace(llm::Encoder::create(model, source)); });
   if (!*encoder) co_return std::unexpected(encoder->error());
@@ -51,6 +86,7 @@ Async<Result<std::unique_ptr<llm::Encoder>>> EngineMaker::create_encoder(
 
 // The device's waits go on while anything is under way, in turns with the loop's events.
 void EngineMaker::work(bool begins) {
+  if (instance_ == nullptr) instance_ = gpu::native::create_instance();
   working_ = begins ? working_ + 1 : working_ - 1;
   if (working_ > 0 && !std::exchange(pumping_, true)) pump();
 }
@@ -73,6 +109,14 @@ void EngineMaker::pump() {
   }));
 }
 
+Async<Result<>> EngineMaker::open_device() {
+  if (device_ != nullptr && !device_->lost().has_value()) co_return Result<>();
+  WEFT_CO_ASSIGN(
+      device_, co_await instance_->create_device({.label = "weft serving", .trusted_shaders = true},
+                                                 options_.adapter));
+  co_return Result<>();
+}
+
 Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model& model,
                                                                 const gguf::Source& source,
                                                                 llm::EngineOptions options) {
@@ -88,16 +132,10 @@ Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model
         {.elsewhere = [this](std::function<void()> call) { return calls_->run(std::move(call)); },
          .now = [] { return weft::now(); }});
   }
-  if (instance_ == nullptr) instance_ = gpu::native::create_instance();
   work(true);
-  if (device_ == nullptr || device_->lost().has_value()) {
-    auto device = co_await instance_->create_device(
-        {.label = "weft serving", .trusted_shaders = true}, options_.adapter);
-    if (!device) {
-      work(false);
-      co_return std::unexpected(device.error());
-    }
-    device_ = std::move(*device);
+  if (const auto opened = co_await open_device(); !opened) {
+    work(false);
+    co_return std::unexpected(opened.error());
   }
   // What a processor that draws like a GPU has room for.
   constexpr std::uint32_t sequences_software = 16;

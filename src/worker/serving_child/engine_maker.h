@@ -30,13 +30,15 @@ class EngineMaker {
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Engine>>> create(const llm::Model& model,
                                                                    const gguf::Source& source,
                                                                    llm::EngineOptions options);
-  // On the processor, on the thread of its own.
+  // The same; on the processor also what has no kernels (gpu_encoder_possible()).
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
       const llm::EncoderModel& model, const gguf::Source& source);
 
  private:
   [[nodiscard]] CallThread& calls();
   void work(bool begins);
+  // While work is under way.
+  [[nodiscard]] Async<Result<>> open_device();
   void pump();
 
   ChildLoop& loop_;

@@ -1,7 +1,9 @@
 """Write a GGUF model of one architecture with random weights: a few hundred KB, and every tensor of the architecture is used. It
 says nonsense, but the same nonsense as llama.cpp.
 
-usage: make_random.py ARCHITECTURE OUT.gguf           qwen3, gemma3, mistral, mistral3, bert, nomic-bert
+usage: make_random.py ARCHITECTURE OUT.gguf           qwen3, qwen3moe, qwen3moe-wide, gemma3, mistral, mistral3, bert, nomic-bert;
+                                                   bert-wide and nomic-bert-wide for measurements (shapes of all-MiniLM-L6 and half of nomic-embed)
+       make_random.py quantized FORMAT IN.gguf OUT.gguf   by llama-quantize, such as Q4_K_M
        make_random.py expected OUT.gguf OUT.json      what llama-server (Debian llama.cpp-tools) answers with it, in f32 on a CPU
        make_random.py embeddings OUT.gguf OUT.json    the same for models that embed
 """
@@ -73,11 +75,11 @@ class File:
     def own(self, key, value):
         self.set(f"{self.architecture}.{key}", value)
 
-    def matrix(self, name, rows, columns, scale=1.0, kind=F16, zero=()):
-        """`zero`: rows that are 0."""
+    def matrix(self, name, rows, columns, scale=1.0, kind=F16, zero=(), experts=0):
+        """`zero`: rows that are 0. With experts: so many of them, one below the other."""
         deviation = scale / columns ** 0.5
-        values = [self.random.gauss(0, deviation) * (i // columns not in zero) for i in range(rows * columns)]
-        self.tensors.append((name, (columns, rows), kind, q8_0(values) if kind == Q8_0 else
+        values = [self.random.gauss(0, deviation) * (i // columns not in zero) for i in range(rows * columns * max(1, experts))]
+        self.tensors.append((name, (columns, rows, experts) if experts else (columns, rows), kind, q8_0(values) if kind == Q8_0 else
                              struct.pack(f"<{len(values)}{'e' if kind else 'f'}", *values)))
 
     def vector(self, name, size, middle=1.0, deviation=0.1):
@@ -170,8 +172,12 @@ def byte_pairs(file, pre, special, merges_max=120):
     return tokens
 
 
-def qwen3(path):
-    file, width, layers, heads, kv, head, feed = File("qwen3"), 64, 3, 4, 2, 64, 96
+def qwen3(path, experts=0, used=0, width=64, feed=96, layers=3, head=64):
+    """With experts: qwen3moe."""
+    file, heads, kv = File("qwen3moe" if experts else "qwen3"), 4, 2
+    if experts:
+        for key, value in {"expert_count": experts, "expert_used_count": used, "expert_feed_forward_length": feed}.items():
+            file.own(key, value)
     for key, value in {"block_count": layers, "context_length": 1024, "embedding_length": width, "feed_forward_length": feed,
                        "attention.head_count": heads, "attention.head_count_kv": kv, "attention.key_length": head,
                        "attention.value_length": head, "attention.layer_norm_rms_epsilon": 1e-6, "rope.freq_base": 1e6}.items():
@@ -193,10 +199,17 @@ def qwen3(path):
         file.vector(block + "attn_k_norm.weight", head, middle=1.5)
         file.matrix(block + "attn_output.weight", width, heads * head, scale=2)
         file.vector(block + "ffn_norm.weight", width)
-        file.matrix(block + "ffn_gate.weight", feed, width, scale=2)
-        file.matrix(block + "ffn_up.weight", feed, width)
-        file.matrix(block + "ffn_down.weight", width, feed, scale=2)
+        if experts:
+            file.matrix(block + "ffn_gate_inp.weight", experts, width, scale=2, kind=0)
+        end = "_exps" if experts else ""
+        file.matrix(block + f"ffn_gate{end}.weight", feed, width, scale=2, experts=experts)
+        file.matrix(block + f"ffn_up{end}.weight", feed, width, experts=experts)
+        file.matrix(block + f"ffn_down{end}.weight", width, feed, scale=2, experts=experts)
     file.write(path)
+
+
+def quantized(kind, model, out):
+    subprocess.run(["llama-quantize", "--allow-requantize", model, out, kind], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def sentence_pieces(file, merges_max=120):
@@ -274,8 +287,8 @@ def word_pieces(file):
     return tokens
 
 
-def encoder(architecture, path, pooling):
-    file, width, layers, heads, feed, context = File(architecture), 96, 3, 6, 160, 512
+def encoder(architecture, path, pooling, width=96, layers=3, heads=6, feed=160, context=512):
+    file = File(architecture)
     nomic = architecture == "nomic-bert"
     for key, value in {"block_count": layers, "context_length": context, "embedding_length": width, "feed_forward_length": feed,
                        "attention.head_count": heads, "attention.layer_norm_epsilon": 1e-12, "attention.causal": False,
@@ -398,7 +411,13 @@ if __name__ == "__main__":
         expected(sys.argv[2], sys.argv[3])
     elif sys.argv[1] == "embeddings":
         embeddings(sys.argv[2], sys.argv[3])
+    elif sys.argv[1] == "quantized":
+        quantized(sys.argv[2], sys.argv[3], sys.argv[4])
     else:
-        {"qwen3": qwen3, "gemma3": gemma3, "mistral": mistral,
+        {"qwen3": qwen3, "qwen3moe": lambda path: qwen3(path, experts=7, used=3, feed=32),
+         "qwen3moe-wide": lambda path: qwen3(path, experts=4, used=2, width=256, feed=256, layers=2),
+         "gemma3": gemma3, "mistral": mistral,
          "mistral3": lambda path: mistral(path, "mistral3"), "bert": lambda path: encoder("bert", path, FIRST),
-         "nomic-bert": lambda path: encoder("nomic-bert", path, MEAN)}[sys.argv[1]](sys.argv[2])
+         "nomic-bert": lambda path: encoder("nomic-bert", path, MEAN),
+         "bert-wide": lambda path: encoder("bert", path, MEAN, width=384, layers=6, heads=12, feed=1536),
+         "nomic-bert-wide": lambda path: encoder("nomic-bert", path, MEAN, width=768, layers=6, heads=12, feed=3072, context=2048)}[sys.argv[1]](sys.argv[2])

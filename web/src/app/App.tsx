@@ -11,10 +11,11 @@ import { ThemeSwitch } from './ThemeSwitch';
 
 const PlaygroundPage = lazy(async () => ({ default: (await import('../features/playground')).PlaygroundPage }));
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
+const WalletPage = lazy(async () => ({ default: (await import('../features/wallet')).WalletPage }));
 const DashboardPage = lazy(async () => ({ default: (await import('../features/dashboard')).createDashboardPage(new URL('/', window.location.href).href) }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat' };
-const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat'];
+const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat', wallet: 'Wallet' };
+const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat', 'wallet'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, throttle, base }: { engine: Engine; throttle: Throttle; base: string }) {
@@ -56,6 +57,10 @@ export function App({ engine, throttle, base }: { engine: Engine; throttle: Thro
       ) : page === 'dashboard' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the dashboard…</main>}>
           <DashboardPage />
+        </Suspense>
+      ) : page === 'wallet' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the wallet…</main>}>
+          <WalletPage base={base} />
         </Suspense>
       ) : page === 'playground' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the playground…</main>}>

@@ -245,6 +245,7 @@ export type Settlement = {
   readonly owners: readonly {
     readonly owner: string;
     readonly settled: number;
+    readonly units: number;
   }[];
 };
 

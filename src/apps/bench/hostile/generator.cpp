@@ -198,6 +198,7 @@ void Generator::work(const std::stop_token& stop) {
     if (rest > Duration::zero())
       std::this_thread::sleep_for(std::min<Duration>(rest, std::chrono::milliseconds(50)));
   }
+  share_used_ = seconds(thread_time() - used_before) / std::max(seconds(now() - begun), 1e-9);
 }
 
 }  // namespace weft::coordinator::bench

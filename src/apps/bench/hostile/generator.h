@@ -41,6 +41,8 @@ class Generator {
   [[nodiscard]] std::size_t open() const { return open_; }
   // Ends all connections.
   [[nodiscard]] std::vector<Tally> finish();
+  // What it took of a core; once it is finished.
+  [[nodiscard]] double share_used() const { return share_used_; }
 
  private:
   enum class State : std::uint8_t { closed, connecting, open };
@@ -66,6 +68,7 @@ class Generator {
   std::vector<Connection> connections_;
   std::vector<Tally> tallies_;
   std::atomic<std::size_t> open_ = 0;
+  double share_used_ = 0;  // The thread's, until it is joined.
   std::jthread thread_;
 };
 

@@ -87,6 +87,7 @@ TEST(Generator, OpensConnectionsFromManyAddressesAndOpensEndedOnesAgain) {
   ::close(again);
   const auto tallies = (*generator)->finish();
   ASSERT_EQ(tallies.size(), 2U);
+  EXPECT_GT((*generator)->share_used(), 0);
   EXPECT_GE(tallies[0].opened, 4U);
   EXPECT_GE(tallies[0].ended, 4U);
   ::close(listener);

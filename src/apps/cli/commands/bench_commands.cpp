@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/bench/bench_coordinator.h"
+#include "apps/bench/bench_embed.h"
 #include "apps/bench/bench_gpu.h"
 #include "apps/bench/bench_hostile.h"
 #include "apps/bench/bench_llm.h"
@@ -58,6 +59,31 @@ void add_bench_llm(CLI::App& bench, std::function<int()>& chosen) {
   llm->add_option("--rounds", options->tests.rounds, "Of every test; the median counts");
   llm->add_flag("--json", options->json, "One JSON document on standard output");
   llm->callback([options, &chosen] { chosen = [options] { return bench_llm_command(*options); }; });
+}
+
+void add_bench_embed(CLI::App& bench, std::function<int()>& chosen) {
+  auto options = std::make_shared<BenchEmbedOptions>();
+  CLI::App* embed =
+      bench.add_subcommand("embed",
+                           "How fast a bert or nomic-bert model makes vectors of texts\n\n"
+                           "  weft bench embed --model m.gguf --texts 32 --tokens 128 --json");
+  embed->add_option("--model", options->model.model, "A GGUF file; one without a tokenizer will do")
+      ->required()
+      ->type_name("FILE");
+  embed->add_option("--device", options->model.device, "gpu or cpu")->type_name("{gpu,cpu}");
+  embed->add_option("--adapter", options->model.adapter,
+                    "The GPU's number in 'weft bench gpu --list'");
+  embed
+      ->add_option("--activations", options->model.activations,
+                   "On a GPU: f32, or f16 for products in f16 where it has subgroup matrices")
+      ->type_name("{f32,f16}");
+  embed->add_option("--texts", options->texts, "Of a call")->check(CLI::Range(1, 2048));
+  embed->add_option("--tokens", options->tokens, "Of a text")->check(CLI::Range(1, 1 << 20));
+  embed->add_option("--rounds", options->rounds, "Calls that are measured; the median counts")
+      ->check(CLI::Range(1, 1000));
+  embed->add_flag("--json", options->json, "One JSON document on standard output");
+  embed->callback(
+      [options, &chosen] { chosen = [options] { return bench_embed_command(*options); }; });
 }
 
 void add_only(CLI::App& command, std::vector<std::string>& only, std::vector<std::string> rows) {
@@ -200,6 +226,7 @@ void add_bench_commands(CLI::App& app, std::function<int()>& chosen) {
   add_bench_coordinator(*bench, chosen);
   add_bench_gpu(*bench, chosen);
   add_bench_llm(*bench, chosen);
+  add_bench_embed(*bench, chosen);
   add_bench_serving(*bench, chosen);
   add_bench_hostile(*bench, chosen);
 }

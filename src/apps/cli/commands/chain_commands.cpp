@@ -220,7 +220,7 @@ void add_money(ChainCommands& commands, const Options& options) {
 }
 
 void add_epochs(ChainCommands& commands, const Options& options) {
-  const char* rows = "The epoch's rows: owner,index,amount,units";
+  const char* rows = "The epoch's rows, as `weft chain rows` makes them";
   CLI::App* settle = commands.settling(
       "settle",
       "Moves free credits of the wallet's owner out of a coordinator's ledger into the next "
@@ -236,14 +236,18 @@ void add_epochs(ChainCommands& commands, const Options& options) {
       "Makes the next epoch's rows of what owners have settled, as far as vouchers have charged "
       "it\n\n"
       "  weft chain rows --coordinator URL --out epoch-1.csv --network chain.json\n"
-      "  weft chain rows --coordinator URL --previous epoch-1.csv --out epoch-2.csv --network "
-      "chain.json\n\n"
-      "Any reader can make them, and compare: all of it is public.",
+      "  weft chain rows --coordinator URL --epoch 2 --previous epoch-1.csv --out epoch-2.csv "
+      "--network chain.json\n\n"
+      "With --epoch they share that epoch's emission by the compute units of verified work since "
+      "the "
+      "rows before. Any reader can make them, and compare: all of it is public.",
       chain_rows_command, options);
   ledger_of(made, options);
   made->add_option("--previous", options->previous,
                    "Rows of the last epoch that was posted; none before the first")
       ->check(CLI::ExistingFile);
+  made->add_option("--epoch", options->epoch,
+                   "The epoch whose emission they share (default: no emission)");
   made->add_option("--out", options->out, "Where the rows are written to")
       ->required()
       ->type_name("FILE");
@@ -252,13 +256,12 @@ void add_epochs(ChainCommands& commands, const Options& options) {
       "Posts an epoch's root, against a bond; the wallet is the poster's\n\n"
       "  weft chain post 12 --rows epoch-12.csv --wallet poster.json --network chain.json\n"
       "  weft chain post 12 --rows epoch-12.csv --emission 250 --network chain.json   250 credits "
-      "of "
-      "the growth are new tokens",
+      "of the growth are new tokens, whatever the rows say",
       chain_post_command, options);
   post->add_option("epoch", options->number, "Its number")->required();
   post->add_option("--emission", options->new_tokens,
-                   "Credits of the growth that are minted; the rest is what vouchers have charged")
-      ->capture_default_str();
+                   "Credits of the growth that are minted (default: as the rows say); the rest is "
+                   "what vouchers have charged");
   rows_of(post, options, rows);
   commands.signing("finalise",
                    "Makes the posted epoch final after its challenge window\n\n"
@@ -304,6 +307,9 @@ void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options
       "time\n"
       "  weft chain challenge order --rows epoch.csv --network chain.json      owners out of "
       "order, or twice\n"
+      "  weft chain challenge sum --rows epoch.csv --network chain.json        more in all than "
+      "its "
+      "rows\n"
       "  weft chain challenge statement said.json --rows epoch.csv --network chain.json   less "
       "than was signed");
   challenge->require_subcommand(1);
@@ -329,6 +335,13 @@ void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options
       commands.signing("order", "Proves two leaves out of order, or one owner or index twice",
                        chain_order_command, options);
   rows_of(order, options, rows);
+  CLI::App* sum =
+      commands.signing("sum",
+                       "Proves that a node's sum is not that of its children\n\n"
+                       "  weft chain challenge sum --rows epoch.csv --network chain.json\n\n"
+                       "The rows are those that were published; the node is looked for.",
+                       chain_sum_command, options);
+  rows_of(sum, options, rows);
   CLI::App* statement = commands.signing(
       "statement", "Proves that an owner is given less than the coordinator signed, or nothing",
       chain_statement_command, options);
@@ -396,6 +409,21 @@ void add_receipts(CLI::App* chain, ChainCommands& commands, std::function<int()>
       chain_device_command, options);
   device->add_option("key", options->target, "The device's key")->required();
   device->add_flag("--end", options->finish, "It signs for the wallet no more");
+  CLI::App* slash = commands.signing(
+      "slash",
+      "Proves that a device signed two results of one task and attempt: its owner loses its "
+      "stake\n\n"
+      "  weft chain slash two-results.json --network chain.json\n\n"
+      "A tenth of the stake is paid to the wallet, the rest is burned. The file: {\"owner\", "
+      "\"device\", \"job\", \"task\", \"attempt\", \"first\", \"second\"}, and each of the two "
+      "{\"result\", "
+      "\"session\", \"worker\", \"siblings\", \"sides\", \"signature\"}: the claim's result, both "
+      "nonces, "
+      "and the claim's path in the receipt's tree.",
+      chain_slash_command, options);
+  slash->add_option("evidence", options->message, "File with both signed results")
+      ->required()
+      ->check(CLI::ExistingFile);
   CLI::App* receipt = chain->add_subcommand(
       "receipt",
       "Receipts of devices on the chain: proof of compute, which pays nothing by itself\n\n"
@@ -425,7 +453,9 @@ void add_chain_commands(CLI::App& app, std::function<int()>& chosen) {
       "  weft chain status --network chain.json --owner KEY\n"
       "  weft chain deposit 25 --network chain.json\n"
       "  weft chain claim --rows epoch-12.csv --network chain.json\n"
-      "  weft chain verify 12 --rows epoch-12.csv --network chain.json\n\n"
+      "  weft chain verify 12 --rows epoch-12.csv --network chain.json\n"
+      "  weft chain challenge order --rows epoch-12.csv --network chain.json\n"
+      "  weft chain slash two-results.json --network chain.json\n\n"
       "It is off until a node is named. Costs are shown before anything is signed. The program "
       "has run in the real virtual machine, and on no public cluster.");
   chain->require_subcommand(1);

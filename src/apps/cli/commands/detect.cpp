@@ -3,10 +3,9 @@
 #include <chrono>
 #include <cstdio>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/exit_code.h"
 #include "apps/cli/image.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/onnx_device.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/prepare.h"
@@ -40,10 +39,6 @@ struct DetectDocument {
 namespace {
 
 using namespace documents;
-
-struct DetectJson : glz::opts {
-  bool escape_control_characters = true;
-};
 
 struct DetectorInput {
   std::int64_t width = 0;
@@ -142,8 +137,7 @@ int detect_command(const DetectOptions& options) {
   if (!document) return report("detect", document.error());
   std::string text;
   if (options.json) {
-    (void)glz::write<DetectJson{}>(*document, text);  // Strings and numbers: cannot fail.
-    text += '\n';
+    text = json_line(*document);
   } else {
     for (const PictureDocument& picture : document->images) {
       text += weft::format("{}: {} x {}, {:.3f} s on {}\n", picture.image, picture.width,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "apps/cli/embedding_model.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/interruption.h"
 #include "apps/cli/model_file.h"
@@ -13,8 +14,6 @@
 #include "common/json/json.h"
 #include "common/json/quote.h"
 #include "engine/llm/encoders/encoder.h"
-#include "engine/llm/run_now.h"
-#include "engine/tokenizer/tokenizer.h"
 
 namespace weft::cli {
 namespace {
@@ -56,21 +55,22 @@ struct Embedded {
 };
 
 Result<Embedded> embed_here(const EmbedOptions& options, const std::vector<std::string>& texts) {
-  WEFT_ASSIGN(const ModelFile file, open_model(options.model));
-  WEFT_ASSIGN(const llm::EncoderModel model, llm::read_encoder(file.header));
-  if (options.dimensions > model.config.embedding)
+  WEFT_ASSIGN(const auto model,
+              EmbeddingModel::open(
+                  {.model = options.model, .device = options.device, .adapter = options.adapter}));
+  if (options.dimensions > model->config().embedding)
     return fail(ErrorCode::invalid_argument, "--dimensions is {}; the model's vectors have {}.",
-                options.dimensions, model.config.embedding);
-  WEFT_ASSIGN(const auto tokenizer, tokenizer::Tokenizer::create(file.header.metadata));
-  Embedded out{.model = model.config.name};
+                options.dimensions, model->config().embedding);
+  if (model->tokenizer() == nullptr)
+    return fail(ErrorCode::invalid_argument, "The file {} has no tokenizer.", options.model);
+  Embedded out{.model = model->config().name};
   std::vector<std::vector<llm::Token>> tokens;
   for (const std::string& text : texts) {
     WEFT_ASSIGN(tokens.emplace_back(),
-                tokenizer->encode(text, {.add_special = true, .parse_special = true}));
+                model->tokenizer()->encode(text, {.add_special = true, .parse_special = true}));
     out.tokens += tokens.back().size();
   }
-  WEFT_ASSIGN(const auto encoder, llm::Encoder::create(model, *file.source));
-  WEFT_ASSIGN(out.vectors, llm::run_now(encoder->embed(tokens)));
+  WEFT_ASSIGN(out.vectors, model->embed(std::move(tokens)));
   if (options.dimensions > 0) {
     for (auto& vector : out.vectors) vector = llm::shortened(vector, options.dimensions);
   }

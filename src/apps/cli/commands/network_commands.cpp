@@ -113,6 +113,12 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->check(CLI::ExistingFile);
   add_ca_cert(*command, options->fallback_tls, "--fallback-ca-cert");
   command
+      ->add_option(
+          "--settlement", options->settlement,
+          "Network file of `weft chain init`: the page's Wallet settles there, by the rows in "
+          "DATA/epochs/epoch-N.csv")
+      ->check(CLI::ExistingFile);
+  command
       ->add_option("--wire", options->wire,
                    "How hidden states travel between workers that share a model: f32, f16 or i8 "
                    "(fewer bytes, other roundings)")

@@ -2,10 +2,9 @@
 #include <cstdio>
 #include <random>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/onnx_device.h"
 #include "apps/cli/onnx_files.h"
 #include "engine/gpu/measure.h"
@@ -47,10 +46,6 @@ struct OnnxBenchDocument {
 namespace {
 
 using namespace documents;
-
-struct OnnxBenchJson : glz::opts {
-  bool escape_control_characters = true;
-};
 
 // Between 0 and 1, the same each time; integers are zeros.
 Result<onnx::Tensor> made_up(const onnx::Tensor& about) {
@@ -158,9 +153,7 @@ int onnx_bench_command(const OnnxBenchOptions& options) {
   const auto document = bench_onnx(options);
   if (!document) return report("onnx bench", document.error());
   if (options.json) {
-    std::string text;
-    (void)glz::write<OnnxBenchJson{}>(*document, text);  // Strings and numbers: cannot fail.
-    std::puts(text.c_str());
+    std::fputs(json_line(*document).c_str(), stdout);
   } else {
     print_bench(options, *document);
   }

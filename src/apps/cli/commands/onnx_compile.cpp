@@ -1,15 +1,13 @@
 #include <cstdio>
 #include <filesystem>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/onnx_files.h"
 #include "engine/onnx/gpu/program.h"
-#include "engine/onnx/model_file.h"
-#include "engine/onnx/operators/prepare.h"
+#include "engine/onnx/operators/infer.h"
 
 namespace weft::cli {
 // glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
@@ -63,11 +61,6 @@ namespace {
 
 using namespace documents;
 
-struct OnnxCompileJson : glz::opts {
-  bool escape_control_characters = true;
-  bool skip_null_members = true;
-};
-
 std::string storage_name(onnx::ElementType type) { return std::string(onnx::to_string(type)); }
 
 ProgramPort port_document(const onnx::Program::Port& port) {
@@ -78,14 +71,9 @@ ProgramPort port_document(const onnx::Program::Port& port) {
 }
 
 Result<CompileDocument> compile_onnx(const OnnxCompileOptions& options) {
+  WEFT_OK(check_new_folder(options.out));
   const std::filesystem::path folder = options.out;
-  std::error_code ignored;
-  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored))
-    return fail(ErrorCode::invalid_argument, "{} is not empty; name a new folder.", options.out);
-  WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
-  onnx::PrepareOptions prepare;
-  WEFT_ASSIGN(prepare.sizes, symbol_sizes(options.sizes));
-  WEFT_ASSIGN(const onnx::Graph graph, onnx::prepare(std::move(model), prepare));
+  WEFT_ASSIGN(const onnx::Graph graph, prepared_graph(options.file, options.sizes));
   WEFT_ASSIGN(auto shapes, onnx::input_shapes(graph));
   WEFT_ASSIGN(const onnx::Program program,
               onnx::compile(graph, std::move(shapes), {.fuse = !options.unfused}));
@@ -119,9 +107,7 @@ Result<CompileDocument> compile_onnx(const OnnxCompileOptions& options) {
                               .dispatch = step.dispatch,
                               .reads = step.reads,
                               .writes = step.writes});
-  std::string text;
-  (void)glz::write<OnnxCompileJson{}>(document, text);  // Strings and numbers: cannot fail.
-  text += '\n';
+  const std::string text = json_line(document);
   WEFT_OK(write_file(folder / document.weights, program.weights));
   WEFT_OK(write_file(folder / "program.json", weft::as_bytes(text)));
   return out;
@@ -134,8 +120,7 @@ int onnx_compile_command(const OnnxCompileOptions& options) {
   if (!document) return report("onnx compile", document.error());
   std::string text;
   if (options.json) {
-    (void)glz::write<OnnxCompileJson{}>(*document, text);
-    text += '\n';
+    text = json_line(*document);
   } else {
     text = weft::format("{}: {} steps of {} modules, {} bytes of weights, {} bytes for values\n",
                         document->folder, document->steps, document->modules,

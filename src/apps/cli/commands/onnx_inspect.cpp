@@ -1,10 +1,9 @@
 #include <cstdio>
 #include <map>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/onnx_files.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/infer.h"
@@ -47,10 +46,6 @@ struct OnnxDocument {
 namespace {
 
 using namespace documents;
-
-struct OnnxInspectJson : glz::opts {
-  bool escape_control_characters = true;
-};
 
 std::string declared_shape(const onnx::ValueInfo& value) {
   if (!value.shape) return "[...]";
@@ -133,9 +128,7 @@ int onnx_inspect_command(const OnnxInspectOptions& options) {
   const auto document = inspect_onnx(options);
   if (!document) return report("onnx inspect", document.error());
   if (options.json) {
-    std::string text;
-    (void)glz::write<OnnxInspectJson{}>(*document, text);  // Strings and numbers: cannot fail.
-    std::puts(text.c_str());
+    std::fputs(json_line(*document).c_str(), stdout);
   } else {
     print_onnx(*document);
   }

@@ -1,10 +1,9 @@
 #include <cstdio>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/json_line.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/infer.h"
 #include "engine/onnx/operators/prepare.h"
@@ -30,10 +29,6 @@ struct OnnxQuantizeDocument {
 namespace {
 
 using namespace documents;
-
-struct OnnxQuantizeJson : glz::opts {
-  bool escape_control_characters = true;
-};
 
 Result<OnnxQuantizeDocument> quantize_onnx(const OnnxQuantizeOptions& options) {
   WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
@@ -69,8 +64,7 @@ int onnx_quantize_command(const OnnxQuantizeOptions& options) {
   if (!document) return report("onnx quantize", document.error());
   std::string text;
   if (options.json) {
-    (void)glz::write<OnnxQuantizeJson{}>(*document, text);  // Strings and numbers: cannot fail.
-    text += '\n';
+    text = json_line(*document);
   } else {
     text = weft::format(
         "{}: {} weight tensors as 8-bit integers, {} bytes in place of {}; none is off by more "

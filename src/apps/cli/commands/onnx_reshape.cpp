@@ -1,11 +1,10 @@
 #include <charconv>
 #include <cstdio>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/json_line.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/prepare.h"
 #include "engine/onnx/operators/reshape_model.h"
@@ -28,10 +27,6 @@ struct OnnxReshapeDocument {
 namespace {
 
 using namespace documents;
-
-struct OnnxReshapeJson : glz::opts {
-  bool escape_control_characters = true;
-};
 
 // "1x3x320x320"
 Result<onnx::Shape> sizes_of(std::string_view text) {
@@ -103,8 +98,7 @@ int onnx_reshape_command(const OnnxReshapeOptions& options) {
   if (!document) return report("onnx reshape", document.error());
   std::string text;
   if (options.json) {
-    (void)glz::write<OnnxReshapeJson{}>(*document, text);  // Strings: cannot fail.
-    text += '\n';
+    text = json_line(*document);
   } else {
     for (const std::string& change : document->changes) text += change + "\n";
     for (const std::string& input : document->inputs) text += "input   " + input + "\n";

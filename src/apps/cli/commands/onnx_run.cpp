@@ -2,11 +2,10 @@
 #include <cstdio>
 #include <filesystem>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/onnx_device.h"
 #include "apps/cli/onnx_files.h"
 #include "engine/onnx/model_file.h"
@@ -46,10 +45,6 @@ struct OnnxRunDocument {
 namespace {
 
 using namespace documents;
-
-struct OnnxRunJson : glz::opts {
-  bool escape_control_characters = true;
-};
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -101,8 +96,7 @@ int onnx_run_command(const OnnxRunOptions& options) {
   if (!document) return report("onnx run", document.error());
   std::string text;
   if (options.json) {
-    (void)glz::write<OnnxRunJson{}>(*document, text);  // Strings and numbers: cannot fail.
-    text += '\n';
+    text = json_line(*document);
   } else {
     for (const OnnxOutputDocument& output : document->outputs)
       text += weft::format("{:<24} {:<5} {:<24} {}\n", output.name, output.type,

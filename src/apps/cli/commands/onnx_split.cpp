@@ -1,15 +1,13 @@
 #include <cstdio>
 #include <filesystem>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/onnx_files.h"
-#include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/cut.h"
-#include "engine/onnx/operators/prepare.h"
+#include "engine/onnx/operators/infer.h"
 #include "engine/onnx/write_model.h"
 
 namespace weft::cli {
@@ -35,22 +33,13 @@ namespace {
 
 using namespace documents;
 
-struct OnnxSplitJson : glz::opts {
-  bool escape_control_characters = true;
-};
-
 Result<SplitDocument> split_onnx(const OnnxSplitOptions& options) {
   if (options.parts < 2)
     return fail(ErrorCode::invalid_argument, "--parts {} is no split; ask for 2 or more.",
                 options.parts);
+  WEFT_OK(check_new_folder(options.out));
   const std::filesystem::path folder = options.out;
-  std::error_code ignored;
-  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored))
-    return fail(ErrorCode::invalid_argument, "{} is not empty; name a new folder.", options.out);
-  WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
-  onnx::PrepareOptions prepare;
-  WEFT_ASSIGN(prepare.sizes, symbol_sizes(options.sizes));
-  WEFT_ASSIGN(const onnx::Graph graph, onnx::prepare(std::move(model), prepare));
+  WEFT_ASSIGN(const onnx::Graph graph, prepared_graph(options.file, options.sizes));
   WEFT_ASSIGN(auto shapes, onnx::input_shapes(graph));
   WEFT_ASSIGN(const onnx::Inference inference, onnx::infer(graph, std::move(shapes)));
   if (graph.nodes.size() < options.parts)
@@ -82,9 +71,7 @@ Result<SplitDocument> split_onnx(const OnnxSplitOptions& options) {
     WEFT_OK(write_file(folder / entry.file, bytes));
     out.parts.push_back(std::move(entry));
   }
-  std::string text;
-  (void)glz::write<OnnxSplitJson{}>(out, text);  // Strings and numbers: cannot fail.
-  text += '\n';
+  const std::string text = json_line(out);
   WEFT_OK(write_file(folder / "parts.json", weft::as_bytes(text)));
   return out;
 }
@@ -96,8 +83,7 @@ int onnx_split_command(const OnnxSplitOptions& options) {
   if (!document) return report("onnx split", document.error());
   std::string text;
   if (options.json) {
-    (void)glz::write<OnnxSplitJson{}>(*document, text);
-    text += '\n';
+    text = json_line(*document);
   } else {
     for (const SplitPartDocument& part : document->parts)
       text +=

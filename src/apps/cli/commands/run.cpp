@@ -8,6 +8,7 @@
 
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/local_job.h"
 #include "apps/cli/local_run.h"
 #include "apps/cli/picture.h"
@@ -47,11 +48,6 @@ namespace weft::cli {
 namespace {
 
 using run_report::Report;
-
-// glaze's default writes control characters as they are, which is no JSON.
-struct WriteOptions : glz::opts {
-  bool escape_control_characters = true;
-};
 
 Result<std::optional<TaskSpan>> parse_tasks(std::string_view text) {
   if (text.empty()) return std::nullopt;
@@ -154,10 +150,7 @@ int run_command(const RunCommand& options) {
     print(*done);
     return 0;
   }
-  std::string json;
-  const auto error = glz::write<WriteOptions{}>(*done, json);
-  check(!error, "glaze writes a report");
-  std::printf("%s\n", json.c_str());
+  std::fputs(json_line(*done).c_str(), stdout);
   return 0;
 }
 

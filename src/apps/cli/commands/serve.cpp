@@ -15,8 +15,10 @@
 #include "apps/cli/exit_code.h"
 #include "apps/cli/installation.h"
 #include "apps/cli/network_models.h"
+#include "apps/cli/settlement/line.h"
 #include "apps/coordinator/coordinator.h"
 #include "platform/net/server.h"
+#include "platform/net/static_files.h"
 
 namespace weft::cli {
 namespace {
@@ -133,6 +135,18 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
       WEFT_ASSIGN(fallback.key, read_key_file(options.fallback_key_file));
     }
     out.fallback = std::move(fallback);
+  }
+  if (!options.settlement.empty()) {
+    SettlementOptions file;
+    file.network = options.settlement;
+    WEFT_ASSIGN(file, with_network_file(file));
+    coordinator::SettlementNetwork network{.rpc = file.rpc, .program = {}, .mint = {}};
+    WEFT_ASSIGN(network.program, parse_key(file.program, "a program"));
+    WEFT_ASSIGN(network.mint, parse_key(file.mint, "a mint"));
+    if (net::origin_of(file.rpc).empty())
+      return fail(ErrorCode::invalid_argument, "The node \"{}\" in {} is no http(s) address.",
+                  file.rpc, options.settlement.string());
+    out.settlement = std::move(network);
   }
   out.core.scheduler.wall_max = std::chrono::milliseconds(options.task_wall_ms);
   out.core.scheduler.checkpoint_min = std::chrono::milliseconds(options.checkpoint_ms);

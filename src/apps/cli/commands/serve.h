@@ -51,6 +51,7 @@ struct ServeOptions {
   std::string fallback;                     // Answers what the network cannot; empty: none.
   std::filesystem::path fallback_key_file;  // Its API key.
   net::TlsOptions fallback_tls;
+  std::filesystem::path settlement;  // Network file of `weft chain init`; empty: none.
   std::string activations = "auto";  // What served models' matrices are multiplied with.
   std::string wire = "f32";          // Type of hidden states between workers that share a model.
   std::string partition = "hybrid";  // How models are cut between workers.

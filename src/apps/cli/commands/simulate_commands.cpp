@@ -5,13 +5,51 @@
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/commands/simulate_attacks.h"
 #include "apps/cli/commands/simulate_trust.h"
+#include "apps/cli/settlement/simulate_settlement.h"
 
 namespace weft::cli {
+namespace {
+
+void add_settlement(CLI::App* simulate, std::function<int()>& chosen) {
+  auto options = std::make_shared<SimulateSettlementOptions>();
+  CLI::App* settlement = simulate->add_subcommand(
+      "settlement",
+      "Epochs of settlement on Solana's real virtual machine, on this machine: deposits, work, "
+      "claims, stakes, two crashes of the coordinator, a stolen posting key, a vote, forks. The "
+      "sums "
+      "of money are looked at after every step. Exit code 1 where one does not hold");
+  settlement->footer(
+      "Examples:\n"
+      "  weft simulate settlement                            100 epochs, 10,000 owners; minutes\n"
+      "  weft simulate settlement --epochs 6 --owners 40     seconds\n"
+      "  weft simulate settlement --seed 7 --json\n"
+      "  weft simulate settlement --epochs 6 --owners 40 --plant lost-spend   a defect, which the "
+      "sums must show\n\n"
+      "It needs Node and the packages that `scripts/build chain` installs. No public cluster is "
+      "reached.");
+  settlement->add_option("--seed", options->seed, "The same seed gives the same run");
+  settlement->add_option("--epochs", options->epochs, "Of a day each")->check(CLI::Range(5, 1'000));
+  settlement->add_option("--owners", options->owners, "That work and are paid")
+      ->check(CLI::Range(20, 200'000));
+  settlement
+      ->add_option("--elf", options->elf,
+                   "The program (default: as `scripts/build chain` makes it)")
+      ->check(CLI::ExistingFile);
+  settlement->add_option("--plant", options->plant, "A defect that the sums must show")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(planted_defects), std::end(planted_defects))));
+  settlement->add_flag("--json", options->json, "One JSON document on standard output");
+  settlement->callback(
+      [options, &chosen] { chosen = [options] { return simulate_settlement_command(*options); }; });
+}
+
+}  // namespace
 
 void add_simulate_commands(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* simulate = app.add_subcommand(
       "simulate", "What the network's rules come to, from a seed, without a network");
   simulate->require_subcommand(1);
+  add_settlement(simulate, chosen);
   struct Chosen {
     SimulateTrustOptions trust;
     SimulateAttacksOptions attacks;

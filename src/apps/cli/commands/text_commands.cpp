@@ -37,6 +37,7 @@ void add_text_commands(CLI::App& app, std::function<int()>& chosen) {
         "Texts to vectors, by a bert or nomic-bert model on this machine, or by one of a "
         "network\n\n"
         "  weft embed --model m.gguf 'A text'\n"
+        "  weft embed --model m.gguf --device cpu --file texts --json\n"
         "  weft embed --network --coordinator http://127.0.0.1:7300 --model NAME 'A text'");
     CLI::Option* model = command
                              ->add_option("--model", options->model,
@@ -45,6 +46,9 @@ void add_text_commands(CLI::App& app, std::function<int()>& chosen) {
     add_network(*command, options->at);
     command->add_option("--file", options->file, "A text a line (- is standard input)")
         ->type_name("FILE");
+    command->add_option("--device", options->device, "gpu or cpu")->type_name("{gpu,cpu}");
+    command->add_option("--adapter", options->adapter,
+                        "The GPU's number in 'weft bench gpu --list'");
     command->add_option("--dimensions", options->dimensions,
                         "Only the first so many elements, at length 1 again");
     command->add_flag("--base64", options->base64, "Vectors as little-endian f32 in base64");

@@ -6,6 +6,22 @@
 namespace weft::cli {
 namespace {
 
+// As the confined process reads it (worker/sandbox).
+std::string word_of(coordinator::TextLook::Kind kind) {
+  using Kind = coordinator::TextLook::Kind;
+  switch (kind) {
+    case Kind::tokens:
+      return "tokens";
+    case Kind::text:
+      return "text";
+    case Kind::prompt:
+      return "prompt";
+    case Kind::none:
+      break;
+  }
+  return {};
+}
+
 using worker::FrameKind;
 using worker::Packer;
 using worker::Unpacker;
@@ -76,7 +92,7 @@ class SandboxTextReader final : public coordinator::TextReader {
   Result<coordinator::Told> look(const coordinator::TextRequest& request) override {
     const coordinator::TextLook& look = request.look;
     Packer packer;
-    packer.text(look.what)
+    packer.text(word_of(look.kind))
         .number(look.add_special ? 1 : 0)
         .number(look.parse_special ? 1 : 0)
         .text(request.prompts.empty() ? std::string() : request.prompts.front())

@@ -10,18 +10,33 @@
 #include "apps/cli/settlement/act.h"
 #include "common/json/quote.h"
 #include "common/solana/instructions.h"
+#include "decisions/settlement/epoch_rows.h"
 
 namespace weft::cli {
 namespace {
 
 using solana::EpochState;
 
+// What is said, or what the rows emit beyond all epochs before.
+Result<std::uint64_t> posted_emission(const SettlementOptions& options,
+                                      const solana::ProgramState& config,
+                                      std::span<const solana::Earned> rows) {
+  if (!options.new_tokens.empty()) return parse_credits(options.new_tokens);
+  const std::uint64_t in_rows = emission_in(rows), before = config.number("emitted");
+  if (in_rows < before)
+    return fail(ErrorCode::invalid_argument,
+                "The rows of {} have {} of emission, less than the {} of the epochs before; "
+                "--emission says how much of the growth is emission.",
+                options.rows.string(), credits_text(in_rows), credits_text(before));
+  return in_rows - before;
+}
+
 Result<> post(const SettlementOptions& options) {
-  WEFT_ASSIGN(const std::uint64_t emission, parse_credits(options.new_tokens));
   WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
-  WEFT_ASSIGN(const solana::SumTree tree, solana::SumTree::create(std::move(rows)));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
   const auto& config = own.line.config;
+  WEFT_ASSIGN(const std::uint64_t emission, posted_emission(options, config, rows));
+  WEFT_ASSIGN(const solana::SumTree tree, solana::SumTree::create(std::move(rows)));
   if (own.own() != config.key("poster"))
     return fail(ErrorCode::permission_denied, "The poster of this network is {}, not {}.",
                 config.key("poster").text(), own.own().text());
@@ -191,6 +206,11 @@ Result<std::optional<std::string>> verify_epoch(const SettlementOptions& options
       return weft::format(
           "The rows before have {} micro-credits in all, the epoch before had {} on the chain",
           tree.root().sum, total);
+    if (auto found = settlement::emission_difference(before, rows)) return found;
+    const std::uint64_t emitted = emission_in(rows) - emission_in(before);
+    if (emitted != line.epoch_number(slot, "emission"))
+      return weft::format("The emission is {} by these rows and {} on the chain", emitted,
+                          line.epoch_number(slot, "emission"));
   }
   auto tree = solana::SumTree::create(rows);
   if (!tree) return weft::format("The rows make no tree: {}", tree.error().message);

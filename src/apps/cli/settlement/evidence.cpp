@@ -1,5 +1,5 @@
 // Evidence against the root that is in its challenge window: `weft chain challenge demand`,
-// `answer`, `void`, `order` and `statement`.
+// `answer`, `void`, `order`, `sum` and `statement`.
 #include <algorithm>
 
 #include "apps/cli/exit_code.h"
@@ -8,6 +8,7 @@
 #include "apps/cli/settlement/epochs.h"
 #include "common/json/json.h"
 #include "common/solana/instructions.h"
+#include "common/solana/wrong_sum.h"
 
 namespace weft::cli {
 namespace {
@@ -173,6 +174,50 @@ Result<> order(const SettlementOptions& options) {
   return with_leaves(options, own, std::move(acts), call, std::move(more));
 }
 
+PublicKey key_of_hash(const Hash& hash) {
+  PublicKey out;
+  out.bytes = hash.bytes;
+  return out;
+}
+
+// Against a root whose rows were published and whose amount is above theirs.
+Result<> sum(const SettlementOptions& options) {
+  WEFT_ASSIGN(const WalletLine own, wallet_line(options));
+  WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
+  WEFT_ASSIGN(const std::uint64_t slot, own.line.pending_slot());
+  const solana::SumTree tree = solana::SumTree::as_given(std::move(rows));
+  solana::SumNode root{.hash = {}, .sum = own.line.epoch_number(slot, "amount")};
+  root.hash.bytes = own.line.epoch_root(slot).bytes;
+  if (root == tree.root())
+    return fail(ErrorCode::not_found, "The rows of {} make the root, and its sums are right.",
+                options.rows.string());
+  const auto wrong = solana::find_wrong_sum(tree, root);
+  if (!wrong)
+    return fail(
+        ErrorCode::invalid_argument,
+        "No single wrong sum makes the root that waits, that of epoch {}, of the rows of {}. If "
+        "the operator published them, demand the path of an owner: below a wrong sum none "
+        "can be shown.",
+        own.line.epoch_number(slot, "epoch"), options.rows.string());
+  OneCall more{.what = weft::format(
+                   "Voids the root: the {} owners from row {} on have {} in all, and "
+                   "its node says {}.",
+                   1U << wrong->level, std::uint64_t{wrong->position} << wrong->level,
+                   credits_text(wrong->left.sum + wrong->right.sum), credits_text(wrong->sum))};
+  WEFT_OK(make_own_tokens(own, more));
+  solana::ProgramCall call = own.line.call("prove_sum");
+  call.key("bounty_to", own.own_tokens())
+      .number("slot", slot)
+      .number("position", wrong->position)
+      .number("sum", wrong->sum)
+      .data_key("left", key_of_hash(wrong->left.hash))
+      .number("left_sum", wrong->left.sum)
+      .data_key("right", key_of_hash(wrong->right.hash))
+      .number("right_sum", wrong->right.sum);
+  call.tail(path_bytes({.position = wrong->position, .siblings = wrong->siblings}));
+  return call_once(options, own, call, std::move(more));
+}
+
 struct SignedStatement {
   solana::EarningStatement statement;
   Signature signature;
@@ -258,6 +303,9 @@ int chain_void_command(const SettlementOptions& options) {
 }
 int chain_order_command(const SettlementOptions& options) {
   return evidence_done("chain challenge order", order(options));
+}
+int chain_sum_command(const SettlementOptions& options) {
+  return evidence_done("chain challenge sum", sum(options));
 }
 int chain_statement_command(const SettlementOptions& options) {
   return evidence_done("chain challenge statement", prove_statement(options));

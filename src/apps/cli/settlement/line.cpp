@@ -32,7 +32,8 @@ Result<> fill_from_file(std::string_view text, SettlementOptions& options) {
   return fill("mint", options.mint);
 }
 
-// Options that were not given come from the network's file.
+}  // namespace
+
 Result<SettlementOptions> with_network_file(SettlementOptions options) {
   if (options.network.empty()) return options;
   WEFT_ASSIGN(const ByteVector bytes, read_file(options.network));
@@ -40,8 +41,6 @@ Result<SettlementOptions> with_network_file(SettlementOptions options) {
     return pass(std::move(filled), "while reading {}", options.network.string());
   return options;
 }
-
-}  // namespace
 
 Result<std::unique_ptr<chain::Rpc>> settlement_node(const SettlementOptions& given) {
   WEFT_ASSIGN(const SettlementOptions options, with_network_file(given));

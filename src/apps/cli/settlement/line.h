@@ -44,6 +44,8 @@ struct SettlementLine {
   // The slot of the root that is in its challenge window; not_found where none is.
   [[nodiscard]] Result<std::uint64_t> pending_slot() const;
 };
+// Options that were not given come from the network's file.
+[[nodiscard]] Result<SettlementOptions> with_network_file(SettlementOptions options);
 // not_found where the node has no such network.
 [[nodiscard]] Result<SettlementLine> settlement_line(const SettlementOptions& options);
 // What `init` leaves for the other commands.

@@ -50,7 +50,8 @@ struct SettlementOptions {
   std::string word;
   std::uint64_t number = 0;
   std::filesystem::path rows, previous, against, message, coordinator_wallet;
-  std::string new_tokens = "0";  // post: credits of the growth that are emission.
+  std::string new_tokens;  // post: credits of the growth that are emission; empty: as the rows say.
+  std::optional<std::uint64_t> epoch;  // rows: the epoch whose emission they share.
   std::vector<std::filesystem::path> guardian_wallets;
   bool finish = false;
   bool voids = false;
@@ -87,6 +88,8 @@ int chain_demand_command(const SettlementOptions& options);
 int chain_answer_command(const SettlementOptions& options);
 int chain_void_command(const SettlementOptions& options);
 int chain_order_command(const SettlementOptions& options);
+int chain_sum_command(const SettlementOptions& options);
+int chain_slash_command(const SettlementOptions& options);
 int chain_statement_command(const SettlementOptions& options);
 int chain_freeze_command(const SettlementOptions& options);
 int chain_decide_command(const SettlementOptions& options);

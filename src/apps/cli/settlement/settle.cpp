@@ -2,6 +2,7 @@
 // `weft chain rows` makes the rows of the next epoch of what owners have settled.
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
@@ -49,10 +50,12 @@ Result<std::vector<settlement::Settled>> settled_at(ApiClient& client) {
   std::vector<settlement::Settled> out;
   for (const api::SettledOwner& one : answer.owners) {
     WEFT_ASSIGN(const PublicKey owner, PublicKey::parse(one.owner));
-    if (one.settled < 0)
-      return fail(ErrorCode::data_loss, "The coordinator says that {} has settled {}.", one.owner,
-                  one.settled);
-    out.push_back({.owner = owner, .amount = static_cast<std::uint64_t>(one.settled)});
+    if (one.settled < 0 || one.units < 0)
+      return fail(ErrorCode::data_loss, "The coordinator says that {} has settled {} for {} units.",
+                  one.owner, one.settled, one.units);
+    out.push_back({.owner = owner,
+                   .amount = static_cast<std::uint64_t>(one.settled),
+                   .units = static_cast<std::uint64_t>(one.units)});
   }
   return out;
 }
@@ -78,6 +81,11 @@ Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options
   };
   if (tree.root().sum != amount)
     return refuse("in all", credits_text(tree.root().sum), credits_text(amount));
+  // The column of emission is in no leaf: its sum is what the chain knows of it.
+  const std::uint64_t emitted = emission_in(rows);
+  if (emitted != line.config.number("emitted"))
+    return refuse("an emission of", credits_text(emitted),
+                  credits_text(line.config.number("emitted")));
   const std::uint64_t slot = last % solana::epochs_remembered;
   if (line.epoch_number(slot, "epoch") == last &&
       line.epoch_root(slot).bytes != tree.root().hash.bytes)
@@ -86,7 +94,7 @@ Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options
 }
 
 // What vouchers have charged and no epoch has given, as far as one epoch may take it: the same sum
-// as the on-chain program's (chain/program/epochs.h, post), so that an epoch takes no emission.
+// as the on-chain program's (chain/program/epochs.h, post), beside which the emission stands.
 Result<std::uint64_t> available_of(const SettlementLine& line) {
   WEFT_ASSIGN(const std::uint64_t vault, tokens_in(*line.rpc, line.config.key("vault")));
   const std::uint64_t charged = line.config.number("charged") - line.config.number("spends_posted");
@@ -99,20 +107,24 @@ Result<> rows(const SettlementOptions& options) {
   WEFT_ASSIGN(const SettlementLine line, settlement_line(options));
   WEFT_ASSIGN(const auto previous, rows_before(options, line));
   WEFT_ASSIGN(const std::uint64_t available, available_of(line));
+  const std::uint64_t emission = options.epoch ? emission_left(line, *options.epoch) : 0;
   WEFT_ASSIGN(const auto client, coordinator_of(options));
   WEFT_ASSIGN(const auto settled, settled_at(*client));
-  WEFT_ASSIGN(const settlement::EpochRows next,
-              settlement::next_rows(previous, settled, available));
+  WEFT_ASSIGN(
+      const settlement::EpochRows next,
+      settlement::next_rows(previous, settled, {.available = available, .emission = emission}));
   WEFT_OK(write_file(options.out, as_bytes(solana::owner_rows_text(next.rows))));
   if (options.json) {
-    std::printf("%s\n", weft::format(R"({{"owners":{},"given":{},"waiting":{},"charged":{}}})",
-                                     next.rows.size(), next.given, next.waiting, available)
-                            .c_str());
+    std::printf("%s\n",
+                weft::format(R"({{"owners":{},"given":{},"waiting":{},"charged":{},"emitted":{}}})",
+                             next.rows.size(), next.given, next.waiting, available, next.emitted)
+                    .c_str());
     return {};
   }
-  std::printf("%s\n", weft::format("{} owners get {} more than before.", next.rows.size(),
-                                   credits_text(next.given))
-                          .c_str());
+  std::printf("%s\n",
+              weft::format("{} owners get {} more than before, and {} of emission.",
+                           next.rows.size(), credits_text(next.given), credits_text(next.emitted))
+                  .c_str());
   if (next.waiting > 0)
     std::printf("%s\n",
                 weft::format("{} wait for a later epoch: one may give {}, what vouchers have "
@@ -128,6 +140,21 @@ int settle_done(const char* command, const Result<>& done) {
 }
 
 }  // namespace
+
+std::uint64_t emission_in(std::span<const solana::Earned> rows) {
+  return std::accumulate(
+      rows.begin(), rows.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const solana::Earned& row) { return sum + row.emission; });
+}
+
+std::uint64_t emission_left(const SettlementLine& line, std::uint64_t epoch) {
+  return settlement::emission_of(
+      {.first = line.config.number("emission_first"),
+       .halving_epochs = line.config.number("halving_epochs"),
+       .left = line.config.number("cap") - line.config.number("initial") -
+               line.config.number("emitted")},
+      epoch);
+}
 
 int chain_settle_command(const SettlementOptions& options) {
   return settle_done("chain settle", settle(options));

@@ -4,7 +4,6 @@
 #include "apps/coordinator/http/embeddings.h"
 #include "apps/coordinator/http/looks.h"
 #include "apps/coordinator/http/response_text.h"
-#include "common/base/format.h"
 #include "common/crypto/keys.h"
 
 namespace weft::coordinator {
@@ -12,20 +11,12 @@ namespace weft::coordinator {
 std::unique_ptr<AnswerForm> make_answer_form(const OpenAiRequest& request, std::int64_t created) {
   if (request.response) return std::make_unique<ResponseText>(request, created);
   if (request.embedding) return std::make_unique<EmbeddingText>(request);
-  if (!request.look.what.empty()) return std::make_unique<LookText>(request.look.what);
+  if (request.look.kind != TextLook::Kind::none)
+    return std::make_unique<LookText>(request.look.kind);
   Hash random;
   crypto::random_bytes(random.bytes);
   return std::make_unique<AnswerText>(
       request, (request.chat ? "chatcmpl-" : "cmpl-") + random.text().substr(0, 24), created);
-}
-
-std::string network_json(const inference::AnswerEnd& end) {
-  std::string workers;
-  for (const std::string& worker : end.workers)
-    workers += weft::format("{}\"{}\"", workers.empty() ? "" : ",", worker);
-  return weft::format(
-      R"({{"shards":{},"transport":"{}","resumed":{},"workers":[{}],"trust":"{}","seed":{}}})",
-      end.shards, end.transport, end.resumed, workers, end.trust, end.seed);
 }
 
 }  // namespace weft::coordinator

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "apps/coordinator/http/embeddings.h"
+#include "apps/coordinator/http/model_catalog.h"
 #include "common/base/clock.h"
 #include "common/base/format.h"
 #include "common/crypto/keys.h"
@@ -30,7 +31,7 @@ billing::AnswerOrder order_of(const OpenAiRequest& asked, const ModelTerms& term
   std::vector<billing::AnswerId> ids(asked.prompt_count() * asked.choices);
   for (billing::AnswerId& id : ids) id = billing::AnswerId{{crypto::ordered_id()}};
   // A look is counted as a request, and costs nothing.
-  if (!asked.look.what.empty()) return {.model = asked.model, .ids = std::move(ids)};
+  if (asked.look.kind != TextLook::Kind::none) return {.model = asked.model, .ids = std::move(ids)};
   constexpr std::uint64_t template_tokens = 256;  // Around the messages.
   std::size_t longest = 0;
   for (const std::string& prompt : asked.prompts) longest = std::max(longest, prompt.size());
@@ -122,7 +123,7 @@ void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
     asked.trust = *trust;
   }
   // The model may be gone when it is asked, and is not found then.
-  const ModelTerms terms = models.terms(asked.model).value_or(ModelTerms{});
+  const ModelTerms terms = models.catalog().terms(asked.model).value_or(ModelTerms{});
   if (parts.fallback != nullptr && may_pass_on(asker, asked.allows_fallback)) {
     asked.otherwise = [&fallback = *parts.fallback,
                        elsewhere = FallbackRequest{.path = request.path,
@@ -151,6 +152,7 @@ void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
         [&models, request, respond, order,
          asked](const Result<billing::AnswerAdmission>& admitted) mutable {
           if (admitted->refused) return respond(refusal(*admitted->refused, admitted->rates));
+          request.recognise_client(order.key.text());
           // Where the budget bounds it, so does the answer.
           if (admitted->tokens_worst < order.tokens_worst)
             asked.ask.tokens_max = static_cast<std::uint32_t>(

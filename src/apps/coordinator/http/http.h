@@ -4,8 +4,10 @@
 // Threading: handlers run on the server's threads and post; nothing blocks there.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "apps/coordinator/http/model_service.h"
 #include "apps/coordinator/http/paged_list.h"
 #include "apps/coordinator/http/response_store.h"
+#include "apps/coordinator/http/settlement_network.h"
 #include "apps/coordinator/http/shared_views.h"
 #include "apps/coordinator/http/signatures.h"
 #include "apps/coordinator/http/upload_quota.h"
@@ -65,11 +68,15 @@ struct HttpParts {
   JobLinks links;
   bool verifies = false;                     // The coordinator has a verifier of its own.
   std::uint32_t verification_permille = 20;  // The share of pay that checking takes.
+  std::optional<SettlementNetwork> settlement = std::nullopt;
+  std::filesystem::path epochs = {};  // The rows that the operator publishes.
 };
 
 void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
 void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
 void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
+// http_settlement.cpp: /v1/settlement/network, /v1/settlement/rows/{}
+void add_settlement_routes(const HttpParts& parts);
 // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
 void add_proof_routes(const HttpParts& parts);
 void add_verdict_routes(const HttpParts& parts);

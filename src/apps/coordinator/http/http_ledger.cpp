@@ -4,6 +4,7 @@
 #include <map>
 
 #include "apps/coordinator/http/access.h"
+#include "apps/coordinator/http/settled_work.h"
 #include "common/base/format.h"
 
 namespace weft::coordinator {
@@ -154,10 +155,12 @@ void make_ledger(const HttpParts& parts, bool all, const SharedLists::Take& take
 }
 
 // What is settled is public: every viewer can build an epoch's rows from it.
-void make_settlement(const HttpParts& parts, const SharedLists::Take& take) {
-  const bool queued = parts.loop.post([parts, take](jobs::Core& core, jobs::Moment) {
-    core.settlement([parts, take](const Result<api::Settlement>& view) {
-      make_list(parts.readers, take, [owners = view->owners] {
+void make_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>& work,
+                     const SharedLists::Take& take) {
+  const bool queued = parts.loop.post([parts, work, take](jobs::Core& core, jobs::Moment) {
+    core.settlement([parts, work, take](const Result<api::Settlement>& view) {
+      make_list(parts.readers, take, [work, owners = view->owners]() mutable {
+        work->fill(owners);
         PagedList list{.before = R"({"owners":[)", .rows = {}};
         for (const api::SettledOwner& owner : owners)
           list.rows.push_back({.key = owner.owner, .json = api::to_json(owner)});
@@ -217,7 +220,9 @@ void add_ledger_routes(const HttpParts& parts) {
   parts.lists.add("/v1/ledger", [parts](const Take& take) { make_ledger(parts, true, take); });
   parts.lists.add(std::string(totals),
                   [parts](const Take& take) { make_ledger(parts, false, take); });
-  parts.lists.add("/v1/settlement", [parts](const Take& take) { make_settlement(parts, take); });
+  parts.lists.add("/v1/settlement",
+                  [parts, work = std::make_shared<SettledWork>(parts.store, parts.book)](
+                      const Take& take) { make_settlement(parts, work, take); });
   parts.server.route(
       {.method = "GET",
        .pattern = "/v1/settlement",

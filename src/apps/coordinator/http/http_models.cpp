@@ -3,6 +3,7 @@
 
 #include "apps/coordinator/http/asking.h"
 #include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/model_catalog.h"
 #include "common/base/clock.h"
 #include "common/base/format.h"
 

@@ -9,14 +9,14 @@ namespace weft::coordinator {
 namespace {
 
 Result<OpenAiRequest> begin_look(const reading::Members& members, const json::Value& root,
-                                 std::string what) {
+                                 TextLook::Kind kind) {
   OpenAiRequest out;
   const auto model = members.find("model");
   if (model == members.end()) return root.error("lacks the key \"model\"");
   WEFT_ASSIGN(out.model, model->second.string({.bytes_max = 256}));
   out.chat = false;
   out.names_bound = true;
-  out.look.what = std::move(what);
+  out.look.kind = kind;
   out.prompts.emplace_back();
   return out;
 }
@@ -26,7 +26,7 @@ Result<OpenAiRequest> begin_look(const reading::Members& members, const json::Va
 Result<OpenAiRequest> read_tokenize_request(std::string_view body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = reading::body_bytes_max}));
   WEFT_ASSIGN(const reading::Members members, reading::members_of(root));
-  WEFT_ASSIGN(OpenAiRequest out, begin_look(members, root, "tokens"));
+  WEFT_ASSIGN(OpenAiRequest out, begin_look(members, root, TextLook::Kind::tokens));
   const auto content = members.find("content");
   if (content == members.end()) return root.error("lacks the key \"content\"");
   WEFT_ASSIGN(out.prompts.front(), content->second.string({.bytes_max = look_bytes_max}));
@@ -44,7 +44,7 @@ Result<OpenAiRequest> read_tokenize_request(std::string_view body) {
 Result<OpenAiRequest> read_detokenize_request(std::string_view body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = reading::body_bytes_max}));
   WEFT_ASSIGN(const reading::Members members, reading::members_of(root));
-  WEFT_ASSIGN(OpenAiRequest out, begin_look(members, root, "text"));
+  WEFT_ASSIGN(OpenAiRequest out, begin_look(members, root, TextLook::Kind::text));
   const auto tokens = members.find("tokens");
   if (tokens == members.end()) return root.error("lacks the key \"tokens\"");
   // Numbers that are longer than any token's would not fit into a frame.
@@ -72,15 +72,17 @@ Result<OpenAiRequest> read_template_request(std::string_view body) {
   look.model = std::move(out.model);
   look.chat = true;
   look.names_bound = true;
-  look.look.what = "prompt";
+  look.look.kind = TextLook::Kind::prompt;
   look.prompts = std::move(out.prompts);
   look.held_by = "messages";
   return look;
 }
 
 std::string LookText::document() {
-  if (what_ == "text") return weft::format(R"({{"content":{}}})", json::quote(told_.text));
-  if (what_ == "prompt") return weft::format(R"({{"prompt":{}}})", json::quote(told_.text));
+  if (kind_ == TextLook::Kind::text)
+    return weft::format(R"({{"content":{}}})", json::quote(told_.text));
+  if (kind_ == TextLook::Kind::prompt)
+    return weft::format(R"({{"prompt":{}}})", json::quote(told_.text));
   std::string list;
   for (const std::int32_t token : told_.tokens)
     list += (list.empty() ? "" : ",") + std::to_string(token);

@@ -20,8 +20,7 @@ namespace weft::coordinator {
 
 class LookText final : public AnswerForm {
  public:
-  // As TextLook::what.
-  explicit LookText(std::string what) : what_(std::move(what)) {}
+  explicit LookText(TextLook::Kind kind) : kind_(kind) {}
 
   [[nodiscard]] std::string begin() override { return {}; }
   [[nodiscard]] std::string tokens(std::size_t, const std::vector<SaidToken>&) override {
@@ -34,7 +33,7 @@ class LookText final : public AnswerForm {
   [[nodiscard]] std::size_t choices() const override { return 1; }
 
  private:
-  const std::string what_;
+  const TextLook::Kind kind_;
   Told told_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 TEST(Looks, ReadWhatIsToBeTokenised) {
   const auto plain = read_tokenize_request(R"({"model":"m","content":"a b"})");
   ASSERT_TRUE(plain) << plain.error().message;
-  EXPECT_EQ(plain->look.what, "tokens");
+  EXPECT_EQ(plain->look.kind, TextLook::Kind::tokens);
   EXPECT_EQ(plain->prompts, std::vector<std::string>{"a b"});
   EXPECT_FALSE(plain->look.add_special);
   EXPECT_TRUE(plain->look.parse_special);
@@ -27,7 +27,7 @@ TEST(Looks, ReadTokensAndMessages) {
   const auto prompt = read_template_request(
       R"({"model":"m","messages":[{"role":"user","content":"x"}],"add_generation_prompt":false,"response_format":{"type":"json_object"}})");
   ASSERT_TRUE(prompt) << prompt.error().message;
-  EXPECT_EQ(prompt->look.what, "prompt");
+  EXPECT_EQ(prompt->look.kind, TextLook::Kind::prompt);
   EXPECT_EQ(prompt->ask.format, "");
   EXPECT_EQ(prompt->prompts.at(0),
             R"({"add_generation_prompt":false,"messages":[{"role":"user","content":"x"}]})");
@@ -56,16 +56,16 @@ TEST(Looks, RefuseWithTheirPlace) {
 }
 
 TEST(Looks, TellWhatWasFound) {
-  const auto told = [](std::string what, Told found) {
-    LookText text(std::move(what));
+  const auto told = [](TextLook::Kind kind, Told found) {
+    LookText text(kind);
     text.tell(std::move(found));
     EXPECT_EQ(text.begin() + text.end(0, {.reason = "told"}), "");
     return text.document();
   };
-  EXPECT_EQ(told("tokens", {.tokens = {1, 22}}), R"({"tokens":[1,22]})");
-  EXPECT_EQ(told("tokens", {}), R"({"tokens":[]})");
-  EXPECT_EQ(told("text", {.text = "a\"\n"}), R"({"content":"a\"\n"})");
-  EXPECT_EQ(told("prompt", {.text = "<s>"}), R"({"prompt":"<s>"})");
+  EXPECT_EQ(told(TextLook::Kind::tokens, {.tokens = {1, 22}}), R"({"tokens":[1,22]})");
+  EXPECT_EQ(told(TextLook::Kind::tokens, {}), R"({"tokens":[]})");
+  EXPECT_EQ(told(TextLook::Kind::text, {.text = "a\"\n"}), R"({"content":"a\"\n"})");
+  EXPECT_EQ(told(TextLook::Kind::prompt, {.text = "<s>"}), R"({"prompt":"<s>"})");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ Result<std::shared_ptr<ModelTexts::Model>> ModelTexts::model(const TextRequest& 
 Result<ModelTexts::Read> ModelTexts::read_now(const TextRequest& request) {
   WEFT_ASSIGN(const std::shared_ptr<Model> found, model(request));
   Read out{.tokens = found->tokens};
-  if (!request.look.what.empty()) {
+  if (request.look.kind != TextLook::Kind::none) {
     WEFT_ASSIGN(out.told, now_or_later(found->reader->look(request)));
     if (out.told.text.size() > look_bytes_max)
       return fail(ErrorCode::invalid_argument, "The text has {} bytes; at most {} are told.",

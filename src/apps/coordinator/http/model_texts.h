@@ -35,9 +35,10 @@ inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;  // With BOS
 
 // Nothing is generated: the request is about the model's tokenizer or its chat template.
 struct TextLook {
-  // "tokens" of the prompt, the "text" of `tokens`, or the "prompt" that the prompt is rendered to;
-  // empty: an answer is generated.
-  std::string what{};
+  // The tokens of the prompt, the text of `tokens`, or the prompt that the prompt is rendered to;
+  // none: an answer is generated.
+  enum class Kind : std::uint8_t { none, tokens, text, prompt };
+  Kind kind = Kind::none;
   bool add_special = false;    // For "tokens": BOS and EOS, where the model wants them.
   bool parse_special = false;  // For "tokens": control tokens in the text are these tokens.
   std::vector<std::int32_t> tokens{};

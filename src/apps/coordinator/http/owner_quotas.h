@@ -2,7 +2,7 @@
 // "Bounds"). Threading: any. Lifetime: the parts outlive it.
 #pragma once
 
-#include "apps/coordinator/http/model_service.h"
+#include "apps/coordinator/http/model_catalog.h"
 #include "apps/coordinator/http/upload_quota.h"
 #include "decisions/jobs/book.h"
 #include "platform/net/quota.h"
@@ -12,7 +12,7 @@ namespace weft::coordinator {
 struct QuotaParts {
   const jobs::Book& book;
   const UploadQuota& uploads;
-  const ModelService& models;
+  const ModelCatalog& models;
   std::uint64_t jobs_max = 0;  // One owner's; 0: no bound, and no header.
   std::uint64_t tasks_max = 0;
   PublicKey coordinator;  // Its own key has no quotas.

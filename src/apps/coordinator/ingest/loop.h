@@ -5,13 +5,11 @@
 // wait at a time.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 #include "decisions/jobs/core.h"
+#include "platform/runtime/event_queue.h"
 
 namespace weft::coordinator {
 
@@ -26,9 +24,9 @@ class Loop {
   // `core` outlives the loop's thread.
   void start(jobs::Core& core);
   // False where too many events wait, or the loop has ended: the event is dropped.
-  [[nodiscard]] bool post(Event event);
+  [[nodiscard]] bool post(Event event) { return queue_.post(std::move(event)); }
   // The same for what must not be dropped: results of our own work.
-  void post_always(Event event);
+  void post_always(Event event) { queue_.post_always(std::move(event)); }
   // Handles what waits, flushes, and joins the thread.
   void stop();
 
@@ -37,10 +35,7 @@ class Loop {
   static constexpr std::size_t batch_max = 1024;  // Events between flushes.
   void run(jobs::Core& core);
 
-  std::mutex mutex_;
-  std::condition_variable more_;
-  std::deque<Event> queue_;
-  bool ending_ = false;
+  runtime::EventQueue<Event> queue_{events_max};
   std::thread thread_;
 };
 

@@ -121,10 +121,10 @@ void Session::refuse(ErrorCode code, std::string message) {
   const Stage before = stage_.exchange(Stage::ended);
   if (before == Stage::ended) return;
   log_info("Session {} is refused: {}", parts_.id.number(), message);
-  parts_.line->send_text(protocol::encode_error(
+  parts_.connection->send_text(protocol::encode_error(
       {.code = std::string(to_string(code)), .message = message.substr(0, message_bytes_max)},
       answers_in_));
-  parts_.line->close(message);
+  parts_.connection->close(message);
   if (before == Stage::welcome) {
     (void)parts_.core(
         [id = parts_.id](jobs::Core& core, jobs::Moment now) { core.left(id, false, now); });
@@ -150,7 +150,7 @@ void Session::send(const protocol::CoordinatorMessage& message) {
     parts_.book.worker_blobs().allow_read(hello_.key, lease->job, states);
   }
   if (std::holds_alternative<protocol::Welcome>(message)) {
-    parts_.line->admit();
+    parts_.connection->admit();
     recognise();
   }
   if (const auto* verdict = std::get_if<protocol::Verdict>(&message)) {
@@ -162,18 +162,18 @@ void Session::send(const protocol::CoordinatorMessage& message) {
       for (const auto& task : cancel->tasks) held.erase({task.task, task.attempt});
     });
   }
-  if (stage_ != Stage::ended) parts_.line->send_text(protocol::encode(message));
+  if (stage_ != Stage::ended) parts_.connection->send_text(protocol::encode(message));
 }
 
 void Session::recognise() {
   if (recognised_ || !parts_.book.is_known(hello_.key)) return;
-  if (!recognised_.exchange(true)) parts_.line->recognise();
+  if (!recognised_.exchange(true)) parts_.connection->recognise();
 }
 
 void Session::end(const protocol::ErrorMessage& why) {
   if (stage_.exchange(Stage::ended) == Stage::ended) return;
-  parts_.line->send_text(text_of(why));
-  parts_.line->close(why.message);
+  parts_.connection->send_text(text_of(why));
+  parts_.connection->close(why.message);
 }
 
 void Session::allow_upload(const JobId& job, const protocol::LeasedTask& task) {
@@ -251,7 +251,7 @@ void Session::handle(const protocol::WorkerMessage& message) {
     on_purpose_ = true;
     tell([id](jobs::Core& core, jobs::Moment now) { core.left(id, true, now); });
     stage_ = Stage::ended;
-    parts_.line->close("goodbye");
+    parts_.connection->close("goodbye");
   }
 }
 
@@ -277,7 +277,7 @@ void Session::hello(const protocol::Hello& hello) {
                                               .worker = hello.key,
                                               .nonce = nonce_,
                                               .host = parts_.host}));
-  parts_.line->send_text(
+  parts_.connection->send_text(
       protocol::encode(protocol::Challenge{.version = *chosen,
                                            .nonce = nonce_,
                                            .coordinator = parts_.coordinator,
@@ -338,7 +338,8 @@ void Session::resume(const protocol::Resume& resume) {
   }
   if (!unproven.tasks.empty()) {
     for (auto& task : unproven.tasks) task.proof = {};
-    parts_.line->send_text(protocol::encode(protocol::CoordinatorMessage(std::move(unproven))));
+    parts_.connection->send_text(
+        protocol::encode(protocol::CoordinatorMessage(std::move(unproven))));
   }
   tell([id = parts_.id, held = std::move(held)](jobs::Core& core, jobs::Moment now) {
     core.resume(id, held, now);

@@ -30,10 +30,10 @@ class Core;
 
 namespace weft::coordinator {
 
-// The two ends that a session speaks with.
-class Line {
+// The connection to the worker, and the ways to the core and to a pool, that a session speaks with.
+class WorkerConnection {
  public:
-  virtual ~Line() = default;
+  virtual ~WorkerConnection() = default;
   virtual void send_text(std::string text) = 0;
   virtual void close(std::string reason) = 0;
   // The worker is welcome: the bounds of strangers count no more.
@@ -55,7 +55,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::string host;  // What the worker's connection asked for (canonical_host).
     jobs::Book& book;
     Intake& intake;
-    std::shared_ptr<Line> line;
+    std::shared_ptr<WorkerConnection> connection;
     const trust::Secret& secret;  // For leases' proofs; outlives the session.
     PostEvent core;               // Events for the core.
     PostWork work;                // Runs in order, off the network's thread.
@@ -77,7 +77,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // From the core.
   void send(const protocol::CoordinatorMessage& message);
   void end(const protocol::ErrorMessage& why);
-  [[nodiscard]] std::optional<Duration> round_trip() const { return parts_.line->round_trip(); }
+  [[nodiscard]] std::optional<Duration> round_trip() const {
+    return parts_.connection->round_trip();
+  }
 
  private:
   enum class Stage : std::uint8_t { hello, proof, welcome, ended };

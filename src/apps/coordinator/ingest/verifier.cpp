@@ -125,7 +125,7 @@ void Verifier::add(Urgency urgency, std::string turn, Order order) {
   {
     const std::lock_guard lock(mutex_);
     if (waiting_ < orders_max) {
-      lines_[urgency].of[std::move(turn)].push_back(std::move(order));
+      queues_[urgency].of[std::move(turn)].push_back(std::move(order));
       ++waiting_;
       changed_.notify_one();
       return;
@@ -140,7 +140,7 @@ void Verifier::add(Urgency urgency, std::string turn, Order order) {
 
 // The urgency of the next order, where one waits.
 Verifier::Urgency Verifier::next() {
-  const auto waits = [this](Urgency each) { return !lines_[each].of.empty(); };
+  const auto waits = [this](Urgency each) { return !queues_[each].of.empty(); };
   if (++turns_ % least_urgent_every == 0) {
     for (const Urgency each : {paid, routine, first}) {
       if (waits(each)) return each;
@@ -165,13 +165,13 @@ void Verifier::serve(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) break;
     const Urgency urgency = next();
-    Line& line = lines_[urgency];
-    auto turn = line.last ? line.of.upper_bound(*line.last) : line.of.begin();
-    if (turn == line.of.end()) turn = line.of.begin();
-    line.last = turn->first;
+    Turns& turns = queues_[urgency];
+    auto turn = turns.last ? turns.of.upper_bound(*turns.last) : turns.of.begin();
+    if (turn == turns.of.end()) turn = turns.of.begin();
+    turns.last = turn->first;
     Order order = std::move(turn->second.front());
     turn->second.pop_front();
-    if (turn->second.empty()) line.of.erase(turn);
+    if (turn->second.empty()) turns.of.erase(turn);
     --waiting_;
     lock.unlock();
     const Instant began = now();

@@ -82,7 +82,7 @@ class Verifier {
     std::optional<jobs::MeasureOrder> measure;
   };
   // Orders of one urgency: clients take turns; of newcomers' samples, the newcomers' networks.
-  struct Line {
+  struct Turns {
     std::map<std::string, std::deque<Order>> of;
     std::optional<std::string> last;
   };
@@ -115,7 +115,7 @@ class Verifier {
   const Measured measured_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::array<Line, urgencies> lines_;
+  std::array<Turns, urgencies> queues_;
   std::size_t waiting_ = 0;
   std::uint32_t turns_ = 0;
   trust::VerifierTurns halves_;  // The thread's own.

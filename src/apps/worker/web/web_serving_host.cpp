@@ -7,6 +7,7 @@
 #include "apps/worker/web/serving_imports.h"
 #include "engine/gpu/web/instance.h"
 #include "engine/llm/cpu/cpu_engine.h"
+#include "engine/llm/encoders/gpu/gpu_encoder.h"
 #include "engine/llm/gpu/gpu_engine.h"
 #include "worker/inference/paced_engine.h"
 
@@ -114,19 +115,32 @@ Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(
                                              .share = [this] { return share_; },
                                              .rest = rest});
   }
-  if (instance_ == nullptr) instance_ = gpu::web::create_instance();
-  if (device_ == nullptr || device_->lost().has_value()) {
-    WEFT_CO_ASSIGN(device_, co_await instance_->create_device(
-                                {.label = "weft serving", .trusted_shaders = true}));
-  }
+  WEFT_CO_OK(co_await open_device());
   if (device_->adapter().kind == gpu::AdapterKind::cpu)
     options.sequences = std::min(options.sequences, sequences_software);
   WEFT_CO_ASSIGN(auto engine, co_await llm::create_gpu_engine(*device_, model, source, options));
   co_return make_paced(std::move(engine), {.share = [this] { return share_; }, .rest = rest});
 }
 
+Async<Result<>> WebServingHost::open_device() {
+  if (instance_ == nullptr) instance_ = gpu::web::create_instance();
+  if (device_ != nullptr && !device_->lost().has_value()) co_return Result<>();
+  WEFT_CO_ASSIGN(device_, co_await instance_->create_device(
+                              {.label = "weft serving", .trusted_shaders = true}));
+  co_return Result<>();
+}
+
 Async<Result<std::unique_ptr<llm::Encoder>>> WebServingHost::create_encoder(
     const llm::EncoderModel& model, const gguf::Source& source) {
+  if (gpu_ && llm::gpu_encoder_possible(model.config)) {
+    WEFT_CO_OK(co_await open_device());
+    // Fewer where a pass would take long.
+    constexpr std::uint32_t rows_gpu = 4096, rows_software = 256;
+    const bool software = device_->adapter().kind == gpu::AdapterKind::cpu;
+    co_return co_await llm::create_gpu_encoder(
+        *device_, model, source,
+        {.rows = software ? rows_software : rows_gpu, .between = [this] { return layer_turn(); }});
+  }
   co_return llm::Encoder::create(model, source,
                                  {.threads = 1, .between = [this] { return layer_turn(); }});
 }

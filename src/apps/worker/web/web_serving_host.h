@@ -49,18 +49,19 @@ class WebServingHost final : public ServingHost {
   [[nodiscard]] Result<std::unique_ptr<gguf::Source>> open_file(const ModelFile& file) override;
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Engine>>> create_engine(
       const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) override;
-  // On the processor, with a turn of the thread between layers.
+  // With a turn of the thread before each pass on the GPU, or between layers on the processor.
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
       const llm::EncoderModel& model, const gguf::Source& source) override;
 
  private:
+  [[nodiscard]] Async<Result<>> open_device();
   // A turn of the thread, and a rest for what was worked since the last one.
   [[nodiscard]] Async<> layer_turn();
 
   WebHost host_;
   const bool gpu_;
   double share_ = 1;
-  Instant layer_begun_{};  // When an encoder began its last layer.
+  Instant layer_begun_{};  // When an encoder began its last layer, or pass.
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;
 };

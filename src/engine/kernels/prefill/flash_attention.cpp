@@ -71,6 +71,24 @@ std::string matrices_text(const AttentionSpec& spec, const FlashTuning& tuning) 
   return text;
 }
 
+// In the place of a cache: keys and values beside the queries (KvCacheSpec::describe).
+void describe_rows(ShaderText& text, const AttentionSpec& spec) {
+  const AttentionSpec::WholeTexts& at = *spec.whole_texts;
+  check(spec.pitch % 4 == 0 && at.k_offset % 4 == 0 && at.v_offset % 4 == 0,
+        "keys and values are read four numbers at a time");
+  text.constant("KV_HEADS", spec.cache.kv_heads)
+      .constant("DIM", spec.cache.head_dim)
+      .constant("K_FIRST", at.k_offset / 4)
+      .constant("V_FIRST", at.v_offset / 4)
+      .part(
+          "alias KvCell = vec4f;\n"
+          "fn key_at(i: u32) -> vec4f { return keys[K_FIRST + i]; }\n"
+          "fn value_at(i: u32) -> vec4f { return values[V_FIRST + i]; }\n"
+          "fn kv_row(slot: u32, kv_head: u32, position: u32) -> u32 {\n"
+          "  return (slot + position) * (PITCH / 4u) + kv_head * (DIM / 4u);\n"
+          "}\n");
+}
+
 }  // namespace
 
 std::uint32_t FlashTuning::threads() const {
@@ -150,7 +168,12 @@ gpu::PipelineOptions flash_attention_pipeline(const AttentionSpec& spec,
       .constant("ROWS", tuning.tile_rows)
       .constant("POSITIONS", tuning.tile_positions);
   spec.view.describe(text, spec.cache.head_dim);
-  spec.cache.describe(text, false);
+  text.flag("WHOLE", spec.whole_texts.has_value());
+  if (spec.whole_texts) {
+    describe_rows(text, spec);
+  } else {
+    spec.cache.describe(text, false);
+  }
   check(!tuning.out_halves || tuning.matrix_m != 0, "f16 in memory is for subgroup matrices");
   if (tuning.matrix_m == 0) {
     text.constant("TEAM", tuning.row_threads).part(wgsl::flash_attention_wgsl);

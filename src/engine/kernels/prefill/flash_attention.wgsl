@@ -2,7 +2,7 @@
 // four of the output. The tile of keys gives way to that of values.
 // A row that sees nothing of the first tiles gathers from them until it meets a score of its own: that makes `shrink` 0.
 @group(0) @binding(0) var<storage, read> queries: array<f32>;
-@group(0) @binding(1) var<storage, read> places: array<vec4u>;  // slot, position
+@group(0) @binding(1) var<storage, read> places: array<vec4u>;  // slot, position, run, rows of its text
 @group(0) @binding(2) var<storage, read> keys: array<KvCell>;
 @group(0) @binding(3) var<storage, read> values: array<KvCell>;
 @group(0) @binding(4) var<storage, read_write> out: array<vec4f>;
@@ -26,12 +26,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   if (index == 0u) {
     let rows = tiles[group.y];
     let place = places[rows.x];
-    shared_range = vec4u(rows, place.xy);
+    shared_range = vec4u(rows, place.x, select(place.y, place.w, WHOLE));
   }
   let range = workgroupUniformLoad(&shared_range);
   let first_row = range.x;
   let rows = range.y;
-  let end = range.w + rows;
+  let end = range.w + select(rows, 0u, WHOLE);
   let kv_head = head / (HEADS / KV_HEADS);
   for (var i = index; i < ROWS * FOURS; i += THREADS) {
     let at = (first_row + min(i / FOURS, rows - 1u)) * PITCH + head * Q_STRIDE + i % FOURS * 4u;
@@ -39,12 +39,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   }
   let row = index % ROWS;
   let part = index / ROWS;
-  let last = range.w + min(row, rows - 1u);  // The row's own position.
+  // The row's own position; of whole texts the text's last one.
+  let last = select(range.w + min(row, rows - 1u), range.w - 1u, WHOLE);
 
   var gathered: array<vec4f, EACH>;
   var top = NOTHING;
   var sum = 0.0;
-  let oldest = range.w - min(range.w, SEEN_BEFORE);  // What the first row sees begins there.
+  let oldest = select(range.w - min(range.w, SEEN_BEFORE), 0u, WHOLE);  // What the first row sees begins there.
   for (var first = oldest; first < end; first += POSITIONS) {
     for (var i = index; i < POSITIONS * FOURS; i += THREADS) {
       tile[i / FOURS * LINE + i % FOURS] = key_at(kv_row(range.z, kv_head, min(first + i / FOURS, end - 1u)) + i % FOURS);

@@ -49,7 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "tiny-qwen35-chat-f16", "tiny-qwen35-chat-q8_0", "tiny-qwen35-chat-q4_k_m",
                     "tiny-qwen2-short-q4_k_m", "tiny-qwen35-short-q4_k_m", "tiny-qwen3-random-f16",
                     "tiny-gemma3-random-q8_0", "tiny-mistral-random-f16",
-                    "tiny-mistral3-random-f16"),
+                    "tiny-mistral3-random-f16", "tiny-qwen3moe-random-f16",
+                    "tiny-qwen3moe-random-q4_k_m"),
     [](const auto& row) {
       std::string name = row.param;
       for (char& c : name)

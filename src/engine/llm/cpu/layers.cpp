@@ -5,10 +5,10 @@
 
 #include "common/base/check.h"
 #include "engine/gguf/half.h"
-#include "engine/kernels/reference/activation.h"
 #include "engine/kernels/reference/norm.h"
 #include "engine/llm/cpu/attention_layer.h"
 #include "engine/llm/cpu/delta_net_layer.h"
+#include "engine/llm/cpu/feed_forward.h"
 
 namespace weft::llm {
 namespace reference = kernels::reference;
@@ -58,11 +58,14 @@ Result<std::unique_ptr<CpuLayer>> CpuLayer::load(const gguf::Source& source, con
   WEFT_ASSIGN(out->feed_forward_norm_, read_floats(source, *layer.feed_forward_norm));
   WEFT_ASSIGN(out->mixer_out_norm_, read_optional(source, layer.mixer_out_norm));
   WEFT_ASSIGN(out->feed_forward_out_norm_, read_optional(source, layer.feed_forward_out_norm));
-  WEFT_ASSIGN(out->gate_, Matrix::load(source, *layer.feed_forward.gate));
-  WEFT_ASSIGN(out->up_, Matrix::load(source, *layer.feed_forward.up));
-  WEFT_ASSIGN(out->down_, Matrix::load(source, *layer.feed_forward.down));
+  WEFT_ASSIGN(CpuFeedForward feed_forward,
+              CpuFeedForward::load(source, config, layer.feed_forward));
+  out->feed_forward_ = std::make_unique<const CpuFeedForward>(std::move(feed_forward));
   return out;
 }
+
+CpuLayer::CpuLayer() = default;
+CpuLayer::~CpuLayer() = default;
 
 void CpuLayer::run(const Pass& pass, LayerState& state, std::span<float> hidden) const {
   const auto add = [&](std::span<float> more, std::span<const float> norm) {
@@ -75,12 +78,9 @@ void CpuLayer::run(const Pass& pass, LayerState& state, std::span<float> hidden)
   add(mixed, mixer_out_norm_);
 
   norm_rows(hidden, feed_forward_norm_, pass.config.norm_epsilon, x);
-  std::vector<float> gate(pass.count * gate_.rows()), up(pass.count * up_.rows());
-  gate_.multiply(x, gate, pass.workers);
-  up_.multiply(x, up, pass.workers);
-  reference::gate_up(pass.config.activation, gate, up, gate);
-  down_.multiply(gate, x, pass.workers);
-  add(x, feed_forward_out_norm_);
+  std::vector<float> given(hidden.size());
+  feed_forward_->run(pass, x, given);
+  add(given, feed_forward_out_norm_);
 }
 
 }  // namespace weft::llm

@@ -31,9 +31,12 @@ struct Pass {
   std::size_t count = 0;       // Vectors.
 };
 
+class CpuFeedForward;
+
 class CpuLayer {
  public:
-  virtual ~CpuLayer() = default;
+  CpuLayer();
+  virtual ~CpuLayer();
   [[nodiscard]] virtual LayerState create_state() const = 0;
   // hidden[count][embedding] becomes what the layer makes of it; `state` takes the positions in.
   void run(const Pass& pass, LayerState& state, std::span<float> hidden) const;
@@ -50,7 +53,7 @@ class CpuLayer {
  private:
   std::vector<float> norm_, feed_forward_norm_;
   std::vector<float> mixer_out_norm_, feed_forward_out_norm_;  // Empty where the model has none.
-  Matrix gate_, up_, down_;
+  std::unique_ptr<const CpuFeedForward> feed_forward_;
 };
 
 // Empty for nullptr.

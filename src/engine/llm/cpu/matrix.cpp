@@ -50,21 +50,22 @@ void Matrix::row(std::size_t index, std::span<float> out) const {
   check(done.has_value(), "read_model() admits only formats and rows that dequantize() takes");
 }
 
-void Matrix::multiply(std::span<const float> x, std::span<float> out, Workers& workers) const {
+void Matrix::multiply_rows(std::size_t first, std::size_t rows, std::span<const float> x,
+                           std::span<float> out, Workers& workers) const {
   const std::size_t count = x.size() / columns_;
-  check(x.size() == count * columns_ && out.size() == count * rows_,
+  check(x.size() == count * columns_ && out.size() == count * rows && first + rows <= rows_,
         "a matrix is multiplied with whole vectors");
   const Workers::Work work = [&](std::size_t begin, std::size_t end) {
     std::vector<float> scratch(columns_);
     for (std::size_t r = begin; r < end; ++r) {
-      const std::span<const float> weights = row_in(r, scratch);
+      const std::span<const float> weights = row_in(first + r, scratch);
       for (std::size_t i = 0; i < count; ++i)
-        out[i * rows_ + r] = kernels::reference::dot(weights, x.subspan(i * columns_, columns_));
+        out[i * rows + r] = kernels::reference::dot(weights, x.subspan(i * columns_, columns_));
     }
   };
   // Waking threads costs about what 200,000 products do.
-  if (rows_ * columns_ * (floats_.empty() ? count + 8 : count) < 200'000) return work(0, rows_);
-  workers.share(rows_, work);
+  if (rows * columns_ * (floats_.empty() ? count + 8 : count) < 200'000) return work(0, rows);
+  workers.share(rows, work);
 }
 
 }  // namespace weft::llm

@@ -30,7 +30,12 @@ class Matrix {
   // The same without a copy where there are floats; `scratch` has columns() elements.
   [[nodiscard]] std::span<const float> row_in(std::size_t index, std::span<float> scratch) const;
   // out[i * rows() + row] = row . x[i * columns() ...], for all x.
-  void multiply(std::span<const float> x, std::span<float> out, Workers& workers) const;
+  void multiply(std::span<const float> x, std::span<float> out, Workers& workers) const {
+    multiply_rows(0, rows_, x, out, workers);
+  }
+  // The same with the matrix that `count` rows from `first` on are.
+  void multiply_rows(std::size_t first, std::size_t count, std::span<const float> x,
+                     std::span<float> out, Workers& workers) const;
 
  private:
   gguf::TensorType type_ = gguf::TensorType::f32;

@@ -17,9 +17,8 @@ namespace {
 
 namespace reference = kernels::reference;
 
-// Positions of several texts that go through the layers together; scratch memory follows from it. A
-// longer text goes alone.
-constexpr std::size_t rows_together = 1024;
+// Scratch memory follows from it.
+constexpr std::size_t rows_max = 1024;
 
 Result<std::vector<float>> floats_of(const gguf::Source& source, Weight weight) {
   if (weight == nullptr) return std::vector<float>();
@@ -96,6 +95,7 @@ class CpuEncoder final : public Encoder {
   [[nodiscard]] Result<> load(const EncoderModel& model, const gguf::Source& source);
   [[nodiscard]] const EncoderConfig& config() const override { return config_; }
   [[nodiscard]] std::string device() const override { return "cpu"; }
+  [[nodiscard]] std::size_t rows_together() const override { return rows_max; }
   [[nodiscard]] Async<Result<Vectors>> embed(std::vector<std::vector<Token>> texts) override;
 
  private:
@@ -252,7 +252,7 @@ Async<Result<Vectors>> CpuEncoder::embed(std::vector<std::vector<Token>> texts) 
     const std::size_t first = out.size();
     std::size_t count = 0;
     while (first + count < all.size() &&
-           (count == 0 || begins.back() + all[first + count].size() <= rows_together)) {
+           (count == 0 || begins.back() + all[first + count].size() <= rows_max)) {
       begins.push_back(begins.back() + all[first + count].size());
       ++count;
     }

@@ -1,5 +1,6 @@
-// Runs an encoder on the processor, in plain f32: tokens of texts to one vector each, of length 1.
-// Texts are taken together as far as memory allows, so that weights are read once for many.
+// Runs an encoder: tokens of texts to one vector each, of length 1. Texts are taken together as far
+// as memory allows, so that weights are read once for many. Here on the processor, in plain f32;
+// gpu/gpu_encoder.h is the same on a GPU.
 //
 //   WEFT_ASSIGN(const auto encoder, Encoder::create(model, source));
 //   WEFT_CO_ASSIGN(const auto vectors, co_await encoder->embed(texts));
@@ -40,6 +41,8 @@ class Encoder {
 
   [[nodiscard]] virtual const EncoderConfig& config() const = 0;
   [[nodiscard]] virtual std::string device() const = 0;  // As of Engine.
+  // Positions that a pass takes at most, of texts together; a longer text goes alone.
+  [[nodiscard]] virtual std::size_t rows_together() const = 0;
   // Its work, awaited to the end before the next call. invalid_argument for a text without tokens,
   // with more than the context has, or with a number that is no token.
   [[nodiscard]] virtual Async<Result<Vectors>> embed(std::vector<std::vector<Token>> texts) = 0;

@@ -5,59 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "common/base/test_data.h"
-#include "common/json/json.h"
-#include "engine/gguf/mapped_file.h"
 #include "engine/gguf/test_builder.h"
+#include "engine/llm/encoders/test_vectors.h"
 #include "engine/llm/run_now.h"
 
 namespace weft::llm {
 namespace {
 
-struct ExpectedVector {
-  std::string text;
-  std::vector<Token> tokens;
-  std::vector<double> vector;
-};
-
-std::vector<ExpectedVector> read_vectors(const std::string& path) {
-  std::vector<ExpectedVector> out;
-  const std::string text = weft::test::read_bytes(path);
-  const auto root = json::parse(text, {.bytes_max = std::size_t{1} << 24}).value();
-  const auto cases = root.object({"model", "oracle", "cases"}).value().get("cases").value();
-  EXPECT_TRUE(cases.for_each({}, [&](const json::Value& one) -> Result<> {
-    const auto object = one.object({"text", "tokens", "joined", "embedding"}).value();
-    ExpectedVector& made = out.emplace_back();
-    made.text = object.get("text")->string({.bytes_max = 1 << 16}).value();
-    WEFT_OK(object.get("tokens")->for_each({}, [&](const json::Value& token) -> Result<> {
-      WEFT_ASSIGN(made.tokens.emplace_back(), token.integer_as<Token>());
-      return {};
-    }));
-    return object.get("embedding")->for_each({}, [&](const json::Value& number) -> Result<> {
-      WEFT_ASSIGN(made.vector.emplace_back(), number.number());
-      return {};
-    });
-  }));
-  return out;
-}
-
-struct OpenEncoder {
-  std::unique_ptr<gguf::MappedFile> source;
-  gguf::File file;
-  EncoderModel model;
-  std::unique_ptr<Encoder> encoder;
-};
-std::unique_ptr<OpenEncoder> open_encoder(const std::string& name) {
-  auto out = std::make_unique<OpenEncoder>();
-  const auto path = weft::test::find_data("models/" + name + ".gguf");
-  out->source = gguf::MappedFile::open(path->string()).value();
-  out->file = gguf::read_file(*out->source).value();
-  out->model = read_encoder(out->file).value();
-  out->encoder = Encoder::create(out->model, *out->source, {.threads = 2}).value();
-  return out;
-}
+using test::open_encoder;
+using test::read_vectors;
 
 class Encoders : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, Encoders,
@@ -81,14 +38,10 @@ TEST_P(Encoders, MakeTheVectorsOfLlamaCpp) {
   ASSERT_TRUE(together) << together.error().message;
   double worst = 1;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    double dot = 0, squares = 0;
-    for (std::size_t e = 0; e < expected[i].vector.size(); ++e) {
-      dot += double{(*together)[i][e]} * expected[i].vector[e];
-      squares += double{(*together)[i][e]} * (*together)[i][e];
-    }
-    worst = std::min(worst, dot);
-    EXPECT_GE(dot, 0.9999) << expected[i].text;
-    EXPECT_NEAR(squares, 1, 1e-5);
+    const double cosine = test::dot((*together)[i], expected[i].vector);
+    worst = std::min(worst, cosine);
+    EXPECT_GE(cosine, 0.9999) << expected[i].text;
+    EXPECT_NEAR(test::dot((*together)[i], (*together)[i]), 1, 1e-5);
     EXPECT_EQ(run_now(opened->encoder->embed({texts[i]})).value().front(), (*together)[i])
         << "what stands beside it changes nothing";
   }

@@ -12,12 +12,9 @@
 
 namespace weft::llm {
 
-namespace {
-
-// For many rows; in parts that are summed afterwards where the device has work for more of them.
 Async<Result<>> add_matmul(BuildContext& context, Program& program, const MatrixPart& part,
                            kernels::MatmulSpec spec, const gpu::Buffer& x, const gpu::Buffer& y,
-                           const gpu::Buffer& bias) {
+                           const gpu::Buffer& bias, std::uint32_t rows_min) {
   const RowBuffers& to = context.buffers;
   kernels::MatmulTuning tuning = kernels::matmul_tuning(
       context.device, spec,
@@ -29,7 +26,7 @@ Async<Result<>> add_matmul(BuildContext& context, Program& program, const Matrix
   std::vector<Bindings> groups;
   groups.push_back({{0, part.quants}, {1, part.bound_scales()}});
   groups.push_back({{0, x}, {1, parts ? to.partials : y}, {2, bias}, {3, to.batch}});
-  Dispatch dispatch{.rows_min = many_rows, .workgroups = [spec, tuning](const RowCount& count) {
+  Dispatch dispatch{.rows_min = rows_min, .workgroups = [spec, tuning](const RowCount& count) {
                       return kernels::matmul_workgroups(spec, tuning, count.rows);
                     }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::matmul_pipeline(spec, tuning),
@@ -37,14 +34,12 @@ Async<Result<>> add_matmul(BuildContext& context, Program& program, const Matrix
   if (!parts) co_return Result<>();
   std::vector<Bindings> sum_groups;
   sum_groups.push_back({{0, to.partials}, {1, y}, {2, bias}, {3, to.batch}});
-  Dispatch sum{.rows_min = many_rows, .workgroups = [spec](const RowCount& count) {
+  Dispatch sum{.rows_min = rows_min, .workgroups = [spec](const RowCount& count) {
                  return kernels::matmul_sum_workgroups(spec, count.rows);
                }};
   co_return co_await context.builder.add(program, kernels::matmul_sum_pipeline(spec, tuning),
                                          std::move(sum_groups), std::move(sum));
 }
-
-}  // namespace
 
 Async<Result<const gpu::Buffer*>> bias_of(BuildContext& context, const std::vector<float>& bias,
                                           const MatrixPart& part, std::vector<gpu::Buffer>& keep) {
@@ -54,6 +49,20 @@ Async<Result<const gpu::Buffer*>> bias_of(BuildContext& context, const std::vect
                  co_await context.loader.vector(std::vector<float>(first, first + part.rows)));
   keep.push_back(std::move(buffer));
   co_return &keep.back();
+}
+
+kernels::MatmulSpec matmul_spec(const GpuMatrix& matrix, const MatrixPart& part,
+                                const Product& product) {
+  return {.format = matrix.format,
+          .weight_rows = part.rows,
+          .columns = matrix.columns,
+          .x_pitch = product.x_pitch,
+          .y_pitch = product.y_pitch,
+          .y_offset = product.y_offset + part.first_row,
+          .output =
+              product.accumulate ? kernels::MatmulOutput::accumulate : kernels::MatmulOutput::store,
+          .bias = !product.bias.empty(),
+          .x_halves = product.x_halves};
 }
 
 Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMatrix& matrix,
@@ -91,18 +100,8 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
           std::move(groups), std::move(dispatch)));
     }
     if (many) {
-      const kernels::MatmulSpec spec{.format = matrix.format,
-                                     .weight_rows = part.rows,
-                                     .columns = matrix.columns,
-                                     .x_pitch = product.x_pitch,
-                                     .y_pitch = product.y_pitch,
-                                     .y_offset = product.y_offset + part.first_row,
-                                     .output = product.accumulate
-                                                   ? kernels::MatmulOutput::accumulate
-                                                   : kernels::MatmulOutput::store,
-                                     .bias = !product.bias.empty(),
-                                     .x_halves = product.x_halves};
-      WEFT_CO_OK(co_await add_matmul(context, program, part, spec, product.x, product.y, *bias));
+      WEFT_CO_OK(co_await add_matmul(context, program, part, matmul_spec(matrix, part, product),
+                                     product.x, product.y, *bias));
     }
   }
   co_return Result<>();
@@ -272,12 +271,25 @@ Async<Result<>> add_layer(BuildContext& context, const gguf::Source& source, Pro
     if (norm == nullptr) continue;
     WEFT_CO_ASSIGN(*buffer, co_await context.loader.vector(*norm));
   }
-  WEFT_CO_OK(co_await load_feed_forward(context, layer.feed_forward, part));
+  const auto* experts = std::get_if<Experts>(&layer.feed_forward);
+  if (experts != nullptr) {
+    WEFT_CO_OK(co_await load_experts(context, *experts, part));
+  } else {
+    WEFT_CO_OK(
+        co_await load_feed_forward(context, std::get<FeedForward>(layer.feed_forward), part));
+  }
   WEFT_CO_OK(co_await add_norm_for_products(context, programs.rows, part.norm));
   if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
     WEFT_CO_OK(co_await add_attention(context, source, programs, *attention, part));
   } else {
     WEFT_CO_OK(co_await add_delta_net(context, programs, std::get<DeltaNet>(layer.mixer), part));
+  }
+  if (experts != nullptr) {
+    WEFT_CO_OK(co_await add_experts(context, programs.rows, part));
+    if (programs.single == nullptr) co_return Result<>();
+    if (context.drawn_in_halves())
+      WEFT_CO_OK(co_await finish_matrix_layers(context, *programs.single));
+    co_return co_await add_experts(context, *programs.single, part);
   }
   WEFT_CO_OK(co_await add_feed_forward(context, programs.rows, part));
   if (programs.single != nullptr) {

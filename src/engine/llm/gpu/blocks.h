@@ -23,6 +23,16 @@ inline constexpr std::uint32_t many_rows = 16;
 [[nodiscard]] Async<Result<>> add_product(BuildContext& context, Program& program,
                                           const GpuMatrix& matrix, Product product,
                                           std::vector<gpu::Buffer>& keep);
+// How the kernel for many rows does a part of a product.
+[[nodiscard]] kernels::MatmulSpec matmul_spec(const GpuMatrix& matrix, const MatrixPart& part,
+                                              const Product& product);
+// One product of many rows (passes of rows_min and more), in parts that are summed afterwards where
+// the device has work for more of them. `bias` is any buffer without one.
+[[nodiscard]] Async<Result<>> add_matmul(BuildContext& context, Program& program,
+                                         const MatrixPart& part, kernels::MatmulSpec spec,
+                                         const gpu::Buffer& x, const gpu::Buffer& y,
+                                         const gpu::Buffer& bias,
+                                         std::uint32_t rows_min = many_rows);
 // y = rms_norm(x) * weight, or y += that.
 [[nodiscard]] Async<Result<>> add_norm(BuildContext& context, Program& program,
                                        const gpu::Buffer& x, const gpu::Buffer& weight,
@@ -56,6 +66,10 @@ struct Programs {
                                             GpuLayer& part);
 [[nodiscard]] Async<Result<>> add_delta_net(BuildContext& context, Programs programs,
                                             const DeltaNet& weights, GpuLayer& part);
+// Norm, choice of experts and what they give, onto hidden: in f32, the same kernels for any rows.
+[[nodiscard]] Async<Result<>> load_experts(BuildContext& context, const Experts& weights,
+                                           GpuLayer& part);
+[[nodiscard]] Async<Result<>> add_experts(BuildContext& context, Program& program, GpuLayer& part);
 // The mixer's output matrix: mixed, onto hidden.
 [[nodiscard]] Async<Result<>> add_output(BuildContext& context, Program& program, GpuLayer& part,
                                          bool mixed_halves = false);

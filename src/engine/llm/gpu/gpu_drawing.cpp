@@ -39,21 +39,8 @@ Async<Result<>> GpuEngine::take_oldest() {
     --sequences_[slot]->under_way;
   }
   under_way_.pop_front();
-  ++steps_taken_;
-  if (under_way_.size() % steps_a_submit_ == 0) measure_steps();
+  pacer_.taken(under_way_.size(), StepPacer::Clock::now());
   co_return Result<>();
-}
-
-// How quick steps are while there is always one behind decides how many go into a submit.
-void GpuEngine::measure_steps() {
-  const auto now = std::chrono::steady_clock::now();
-  if (taken_ != std::chrono::steady_clock::time_point{} && !under_way_.empty() &&
-      steps_taken_ > 0) {
-    const auto step = (now - taken_) / steps_taken_;
-    steps_a_submit_ = step * steps_max < submit_time_max ? steps_max : 1;
-  }
-  taken_ = under_way_.empty() ? std::chrono::steady_clock::time_point{} : now;
-  steps_taken_ = 0;
 }
 
 // One draw of a pass that is being recorded.
@@ -260,10 +247,10 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
     // a submit.
     const std::size_t wanted = std::min<std::size_t>({std::size_t{more} + 1, room});
     while (streams(sequences) &&
-           under_way_.size() < std::min(wanted, submits_ahead * steps_a_submit_) &&
+           under_way_.size() < std::min(wanted, submits_ahead * pacer_.steps()) &&
            may_feed(sequences) > 0)
-      draw_further(std::min<std::size_t>(
-          {steps_a_submit_, wanted - under_way_.size(), may_feed(sequences)}));
+      draw_further(
+          std::min<std::size_t>({pacer_.steps(), wanted - under_way_.size(), may_feed(sequences)}));
     WEFT_CO_OK(co_await take_oldest());
   }
   std::vector<Drawn> out;

@@ -9,7 +9,14 @@
 
 namespace weft::llm {
 
-using gpu::BufferUsage;
+std::string device_name(const gpu::Device& device) {
+  const gpu::AdapterInfo& adapter = device.adapter();
+  return (adapter.device.empty()
+              ? adapter.description.empty() ? adapter.vendor : adapter.description
+              : adapter.device) +
+         " (" + adapter.backend + ")";
+}
+
 using kernels::RowPlace;
 using kernels::Segment;
 
@@ -68,9 +75,14 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source,
   if (model.output != model.token_embedding) count(model.output);
   for (std::uint32_t i = options_.layers.begin; i < options_.layers.end; ++i) {
     const Layer& layer = model.layers[i];
-    for (const Weight weight :
-         {layer.feed_forward.gate, layer.feed_forward.up, layer.feed_forward.down})
-      count(weight);
+    if (const auto* feed_forward = std::get_if<FeedForward>(&layer.feed_forward)) {
+      for (const Weight weight : {feed_forward->gate, feed_forward->up, feed_forward->down})
+        count(weight);
+    } else {
+      const auto& experts = std::get<Experts>(layer.feed_forward);
+      for (const Weight weight : {experts.router, experts.gate, experts.up, experts.down})
+        count(weight);
+    }
     if (const auto* attention = std::get_if<Attention>(&layer.mixer)) {
       for (const Weight weight : {attention->q, attention->k, attention->v, attention->output})
         count(weight);
@@ -109,13 +121,7 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source,
   co_return check_device();
 }
 
-std::string GpuEngine::device() const {
-  const gpu::AdapterInfo& adapter = device_.adapter();
-  return (adapter.device.empty()
-              ? adapter.description.empty() ? adapter.vendor : adapter.description
-              : adapter.device) +
-         " (" + adapter.backend + ")";
-}
+std::string GpuEngine::device() const { return device_name(device_); }
 
 Result<> GpuEngine::check_device() const {
   if (const auto reason = device_.lost())
@@ -384,44 +390,14 @@ std::uint32_t GpuEngine::record_head(gpu::Encoder& encoder,
   return program_->head(count).record(pass, count);
 }
 
-GpuEngine::FloatsBack GpuEngine::record_floats(gpu::Encoder& encoder, const gpu::Buffer& buffer,
-                                               std::uint64_t count, std::uint64_t first) {
-  const std::uint64_t bytes = count * 4;
-  auto free = std::ranges::find_if(stagings_, [&](const auto& staging) {
-    return !staging->taken && staging->buffer.size() >= bytes;
-  });
-  if (free == stagings_.end()) {
-    // Those that are too small now would be so again.
-    std::erase_if(stagings_, [](const auto& staging) { return !staging->taken; });
-    stagings_.push_back(std::make_shared<Staging>(Staging{
-        .buffer =
-            device_.create_buffer({.size = std::bit_ceil(bytes),
-                                   .usage = BufferUsage::map_read | BufferUsage::copy_destination,
-                                   .label = "readback"})}));
-    free = stagings_.end() - 1;
-  }
-  (*free)->taken = true;
-  encoder.copy(buffer, first * 4, (*free)->buffer, 0, bytes);
-  return {.staging = *free, .count = count};
-}
-
-Async<Result<std::vector<float>>> GpuEngine::floats_of(FloatsBack back) {
-  std::vector<float> out(back.count);
-  const Result<> read = co_await device_.read(
-      back.staging->buffer, 0, {reinterpret_cast<std::uint8_t*>(out.data()), out.size() * 4});
-  back.staging->taken = false;
-  if (!read) co_return std::unexpected(read.error());
-  co_return out;
-}
-
 Async<Result<std::vector<float>>> GpuEngine::read_floats_back(const gpu::Buffer& buffer,
                                                               std::uint64_t count,
                                                               std::uint64_t first) {
   gpu::Encoder encoder = device_.create_encoder("readback");
-  FloatsBack back = record_floats(encoder, buffer, count, first);
+  FloatReadback::Copy back = floats_.record(encoder, buffer, count, first);
   device_.submit(std::move(encoder));
   ++counters_.submits;
-  return floats_of(std::move(back));
+  return floats_.read(std::move(back));
 }
 
 Async<Result<std::vector<float>>> GpuEngine::logits(SequenceId id) {
@@ -436,10 +412,10 @@ Async<Result<std::vector<float>>> GpuEngine::logits(SequenceId id) {
   gpu::Encoder encoder = device_.create_encoder("logits");
   std::vector<SequenceId> one{id};
   counters_.dispatches += record_head(encoder, one);
-  FloatsBack back = record_floats(encoder, buffers_.logits, config_.vocabulary);
+  FloatReadback::Copy back = floats_.record(encoder, buffers_.logits, config_.vocabulary);
   device_.submit(std::move(encoder));
   ++counters_.submits;
-  co_return co_await floats_of(std::move(back));
+  co_return co_await floats_.read(std::move(back));
 }
 
 // As many rows at a time as draws have logits.
@@ -462,7 +438,7 @@ Async<Result<std::vector<float>>> GpuEngine::logits_along(SequenceId id,
     GpuSequence& sequence = at(id);
     sequence.tokens.insert(sequence.tokens.end(), from, from + static_cast<std::ptrdiff_t>(count));
     sequence.length += static_cast<std::uint32_t>(count);
-    std::optional<FloatsBack> back;
+    std::optional<FloatReadback::Copy> back;
     feed(id, [&](gpu::Encoder& encoder, std::uint32_t fed) {
       const RowCount head{.rows = fed, .segments = fed};
       {
@@ -470,9 +446,9 @@ Async<Result<std::vector<float>>> GpuEngine::logits_along(SequenceId id,
         counters_.dispatches += program_->head(head).record(pass, head);
       }
       back.emplace(
-          record_floats(encoder, buffers_.logits, std::uint64_t{fed} * config_.vocabulary));
+          floats_.record(encoder, buffers_.logits, std::uint64_t{fed} * config_.vocabulary));
     });
-    WEFT_CO_ASSIGN(const std::vector<float> logits, co_await floats_of(std::move(*back)));
+    WEFT_CO_ASSIGN(const std::vector<float> logits, co_await floats_.read(std::move(*back)));
     out.insert(out.end(), logits.begin(), logits.end());
   }
   co_return out;

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "engine/gguf/source.h"
 #include "engine/gpu/device.h"
@@ -17,6 +18,9 @@ namespace weft::llm {
 
 // Bytes of weights on the device so far, and in the end.
 using LoadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+// What Engine::device() says of one.
+[[nodiscard]] std::string device_name(const gpu::Device& device);
 
 // The device outlives the engine; the model, its file and its source only have to live until the
 // engine is there. Fails with resource_exhausted or out_of_memory where the device cannot hold the

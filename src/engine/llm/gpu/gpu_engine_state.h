@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,19 +17,18 @@
 #include "common/base/check.h"
 #include "engine/gpu/readback.h"
 #include "engine/kernels/sampling/gpu_sampler.h"
+#include "engine/llm/gpu/float_readback.h"
 #include "engine/llm/gpu/gpu_engine.h"
 #include "engine/llm/gpu/kv_pages.h"
 #include "engine/llm/gpu/model_program.h"
+#include "engine/llm/gpu/step_pacer.h"
 
 namespace weft::llm {
 
-// Submits that are under way at a time, so that the device never waits for the CPU to read a
-// token, and tokens in one of them: more than one only where that many are quicker than a listener
-// notices.
+// Submits that are under way at a time, so that the device never waits for the CPU to read a token.
 constexpr std::size_t submits_ahead = 4;
-constexpr std::size_t steps_max = 4;
-constexpr auto submit_time_max = std::chrono::milliseconds(8);
-constexpr std::size_t draws_under_way_max = submits_ahead * steps_max + steps_max;
+constexpr std::size_t draws_under_way_max =
+    submits_ahead * StepPacer::steps_max + StepPacer::steps_max;
 
 struct GpuSequence {
   std::vector<Token> tokens;  // Handed in and handed out; empty where hidden states come in.
@@ -137,17 +135,6 @@ class GpuEngine final : public Engine {
     std::optional<gpu::Readback> hidden{};
   };
 
-  // Memory that the CPU reads, kept for the next read: making some takes 0.1 ms, and giving it back
-  // may wait for the device.
-  struct Staging {
-    gpu::Buffer buffer;
-    bool taken = false;
-  };
-  struct FloatsBack {
-    std::shared_ptr<Staging> staging;
-    std::uint64_t count = 0;
-  };
-
   [[nodiscard]] Result<> fits(const GpuSequence& sequence, std::size_t more) const;
   [[nodiscard]] Result<> check_tokens(std::span<const Token> tokens) const;
   void reset(SequenceId id);
@@ -170,15 +157,10 @@ class GpuEngine final : public Engine {
   void ensure_hidden(SequenceId id);
   // Copies final hidden states to the first rows and makes logits of them.
   std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& sequences);
-  // A copy of floats on its way back: recorded, then, when its encoder is submitted, awaited.
-  [[nodiscard]] FloatsBack record_floats(gpu::Encoder& encoder, const gpu::Buffer& buffer,
-                                         std::uint64_t count, std::uint64_t first = 0);
-  [[nodiscard]] Async<Result<std::vector<float>>> floats_of(FloatsBack back);
   [[nodiscard]] Async<Result<std::vector<float>>> read_floats_back(const gpu::Buffer& buffer,
                                                                    std::uint64_t count,
                                                                    std::uint64_t first = 0);
   [[nodiscard]] Async<Result<>> take_oldest();
-  void measure_steps();
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& sequences);
   void record_draw(gpu::Pass& pass, const std::vector<SequenceId>& sequences);
   // Rows of the pass whose hidden states are to be kept, where row i's is the one behind
@@ -199,7 +181,7 @@ class GpuEngine final : public Engine {
     std::uint32_t left = options_.context;
     for (const SequenceId id : sequences) {
       const std::uint32_t fed = at(id).fed;
-      (void)grow(id, std::min<std::uint32_t>(options_.context, fed + steps_max));
+      (void)grow(id, std::min<std::uint32_t>(options_.context, fed + StepPacer::steps_max));
       const std::uint32_t room =
           std::min(options_.context - 1, pages_.room(static_cast<std::uint32_t>(id)));
       left = std::min(left, room - std::min(room, fed));
@@ -223,7 +205,7 @@ class GpuEngine final : public Engine {
   gpu::ReadbackRing drawn_ring_;
   std::unique_ptr<gpu::ReadbackRing> hidden_ring_;  // Made when the first is to be kept.
   gpu::Buffer last_hidden_;                         // [slot][embedding]
-  std::vector<std::shared_ptr<Staging>> stagings_;
+  FloatReadback floats_{device_};
   std::vector<std::optional<GpuSequence>> sequences_;
   std::deque<UnderWay> under_way_;
   std::vector<SequenceId> stream_;  // Whose last drawn tokens are in the device's rows; empty when
@@ -231,9 +213,7 @@ class GpuEngine final : public Engine {
   std::unique_ptr<kernels::GpuSampler> sampler_;  // Null without the last layer.
   std::optional<kernels::GpuSampler::Rows> sampled_rows_;
   std::vector<Step> steps_;
-  std::size_t steps_a_submit_ = 1;
-  std::int64_t steps_taken_ = 0;                   // Since then:
-  std::chrono::steady_clock::time_point taken_{};  // When the last draw came back.
+  StepPacer pacer_;
   EngineCounters counters_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "common/base/long_tests.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/test_gpu.h"
 #include "engine/llm/run_now.h"
@@ -45,7 +46,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "tiny-qwen35-chat-f16", "tiny-qwen35-chat-q8_0", "tiny-qwen35-chat-q4_k_m",
                     "tiny-qwen2-short-q4_k_m", "tiny-qwen35-short-q4_k_m", "tiny-qwen3-random-f16",
                     "tiny-gemma3-random-q8_0", "tiny-mistral-random-f16",
-                    "tiny-mistral3-random-f16"),
+                    "tiny-mistral3-random-f16", "tiny-qwen3moe-random-f16",
+                    "tiny-qwen3moe-random-q4_k_m"),
     test::test_name);
 
 class GpuStories : public GpuEngineTest, public testing::WithParamInterface<const char*> {};
@@ -97,7 +99,8 @@ class GpuPromises : public GpuEngineTest, public testing::WithParamInterface<con
 };
 INSTANTIATE_TEST_SUITE_P(Models, GpuPromises,
                          testing::Values("tiny-llama-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
-                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0"),
+                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0",
+                                         "tiny-qwen3moe-random-f16"),
                          test::test_name);
 
 TEST_P(GpuPromises, GivesTheLogitsOfTheCpuHoweverAPromptIsCut) {
@@ -382,13 +385,14 @@ class GpuArithmetic : public GpuPromises {
 };
 INSTANTIATE_TEST_SUITE_P(Models, GpuArithmetic,
                          testing::Values("tiny-llama-chat-q8_0", "tiny-qwen2-chat-q4_k_m",
-                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0"),
+                                         "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0",
+                                         "tiny-qwen3moe-random-q4_k_m"),
                          test::test_name);
 
 void GpuArithmetic::says_the_same_among_many(Activations activations) {
   const auto engine =
       engine_of(*model_, {.context = 320, .sequences = 32, .activations = activations});
-  constexpr std::uint32_t count = 4;
+  const std::uint32_t count = weft::test::long_tests() ? 4 : 2;
   std::vector<Alone> alone;
   for (std::size_t i = 0; i < 32; ++i) {
     const std::size_t length = i == 3 || i == 7 ? 250 + i : 3 + 2 * (i % 7);
@@ -422,7 +426,7 @@ void GpuArithmetic::says_the_same_through_joins(Activations activations) {
   const auto engine =
       engine_of(*model_, {.context = 128, .sequences = 7, .activations = activations});
   constexpr std::uint32_t count = 8;
-  for (std::uint32_t seed = 0; seed < 2; ++seed) {
+  for (std::uint32_t seed = 0; seed < (weft::test::long_tests() ? 4u : 1u); ++seed) {
     std::mt19937 generator(seed);
     const auto random = [&](std::uint32_t below) {
       return static_cast<std::uint32_t>(generator()) % below;

@@ -48,11 +48,11 @@ Async<Result<std::vector<float>>> GpuEngine::forward(SequenceId id, std::vector<
   for (std::size_t done = 0; done < hidden.size();) {
     const std::span<float> states =
         std::span(hidden).subspan(done, std::min(rows_max, hidden.size() - done));
-    FloatsBack back;
+    FloatReadback::Copy back;
     pass_hidden(id, states, [&](gpu::Encoder& encoder) {
-      back = record_floats(encoder, buffers_.hidden, states.size());
+      back = floats_.record(encoder, buffers_.hidden, states.size());
     });
-    WEFT_CO_ASSIGN(const std::vector<float> out, co_await floats_of(std::move(back)));
+    WEFT_CO_ASSIGN(const std::vector<float> out, co_await floats_.read(std::move(back)));
     std::ranges::copy(out, states.begin());
     done += states.size();
   }
@@ -135,11 +135,11 @@ Async<Result<std::vector<float>>> GpuEngine::forward_tokens(SequenceId id,
                            tokens.begin() + static_cast<std::ptrdiff_t>(done),
                            tokens.begin() + static_cast<std::ptrdiff_t>(done + count));
     sequence.length += count;
-    FloatsBack back;
+    FloatReadback::Copy back;
     feed(id, [&](gpu::Encoder& encoder, std::uint32_t rows) {
-      back = record_floats(encoder, buffers_.hidden, std::uint64_t{rows} * width);
+      back = floats_.record(encoder, buffers_.hidden, std::uint64_t{rows} * width);
     });
-    WEFT_CO_ASSIGN(const std::vector<float> out, co_await floats_of(std::move(back)));
+    WEFT_CO_ASSIGN(const std::vector<float> out, co_await floats_.read(std::move(back)));
     hidden.insert(hidden.end(), out.begin(), out.end());
     done += count;
   }

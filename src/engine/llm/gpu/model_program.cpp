@@ -11,9 +11,7 @@
 #include "engine/llm/gpu/single_blocks.h"
 
 namespace weft::llm {
-namespace {
 
-// [position][pair] of cosine and sine, worked out in f64.
 std::vector<float> turn_table(const std::vector<double>& frequencies, double amplitude,
                               std::uint32_t positions) {
   std::vector<float> turns;
@@ -26,6 +24,8 @@ std::vector<float> turn_table(const std::vector<double>& frequencies, double amp
   }
   return turns;
 }
+
+namespace {
 
 Async<Result<>> add_embed(BuildContext& context, Program& program, const GpuMatrix& matrix) {
   const RowBuffers& to = context.buffers;
@@ -116,7 +116,7 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
 std::uint64_t ModelProgram::weight_bytes() const {
   std::uint64_t sum = embedding_.bytes() + output_.bytes() + output_norm_.size();
   for (const GpuLayer& part : parts_) {
-    sum += part.output.bytes() + part.down.bytes();
+    sum += part.output.bytes() + part.down.bytes() + part.router.bytes();
     for (const GpuMatrix& matrix : part.projections) sum += matrix.bytes();
     for (const GpuMatrix& matrix : part.gates) sum += matrix.bytes();
     for (const gpu::Buffer& vector : part.vectors) sum += vector.size();

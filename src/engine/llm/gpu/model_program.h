@@ -59,6 +59,10 @@ struct DecodeTuning {
 };
 [[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);
 
+// [position][pair] of cosine and sine, worked out in f64.
+[[nodiscard]] std::vector<float> turn_table(const std::vector<double>& frequencies,
+                                            double amplitude, std::uint32_t positions);
+
 struct PendingSums {
   kernels::MatmulSpec spec;
   kernels::MatmulTuning tuning;
@@ -100,6 +104,7 @@ struct GpuLayer {
   GpuMatrix output;                    // The mixer's output projection.
   std::vector<GpuMatrix> gates;        // Gates and ups, side by side in RowBuffers::gates.
   GpuMatrix down;
+  GpuMatrix router;  // With experts, whose matrices stand one below the other in gates and down.
   gpu::Buffer q_norm, k_norm,
       qk_norms;  // Norms of an attention's heads; the last holds both, one after the other.
   const gpu::Buffer* turns = nullptr;  // For an attention.

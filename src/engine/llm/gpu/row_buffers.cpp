@@ -48,6 +48,10 @@ RowShape row_shape(const Config& config, const EngineOptions& options, std::uint
         std::max(shape.projected, delta.conv_rows() + delta.value_rows() + 2 * delta.value_heads);
     shape.mixed = std::max(shape.mixed, delta.value_rows());
   }
+  if (config.experts) {
+    shape.experts = config.experts->count;
+    shape.experts_used = config.experts->used;
+  }
   shape.projected = (shape.projected + 3) / 4 * 4;
   return shape;
 }
@@ -64,11 +68,11 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
       batch(device.create_buffer({.size = sizeof(kernels::BatchSize),
                                   .usage = BufferUsage::uniform | BufferUsage::copy_destination,
                                   .label = "batch"})),
-      partials(storage(device,
-                       std::min<std::uint64_t>(std::uint64_t{shape.rows} *
-                                                   std::max(shape.embedding, shape.projected) * 8,
-                                               device.limits().storage_binding_bytes_max / 4),
-                       "partials")),
+      partials(storage(
+          device,
+          std::min({std::uint64_t{shape.rows} * std::max(shape.embedding, shape.projected) * 8,
+                    device.limits().storage_binding_bytes_max / 4, shape.partials_max / 4}),
+          "partials")),
       hidden(storage(device, std::uint64_t{shape.rows} * shape.embedding, "hidden")),
       normed(storage(device, std::uint64_t{shape.rows} * shape.embedding, "normed")),
       projected(storage(device, std::uint64_t{shape.rows} * shape.projected, "projected")),
@@ -78,6 +82,9 @@ RowBuffers::RowBuffers(gpu::Device& device, const RowShape& shape_)
                    "core")),
       gates(storage(device, std::uint64_t{shape.rows} * shape.feed_forward * 2, "gates")),
       gated(storage(device, std::uint64_t{shape.rows} * shape.feed_forward, "gated")),
+      expert_scores(storage(device, std::uint64_t{shape.rows} * shape.experts, "expert scores")),
+      expert_choice(
+          storage(device, std::uint64_t{shape.rows} * shape.experts_used * 2, "expert choice")),
       normed_quants(
           storage(device, std::uint64_t{shape.drawn_rows} * shape.embedding / 4, "normed quants")),
       normed_scales(

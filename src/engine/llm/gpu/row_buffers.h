@@ -24,12 +24,15 @@ struct RowShape {
   std::uint32_t convolved = 0;  // 0 without DeltaNet layers.
   std::uint32_t mixed = 0;      // What goes into a mixer's output matrix.
   std::uint32_t feed_forward = 0;
-  std::uint32_t vocabulary = 0;   // 0 for an engine without the last layer.
-  std::uint32_t logits_rows = 0;  // Rows that get logits in one pass.
-  std::uint32_t drawn_rows = 0;   // Rows of a pass that draws, other than in f32.
+  std::uint32_t experts = 0, experts_used = 0;  // 0 without a mixture of experts.
+  std::uint32_t vocabulary = 0;                 // 0 for an engine without the last layer.
+  std::uint32_t logits_rows = 0;                // Rows that get logits in one pass.
+  std::uint32_t drawn_rows = 0;                 // Rows of a pass that draws, other than in f32.
   std::uint32_t tile_rows =
       32;  // Rows of a tile of attention (engine/kernels/prefill/flash_attention.h).
-  std::uint64_t shares = 0;       // What their attention gathers, in numbers a row.
+  std::uint64_t shares = 0;  // What their attention gathers, in numbers a row.
+  // Bytes of partial sums of products, at most.
+  std::uint64_t partials_max = ~std::uint64_t{0};
   std::uint32_t pages = 0;        // Pages of the cache, for all sequences.
   std::uint32_t table_pages = 0;  // A sequence's places in the page table.
 };
@@ -45,6 +48,7 @@ struct RowBuffers {
   gpu::Buffer tokens, places, segments, tiles, batch;
   gpu::Buffer partials;  // Partial sums of products that are summed in parts.
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
+  gpu::Buffer expert_scores, expert_choice;  // A row's: a number an expert, a ChosenExpert a place.
   // Rows with int8 activations (engine/kernels/decode), one a sequence.
   gpu::Buffer normed_quants, normed_scales, normed_factors, mixed_quants, mixed_scales,
       gated_quants, gated_scales, shares;

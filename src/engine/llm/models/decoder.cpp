@@ -30,12 +30,20 @@ Result<Model> read_decoder(const ModelReader& reader, const DecoderParts& parts)
   WEFT_ASSIGN(config, reader.common());
   WEFT_ASSIGN(config.rope, reader.rope(parts.pairs, config.attention.head_dim));
   WEFT_OK(reader.read_ends(model));
+  if (parts.experts) {
+    WEFT_ASSIGN(config.experts, reader.experts());
+    config.feed_forward = config.experts->used * config.experts->feed_forward;
+  }
   for (std::uint32_t i = 0; i < config.layers; ++i) {
     Layer layer;
     WEFT_ASSIGN(layer.norm, reader.tensor(i, "attn_norm.weight", {config.embedding}));
     WEFT_ASSIGN(layer.mixer, read_attention(reader, parts, config, i));
     WEFT_ASSIGN(layer.feed_forward_norm, reader.tensor(i, "ffn_norm.weight", {config.embedding}));
-    WEFT_ASSIGN(layer.feed_forward, reader.feed_forward(i, config));
+    if (parts.experts) {
+      WEFT_ASSIGN(layer.feed_forward, reader.experts(i, config));
+    } else {
+      WEFT_ASSIGN(layer.feed_forward, reader.feed_forward(i, config));
+    }
     if (parts.out_norms) {
       WEFT_ASSIGN(layer.mixer_out_norm,
                   reader.tensor(i, "post_attention_norm.weight", {config.embedding}));

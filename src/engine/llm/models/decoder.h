@@ -13,6 +13,7 @@ struct DecoderParts {
   Biases biases = Biases::none;
   bool head_norms = false;  // Queries and keys are normed head by head before they turn.
   bool out_norms = false;   // Layer::mixer_out_norm and feed_forward_out_norm.
+  bool experts = false;     // In the place of each feed-forward.
 };
 
 // All of the model: its numbers, its ends and its layers.

@@ -9,6 +9,7 @@
 #include "engine/llm/models/qwen2.h"
 #include "engine/llm/models/qwen3.h"
 #include "engine/llm/models/qwen35.h"
+#include "engine/llm/models/qwen3moe.h"
 
 namespace weft::llm {
 namespace {
@@ -19,9 +20,10 @@ struct Architecture {
 };
 // A new architecture is a new pair of files and a row here.
 constexpr std::array architectures = {
-    Architecture{"llama", read_llama},   Architecture{"qwen2", read_qwen2},
-    Architecture{"qwen3", read_qwen3},   Architecture{"qwen35", read_qwen35},
-    Architecture{"gemma3", read_gemma3}, Architecture{"mistral3", read_mistral3}};
+    Architecture{"llama", read_llama},      Architecture{"qwen2", read_qwen2},
+    Architecture{"qwen3", read_qwen3},      Architecture{"qwen35", read_qwen35},
+    Architecture{"gemma3", read_gemma3},    Architecture{"mistral3", read_mistral3},
+    Architecture{"qwen3moe", read_qwen3moe}};
 
 }  // namespace
 
@@ -45,8 +47,13 @@ std::vector<Weight> tensors_of(const Model& model, std::uint32_t begin, std::uin
   if (begin == 0) add(model.token_embedding);
   for (std::uint32_t i = begin; i < end && i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
-    add(layer.norm, layer.feed_forward_norm, layer.feed_forward.gate, layer.feed_forward.up,
-        layer.feed_forward.down, layer.mixer_out_norm, layer.feed_forward_out_norm);
+    add(layer.norm, layer.feed_forward_norm, layer.mixer_out_norm, layer.feed_forward_out_norm);
+    if (const auto* f = std::get_if<FeedForward>(&layer.feed_forward)) {
+      add(f->gate, f->up, f->down);
+    } else {
+      const auto& e = std::get<Experts>(layer.feed_forward);
+      add(e.router, e.gate, e.up, e.down);
+    }
     if (const auto* a = std::get_if<Attention>(&layer.mixer)) {
       add(a->q, a->k, a->v, a->output, a->q_bias, a->k_bias, a->v_bias, a->q_norm, a->k_norm);
     } else {

@@ -66,12 +66,21 @@ struct LocalAttention {
   Rope rope;
 };
 
+// What layers with experts have in the place of one feed-forward: many, of which each position goes
+// through the `used` that a router scores highest. The softmax of their scores weighs what they
+// give.
+struct ExpertsShape {
+  std::uint32_t count = 0;
+  std::uint32_t used = 0;          // At most `count`.
+  std::uint32_t feed_forward = 0;  // One expert's.
+};
+
 struct Config {
   std::string architecture;
   std::string name;
   std::uint32_t layers = 0;
   std::uint32_t embedding = 0;
-  std::uint32_t feed_forward = 0;
+  std::uint32_t feed_forward = 0;  // With experts: of those of a position together.
   std::uint32_t vocabulary = 0;
   std::uint32_t context = 0;  // Positions that it was trained for.
   float norm_epsilon = 0;
@@ -82,6 +91,7 @@ struct Config {
   AttentionShape attention;
   std::optional<LocalAttention> local;     // Where some layers have it.
   std::optional<DeltaNetShape> delta_net;  // Where some layers have one.
+  std::optional<ExpertsShape> experts;     // Where all layers have them.
 };
 
 // A matrix [rows][columns], row by row, or a vector (rows = 1).
@@ -112,11 +122,17 @@ struct FeedForward {
   Weight gate = nullptr, up = nullptr, down = nullptr;
 };
 
+struct Experts {
+  Weight router = nullptr;              // [experts][embedding]
+  Weight gate = nullptr, up = nullptr;  // [experts][feed forward][embedding]
+  Weight down = nullptr;                // [experts][embedding][feed forward]
+};
+
 struct Layer {
   Weight norm = nullptr;
   std::variant<Attention, DeltaNet> mixer;
   Weight feed_forward_norm = nullptr;
-  FeedForward feed_forward;
+  std::variant<FeedForward, Experts> feed_forward;
   // RMS norms of what the mixer and the feed-forward add; nullptr where the model has none.
   Weight mixer_out_norm = nullptr, feed_forward_out_norm = nullptr;
 };

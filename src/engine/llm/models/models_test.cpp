@@ -2,6 +2,8 @@
 // sentence.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/gguf/test_builder.h"
 #include "engine/llm/models/model.h"
 
@@ -96,6 +98,53 @@ TEST(ReadModel, DescribesALlama) {
   EXPECT_EQ(model->output, model->token_embedding);
 }
 
+// One layer of `experts` experts of 32, of which a position uses `used`.
+void qwen3moe(ModelFile& out, std::uint32_t experts, std::uint32_t used,
+              std::uint32_t feed_forward = 32) {
+  numbers(out, "qwen3moe", {});
+  out.builder.uint32("qwen3moe.expert_count", experts);
+  out.builder.uint32("qwen3moe.expert_used_count", used);
+  out.builder.uint32("qwen3moe.expert_feed_forward_length", feed_forward);
+  tensors(out, {});
+  for (const char* name : {"attn_q_norm", "attn_k_norm"})
+    out.tensor(std::string("blk.0.") + name + ".weight", {16});
+  out.tensor("blk.0.ffn_gate_inp.weight", {64, experts});
+  out.tensor("blk.0.ffn_gate_exps.weight", {64, feed_forward, experts});
+  out.tensor("blk.0.ffn_up_exps.weight", {64, feed_forward, experts});
+  out.tensor("blk.0.ffn_down_exps.weight", {feed_forward, 64, experts});
+}
+
+TEST(ReadModel, DescribesAMixtureOfExperts) {
+  ModelFile file;
+  qwen3moe(file, 6, 2);
+
+  const Result<Model> model = file.read();
+
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  ASSERT_TRUE(model->config.experts.has_value());
+  EXPECT_EQ(model->config.experts->count, 6u);
+  EXPECT_EQ(model->config.experts->used, 2u);
+  EXPECT_EQ(model->config.feed_forward, 64u) << "of the experts of a position together";
+  const auto& experts = std::get<Experts>(model->layers[0].feed_forward);
+  EXPECT_EQ(experts.down->name, "blk.0.ffn_down_exps.weight");
+  const auto all = tensors_of(*model, 0, 1);
+  for (const Weight weight : {experts.router, experts.gate, experts.up, experts.down})
+    EXPECT_TRUE(std::ranges::contains(all, weight)) << weight->name;
+}
+
+TEST(ReadModel, RefusesExpertsThatCannotBe) {
+  const auto message = [](std::uint32_t experts, std::uint32_t used,
+                          std::uint32_t feed_forward = 32) {
+    ModelFile file;
+    qwen3moe(file, experts, used, feed_forward);
+    return file.read().error().message;
+  };
+  EXPECT_EQ(message(6, 7), "The metadata 'qwen3moe.expert_used_count' (7) is greater than 6.");
+  EXPECT_EQ(message(100, 65), "The metadata 'qwen3moe.expert_used_count' (65) is greater than 64.");
+  EXPECT_EQ(message(6, 2, 33), "Experts of 33 are not supported (not a multiple of 4).");
+  EXPECT_EQ(message(6, 0), "qwen3moe.expert_used_count is 0; it must be at least 1.");
+}
+
 TEST(ReadModel, ScalesRopeLinearlyWhereTheFileSaysSo) {
   ModelFile file;
   numbers(file, "llama", {});
@@ -115,7 +164,7 @@ TEST(ReadModel, RefusesAnArchitectureItDoesNotKnow) {
 
   EXPECT_EQ(file.read().error().message,
             "The architecture 'mamba' is not supported; Weft runs llama, qwen2, qwen3, qwen35, "
-            "gemma3, mistral3.");
+            "gemma3, mistral3, qwen3moe.");
 }
 
 struct Wrong {

@@ -1,5 +1,6 @@
 #include "engine/llm/models/reading.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -198,6 +199,35 @@ Result<FeedForward> ModelReader::feed_forward(std::uint32_t layer, const Config&
   WEFT_ASSIGN(out.gate, tensor(layer, "ffn_gate.weight", {config.embedding, config.feed_forward}));
   WEFT_ASSIGN(out.up, tensor(layer, "ffn_up.weight", {config.embedding, config.feed_forward}));
   WEFT_ASSIGN(out.down, tensor(layer, "ffn_down.weight", {config.feed_forward, config.embedding}));
+  return out;
+}
+
+Result<ExpertsShape> ModelReader::experts() const {
+  ExpertsShape out;
+  WEFT_ASSIGN(out.count, count("expert_count", experts_max));
+  WEFT_ASSIGN(out.used,
+              count("expert_used_count", std::min<std::uint64_t>(out.count, experts_used_max)));
+  WEFT_ASSIGN(out.feed_forward, count("expert_feed_forward_length", width_max));
+  if (out.feed_forward % 4 != 0)
+    return fail(ErrorCode::unsupported, "Experts of {} are not supported (not a multiple of 4).",
+                out.feed_forward);
+  if (std::uint64_t{out.used} * out.feed_forward > width_max)
+    return fail(ErrorCode::unsupported,
+                "{} experts of {} for each position are not supported; {} together are.", out.used,
+                out.feed_forward, width_max);
+  return out;
+}
+
+Result<Experts> ModelReader::experts(std::uint32_t layer, const Config& config) const {
+  const ExpertsShape& shape = *config.experts;
+  Experts out;
+  WEFT_ASSIGN(out.router, tensor(layer, "ffn_gate_inp.weight", {config.embedding, shape.count}));
+  WEFT_ASSIGN(out.gate, tensor(layer, "ffn_gate_exps.weight",
+                               {config.embedding, shape.feed_forward, shape.count}));
+  WEFT_ASSIGN(out.up, tensor(layer, "ffn_up_exps.weight",
+                             {config.embedding, shape.feed_forward, shape.count}));
+  WEFT_ASSIGN(out.down, tensor(layer, "ffn_down_exps.weight",
+                               {shape.feed_forward, config.embedding, shape.count}));
   return out;
 }
 

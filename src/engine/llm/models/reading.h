@@ -22,6 +22,7 @@ class ModelReader {
   static constexpr std::uint64_t width_max = 1u << 18;
   static constexpr std::uint64_t heads_max = 4096;
   static constexpr std::uint64_t head_dim_max = 1024;
+  static constexpr std::uint64_t experts_max = 2048, experts_used_max = 64;
   static constexpr std::uint64_t context_max = std::uint64_t{1} << 30;
 
   // From 1 to max.
@@ -54,6 +55,9 @@ class ModelReader {
   // Embedding, output and the norm between; config.vocabulary is known from here on.
   [[nodiscard]] Result<> read_ends(Model& model) const;
   [[nodiscard]] Result<FeedForward> feed_forward(std::uint32_t layer, const Config& config) const;
+  // expert_count, expert_used_count and expert_feed_forward_length.
+  [[nodiscard]] Result<ExpertsShape> experts() const;
+  [[nodiscard]] Result<Experts> experts(std::uint32_t layer, const Config& config) const;
   // Q, K, V and output without biases and norms.
   [[nodiscard]] Result<Attention> attention(std::uint32_t layer, const Config& config) const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "common/base/long_tests.h"
 #include "engine/onnx/gpu/test_gpu.h"
 #include "engine/onnx/operators/prepare.h"
 #include "engine/onnx/operators/test_cases.h"
@@ -70,7 +71,7 @@ TEST(GpuCases, GiveWhatTheyExpect) {
   const auto path = test::find_data("data/onnx-node/onnx-node.tar.gz");
   if (!path) GTEST_SKIP() << test::missing_data("data/onnx-node/onnx-node.tar.gz");
   auto cases = test::read_cases(test::read_archive(*path));
-  const bool all = std::getenv("WEFT_LONG") != nullptr;
+  const bool all = weft::test::long_tests();
   if (!all) cases = one_of_each(std::move(cases));
   std::map<Place, std::size_t> counts;
   for (const test::NodeCase& found : cases) {

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "common/base/long_tests.h"
 #include "engine/onnx/gpu/test_gpu.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/cut.h"
@@ -43,7 +44,7 @@ class GpuModels : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     ASSERT_NE(test::gpu_machine().device, nullptr) << "no GPU, not even a software one";
-    if (std::string(GetParam()) != "mnist-pelican" && std::getenv("WEFT_LONG") == nullptr)
+    if (std::string(GetParam()) != "mnist-pelican" && !weft::test::long_tests())
       GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
   }
 };

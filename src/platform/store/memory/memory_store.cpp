@@ -26,6 +26,7 @@ class MemoryStore final : public Store {
   Result<BlobOwners> blob_owners(UnixMillis ended_since) override;
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override;
   Result<History> history(const JobId& job, const HistoryPage& page) override;
+  Result<History> history(const HistoryPage& page) override;
   Result<> audit() override;
   Result<std::vector<Task>> paid_tasks(const PaidPage& page) override;
   Result<std::vector<Correction>> corrections(const JobId& id) override;
@@ -523,6 +524,20 @@ Result<History> MemoryStore::history(const JobId& job, const HistoryPage& page) 
   History history;
   for (std::size_t place = std::max<std::size_t>(page.from, 1); place <= all.size(); ++place) {
     if (all[place - 1].job != job) continue;
+    if (history.transactions.size() == page.count) {
+      history.next = place;
+      break;
+    }
+    history.transactions.push_back(all[place - 1]);
+  }
+  return history;
+}
+
+Result<History> MemoryStore::history(const HistoryPage& page) {
+  const std::lock_guard lock(mutex_);
+  const std::vector<Posted> all = posted();
+  History history;
+  for (std::size_t place = std::max<std::size_t>(page.from, 1); place <= all.size(); ++place) {
     if (history.transactions.size() == page.count) {
       history.next = place;
       break;

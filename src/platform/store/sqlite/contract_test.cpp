@@ -441,6 +441,23 @@ TEST_P(StoreContract, KeepsBalancesAndKeysForTheLedger) {
   EXPECT_TRUE(store->audit().has_value());
 }
 
+TEST_P(StoreContract, ShowsTheWholeAuditTrailInPagesOldestFirst) {
+  for (const unsigned number : {1U, 2U}) commit(submit_batch(job_row(number)));
+
+  const History first = store->history(Store::HistoryPage{.count = 3}).value();
+  ASSERT_EQ(first.transactions.size(), 3U);
+  ASSERT_NE(first.next, 0U);
+  const History last = store->history(Store::HistoryPage{.from = first.next, .count = 3}).value();
+  ASSERT_EQ(last.transactions.size(), 1U);
+  EXPECT_EQ(last.next, 0U);
+
+  const Job job = job_row(1);
+  EXPECT_EQ(first.transactions[0].key, ledger::issue(owner_of(job.client), 1, 1).key);
+  EXPECT_EQ(first.transactions[1].job, job.id);
+  EXPECT_EQ(last.transactions[0].job, job_row(2).id);
+  EXPECT_EQ(last.transactions[0].movements.size(), 2U);
+}
+
 TEST_P(StoreContract, KeepsDevicesAndWhatBecameOfThem) {
   const OwnerId owner = owner_of(key_of(1));
   const Device first{.key = key_of(1), .owner = owner, .name = "", .added = 5};

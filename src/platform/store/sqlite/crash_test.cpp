@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "common/base/check.h"
+#include "common/base/long_tests.h"
 #include "platform/store/group_commit.h"
 #include "platform/store/sqlite/sqlite_store.h"
 #include "platform/store/sqlite/test_crash_load.h"
@@ -102,7 +102,7 @@ class Crash : public testing::Test {
 
 TEST_F(Crash, LosesNothingAcknowledgedAndPaysNothingTwice) {
   const int stores =
-      std::getenv("WEFT_LONG") != nullptr
+      weft::test::long_tests()
           ? 100
           : 1;  // Rounds of 10 kills each: the judge reads all that a store ever took.
 

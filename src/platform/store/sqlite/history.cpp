@@ -64,6 +64,22 @@ class Postings {
   std::unordered_map<std::int64_t, ledger::Account> names_;
 };
 
+// The transactions that `find` names, one more than the page has, which the next page begins with.
+Result<History> read_page(Connection& connection, Statement& find, std::uint32_t count) {
+  History history;
+  WEFT_ASSIGN(Postings postings, Postings::create(connection));
+  for (;;) {
+    WEFT_ASSIGN(const bool more, find.next());
+    if (!more) return history;
+    if (history.transactions.size() == count) {
+      history.next = static_cast<std::uint64_t>(find.integer(0));
+      return history;
+    }
+    WEFT_ASSIGN(Posted posted, postings.read(find.integer(0)));
+    history.transactions.push_back(std::move(posted));
+  }
+}
+
 }  // namespace
 
 Result<History> Reader::history_of_account(const ledger::Account& account,
@@ -98,24 +114,23 @@ Result<History> Reader::history_of_account(const ledger::Account& account,
 
 Result<History> Reader::history_of_job(const JobId& job, const Store::HistoryPage& page) {
   return snapshot([&]() -> Result<History> {
-    History history;
     WEFT_ASSIGN(const std::int64_t row, job_row(job));
     WEFT_ASSIGN(
         Statement find,
         connection_.prepare(
             "SELECT seq FROM transactions WHERE job = ? AND seq >= ? ORDER BY seq LIMIT ?"));
-    WEFT_ASSIGN(Postings postings, Postings::create(connection_));
     find.start(row, page.from, std::uint64_t{page.count} + 1);
-    for (;;) {
-      WEFT_ASSIGN(const bool more, find.next());
-      if (!more) return history;
-      if (history.transactions.size() == page.count) {
-        history.next = static_cast<std::uint64_t>(find.integer(0));
-        return history;
-      }
-      WEFT_ASSIGN(Posted posted, postings.read(find.integer(0)));
-      history.transactions.push_back(std::move(posted));
-    }
+    return read_page(connection_, find, page.count);
+  });
+}
+
+Result<History> Reader::history_of_all(const Store::HistoryPage& page) {
+  return snapshot([&]() -> Result<History> {
+    WEFT_ASSIGN(
+        Statement find,
+        connection_.prepare("SELECT seq FROM transactions WHERE seq >= ? ORDER BY seq LIMIT ?"));
+    find.start(page.from, std::uint64_t{page.count} + 1);
+    return read_page(connection_, find, page.count);
   });
 }
 

@@ -4,12 +4,12 @@
 // judge sees what must never be: both show that they can.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "common/base/check.h"
 #include "common/base/format.h"
+#include "common/base/long_tests.h"
 #include "platform/store/faulty/faulty_disk.h"
 #include "platform/store/group_commit.h"
 #include "platform/store/memory/memory_store.h"
@@ -97,7 +97,7 @@ class Machine {
 };
 
 TEST(Power, LosesNothingAcknowledgedWhereverItIsCut) {
-  const bool longer = std::getenv("WEFT_LONG") != nullptr;
+  const bool longer = weft::test::long_tests();
   const int machines = longer ? 100 : 1;
   constexpr int cuts = 10;  // Cuts of each machine; the judge reads all that it ever stored.
   std::size_t acknowledged = 0;

@@ -25,6 +25,7 @@ class Reader {
   [[nodiscard]] Result<History> history_of_account(const ledger::Account& account,
                                                    const Store::HistoryPage& page);
   [[nodiscard]] Result<History> history_of_job(const JobId& job, const Store::HistoryPage& page);
+  [[nodiscard]] Result<History> history_of_all(const Store::HistoryPage& page);
   [[nodiscard]] Result<> audit();
   // verdicts.cpp
   [[nodiscard]] Result<std::vector<Task>> paid_tasks(const Store::PaidPage& page);

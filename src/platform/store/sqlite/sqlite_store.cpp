@@ -80,6 +80,9 @@ class SqliteStore final : public Store {
   Result<History> history(const JobId& job, const HistoryPage& page) override {
     return read(&Reader::history_of_job, job, page);
   }
+  Result<History> history(const HistoryPage& page) override {
+    return read(&Reader::history_of_all, page);
+  }
   Result<> audit() override { return read(&Reader::audit); }
   Result<std::vector<Task>> paid_tasks(const PaidPage& page) override {
     return read(&Reader::paid_tasks, page);

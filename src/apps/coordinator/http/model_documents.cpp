@@ -1,0 +1,121 @@
+#include "apps/coordinator/http/model_documents.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/base/format.h"
+#include "common/json/quote.h"
+#include "decisions/inference/modality.h"
+
+namespace weft::coordinator {
+
+namespace {
+
+constexpr std::size_t chains_shown_max = 1000;
+
+// The elements of a JSON array.
+template <class Row, class Text>
+std::string joined(std::span<const Row> rows, Text text_of) {
+  std::string out;
+  for (const Row& row : rows) out += (out.empty() ? "" : ",") + text_of(row);
+  return out;
+}
+
+std::string worker_json(const inference::ServedWorker& worker) {
+  const auto peer_json = [](const inference::ServedPeer& peer) {
+    return weft::format(R"({{"worker":"{}","ms":{:.3f}}})", peer.key, peer.ms);
+  };
+  // How, and not where: addresses are for members of its chains.
+  const auto line_json = [](const std::string& line) {
+    return json::quote(line.substr(0, line.find(':')));
+  };
+  return weft::format(
+      R"({{"worker":"{}","memory_bytes":{},"memory_free":{},"shards":{},"running":{},"load":{:.3f},"gb_per_s":{:.3f},"coordinator_ms":{:.3f},)"
+      R"("direct_hops":{},"lines":[{}],"peers":[{}]}})",
+      worker.key, worker.memory_bytes, worker.memory_free, worker.shards, worker.running,
+      worker.load, worker.gb_per_s, worker.coordinator_ms, worker.direct_hops,
+      joined(std::span(worker.lines), line_json), joined(std::span(worker.peers), peer_json));
+}
+
+std::string chain_json(const inference::ServedChain& chain) {
+  const auto member_json = [](const inference::ServedMember& member) {
+    return weft::format(R"({{"worker":"{}","first_layer":{},"end_layer":{},"ms":{:.3f}}})",
+                        member.key, member.begin, member.end, member.ms);
+  };
+  return weft::format(
+      R"({{"model":{},"state":"{}","transport":{},"wire":"{}","epoch":{},"running":{},"members":[{}]}})",
+      json::quote(chain.model), chain.state, json::quote(chain.transport), chain.wire, chain.epoch,
+      chain.running, joined(std::span(chain.members), member_json));
+}
+
+std::string served_model_json(const inference::ServedModel& model) {
+  return weft::format(
+      R"({{"model":{},"state":"{}","chains":{},"shards":{},"covered":{},"running":{},"waiting":{}}})",
+      json::quote(model.name), model.state, model.chains, model.shards, model.covered,
+      model.running, model.waiting);
+}
+
+}  // namespace
+
+std::string model_json(const inference::ModelCard& card, const ModelFacts& facts) {
+  const inference::ServedModel& state = facts.served;
+  const bool vectors = inference::makes_vectors(card);
+  return weft::format(
+      R"({{"id":{},"object":"model","created":{},"owned_by":{},"weft":{{"state":"{}","chains":{},"shards":{},"running":{},"waiting":{},)"
+      R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"context_served":{},"shards_min":{},"price_per_1k_tokens":{},"price_next_per_1k_tokens":{},)"
+      R"("modalities":{{"input":["text"],"output":["{}"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
+      R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{},"verified":{}}}}}}})",
+      json::quote(card.name), card.created / 1000, json::quote(card.owner), state.state,
+      state.chains, state.shards, state.running, state.waiting, card.file, card.bytes,
+      json::quote(card.architecture), card.layers, card.context, facts.context_served,
+      card.shards_min, facts.price,
+      facts.price_next ? weft::format("{}", *facts.price_next) : "null",
+      vectors ? "embedding" : "text", vectors ? "f32" : facts.activations, state.wire, state.exact,
+      facts.audited_share_min, state.auditable);
+}
+
+std::shared_ptr<const PagedList> serving_list(const ServingView& view) {
+  const auto list = std::make_shared<PagedList>();
+  for (const inference::ServedWorker& worker : view.workers)
+    list->rows.push_back({.key = worker.key, .json = worker_json(worker)});
+  const auto chains = std::span(view.chains).first(std::min(view.chains.size(), chains_shown_max));
+  const inference::ServingCounters& counters = view.counters;
+  list->before = weft::format(
+      R"({{"models":[{}],"chains":[{}],"requests":{},"tokens":{},"resumed":{},"failed":{},"refused":{},"relayed_hops":{},"relayed_bytes":{},"direct_hops":{},"direct_bytes":{},"replanned":{},"workers":[)",
+      joined(std::span(view.models), served_model_json), joined(chains, chain_json),
+      counters.requests, counters.tokens, counters.resumed, counters.failed, counters.refused,
+      counters.relayed_hops, counters.relayed_bytes, counters.direct_hops, counters.direct_bytes,
+      counters.replanned);
+  list->sort();
+  return list;
+}
+
+std::string inference_metrics(const inference::ServingCounters& counters) {
+  std::string out;
+  const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    out += weft::format("# HELP weft_llm_{0} {1}\n# TYPE weft_llm_{0} counter\nweft_llm_{0} {2}\n",
+                        name, help, value);
+  };
+  counter("requests_total", "Requests for answers of language models.", counters.requests);
+  counter("tokens_total", "Tokens that were answered with.", counters.tokens);
+  counter("resumed_total", "Answers that continued after the loss of a worker.", counters.resumed);
+  counter("failed_total", "Requests that failed.", counters.failed);
+  counter("refused_total", "Requests that were refused since too many waited.", counters.refused);
+  counter("audits_total", "Answers that another worker read again.", counters.audits);
+  counter("stage_searches_total", "Answers of chains whose guilty stage was searched.",
+          counters.traces);
+  counter("frame_disputes_total",
+          "Pairs in chains that did not say the same of their frames, and were kept apart.",
+          counters.disputes);
+  counter("relayed_bytes_total", "Bytes of hops that the coordinator passed on.",
+          counters.relayed_bytes);
+  counter("direct_bytes_total", "Bytes of hops that went from worker to worker.",
+          counters.direct_bytes);
+  counter("replanned_total", "Chains that became others since a token comes sooner that way.",
+          counters.replanned);
+  return out;
+}
+
+}  // namespace weft::coordinator

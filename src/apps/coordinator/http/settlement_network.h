@@ -1,0 +1,16 @@
+// On which chain the page settles, and by which node it reads it (`weft serve --settlement`).
+#pragma once
+
+#include <string>
+
+#include "common/base/ids.h"
+
+namespace weft::coordinator {
+
+struct SettlementNetwork {
+  std::string rpc;
+  PublicKey program;
+  PublicKey mint;
+};
+
+}  // namespace weft::coordinator

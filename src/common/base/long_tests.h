@@ -1,0 +1,11 @@
+// Whether this run of the tests is the long one (`./weft test --long` sets WEFT_LONG=1): statistics
+// over more seeds, more crashes, longer texts. The quick run checks the same rules on fewer cases.
+#pragma once
+
+#include <cstdlib>
+
+namespace weft::test {
+
+inline bool long_tests() { return std::getenv("WEFT_LONG") != nullptr; }
+
+}  // namespace weft::test

@@ -1,0 +1,21 @@
+// The rows of each text become one vector, of length 1: their mean, the first or the last.
+//
+// Group 0: 0 x (read, rows one behind another), 1 Segment for each text (read), 2 out (a row each).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/gpu/device.h"
+
+namespace weft::kernels {
+
+struct PoolRowsSpec {
+  enum class Way : std::uint8_t { mean, first, last };
+
+  std::uint32_t columns = 0;  // A multiple of 4.
+  Way way = Way::mean;
+};
+[[nodiscard]] gpu::PipelineOptions pool_rows_pipeline(const PoolRowsSpec& spec);
+[[nodiscard]] gpu::Workgroups pool_rows_workgroups(std::uint32_t segments);
+
+}  // namespace weft::kernels

@@ -1,0 +1,52 @@
+// Direct connections between members of chains, as a worker's platform makes them: TLS between
+// native workers, WebRTC between tabs.
+//
+// Threading: the worker's thread; no event comes inside the call that asks for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/protocol/serving.h"
+
+namespace weft::worker {
+
+// Hops that do not go over the coordinator. If no line to a member opens, the
+// coordinator relays.
+class PeerLines {
+ public:
+  virtual ~PeerLines() = default;
+  struct Other {
+    std::uint32_t member = 0;
+    std::string line{};   // As it offered it: "webrtc", "tcp://...".
+    std::string token{};  // The token of these two, for this epoch.
+  };
+  struct Chain {
+    std::uint32_t chain = 0;
+    std::uint32_t epoch = 0;
+    std::uint32_t index = 0;  // This worker's index.
+    std::vector<Other> others{};
+    std::vector<protocol::serving::IceServer> ice{};
+  };
+  struct Events {
+    std::function<void(std::uint32_t to, std::string signal)>
+        signal;  // To be passed to that member.
+    std::function<void(std::uint32_t member, ByteVector frame)> frame;
+    std::function<void(std::uint32_t member, std::string_view line)> open;
+    std::function<void(std::uint32_t member)> closed;  // Also of one that never opened.
+  };
+  // Prepares lines to the others; the one of each pair with the smaller number calls. Replaces what
+  // was there for the chain.
+  virtual void open(Chain chain, Events events) = 0;
+  virtual void signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from,
+                      std::string text) = 0;
+  // False where there is no line to that member.
+  [[nodiscard]] virtual bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) = 0;
+  virtual void close(std::uint32_t chain) = 0;
+};
+
+}  // namespace weft::worker
