@@ -18,7 +18,8 @@ struct ChargedAnswers {
   std::map<std::string, std::string> headers;
 };
 
-// Told of every answer that has ended, of audits and of searches for a guilty stage, on the thread of inference.
+// Told of every answer that has ended, of audits and of searches for a guilty stage, on the thread
+// of inference.
 struct AnswerListener {
   std::function<void(billing::AnswerReport)> ended;
   std::function<void(billing::AnswerAudited)> audited;
