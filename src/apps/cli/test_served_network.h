@@ -148,6 +148,15 @@ class Network final : public inference::DeskWorld {
     return key;
   }
   std::uint64_t join(WorkerKind kind = {}) {
+    if (kind.gpu && device_ == nullptr) {  // Before two of them ask for it at a time.
+      start<Result<std::unique_ptr<gpu::Device>>>(
+          instance_->create_device({.label = "audit", .trusted_shaders = true}, {}),
+          [this](Result<std::unique_ptr<gpu::Device>> made) {
+            ASSERT_TRUE(made.has_value()) << made.error().message;
+            device_ = std::move(*made);
+          });
+      until([&] { return device_ != nullptr; }, "a device");
+    }
     const std::uint64_t id = ++ids_;
     auto& worker = workers_[id];
     worker.host = std::make_unique<TestHost>(*this, id, kind);
@@ -401,10 +410,6 @@ inline Async<Result<std::unique_ptr<llm::Engine>>> TestHost::create_engine(
   if (!kind.gpu) {
     WEFT_CO_ASSIGN(auto engine, llm::create_cpu_engine(run, from, options, 1));
     co_return worker::make_paced(std::move(engine), {.before = [this] { return turn(); }});
-  }
-  if (network_.device_ == nullptr) {
-    WEFT_CO_ASSIGN(network_.device_, co_await network_.instance_->create_device(
-                                         {.label = "audit", .trusted_shaders = true}, {}));
   }
   WEFT_CO_ASSIGN(auto engine,
                  co_await llm::create_gpu_engine(*network_.device_, run, from, options));

@@ -67,9 +67,12 @@ AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t>
     }
     const bool is_prefix =
         stand.size() <= tokens.size() && std::ranges::equal(stand, tokens.first(stand.size()));
-    if (frame.head.want == std::to_underlying(proof::FrameWant::hidden) && is_prefix)
-      out.asked[frame.head.ticket] = {.number = number,
-                                      .positions = static_cast<std::uint32_t>(stand.size())};
+    if (frame.head.want != std::to_underlying(proof::FrameWant::hidden) || !is_prefix) continue;
+    const auto positions = static_cast<std::uint32_t>(stand.size());
+    // The last one of the same state: an earlier answer may have begun with the same tokens.
+    std::erase_if(out.asked,
+                  [&](const auto& entry) { return entry.second.positions == positions; });
+    out.asked[frame.head.ticket] = {.number = number, .positions = positions};
   }
   keep_longest();
   return out;

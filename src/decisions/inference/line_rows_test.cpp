@@ -59,6 +59,15 @@ TEST(LineRows, OtherAnswersOfTheSequenceAreNotInTheWay) {
             (Numbers{0, 0, 1}));
 }
 
+TEST(LineRows, AStateThatWasAskedForTwiceCountsOnce) {
+  const auto places = find_answer(
+      frames_of({pass(0, {5, 6}, 1, true, 3), pass(0, {5}, 1), pass(1, {6}, 1, true, 9)}),
+      std::vector<std::int32_t>{5, 6});
+  ASSERT_EQ(places.asked.size(), 1U);
+  EXPECT_EQ(places.asked.begin()->first, 9U);
+  EXPECT_EQ(places.asked.begin()->second.number, 2U);
+}
+
 TEST(LineRows, BehindAGapNothingIsFound) {
   const std::vector<std::int32_t> tokens{5, 6, 7};
   EXPECT_TRUE(find_answer(frames_of({pass(2, {7}, 1)}), tokens).rows.empty());

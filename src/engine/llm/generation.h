@@ -77,7 +77,7 @@ struct Generation {
       tokens;        // The one that ended the text included, Request::answered not.
   std::string text;  // Without the stop text.
   StopReason stop = StopReason::length;
-  SequenceId sequence{};             // The engine's; frames of a chain name it by this number.
+  std::uint32_t sequence = 0;        // The engine's; frames of a chain name it by this number.
   std::uint32_t reused_tokens = 0;   // Prompt tokens that an earlier request left in the cache.
   std::uint32_t prefill_tokens = 0;  // Prompt tokens that were read now.
   double prefill_s = 0;              // Until the first token was drawn.

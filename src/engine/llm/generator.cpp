@@ -191,7 +191,7 @@ void Generator::end(Slot& slot, StopReason reason) {
   }
   Generation& generation = answer->generation;
   generation.stop = reason;
-  generation.sequence = slot.sequence;
+  generation.sequence = static_cast<std::uint32_t>(slot.sequence);
   if (generation.tokens.empty()) answer->first = Clock::now();
   generation.prefill_s = seconds(answer->first - answer->begun);
   generation.decode_s = seconds(Clock::now() - answer->first);

@@ -274,7 +274,7 @@ void ChainMember::on_done(std::uint32_t number, std::uint32_t prompt_tokens,
                                  .reused_tokens = generation->reused_tokens,
                                  .prefill_s = generation->prefill_s,
                                  .decode_s = generation->decode_s,
-                                 .sequence = static_cast<std::uint32_t>(generation->sequence),
+                                 .sequence = generation->sequence,
                                  .redrawn = requests_.at(number).redrawn,
                                  .doubtful = requests_.at(number).doubtful});
     }
