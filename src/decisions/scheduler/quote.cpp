@@ -20,8 +20,9 @@ Quote quote(const Pricing& pricing, const Market& market, double season) {
   // Without a trusted worker nothing is known of the market.
   if (market.fleet_rate > 0) {
     const double backlog = std::max(market.waiting_seconds, 0.0) / market.fleet_rate;
-    made.demand = backlog / (backlog + half_backlog_seconds);
-    made.capability = 1 - std::clamp(market.fitting_rate / market.fleet_rate, 0.0, 1.0);
+    made.demand = std::isfinite(backlog) ? backlog / (backlog + half_backlog_seconds) : 1;
+    const double fitting = market.fitting_rate / market.fleet_rate;
+    made.capability = std::isfinite(fitting) ? 1 - std::clamp(fitting, 0.0, 1.0) : 0;
   }
   const double per_unit = static_cast<double>(pricing.per_unit) * (1 + made.demand) *
                           (1 + made.capability) * made.season;

@@ -7,7 +7,7 @@
 namespace weft::scheduler {
 namespace {
 
-constexpr double hour = 3600;
+constexpr double hour_s = 3600;
 
 class UnfitTest : public testing::Test {
  protected:
@@ -40,8 +40,8 @@ TEST_F(UnfitTest, AJobThatNoWorkerFitsEndsAfterADay) {
   ASSERT_TRUE(scheduler.add_worker(native_worker(1), at(0)).has_value());
   add(scheduler, wants_f16(1), 0);
   (void)scheduler.decide(at(0));
-  EXPECT_TRUE(ends(scheduler, 24 * hour - 1).empty());
-  const auto ended = ends(scheduler, 24 * hour);
+  EXPECT_TRUE(ends(scheduler, 24 * hour_s - 1).empty());
+  const auto ended = ends(scheduler, 24 * hour_s);
   ASSERT_EQ(ended.size(), 1u);
   EXPECT_EQ(ended[0].code, ErrorCode::unavailable);
   EXPECT_EQ(ended[0].message,
@@ -54,7 +54,7 @@ TEST_F(UnfitTest, WithoutTheBoundItStaysForEver) {
   Scheduler forever{off};
   add(forever, wants_f16(1), 0);
   (void)forever.decide(at(0));
-  EXPECT_TRUE(ends(forever, 1000 * hour).empty());
+  EXPECT_TRUE(ends(forever, 1000 * hour_s).empty());
 }
 
 TEST_F(UnfitTest, TheDayCountsFromTheTimeAtWhichTheLastWorkerThatFitsLeft) {
@@ -66,9 +66,9 @@ TEST_F(UnfitTest, TheDayCountsFromTheTimeAtWhichTheLastWorkerThatFitsLeft) {
   add(scheduler, long_one, 0);
   add(scheduler, wants_f16(2), 0);
   ASSERT_FALSE(scheduler.decide(at(0)).empty());
-  scheduler.remove_worker(key_of(1), Departure::left, at(30 * hour));
-  EXPECT_TRUE(ends(scheduler, 54 * hour - 1).empty());
-  EXPECT_EQ(ends(scheduler, 54 * hour).size(), 2u);
+  scheduler.remove_worker(key_of(1), Departure::left, at(30 * hour_s));
+  EXPECT_TRUE(ends(scheduler, 54 * hour_s - 1).empty());
+  EXPECT_EQ(ends(scheduler, 54 * hour_s).size(), 2u);
 }
 
 TEST_F(UnfitTest, AJobThatWaitsForABusyWorkerDoesNotEnd) {
@@ -81,7 +81,7 @@ TEST_F(UnfitTest, AJobThatWaitsForABusyWorkerDoesNotEnd) {
   add(busy, known_job(1, 1), 0);
   ASSERT_EQ(all<Lease>(busy.decide(at(0))).size(), 1u);
   add(busy, known_job(2, 1), 0);
-  EXPECT_TRUE(ends(busy, 100 * hour).empty());
+  EXPECT_TRUE(ends(busy, 100 * hour_s).empty());
 }
 
 }  // namespace
