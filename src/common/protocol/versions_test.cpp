@@ -12,8 +12,8 @@
 #include <sstream>
 
 #include "common/crypto/sha256.h"
-#include "common/protocol/result_frame.h"
 #include "common/protocol/codec.h"
+#include "common/protocol/result_frame.h"
 #include "common/protocol/schema.h"
 
 namespace weft::protocol {
