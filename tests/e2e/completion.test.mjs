@@ -48,7 +48,7 @@ for (const [shell, complete] of Object.entries(shells)) {
 
     assert.deepEqual(offers('weft wal'), ['wallet']);
     assert.deepEqual(offers('weft wallet '), ['data', 'forget', 'new', 'redeem', 'show', 'statement']);
-    assert.deepEqual(offers('weft bench '), ['coordinator', 'embed', 'gpu', 'hostile', 'llm', 'serving']);
+    assert.deepEqual(offers('weft bench '), ['attacks', 'coordinator', 'embed', 'gpu', 'hostile', 'llm', 'serving']);
     assert.deepEqual(offers('weft submit --fol'), ['--follow']);
     assert.deepEqual(offers('weft wallet show --f'), ['--file']);
     assert.deepEqual(offers('weft serve --fo'), [], 'an option of another command');

@@ -12,6 +12,8 @@
 #include "apps/cli/test_served_network.h"
 
 namespace weft::cli {
+using namespace served_network;
+
 namespace {
 
 class ServedAudits : public testing::Test {

@@ -9,6 +9,8 @@
 #include "apps/cli/test_served_network.h"
 
 namespace weft::cli {
+using namespace served_network;
+
 namespace {
 
 class ServedStages : public testing::Test {

@@ -27,7 +27,7 @@
 #include "worker/inference/paced_engine.h"
 #include "worker/inference/serving.h"
 
-namespace weft::cli {
+namespace weft::cli::served_network {
 
 namespace wire = protocol::serving;
 using inference::Desk;
@@ -416,4 +416,4 @@ inline Async<Result<std::unique_ptr<llm::Engine>>> TestHost::create_engine(
   co_return std::move(engine);
 }
 
-}  // namespace weft::cli
+}  // namespace weft::cli::served_network

@@ -47,8 +47,8 @@ class AnswerStages : public AnswerTest {
     network.run();
   }
 
-  const std::vector<PublicKey> chain{join(trust::Invitation::none), join(trust::Invitation::none),
-                                     join(trust::Invitation::none)};
+  const std::vector<PublicKey> chain{join(trust::Invitation::worker), join(trust::Invitation::worker),
+                                     join(trust::Invitation::worker)};
   const PublicKey one = join(trust::Invitation::verifier), two = join(trust::Invitation::verifier);
 };
 

@@ -183,9 +183,9 @@ TEST_F(AgreedPrices, DemandAfterAQuoteRaisesNotItsPrice) {
   const auto first = run(submitted(), std::chrono::milliseconds(1000));
   ASSERT_EQ(first.state, store::JobState::done) << first.reason;
   const auto cheap = quote();
-  text = jobs::count_manifest(4000, 1, "", 1000);
+  text = jobs::count_manifest(4000, 1, "", 900);
   const JobId load = submitted();
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < 60; ++i) {
     worker->say(protocol::Beat{});
     network.pass(std::chrono::milliseconds(500));
     if (i > 2) continue;
@@ -216,7 +216,9 @@ TEST_F(AgreedPrices, AWorkerIsGivenNoJobBelowWhatItAccepts) {
   EXPECT_TRUE(worker->leases.empty());
   network.price_min = 1'000'000;
   crypto::KeyPair other = crypto::KeyPair::generate().value();
-  EXPECT_FALSE(network.join(other).leases.empty()) << "it accepts the base";
+  TestWorker& second = network.join(other);
+  network.pass(std::chrono::milliseconds(500));
+  EXPECT_FALSE(second.leases.empty()) << "it accepts the base";
   EXPECT_EQ(network.finish(job).state, store::JobState::done);
 }
 

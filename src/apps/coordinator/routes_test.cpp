@@ -79,7 +79,8 @@ class RoutesTest : public ProcessTest {
                                                    {"HASH", blob.text()},
                                                    {"KEY", wallet_.public_key().text()},
                                                    {"NONCE", std::string(32, '0')},
-                                                   {"NAME", "none"}};
+                                                   {"NAME", "none"},
+                                                   {"EPOCH", "1"}};
     static const std::regex variable("[A-Z]+");
     std::string path;
     auto rest = row.target.cbegin();

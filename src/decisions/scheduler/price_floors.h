@@ -2,10 +2,10 @@
 // a job, and whether any does. A floor is a worker's own word: it decides what that worker is
 // given, and enters no formula.
 //
-// Pure. Memory: an entry for each different floor, at most `floors_max` of them (step()).
+// Pure. Memory: an entry for each different floor, 90 for each power of ten at most (step()).
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -16,13 +16,15 @@ namespace weft::scheduler {
 
 class PriceFloors {
  public:
-  // Rounded up to five significant bits: workers with floors of their own each would cost memory.
+  // Rounded up to two decimal digits, so that round prices stay what they are: workers with floors
+  // of their own each would cost memory.
   [[nodiscard]] static MicroCredits step(MicroCredits floor) {
     if (floor <= 0) return 0;
-    const int spare = std::bit_width(static_cast<std::uint64_t>(floor)) - 5;
-    if (spare <= 0) return floor;
-    const MicroCredits unit = MicroCredits{1} << spare;
-    return (floor + unit - 1) / unit * unit;
+    constexpr MicroCredits most = 1'000'000'000'000'000'000;
+    floor = std::min(floor, most);
+    MicroCredits unit = 1;
+    while (floor / unit >= 100) unit *= 10;
+    return (floor - 1) / unit * unit + unit;
   }
 
   void add(MicroCredits floor, int change) {
