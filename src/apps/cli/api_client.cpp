@@ -46,6 +46,7 @@ class Notice {
 
 // Requests that an account with granted credits may make, and an empty one may not.
 bool is_spending(std::string_view path) {
+  path = path.substr(0, path.find('?'));
   return path == "/v1/jobs" || path == "/v1/keys" || path == "/v1/models" ||
          path.starts_with("/v1/blobs/");
 }
