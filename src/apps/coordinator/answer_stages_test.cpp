@@ -47,7 +47,8 @@ class AnswerStages : public AnswerTest {
     network.run();
   }
 
-  const std::vector<PublicKey> chain{join(trust::Invitation::worker), join(trust::Invitation::worker),
+  const std::vector<PublicKey> chain{join(trust::Invitation::worker),
+                                     join(trust::Invitation::worker),
                                      join(trust::Invitation::worker)};
   const PublicKey one = join(trust::Invitation::verifier), two = join(trust::Invitation::verifier);
 };
