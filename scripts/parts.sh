@@ -6,5 +6,5 @@ native_sources=(src "${build_files[@]}")
 tests_sources=(src fuzz tests/data "${build_files[@]}")
 web_sources=(src/common src/engine src/worker src/bindings src/apps/worker src/CMakeLists.txt "${build_files[@]}"
   web/src web/packages/llm web/scripts web/public web/index.html web/package.json web/package-lock.json web/tsconfig.json
-  web/vite.config.ts examples)
+  web/vite.config.ts examples chain/layout.mjs)
 chain_sources=(chain scripts/build scripts/parts.sh)
