@@ -165,7 +165,7 @@ TEST_F(DeskTraces, ASearchOfAModelThatIsNotThereEndsAtOnce) {
 TEST_F(DeskTraces, AFrameThatIsUnderNoRootOfBothEndsIsNoEvidence) {
   ByteVector frame;
   proof::append_activations(frame, {.sequence = 0}, std::vector<std::int32_t>{7, 8, 9},
-                            std::vector<float>(3 * card("m", 3).embedding, 1.0F));
+                            std::vector<float>(std::size_t{3} * card("m", 3).embedding, 1.0F));
   const proof::FrameOpening opening{.line = 0, .count = 1, .frame = frame};
   const Hash root = proof::root_of_roots(std::vector{crypto::sha256(frame)});
   const auto show = [&] {

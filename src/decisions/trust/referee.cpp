@@ -812,8 +812,8 @@ void Referee::poll(const JobId& id, Pass& pass) {
   const std::uint32_t parts =
       std::clamp<std::uint32_t>(job.terms.parts, 1, settings_.checks.audit_parts_max);
   const auto most = std::max<std::uint64_t>(
-      2 * parts, static_cast<std::uint64_t>(settings_.defences.polled_share_max *
-                                            static_cast<double>(job.tasks) * parts));
+      std::uint64_t{2} * parts, static_cast<std::uint64_t>(settings_.defences.polled_share_max *
+                                                           static_cast<double>(job.tasks) * parts));
   if (job.polling || job.parts_polled >= most) return;
   for (auto& [vendor, tally] : job.vendors) {
     if (tally.divided) continue;
