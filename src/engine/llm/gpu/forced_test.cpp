@@ -1,6 +1,5 @@
-// Tokens of Shakespeare (256; 512 in long runs), read one after another as they would be drawn: how
+// 512 tokens of Shakespeare, read one after another as they would be drawn: how
 // far the probabilities are from those of the reference engine in f32 with a cache in f32.
-#include "common/base/long_tests.h"
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/gpu/test_gpu.h"
 #include "engine/llm/run_now.h"
@@ -14,8 +13,7 @@ namespace {
 using test::Divergence;
 using test::run;
 
-// The last one is not read.
-const std::size_t token_count = weft::test::long_tests() ? 513 : 257;
+constexpr std::size_t token_count = 513;  // The last one is not read.
 
 std::vector<Token> shakespeare_tokens(const test::OpenModel& model) {
   const auto tokenizer = tokenizer::Tokenizer::create(model.file.metadata);
