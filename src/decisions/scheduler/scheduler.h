@@ -179,7 +179,7 @@ class Scheduler {
   // What a job like this would meet: feed it to quote(). O(jobs) once a second, and O(workers)
   // where no running job requires the same.
   [[nodiscard]] Market market(const Job& job, Instant now);
-  // The share of connected trusted workers that hold a task; nothing where there are none.
+  // The share of connected trusted workers that hold a task; no value if none is connected.
   // O(workers).
   [[nodiscard]] std::optional<double> busy() const;
 

@@ -27,7 +27,7 @@ export type Holding = {
   readonly unbondingSeconds: number;
   readonly now: number;  // The chain's clock, in seconds since 1970.
   readonly earnings: Earnings | null;
-  readonly earningsNote: string;  // Why there are none to show.
+  readonly earningsNote: string;  // Why no earnings are shown.
   readonly proposals: readonly Proposal[];
 };
 /** One transaction: what is signed, in words, and the rent of accounts that it makes. */
