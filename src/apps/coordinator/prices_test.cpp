@@ -177,6 +177,37 @@ TEST_F(AgreedPrices, AQuoteThatHasEndedIsRefused) {
   EXPECT_THAT(refused.error().message, HasSubstr("The quote ended 1 s ago"));
 }
 
+// What the network raises its price to is not the price of a quote that still holds.
+TEST_F(AgreedPrices, DemandAfterAQuoteRaisesNotItsPrice) {
+  join();
+  const auto first = run(submitted(), std::chrono::milliseconds(1000));
+  ASSERT_EQ(first.state, store::JobState::done) << first.reason;
+  const auto cheap = quote();
+  text = jobs::count_manifest(600, 1, "", 700);
+  const JobId load = submitted();
+  for (int i = 0; i < 60; ++i) {
+    worker->say(protocol::Beat{});
+    network.pass(std::chrono::milliseconds(500));
+    if (i > 2) continue;
+    const auto leases = worker->leases;
+    for (const auto& lease : leases)
+      if (lease.job == load && lease.tasks.size() == 1 && i == 1)
+        worker->deliver(lease, lease.tasks[0]);
+    network.run();
+  }
+  text = jobs::count_manifest(4, 1);
+  const auto costly = quote();
+  ASSERT_GT(costly.demand, 0.1);
+  ASSERT_GT(costly.per_unit, cheap.per_unit);
+
+  const auto held = submit(cheap);
+  const auto now = submit();
+
+  ASSERT_TRUE(held.has_value() && now.has_value());
+  EXPECT_EQ(held->per_unit, cheap.per_unit);
+  EXPECT_GE(now->per_unit, costly.per_unit);
+}
+
 TEST_F(AgreedPrices, AWorkerIsGivenNoJobBelowWhatItAccepts) {
   network.price_min = 2'000'000;
   join();
