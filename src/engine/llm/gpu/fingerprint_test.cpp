@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "common/base/long_tests.h"
 #include "common/proof/half.h"
 #include "common/proof/smaller_weights.h"
 #include "engine/llm/cpu/cpu_engine.h"
@@ -237,6 +238,8 @@ Result<std::vector<float>> read_in_halves(const test::OpenModel& model,
 // weights, and says of each fingerprint which of the two it comes from, whatever arithmetic it was
 // made by.
 TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
+  if (std::string_view(GetParam()) != "tiny-llama-chat" && !weft::test::long_tests())
+    GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
   const auto f16 = open(std::string(GetParam()) + "-f16"),
              q8 = open(std::string(GetParam()) + "-q8_0");
   if (!f16 || !q8) GTEST_SKIP() << "no WEFT_DATA";
