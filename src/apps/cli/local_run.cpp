@@ -5,11 +5,12 @@
 #include "common/base/format.h"
 #include "common/proof/merkle.h"
 #include "engine/gpu/native/instance.h"
+#include "engine/onnx/jobs/model_executor.h"
 
 namespace weft::cli {
 namespace {
 
-using Progress = std::function<void(std::uint32_t, std::uint32_t)>;
+using OnProgress = std::function<void(std::uint32_t, std::uint32_t)>;
 
 std::vector<LocalOutput> describe_outputs(const manifest::Manifest& manifest) {
   std::vector<LocalOutput> outputs;
@@ -33,7 +34,7 @@ std::vector<LocalOutput> describe_outputs(const manifest::Manifest& manifest) {
 }
 
 Async<Result<LocalResult>> run_tasks(exec::Executor& executor, std::shared_ptr<const exec::Job> job,
-                                     TaskSpan tasks, Progress progress) {
+                                     TaskSpan tasks, OnProgress progress) {
   WEFT_CO_OK(co_await executor.prepare(job));
   const auto start = std::chrono::steady_clock::now();
   LocalResult result;
@@ -63,7 +64,7 @@ Async<Result<LocalResult>> run_tasks(exec::Executor& executor, std::shared_ptr<c
 }  // namespace
 
 Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevice where,
-                                std::optional<TaskSpan> asked, const Progress& progress) {
+                                std::optional<TaskSpan> asked, const OnProgress& progress) {
   const std::uint32_t count = job->manifest.split.tasks;
   const TaskSpan tasks = asked.value_or(TaskSpan{.first = 0, .last = count - 1});
   if (tasks.first > tasks.last || tasks.last >= count) {
@@ -80,7 +81,8 @@ Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevic
   }
   WEFT_ASSIGN(const auto device,
               gpu::run(*instance, instance->create_device({.label = "weft run"})));
-  const auto executor = exec::create_gpu_executor(*device, {});
+  const auto executor =
+      exec::create_gpu_executor(*device, {}, onnx::create_model_executor(*device, {}));
   auto result = gpu::run(*instance, run_tasks(*executor, std::move(job), tasks, progress));
   if (result)
     result->device = weft::format(

@@ -4,6 +4,18 @@
 
 namespace weft::manifest {
 
+std::string_view to_string(Kind kind) {
+  switch (kind) {
+    case Kind::wgsl:
+      return "wgsl";
+    case Kind::kernel:
+      return "kernel";
+    case Kind::onnx:
+      return "onnx";
+  }
+  return "?";
+}
+
 std::string_view to_string(ElementType type) {
   switch (type) {
     case ElementType::i32:

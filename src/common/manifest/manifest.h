@@ -18,11 +18,12 @@
 
 namespace weft::manifest {
 
-enum class Kind : std::uint8_t { wgsl, kernel };
+enum class Kind : std::uint8_t { wgsl, kernel, onnx };
 enum class Role : std::uint8_t { uniform, input, output, inout };
-enum class ElementType : std::uint8_t { i32, u32, f32, f16, i8 };  // i8: operands of kernels only.
+enum class ElementType : std::uint8_t { i32, u32, f32, f16, i8 };  // i8: not for wgsl.
 enum class Axis : std::uint8_t { x, y, z };
 
+[[nodiscard]] std::string_view to_string(Kind kind);
 [[nodiscard]] std::string_view to_string(ElementType type);
 [[nodiscard]] std::string_view to_string(Role role);
 [[nodiscard]] std::string_view to_string(Axis axis);
@@ -45,7 +46,8 @@ struct Blob {
 using Data = std::variant<std::monostate, Inline, Path, Blob>;
 
 struct Binding {
-  std::uint32_t binding = 0;  // In @group(0).
+  std::uint32_t binding = 0;  // In @group(0); for Kind::onnx its place in the list.
+  std::string name{};         // For Kind::onnx: the name of the input or output in the model.
   Role role = Role::output;
   ElementType type = ElementType::u32;
   std::vector<std::uint64_t> shape{};  // Row-major, outermost first; no zero.
@@ -111,6 +113,17 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
+// { "kind": "onnx", "items", "model": {data, "bytes"}, "inputs": [...], "outputs": [...] }: the
+// model runs once for each item. Inputs and outputs of all items are stacked along a new outermost
+// dimension, and a job is cut between items. In Manifest::bindings the model is the first one (i8,
+// [bytes]); inputs and then outputs follow, each output cut along its outermost dimension.
+// What a worker that runs such jobs announces among its features.
+inline constexpr std::string_view onnx_feature = "weft-onnx";
+struct OnnxRuns {
+  std::uint32_t items = 0;
+  friend bool operator==(const OnnxRuns&, const OnnxRuns&) = default;
+};
+
 struct Manifest {
   Kind kind = Kind::wgsl;
   std::string name;
@@ -119,9 +132,11 @@ struct Manifest {
   std::map<std::string, double> constants;
   std::map<std::string, std::vector<double>>
       tune;                       // Overrides that a worker may choose; must not change results.
-  std::vector<Step> steps;        // At least one for wgsl; `entry` + `dispatch` is one step.
+  std::vector<Step> steps;        // At least one for wgsl, none for others; `entry` + `dispatch` is
+                                  // one step.
   std::vector<Binding> bindings;  // In the order of the text.
   Kernel kernel;                  // For Kind::kernel.
+  OnnxRuns onnx;                  // For Kind::onnx.
   Split split;
   Verify verify;
   Requires requirements;
@@ -139,6 +154,7 @@ struct Limits {
   std::size_t text_bytes_max = 64 << 20;
   std::size_t shader_bytes_max = 1 << 20;
   std::uint32_t bindings_max = 16;
+  std::uint32_t items_max = 1 << 20;
   std::uint32_t steps_max = 64;
   std::uint32_t tasks_max = 65536;
   std::uint32_t replicas_max = 7;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/manifest/data.h"
+#include "common/manifest/split.h"
 
 namespace weft::manifest {
 namespace {
@@ -27,6 +28,9 @@ const std::string small =
     R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"x"},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[8]}],"dispatch":[4]})";
 const std::string kernel =
     R"({"weft":1,"kind":"kernel","kernel":"matmul_i8","name":"k","m":2,"n":1,"k":2,"a":{"value":[1,2,3,-128]},"b":{"base64":"AQI="}})";
+
+const std::string onnx =
+    R"({"weft":1,"kind":"onnx","name":"o","items":3,"model":{"bytes":2,"base64":"AQI="},"inputs":[{"name":"x","type":"f32","shape":[3,1],"value":[1,2,3]}],"outputs":[{"name":"y","type":"i32","shape":[3,2]}],"split":{"tasks":2}})";
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);
@@ -69,6 +73,44 @@ TEST(Manifest, ReadsAKernel) {
   EXPECT_EQ(std::get<Inline>(manifest->kernel.a).bytes, (ByteVector{1, 2, 3, 0x80}));
   EXPECT_EQ(std::get<Inline>(manifest->kernel.b).bytes, (ByteVector{1, 2}));
   EXPECT_EQ(manifest->output_bytes(), (std::vector<std::uint64_t>{8}));
+}
+
+TEST(Manifest, ReadsAModelAndItsStacks) {
+  const auto manifest = parse(onnx);
+  ASSERT_TRUE(manifest.has_value()) << manifest.error().message;
+
+  EXPECT_EQ(manifest->kind, Kind::onnx);
+  ASSERT_EQ(manifest->bindings.size(), 3U);
+  EXPECT_EQ(std::get<Inline>(manifest->bindings[0].data).bytes, (ByteVector{1, 2}));
+  EXPECT_EQ(manifest->bindings[1].name, "x");
+  EXPECT_TRUE(manifest->bindings[2].is_output());
+  EXPECT_EQ(axis_length(*manifest), 3U);
+  EXPECT_TRUE(can_cut(*manifest));
+  EXPECT_EQ(task_range(*manifest, 1), (Range{.first = 2, .count = 1}));
+  EXPECT_EQ(output_extent(*manifest, 0, {.first = 2, .count = 1}).offset, 16U);
+  EXPECT_EQ(output_extent(*manifest, 0, {.first = 2, .count = 1}).size, 8U);
+  const auto again = parse(to_json(*manifest));
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(*again, *manifest);
+}
+
+TEST(Manifest, AModelThatIsNotWholeIsRefusedWithThePlace) {
+  EXPECT_EQ(refusal(replaced(onnx, R"("items":3)", R"("items":0)")),
+            "items: must be from 1 to 1048576, not 0 (line 1, column 44)");
+  EXPECT_EQ(refusal(replaced(onnx, R"("bytes":2,)", "")),
+            "model: lacks the key \"bytes\" (line 1, column 54)");
+  EXPECT_EQ(refusal(replaced(onnx, R"("bytes":2)", R"("bytes":3)")),
+            "model.base64: has 2 bytes, but the shape needs 3 (line 1, column 74)");
+  EXPECT_EQ(
+      refusal(replaced(onnx, R"([3,2])", R"([2,2])")),
+      "outputs[0].shape: must begin with the number of items (3), not 2 (line 1, column 193)");
+  EXPECT_EQ(
+      refusal(replaced(onnx, R"(,"value":[1,2,3])", "")),
+      "inputs[0]: needs data: \"value\", \"base64\", \"path\" or \"blob\" (line 1, column 92)");
+  EXPECT_EQ(refusal(replaced(onnx, R"("tasks":2)", R"("tasks":4)")),
+            "split.tasks: must be at most the number of items (3), not 4 (line 1, column 218)");
+  EXPECT_EQ(refusal(replaced(onnx, R"("kind":"onnx")", R"("kind":"onxx")")),
+            "kind: must be wgsl, kernel or onnx, not \"onxx\" (line 1, column 18)");
 }
 
 TEST(Manifest, IsVerifiedUnlessItsClientTrustsAnyone) {
@@ -127,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{R"("weft":1)", R"("weft":2)", "weft: must be 1, the version of the format, not 2"},
         Refusal{R"("weft":1,)", "", "lacks the key \"weft\""},
         Refusal{R"("kind":"wgsl")", R"("kind":"cuda")",
-                "kind: must be wgsl or kernel, not \"cuda\""},
+                "kind: must be wgsl, kernel or onnx, not \"cuda\""},
         Refusal{R"("kind":"wgsl",)", "", "lacks the key \"kind\""},
         Refusal{
             R"("name":"t")", R"("name":"../t")",

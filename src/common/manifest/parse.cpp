@@ -346,6 +346,83 @@ Result<> parse_kernel(const Object& root, Manifest& manifest, const Limits& limi
   return {};
 }
 
+// "model": { data, "bytes" }, as the first binding.
+Result<Binding> parse_model(const Value& value, const Limits& limits) {
+  WEFT_ASSIGN(const Object object, value.object({"base64", "path", "blob", "bytes"}));
+  WEFT_ASSIGN(const Value bytes, object.get("bytes"));
+  WEFT_ASSIGN(const std::uint64_t size, bytes.unsigned_integer(limits.binding_bytes_max));
+  if (size == 0) return bytes.error("must not be 0");
+  Binding model{.role = Role::input, .type = ElementType::i8, .shape = {size}};
+  WEFT_ASSIGN(model.data, parse_data(object, {.type = ElementType::i8, .elements = size}));
+  if (std::holds_alternative<std::monostate>(model.data))
+    return value.error("needs data: \"base64\", \"path\" or \"blob\"");
+  return model;
+}
+
+// An input or output of the model, for all items.
+Result<Binding> parse_stack(const Value& value, Role role, const Manifest& manifest,
+                            const Limits& limits) {
+  const bool is_input = role == Role::input;
+  WEFT_ASSIGN(const Object object,
+              is_input ? value.object({"name", "type", "shape", "value", "base64", "path", "blob"})
+                       : value.object({"name", "type", "shape"}));
+  Binding stack{.binding = static_cast<std::uint32_t>(manifest.bindings.size()), .role = role};
+  WEFT_ASSIGN(const Value name, object.get("name"));
+  WEFT_ASSIGN(stack.name, name.string({.bytes_max = 256}));
+  if (stack.name.empty()) return name.error("must not be empty");
+  for (const Binding& other : manifest.bindings) {
+    if (other.name == stack.name && other.role == role)
+      return name.error("\"{}\" is there twice", stack.name);
+  }
+  WEFT_ASSIGN(const Value type, object.get("type"));
+  WEFT_ASSIGN(stack.type,
+              one_of(type, std::array{ElementType::i32, ElementType::u32, ElementType::f32,
+                                      ElementType::f16, ElementType::i8}));
+  WEFT_ASSIGN(const Value shape, object.get("shape"));
+  WEFT_ASSIGN(stack.shape, parse_shape(shape, stack.type, limits));
+  if (stack.shape.front() != manifest.onnx.items) {
+    return shape.error("must begin with the number of items ({}), not {}", manifest.onnx.items,
+                       stack.shape.front());
+  }
+  if (!is_input) {
+    stack.split_dim = 0;
+    return stack;
+  }
+  WEFT_ASSIGN(stack.data, parse_data(object, {.type = stack.type, .elements = stack.elements()}));
+  if (std::holds_alternative<std::monostate>(stack.data))
+    return value.error("needs data: \"value\", \"base64\", \"path\" or \"blob\"");
+  return stack;
+}
+
+Result<> parse_onnx(const Object& root, Manifest& manifest, const Limits& limits) {
+  WEFT_ASSIGN(const Value items, root.get("items"));
+  WEFT_ASSIGN(manifest.onnx.items,
+              items.integer_as<std::uint32_t>({.min = 1, .max = limits.items_max}));
+  WEFT_ASSIGN(const Value model, root.get("model"));
+  WEFT_ASSIGN(Binding file, parse_model(model, limits));
+  manifest.bindings.push_back(std::move(file));
+  for (const auto& [key, role] :
+       {std::pair("inputs", Role::input), std::pair("outputs", Role::output)}) {
+    WEFT_ASSIGN(const Value list, root.get(key));
+    WEFT_ASSIGN(const std::vector<Value> stacks, list.array({.count_max = limits.bindings_max}));
+    if (stacks.empty()) return list.error("must not be empty");
+    for (const Value& stack : stacks) {
+      WEFT_ASSIGN(Binding binding, parse_stack(stack, role, manifest, limits));
+      manifest.bindings.push_back(std::move(binding));
+    }
+  }
+  if (const auto split = root.find("split")) {
+    WEFT_ASSIGN(const Object object, split->object({"tasks"}));
+    WEFT_ASSIGN(const Value tasks, object.get("tasks"));
+    WEFT_ASSIGN(manifest.split.tasks,
+                tasks.integer_as<std::uint32_t>({.min = 1, .max = limits.tasks_max}));
+    if (manifest.split.tasks > manifest.onnx.items)
+      return tasks.error("must be at most the number of items ({}), not {}", manifest.onnx.items,
+                         manifest.split.tasks);
+  }
+  return {};
+}
+
 Result<> parse_verify(const Object& root, Manifest& manifest, const Limits& limits) {
   const bool floats = std::ranges::any_of(manifest.bindings, [](const Binding& b) {
     return b.is_output() && (b.type == ElementType::f32 || b.type == ElementType::f16);
@@ -444,6 +521,34 @@ Result<> parse_common(const Object& root, Manifest& manifest, const Limits& limi
   return {};
 }
 
+Result<Object> known_keys(const Value& document, Kind kind) {
+  switch (kind) {
+    case Kind::kernel:
+      return document.object({"weft", "kind", "name", "kernel", "m", "n", "k", "a", "b", "split",
+                              "verify", "requires", "priority", "deadline_s", "budget"});
+    case Kind::onnx:
+      return document.object({"weft", "kind", "name", "model", "items", "inputs", "outputs",
+                              "split", "verify", "requires", "priority", "deadline_s", "budget"});
+    case Kind::wgsl:
+      break;
+  }
+  return document.object({"weft", "kind", "name", "shader", "entry", "constants", "tune",
+                          "bindings", "dispatch", "steps", "split", "verify", "requires",
+                          "priority", "deadline_s", "budget"});
+}
+
+Result<> parse_work(const Object& root, Manifest& manifest, const Limits& limits) {
+  switch (manifest.kind) {
+    case Kind::kernel:
+      return parse_kernel(root, manifest, limits);
+    case Kind::onnx:
+      return parse_onnx(root, manifest, limits);
+    case Kind::wgsl:
+      break;
+  }
+  return parse_wgsl(root, manifest, limits);
+}
+
 }  // namespace
 
 Result<Manifest> parse(std::string_view text, const Limits& limits) {
@@ -456,19 +561,15 @@ Result<Manifest> parse(std::string_view text, const Limits& limits) {
                         [](const auto& member) -> std::string_view { return member.first; });
   if (kind == members.end()) return document.error("lacks the key \"kind\"");
   WEFT_ASSIGN(const std::string word, kind->second.string({.bytes_max = 64}));
-  if (word != "wgsl" && word != "kernel")
-    return kind->second.error("must be wgsl or kernel, not \"{}\"", word);
+  constexpr std::array kinds = {Kind::wgsl, Kind::kernel, Kind::onnx};
+  const auto known =
+      std::ranges::find(kinds, std::string_view(word), [](Kind each) { return to_string(each); });
+  if (known == kinds.end())
+    return kind->second.error("must be wgsl, kernel or onnx, not \"{}\"", word);
 
   Manifest manifest;
-  manifest.kind = word == "wgsl" ? Kind::wgsl : Kind::kernel;
-  WEFT_ASSIGN(
-      const Object root,
-      manifest.kind == Kind::wgsl
-          ? document.object({"weft", "kind", "name", "shader", "entry", "constants", "tune",
-                             "bindings", "dispatch", "steps", "split", "verify", "requires",
-                             "priority", "deadline_s", "budget"})
-          : document.object({"weft", "kind", "name", "kernel", "m", "n", "k", "a", "b", "split",
-                             "verify", "requires", "priority", "deadline_s", "budget"}));
+  manifest.kind = *known;
+  WEFT_ASSIGN(const Object root, known_keys(document, manifest.kind));
   WEFT_ASSIGN(const Value version, root.get("weft"));
   WEFT_ASSIGN(const std::int64_t number, version.integer());
   if (number != 1) return version.error("must be 1, the version of the format, not {}", number);
@@ -477,8 +578,7 @@ Result<Manifest> parse(std::string_view text, const Limits& limits) {
   if (!is_name(manifest.name))
     return name.error(
         "must be 1 to 64 of A-Z a-z 0-9 . _ - and not begin with a dot (it names files)");
-  WEFT_OK(manifest.kind == Kind::wgsl ? parse_wgsl(root, manifest, limits)
-                                      : parse_kernel(root, manifest, limits));
+  WEFT_OK(parse_work(root, manifest, limits));
   WEFT_OK(parse_common(root, manifest, limits));
   return manifest;
 }

@@ -20,6 +20,7 @@ const Binding& output_binding(const Manifest& manifest, std::size_t output) {
 
 std::uint32_t axis_length(const Manifest& manifest) {
   if (manifest.kind == Kind::kernel) return manifest.kernel.m;
+  if (manifest.kind == Kind::onnx) return manifest.onnx.items;
   return manifest.steps.front().dispatch[static_cast<std::size_t>(manifest.split.axis)];
 }
 

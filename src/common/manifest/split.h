@@ -1,7 +1,8 @@
 // How a job is cut into tasks, a task into pieces, and the parts joined again. docs/manifest.md,
 // "Split".
 //
-// A Range is a run of whole workgroups along the split axis (rows of C for a kernel). Tasks, the
+// A Range is a run of whole workgroups along the split axis (rows of C for a kernel, items for an
+// onnx job). Tasks, the
 // pieces that keep one dispatch short, the canary and the sub-range of an audit are all ranges, and
 // run the same way.
 #pragma once
@@ -21,7 +22,7 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// Length of the split axis in workgroups; m for a kernel.
+// Length of the split axis in workgroups; m for a kernel, items for an onnx job.
 [[nodiscard]] std::uint32_t axis_length(const Manifest& manifest);
 
 // The range of task `index`: n runs, the remainder going to the first ones.

@@ -27,6 +27,20 @@ struct Binding {
   std::optional<std::uint32_t> split_dim;
   std::optional<std::string> combine;
 };
+struct Model {
+  std::uint64_t bytes = 0;
+  std::optional<std::string> base64;
+  std::optional<std::string> path;
+  std::optional<std::string> blob;
+};
+struct Stack {
+  std::string name;
+  std::string_view type;
+  std::vector<std::uint64_t> shape;
+  std::optional<std::string> base64;
+  std::optional<std::string> path;
+  std::optional<std::string> blob;
+};
 struct Step {
   std::string entry;
   std::array<std::uint32_t, 3> dispatch{};
@@ -65,6 +79,10 @@ struct Manifest {
   std::optional<std::uint32_t> k;
   std::optional<Data> a;
   std::optional<Data> b;
+  std::optional<std::uint32_t> items;
+  std::optional<Model> model;
+  std::optional<std::vector<Stack>> inputs;
+  std::optional<std::vector<Stack>> outputs;
   std::optional<Split> split;
   Verify verify;
   Requires requirements;
@@ -146,16 +164,41 @@ void write_kernel(const Manifest& manifest, text::Manifest& out) {
   if (manifest.split.tasks > 1) out.split = text::Split{.tasks = manifest.split.tasks, .axis = {}};
 }
 
+void write_onnx(const Manifest& manifest, text::Manifest& out) {
+  out.items = manifest.onnx.items;
+  out.inputs.emplace();
+  out.outputs.emplace();
+  for (const Binding& binding : manifest.bindings) {
+    if (&binding == &manifest.bindings.front()) {
+      out.model.emplace().bytes = binding.bytes();
+      write_data(binding.data, *out.model);
+      continue;
+    }
+    text::Stack& row = (binding.is_output() ? *out.outputs : *out.inputs).emplace_back();
+    row.name = binding.name;
+    row.type = to_string(binding.type);
+    row.shape = binding.shape;
+    write_data(binding.data, row);
+  }
+  if (manifest.split.tasks > 1) out.split = text::Split{.tasks = manifest.split.tasks, .axis = {}};
+}
+
 }  // namespace
 
 std::string to_json(const Manifest& manifest) {
   text::Manifest out;
   out.name = manifest.name;
-  out.kind = manifest.kind == Kind::wgsl ? "wgsl" : "kernel";
-  if (manifest.kind == Kind::wgsl) {
-    write_wgsl(manifest, out);
-  } else {
-    write_kernel(manifest, out);
+  out.kind = to_string(manifest.kind);
+  switch (manifest.kind) {
+    case Kind::wgsl:
+      write_wgsl(manifest, out);
+      break;
+    case Kind::kernel:
+      write_kernel(manifest, out);
+      break;
+    case Kind::onnx:
+      write_onnx(manifest, out);
+      break;
   }
   if (manifest.verify.compare.exact) {
     out.verify.compare = "exact";

@@ -121,7 +121,7 @@ struct Correction {
 struct Job {
   std::string id;
   std::string name;
-  std::string kind;  // "wgsl", "kernel"
+  std::string kind;  // "wgsl", "kernel", "onnx"
   std::string client;
   std::string state;   // "running", "done", "failed", "cancelled", "corrected"
   std::string reason;  // Where failed or cancelled.

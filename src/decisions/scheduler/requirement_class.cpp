@@ -11,6 +11,7 @@ ClassKey ClassKey::of(const Job& job) {
                .features = job.requirements.features,
                .limits = job.requirements.limits,
                .memory_bytes = job.requirements.memory_bytes};
+  if (job.kind == manifest::Kind::onnx) key.features.emplace_back(manifest::onnx_feature);
   std::ranges::sort(key.features);
   const auto doubles = std::ranges::unique(key.features);
   key.features.erase(doubles.begin(), doubles.end());
@@ -39,7 +40,9 @@ std::vector<std::string> lacking(const Worker& worker, const ClassKey& key) {
   if (has.memory_bytes < key.memory_bytes)
     words.push_back(weft::format("{} MiB of memory", (key.memory_bytes + (1 << 20) - 1) >> 20));
   for (const std::string& feature : key.features) {
-    if (!std::ranges::contains(has.features, feature)) words.push_back("the feature " + feature);
+    if (std::ranges::contains(has.features, feature)) continue;
+    words.push_back(feature == manifest::onnx_feature ? "a native worker, which runs ONNX models"
+                                                      : "the feature " + feature);
   }
   for (const auto& [name, least] : key.limits) {
     const auto found = has.limits.find(name);

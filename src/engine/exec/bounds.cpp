@@ -91,6 +91,15 @@ Result<> check_bindings(const Job& job, const gpu::Device& device, const Bounds&
       WEFT_OK(check_binding_bytes(names[i], taken.binding_bytes[i], storage_max, bounds));
     return {};
   }
+  if (job.manifest.kind == manifest::Kind::onnx) {
+    for (std::size_t i = 0; i < job.manifest.bindings.size(); ++i) {
+      const manifest::Binding& binding = job.manifest.bindings[i];
+      const std::string name =
+          i == 0 ? "The model" : weft::format("The value \"{}\"", binding.name);
+      WEFT_OK(check_binding_bytes(name, taken.binding_bytes[i], bounds.bytes_max, bounds));
+    }
+    return {};
+  }
   std::uint32_t uniforms = 1;  // The weft uniform.
   std::uint32_t storages = 0;
   for (std::size_t i = 0; i < job.manifest.bindings.size(); ++i) {
@@ -119,6 +128,8 @@ Result<> check_dispatches(const Job& job, const gpu::Device& device, const Bound
                           const RunOptions& options) {
   const Manifest& manifest = job.manifest;
   const std::uint32_t most = device.limits().workgroups_per_dimension_max;
+  // What an onnx job dispatches is known when its model is bound.
+  if (manifest.kind == manifest::Kind::onnx) return {};
   const std::size_t steps = manifest.kind == manifest::Kind::kernel ? 1 : manifest.steps.size();
   const bool cut = manifest::can_cut(manifest);
   if (manifest.kind == manifest::Kind::wgsl) {
@@ -166,7 +177,8 @@ Result<> check_data(const Job& job) {
     }
     return {};
   }
-  if (job.shader.empty()) return fail(ErrorCode::invalid_argument, "The job has no shader text.");
+  if (manifest.kind == manifest::Kind::wgsl && job.shader.empty())
+    return fail(ErrorCode::invalid_argument, "The job has no shader text.");
   if (job.data.size() != manifest.bindings.size()) {
     return fail(ErrorCode::invalid_argument, "The job brings data for {} of {} bindings.",
                 job.data.size(), manifest.bindings.size());

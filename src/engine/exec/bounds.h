@@ -25,8 +25,4 @@ struct Footprint {
 // the size of its shape.
 [[nodiscard]] Result<> check_job(const Job& job, manifest::Range range);
 
-// fits() for one range.
-[[nodiscard]] Result<> range_fits(const Job& job, const gpu::Device& device, const Bounds& bounds,
-                                  const RunOptions& options);
-
 }  // namespace weft::exec

@@ -38,9 +38,14 @@ class Recent {
 
 class GpuExecutor final : public Executor {
  public:
-  GpuExecutor(gpu::Device& device, Bounds bounds) : device_(device), bounds_(bounds) {}
+  GpuExecutor(gpu::Device& device, Bounds bounds, std::unique_ptr<Executor> models)
+      : device_(device), bounds_(bounds), models_(std::move(models)) {}
 
   Async<Result<>> prepare(std::shared_ptr<const Job> job) override {
+    if (job->manifest.kind == manifest::Kind::onnx) {
+      WEFT_CO_OK(has_models());
+      co_return co_await models_->prepare(std::move(job));
+    }
     WEFT_CO_OK(fits(*job, device_, bounds_));
     if (job->manifest.kind == manifest::Kind::kernel) co_return co_await make_matmul();
     // Which of several combinations is best is measured when the job runs; here it is enough that
@@ -57,6 +62,10 @@ class GpuExecutor final : public Executor {
   Async<Result<Output>> run(std::shared_ptr<const Job> job, RunOptions options) override {
     if (const auto reason = device_.lost())
       co_return fail(ErrorCode::device_lost, "The GPU device is lost: {}", *reason);
+    if (job->manifest.kind == manifest::Kind::onnx) {
+      WEFT_CO_OK(has_models());
+      co_return co_await models_->run(std::move(job), std::move(options));
+    }
     WEFT_CO_OK(range_fits(*job, device_, bounds_, options));
     if (job->manifest.kind == manifest::Kind::kernel) {
       WEFT_CO_OK(co_await make_matmul());
@@ -68,6 +77,12 @@ class GpuExecutor final : public Executor {
   }
 
  private:
+  [[nodiscard]] Result<> has_models() const {
+    if (models_) return {};
+    return fail(ErrorCode::unsupported,
+                "This worker runs no jobs of the kind \"onnx\"; native workers do.");
+  }
+
   Async<Result<>> make_matmul() {
     if (!matmul_) {
       WEFT_CO_ASSIGN(kernels::MatmulI8 made, co_await kernels::MatmulI8::create(device_));
@@ -101,6 +116,7 @@ class GpuExecutor final : public Executor {
 
   gpu::Device& device_;
   const Bounds bounds_;
+  const std::unique_ptr<Executor> models_;
   std::optional<kernels::MatmulI8> matmul_;
   Recent<std::shared_ptr<const WgslPipelines>, 8> pipelines_;
   Recent<Overrides, 64> tuned_;
@@ -123,7 +139,8 @@ class CpuExecutor final : public Executor {
   Result<> check(const Job& job, manifest::Range range) const {
     if (job.manifest.kind != manifest::Kind::kernel) {
       return fail(ErrorCode::unsupported,
-                  "A job of the kind \"wgsl\" needs a GPU; the CPU runs \"kernel\" jobs.");
+                  "A job of the kind \"{}\" needs a GPU; the CPU runs \"kernel\" jobs.",
+                  manifest::to_string(job.manifest.kind));
     }
     WEFT_OK(check_job(job, range));
     const std::uint64_t bytes = footprint(job, range).bytes;
@@ -139,8 +156,9 @@ class CpuExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> create_gpu_executor(gpu::Device& device, Bounds bounds) {
-  return std::make_unique<GpuExecutor>(device, bounds);
+std::unique_ptr<Executor> create_gpu_executor(gpu::Device& device, Bounds bounds,
+                                              std::unique_ptr<Executor> models) {
+  return std::make_unique<GpuExecutor>(device, bounds, std::move(models));
 }
 std::unique_ptr<Executor> create_cpu_executor(Bounds bounds) {
   return std::make_unique<CpuExecutor>(bounds);

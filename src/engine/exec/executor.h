@@ -31,8 +31,8 @@ struct Bounds {
   std::chrono::milliseconds wall_max{30'000};
 };
 
-// A manifest with its bytes at hand: data[i] belongs to bindings[i] (for a kernel: a, b); empty
-// where there is none. Shared by all tasks of a job.
+// A manifest with its bytes at hand: data[i] belongs to bindings[i] (for a kernel: a, b; for an
+// onnx job the model is the first); empty where there is none. Shared by all tasks of a job.
 struct Job {
   manifest::Manifest manifest;
   std::string shader;  // WGSL text.
@@ -63,6 +63,9 @@ struct Output {
 
 // Checks a job against what a device offers and against bounds, without running it.
 [[nodiscard]] Result<> fits(const Job& job, const gpu::Device& device, const Bounds& bounds);
+// The same for one range, and for part of its steps.
+[[nodiscard]] Result<> range_fits(const Job& job, const gpu::Device& device, const Bounds& bounds,
+                                  const RunOptions& options);
 
 class Executor {
  public:
@@ -74,8 +77,9 @@ class Executor {
 };
 
 // wgsl and kernel jobs on a device, which outlives the executor. Keeps the pipelines of the last
-// few jobs.
-[[nodiscard]] std::unique_ptr<Executor> create_gpu_executor(gpu::Device& device, Bounds bounds);
+// few jobs. `models` runs onnx jobs (onnx::create_model_executor); without it they are unsupported.
+[[nodiscard]] std::unique_ptr<Executor> create_gpu_executor(gpu::Device& device, Bounds bounds,
+                                                            std::unique_ptr<Executor> models = {});
 // kernel jobs on the CPU.
 [[nodiscard]] std::unique_ptr<Executor> create_cpu_executor(Bounds bounds);
 

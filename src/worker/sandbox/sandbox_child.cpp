@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "engine/gpu/native/instance.h"
 #include "engine/gpu/report.h"
+#include "engine/onnx/jobs/model_executor.h"
 #include "worker/sandbox/confinement.h"
 #include "worker/sandbox/sandbox_wire.h"
 #include "worker/sandbox/spawn.h"
@@ -81,7 +82,8 @@ class Child {
     WEFT_ASSIGN(device_,
                 gpu::run<Result<std::unique_ptr<gpu::Device>>>(
                     *instance_, instance_->create_device({.label = "weft sandbox"}, adapter)));
-    executor_ = exec::create_gpu_executor(*device_, bounds_);
+    executor_ = exec::create_gpu_executor(*device_, bounds_,
+                                          onnx::create_model_executor(*device_, bounds_));
     return {};
   }
 
@@ -114,6 +116,7 @@ class Child {
                 gpu::run<Result<gpu::Report>>(*instance_, gpu::measure(*device_)));
     protocol::Capabilities capabilities = capabilities_of(*device_, bounds_.bytes_max);
     capabilities.copy_gb_per_s = report.copy_bytes_per_second * 1e-9;
+    capabilities.features.emplace_back(manifest::onnx_feature);
     capabilities.f32_gflop_per_s = report.f32_operations_per_second * 1e-9;
     const std::string text = protocol::encode(capabilities);
     const ByteSpan bytes = as_bytes(text);
@@ -168,7 +171,8 @@ class Child {
     return fail(ErrorCode::internal, "The sandbox does not hold the job {}.", id);
   }
 
-  // Compiling needs no data, but a job is whole only with data of the right size.
+  // Compiling needs no data, but a job is whole only with data of the right size. The model of an
+  // onnx job comes in the place of a shader.
   Result<ByteVector> check_job(ByteSpan payload) {
     WEFT_ASSIGN(exec::Job job, unpack_job(payload));
     job.data.assign(job.manifest.bindings.size(), {});
@@ -183,6 +187,10 @@ class Child {
                     bounds_.bytes_max);
       }
       job.data[i].resize(static_cast<std::size_t>(binding.bytes()));
+    }
+    if (job.manifest.kind == manifest::Kind::onnx) {
+      const ByteSpan model = as_bytes(job.shader);
+      job.data.front().assign(model.begin(), model.end());
     }
     WEFT_OK(prepare(std::make_shared<const exec::Job>(std::move(job))));
     return ByteVector();

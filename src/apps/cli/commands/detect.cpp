@@ -5,6 +5,7 @@
 
 #include "apps/cli/exit_code.h"
 #include "apps/cli/image.h"
+#include "apps/cli/interruption.h"
 #include "apps/cli/json_line.h"
 #include "apps/cli/onnx_device.h"
 #include "engine/onnx/model_file.h"
@@ -29,8 +30,14 @@ struct PictureDocument {
   std::vector<DetectionDocument> detections;
   double run_s = 0;
 };
+struct JobDocument {
+  std::string id;
+  std::string decided;  // How its results were decided.
+  double price = 0;     // In credits.
+};
 struct DetectDocument {
   std::string device;
+  std::optional<JobDocument> job;  // If a network computed it.
   std::vector<PictureDocument> images;
 };
 
@@ -93,6 +100,50 @@ Result<> draw_detections(const std::string& file, onnx::Picture picture,
   return write_image(file, picture);
 }
 
+// A picture, what the model gets of it, and what it made of that.
+struct SeenPicture {
+  onnx::Picture picture;
+  onnx::Placement placement;
+  onnx::Tensor input;
+  std::vector<onnx::Tensor> outputs;
+  double run_s = 0;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point begun) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+Result<> compute_here(const DetectOptions& options, onnx::Graph graph,
+                      std::vector<SeenPicture>& pictures, DetectDocument& document) {
+  WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(graph), {.device = options.device}));
+  document.device = device->name();
+  for (SeenPicture& seen : pictures) {
+    const auto begun = std::chrono::steady_clock::now();
+    WEFT_ASSIGN(seen.outputs, device->run({seen.input}));
+    seen.run_s = seconds_since(begun);
+  }
+  return {};
+}
+
+// All pictures are one job, a picture an item.
+Result<> compute_there(const DetectOptions& options, const onnx::Graph& graph,
+                       std::vector<SeenPicture>& pictures, DetectDocument& document) {
+  Items items;
+  for (const SeenPicture& seen : pictures) items.push_back({seen.input});
+  const auto begun = std::chrono::steady_clock::now();
+  WEFT_ASSIGN(NetworkResults results, run_on_network(options.file, graph, items, options.at));
+  const double each = seconds_since(begun) / static_cast<double>(pictures.size());
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    pictures[i].outputs = std::move(results.outputs[i]);
+    pictures[i].run_s = each;
+  }
+  document.device = "network";
+  document.job = JobDocument{.id = results.job,
+                             .decided = results.decided,
+                             .price = static_cast<double>(results.price) * 1e-6};
+  return {};
+}
+
 Result<DetectDocument> detect(const DetectOptions& options) {
   if (!options.png.empty() && options.images.size() != 1)
     return fail(ErrorCode::invalid_argument, "--png takes one picture; {} are given.",
@@ -101,30 +152,35 @@ Result<DetectDocument> detect(const DetectOptions& options) {
   WEFT_ASSIGN(onnx::Graph graph, onnx::prepare(std::move(model)));
   WEFT_ASSIGN(const DetectorInput size, detector_input(graph));
   WEFT_ASSIGN(const Convention convention, convention_for(options, graph.outputs.size()));
-  WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(graph), {.device = options.device}));
-  DetectDocument document;
-  document.device = device->name();
+  std::vector<SeenPicture> pictures;
   for (const std::string& file : options.images) {
-    WEFT_ASSIGN(const onnx::Picture picture, read_image(file));
-    const onnx::FittedPicture placed =
-        onnx::fitted(picture, size.width, size.height, convention.fit);
-    const auto begun = std::chrono::steady_clock::now();
-    WEFT_ASSIGN(const auto outputs,
-                device->run({onnx::tensor_of_picture(placed.picture, convention.scale)}));
-    PictureDocument entry;
-    entry.image = file;
-    entry.width = picture.width;
-    entry.height = picture.height;
-    entry.run_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    WEFT_ASSIGN(onnx::Picture picture, read_image(file));
+    onnx::FittedPicture placed = onnx::fitted(picture, size.width, size.height, convention.fit);
+    pictures.push_back({.picture = std::move(picture),
+                        .placement = placed.placement,
+                        .input = onnx::tensor_of_picture(placed.picture, convention.scale),
+                        .outputs = {},
+                        .run_s = 0});
+  }
+  DetectDocument document;
+  WEFT_OK(options.network ? compute_there(options, graph, pictures, document)
+                          : compute_here(options, std::move(graph), pictures, document));
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const SeenPicture& seen = pictures[i];
+    PictureDocument entry{.image = options.images[i],
+                          .width = seen.picture.width,
+                          .height = seen.picture.height,
+                          .detections = {},
+                          .run_s = seen.run_s};
     WEFT_ASSIGN(
         const auto found,
-        onnx::detections_of(outputs, size.width, size.height, placed.placement,
+        onnx::detections_of(seen.outputs, size.width, size.height, seen.placement,
                             {.score_min = options.score_min, .overlap_max = options.overlap_max}));
-    const std::int64_t classes = onnx::class_count(outputs);
+    const std::int64_t classes = onnx::class_count(seen.outputs);
     for (const onnx::Detection& detection : found)
       entry.detections.push_back({onnx::class_label(detection.class_id, classes),
                                   detection.class_id, detection.score, detection.box});
-    if (!options.png.empty()) WEFT_OK(draw_detections(options.png, picture, found));
+    if (!options.png.empty()) WEFT_OK(draw_detections(options.png, seen.picture, found));
     document.images.push_back(std::move(entry));
   }
   return document;
@@ -133,6 +189,7 @@ Result<DetectDocument> detect(const DetectOptions& options) {
 }  // namespace
 
 int detect_command(const DetectOptions& options) {
+  note_interruptions();
   const auto document = detect(options);
   if (!document) return report("detect", document.error());
   std::string text;
@@ -148,6 +205,9 @@ int detect_command(const DetectOptions& options) {
                              found.box_in_image[2], found.box_in_image[3]);
     }
   }
+  if (!options.json && document->job)
+    text += weft::format("job {}: {} {:.6f} credits\n", document->job->id, document->job->decided,
+                         document->job->price);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/network_items.h"
+
 namespace weft::cli {
 
 struct DetectOptions {
@@ -18,6 +20,8 @@ struct DetectOptions {
   std::optional<float> scale;
   double score_min = 0.25;
   double overlap_max = 0.45;
+  bool network = false;  // A network computes it, as an onnx job of all pictures.
+  NetworkItemsOptions at;
   bool json = false;
 };
 // Prints class, score and box in pixels of each picture.

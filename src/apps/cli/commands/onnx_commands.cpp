@@ -1,8 +1,10 @@
+#include <cmath>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 
 #include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/coordinator_options.h"
 #include "apps/cli/commands/detect.h"
 #include "apps/cli/commands/onnx.h"
 
@@ -144,12 +146,36 @@ void add_quantize(CLI::App& parent, std::function<int()>& chosen) {
       [options, &chosen] { chosen = [options] { return onnx_quantize_command(*options); }; });
 }
 
+// A network computes: --network, --coordinator (which means --network, too), and what its job
+// costs.
+void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at) {
+  command.add_flag("--network", network, "A network computes it, as one job");
+  command.add_option("--coordinator", at.coordinator,
+                     "The network's URL; with --network alone, WEFT_COORDINATOR");
+  command
+      .add_option("--wallet", at.wallet,
+                  "Wallet that pays; made when missing (default: ~/.config/weft/wallet.json)")
+      ->type_name("FILE");
+  command
+      .add_option_function<double>(
+          "--budget", [&at](double credits) { at.budget = std::llround(credits * 1e6); },
+          "Credits set aside for the job; what it does not cost returns (default: 1)")
+      ->type_name("CREDITS")
+      ->check(CLI::Range(0.0001, 9e12));
+  command
+      .add_option("--tasks", at.tasks,
+                  "Tasks that the job is cut into (default: one for each four pictures)")
+      ->check(CLI::Range(1U, 65536U));
+  add_tls(command, at.tls);
+}
+
 void add_detect(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<DetectOptions>();
   CLI::App* command =
       app.add_subcommand("detect",
                          "What a detector sees in pictures: class, score and box in pixels\n\n"
-                         "  weft detect yolov5n.onnx street.jpg --png boxes.png");
+                         "  weft detect yolov5n.onnx street.jpg --png boxes.png\n"
+                         "  weft detect yolov5n.onnx *.jpg --coordinator http://127.0.0.1:7300");
   command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
   command->add_option("images", options->images, "PNG or JPEG pictures")
       ->required()
@@ -168,9 +194,17 @@ void add_detect(CLI::App& app, std::function<int()>& chosen) {
       ->type_name("{RGB,BGR}");
   command->add_option("--mean", options->mean, "Taken from each pixel's 0 to 255");
   command->add_option("--scale", options->scale, "Then each is multiplied by this");
+  add_network_items(*command, options->network, options->at);
   command->add_flag("--json", options->json, "One JSON document on standard output");
-  command->callback(
-      [options, &chosen] { chosen = [options] { return detect_command(*options); }; });
+  command->callback([options, &chosen] {
+    NetworkModelsOptions at;
+    at.wanted = options->network;
+    at.coordinator = options->at.coordinator;
+    options->network = asks_network(at);
+    options->at.coordinator = at.coordinator;
+    options->at.name = "detect";
+    chosen = [options] { return detect_command(*options); };
+  });
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "apps/cli/commands/submit.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -12,6 +10,7 @@
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/follow_job.h"
 #include "apps/cli/interruption.h"
 #include "apps/cli/picture.h"
 #include "apps/cli/portable_manifest.h"
@@ -20,16 +19,11 @@
 #include "common/base/format.h"
 #include "common/base/ids.h"
 #include "common/crypto/ordered_id.h"
-#include "common/crypto/sha256.h"
 
 namespace weft::cli {
 namespace {
 
 namespace api = protocol::api;
-
-constexpr auto poll_every = std::chrono::milliseconds(200);
-constexpr auto quiet =
-    std::chrono::seconds(3);  // So long a job may wait before its reason is told.
 
 // Before anything is sent: what is no id would end as a path that the coordinator does not know.
 Result<> check_id(const std::string& id) {
@@ -38,71 +32,13 @@ Result<> check_id(const std::string& id) {
               "\"{}\" is not a job's id: it has 32 hexadecimal digits.", id);
 }
 
-// Says on standard error why a job waits, once it has waited for a while and nothing of it runs,
-// and again when the reason changes. That more of it waits while some of it runs is as it should
-// be, unless what waits can never run.
-class Reasons {
- public:
-  void look(const api::Job& job, const std::string& coordinator, Progress& progress) {
-    const auto now = std::chrono::steady_clock::now();
-    const std::string& reason = job.waiting.reason;
-    const bool in_vain = reason == "wallets" || reason == "requirements" || reason == "too-slow" ||
-                         reason == "no-workers";
-    if (reason.empty() || (job.leased > 0 && !in_vain)) {
-      since_ = now;
-      return;
-    }
-    if (job.accepted != accepted_) since_ = now;
-    accepted_ = job.accepted;
-    if (now - since_ < quiet || reason == told_) return;
-    told_ = reason;
-    std::string hint;
-    if (reason == "no-workers" || reason == "wallets")
-      hint = weft::format(" {} joins with weft work --coordinator {}{}",
-                          reason == "wallets" ? "Another" : "One", coordinator,
-                          reason == "wallets" ? " --wallet FILE" : "");
-    progress.wipe();
-    say_beside_progress(job.waiting.detail + hint);
-  }
-
- private:
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  std::uint32_t accepted_ = 0;
-  std::string told_;
-};
-
-Result<api::Job> follow(ApiClient& client, const std::string& id, const std::string& coordinator) {
-  Progress progress(id.substr(0, 8));
-  Reasons reasons;
-  for (;;) {
-    Result<api::Job> job = client.job(id);
-    if (interrupted())
-      return fail(
-          ErrorCode::cancelled,
-          "Interrupted. The job continues: follow it with weft submit --follow {} --coordinator {}",
-          id, coordinator);
-    if (!job && exit_code(job.error().code) == 3)
-      return fail(job.error().code,
-                  "{} Follow the job later with weft submit --follow {} --coordinator {}",
-                  job.error().message, id, coordinator);
-    if (!job || job->state != "running") return job;
-    progress.show(job->accepted, job->tasks, weft::format("accepted, {} running", job->leased));
-    reasons.look(*job, coordinator, progress);
-    sleep_unless_interrupted(poll_every);
-  }
-}
-
 Result<> fetch(ApiClient& client, const api::Job& job, const SubmitOptions& options) {
   std::optional<ByteVector> pictured;
   for (std::size_t i = 0; i < job.outputs.size(); ++i) {
     const api::JobOutput& output = job.outputs[i];
     const bool draw = !options.png.empty() && !pictured && is_picture(output.type, output.shape);
     if (options.out.empty() && !draw) continue;
-    WEFT_ASSIGN(ByteVector bytes, client.output(job.id, i));
-    if (const Hash got = crypto::sha256(bytes); got.text() != output.hash) {
-      return fail(ErrorCode::data_loss, "Output {} has the hash {} and should have {}.", i,
-                  got.text(), output.hash);
-    }
+    WEFT_ASSIGN(ByteVector bytes, fetch_output(client, job, i));
     if (!options.out.empty())
       WEFT_OK(write_file(options.out / weft::format("{}.{}.bin", job.name, output.name), bytes));
     if (draw) {
@@ -275,7 +211,7 @@ Result<int> submit(const SubmitOptions& options) {
     }
   }
   if (!options.follow.empty()) WEFT_OK(read_as_owner(*client, options));
-  WEFT_ASSIGN(const api::Job job, follow(*client, id, options.coordinator));
+  WEFT_ASSIGN(const api::Job job, follow_job(*client, id, options.coordinator));
   const bool has_results = job.state == "done" || job.state == "corrected";
   if (has_results) WEFT_OK(fetch(*client, job, options));
   print(job, options);

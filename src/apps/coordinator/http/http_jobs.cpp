@@ -361,7 +361,7 @@ protocol::api::Job view_of(const store::Job& row) {
                 .corrections = {}};
   const auto manifest = manifest::parse(row.manifest);
   if (!manifest) return view;
-  view.kind = manifest->kind == manifest::Kind::kernel ? "kernel" : "wgsl";
+  view.kind = manifest::to_string(manifest->kind);
   view.replicas = manifest->verify.replicas;
   std::size_t index = 0;
   const auto add_output = [&](std::string_view type, std::vector<std::uint64_t> shape) {

@@ -91,6 +91,28 @@ Result<std::string> shader_text(const manifest::Manifest& manifest, store::Blobs
       "shader.path: is a file of the client's machine; send its text (`weft submit` does).");
 }
 
+// The model of an onnx job.
+Result<std::string> model_bytes(const manifest::Manifest& manifest, store::Blobs& blobs) {
+  const manifest::Data& data = manifest.bindings.front().data;
+  if (const auto* given = std::get_if<manifest::Inline>(&data))
+    return std::string(as_text(given->bytes));
+  const auto* blob = std::get_if<manifest::Blob>(&data);
+  if (blob == nullptr)
+    return fail(ErrorCode::invalid_argument,
+                "model.path: is a file of the client's machine; send its bytes as a blob (`weft "
+                "submit` does).");
+  const auto size = blobs.size(blob->hash);
+  if (!size)
+    return fail(ErrorCode::invalid_argument,
+                "model.blob: {} is not stored here; PUT /v1/blobs/{} first.", blob->hash.text(),
+                blob->hash.text());
+  if (*size != manifest.bindings.front().bytes())
+    return fail(ErrorCode::invalid_argument, "model.blob: has {} bytes; \"bytes\" says {}.", *size,
+                manifest.bindings.front().bytes());
+  WEFT_ASSIGN(const auto bytes, blobs.read(blob->hash));
+  return std::string(as_text(bytes));
+}
+
 }  // namespace
 
 std::expected<jobs::Submission, Complaint> read_submission(
@@ -127,9 +149,16 @@ std::expected<jobs::Submission, Complaint> read_submission(
   if (funds) {
     if (auto funded = funds(*parsed); !funded) return refuse(funded.error());
   }
-  auto shader = shader_text(*parsed, blobs);
+  const bool is_model = parsed->kind == manifest::Kind::onnx;
+  const std::uint64_t model_size = is_model ? parsed->bindings.front().bytes() : 0;
+  if (model_size > bounds.model_bytes_max) {
+    return refuse({ErrorCode::resource_exhausted,
+                   weft::format("The model has {} bytes; at most {} are taken.", model_size,
+                                bounds.model_bytes_max)});
+  }
+  auto shader = is_model ? model_bytes(*parsed, blobs) : shader_text(*parsed, blobs);
   if (!shader) return refuse(shader.error());
-  if (parsed->kind == manifest::Kind::wgsl && checker) {
+  if (parsed->kind != manifest::Kind::kernel && checker) {
     const auto complaints = checker(*parsed, *shader, asker);
     if (!complaints && complaints.error().code != ErrorCode::unavailable)
       return std::unexpected(
@@ -138,7 +167,9 @@ std::expected<jobs::Submission, Complaint> read_submission(
     if (!complaints) log_warning("A shader is taken unchecked: {}", complaints.error().message);
     if (complaints && !complaints->empty()) {
       const auto& first = complaints->front();
-      if (first.line == 0) return refuse({ErrorCode::invalid_argument, "shader: " + first.message});
+      if (first.line == 0 || is_model)
+        return refuse(
+            {ErrorCode::invalid_argument, (is_model ? "model: " : "shader: ") + first.message});
       return std::unexpected(Complaint{
           .error = {ErrorCode::invalid_argument,
                     weft::format("shader:{}:{}: {}", first.line, first.column, first.message)},

@@ -22,10 +22,11 @@ struct ShaderComplaint {
   std::uint32_t column = 0;
   std::string message;
 };
-// Compiles the shader of a manifest (whose text it gets, whether inline or from a blob) somewhere
-// safe. Empty: it compiles. unavailable means that nothing can be checked on this machine; the job
-// is taken then, and workers report. Any other error refuses it. May take seconds: `asker` is who
-// waits for it, so that one of them does not keep others waiting.
+// Compiles the shader of a manifest (whose text it gets, whether inline or from a blob), or reads
+// the model of an onnx job (whose bytes it gets), somewhere safe. Empty: it compiles. unavailable
+// means that nothing can be checked on this machine; the job is taken then, and workers report. Any
+// other error refuses it. May take seconds: `asker` is who waits for it, so that one of them does
+// not keep others waiting.
 struct ShaderAsker {
   std::string client;   // Its key.
   std::string address;  // As net::address_group() counts it.
@@ -44,6 +45,8 @@ struct SubmissionBounds {
   std::uint64_t output_bytes_max = std::uint64_t{1} << 30;  // Its joined outputs.
   // Size of the matrix B of a kernel, which is held in memory while products are checked.
   std::uint64_t operand_bytes_max = std::uint64_t{256} << 20;
+  // The file of an onnx job, which is held in memory while it is checked.
+  std::uint64_t model_bytes_max = std::uint64_t{256} << 20;
   bool anyone = true;  // Whether it may ask for "trust": "anyone".
 };
 

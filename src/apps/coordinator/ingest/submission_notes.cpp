@@ -39,10 +39,14 @@ std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
         "Its tasks cannot be cut into parts (an output has no split_dim): a check computes a whole "
         "task again, which takes as long as the task.");
   else if (parts < parts_wanted)
-    notes.push_back(weft::format(
-        "A task cuts into {} {}, so that a check computes a large share of it again: tasks of {} "
-        "workgroups or more along the axis in which the job is cut are checked best (fewer tasks).",
-        parts, parts == 1 ? "part" : "parts", parts_wanted));
+    notes.push_back(
+        weft::format("A task cuts into {} {}, so that a check computes a large share of it again: "
+                     "tasks of {} {} "
+                     "are checked best (fewer tasks).",
+                     parts, parts == 1 ? "part" : "parts", parts_wanted,
+                     manifest.kind == manifest::Kind::onnx
+                         ? "items or more"
+                         : "workgroups or more along the axis in which the job is cut"));
   // A result of a few bytes is what a search has that finds nothing nearly everywhere.
   constexpr std::uint64_t finding_bytes = 16;
   if (manifest.kind == manifest::Kind::wgsl && output_bytes_per_workgroup(manifest) < finding_bytes)

@@ -92,6 +92,17 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
   for (const ValueId id : graph_.outputs) kept[id] = true;
   plan->memory = plan_memory(context, plan->schedule, kept);
 
+  if (options_.value_bytes_max > 0) {
+    std::uint64_t left = options_.value_bytes_max;
+    for (const std::uint64_t bytes : plan->memory.slot_bytes) {
+      if (bytes > left)
+        co_return fail(ErrorCode::resource_exhausted,
+                       "The model's values take more than the {} bytes that a task may take "
+                       "(bytes_max).",
+                       options_.value_bytes_max);
+      left -= bytes;
+    }
+  }
   device_.push_error_scope(gpu::Device::ErrorFilter::out_of_memory);
   for (const std::uint64_t bytes : plan->memory.slot_bytes)
     plan->slots.push_back(device_.create_buffer(

@@ -25,6 +25,7 @@ class GpuModel {
     bool measure_convolutions = false;
     ConvolutionChoices choices = {};
     std::size_t barrier = ~std::size_t{0};  // As ScheduleOptions has it.
+    std::uint64_t value_bytes_max = 0;      // What values may take on the device; 0: any.
     std::size_t plans_max = 8;  // For sets of input shapes; the longest unused goes first.
   };
   // What a bound plan consists of.

@@ -1,0 +1,182 @@
+#include "apps/cli/network_items.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "apps/cli/files.h"
+#include "apps/cli/follow_job.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/wallet_choice.h"
+#include "common/base/byte_reader.h"
+#include "common/base/format.h"
+#include "common/crypto/ordered_id.h"
+#include "common/crypto/sha256.h"
+#include "engine/onnx/operators/infer.h"
+
+namespace weft::cli {
+namespace {
+
+using onnx::Tensor;
+
+// GPUs round sums of floats differently. A share of 0.002 of a value is far below what changes a
+// class or a box, and far above what devices differ by.
+constexpr manifest::Compare tolerance{.exact = false, .absolute = 0.002, .relative = 0.002};
+
+Result<manifest::ElementType> job_type(onnx::ElementType type, const std::string& name) {
+  switch (type) {
+    case onnx::ElementType::f32:
+      return manifest::ElementType::f32;
+    case onnx::ElementType::f16:
+      return manifest::ElementType::f16;
+    case onnx::ElementType::i32:
+    case onnx::ElementType::i64:
+      return manifest::ElementType::i32;
+    case onnx::ElementType::u32:
+      return manifest::ElementType::u32;
+    case onnx::ElementType::i8:
+      return manifest::ElementType::i8;
+    default:
+      return fail(ErrorCode::unsupported,
+                  "'{}' is of the type {}; jobs have f32, f16, i32, u32, i8, and i64 as i32.", name,
+                  onnx::to_string(type));
+  }
+}
+
+Result<manifest::Binding> stack_of(const std::string& name, const Tensor& of_one,
+                                   std::size_t items) {
+  manifest::Binding stack{.name = name, .shape = {items}};
+  WEFT_ASSIGN(stack.type, job_type(of_one.type(), name));
+  for (const std::int64_t size : of_one.shape()) {
+    if (size == 0)
+      return fail(ErrorCode::unsupported, "'{}' has no elements: its shape is {}.", name,
+                  onnx::to_string(of_one.shape()));
+    stack.shape.push_back(static_cast<std::uint64_t>(size));
+  }
+  return stack;
+}
+
+// The bytes of a tensor as a job has them.
+Result<> append_tensor(ByteVector& stack, const Tensor& tensor) {
+  if (tensor.type() != onnx::ElementType::i64) {
+    append(stack, tensor.bytes());
+    return {};
+  }
+  for (const std::int64_t value : tensor.values<std::int64_t>()) {
+    if (value < std::numeric_limits<std::int32_t>::min() ||
+        value > std::numeric_limits<std::int32_t>::max())
+      return fail(ErrorCode::unsupported, "An input has the value {}, which is not an i32.", value);
+    append_le(stack, static_cast<std::uint32_t>(value));
+  }
+  return {};
+}
+
+Result<Tensor> tensor_from(ByteSpan bytes, const Tensor& about) {
+  if (about.type() != onnx::ElementType::i64)
+    return Tensor::from_bytes(about.type(), about.shape(), ByteVector(bytes.begin(), bytes.end()));
+  std::vector<std::int64_t> values;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::int32_t))
+    values.push_back(static_cast<std::int32_t>(read_le<std::uint32_t>(bytes, at)));
+  return Tensor::of<std::int64_t>(about.shape(), values);
+}
+
+// What the model gives for one item, by type and shape.
+Result<std::vector<Tensor>> output_shapes(const onnx::Graph& graph, const Items& items) {
+  std::vector<Tensor> inputs;
+  for (const Tensor& input : items.front()) inputs.push_back(input.without_bytes());
+  WEFT_ASSIGN(const onnx::Inference inference, onnx::infer(graph, std::move(inputs)));
+  std::vector<Tensor> shapes;
+  for (const onnx::ValueId id : graph.outputs) {
+    const auto& value = inference.values[id];
+    if (!value)
+      return fail(ErrorCode::unsupported,
+                  "The size of the output '{}' depends on what is computed; an output of a job has "
+                  "one size.",
+                  graph.name(id));
+    shapes.push_back(value->without_bytes());
+  }
+  return shapes;
+}
+
+}  // namespace
+
+Result<std::vector<ByteVector>> stacks(const Items& items) {
+  std::vector<ByteVector> out(items.front().size());
+  for (const std::vector<Tensor>& item : items) {
+    for (std::size_t i = 0; i < item.size(); ++i) WEFT_OK(append_tensor(out[i], item[i]));
+  }
+  return out;
+}
+
+Result<manifest::Manifest> items_manifest(const onnx::Graph& graph, ByteSpan model,
+                                          const Items& items, const NetworkItemsOptions& options) {
+  manifest::Manifest job;
+  job.kind = manifest::Kind::onnx;
+  job.name = options.name;
+  job.onnx.items = static_cast<std::uint32_t>(items.size());
+  job.budget = options.budget;
+  job.verify.compare = tolerance;
+  const std::size_t tasks =
+      options.tasks > 0 ? options.tasks : (items.size() + items_per_task - 1) / items_per_task;
+  job.split.tasks = static_cast<std::uint32_t>(
+      std::min<std::size_t>({tasks, items.size(), manifest::Limits{}.tasks_max}));
+  job.bindings.push_back({.role = manifest::Role::input,
+                          .type = manifest::ElementType::i8,
+                          .shape = {model.size()},
+                          .data = manifest::Blob{crypto::sha256(model)}});
+  WEFT_ASSIGN(const std::vector<ByteVector> given, stacks(items));
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    WEFT_ASSIGN(manifest::Binding stack,
+                stack_of(graph.inputs[i].name, items.front()[i], items.size()));
+    stack.role = manifest::Role::input;
+    stack.data = manifest::Blob{crypto::sha256(given[i])};
+    job.bindings.push_back(std::move(stack));
+  }
+  WEFT_ASSIGN(const std::vector<Tensor> shapes, output_shapes(graph, items));
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    WEFT_ASSIGN(manifest::Binding stack,
+                stack_of(graph.name(graph.outputs[i]), shapes[i], items.size()));
+    stack.split_dim = 0;
+    job.bindings.push_back(std::move(stack));
+  }
+  for (std::size_t i = 0; i < job.bindings.size(); ++i)
+    job.bindings[i].binding = static_cast<std::uint32_t>(i);
+  return job;
+}
+
+Result<NetworkResults> run_on_network(const std::filesystem::path& file, const onnx::Graph& graph,
+                                      const Items& items, const NetworkItemsOptions& options) {
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
+  WEFT_ASSIGN(const ByteVector model, read_file(file));
+  WEFT_ASSIGN(const manifest::Manifest job, items_manifest(graph, model, items, options));
+  WEFT_ASSIGN(const std::vector<ByteVector> given, stacks(items));
+  WEFT_ASSIGN(const Hash stored, client->put_blob(model, wallet));
+  check(job.bindings.front().data == manifest::Data(manifest::Blob{stored}),
+        "a blob is stored by its hash");
+  for (const ByteVector& stack : given) {
+    if (auto put = client->put_blob(stack, wallet); !put) return std::unexpected(put.error());
+  }
+  WEFT_ASSIGN(const protocol::api::Submitted submitted,
+              client->submit(manifest::to_json(job), wallet, crypto::ordered_id(), PriceWanted{}));
+  WEFT_OK(client->read_as(wallet));
+  WEFT_ASSIGN(const protocol::api::Job done,
+              follow_job(*client, submitted.id, options.coordinator));
+  if (done.state != "done" && done.state != "corrected")
+    return fail(ErrorCode::unavailable, "The job {} is {}: {}", done.id, done.state, done.reason);
+  NetworkResults results{
+      .outputs = Items(items.size()), .job = done.id, .decided = done.decided, .price = done.price};
+  WEFT_ASSIGN(const std::vector<Tensor> shapes, output_shapes(graph, items));
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    WEFT_ASSIGN(const ByteVector bytes, fetch_output(*client, done, i));
+    const std::size_t each = bytes.size() / items.size();
+    for (std::size_t item = 0; item < items.size(); ++item) {
+      WEFT_ASSIGN(Tensor tensor,
+                  tensor_from(ByteSpan(bytes).subspan(item * each, each), shapes[i]));
+      results.outputs[item].push_back(std::move(tensor));
+    }
+  }
+  return results;
+}
+
+}  // namespace weft::cli

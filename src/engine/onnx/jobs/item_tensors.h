@@ -1,0 +1,53 @@
+// Between the stacks of an onnx job and the tensors of its model. A stack holds one tensor for each
+// item along its outermost dimension; the rest of its shape is the tensor's, with or without a
+// leading dimension of 1 (a model's batch). An i64 of the model is an i32 of the job.
+//
+// Lifetime: of the graph and the manifest nothing is kept. Threading: none of its own.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/manifest/manifest.h"
+#include "engine/onnx/graph.h"
+
+namespace weft::onnx {
+
+class ItemTensors {
+ public:
+  // invalid_argument if the model's inputs or outputs are not those of the job, with one sentence
+  // that names the value; unsupported for a type that jobs do not have.
+  [[nodiscard]] static Result<ItemTensors> create(const Graph& graph,
+                                                  const manifest::Manifest& manifest);
+
+  // The model's inputs for one item, in the graph's order. `data` is exec::Job::data.
+  [[nodiscard]] Result<std::vector<Tensor>> inputs(std::span<const ByteVector> data,
+                                                   std::uint32_t item) const;
+  // The same as inputs(), by type and shape only.
+  [[nodiscard]] const std::vector<Tensor>& input_shapes() const { return shapes_; }
+
+  // Appends one item's results to the job's outputs, of which there are output_count().
+  // invalid_argument if a result has another size than the job says, unsupported for an i64 that is
+  // no i32.
+  [[nodiscard]] Result<> append_outputs(std::span<const Tensor> results,
+                                        std::span<ByteVector> outputs) const;
+  [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
+
+ private:
+  struct Input {
+    std::size_t binding = 0;       // Its place in Manifest::bindings.
+    std::uint64_t item_bytes = 0;  // In the stack.
+  };
+  struct Output {
+    std::string name;
+    std::size_t result = 0;  // Its place in Graph::outputs.
+    std::int64_t item_elements = 0;
+    ElementType type = ElementType::f32;
+  };
+  std::vector<Input> inputs_;  // In the graph's order.
+  std::vector<Tensor> shapes_;
+  std::vector<Output> outputs_;  // In the job's order.
+};
+
+}  // namespace weft::onnx
