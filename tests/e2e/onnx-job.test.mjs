@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { getJson, run, scratch, serve, work } from './lib.mjs';
+import { npy } from './numpy.mjs';
 
 const model = path.join(import.meta.dirname, '../data/models/mnist.onnx');
 const items = 8;
@@ -60,6 +61,32 @@ test('a stranger\'s results of a model are checked item by item, and are those o
   assert.ok(new Set(numbers('there', theirs)).size > items, 'and it differs from item to item');
   const [worker] = (await getJson(`${url}/v1/workers`)).workers;
   assert.ok(worker, 'the worker is still there');
+});
+
+test('weft onnx run gives a data set to a network, and a folder of results for each item', { timeout: 120_000 }, async (t) => {
+  const { url } = await serve(t);
+  await work(t, url);
+  const folder = scratch(t);
+  const { inputs: [input] } = JSON.parse((await run(['onnx', 'inspect', model, '--json'])).stdout);
+  for (const [name, shade] of [['a', 0.25], ['b', 0.75], ['c', 0]]) {
+    fs.mkdirSync(path.join(folder, 'set', name), { recursive: true });
+    const pixels = Float32Array.from({ length: 28 * 28 }, (_, i) => shade * ((i * 37) % 101));
+    fs.writeFileSync(path.join(folder, 'set', name, `${input.name}.npy`), npy([1, 1, 28, 28], pixels));
+  }
+  const go = (out, ...more) => run(['onnx', 'run', model, '--inputs', path.join(folder, 'set'), '--outputs', path.join(folder, out), '--json', ...more]);
+
+  const here = await go('here');
+  assert.equal(here.code, 0, here.stderr);
+  const there = await go('there', '--coordinator', url, '--wallet', path.join(folder, 'client.json'));
+  assert.equal(there.code, 0, there.stderr);
+
+  const { job, outputs, device } = JSON.parse(there.stdout);
+  assert.equal(device, 'network');
+  assert.equal(job.decided, 'The result has the word of a worker that the operator invited.');
+  assert.equal(outputs.length, 3);
+  const bytes = (...names) => fs.readFileSync(path.join(folder, ...names, 'output_0.npy'));
+  for (const name of ['a', 'b', 'c']) assert.deepEqual(bytes('there', name), bytes('here', name), name);
+  assert.notDeepEqual(bytes('there', 'a'), bytes('there', 'b'));
 });
 
 test('what is no model, or not the job\'s, is refused when it is submitted', { timeout: 60_000 }, async (t) => {

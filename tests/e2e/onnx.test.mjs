@@ -4,24 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { run, scratch } from './lib.mjs';
+import { floats, npy } from './numpy.mjs';
 
 const model = path.join(import.meta.dirname, '../data/models/mnist.onnx');
 
-/** A NumPy file of f32. */
-const npy = (shape, values) => {
-  const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(', ')},), }`;
-  const padded = header.padEnd(Math.ceil((10 + header.length + 1) / 64) * 64 - 11) + '\n';
-  const head = Buffer.alloc(10);
-  head.write('\x93NUMPY', 'latin1');
-  head[6] = 1;
-  head.writeUInt16LE(padded.length, 8);
-  return Buffer.concat([head, Buffer.from(padded, 'latin1'), Buffer.from(Float32Array.from(values).buffer)]);
-};
-const floats = (file) => {
-  const bytes = fs.readFileSync(file);
-  const data = bytes.subarray(10 + bytes.readUInt16LE(8));
-  return [...new Float32Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length))];
-};
 const ok = async (...args) => {
   const { code, stdout, stderr } = await run(args);
   assert.equal(code, 0, stderr);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/network_items.h"
+
 namespace weft::cli {
 
 // Sizes for symbols in the shapes of a model's inputs, as NAME=SIZE.
@@ -21,11 +23,14 @@ int onnx_inspect_command(const OnnxInspectOptions& options);
 
 struct OnnxRunOptions {
   std::string file;
-  std::string inputs;   // A folder of input_K.pb or NAME.npy.
-  std::string outputs;  // A folder that output_K.pb and output_K.npy are written to.
+  std::string inputs;   // A folder of input_K.pb or NAME.npy, or a folder of such folders.
+  std::string outputs;  // A folder that output_K.pb and output_K.npy are written to; for a folder
+                        // of folders, into one of the same name each.
   std::string device = "gpu";
   bool unfused = false;  // On a GPU, one kernel or more for each node.
   bool tune = false;     // Measures how convolutions are best cut, and keeps it.
+  bool network = false;  // A network computes it, as an onnx job.
+  NetworkItemsOptions at;
   bool json = false;
 };
 int onnx_run_command(const OnnxRunOptions& options);

@@ -25,15 +25,49 @@ void add_inspect(CLI::App& parent, std::function<int()>& chosen) {
       [options, &chosen] { chosen = [options] { return onnx_inspect_command(*options); }; });
 }
 
+// A network computes: --network, --coordinator (which means --network, too), and what its job
+// costs.
+void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at) {
+  command.add_flag("--network", network, "A network computes it, as one job");
+  command.add_option("--coordinator", at.coordinator,
+                     "The network's URL; with --network alone, WEFT_COORDINATOR");
+  command
+      .add_option("--wallet", at.wallet,
+                  "Wallet that pays; made when missing (default: ~/.config/weft/wallet.json)")
+      ->type_name("FILE");
+  command
+      .add_option_function<double>(
+          "--budget", [&at](double credits) { at.budget = std::llround(credits * 1e6); },
+          "Credits set aside for the job; what it does not cost returns (default: 1)")
+      ->type_name("CREDITS")
+      ->check(CLI::Range(0.0001, 9e12));
+  command
+      .add_option("--tasks", at.tasks,
+                  "Tasks that the job is cut into (default: one for each four items)")
+      ->check(CLI::Range(1U, 65536U));
+  add_tls(command, at.tls);
+}
+// In the command's callback.
+void choose_network(bool& network, NetworkItemsOptions& at) {
+  NetworkModelsOptions asked;
+  asked.wanted = network;
+  asked.coordinator = at.coordinator;
+  network = asks_network(asked);
+  at.coordinator = asked.coordinator;
+}
+
 void add_run(CLI::App& parent, std::function<int()>& chosen) {
   auto options = std::make_shared<OnnxRunOptions>();
   CLI::App* command = parent.add_subcommand("run",
-                                            "Runs a model once on this machine\n\n"
-                                            "  weft onnx run m.onnx --inputs in --outputs out");
+                                            "Runs a model, once or over a data set\n\n"
+                                            "  weft onnx run m.onnx --inputs in --outputs out\n"
+                                            "  weft onnx run m.onnx --inputs set --outputs out "
+                                            "--coordinator http://127.0.0.1:7300");
   command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
   command
       ->add_option("--inputs", options->inputs,
-                   "A folder with input_0.pb, input_1.pb, ... (serialised tensors) or NAME.npy")
+                   "A folder with input_0.pb, input_1.pb, ... (serialised tensors) or NAME.npy, or "
+                   "with such a folder for each item of a data set")
       ->required()
       ->type_name("FOLDER");
   command
@@ -47,9 +81,12 @@ void add_run(CLI::App& parent, std::function<int()>& chosen) {
   command->add_flag(
       "--tune", options->tune,
       "On a GPU, measures how convolutions are best cut, and keeps it for later runs");
+  add_network_items(*command, options->network, options->at);
   command->add_flag("--json", options->json, "One JSON document on standard output");
-  command->callback(
-      [options, &chosen] { chosen = [options] { return onnx_run_command(*options); }; });
+  command->callback([options, &chosen] {
+    choose_network(options->network, options->at);
+    chosen = [options] { return onnx_run_command(*options); };
+  });
 }
 
 void add_sizes(CLI::App& command, SymbolSizes& sizes) {
@@ -146,29 +183,6 @@ void add_quantize(CLI::App& parent, std::function<int()>& chosen) {
       [options, &chosen] { chosen = [options] { return onnx_quantize_command(*options); }; });
 }
 
-// A network computes: --network, --coordinator (which means --network, too), and what its job
-// costs.
-void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at) {
-  command.add_flag("--network", network, "A network computes it, as one job");
-  command.add_option("--coordinator", at.coordinator,
-                     "The network's URL; with --network alone, WEFT_COORDINATOR");
-  command
-      .add_option("--wallet", at.wallet,
-                  "Wallet that pays; made when missing (default: ~/.config/weft/wallet.json)")
-      ->type_name("FILE");
-  command
-      .add_option_function<double>(
-          "--budget", [&at](double credits) { at.budget = std::llround(credits * 1e6); },
-          "Credits set aside for the job; what it does not cost returns (default: 1)")
-      ->type_name("CREDITS")
-      ->check(CLI::Range(0.0001, 9e12));
-  command
-      .add_option("--tasks", at.tasks,
-                  "Tasks that the job is cut into (default: one for each four pictures)")
-      ->check(CLI::Range(1U, 65536U));
-  add_tls(command, at.tls);
-}
-
 void add_detect(CLI::App& app, std::function<int()>& chosen) {
   auto options = std::make_shared<DetectOptions>();
   CLI::App* command =
@@ -197,11 +211,7 @@ void add_detect(CLI::App& app, std::function<int()>& chosen) {
   add_network_items(*command, options->network, options->at);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([options, &chosen] {
-    NetworkModelsOptions at;
-    at.wanted = options->network;
-    at.coordinator = options->at.coordinator;
-    options->network = asks_network(at);
-    options->at.coordinator = at.coordinator;
+    choose_network(options->network, options->at);
     options->at.name = "detect";
     chosen = [options] { return detect_command(*options); };
   });

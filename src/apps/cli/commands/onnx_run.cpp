@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -5,6 +6,7 @@
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/interruption.h"
 #include "apps/cli/json_line.h"
 #include "apps/cli/onnx_device.h"
 #include "apps/cli/onnx_files.h"
@@ -31,9 +33,15 @@ struct OnnxGpuDocument {
   std::uint64_t memory_bytes = 0;
   std::uint64_t unshared_bytes = 0;
 };
+struct OnnxJobDocument {
+  std::string id;
+  std::string decided;  // How its results were decided.
+  double price = 0;     // In credits.
+};
 struct OnnxRunDocument {
   std::string device;
-  std::vector<OnnxOutputDocument> outputs;
+  std::vector<OnnxOutputDocument> outputs;  // Of all items, one after the other.
+  std::optional<OnnxJobDocument> job;       // If a network computed it.
   // Figures of a run on a GPU.
   std::optional<OnnxGpuDocument> gpu;
   double prepare_s = 0;
@@ -50,25 +58,80 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-Result<OnnxRunDocument> run_onnx(const OnnxRunOptions& options) {
+// The folders of a data set, in the order of their names; one without a name if the inputs lie in
+// `inputs` itself.
+Result<std::vector<std::filesystem::path>> item_folders(const std::filesystem::path& inputs) {
+  std::error_code error;
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(inputs, error)) {
+    if (entry.is_directory(error)) folders.push_back(entry.path().filename());
+  }
+  if (error)
+    return fail(ErrorCode::not_found, "The folder {} cannot be read: {}.", inputs.string(),
+                error.message());
+  std::ranges::sort(folders);
+  if (folders.empty()) folders.emplace_back();
+  return folders;
+}
+
+Result<Items> read_items(const OnnxRunOptions& options, const onnx::Graph& graph,
+                         const std::vector<std::filesystem::path>& folders) {
+  Items items;
+  for (const std::filesystem::path& folder : folders) {
+    std::vector<onnx::Tensor>& item = items.emplace_back();
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+      WEFT_ASSIGN(
+          onnx::Tensor input,
+          read_onnx_input(std::filesystem::path(options.inputs) / folder, i, graph.inputs[i].name));
+      const Items::value_type& first = items.front();
+      if (i < first.size() &&
+          (first[i].shape() != input.shape() || first[i].type() != input.type()))
+        return fail(ErrorCode::invalid_argument,
+                    "The input '{}' is {} {} in '{}' and {} {} in '{}'; items of a data set are "
+                    "alike.",
+                    graph.inputs[i].name, onnx::to_string(first[i].type()),
+                    onnx::to_string(first[i].shape()), folders.front().string(),
+                    onnx::to_string(input.type()), onnx::to_string(input.shape()), folder.string());
+      item.push_back(std::move(input));
+    }
+  }
+  return items;
+}
+
+Result<> write_outputs(const OnnxRunOptions& options, const onnx::Graph& graph,
+                       const std::filesystem::path& folder,
+                       const std::vector<onnx::Tensor>& outputs, OnnxRunDocument& document) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = graph.name(graph.outputs[i]);
+    const auto file =
+        std::filesystem::path(options.outputs) / folder / weft::format("output_{}", i);
+    WEFT_OK(write_file(file.string() + ".pb", onnx::write_tensor(name, outputs[i])));
+    WEFT_OK(write_file(file.string() + ".npy", onnx::write_npy(outputs[i])));
+    document.outputs.push_back({name, std::string(onnx::to_string(outputs[i].type())),
+                                outputs[i].shape(), file.string() + ".pb"});
+  }
+  return {};
+}
+
+Result<OnnxRunDocument> run_here(const OnnxRunOptions& options, onnx::Graph prepared,
+                                 const std::vector<std::filesystem::path>& folders) {
   auto begun = std::chrono::steady_clock::now();
-  WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
-  WEFT_ASSIGN(onnx::Graph prepared, onnx::prepare(std::move(model)));
   WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(prepared), {.device = options.device,
                                                                         .fuse = !options.unfused,
                                                                         .tune = options.tune}));
   const onnx::Graph& graph = device->graph();
   OnnxRunDocument document;
   document.device = device->name();
-  std::vector<onnx::Tensor> inputs;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    WEFT_ASSIGN(onnx::Tensor input, read_onnx_input(options.inputs, i, graph.inputs[i].name));
-    inputs.push_back(std::move(input));
-  }
+  WEFT_ASSIGN(Items items, read_items(options, graph, folders));
   document.prepare_s = seconds_since(begun);
-  begun = std::chrono::steady_clock::now();
-  WEFT_ASSIGN(const auto outputs, device->run(std::move(inputs)));
-  document.run_s = seconds_since(begun);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    begun = std::chrono::steady_clock::now();
+    WEFT_ASSIGN(const auto outputs, device->run(std::move(items[i])));
+    document.run_s += seconds_since(begun);
+    WEFT_OK(write_outputs(options, graph, folders[i], outputs, document));
+    if (interrupted())
+      return fail(ErrorCode::cancelled, "Interrupted after {} of {} items.", i + 1, items.size());
+  }
   if (const onnx::GpuModel* model_on_gpu = device->gpu_model()) {
     const onnx::GpuModel::Statistics& counted = model_on_gpu->statistics();
     document.gpu = OnnxGpuDocument{.nodes_on_gpu = counted.nodes_on_gpu,
@@ -78,20 +141,42 @@ Result<OnnxRunDocument> run_onnx(const OnnxRunOptions& options) {
                                    .memory_bytes = counted.memory_bytes,
                                    .unshared_bytes = counted.unshared_bytes};
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::string& name = graph.name(graph.outputs[i]);
-    const auto file = std::filesystem::path(options.outputs) / weft::format("output_{}", i);
-    WEFT_OK(write_file(file.string() + ".pb", onnx::write_tensor(name, outputs[i])));
-    WEFT_OK(write_file(file.string() + ".npy", onnx::write_npy(outputs[i])));
-    document.outputs.push_back({name, std::string(onnx::to_string(outputs[i].type())),
-                                outputs[i].shape(), file.string() + ".pb"});
-  }
+  return document;
+}
+
+Result<OnnxRunDocument> run_there(const OnnxRunOptions& options, const onnx::Graph& graph,
+                                  const std::vector<std::filesystem::path>& folders) {
+  auto begun = std::chrono::steady_clock::now();
+  OnnxRunDocument document{.device = "network", .outputs = {}, .job = {}, .gpu = {}};
+  WEFT_ASSIGN(const Items items, read_items(options, graph, folders));
+  document.prepare_s = seconds_since(begun);
+  begun = std::chrono::steady_clock::now();
+  WEFT_ASSIGN(const NetworkResults results, run_on_network(options.file, graph, items, options.at));
+  document.run_s = seconds_since(begun);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    WEFT_OK(write_outputs(options, graph, folders[i], results.outputs[i], document));
+  document.job = OnnxJobDocument{.id = results.job,
+                                 .decided = results.decided,
+                                 .price = static_cast<double>(results.price) * 1e-6};
+  return document;
+}
+
+Result<OnnxRunDocument> run_onnx(const OnnxRunOptions& options) {
+  const auto begun = std::chrono::steady_clock::now();
+  WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
+  WEFT_ASSIGN(onnx::Graph prepared, onnx::prepare(std::move(model)));
+  const double read_s = seconds_since(begun);
+  WEFT_ASSIGN(const auto folders, item_folders(options.inputs));
+  auto document = options.network ? run_there(options, prepared, folders)
+                                  : run_here(options, std::move(prepared), folders);
+  if (document) document->prepare_s += read_s;
   return document;
 }
 
 }  // namespace
 
 int onnx_run_command(const OnnxRunOptions& options) {
+  note_interruptions();
   const auto document = run_onnx(options);
   if (!document) return report("onnx run", document.error());
   std::string text;
@@ -109,6 +194,9 @@ int onnx_run_command(const OnnxRunOptions& options) {
       for (const std::string& node : document->gpu->nodes_on_processor)
         text += weft::format("the processor computed node {}\n", node);
     }
+    if (document->job)
+      text += weft::format("job {}: {} {:.6f} credits\n", document->job->id, document->job->decided,
+                           document->job->price);
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
