@@ -40,7 +40,7 @@ struct OnnxJobDocument {
 };
 struct OnnxRunDocument {
   std::string device;
-  std::vector<OnnxOutputDocument> outputs;  // Of all items, one after the other.
+  std::vector<OnnxOutputDocument> outputs;  // Those of all items, one after the other.
   std::optional<OnnxJobDocument> job;       // If a network computed it.
   // Figures of a run on a GPU.
   std::optional<OnnxGpuDocument> gpu;
