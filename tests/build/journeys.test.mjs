@@ -24,7 +24,7 @@ say('+${name}'); process.on('exit', () => say('-${name}'));\n`;
     fs.writeFileSync(file, head(name) + text);
     return file;
   });
-  const { NODE_TEST_CONTEXT, ...rest } = process.env; // Set in a test; node's runner would take it for its own.
+  const { NODE_TEST_CONTEXT, JOURNEY_LANES, JOURNEY_SECONDS, ...rest } = process.env; // The first is set in a test; node's runner would take it for its own.
   const run = spawnSync(process.execPath, [path.join(root, 'scripts/run-journeys.mjs'), folder, ...paths], {
     encoding: 'utf8',
     env: { ...rest, ...environment },
@@ -36,9 +36,9 @@ const passes = "test('passes', () => {});\n";
 const fails = "test('fails', () => assert.fail('on purpose'));\n";
 
 test('three files run side by side', (t) => {
-  // Each waits for another, so none ends if they run one after the other.
-  const waits = (other) => `test('meets', { timeout: 60_000 }, () => until(() => said().includes('+${other}')));\n`;
-  const { code, text } = journeys(t, { a: waits('b'), b: waits('c'), c: waits('a') });
+  // Each waits for all, so none ends unless all three run.
+  const waits = "test('meets', { timeout: 60_000 }, () => until(() => ['+a', '+b', '+c'].every((line) => said().includes(line))));\n";
+  const { code, text } = journeys(t, { a: waits, b: waits, c: waits });
   assert.equal(code, 0, text);
 });
 
