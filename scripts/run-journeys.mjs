@@ -1,12 +1,14 @@
-// Runs end-to-end tests: each file in a process of its own, two files at a time, because most of them wait for timers, for a
-// chain's blocks or for one busy process and leave half of the machine idle.
+// Runs end-to-end tests: each file in a process of its own, three files at a time, because most of them wait for timers, for a
+// chain's blocks or for one busy process: alone, a file uses half a core on average.
 //
 //   node scripts/run-journeys.mjs RESULTS FILE...     results as RESULTS/e2e-NAME.tap
 //
 // A file with a line "// Runs alone: REASON" shares the machine with no other. A file that fails is run once more, alone, after
 // the others; a file that passes only then is named at the end, as an instability to look into.
 // The output of a file is printed when it ends (at once, if it is the only one); without a terminal a line every 10 s tells
-// which files run. Exit code 1 if a file failed twice. JOURNEY_LANES sets how many run at a time.
+// which files run. Exit code 1 if a file failed twice. JOURNEY_LANES sets how many run at a time. JOURNEY_SECONDS names a file
+// that keeps how long each file took: the longest begin first, so that no long one is left for the end; a file that is not
+// in it counts as the longest.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,7 +18,7 @@ if (!results || files.length === 0) {
   process.stderr.write('run-journeys: Expected a folder for the results and the test files.\n');
   process.exit(2);
 }
-const lanes = Number(process.env.JOURNEY_LANES ?? 2);
+const lanes = Number(process.env.JOURNEY_LANES ?? 3);
 if (!Number.isInteger(lanes) || lanes < 1 || lanes > 64) {
   process.stderr.write(`run-journeys: JOURNEY_LANES is "${process.env.JOURNEY_LANES}", not a number from 1 to 64.\n`);
   process.exit(2);
@@ -24,6 +26,15 @@ if (!Number.isInteger(lanes) || lanes < 1 || lanes > 64) {
 
 const name = (file) => path.basename(file, '.test.mjs');
 const time = () => new Date().toTimeString().slice(0, 8);
+const kept = process.env.JOURNEY_SECONDS;
+const seconds = (() => {
+  try {
+    return JSON.parse(fs.readFileSync(kept, 'utf8'));
+  } catch {
+    return {}; // No run before this one, or none that ended: the order is no more than a matter of speed.
+  }
+})();
+files.sort((a, b) => (seconds[name(b)] ?? Infinity) - (seconds[name(a)] ?? Infinity) || 0);
 const running = new Map(); // File to the time when it began.
 const children = new Set();
 let ended = 0;
@@ -46,6 +57,7 @@ function journey(file, streams) {
       children.delete(child);
       running.delete(file);
       ended += 1;
+      seconds[name(file)] = Math.round((Date.now() - began) / 1000);
       if (!streams) process.stdout.write(`\n-- ${name(file)} (${time()}, ${((Date.now() - began) / 1000).toFixed(0)} s)\n${Buffer.concat(said)}`);
       resolve(code === 0);
     });
@@ -89,6 +101,7 @@ for (const file of failed) {
   ((await journey(file, true)) ? unstable : broken).push(name(file));
 }
 clearInterval(progress);
+if (kept) fs.writeFileSync(kept, JSON.stringify(seconds));
 if (unstable.length > 0) process.stdout.write(`PASSED AT THE SECOND RUN: ${unstable.join(' ')}\n`);
 if (broken.length > 0) process.stdout.write(`FAILED TWICE: ${broken.join(' ')}\n`);
 process.exitCode = stopped ? 130 : broken.length > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-// How end-to-end tests are run (scripts/run-journeys.mjs): two at a time, some alone, a failure once more, alone.
+// How end-to-end tests are run (scripts/run-journeys.mjs): three at a time, the longest first, some alone, a failure once more, alone.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -24,7 +24,7 @@ say('+${name}'); process.on('exit', () => say('-${name}'));\n`;
     fs.writeFileSync(file, head(name) + text);
     return file;
   });
-  const { NODE_TEST_CONTEXT, ...rest } = process.env; // Set in a test; node's runner would take it for its own.
+  const { NODE_TEST_CONTEXT, JOURNEY_LANES, JOURNEY_SECONDS, ...rest } = process.env; // The first is set in a test; node's runner would take it for its own.
   const run = spawnSync(process.execPath, [path.join(root, 'scripts/run-journeys.mjs'), folder, ...paths], {
     encoding: 'utf8',
     env: { ...rest, ...environment },
@@ -35,10 +35,10 @@ say('+${name}'); process.on('exit', () => say('-${name}'));\n`;
 const passes = "test('passes', () => {});\n";
 const fails = "test('fails', () => assert.fail('on purpose'));\n";
 
-test('two files run side by side', (t) => {
-  // Each waits for the other, so neither ends if they run one after the other.
-  const waits = (other) => `test('meets', { timeout: 60_000 }, () => until(() => said().includes('+${other}')));\n`;
-  const { code, text } = journeys(t, { a: waits('b'), b: waits('a') });
+test('three files run side by side', (t) => {
+  // Each waits for all, so none ends unless all three run.
+  const waits = "test('meets', { timeout: 60_000 }, () => until(() => ['+a', '+b', '+c'].every((line) => said().includes(line))));\n";
+  const { code, text } = journeys(t, { a: waits, b: waits, c: waits });
   assert.equal(code, 0, text);
 });
 
@@ -47,6 +47,19 @@ test('a file that asks to be alone shares the machine with no other', (t) => {
   const { code, lines } = journeys(t, { a: alone, b: passes, c: passes, d: alone });
   assert.equal(code, 0);
   for (const name of ['a', 'd']) assert.equal(lines.indexOf(`-${name}`) - lines.indexOf(`+${name}`), 1, lines.join(' '));
+});
+
+test('the file that took longest in the last run begins first, after those that have not run before', (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-seconds-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const kept = path.join(folder, 'seconds.json');
+  fs.writeFileSync(kept, JSON.stringify({ short: 2, long: 70 }));
+  const { code, text, lines } = journeys(t, { short: passes, long: passes, fresh: passes }, { JOURNEY_LANES: '1', JOURNEY_SECONDS: kept });
+  assert.equal(code, 0, text);
+  assert.deepEqual(lines.filter((line) => line.startsWith('+')), ['+fresh', '+long', '+short']);
+  const seconds = JSON.parse(fs.readFileSync(kept, 'utf8'));
+  assert.deepEqual(Object.keys(seconds).sort(), ['fresh', 'long', 'short']);
+  assert.ok(seconds.long < 70, 'what it took this time');
 });
 
 test('a file that passes at its second run is named, and a file that fails twice ends the run with 1', (t) => {

@@ -50,7 +50,7 @@ const submit = (t, url, job, wallet) => run(['submit', writeJob(scratch(t), job)
 
 for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob]]) {
   test(`another worker goes on where the first was killed: ${what}`, { timeout: 300_000 }, async (t) => {
-    const job = make(await rounds(make, 12, t));
+    const job = make(await rounds(make, 8, t));
     const local = JSON.parse((await run(['run', writeJob(scratch(t), job), '--json'])).stdout);
     const { url } = await serve(t, { args: patient });
     const first = await work(t, url, talkative);
@@ -74,7 +74,7 @@ for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob
 }
 
 test('a long task makes way for an urgent one and goes on from where it was', { timeout: 300_000 }, async (t) => {
-  const count = await rounds(steppedJob, 24, t);
+  const count = await rounds(steppedJob, 18, t);
   const long = steppedJob(count, { priority: 0 });
   const local = JSON.parse((await run(['run', writeJob(scratch(t), long), '--json'])).stdout);
   const { url } = await serve(t, { args: patient });
@@ -101,7 +101,7 @@ test('a long task makes way for an urgent one and goes on from where it was', { 
 });
 
 test('two clients share one device: the short job of one is done beside the long one of the other', { timeout: 300_000 }, async (t) => {
-  const count = await rounds(longJob, 20, t);
+  const count = await rounds(longJob, 12, t);
   const { url } = await serve(t, { args: patient });
   const worker = await work(t, url, { args: [...talkative.args, '--slots', '2', '--memory-mb', '512', '--slice-memory-mb', '256'] });
   const folder = scratch(t);

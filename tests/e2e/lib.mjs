@@ -19,6 +19,9 @@ export function scratch(t) {
   return folder;
 }
 
+/** How long to wait for what takes `seconds` at most on an idle machine: other tests run beside. Less than half a minute is what the test claims, and stays. */
+const patience = (seconds) => (seconds < 30 ? seconds : 3 * seconds);
+
 /** A running program; `lines` grows as it speaks. Killed with its whole group at the end of the test. */
 export class Program {
   constructor(t, file, args, { env = {}, cwd } = {}) {
@@ -38,7 +41,7 @@ export class Program {
 
   /** Resolves to the match of `pattern` in what it printed; rejects with its output when it ends or takes too long. */
   async says(pattern, seconds = 30) {
-    const deadline = Date.now() + seconds * 1000;
+    const deadline = Date.now() + patience(seconds) * 1000;
     let ended = null;
     this.ended.then((how) => { ended = how; });
     for (;;) {
@@ -137,7 +140,7 @@ export async function getJson(url) {
 
 /** Polls until `test` gives something truthy. */
 export async function until(test, what, seconds = 60) {
-  const deadline = Date.now() + seconds * 1000;
+  const deadline = Date.now() + patience(seconds) * 1000;
   for (;;) {
     const value = await test();
     if (value) return value;

@@ -6,13 +6,14 @@
 
 #include <cstring>
 #include <memory>
-#include <random>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "engine/gpu/native/instance.h"
+#include "engine/gpu/test_shared_pipelines.h"
 #include "engine/kernels/batch.h"
+#include "engine/kernels/reference/exact.h"
 
 namespace weft::kernels::test {
 
@@ -26,7 +27,7 @@ inline Machine& machine() {
     auto device =
         gpu::run(*made.instance,
                  made.instance->create_device({.label = "kernels", .trusted_shaders = true}));
-    if (device) made.device = std::move(*device);
+    if (device) made.device = gpu::test::SharedPipelines::over(std::move(*device));
     return made;
   }();
   return shared;
@@ -91,11 +92,7 @@ class KernelTest : public testing::Test {
 };
 
 inline std::vector<float> random_floats(std::size_t count, std::uint32_t seed, float scale = 1) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal(0, scale);
-  std::vector<float> values(count);
-  for (float& value : values) value = normal(random);
-  return values;
+  return reference::normal_floats(count, seed, scale);
 }
 
 // |got - expected| <= absolute + relative * |expected|, for all.

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "common/base/bytes.h"
@@ -20,6 +22,11 @@ struct Matrix {
   std::uint32_t rows = 0, columns = 0;
   ByteVector bytes;           // As in a file.
   std::vector<float> values;  // [row][column]
+  float top = 0;              // The largest magnitude among them.
+
+  [[nodiscard]] std::span<const float> row(std::size_t at) const {
+    return std::span(values).subspan(at * columns, columns);
+  }
 };
 
 // Random bits are valid quants; the halves among them are set to numbers of usual size, some of
@@ -74,6 +81,7 @@ inline Matrix random_matrix(gguf::TensorType type, std::uint32_t rows, std::uint
     }
   }
   EXPECT_TRUE(gguf::dequantize(type, matrix.bytes, matrix.values).has_value());
+  for (const float value : matrix.values) matrix.top = std::max(matrix.top, std::abs(value));
   return matrix;
 }
 

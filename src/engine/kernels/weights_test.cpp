@@ -68,9 +68,7 @@ TEST_P(WeightsTest, AreTheNumbersOfTheFile) {
     // A scale times a quant plus a minimum may be fused or not: one rounding of each of the two
     // terms, of which the larger can be 63 * 15 times the smallest step. 2^-22 of the row's largest
     // number covers both.
-    float top = 0;
-    for (const float value : matrix.values) top = std::max(top, std::abs(value));
-    test::expect_close(download<float>(out, expected.size()), expected, top * 0x1p-22f, 0,
+    test::expect_close(download<float>(out, expected.size()), expected, matrix.top * 0x1p-22f, 0,
                        std::to_string(columns) + " columns");
   }
 }
@@ -116,14 +114,9 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
           const auto got = download<float>(y, std::size_t{x_rows} * spec.y_pitch);
           for (std::uint32_t i = 0; i < x_rows; ++i) {
             for (std::uint32_t n = 0; n < rows; ++n) {
-              double sum = 0, magnitudes = 1;
-              for (std::uint32_t c = 0; c < columns; ++c) {
-                const double product =
-                    static_cast<double>(matrix.values[std::size_t{n} * columns + c]) *
-                    x[std::size_t{i} * spec.x_pitch + c];
-                sum += product;
-                magnitudes += std::abs(product);
-              }
+              auto [sum, magnitudes] = reference::exact_sum(
+                  matrix.row(n), std::span(x).subspan(std::size_t{i} * spec.x_pitch, columns));
+              magnitudes += 1;
               if (spec.bias) sum += bias[n];
               if (spec.accumulate) sum += 0.5;
               // A thread adds columns / TEAM / 4 sums of four, the team log2(TEAM) more, and every

@@ -10,12 +10,17 @@
 namespace weft::llm::test {
 
 // Log-probabilities behind every one of the tokens but the last, read one at a time as they would
-// be drawn: [position][vocabulary].
-inline Async<Result<std::vector<float>>> forced_logprobs(Engine& engine,
-                                                         std::vector<Token> tokens) {
+// be drawn: [position][vocabulary]. The first `prompt` of them are read together, as a prompt is,
+// and nothing is said of those.
+inline Async<Result<std::vector<float>>> forced_logprobs(Engine& engine, std::vector<Token> tokens,
+                                                         std::size_t prompt = 0) {
   std::vector<float> out;
   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+  if (prompt > 0) {
+    std::vector<Token> first(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(prompt));
+    WEFT_CO_OK(co_await engine.append(sequence, std::move(first)));
+  }
+  for (std::size_t i = prompt; i + 1 < tokens.size(); ++i) {
     std::vector<Token> one{tokens[i]};
     WEFT_CO_OK(co_await engine.append(sequence, std::move(one)));
     WEFT_CO_ASSIGN(const std::vector<float> logits, co_await engine.logits(sequence));

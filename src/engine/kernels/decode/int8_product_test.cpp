@@ -91,21 +91,16 @@ class Int8ProductTest : public test::KernelTest, public testing::WithParamInterf
   // the middle: a handful of steps of the activations times the largest weight. Else f32 sums of
   // columns / 16 lanes.
   static double tolerance(const test::Matrix& matrix, const Rows& rows, double magnitudes) {
-    float top = 0;
-    for (const float weight : matrix.values) top = std::max(top, std::abs(weight));
-    return 4.0 * rows.rounded.step_max * top + magnitudes * (matrix.columns / 16.0 + 16) * 0x1p-24;
+    return 4.0 * rows.rounded.step_max * matrix.top +
+           magnitudes * (matrix.columns / 16.0 + 16) * 0x1p-24;
   }
   static double sum(const test::Matrix& matrix, const Rows& rows, std::size_t row,
                     std::size_t weight_row, double& magnitudes) {
-    double out = 0;
-    magnitudes = 0;
-    for (std::size_t c = 0; c < matrix.columns; ++c) {
-      const double one = static_cast<double>(matrix.values[weight_row * matrix.columns + c]) *
-                         rows.rounded.values[row * matrix.columns + c];
-      out += one;
-      magnitudes += std::abs(one);
-    }
-    return out;
+    const reference::ExactSum exact = reference::exact_sum(
+        matrix.row(weight_row),
+        std::span(rows.rounded.values).subspan(row * matrix.columns, matrix.columns));
+    magnitudes = exact.magnitudes;
+    return exact.sum;
   }
   static std::vector<std::uint32_t> column_counts() {
     if (gguf::info(GetParam()).block_elements == 32) return {32, 64, 896, 1152, 4864};

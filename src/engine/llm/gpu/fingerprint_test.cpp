@@ -272,15 +272,23 @@ TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
        [](const auto& model, const auto& tokens) { return read_in_halves(model, tokens).value(); }},
       {"int8, processor", on_cpu(int8)},
       {"int8, GPU", on_gpu(int8)}};
+  // What an auditor reads, the same for each arithmetic.
+  struct Part {
+    std::vector<Token> tokens;
+    std::vector<float> promised, other;
+  };
+  std::vector<Part> parts;
+  for (std::size_t at = 0; at + part <= text.size() && at < 3 * part; at += part) {
+    const std::vector<Token> tokens(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                    text.begin() + static_cast<std::ptrdiff_t>(at + part));
+    parts.push_back({tokens, on_cpu(plain)(*f16, tokens), on_cpu(plain)(*q8, tokens)});
+  }
   for (const Arithmetic& arithmetic : all) {
     for (const bool smaller : {false, true}) {
       double sum = 0, most = 0, farthest = 0;
       std::size_t tokens_needed = 0, read = 0;
-      for (std::size_t at = 0; at + part <= text.size() && at < 3 * part; at += part) {
-        const std::vector<Token> tokens(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                        text.begin() + static_cast<std::ptrdiff_t>(at + part));
+      for (const auto& [tokens, promised, other] : parts) {
         const auto said = arithmetic.read(smaller ? *q8 : *f16, tokens);
-        const auto promised = on_cpu(plain)(*f16, tokens), other = on_cpu(plain)(*q8, tokens);
         const auto row = [&](const std::vector<float>& of, std::uint32_t position) {
           return std::span(of).subspan(position * width, width);
         };

@@ -8,6 +8,7 @@
 
 #include "engine/gpu/native/instance.h"
 #include "engine/gpu/run.h"
+#include "engine/gpu/test_shared_pipelines.h"
 #include "engine/llm/gpu/gpu_engine.h"
 #include "engine/llm/test_expected.h"
 
@@ -19,7 +20,7 @@ struct Machine {
   Machine() {
     if (auto made =
             gpu::run(*instance, instance->create_device({.label = "llm", .trusted_shaders = true})))
-      device = std::move(*made);
+      device = gpu::test::SharedPipelines::over(std::move(*made));
   }
 };
 inline Machine& machine() {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/gpu/native/instance.h"
+#include "engine/gpu/test_shared_pipelines.h"
 #include "engine/onnx/gpu/gpu_model.h"
 
 namespace weft::onnx::test {
@@ -18,7 +19,7 @@ inline GpuMachine& gpu_machine() {
     GpuMachine made;
     // Validated: a mistake in a binding is an error here, not a crash.
     auto device = gpu::run(*made.instance, made.instance->create_device({.label = "onnx"}));
-    if (device) made.device = std::move(*device);
+    if (device) made.device = gpu::test::SharedPipelines::over(std::move(*device));
     return made;
   }();
   return shared;
