@@ -34,6 +34,15 @@ std::vector<tokenizer::Token> tokens_of(std::string_view text,
   return out;
 }
 
+TokenMask ends_of(const tokenizer::Vocabulary& vocabulary) {
+  TokenMask out(vocabulary.size());
+  for (std::size_t i = 0; i < vocabulary.size(); ++i) {
+    if (vocabulary.ends_generation(static_cast<tokenizer::Token>(i)))
+      out.add(static_cast<tokenizer::Token>(i));
+  }
+  return out;
+}
+
 }  // namespace
 
 struct Constraint::Tables {
@@ -46,6 +55,7 @@ struct Constraint::Tables {
 
 struct Constraint::Compiled {
   const tokenizer::Tokenizer& tokenizer;
+  std::shared_ptr<const TokenMask> ends;
   std::shared_ptr<const VocabularyTrie> trie;
   std::shared_ptr<const Grammar> grammar;
   std::shared_ptr<Tables> tables;  // Replaced when they are full; answers on their way keep theirs.
@@ -139,14 +149,21 @@ Result<> Constraint::restrict(std::span<float> logits) {
   }
   if (mask == nullptr) return ambiguous();
   const bool may_end = tables_->matcher.accepts(state_);
-  const tokenizer::Vocabulary& vocabulary = compiled_->tokenizer.vocabulary();
   bool any = false;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const auto token = static_cast<Token>(i);
-    if (mask->has(token) || (may_end && vocabulary.ends_generation(token))) {
-      any = true;
-    } else {
-      logits[i] = impossible;
+  // Most words are full or empty: 150,000 tokens one by one would take as long as a small model.
+  for (std::size_t first = 0; first < logits.size(); first += 64) {
+    const std::size_t count = std::min<std::size_t>(64, logits.size() - first);
+    const std::uint64_t allowed =
+        mask->word(first / 64) | (may_end ? compiled_->ends->word(first / 64) : 0);
+    any = any || allowed != 0;
+    if (allowed == ~std::uint64_t{0}) continue;
+    const auto part = logits.subspan(first, count);
+    if (allowed == 0) {
+      std::ranges::fill(part, impossible);
+      continue;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((allowed >> i & 1) == 0) part[i] = impossible;
     }
   }
   if (!any)
@@ -210,11 +227,18 @@ Result<std::unique_ptr<Constraint>> Grammars::begin(std::string_view gbnf,
     kept_.erase(known);
   } else {
     WEFT_ASSIGN(Grammar grammar, parse_gbnf(gbnf));
-    if (!trie_) trie_ = std::make_shared<const VocabularyTrie>(tokenizer_);
+    if (!trie_) {
+      trie_ = std::make_shared<const VocabularyTrie>(tokenizer_);
+      ends_ = std::make_shared<const TokenMask>(ends_of(tokenizer_.vocabulary()));
+    }
     auto shared = std::make_shared<const Grammar>(std::move(grammar));
     auto tables = std::make_shared<Constraint::Tables>(shared, *trie_);
-    compiled = std::make_shared<Constraint::Compiled>(Constraint::Compiled{
-        .tokenizer = tokenizer_, .trie = trie_, .grammar = std::move(shared), .tables = tables});
+    compiled =
+        std::make_shared<Constraint::Compiled>(Constraint::Compiled{.tokenizer = tokenizer_,
+                                                                    .ends = ends_,
+                                                                    .trie = trie_,
+                                                                    .grammar = std::move(shared),
+                                                                    .tables = tables});
     if (tables->matcher.start() >= Matcher::full)
       return fail(ErrorCode::resource_exhausted,
                   "The grammar can begin in too many ways; make its rules less ambiguous.");

@@ -90,7 +90,8 @@ class Grammars {
   static constexpr std::size_t kept_max = 8;
 
   const tokenizer::Tokenizer& tokenizer_;
-  std::shared_ptr<const VocabularyTrie> trie_;  // Made by the first grammar.
+  std::shared_ptr<const TokenMask> ends_;       // The tokens that end an answer.
+  std::shared_ptr<const VocabularyTrie> trie_;  // Both are made by the first grammar.
   std::deque<std::pair<std::string, std::shared_ptr<Constraint::Compiled>>> kept_;  // Newest last.
 };
 

@@ -26,6 +26,10 @@ class TokenMask {
     return (index >> 6) < words_.size() && (words_[index >> 6] >> (index & 63) & 1) != 0;
   }
   [[nodiscard]] std::size_t count() const;
+  // Bits of the tokens [64 * index, 64 * index + 64); 0 behind the vocabulary.
+  [[nodiscard]] std::uint64_t word(std::size_t index) const {
+    return index < words_.size() ? words_[index] : 0;
+  }
 
  private:
   std::vector<std::uint64_t> words_;

@@ -230,6 +230,8 @@ Result<Drawn> Generator::sample(Slot& slot, std::span<const float> logits) {
   const Token token = sampler_.choose(request.sampling, shaped_, slot.tokens,
                                       static_cast<std::uint32_t>(slot.tokens.size()));
   if (request.constraint) WEFT_OK(request.constraint->accept(token));
+  // The sum over a large vocabulary takes as long as a small model's token.
+  if (request.constraint && request.top == 0) return Drawn{token, 0};
   const double logprob = logits[static_cast<std::size_t>(token)] - log_sum_exp(logits);
   return Drawn{token, static_cast<float>(logprob)};
 }
