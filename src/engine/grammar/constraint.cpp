@@ -133,14 +133,13 @@ std::vector<Constraint::Token> Constraint::forced(std::size_t count_max) {
   return out;
 }
 
-Result<> Constraint::restrict(std::span<float> logits) {
-  if (waits_) return {};
-  constexpr float impossible = -std::numeric_limits<float>::infinity();
+Result<std::span<const std::uint64_t>> Constraint::allowed() {
+  if (waits_) return std::span<const std::uint64_t>();
   if (!first_.empty()) {
     const auto only = static_cast<std::size_t>(first_.front());
-    for (std::size_t i = 0; i < logits.size(); ++i)
-      if (i != only) logits[i] = impossible;
-    return {};
+    allowed_.assign(only / 64 + 1, 0);
+    allowed_.back() = std::uint64_t{1} << (only & 63);
+    return std::span<const std::uint64_t>(allowed_);
   }
   const TokenMask* mask = state_ >= Matcher::full ? nullptr : tables_->masks.allowed(state_);
   if (mask == nullptr) {
@@ -148,28 +147,37 @@ Result<> Constraint::restrict(std::span<float> logits) {
     mask = tables_->masks.allowed(state_);
   }
   if (mask == nullptr) return ambiguous();
-  const bool may_end = tables_->matcher.accepts(state_);
-  bool any = false;
+  const std::span<const std::uint64_t> words = mask->words();
+  allowed_.assign(words.begin(), words.end());
+  if (tables_->matcher.accepts(state_)) {
+    const std::span<const std::uint64_t> ends = compiled_->ends->words();
+    for (std::size_t i = 0; i < allowed_.size(); ++i) allowed_[i] |= ends[i];
+  }
+  if (std::ranges::all_of(allowed_, [](std::uint64_t word) { return word == 0; }))
+    return fail(ErrorCode::unsupported,
+                "No token of the model continues byte {} of the answer as the grammar demands.",
+                bytes_);
+  return std::span<const std::uint64_t>(allowed_);
+}
+
+Result<> Constraint::restrict(std::span<float> logits) {
+  WEFT_ASSIGN(const std::span<const std::uint64_t> words, allowed());
+  if (words.empty()) return {};
+  constexpr float impossible = -std::numeric_limits<float>::infinity();
   // Most words are full or empty: 150,000 tokens one by one would take as long as a small model.
   for (std::size_t first = 0; first < logits.size(); first += 64) {
     const std::size_t count = std::min<std::size_t>(64, logits.size() - first);
-    const std::uint64_t allowed =
-        mask->word(first / 64) | (may_end ? compiled_->ends->word(first / 64) : 0);
-    any = any || allowed != 0;
-    if (allowed == ~std::uint64_t{0}) continue;
+    const std::uint64_t word = first / 64 < words.size() ? words[first / 64] : 0;
+    if (word == ~std::uint64_t{0}) continue;
     const auto part = logits.subspan(first, count);
-    if (allowed == 0) {
+    if (word == 0) {
       std::ranges::fill(part, impossible);
       continue;
     }
     for (std::size_t i = 0; i < count; ++i) {
-      if ((allowed >> i & 1) == 0) part[i] = impossible;
+      if ((word >> i & 1) == 0) part[i] = impossible;
     }
   }
-  if (!any)
-    return fail(ErrorCode::unsupported,
-                "No token of the model continues byte {} of the answer as the grammar demands.",
-                bytes_);
   return {};
 }
 

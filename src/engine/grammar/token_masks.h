@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -26,10 +27,8 @@ class TokenMask {
     return (index >> 6) < words_.size() && (words_[index >> 6] >> (index & 63) & 1) != 0;
   }
   [[nodiscard]] std::size_t count() const;
-  // Bits of the tokens [64 * index, 64 * index + 64); 0 behind the vocabulary.
-  [[nodiscard]] std::uint64_t word(std::size_t index) const {
-    return index < words_.size() ? words_[index] : 0;
-  }
+  // The bits, from the lowest of the first word.
+  [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
 
  private:
   std::vector<std::uint64_t> words_;
