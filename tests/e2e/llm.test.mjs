@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { browse } from './browser.mjs';
-import { root, until } from './lib.mjs';
+import { long, root, until } from './lib.mjs';
 import { modelFile, serveModels } from './model-server.mjs';
 
 const llama = 'tiny-llama-chat-q8_0.gguf';
@@ -103,6 +103,41 @@ for (const { device, cases, maxTokens } of devices) {
       }
       t.diagnostic(`${name} on ${info.device.name}: ${compared} tokens compared`);
       assert.ok(compared >= Math.min(100, cases * 8), `${name}: only ${compared} tokens compared`);
+    }
+  });
+}
+
+// Small files with random weights (tests/data/tiny/make_random.py). On the GPU, which is a processor here, mixtures and windows; in long runs all.
+const others = ['tiny-qwen3moe-random-q4_k_m.gguf', 'tiny-gemma3-random-q8_0.gguf', 'tiny-qwen3-random-f16.gguf', 'tiny-mistral-random-f16.gguf', 'tiny-mistral3-random-f16.gguf'];
+
+for (const { device, cases, maxTokens } of [{ device: 'cpu', cases: 5, maxTokens: 40 }, { device: 'gpu', cases: 2, maxTokens: 10 }]) {
+  test(`models of other architectures answer on the ${device} of a tab what llama.cpp answers`, { timeout: 600_000 }, async (t) => {
+    const { page } = await open(t);
+    for (const name of device === 'gpu' && !long ? others.slice(0, 2) : others) {
+      const rows = expected(name).filter(({ tokens }) => tokens.length > 0).slice(0, cases);
+
+      const { kind, results } = await page.evaluate(
+        async ({ address, options, list, most }) => {
+          const model = await weft.load(address, options);
+          const out = [];
+          for (const { prompt } of list) {
+            const tokens = await model.tokenize(prompt, { addSpecial: true, parseSpecial: true });
+            out.push({ tokens, pieces: (await collect(model.generate(prompt, { maxTokens: most, logprobs: 12 }))).pieces });
+          }
+          await model.dispose();
+          return { kind: model.info.device.kind, results: out };
+        },
+        { address: `/models/${name}`, options: { device, kv: 'f32', activations: 'f32' }, list: rows, most: maxTokens },
+      );
+
+      assert.equal(kind, device);
+      let compared = 0;
+      for (const [i, row] of rows.entries()) {
+        assert.deepEqual(results[i].tokens, row.prompt_tokens);
+        compared += agree(results[i].pieces, row, `${name}, case ${i}`);
+      }
+      t.diagnostic(`${name}: ${compared} tokens compared`);
+      assert.ok(compared >= cases * 4, `${name}: only ${compared} tokens compared`);
     }
   });
 }

@@ -1,5 +1,5 @@
 // Stands where a model stands: says what a test tells it to, a piece at a time, and remembers what it was asked.
-import type { AnswerEnd, AnswerOptions, ChatBackend, ChatMessage } from '../src/features/chat/backend';
+import type { AnswerEnd, AnswerOptions, ChatBackend, ChatMessage, Thought } from '../src/features/chat/backend';
 
 export const whole: AnswerEnd = { stop: 'eos', tokens: 5, firstMs: 120, restMs: 100 };
 
@@ -9,18 +9,18 @@ export class FakeBackend implements ChatBackend {
   readonly asked: (readonly ChatMessage[])[] = [];
   readonly options: AnswerOptions[] = [];
   closed = false;
-  #say: (part: string | AnswerEnd | Error) => void = () => {};
+  #say: (part: string | Thought | AnswerEnd | Error) => void = () => {};
 
-  /** A text is a piece of the answer that is being written; anything else ends it. */
-  say(part: string | AnswerEnd | Error): void {
+  /** A text or a thought is a piece of the answer that is being written; anything else ends it. */
+  say(part: string | Thought | AnswerEnd | Error): void {
     this.#say(part);
   }
 
-  async *answer(messages: readonly ChatMessage[], options: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
+  async *answer(messages: readonly ChatMessage[], options: AnswerOptions): AsyncGenerator<string | Thought, AnswerEnd, void> {
     const { signal } = options;
     this.asked.push(messages);
     this.options.push(options);
-    const parts: (string | AnswerEnd | Error)[] = [];
+    const parts: (string | Thought | AnswerEnd | Error)[] = [];
     let wake = (): void => {};
     this.#say = (part) => {
       parts.push(part);
@@ -31,7 +31,7 @@ export class FakeBackend implements ChatBackend {
       const part = parts.shift();
       if (part === undefined) await new Promise<void>((resolve) => (wake = resolve));
       else if (part instanceof Error) throw part;
-      else if (typeof part === 'string') yield part;
+      else if (typeof part === 'string' || 'thought' in part) yield part;
       else return part;
     }
   }

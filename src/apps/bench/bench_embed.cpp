@@ -49,8 +49,11 @@ Result<BenchEmbedResult> bench_embed(const BenchEmbedOptions& options) {
                        .activations = options.model.activations,
                        .load_s = elapsed_s(begun)};
   const auto texts = random_texts(options, model->config().vocabulary);
-  // The first call meets a device whose clock is still low.
-  WEFT_OK(model->embed(texts));
+  // The first calls meet a device whose clock is still low.
+  const Clock::time_point warming = Clock::now();
+  do {
+    WEFT_OK(model->embed(texts));
+  } while (elapsed_s(warming) < options.warm_up_s);
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     const Clock::time_point round_begun = Clock::now();
     WEFT_OK(model->embed(texts));

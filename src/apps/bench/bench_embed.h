@@ -17,6 +17,7 @@ struct BenchEmbedOptions {
   std::uint32_t texts = 32;    // Texts of a call.
   std::uint32_t tokens = 128;  // Tokens of a text.
   std::uint32_t rounds = 5;
+  double warm_up_s = 0.5;  // Calls before it that do not count, at least one.
   bool json = false;
 };
 

@@ -34,6 +34,15 @@ std::vector<tokenizer::Token> tokens_of(std::string_view text,
   return out;
 }
 
+TokenMask ends_of(const tokenizer::Vocabulary& vocabulary) {
+  TokenMask out(vocabulary.size());
+  for (std::size_t i = 0; i < vocabulary.size(); ++i) {
+    if (vocabulary.ends_generation(static_cast<tokenizer::Token>(i)))
+      out.add(static_cast<tokenizer::Token>(i));
+  }
+  return out;
+}
+
 }  // namespace
 
 struct Constraint::Tables {
@@ -46,6 +55,7 @@ struct Constraint::Tables {
 
 struct Constraint::Compiled {
   const tokenizer::Tokenizer& tokenizer;
+  std::shared_ptr<const TokenMask> ends;
   std::shared_ptr<const VocabularyTrie> trie;
   std::shared_ptr<const Grammar> grammar;
   std::shared_ptr<Tables> tables;  // Replaced when they are full; answers on their way keep theirs.
@@ -123,14 +133,13 @@ std::vector<Constraint::Token> Constraint::forced(std::size_t count_max) {
   return out;
 }
 
-Result<> Constraint::restrict(std::span<float> logits) {
-  if (waits_) return {};
-  constexpr float impossible = -std::numeric_limits<float>::infinity();
+Result<std::span<const std::uint64_t>> Constraint::allowed() {
+  if (waits_) return std::span<const std::uint64_t>();
   if (!first_.empty()) {
     const auto only = static_cast<std::size_t>(first_.front());
-    for (std::size_t i = 0; i < logits.size(); ++i)
-      if (i != only) logits[i] = impossible;
-    return {};
+    allowed_.assign(only / 64 + 1, 0);
+    allowed_.back() = std::uint64_t{1} << (only & 63);
+    return std::span<const std::uint64_t>(allowed_);
   }
   const TokenMask* mask = state_ >= Matcher::full ? nullptr : tables_->masks.allowed(state_);
   if (mask == nullptr) {
@@ -138,21 +147,37 @@ Result<> Constraint::restrict(std::span<float> logits) {
     mask = tables_->masks.allowed(state_);
   }
   if (mask == nullptr) return ambiguous();
-  const bool may_end = tables_->matcher.accepts(state_);
-  const tokenizer::Vocabulary& vocabulary = compiled_->tokenizer.vocabulary();
-  bool any = false;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const auto token = static_cast<Token>(i);
-    if (mask->has(token) || (may_end && vocabulary.ends_generation(token))) {
-      any = true;
-    } else {
-      logits[i] = impossible;
-    }
+  const std::span<const std::uint64_t> words = mask->words();
+  allowed_.assign(words.begin(), words.end());
+  if (tables_->matcher.accepts(state_)) {
+    const std::span<const std::uint64_t> ends = compiled_->ends->words();
+    for (std::size_t i = 0; i < allowed_.size(); ++i) allowed_[i] |= ends[i];
   }
-  if (!any)
+  if (std::ranges::all_of(allowed_, [](std::uint64_t word) { return word == 0; }))
     return fail(ErrorCode::unsupported,
                 "No token of the model continues byte {} of the answer as the grammar demands.",
                 bytes_);
+  return std::span<const std::uint64_t>(allowed_);
+}
+
+Result<> Constraint::restrict(std::span<float> logits) {
+  WEFT_ASSIGN(const std::span<const std::uint64_t> words, allowed());
+  if (words.empty()) return {};
+  constexpr float impossible = -std::numeric_limits<float>::infinity();
+  // Most words are full or empty: 150,000 tokens one by one would take as long as a small model.
+  for (std::size_t first = 0; first < logits.size(); first += 64) {
+    const std::size_t count = std::min<std::size_t>(64, logits.size() - first);
+    const std::uint64_t word = first / 64 < words.size() ? words[first / 64] : 0;
+    if (word == ~std::uint64_t{0}) continue;
+    const auto part = logits.subspan(first, count);
+    if (word == 0) {
+      std::ranges::fill(part, impossible);
+      continue;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((word >> i & 1) == 0) part[i] = impossible;
+    }
+  }
   return {};
 }
 
@@ -210,11 +235,18 @@ Result<std::unique_ptr<Constraint>> Grammars::begin(std::string_view gbnf,
     kept_.erase(known);
   } else {
     WEFT_ASSIGN(Grammar grammar, parse_gbnf(gbnf));
-    if (!trie_) trie_ = std::make_shared<const VocabularyTrie>(tokenizer_);
+    if (!trie_) {
+      trie_ = std::make_shared<const VocabularyTrie>(tokenizer_);
+      ends_ = std::make_shared<const TokenMask>(ends_of(tokenizer_.vocabulary()));
+    }
     auto shared = std::make_shared<const Grammar>(std::move(grammar));
     auto tables = std::make_shared<Constraint::Tables>(shared, *trie_);
-    compiled = std::make_shared<Constraint::Compiled>(Constraint::Compiled{
-        .tokenizer = tokenizer_, .trie = trie_, .grammar = std::move(shared), .tables = tables});
+    compiled =
+        std::make_shared<Constraint::Compiled>(Constraint::Compiled{.tokenizer = tokenizer_,
+                                                                    .ends = ends_,
+                                                                    .trie = trie_,
+                                                                    .grammar = std::move(shared),
+                                                                    .tables = tables});
     if (tables->matcher.start() >= Matcher::full)
       return fail(ErrorCode::resource_exhausted,
                   "The grammar can begin in too many ways; make its rules less ambiguous.");

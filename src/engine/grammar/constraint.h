@@ -45,6 +45,9 @@ class Constraint {
   // where there is a choice. The last token before a choice is left to be drawn, since a longer one
   // may be the better beginning of what follows.
   [[nodiscard]] std::vector<Token> forced(std::size_t count_max);
+  // A bit for each token that may come next, from the lowest of the first word, until the next
+  // call; none while every token is allowed. Errors are those of restrict().
+  [[nodiscard]] Result<std::span<const std::uint64_t>> allowed();
   // Makes the logits of forbidden tokens -infinity. Tokens that end an answer are allowed where the
   // text may end. unsupported where no token of the vocabulary can go on; invalid_argument where
   // the grammar has too many readings of this text.
@@ -73,6 +76,7 @@ class Constraint {
   bool waits_ = false;
   std::string before_;  // While it waits: the last bytes.
   Matcher::State state_ = Matcher::dead;
+  std::vector<std::uint64_t> allowed_;  // What allowed() gives.
 };
 
 // The grammars of one model's answers: compiles them, and keeps the last ones.
@@ -90,7 +94,8 @@ class Grammars {
   static constexpr std::size_t kept_max = 8;
 
   const tokenizer::Tokenizer& tokenizer_;
-  std::shared_ptr<const VocabularyTrie> trie_;  // Made by the first grammar.
+  std::shared_ptr<const TokenMask> ends_;       // The tokens that end an answer.
+  std::shared_ptr<const VocabularyTrie> trie_;  // Both are made by the first grammar.
   std::deque<std::pair<std::string, std::shared_ptr<Constraint::Compiled>>> kept_;  // Newest last.
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,8 @@ class TokenMask {
     return (index >> 6) < words_.size() && (words_[index >> 6] >> (index & 63) & 1) != 0;
   }
   [[nodiscard]] std::size_t count() const;
+  // The bits, from the lowest of the first word.
+  [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
 
  private:
   std::vector<std::uint64_t> words_;

@@ -114,6 +114,12 @@ class Engine {
   // For the draws that follow. At the start: the best token.
   virtual void set_sampling(SequenceId sequence, const Sampling& sampling) = 0;
 
+  // Whether draws can be among some of the tokens only. set_mask() gives a bit for each that may be
+  // drawn from now on, none for all of them, and takes back what was drawn ahead. A sequence with
+  // top_k, top_p or min_p has no mask.
+  [[nodiscard]] virtual bool takes_masks() const { return false; }
+  virtual void set_mask(SequenceId, std::span<const std::uint64_t>) {}
+
   // What one range of layers takes and gives: hidden states [position][embedding]. Appends as many
   // positions.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> forward(SequenceId sequence,

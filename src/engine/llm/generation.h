@@ -22,8 +22,8 @@ struct TokenBias {
 
 struct GeneratedToken {
   Token id = 0;
-  std::string text;  // The characters that it completes; none for one that ends the text.
-  float logprob = 0;
+  std::string text;          // The characters that it completes; none for one that ends the text.
+  float logprob = 0;         // 0 where a constraint holds the answer and Request::top is 0.
   std::vector<Drawn> top{};  // Best first.
 };
 

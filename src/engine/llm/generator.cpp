@@ -78,6 +78,7 @@ void Generator::begin(Slot& slot, std::unique_ptr<RunningAnswer> answer, std::ui
   slot.answer->begun = Clock::now();
   slot.answer->generation.reused_tokens = kept;
   engine_.set_sampling(slot.sequence, slot.answer->request.sampling);
+  if (engine_.takes_masks()) engine_.set_mask(slot.sequence, {});
 }
 
 // A part of a prompt for each slot that reads one, until as many tokens are read as a part may
@@ -230,6 +231,8 @@ Result<Drawn> Generator::sample(Slot& slot, std::span<const float> logits) {
   const Token token = sampler_.choose(request.sampling, shaped_, slot.tokens,
                                       static_cast<std::uint32_t>(slot.tokens.size()));
   if (request.constraint) WEFT_OK(request.constraint->accept(token));
+  // The sum over a large vocabulary takes as long as a small model's token.
+  if (request.constraint && request.top == 0) return Drawn{token, 0};
   const double logprob = logits[static_cast<std::size_t>(token)] - log_sum_exp(logits);
   return Drawn{token, static_cast<float>(logprob)};
 }
@@ -254,6 +257,31 @@ Result<> Generator::take_forced(Slot& slot) {
     end(slot, StopReason::eos);
   }
   return {};
+}
+
+bool Generator::draws_masked(const Slot& slot) const {
+  const Request& request = slot.answer->request;
+  const Sampling& sampling = request.sampling;
+  const bool restricted =
+      sampling.temperature > 0 && (sampling.top_k > 0 || sampling.top_p < 1 || sampling.min_p > 0);
+  return engine_.takes_masks() && request.constraint && request.bias.empty() && request.top == 0 &&
+         !restricted;
+}
+
+Async<Result<>> Generator::mask(Slot& slot) {
+  if (slot.unread > 0) WEFT_CO_OK(co_await reader_.feed(slot, true));
+  RunningAnswer& answer = *slot.answer;
+  const auto allowed = answer.request.constraint->allowed();
+  if (!allowed) {
+    fail_answer(slot, allowed.error());
+    co_return Result<>();
+  }
+  ++answer.mask_stays;
+  if (std::ranges::equal(answer.mask, *allowed)) co_return Result<>();
+  answer.mask.assign(allowed->begin(), allowed->end());
+  answer.mask_stays = 0;
+  engine_.set_mask(slot.sequence, answer.mask);
+  co_return Result<>();
 }
 
 Async<Result<>> Generator::step_shaped(Slot& slot) {
@@ -300,6 +328,18 @@ Async<Result<>> Generator::take_drawn(Slot& slot, const Drawn& drawn, std::vecto
   co_return Result<>();
 }
 
+Async<Result<>> Generator::take_masked(Slot& slot, Token token) {
+  if (const auto taken = slot.answer->request.constraint->accept(token); !taken) {
+    fail_answer(slot, taken.error());
+    co_return Result<>();
+  }
+  WEFT_CO_OK(co_await take_drawn(slot, {.token = token, .logprob = 0}, {}));
+  if (!slot.answer) co_return Result<>();
+  if (const auto forced = take_forced(slot); !forced) fail_answer(slot, forced.error());
+  if (slot.answer && slot.answer->ending) WEFT_CO_OK(co_await finish(slot, *slot.answer->ending));
+  co_return Result<>();
+}
+
 // One token for every sequence that is being answered.
 Async<Result<>> Generator::step() {
   std::vector<Slot*> slots, shaped;
@@ -316,8 +356,15 @@ Async<Result<>> Generator::step() {
       continue;
     }
     if (slot->answer->is_shaped()) {
-      shaped.push_back(slot.get());
-      continue;
+      if (!draws_masked(*slot)) {
+        shaped.push_back(slot.get());
+        continue;
+      }
+      WEFT_CO_OK(co_await mask(*slot));
+      if (!slot->answer) continue;
+      // What is drawn ahead is taken back where the mask changes: as many tokens as it has stayed
+      // the same for. A recurrent state cannot go back.
+      more = std::min(more, engine_.config().delta_net ? 0 : slot->answer->mask_stays);
     }
     const bool ahead = engine_.drawn_ahead(slot->sequence) > 0;
     any_ahead |= ahead;
@@ -352,8 +399,13 @@ Async<Result<>> Generator::step() {
   }
   if (!slots.empty()) {
     WEFT_CO_ASSIGN(const std::vector<Drawn> drawn, co_await engine_.draw(sequences, more));
-    for (std::size_t i = 0; i < slots.size(); ++i)
-      WEFT_CO_OK(co_await take_drawn(*slots[i], drawn[i], std::move(tops[i])));
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i]->answer->is_shaped()) {
+        WEFT_CO_OK(co_await take_masked(*slots[i], drawn[i].token));
+      } else {
+        WEFT_CO_OK(co_await take_drawn(*slots[i], drawn[i], std::move(tops[i])));
+      }
+    }
   }
   for (Slot* const slot : shaped) {
     WEFT_CO_OK(co_await step_shaped(*slot));

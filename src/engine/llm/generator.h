@@ -69,9 +69,15 @@ class Generator {
   void begin(Slot& slot, std::unique_ptr<RunningAnswer> answer, std::uint32_t kept);
   [[nodiscard]] Async<Result<>> read_prompts();
   [[nodiscard]] Async<Result<>> step();
+  // Whether the engine draws the tokens of a request with a constraint.
+  [[nodiscard]] bool draws_masked(const Slot& slot) const;
+  // What the constraint allows next goes to the engine, when all tokens before it are read.
+  [[nodiscard]] Async<Result<>> mask(Slot& slot);
   // A token for a request with a bias or a constraint, which is sampled here, from the logits.
   [[nodiscard]] Async<Result<>> step_shaped(Slot& slot);
   [[nodiscard]] Result<Drawn> sample(Slot& slot, std::span<const float> logits);
+  // What the engine drew for a request with a constraint, and what the constraint fixes behind it.
+  [[nodiscard]] Async<Result<>> take_masked(Slot& slot, Token token);
   // Takes the tokens that a constraint leaves no choice about, and ends what can only end.
   [[nodiscard]] Result<> take_forced(Slot& slot);
   void fail_answer(Slot& slot, const Error& error);

@@ -63,6 +63,10 @@ struct RunningAnswer {
     for (const Token token : request.answered) generation.text += stops.push(text_of(token));
   }
   // Whether its tokens are sampled here and not by the engine.
+  // What its constraint allows, as the engine has it, and for how many tokens it has stayed so.
+  std::vector<std::uint64_t> mask{};
+  std::uint32_t mask_stays = 0;
+
   [[nodiscard]] bool is_shaped() const { return request.constraint || !request.bias.empty(); }
   // Tokens of the answer.
   [[nodiscard]] std::size_t length() const {

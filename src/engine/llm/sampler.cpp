@@ -1,7 +1,9 @@
 #include "engine/llm/sampler.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "common/base/check.h"
@@ -20,18 +22,62 @@ bool better(float a_logit, Token a, float b_logit, Token b) {
   return a_logit != b_logit ? a_logit > b_logit : a < b;
 }
 
-}  // namespace
-
-float gumbel(std::uint64_t seed, std::uint32_t position, Token token) {
+std::uint32_t hash_of(std::uint64_t seed, std::uint32_t position, Token token) {
   const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
-  const std::uint32_t hash =
-      mix(mix(mix(mix(low) ^ high) ^ position) ^ static_cast<std::uint32_t>(token));
+  return mix(mix(mix(mix(low) ^ high) ^ position) ^ static_cast<std::uint32_t>(token));
+}
+
+float gumbel_of(std::uint32_t hash) {
   // v is uniform in (0, 1), and small values, which decide, are exact; -log(1 - v) is exponential,
   // its -log is Gumbel.
   const float v = (static_cast<float>(hash) + 0.5f) * 0x1p-32f;
   const float exponential =
       v < 0.01f ? v * (1 + v * (0.5f + v * (1.0f / 3))) : -std::log(std::max(1 - v, 0x1p-25f));
   return -std::log(exponential);
+}
+
+// The best token of all, without a list of them; nullopt where none is possible.
+std::optional<Token> best_of_all(std::span<const float> logits) {
+  std::optional<Token> best;
+  float best_logit = -INFINITY;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] > best_logit) {  // False for NaN.
+      best_logit = logits[i];
+      best = static_cast<Token>(i);
+    }
+  }
+  return best;
+}
+
+// The same of logit / temperature + Gumbel noise, the largest of which is a draw from the softmax.
+// The noise's logarithms are only taken where the noise can decide: its number v is at least
+// 2^-(zeros + 1), so that it is at most ln(2) (zeros + 1).
+std::optional<Token> drawn_of_all(const Sampling& sampling, std::span<const float> logits,
+                                  std::uint32_t position) {
+  std::optional<Token> best;
+  float best_score = -INFINITY;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (!(logits[i] > -INFINITY)) continue;
+    const auto token = static_cast<Token>(i);
+    const float scaled = logits[i] / sampling.temperature;
+    const std::uint32_t hash = hash_of(sampling.seed, position, token);
+    // More than the sum's rounding.
+    const float slack = 1e-3f + std::abs(scaled) * 1e-6f;
+    const float most = scaled + 0.693148f * static_cast<float>(std::countl_zero(hash) + 1) + slack;
+    if (best && most < best_score) continue;
+    const float score = scaled + gumbel_of(hash);
+    if (!best || score > best_score) {
+      best_score = score;
+      best = token;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+float gumbel(std::uint64_t seed, std::uint32_t position, Token token) {
+  return gumbel_of(hash_of(seed, position, token));
 }
 
 double log_sum_exp(std::span<const float> logits) {
@@ -105,7 +151,7 @@ void Sampler::restrict(const Sampling& sampling) {
 Drawn Sampler::draw(const Sampling& sampling, std::span<const float> logits,
                     std::span<const Token> before, std::uint32_t position) {
   const Token token = choose(sampling, logits, before, position);
-  if (candidates_.empty()) return {};
+  if (!any_) return {};
   const double logprob = logits[static_cast<std::size_t>(token)] - log_sum_exp(logits);
   return {token, static_cast<float>(logprob)};
 }
@@ -113,34 +159,44 @@ Drawn Sampler::draw(const Sampling& sampling, std::span<const float> logits,
 Token Sampler::choose(const Sampling& sampling, std::span<const float> logits,
                       std::span<const Token> before, std::uint32_t position) {
   check(!logits.empty(), "there are tokens to draw from");
-  logits_.assign(logits.begin(), logits.end());
-  if (sampling.has_penalties()) penalize(sampling, before);
-  candidates_.clear();
-  for (std::size_t i = 0; i < logits_.size(); ++i) {
-    if (logits_[i] > -INFINITY)
-      candidates_.push_back({logits_[i], static_cast<Token>(i)});  // False for NaN.
+  if (sampling.has_penalties()) {
+    logits_.assign(logits.begin(), logits.end());
+    penalize(sampling, before);
+    logits = logits_;
   }
-  if (candidates_.empty()) return 0;
-
-  Candidate best = candidates_.front();
+  std::optional<Token> token;
   if (sampling.temperature <= 0) {
-    for (const Candidate& candidate : candidates_) {
-      if (better(candidate.logit, candidate.token, best.logit, best.token)) best = candidate;
-    }
+    token = best_of_all(logits);
+  } else if (sampling.top_k == 0 && sampling.top_p >= 1 && sampling.min_p <= 0) {
+    token = drawn_of_all(sampling, logits, position);
   } else {
-    restrict(sampling);
-    // The largest of logit / temperature + Gumbel noise is a draw from the softmax.
-    float best_score = -INFINITY;
-    for (const Candidate& candidate : candidates_) {
-      const float score =
-          candidate.logit / sampling.temperature + gumbel(sampling.seed, position, candidate.token);
-      if (better(score, candidate.token, best_score, best.token)) {
-        best_score = score;
-        best = candidate;
-      }
+    token = drawn_of_best(sampling, logits, position);
+  }
+  any_ = token.has_value();
+  return token.value_or(0);
+}
+
+std::optional<Token> Sampler::drawn_of_best(const Sampling& sampling, std::span<const float> logits,
+                                            std::uint32_t position) {
+  candidates_.clear();
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] > -INFINITY)
+      candidates_.push_back({logits[i], static_cast<Token>(i)});  // False for NaN.
+  }
+  if (candidates_.empty()) return std::nullopt;
+  restrict(sampling);
+  // The largest of logit / temperature + Gumbel noise is a draw from the softmax.
+  Token best = candidates_.front().token;
+  float best_score = -INFINITY;
+  for (const Candidate& candidate : candidates_) {
+    const float score =
+        candidate.logit / sampling.temperature + gumbel(sampling.seed, position, candidate.token);
+    if (better(score, candidate.token, best_score, best)) {
+      best_score = score;
+      best = candidate.token;
     }
   }
-  return best.token;
+  return best;
 }
 
 }  // namespace weft::llm

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,9 +31,13 @@ class Sampler {
   };
   void penalize(const Sampling& sampling, std::span<const Token> before);
   void restrict(const Sampling& sampling);
+  // Where only some of the best tokens count; nullopt where no token is possible.
+  std::optional<Token> drawn_of_best(const Sampling& sampling, std::span<const float> logits,
+                                     std::uint32_t position);
 
   std::vector<float> logits_;
   std::vector<Candidate> candidates_;
+  bool any_ = false;  // Whether the last choice had a token that is possible.
 };
 
 // log(sum(exp(logits))); a token's logprob is its logit less this.

@@ -65,6 +65,27 @@ TEST(Sampler, IsDecidedByItsSeed) {
             draw_many({.temperature = 1, .seed = 6}, 100));
 }
 
+// All tokens go another way than the best of them, without a list and with few logarithms.
+TEST(Sampler, DrawsTheSameOfAllTokensAsOfTheBestThatAreAllOfThem) {
+  for (const float spread : {0.1f, 3.0f, 40.0f, 4000.0f}) {
+    std::vector<float> many(5000);
+    for (std::size_t i = 0; i < many.size(); ++i)
+      many[i] = spread * std::sin(static_cast<float>(i * i % 6151));
+    many[17] = many[4999] = -INFINITY;
+    many[18] = NAN;
+    const auto all = static_cast<std::uint32_t>(many.size());
+    for (const float temperature : {0.05f, 1.0f, 2.0f}) {
+      for (std::uint32_t position = 0; position < 40; ++position) {
+        Sampler one, other;
+        EXPECT_EQ(
+            one.choose({.temperature = temperature, .seed = 9}, many, {}, position),
+            other.choose({.temperature = temperature, .top_k = all, .seed = 9}, many, {}, position))
+            << spread << " at " << temperature << ", position " << position;
+      }
+    }
+  }
+}
+
 TEST(Sampler, LeavesOutWhatItIsToldTo) {
   const auto drawn_with = [](const Sampling& sampling) {
     std::vector<Token> tokens;

@@ -41,6 +41,10 @@ class PacedEngine final : public llm::Engine {
   void set_sampling(llm::SequenceId id, const llm::Sampling& sampling) override {
     engine_->set_sampling(id, sampling);
   }
+  bool takes_masks() const override { return engine_->takes_masks(); }
+  void set_mask(llm::SequenceId id, std::span<const std::uint64_t> allowed) override {
+    engine_->set_mask(id, allowed);
+  }
 
   Async<Result<>> append(llm::SequenceId id, std::vector<llm::Token> tokens) override {
     // What is refused is refused whole.

@@ -2,6 +2,7 @@
 says nonsense, but the same nonsense as llama.cpp.
 
 usage: make_random.py ARCHITECTURE OUT.gguf           qwen3, qwen3moe, qwen3moe-wide, gemma3, mistral, mistral3, bert, nomic-bert;
+                                                   bert-256 and nomic-bert-256 to be quantized;
                                                    bert-wide and nomic-bert-wide for measurements (shapes of all-MiniLM-L6 and half of nomic-embed)
        make_random.py quantized FORMAT IN.gguf OUT.gguf   by llama-quantize, such as Q4_K_M
        make_random.py expected OUT.gguf OUT.json      what llama-server (Debian llama.cpp-tools) answers with it, in f32 on a CPU
@@ -419,5 +420,7 @@ if __name__ == "__main__":
          "gemma3": gemma3, "mistral": mistral,
          "mistral3": lambda path: mistral(path, "mistral3"), "bert": lambda path: encoder("bert", path, FIRST),
          "nomic-bert": lambda path: encoder("nomic-bert", path, MEAN),
+         "bert-256": lambda path: encoder("bert", path, FIRST, width=256, layers=1, heads=4, feed=512, context=320),
+         "nomic-bert-256": lambda path: encoder("nomic-bert", path, MEAN, width=256, layers=1, heads=4, feed=512, context=320),
          "bert-wide": lambda path: encoder("bert", path, MEAN, width=384, layers=6, heads=12, feed=1536),
          "nomic-bert-wide": lambda path: encoder("nomic-bert", path, MEAN, width=768, layers=6, heads=12, feed=3072, context=2048)}[sys.argv[1]](sys.argv[2])

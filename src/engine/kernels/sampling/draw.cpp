@@ -32,6 +32,7 @@ gpu::PipelineOptions pipeline(const DrawSpec& spec, ShaderText& text, std::strin
       .constant("ROWS", spec.rows)
       .constant("STEPS", spec.steps)
       .constant("RING", draw_history)
+      .constant("SLOT_WORDS", draw_slot_words(spec.vocabulary))
       .constant("TILE", draw_tile)
       .constant("TILE_STRIDE", tile_threads)
       .constant("EACH", tile_each)

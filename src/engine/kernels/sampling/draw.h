@@ -8,11 +8,11 @@
 //   restricted rows are cut by top_k, top_p and min_p, and drawn here
 //
 // Group 0 of all: 0 logits (read, f32 [row][vocabulary]), 1 settings (read, [slot] of
-// DrawSettings), 2 scratch (DrawLayout), 3 history (u32 [slot][draw_history]: the token at position
-// p stands at p % draw_history), 4 tokens (u32 [row]), 5 places ([row] of RowPlace: the slot, and
-// the position of the token whose logits these are), 6 drawn ([step % steps][row] of GpuDrawn), 7
-// steps (u32, the draws so far). draw_pick writes the drawn token to 3, 4 and 6 and raises the
-// row's position, so that the next step can follow at once.
+// DrawSettings), 2 scratch (DrawLayout), 3 history (u32 [slot][draw_slot_words]: the token at
+// position p stands at p % draw_history, the mask behind them), 4 tokens (u32 [row]), 5 places
+// ([row] of RowPlace: the slot, and the position of the token whose logits these are), 6 drawn
+// ([step % steps][row] of GpuDrawn), 7 steps (u32, the draws so far). draw_pick writes the drawn
+// token to 3, 4 and 6 and raises the row's position, so that the next step can follow at once.
 //
 // Exactness: without penalties top_k and min_p keep what the CPU keeps. Masses of top_p are f32
 // exponentials: the cut may fall on the other side of tokens whose cumulative probability is within
@@ -29,6 +29,10 @@ namespace weft::kernels {
 
 inline constexpr std::uint32_t draw_history =
     8192;  // Positions of a slot that are kept; twice the longest penalty window.
+// Words of a slot: its history, then a bit for each token that may be drawn.
+[[nodiscard]] constexpr std::uint32_t draw_slot_words(std::uint32_t vocabulary) {
+  return draw_history + (vocabulary + 31) / 32;
+}
 inline constexpr std::uint32_t draw_tile = 2048;
 inline constexpr std::uint32_t draw_vocabulary_max = 1u << 20;  // Sums of masses fit into 64 bits.
 
@@ -46,7 +50,8 @@ struct GpuDrawn {
 
 // How a slot draws, as the shaders see it.
 struct DrawSettings {
-  enum Flags : std::uint32_t { penalized = 1, restricted = 2, noisy = 4 };
+  // Masks do not hold for restricted rows.
+  enum Flags : std::uint32_t { penalized = 1, restricted = 2, noisy = 4, masked = 8 };
 
   float temperature = 0;
   std::uint32_t top_k = 0;

@@ -9,6 +9,7 @@ struct Place { slot: u32, position: u32, run: u32, unused: u32 }
 const PENALIZED = 1u;
 const RESTRICTED = 2u;
 const NOISY = 4u;
+const MASKED = 8u;
 const NONE = 0xffffffffu;
 const IMPOSSIBLE = -3.4028234e38;
 
@@ -22,5 +23,5 @@ const IMPOSSIBLE = -3.4028234e38;
 @group(0) @binding(7) var<storage, read_write> steps: array<u32>;
 
 // Where the i-th token before the one that is drawn stands in the history, i from 0.
-fn history_at(slot: u32, position: u32, i: u32) -> u32 { return slot * RING + ((position - i) & (RING - 1u)); }
+fn history_at(slot: u32, position: u32, i: u32) -> u32 { return slot * SLOT_WORDS + ((position - i) & (RING - 1u)); }
 fn window_of(window: u32, position: u32) -> u32 { return min(min(window, position + 1u), RING - 1u); }

@@ -35,6 +35,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
     drawn[((steps[0] - 1u) % STEPS) * ROWS + row] = vec2u(token, bitcast<u32>(logprob));
     tokens[row] = token;
     places[row].position = place.y + 1u;
-    history[place.x * RING + ((place.y + 1u) & (RING - 1u))] = token;
+    history[place.x * SLOT_WORDS + ((place.y + 1u) & (RING - 1u))] = token;
   }
 }

@@ -7,6 +7,12 @@ fn penalized(how: Settings, raw: f32, count: u32) -> f32 {
   return logit - (how.presence + f32(count) * how.frequency);
 }
 
+// Behind a slot's history: a bit for each token that may be drawn.
+fn may_be(slot: u32, how: Settings, token: u32) -> bool {
+  if ((how.flags & MASKED) == 0u) { return true; }
+  return ((history[slot * SLOT_WORDS + RING + (token >> 5u)] >> (token & 31u)) & 1u) != 0u;
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) index: u32) {
   // The next dispatch reads this; no thread of this one does.
@@ -43,7 +49,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
       high = max(high, key_of(adjusted[j]));
       var score = adjusted[j];
       if (noisy) { score = score / how.temperature + gumbel(how.seed_low, how.seed_high, place.position + 1u, token); }
-      if (mine.token == NONE || score > mine.score) {
+      if (may_be(place.slot, how, token) && (mine.token == NONE || score > mine.score)) {
         mine.score = score;
         mine.token = token;
       }

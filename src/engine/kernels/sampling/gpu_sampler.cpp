@@ -61,7 +61,7 @@ Async<Result<std::unique_ptr<GpuSampler>>> GpuSampler::create(gpu::Device& devic
                                          .label = "draw settings"});
   out->scratch_ = device.create_buffer(
       {.size = scratch_bytes, .usage = storage | copy_destination, .label = "draw scratch"});
-  out->history_ = device.create_buffer({.size = slots * draw_history * 4,
+  out->history_ = device.create_buffer({.size = slots * draw_slot_words(options.vocabulary) * 4,
                                         .usage = storage | copy_destination,
                                         .label = "draw history"});
   out->drawn_ =
@@ -101,9 +101,29 @@ GpuSampler::Rows GpuSampler::bind(const gpu::Buffer& logits, const gpu::Buffer& 
 
 void GpuSampler::set_sampling(std::uint32_t slot, const RowSampling& sampling) {
   check(slot < options_.slots, "a sampler has this slot");
+  const std::uint32_t masked = settings_of_[slot].flags & DrawSettings::masked;
   settings_of_[slot] = draw_settings(sampling, options_.vocabulary);
+  settings_of_[slot].flags |= masked;
   device_.write(settings_, slot * sizeof(DrawSettings),
                 as_bytes(std::span<const DrawSettings>(&settings_of_[slot], 1)));
+}
+
+void GpuSampler::set_mask(std::uint32_t slot, std::span<const std::uint64_t> allowed) {
+  check(slot < options_.slots, "a sampler has this slot");
+  DrawSettings& settings = settings_of_[slot];
+  const bool masked = !allowed.empty();
+  if (masked) {
+    std::vector<std::uint32_t> words((options_.vocabulary + 31) / 32);
+    for (std::size_t i = 0; i < words.size() && i / 2 < allowed.size(); ++i)
+      words[i] = static_cast<std::uint32_t>(allowed[i / 2] >> (i % 2 * 32));
+    device_.write(history_,
+                  (std::uint64_t{slot} * draw_slot_words(options_.vocabulary) + draw_history) * 4,
+                  as_bytes(std::span<const std::uint32_t>(words)));
+  }
+  if (masked == ((settings.flags & DrawSettings::masked) != 0)) return;
+  settings.flags ^= DrawSettings::masked;
+  device_.write(settings_, slot * sizeof(DrawSettings),
+                as_bytes(std::span<const DrawSettings>(&settings, 1)));
 }
 
 void GpuSampler::remember(std::uint32_t slot, std::uint32_t position,
@@ -116,7 +136,7 @@ void GpuSampler::remember(std::uint32_t slot, std::uint32_t position,
   while (!tokens.empty()) {
     const std::uint32_t at = position % draw_history;
     const auto count = std::min<std::size_t>(tokens.size(), draw_history - at);
-    device_.write(history_, (std::uint64_t{slot} * draw_history + at) * 4,
+    device_.write(history_, (std::uint64_t{slot} * draw_slot_words(options_.vocabulary) + at) * 4,
                   as_bytes(tokens.first(count)));
     position += static_cast<std::uint32_t>(count);
     tokens = tokens.subspan(count);

@@ -67,6 +67,9 @@ class GpuSampler {
   // For the draws that are recorded from now on; what was recorded is submitted before. Every slot
   // begins with the best token.
   void set_sampling(std::uint32_t slot, const RowSampling& sampling);
+  // A bit for each token that the slot may draw from now on, from the lowest of the first word;
+  // none for all of them. One that draws with top_k, top_p or min_p has none.
+  void set_mask(std::uint32_t slot, std::span<const std::uint64_t> allowed);
   // The tokens at positions [position, position + tokens.size()): of prompts, and again of what
   // lies in the penalty window after going back by more than draw_history less that window. Drawn
   // tokens are remembered by the draw.

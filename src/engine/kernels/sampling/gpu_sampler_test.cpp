@@ -321,6 +321,37 @@ TEST_F(GpuSamplerTest, KeepsTheFirstOfEquals) {
   }
 }
 
+TEST_F(GpuSamplerTest, DrawsWhatItsMaskLets) {
+  constexpr std::uint32_t vocabulary = 5'000;
+  const auto sampler = create({.vocabulary = vocabulary, .rows = 2, .slots = 2});
+  llm::Sampler cpu;
+  std::mt19937_64 random(5);
+  for (std::uint32_t round = 0; round < 40; ++round) {
+    std::vector<float> logits(vocabulary);
+    for (float& logit : logits) logit = static_cast<float>(random() % 1000) * 0.01f;
+    const llm::Sampling sampling{.temperature = round % 2 == 0 ? 0.0f : 1.0f, .seed = round};
+    const std::vector<Row> rows(2, {.logits = logits, .before = {1, 2}, .sampling = sampling});
+    // Row 0 has slot 1. Words behind the last bit are 0.
+    std::vector<std::uint64_t> allowed(round % 3 == 0 ? 20 : (vocabulary + 63) / 64);
+    for (std::uint64_t& word : allowed) word = random() & random();
+    sampler->set_mask(1, allowed);
+
+    const auto drawn = draw_rows(*sampler, rows);
+
+    std::vector<float> masked = logits;
+    for (std::size_t i = 0; i < masked.size(); ++i) {
+      if (i / 64 >= allowed.size() || (allowed[i / 64] >> (i % 64) & 1) == 0) masked[i] = -INFINITY;
+    }
+    EXPECT_EQ(static_cast<llm::Token>(drawn[0].token), cpu.choose(sampling, masked, {}, 2));
+    EXPECT_EQ(static_cast<llm::Token>(drawn[1].token), cpu.choose(sampling, logits, {}, 2));
+    EXPECT_NEAR(drawn[0].logprob, logits[drawn[0].token] - llm::log_sum_exp(logits), 1e-4);
+
+    sampler->set_mask(1, {});
+    EXPECT_EQ(static_cast<llm::Token>(draw_rows(*sampler, rows)[0].token),
+              cpu.choose(sampling, logits, {}, 2));
+  }
+}
+
 TEST_F(GpuSamplerTest, TakesTokenZeroWhereNothingIsPossible) {
   const auto sampler = create({.vocabulary = 3, .rows = 2, .slots = 2});
 

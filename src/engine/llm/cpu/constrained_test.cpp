@@ -105,10 +105,7 @@ TEST(Constrained, AnswersFollowTheGrammarAndFixedTextTakesNoPasses) {
   EXPECT_EQ(heard, answer->text);
   EXPECT_EQ(answer->stop, StopReason::eos);
   // One pass for the prompt, and one for each token that was chosen; the fixed ones ride along.
-  const auto fixed = static_cast<std::size_t>(std::ranges::count_if(
-      answer->tokens, [](const GeneratedToken& token) { return token.logprob == 0; }));
-  EXPECT_GT(fixed, answer->tokens.size() / 2);
-  EXPECT_LE(chat.engine.appends.size(), 1 + answer->tokens.size() - fixed);
+  EXPECT_LT(chat.engine.appends.size(), 1 + answer->tokens.size() / 2);
   EXPECT_EQ(chat.engine.draws, 0u);
 }
 

@@ -18,7 +18,8 @@ using test::read_vectors;
 
 class Encoders : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, Encoders,
-                         testing::Values("tiny-bert-random-f16", "tiny-nomic-bert-random-f16"),
+                         testing::Values("tiny-bert-random-f16", "tiny-nomic-bert-random-f16",
+                                         "tiny-bert-random-q4_k_m", "tiny-nomic-bert-random-q8_0"),
                          [](const auto& row) {
                            std::string name = row.param;
                            std::ranges::replace(name, '-', '_');

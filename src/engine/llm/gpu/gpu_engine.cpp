@@ -280,6 +280,11 @@ void GpuEngine::set_sampling(SequenceId id, const Sampling& sampling) {
   if (sampler_) sampler_->set_sampling(static_cast<std::uint32_t>(id), row_sampling(sampling));
 }
 
+void GpuEngine::set_mask(SequenceId id, std::span<const std::uint64_t> allowed) {
+  settle(id);
+  sampler_->set_mask(static_cast<std::uint32_t>(id), allowed);
+}
+
 Result<> GpuEngine::fits(const GpuSequence& sequence, std::size_t more) const {
   if (sequence.length + more > options_.context)
     return fail(ErrorCode::resource_exhausted,

@@ -84,6 +84,8 @@ class GpuEngine final : public Engine {
   Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
                                          std::uint32_t more) override;
   void set_sampling(SequenceId id, const Sampling& sampling) override;
+  bool takes_masks() const override { return sampler_ != nullptr; }
+  void set_mask(SequenceId id, std::span<const std::uint64_t> allowed) override;
   std::uint32_t drawn_ahead(SequenceId id) const override {
     const GpuSequence& sequence = *sequences_[index(id)];
     return static_cast<std::uint32_t>(sequence.ahead.size()) + sequence.under_way;

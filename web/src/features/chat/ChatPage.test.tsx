@@ -6,7 +6,7 @@ import { FakeBackend, whole } from '../../../test/FakeBackend';
 import { BackendGone, type KeptModel, type OpenBackend, type Shelf } from './backend';
 import { Chat } from './chat';
 import { ChatPage } from './ChatPage';
-import { keptConversations } from './conversations';
+import { exported, keptConversations } from './conversations';
 
 beforeEach(() => {
   vi.stubGlobal('scrollTo', () => {});
@@ -89,6 +89,80 @@ describe('what the network offers', () => {
     expect(answers()).toHaveLength(1);
     chat.forget(keptConversations(localStorage).list()[0]?.id ?? '');
     expect(keptConversations(localStorage).list()).toEqual([]);
+  });
+});
+
+describe('tools of the network', () => {
+  const tools = [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } }];
+  const calls = [
+    { id: 'a1', name: 'look_up', arguments: '{"city":"Tokyo"}' },
+    { id: 'b2', name: 'look_up', arguments: '{"city":"Rome"}' },
+  ];
+
+  async function talk() {
+    const backend = Object.assign(new FakeBackend(), { network: true });
+    const chat = new Chat(async () => backend, keptConversations(localStorage));
+    render(<ChatPage chat={chat} shelf={{ list: async () => [], remove: async () => {} }} />);
+    await act(() => chat.open('network:tiny', 'tiny'));
+    return { backend, chat };
+  }
+  const give = async (at: number, result: string) => {
+    fireEvent.change(screen.getAllByLabelText('What look_up gives')[at] as HTMLElement, { target: { value: result } });
+    await userEvent.click(screen.getAllByRole('button', { name: 'Give result' })[at] as HTMLElement);
+    await settle();
+  };
+
+  it('are offered, and an answer goes on when each of its calls has its result', async () => {
+    localStorage.clear();
+    const { backend } = await talk();
+    await userEvent.click(screen.getByText('Settings'));
+    const field = screen.getByLabelText(/^Tools that the model may call/);
+    fireEvent.change(field, { target: { value: '{"a":' } });
+    expect(screen.getByText(/^No tools are offered: /)).toBeTruthy();
+    fireEvent.change(field, { target: { value: '[{"type":"function"}]' } });
+    expect(screen.getByText('No tools are offered: number 1 has no function.name.')).toBeTruthy();
+    fireEvent.change(field, { target: { value: JSON.stringify(tools) } });
+    await ask('Where?');
+    expect(backend.options.at(-1)?.tools).toEqual(tools);
+    backend.say({ ...whole, calls });
+    await settle();
+
+    await give(1, 'Italy');
+    expect(backend.asked).toHaveLength(1);
+    await give(0, '{"country":"Japan"}');
+    expect(backend.asked.at(-1)).toEqual([
+      { role: 'user', content: 'Where?' },
+      { role: 'assistant', content: '', tool_calls: calls.map(({ id, ...call }) => ({ id, type: 'function', function: call })) },
+      { role: 'tool', tool_call_id: 'a1', content: '{"country":"Japan"}' },
+      { role: 'tool', tool_call_id: 'b2', content: 'Italy' },
+    ]);
+    backend.say('In Japan and in Italy.');
+    backend.say(whole);
+    await settle();
+    expect(screen.getAllByTestId('call')[0]?.textContent).toContain('which gives{\n  "country": "Japan"\n}');
+    expect(screen.queryByRole('button', { name: 'Give result' })).toBeNull();
+    // All of it is kept, and taken along.
+    const [kept] = keptConversations(localStorage).list();
+    expect(JSON.parse(exported('tiny', kept?.turns ?? [])).messages).toEqual([...(backend.asked.at(-1) ?? []), { role: 'assistant', content: 'In Japan and in Italy.' }]);
+  });
+
+  it('are passed over where a call has no result, and thoughts stand apart', async () => {
+    localStorage.clear();
+    const { backend, chat } = await talk();
+    await ask('Where?');
+    backend.say({ thought: 'So, ' });
+    backend.say({ thought: 'Japan.' });
+    await settle();
+    expect(screen.getByTestId('thoughts').textContent).toContain('So, Japan.');
+    expect(answers()[0]?.textContent).toBe('Thinking…');
+    backend.say('I look.');
+    backend.say({ ...whole, calls });
+    await settle();
+    expect(answers()[0]?.textContent).not.toContain('So, Japan.');
+    await ask('Well?');
+    expect(backend.asked.at(-1)).toEqual([{ role: 'user', content: 'Where?' }, { role: 'assistant', content: 'I look.' }, { role: 'user', content: 'Well?' }]);
+    chat.stop();
+    await settle();
   });
 });
 

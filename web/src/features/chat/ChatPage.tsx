@@ -51,7 +51,7 @@ export function ChatPage({ chat, shelf, served }: { chat: Chat; shelf: Shelf; se
             <EarlierConversations chat={chat} onOpen={(id) => chat.resume(id)} />
           </>
         ) : null}
-        <Conversation turns={turns} onRegenerate={writing ? null : () => void chat.regenerate()} />
+        <Conversation turns={turns} onRegenerate={writing ? null : () => void chat.regenerate()} onResult={(turn, call, result) => void chat.giveResult(turn, call, result)} />
       </div>
       <div className="sticky bottom-0 -mx-5 bg-ground px-5 pt-2 pb-[max(0.75rem,env(safe-area-inset-bottom))] sm:mx-0 sm:px-0">
         <ChatSettings settings={settings} network={model.network} onChange={(changes) => chat.change(changes)} />

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import type { Settings } from './chat';
+import { readTools } from './tools';
 
 /** How answers are drawn; what changes counts from the next answer on. */
 export function ChatSettings({ settings, network, onChange }: { settings: Settings; network: boolean; onChange: (settings: Partial<Settings>) => void }) {
@@ -44,8 +45,29 @@ export function ChatSettings({ settings, network, onChange }: { settings: Settin
             Answers are JSON objects
           </label>
         ) : null}
+        {network ? <Tools id={`${id}-tools`} field={field} text={settings.tools} onChange={(tools) => onChange({ tools })} /> : null}
       </div>
     </details>
+  );
+}
+
+function Tools({ id, field, text, onChange }: { id: string; field: string; text: string; onChange: (text: string) => void }) {
+  const { failure } = readTools(text);
+  return (
+    <label className="sm:col-span-2" htmlFor={id}>
+      Tools that the model may call (a list as OpenAI&apos;s clients send it)
+      <textarea
+        id={id}
+        rows={3}
+        spellCheck={false}
+        className={`${field} font-mono`}
+        placeholder={'[{"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}}]'}
+        value={text}
+        aria-invalid={failure !== null}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {failure === null ? null : <span className="mt-1 block">{failure}</span>}
+    </label>
   );
 }
 

@@ -1,5 +1,5 @@
 // What was said so far. The page keeps to its end while an answer is written, unless its reader has scrolled away from there.
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from '../../design/Button';
 import { formatCredits, formatRate, formatSeconds, plural } from '../../design/format';
 import { Notice } from '../../design/Notice';
@@ -25,7 +25,9 @@ function useFollow(turns: readonly Turn[]): void {
   }, [last]);
 }
 
-export function Conversation({ turns, onRegenerate }: { turns: readonly Turn[]; onRegenerate: (() => void) | null }) {
+type OnResult = (turn: number, call: number, result: string) => void;
+
+export function Conversation({ turns, onRegenerate, onResult }: { turns: readonly Turn[]; onRegenerate: (() => void) | null; onResult: OnResult }) {
   useFollow(turns);
   const last = turns.at(-1);
   return (
@@ -33,7 +35,7 @@ export function Conversation({ turns, onRegenerate }: { turns: readonly Turn[]; 
       <ol aria-label="Conversation" className="space-y-7" data-testid="conversation">
         {turns.map((turn) => (
           <li key={turn.id} data-role={turn.role} data-state={turn.state} aria-busy={turn.state === 'writing'}>
-            {turn.role === 'user' ? <Question text={turn.text} /> : <Answer turn={turn} onRegenerate={turn === last ? onRegenerate : null} />}
+            {turn.role === 'user' ? <Question text={turn.text} /> : <Answer turn={turn} onRegenerate={turn === last ? onRegenerate : null} onResult={turn === last && onRegenerate !== null ? onResult : null} />}
           </li>
         ))}
       </ol>
@@ -54,7 +56,7 @@ function Question({ text }: { text: string }) {
   );
 }
 
-function Answer({ turn, onRegenerate }: { turn: Turn; onRegenerate: (() => void) | null }) {
+function Answer({ turn, onRegenerate, onResult }: { turn: Turn; onRegenerate: (() => void) | null; onResult: OnResult | null }) {
   const [copied, setCopied] = useState(false);
   const copy = () => {
     navigator.clipboard.writeText(turn.text).then(
@@ -65,9 +67,10 @@ function Answer({ turn, onRegenerate }: { turn: Turn; onRegenerate: (() => void)
   return (
     <div className="border-l-4 border-weld pl-4">
       <h2 className="sr-only">The model</h2>
+      {turn.thought === '' ? null : <Thoughts text={turn.thought} />}
       <div className="break-words" data-testid="answer">
-        {turn.text === '' && turn.state === 'writing' ? <p className="animate-[breathe_1.6s_ease-in-out_infinite] text-soft">Reading…</p> : <Said text={turn.text} whole={turn.state === 'written'} />}
-        {turn.end?.calls?.map((call, i) => <Call key={i} call={call} />)}
+        {turn.text === '' && turn.state === 'writing' ? <p className="animate-[breathe_1.6s_ease-in-out_infinite] text-soft">{turn.thought === '' ? 'Reading…' : 'Thinking…'}</p> : <Said text={turn.text} whole={turn.state === 'written'} />}
+        {turn.end?.calls?.map((call, i) => <Call key={i} call={call} result={turn.results[i]} onResult={onResult === null ? null : (result) => onResult(turn.id, i, result)} />)}
       </div>
       {turn.state === 'failed' ? (
         <Notice tone="warn" className="mt-3" title="The answer broke off">
@@ -107,14 +110,55 @@ function Document({ text }: { text: string }) {
   );
 }
 
-function Call({ call }: { call: ToolCall }) {
+/** What the model thought, apart from its answer, and out of the way. */
+function Thoughts({ text }: { text: string }) {
+  return (
+    <details className="mb-3 text-sm text-soft" data-testid="thoughts">
+      <summary className="w-fit rounded py-1 hover:text-ink">Thoughts</summary>
+      <p className="mt-1 break-words whitespace-pre-wrap">{text.trim()}</p>
+    </details>
+  );
+}
+
+function Call({ call, result, onResult }: { call: ToolCall; result: string | undefined; onResult: ((result: string) => void) | null }) {
   return (
     <section className="my-3 rounded border border-line px-3 py-2" data-testid="call">
       <h3 className="text-sm text-soft">
         Calls <code className="font-mono text-ink">{call.name}</code> with
       </h3>
       <Document text={indented(call.arguments) ?? call.arguments} />
+      {result !== undefined ? (
+        <>
+          <h4 className="text-sm text-soft">which gives</h4>
+          <Document text={indented(result) ?? result} />
+        </>
+      ) : onResult === null ? null : (
+        <ResultForm name={call.name} onResult={onResult} />
+      )}
     </section>
+  );
+}
+
+/** The page runs no tools: the visitor says what a call gave. */
+function ResultForm({ name, onResult }: { name: string; onResult: (result: string) => void }) {
+  const id = useId();
+  const [text, setText] = useState('');
+  return (
+    <form
+      className="mb-1 flex flex-wrap items-end gap-2 text-sm"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onResult(text);
+      }}
+    >
+      <label htmlFor={id} className="grow">
+        What {name} gives
+        <input id={id} className="mt-1 w-full rounded border border-line bg-panel px-2.5 py-1.5 font-mono" value={text} onChange={(event) => setText(event.target.value)} />
+      </label>
+      <Button look="small" type="submit">
+        Give result
+      </Button>
+    </form>
   );
 }
 

@@ -1,6 +1,11 @@
 // The source of answers in the chat: a model in this tab, or one of the network through /v1/chat/completions. The page knows nothing beyond this.
 
-export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
+/** An assistant's message with calls is followed by one of role `tool` for each of them. */
+export type ChatMessage =
+  | { readonly role: 'system' | 'user'; readonly content: string }
+  | { readonly role: 'assistant'; readonly content: string; readonly tool_calls?: readonly SentCall[] }
+  | { readonly role: 'tool'; readonly content: string; readonly tool_call_id: string };
+export type SentCall = { readonly id: string; readonly type: 'function'; readonly function: { readonly name: string; readonly arguments: string } };
 
 export type AnswerOptions = {
   readonly temperature: number;
@@ -8,10 +13,15 @@ export type AnswerOptions = {
   readonly signal: AbortSignal;
   /** The answer is held to a JSON object; only where the backend's `network` is set. */
   readonly json?: boolean;
+  /** Tools that the model may call, as OpenAI's clients send them; only where the backend's `network` is set. */
+  readonly tools?: readonly unknown[];
 };
 
+/** A part of what the model thinks before it answers. */
+export type Thought = { readonly thought: string };
+
 /** A tool that the model calls: its name, and its arguments as JSON. */
-export type ToolCall = { readonly name: string; readonly arguments: string };
+export type ToolCall = { readonly name: string; readonly arguments: string; readonly id?: string };
 
 export type AnswerEnd = {
   /** `length`: cut at maxTokens or where the context is full. */
@@ -37,10 +47,10 @@ export interface ChatBackend {
   /** Whether the network answers. */
   readonly network?: boolean;
   /**
-   * Yields the answer's text as it comes, about a token at a time. The signal ends it early, and it is then an answer whose `stop`
+   * Yields the answer's text, and thoughts apart from it, as they come, about a token at a time. The signal ends it early, and it is then an answer whose `stop`
    * is `cancelled`. Throws an Error of one sentence; a BackendGone when nothing more will come of this backend.
    */
-  answer(messages: readonly ChatMessage[], options: AnswerOptions): AsyncGenerator<string, AnswerEnd, void>;
+  answer(messages: readonly ChatMessage[], options: AnswerOptions): AsyncGenerator<string | Thought, AnswerEnd, void>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 // The conversation as a store: one immutable value, and verbs. It outlives the page's components, so that a visit to another page
 // loses nothing.
-import type { Conversations, KeptTurn } from './conversations';
+import { allAnswered, messagesOf, type Conversations, type KeptTurn } from './conversations';
+import { readTools } from './tools';
 import { BackendGone, type AnswerEnd, type ChatBackend, type ChatMessage, type OpenBackend, type OpenProgress } from './backend';
 
 export type Turn = {
@@ -11,6 +12,10 @@ export type Turn = {
   /** What went wrong; empty otherwise. */
   readonly failure: string;
   readonly end: AnswerEnd | null;
+  /** What the model thought before its answer; empty where it did not say. */
+  readonly thought: string;
+  /** What the calls of the answer gave, by their places. */
+  readonly results: readonly (string | undefined)[];
 };
 
 export type ModelState =
@@ -18,12 +23,12 @@ export type ModelState =
   | { readonly state: 'opening'; readonly name: string; readonly progress: OpenProgress | null }
   | { readonly state: 'ready'; readonly name: string; readonly place: string; readonly network: boolean };
 
-/** `json`: answers of the network are held to a JSON object. */
-export type Settings = { readonly system: string; readonly temperature: number; readonly maxTokens: number; readonly json: boolean };
+/** `json`: answers of the network are held to a JSON object. `tools`: what it may call, as JSON. */
+export type Settings = { readonly system: string; readonly temperature: number; readonly maxTokens: number; readonly json: boolean; readonly tools: string };
 
 export type ChatState = { readonly model: ModelState; readonly turns: readonly Turn[]; readonly settings: Settings };
 
-const empty: ChatState = { model: { state: 'none', failure: null }, turns: [], settings: { system: '', temperature: 0.7, maxTokens: 1024, json: false } };
+const empty: ChatState = { model: { state: 'none', failure: null }, turns: [], settings: { system: '', temperature: 0.7, maxTokens: 1024, json: false, tools: '' } };
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 /** A fast model writes hundreds of tokens a second; the page is drawn less often. */
 const tellMs = 40;
@@ -110,6 +115,15 @@ export class Chat {
     this.#writing?.abort();
   }
 
+  /** What a call of the last answer gave; the model goes on when each of them has its result. */
+  giveResult(id: number, call: number, result: string): Promise<void> {
+    const turn = this.#state.turns.at(-1);
+    if (turn?.id !== id || this.busy || turn.end?.calls?.[call] === undefined) return Promise.resolve();
+    const results = turn.end.calls.map((_, i) => (i === call ? result : turn.results[i]));
+    this.#change(id, { results, state: turn.state });
+    return this.#backend !== null && allAnswered({ end: turn.end, results }) ? this.#answer(this.#backend) : Promise.resolve();
+  }
+
   /** Answers the last question once more. */
   regenerate(): Promise<void> {
     if (this.#backend === null || this.busy || !this.#state.turns.some(({ role }) => role === 'user')) return Promise.resolve();
@@ -129,7 +143,7 @@ export class Chat {
     const kept = this.conversations?.get(id);
     if (kept === undefined || this.busy) return;
     this.#kept = id;
-    this.#set({ turns: kept.turns.map((turn) => ({ ...this.#turn(turn.role, turn.text), state: 'written' as const, end: turn.end ?? null })) });
+    this.#set({ turns: kept.turns.map((turn) => ({ ...this.#turn(turn.role, turn.text), state: 'written' as const, end: turn.end ?? null, thought: turn.thought ?? '', results: (turn.results ?? []).map((one) => one ?? undefined) })) });
   }
   forget(id: string): void {
     this.conversations?.remove(id);
@@ -140,32 +154,40 @@ export class Chat {
   #keep(): void {
     const { turns, model } = this.#state;
     const written: KeptTurn[] = turns
-      .filter(({ state, text }) => state === 'written' && text !== '')
-      .map(({ role, text, end }) => ({ role, text, ...(end === null ? {} : { end }) }));
+      .filter(({ state, text, end }) => state === 'written' && (text !== '' || end?.calls !== undefined))
+      .map(({ role, text, end, thought, results }) => ({
+        role,
+        text,
+        ...(end === null ? {} : { end }),
+        ...(thought === '' ? {} : { thought }),
+        ...(results.length === 0 ? {} : { results }),
+      }));
     if (this.conversations === null || written.length === 0) return;
     this.#kept = this.conversations.put(this.#kept, model.state === 'ready' ? model.name : '', written);
   }
 
   #turn(role: Turn['role'], text: string): Turn {
-    return { id: ++this.#ids, role, text, state: role === 'user' ? 'written' : 'writing', failure: '', end: null };
+    return { id: ++this.#ids, role, text, state: role === 'user' ? 'written' : 'writing', failure: '', end: null, thought: '', results: [] };
   }
 
   #messages(): ChatMessage[] {
     const { settings, turns } = this.#state;
-    const said = turns.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, content: text }));
+    const said = messagesOf(turns);
     return settings.system.trim() === '' ? said : [{ role: 'system', content: settings.system }, ...said];
   }
 
   async #answer(backend: ChatBackend): Promise<void> {
     const messages = this.#messages();
     const { temperature, maxTokens, json } = this.#state.settings;
+    const { tools } = readTools(this.#state.settings.tools);
     const turn = this.#turn('assistant', '');
     const controller = new AbortController();
     this.#writing = controller;
     this.#set({ turns: [...this.#state.turns, turn] });
     let text = '';
+    let thought = '';
     try {
-      const parts = backend.answer(messages, { temperature, maxTokens, signal: controller.signal, ...(json && backend.network === true ? { json } : {}) });
+      const parts = backend.answer(messages, { temperature, maxTokens, signal: controller.signal, ...(backend.network === true ? { ...(json ? { json } : {}), ...(tools.length > 0 ? { tools } : {}) } : {}) });
       for (let part = await parts.next(); ; part = await parts.next()) {
         if (part.done === true) {
           this.#writing = null;
@@ -173,8 +195,9 @@ export class Chat {
           this.#keep();
           return;
         }
-        text += part.value;
-        this.#change(turn.id, { text });
+        if (typeof part.value === 'string') text += part.value;
+        else thought += part.value.thought;
+        this.#change(turn.id, { text, thought });
       }
     } catch (error) {
       this.#writing = null;

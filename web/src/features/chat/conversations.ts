@@ -1,7 +1,15 @@
 // Conversations that this browser keeps, in its own storage and nowhere else: bounded, the oldest goes first.
-import type { AnswerEnd } from './backend';
+import type { AnswerEnd, ChatMessage, SentCall } from './backend';
 
-export type KeptTurn = { readonly role: 'user' | 'assistant'; readonly text: string; readonly end?: AnswerEnd | null };
+export type KeptTurn = {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  readonly end?: AnswerEnd | null;
+  /** What the model thought before its answer, where it says so. */
+  readonly thought?: string;
+  /** What the calls of the answer gave, by their places. */
+  readonly results?: readonly (string | undefined)[];
+};
 export type KeptConversation = { readonly id: string; readonly model: string; readonly at: number; readonly turns: readonly KeptTurn[] };
 
 const place = 'weft-conversations';
@@ -67,9 +75,30 @@ export function titleOf({ turns }: KeptConversation): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
+/** Whether each call of the answer has its result, so that the model can go on; false for an answer without calls. */
+export function allAnswered({ end, results }: Pick<KeptTurn, 'end' | 'results'>): boolean {
+  const calls = end?.calls ?? [];
+  return calls.length > 0 && calls.every((_, i) => typeof results?.[i] === 'string');
+}
+
+/** The turns as messages of OpenAI's interface. Calls that lack a result are only there with `whole`: templates want one for each. */
+export function messagesOf(turns: readonly KeptTurn[], { whole = false } = {}): ChatMessage[] {
+  return turns.flatMap((turn, at): ChatMessage[] => {
+    const { role, text, end, results } = turn;
+    const calls = end?.calls ?? [];
+    if (role === 'user' || calls.length === 0 || !(whole || allAnswered(turn))) return text === '' ? [] : [{ role, content: text }];
+    const sent: SentCall[] = calls.map(({ id, name, arguments: text }, i) => ({ id: id ?? `call${at}x${i}`, type: 'function', function: { name, arguments: text } }));
+    const given = sent.flatMap(({ id }, i): ChatMessage[] => {
+      const result = results?.[i];
+      return typeof result === 'string' ? [{ role: 'tool', tool_call_id: id, content: result }] : [];
+    });
+    return [{ role, content: text, tool_calls: sent }, ...given];
+  });
+}
+
 /** As a document whose `messages` OpenAI's clients and `weft generate --messages` take. */
 export function exported(model: string, turns: readonly KeptTurn[]): string {
-  const messages = turns.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, content: text }));
+  const messages = messagesOf(turns, { whole: true });
   return `${JSON.stringify({ model, messages }, null, 2)}\n`;
 }
 

@@ -83,7 +83,9 @@ class LocalBackend implements ChatBackend {
   async *answer(messages: readonly ChatMessage[], { temperature, maxTokens, signal }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
     const sampling = temperature > 0 ? { temperature, topP: 0.95, seed: Math.floor(Math.random() * 2 ** 32) } : {};
     try {
-      const answer = this.#model.generate(messages, { ...sampling, maxTokens, signal });
+      // Tools are the network's: a conversation that had some goes on without them.
+      const said = messages.flatMap((one) => (one.role === 'tool' || one.content === '' ? [] : [{ role: one.role, content: one.content }]));
+      const answer = this.#model.generate(said, { ...sampling, maxTokens, signal });
       for await (const { text } of answer) yield text;
       const summary = await answer.summary;
       this.#runs = [...runsOf(this.#model.info, summary), ...this.#runs].slice(0, runsMax);

@@ -25,7 +25,7 @@ async function whole(signal = new AbortController().signal): Promise<{ text: str
   for (;;) {
     const part = await parts.next();
     if (part.done === true) return { text, end: part.value };
-    text += part.value;
+    if (typeof part.value === 'string') text += part.value;
   }
 }
 
@@ -52,6 +52,18 @@ describe('a model of the network', () => {
   it('says nothing of verification where the coordinator does not', async () => {
     answers(chunk('Hi') + tail, 9);
     expect((await whole()).end.trust).toBeUndefined();
+  });
+
+  it('tells thoughts apart, and calls with their ids, and offers tools', async () => {
+    const part = (delta: object) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`;
+    const asked = answers(part({ reasoning_content: 'So' }) + chunk('Hi') + part({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'f', arguments: '{' } }] }) + part({ tool_calls: [{ index: 0, function: { arguments: '}' } }] }) + tail, 9);
+    const heard: unknown[] = [];
+    const parts = new NetworkBackend('tiny').answer([], { temperature: 0, maxTokens: 9, signal: new AbortController().signal, tools: [{ type: 'function' }] });
+    let next = await parts.next();
+    for (; next.done !== true; next = await parts.next()) heard.push(next.value);
+    expect(heard).toEqual([{ thought: 'So' }, 'Hi']);
+    expect(next.value.calls).toEqual([{ id: 'c1', name: 'f', arguments: '{}' }]);
+    expect(JSON.parse(String(asked.mock.calls[0]?.[1]?.body)).tools).toEqual([{ type: 'function' }]);
   });
 
   it('follows the rules of server-sent events: line ends of every kind, comments, data in several lines', async () => {

@@ -1,6 +1,6 @@
 // A model of the network, through the coordinator's /v1/chat/completions: streamed, and ended early by closing the connection.
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type ServedModels, type ToolCall } from './backend';
+import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type ServedModels, type Thought, type ToolCall } from './backend';
 
 /** How a model of the network is named where a file or an address could stand. */
 const scheme = 'network:';
@@ -8,9 +8,9 @@ export const networkSource = (model: string): string => scheme + model;
 export const modelOfSource = (source: string | File): string | null =>
   typeof source === 'string' && source.startsWith(scheme) ? source.slice(scheme.length) : null;
 
-type CallPart = { readonly index: number; readonly function?: { readonly name?: string; readonly arguments?: string } };
+type CallPart = { readonly index: number; readonly id?: string; readonly function?: { readonly name?: string; readonly arguments?: string } };
 type Chunk = {
-  readonly choices?: readonly { readonly delta?: { readonly content?: string; readonly tool_calls?: readonly CallPart[] }; readonly finish_reason?: string | null }[];
+  readonly choices?: readonly { readonly delta?: { readonly content?: string; readonly reasoning_content?: string; readonly tool_calls?: readonly CallPart[] }; readonly finish_reason?: string | null }[];
   readonly usage?: { readonly completion_tokens: number; readonly prompt_tokens?: number } | null;
   readonly weft_fallback?: { readonly by: string };
   readonly weft?: { readonly shards: number; readonly transport: string; readonly resumed: number; readonly workers: readonly string[]; readonly trust?: string };
@@ -107,7 +107,7 @@ export class NetworkBackend implements ChatBackend {
     this.#price = price;
   }
 
-  async *answer(messages: readonly ChatMessage[], { temperature, maxTokens, signal, json = false }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
+  async *answer(messages: readonly ChatMessage[], { temperature, maxTokens, signal, json = false, tools = [] }: AnswerOptions): AsyncGenerator<string | Thought, AnswerEnd, void> {
     const began = performance.now();
     let first = 0;
     let stop: AnswerEnd['stop'] = 'eos';
@@ -115,7 +115,7 @@ export class NetworkBackend implements ChatBackend {
     let served: string | undefined;
     let trust: string | undefined;
     let read = 0;
-    const calls: { name: string; arguments: string }[] = [];
+    const calls: { id?: string; name: string; arguments: string }[] = [];
     const end = (): AnswerEnd => ({
       stop,
       tokens,
@@ -126,7 +126,7 @@ export class NetworkBackend implements ChatBackend {
       ...(this.#price > 0 && tokens + read > 0 ? { cost: Math.ceil(((tokens + read) * this.#price) / 1000) } : {}),
       ...(calls.length === 0 ? {} : { calls: calls as readonly ToolCall[] }),
     });
-    const body = { model: this.name, messages, temperature, max_tokens: maxTokens, stream: true, stream_options: { include_usage: true }, ...(json ? { response_format: { type: 'json_object' } } : {}) };
+    const body = { model: this.name, messages, temperature, max_tokens: maxTokens, stream: true, stream_options: { include_usage: true }, ...(json ? { response_format: { type: 'json_object' } } : {}), ...(tools.length === 0 ? {} : { tools }) };
     try {
       const headers = { 'content-type': 'application/json' };
       const answer = await ask('/v1/chat/completions', { method: 'POST', headers, body: JSON.stringify(body), signal });
@@ -142,8 +142,9 @@ export class NetworkBackend implements ChatBackend {
           tokens = chunk.usage.completion_tokens;
           read = chunk.usage.prompt_tokens ?? 0;
         }
-        for (const { index, function: part } of choice?.delta?.tool_calls ?? []) {
+        for (const { index, id, function: part } of choice?.delta?.tool_calls ?? []) {
           const call = (calls[index] ??= { name: '', arguments: '' });
+          if (id !== undefined) call.id = id;
           call.name += part?.name ?? '';
           call.arguments += part?.arguments ?? '';
         }
@@ -152,9 +153,10 @@ export class NetworkBackend implements ChatBackend {
           served = servedBy(chunk.weft);
           trust = verifiedHow(chunk.weft.trust);
         }
-        if (text === '') continue;
-        first ||= performance.now();
-        yield text;
+        const thought = choice?.delta?.reasoning_content ?? '';
+        if (text !== '' || thought !== '') first ||= performance.now();
+        if (thought !== '') yield { thought };
+        if (text !== '') yield text;
       }
       return end();
     } catch (error) {

@@ -52,7 +52,8 @@ class GpuEncoders : public testing::TestWithParam<const char*> {
   std::unique_ptr<test::OpenEncoder> opened_;
 };
 INSTANTIATE_TEST_SUITE_P(Models, GpuEncoders,
-                         testing::Values("tiny-bert-random-f16", "tiny-nomic-bert-random-f16"),
+                         testing::Values("tiny-bert-random-f16", "tiny-nomic-bert-random-f16",
+                                         "tiny-bert-random-q4_k_m", "tiny-nomic-bert-random-q8_0"),
                          [](const auto& row) {
                            std::string name = row.param;
                            std::ranges::replace(name, '-', '_');
