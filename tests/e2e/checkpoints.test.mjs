@@ -74,7 +74,7 @@ for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob
 }
 
 test('a long task makes way for an urgent one and goes on from where it was', { timeout: 300_000 }, async (t) => {
-  const count = await rounds(steppedJob, 18, t);
+  const count = await rounds(steppedJob, 24, t);
   const long = steppedJob(count, { priority: 0 });
   const local = JSON.parse((await run(['run', writeJob(scratch(t), long), '--json'])).stdout);
   const { url } = await serve(t, { args: patient });
