@@ -18,6 +18,7 @@
 #include "decisions/jobs/coverings.h"
 #include "decisions/jobs/held_pay.h"
 #include "decisions/jobs/rechecks.h"
+#include "decisions/trust/suspects.h"
 #include "decisions/ledger/answer_pay.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/ledger/owners.h"
@@ -405,6 +406,10 @@ struct Core::State final : dashboard::WatchSource {
   Rechecks rechecks;
   std::map<TaskId, OpenCorrection> corrections;
   std::set<JobId> joining_again;
+  trust::Suspects suspects;
+  std::set<PublicKey> found_wrong;  // Workers whose recheck has found a wrong task.
+  void suspect(const trust::Suspected& suspected, Moment now);
+  void go_on_suspecting(Moment now);
   void begin_recheck(const PublicKey& worker, MicroCredits taken, Moment now);
   void order_recheck(const PublicKey& worker, const std::shared_ptr<const PaidTask>& paid);
   void name_unchecked(const PaidTask& paid, const PublicKey& worker, std::string_view reason,

@@ -331,6 +331,7 @@ class Network {
                          options_.verifier ? verify(wanted) : audits_.push_back(wanted);
                        },
                        [&](const PollWanted& wanted) { polls_.push_back(wanted); },
+                       [](const Suspected&) {},
                        [&](const Convicted& convicted) { slash(convicted); }},
                  ruling);
     }
