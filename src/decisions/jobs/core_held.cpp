@@ -27,7 +27,8 @@ std::string Core::State::why_held(const PublicKey& worker) const {
   const auto minutes = std::chrono::ceil<std::chrono::minutes>(settings.pay_held_for).count();
   if (trust.level(worker, unix_now) != trust::Level::newcomer)
     return weft::format(
-        "The pay is held for {} {}: a result of this worker was found wrong, and it is not known yet "
+        "The pay is held for {} {}: a result of this worker was found wrong, and it is not known "
+        "yet "
         "whether its device is the cause.",
         minutes, minutes == 1 ? "minute" : "minutes");
   return weft::format(

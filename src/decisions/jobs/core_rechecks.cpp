@@ -1,6 +1,6 @@
-// The paid tasks of a convicted worker, or of a suspect, of the day before are computed again by the
-// coordinator's verifier: wrong ones are replaced, their jobs joined again, and their clients get back what the
-// conviction took, as far as that reaches.
+// The paid tasks of a convicted worker, or of a suspect, of the day before are computed again by
+// the coordinator's verifier: wrong ones are replaced, their jobs joined again, and their clients
+// get back what the conviction took, as far as that reaches.
 #include <algorithm>
 
 #include "common/base/counted.h"
@@ -133,8 +133,8 @@ void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checke
 void Core::State::name_unchecked(const PaidTask& paid, const PublicKey& worker,
                                  std::string_view reason, Moment now) {
   if (corrections.contains(paid.task)) return;
-  log_info("The task {} of {} cannot be computed again: {}", paid.task.text(),
-           worker.text(), reason);
+  log_info("The task {} of {} cannot be computed again: {}", paid.task.text(), worker.text(),
+           reason);
   ++counters.tasks_unchecked;
   batch.corrections.push_back({.task = paid.task,
                                .worker = worker,

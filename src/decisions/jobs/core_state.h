@@ -18,7 +18,6 @@
 #include "decisions/jobs/coverings.h"
 #include "decisions/jobs/held_pay.h"
 #include "decisions/jobs/rechecks.h"
-#include "decisions/trust/suspects.h"
 #include "decisions/ledger/answer_pay.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/ledger/owners.h"
@@ -26,6 +25,7 @@
 #include "decisions/scheduler/scheduler.h"
 #include "decisions/scheduler/seasons.h"
 #include "decisions/trust/referee.h"
+#include "decisions/trust/suspects.h"
 
 namespace weft::jobs {
 

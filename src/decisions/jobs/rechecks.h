@@ -1,6 +1,6 @@
-// Convicted workers, and suspects (trust/suspects.h), whose paid tasks of the day before are computed
-// again: what is to be looked up, what is being computed, and which clients are owed something for
-// tasks that were wrong.
+// Convicted workers, and suspects (trust/suspects.h), whose paid tasks of the day before are
+// computed again: what is to be looked up, what is being computed, and which clients are owed
+// something for tasks that were wrong.
 //
 // Pure: what is found and computed comes in, what is to be done goes out. Bounds: active_max
 // workers at a time have page_size tasks under way; others wait. Of one worker at most tasks_max
@@ -77,8 +77,8 @@ class Rechecks {
     std::uint64_t turn = 0;
     std::optional<UnixMillis> since{};      // What is older is computed already.
     std::optional<UnixMillis> convicted{};  // While it was a suspect: what is newer follows.
-    std::uint32_t waiting = 0;          // Tasks.
-    std::optional<TaskId> page_last{};  // The last of the page that is being computed.
+    std::uint32_t waiting = 0;              // Tasks.
+    std::optional<TaskId> page_last{};      // The last of the page that is being computed.
   };
   // Once a page is computed, a restart need not compute it again.
   static void advance(Worker& its);

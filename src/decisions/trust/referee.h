@@ -239,7 +239,7 @@ class Referee {
     return book_.established(worker, now);
   }
 
-  // A root found a result of it wrong of late: its next results are checked whole, and its pay is
+  // A root found a result of it wrong recently: its next results are checked whole, and its pay is
   // held.
   [[nodiscard]] bool watched(const PublicKey& worker) const {
     return !trusts_heads() && suspicion_.contains(worker);

@@ -24,7 +24,7 @@ namespace weft::trust {
 struct SuspectLimits {
   // Right tasks that are computed again because of one client's jobs, in a day.
   std::uint32_t tasks_max = 40'000;
-  // Of one suspect at most so many are.
+  // So many of one suspect at most.
   std::uint32_t suspect_tasks_max = 10'000;
   std::size_t waiting_max = 256;
 };

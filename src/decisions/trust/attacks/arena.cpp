@@ -970,7 +970,8 @@ std::string Outcome::json() const {
       R"({{"tasks":{},"undecided":{},"cheats":{},"wrong":{},"wrong_all":{},"corrected":{},"uncorrected":{:.3f},"uncorrected_share":{:.3e},"cost":{:.3f},"gained":{:.3f},"slashed":{:.3f},"forfeited":{:.3f},"convicted":{},"honest_convicted":{},"honest_slashed":{:.3f},"honest_refused":{},"jobs":{},"jobs_failed":{},"seconds":{:.1f},"price":{:.5f},"extra_cold":{:.4f},"extra_warm":{:.4f},"rechecked":{},"sample_lag":{:.1f}}})",
       tasks, undecided, cheats, wrong, wrong_all, corrected, uncorrected, uncorrected_share(),
       cost(), gained, slashed, forfeited, convicted, honest_convicted, honest_slashed,
-      honest_refused, jobs, jobs_failed, seconds, price, extra_cold, extra_warm, rechecked, sample_lag);
+      honest_refused, jobs, jobs_failed, seconds, price, extra_cold, extra_warm, rechecked,
+      sample_lag);
 }
 
 Outcome play(const Scene& setup, const Entry* strategy, const Plan& plan,
