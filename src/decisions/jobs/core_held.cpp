@@ -19,12 +19,18 @@ ledger::Funds operator-(const ledger::Funds& a, const ledger::Funds& b) {
 bool Core::State::holds_pay_of(const PublicKey& worker) const {
   return settings.pay_held_for > std::chrono::milliseconds(0) &&
          settings.referee.defences.newcomers_decide_nothing &&
-         trust.level(worker, unix_now) == trust::Level::newcomer;
+         (trust.level(worker, unix_now) == trust::Level::newcomer || trust.watched(worker));
 }
 
 std::string Core::State::why_held(const PublicKey& worker) const {
   if (!holds_pay_of(worker)) return {};
   const auto minutes = std::chrono::ceil<std::chrono::minutes>(settings.pay_held_for).count();
+  if (trust.level(worker, unix_now) != trust::Level::newcomer)
+    return weft::format(
+        "The pay is held for {} {}: a result of this worker was found wrong, and it is not known "
+        "yet "
+        "whether its device is the cause.",
+        minutes, minutes == 1 ? "minute" : "minutes");
   return weft::format(
       "The pay is held for {} {}: this worker is new here, and loses what is held if a result of "
       "it "

@@ -1,6 +1,6 @@
-// A convicted worker's paid tasks of the day before are computed again by the coordinator's
-// verifier: wrong ones are replaced, their jobs joined again, and their clients get back what the
-// conviction took, as far as that reaches.
+// The paid tasks of a convicted worker, or of a suspect, of the day before are computed again by
+// the coordinator's verifier: wrong ones are replaced, their jobs joined again, and their clients
+// get back what the conviction took, as far as that reaches.
 #include <algorithm>
 
 #include "common/base/counted.h"
@@ -30,14 +30,32 @@ constexpr std::string_view no_verifier =
     "The coordinator has no verifier: it runs on a machine without a device for WGSL.";
 constexpr std::string_view deleted = "Its client had the job's content deleted.";
 constexpr std::string_view too_many =
-    "The convicted worker was paid for more tasks than are computed again (10,000).";
+    "Its worker was paid for more tasks than are computed again (10,000).";
 
 }  // namespace
 
 void Core::State::begin_recheck(const PublicKey& worker, MicroCredits taken, Moment now) {
   if (!settings.referee.defences.newcomers_decide_nothing) return;
+  suspects.convicted(worker);
   rechecks.begin(worker, now.unix);
   rechecks.took(worker, taken);
+}
+
+// Without a verifier there is no root with two devices.
+void Core::State::suspect(const trust::Suspected& suspected, Moment now) {
+  if (!suspects.suspect(suspected.worker, suspected.client, now.unix)) return;
+  log_info("A result of {} is wrong on two devices ({}): what it was paid for is computed again.",
+           suspected.worker.text(), suspected.task.text());
+  rechecks.begin_suspect(suspected.worker, suspected.client, now.unix);
+}
+
+// Whose tasks are computed, whether they were right or not, makes room for those that wait.
+void Core::State::go_on_suspecting(Moment now) {
+  for (const auto& [worker, tasks] : rechecks.take_computed_suspects()) {
+    const bool wrong = found_wrong.erase(worker) > 0;
+    for (const auto& next : suspects.computed(worker, tasks, wrong, now.unix))
+      rechecks.begin_suspect(next.worker, next.client, now.unix);
+  }
 }
 
 void Core::State::order_recheck(const PublicKey& worker,
@@ -95,6 +113,7 @@ void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checke
     }
   }
   if (workers.empty()) return;
+  if (wrong) state.found_wrong.insert(workers.begin(), workers.end());
   const PublicKey worker = *workers.begin();
   state.note_check({.task = task,
                     .time = now.unix,
@@ -114,8 +133,8 @@ void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checke
 void Core::State::name_unchecked(const PaidTask& paid, const PublicKey& worker,
                                  std::string_view reason, Moment now) {
   if (corrections.contains(paid.task)) return;
-  log_info("The task {} of the convicted worker {} cannot be computed again: {}", paid.task.text(),
-           worker.text(), reason);
+  log_info("The task {} of {} cannot be computed again: {}", paid.task.text(), worker.text(),
+           reason);
   ++counters.tasks_unchecked;
   batch.corrections.push_back({.task = paid.task,
                                .worker = worker,
@@ -164,9 +183,10 @@ void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const R
 // What is to be looked up; what is over.
 void Core::State::go_on_rechecking(Moment now) {
   if (rechecks.size() == 0) return;
+  go_on_suspecting(now);
   for (const FindPaid& wanted : rechecks.lookups())
     effect([this, wanted] { parts.world.find_paid(wanted); });
-  const auto over = rechecks.complete();
+  const auto over = rechecks.complete(now.unix);
   for (const store::Recheck& row : over) {
     refund_corrected(row, now);
     batch.rechecks.push_back({.row = row, .change = store::Change::remove});
@@ -249,7 +269,7 @@ void Core::joined_again(const JobId& id, const Result<JoinedAgain>& joined, Mome
   }
   const store::Job& row = joined->job;
   if (store::has_results(row.state)) {
-    log_warning("Job {} is corrected: {} of a convicted worker {} wrong.", id.text(),
+    log_warning("Job {} is corrected: {} of a convicted or suspected worker {} wrong.", id.text(),
                 counted(replaced, "result"), replaced == 1 ? "was" : "were");
     ++state.counters.jobs_corrected;
     state.batch.job_updates.push_back(

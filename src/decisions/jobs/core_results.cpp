@@ -140,6 +140,7 @@ void Core::State::act(const trust::Ruling& ruling, Moment now) {
                    [&](const trust::AuditWanted& wanted) { start_audit(wanted, now); },
                    [&](const trust::Convicted& convicted) { convict(convicted, now); },
                    [&](const trust::PollWanted& wanted) { start_poll(wanted, now); },
+                   [&](const trust::Suspected& suspected) { suspect(suspected, now); },
                    [&](const trust::JobFailed& failure) {
                      if (failure.irreproducible)
                        return end_irreproducible(failure.job, failure.reason, now);

@@ -25,6 +25,7 @@
 #include "decisions/scheduler/scheduler.h"
 #include "decisions/scheduler/seasons.h"
 #include "decisions/trust/referee.h"
+#include "decisions/trust/suspects.h"
 
 namespace weft::jobs {
 
@@ -405,6 +406,10 @@ struct Core::State final : dashboard::WatchSource {
   Rechecks rechecks;
   std::map<TaskId, OpenCorrection> corrections;
   std::set<JobId> joining_again;
+  trust::Suspects suspects;
+  std::set<PublicKey> found_wrong;  // Workers whose recheck has found a wrong task.
+  void suspect(const trust::Suspected& suspected, Moment now);
+  void go_on_suspecting(Moment now);
   void begin_recheck(const PublicKey& worker, MicroCredits taken, Moment now);
   void order_recheck(const PublicKey& worker, const std::shared_ptr<const PaidTask>& paid);
   void name_unchecked(const PaidTask& paid, const PublicKey& worker, std::string_view reason,

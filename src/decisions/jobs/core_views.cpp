@@ -180,15 +180,18 @@ void Core::metrics(Answer<std::string> answer) {
   add("weft_convictions_total", "counter", "Workers convicted of a wrong result since the start.",
       counters.convictions);
   add("weft_tasks_corrected_total", "counter",
-      "Accepted tasks of convicted workers that were wrong and were replaced since the start.",
+      "Accepted tasks of convicted or suspected workers that were wrong and were replaced since "
+      "the start.",
       counters.tasks_corrected);
   add("weft_tasks_unchecked_total", "counter",
-      "Accepted tasks of convicted workers that could not be computed again since the start.",
+      "Accepted tasks of convicted or suspected workers that could not be computed again since the "
+      "start.",
       counters.tasks_unchecked);
   add("weft_jobs_corrected_total", "counter",
       "Ended jobs whose results were corrected since the start.", counters.jobs_corrected);
   add("weft_rechecks_running", "gauge",
-      "Convicted workers whose paid tasks are being computed again.", state.rechecks.size());
+      "Convicted or suspected workers whose paid tasks are being computed again.",
+      state.rechecks.size());
   const auto samples = state.samples();
   add("weft_samples_waiting", "gauge", "Results that wait to be checked by a trusted worker.",
       samples.waiting);

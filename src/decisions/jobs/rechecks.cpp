@@ -10,17 +10,44 @@ __extension__ using Wide = __int128;  // Both compilers have it.
 
 }  // namespace
 
+void Rechecks::look_from_the_start(Worker& its) {
+  its.row.last.reset();
+  its.page_last.reset();
+  its.at_end = false;
+  its.changed = true;
+}
+
 void Rechecks::begin(const PublicKey& worker, UnixMillis convicted) {
   const auto [place, is_new] = workers_.try_emplace(worker);
   Worker& its = place->second;
+  const bool was_suspect = std::exchange(its.suspect, false);
+  if (was_suspect) {
+    its.convicted = convicted;
+    return;
+  }
   if (!is_new && !its.at_end) return;
   its.row.worker = worker;
   its.row.convicted = convicted;
-  its.row.last.reset();
-  its.page_last.reset();
   its.row.tasks = 0;
-  its.at_end = false;
-  its.changed = true;
+  look_from_the_start(its);
+}
+
+void Rechecks::begin_suspect(const PublicKey& worker, const PublicKey& client,
+                             UnixMillis suspected) {
+  if (workers_.contains(worker)) return;
+  Worker& its = workers_[worker];
+  its.row.worker = worker;
+  its.row.convicted = suspected;
+  its.suspect = true;
+  std::optional<std::uint64_t> first;
+  for (const auto& [key, each] : workers_) {
+    if (key != worker && each.suspect && !is_over(each))
+      first = std::min(first.value_or(each.turn), each.turn);
+  }
+  if (!first) turns_.clear();  // None waits: the turns begin again.
+  const auto latest = turns_.find(client);
+  its.turn = std::max(first.value_or(0), latest == turns_.end() ? 0 : latest->second + 1);
+  turns_[client] = its.turn;
 }
 
 void Rechecks::restore(const store::Recheck& row) {
@@ -43,15 +70,20 @@ std::vector<store::Recheck> Rechecks::changed() {
 }
 
 std::vector<FindPaid> Rechecks::lookups() {
+  std::vector<std::pair<const PublicKey, Worker>*> open;
+  for (auto& each : workers_) {
+    if (!is_over(each.second)) open.push_back(&each);
+  }
+  std::ranges::stable_sort(open, std::ranges::less{}, [](const auto* each) {
+    return std::pair(each->second.suspect, each->second.turn);
+  });
   std::vector<FindPaid> wanted;
-  std::size_t active = 0;
-  for (auto& [key, its] : workers_) {
-    if (its.at_end && its.waiting == 0) continue;
-    if (++active > active_max) break;
+  for (std::size_t i = 0; i < std::min(open.size(), active_max); ++i) {
+    auto& [key, its] = *open[i];
     if (its.at_end || its.looking || its.waiting > 0) continue;
     its.looking = true;
     wanted.push_back({.worker = key,
-                      .since = its.row.convicted - back,
+                      .since = its.since.value_or(its.row.convicted - back),
                       .until = its.row.convicted,
                       .after = its.row.last,
                       .count = page_size});
@@ -115,15 +147,32 @@ std::set<PublicKey> Rechecks::computed(const TaskId& task) {
   return std::move(node.mapped().workers);
 }
 
-std::vector<store::Recheck> Rechecks::complete() {
+std::vector<store::Recheck> Rechecks::complete(UnixMillis now) {
   std::vector<store::Recheck> over;
-  std::erase_if(workers_, [&](const auto& each) {
-    const Worker& its = each.second;
-    if (!its.at_end || its.waiting > 0) return false;
+  std::erase_if(workers_, [&](auto& each) {
+    Worker& its = each.second;
+    if (!is_over(its)) return false;
+    if (its.convicted) {
+      its.since = its.row.convicted;
+      its.row.convicted = *std::exchange(its.convicted, std::nullopt);
+      look_from_the_start(its);
+      return false;
+    }
+    if (its.suspect && now < its.row.convicted + settles_after) return false;
+    if (its.suspect && !its.reported) return false;
     over.push_back(its.row);
     return true;
   });
   return over;
+}
+
+std::vector<std::pair<PublicKey, std::uint32_t>> Rechecks::take_computed_suspects() {
+  std::vector<std::pair<PublicKey, std::uint32_t>> computed;
+  for (auto& [key, its] : workers_) {
+    if (its.suspect && is_over(its) && !std::exchange(its.reported, true))
+      computed.emplace_back(key, its.row.tasks);
+  }
+  return computed;
 }
 
 MicroCredits price_paid(const store::Job& job, const manifest::Manifest& manifest,

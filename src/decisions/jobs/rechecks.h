@@ -1,9 +1,11 @@
-// Convicted workers, whose paid tasks of the day before are computed again: what is to be looked
-// up, what is being computed, and which clients are owed something for tasks that were wrong.
+// Convicted workers, and suspects (trust/suspects.h), whose paid tasks of the day before are
+// computed again: what is to be looked up, what is being computed, and which clients are owed
+// something for tasks that were wrong.
 //
 // Pure: what is found and computed comes in, what is to be done goes out. Bounds: active_max
 // workers at a time have page_size tasks under way; others wait. Of one worker at most tasks_max
-// are computed again; those after them are named as not computed.
+// are computed again; those after them are named as not computed. Convicted workers go first; the
+// clients because of which suspects are here take turns.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +29,15 @@ class Rechecks {
   static constexpr std::uint32_t tasks_max = 10'000;
   static constexpr UnixMillis back = 86'400'000;  // A day.
 
-  // One that is under way goes on as it was: a convicted worker is given no more tasks.
+  // How long what a suspect's tasks cost waits to be settled, if it is not convicted: what a
+  // conviction takes is divided among the clients of wrong tasks.
+  static constexpr UnixMillis settles_after = 600'000;
+
+  // One that is under way goes on as it was: a convicted worker is given no more tasks. What it was
+  // given while it was a suspect follows.
   void begin(const PublicKey& worker, UnixMillis convicted);
+  // As if it were convicted, because of a job of this client.
+  void begin_suspect(const PublicKey& worker, const PublicKey& client, UnixMillis suspected);
   void restore(const store::Recheck& row);
   // A conviction took so much of it that no client has. Nothing if the worker is not here.
   void took(const PublicKey& worker, MicroCredits amount);
@@ -50,7 +59,9 @@ class Rechecks {
   std::set<PublicKey> computed(const TaskId& task);
 
   // All of whose tasks are looked up and computed; they are forgotten here.
-  [[nodiscard]] std::vector<store::Recheck> complete();
+  [[nodiscard]] std::vector<store::Recheck> complete(UnixMillis now);
+  // Suspects whose tasks are computed since the last call, with how many they were.
+  [[nodiscard]] std::vector<std::pair<PublicKey, std::uint32_t>> take_computed_suspects();
 
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
   [[nodiscard]] bool contains(const PublicKey& worker) const { return workers_.contains(worker); }
@@ -61,17 +72,25 @@ class Rechecks {
     bool looking = false;
     bool at_end = false;
     bool changed = true;
-    std::uint32_t waiting = 0;          // Tasks.
-    std::optional<TaskId> page_last{};  // The last of the page that is being computed.
+    bool suspect = false;   // And not convicted.
+    bool reported = false;  // By take_computed_suspects().
+    std::uint64_t turn = 0;
+    std::optional<UnixMillis> since{};      // What is older is computed already.
+    std::optional<UnixMillis> convicted{};  // While it was a suspect: what is newer follows.
+    std::uint32_t waiting = 0;              // Tasks.
+    std::optional<TaskId> page_last{};      // The last of the page that is being computed.
   };
   // Once a page is computed, a restart need not compute it again.
   static void advance(Worker& its);
+  static void look_from_the_start(Worker& its);
+  [[nodiscard]] static bool is_over(const Worker& its) { return its.at_end && its.waiting == 0; }
   struct Waiting {
     std::shared_ptr<const PaidTask> paid;
     std::set<PublicKey> workers;
   };
   std::map<PublicKey, Worker> workers_;
   std::map<TaskId, Waiting> waiting_;
+  std::map<PublicKey, std::uint64_t> turns_;  // The latest of each client that has suspects here.
 };
 
 // A correction whose money or whose job is not settled yet.

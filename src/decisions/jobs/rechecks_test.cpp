@@ -46,10 +46,10 @@ TEST(Rechecks, LooksAWorkersTasksUpPageByPageAndIsCompleteWhenAllAreComputed) {
   const auto second = rechecks.lookups();
   ASSERT_THAT(second, SizeIs(1));
   EXPECT_EQ(second[0].after, task(1)->task);
-  EXPECT_THAT(rechecks.complete(), IsEmpty());
+  EXPECT_THAT(rechecks.complete(2 * day), IsEmpty());
   rechecks.found(worker(1), {});
 
-  EXPECT_THAT(rechecks.complete(), SizeIs(1));
+  EXPECT_THAT(rechecks.complete(2 * day), SizeIs(1));
   EXPECT_EQ(rechecks.size(), 0U);
 }
 
@@ -70,7 +70,7 @@ TEST(Rechecks, GoesOnWhereItWasAfterARestart) {
   ASSERT_THAT(wanted, SizeIs(1));
   EXPECT_EQ(wanted[0].after, task(4)->task);
   later.found(worker(1), {});
-  const auto over = later.complete();
+  const auto over = later.complete(2 * day);
   ASSERT_THAT(over, SizeIs(1));
   EXPECT_EQ(over[0].taken, 70);
 }
@@ -114,6 +114,60 @@ TEST(Rechecks, ATaskOfTwoConvictedWorkersIsComputedOnceForBoth) {
   EXPECT_THAT(rechecks.computed(task(0)->task), ElementsAre(worker(1), worker(2)));
 
   EXPECT_THAT(rechecks.computed(task(0)->task), IsEmpty());
+}
+
+TEST(Rechecks, OfASuspectComeAfterThoseOfTheConvictedAndClientsTakeTurns) {
+  Rechecks rechecks;
+  // Many suspects because of one client's jobs, then one because of another's.
+  for (std::uint8_t number = 1; number <= 8; ++number)
+    rechecks.begin_suspect(worker(number), worker(101), 2 * day);
+  rechecks.begin_suspect(worker(50), worker(102), 2 * day);
+  rechecks.begin(worker(60), 2 * day);
+
+  const auto wanted = rechecks.lookups();
+
+  ASSERT_THAT(wanted, SizeIs(Rechecks::active_max));
+  EXPECT_EQ(wanted[0].worker, worker(60));
+  EXPECT_EQ(wanted[1].worker, worker(1));
+  EXPECT_EQ(wanted[2].worker, worker(50));
+  EXPECT_EQ(wanted[3].worker, worker(2));
+}
+
+TEST(Rechecks, OfASuspectThatIsConvictedMeanwhileGoOnWithWhatItWasGivenSince) {
+  Rechecks rechecks;
+  rechecks.begin_suspect(worker(1), worker(101), 2 * day);
+  ASSERT_THAT(rechecks.lookups(), SizeIs(1));
+  rechecks.begin(worker(1), 2 * day + 5000);
+  rechecks.took(worker(1), 70);
+  EXPECT_TRUE(rechecks.wait_for(worker(1), task(0)));
+  rechecks.found(worker(1), {task(0)->task});
+  (void)rechecks.computed(task(0)->task);
+  ASSERT_THAT(rechecks.lookups(), SizeIs(1));
+  rechecks.found(worker(1), {});
+
+  EXPECT_THAT(rechecks.complete(2 * day + 6000), IsEmpty());
+  const auto rest = rechecks.lookups();
+  ASSERT_THAT(rest, SizeIs(1));
+  EXPECT_EQ(rest[0].since, 2 * day);
+  EXPECT_EQ(rest[0].until, 2 * day + 5000);
+  rechecks.found(worker(1), {});
+  const auto over = rechecks.complete(2 * day + 7000);
+
+  ASSERT_THAT(over, SizeIs(1));
+  EXPECT_EQ(over[0].taken, 70);
+}
+
+TEST(Rechecks, OfASuspectAreSettledWhenItHadTheTimeToBeConvicted) {
+  Rechecks rechecks;
+  rechecks.begin_suspect(worker(1), worker(101), 2 * day);
+  (void)rechecks.lookups();
+  EXPECT_THAT(rechecks.take_computed_suspects(), IsEmpty());
+  rechecks.found(worker(1), {});
+
+  EXPECT_THAT(rechecks.take_computed_suspects(), SizeIs(1));
+  EXPECT_THAT(rechecks.take_computed_suspects(), IsEmpty()) << "once";
+  EXPECT_THAT(rechecks.complete(2 * day + Rechecks::settles_after - 1), IsEmpty());
+  EXPECT_THAT(rechecks.complete(2 * day + Rechecks::settles_after), SizeIs(1));
 }
 
 TEST(Rechecks, ClientsShareWhatAConvictionTook) {

@@ -318,6 +318,26 @@ TEST_F(AccomplicesTest, APartOfWhichTheVerifiersTwoDevicesComputeDifferentThings
   EXPECT_EQ(parts_asked, 0U);
 }
 
+TEST_F(AccomplicesTest, AWorkerThatTwoDevicesRefuteIsSuspectedBeforeItIsConvicted) {
+  open();
+  add(1);
+  (void)run({job(1), 0}, 0, wrong);
+
+  const auto said = root_says({job(1), 0}, AuditOutcome::differs);
+
+  EXPECT_TRUE(every<Convicted>(said).empty());
+  const auto suspected = every<Suspected>(said);
+  ASSERT_EQ(suspected.size(), 1U);
+  EXPECT_EQ(suspected[0].worker, wallet(0));
+  EXPECT_TRUE(referee->watched(wallet(0)));
+  EXPECT_FALSE(referee->watched(wallet(1)));
+
+  devices = Devices::one;
+  (void)run({job(1), 1}, 1, wrong);
+  EXPECT_TRUE(every<Suspected>(root_says({job(1), 1}, AuditOutcome::differs)).empty())
+      << "the one device may be at fault";
+}
+
 TEST_F(AccomplicesTest, WhatAMismatchMayCostCannotBeWithdrawnMeanwhile) {
   open();
   add(1);

@@ -67,6 +67,9 @@ struct Defences {
   // Devices of two vendors or drivers must find the part wrong: the verifier's two, or its one and
   // workers of another vendor.
   bool two_devices = true;
+  // What a worker was paid for is computed again as soon as two devices have found one result of it
+  // wrong, and not only when it is convicted.
+  bool suspects_are_rechecked = true;
   bool roots_check_pairs = true;  // Where there is a root, it checks what two established
                                   // workers agree on.
   double root_rechecks = 0.01;    // Share of the established workers' audits that a root does

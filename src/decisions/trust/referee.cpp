@@ -451,7 +451,8 @@ void Referee::on(const Provisional& provisional, Pass& pass) {
   open->suspect = open->worker;
   if (draw(secret_, Purpose::replica, task, open->worker) < open->rates.replica)
     return ask(task, Stage::replicated, {.quorum = 2, .lead = 2}, pass);
-  if (draw(secret_, Purpose::audit, task, open->worker) >= open->rates.audit)
+  if (!watched(open->worker) &&
+      draw(secret_, Purpose::audit, task, open->worker) >= open->rates.audit)
     return audits_only ? release(task, pass, open->root) : hold(task, pass);
   sample(task, provisional.root, open->worker, pass);
 }
@@ -529,6 +530,11 @@ void Referee::note_mismatch(const TaskId& task, const PublicKey& worker, const H
     jobs_.at(task.job).vendors[std::string(admissions_.vendor(worker))].wrong.insert(
         admissions_.owner(worker));
   passes_[worker] = 0;
+  const JobTerms& terms = jobs_.at(task.job).terms;
+  if (settings_.defences.suspects_are_rechecked && open.finding.devices == Devices::two &&
+      !terms.anyone && !book_.suspended(worker, pass.now))
+    pass.out.emplace_back(
+        Suspected{.task = task, .worker = worker, .client = admissions_.owner(terms.client)});
   // The more often, the longer: what cannot be told from its device's fault convicts no worker.
   constexpr std::uint32_t doublings_max = 16;
   suspicion_[worker] = settings_.whole_checks << std::min(mistakes_[worker]++, doublings_max);

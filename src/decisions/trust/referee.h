@@ -126,8 +126,16 @@ struct PollWanted {
   std::uint32_t count = 0;
   std::vector<PublicKey> except = {};  // Owners.
 };
+// A root found a result of `worker` wrong on two devices, in a job of `client`'s (an owner). Whose
+// fault it was is not known yet: what it was paid for is to be computed again as if it had been
+// convicted (suspects.h), and costs it nothing.
+struct Suspected {
+  TaskId task;
+  PublicKey worker;
+  PublicKey client;
+};
 using Ruling = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed, AuditWanted,
-                            Convicted, PollWanted>;
+                            Convicted, PollWanted, Suspected>;
 
 enum class AuditOutcome : std::uint8_t {
   agrees,
@@ -229,6 +237,12 @@ class Referee {
                                  MicroCredits stake, UnixMillis now) const;
   [[nodiscard]] bool established(const PublicKey& worker, UnixMillis now) const {
     return book_.established(worker, now);
+  }
+
+  // A root found a result of it wrong recently: its next results are checked whole, and its pay is
+  // held.
+  [[nodiscard]] bool watched(const PublicKey& worker) const {
+    return !trusts_heads() && suspicion_.contains(worker);
   }
 
   // What was confirmed or refuted elsewhere than in a job's tasks. `weight` as

@@ -16,6 +16,7 @@
 #include "common/base/format.h"
 #include "common/base/match.h"
 #include "decisions/scheduler/scheduler.h"
+#include "decisions/trust/suspects.h"
 #include "decisions/trust/verifier_turns.h"
 
 namespace weft::trust::attacks {
@@ -155,6 +156,7 @@ class Arena {
     std::unordered_set<TaskId> undecided;
     std::deque<Paid> held;
     std::vector<std::size_t> wrong;  // Places in `wrong_`.
+    std::deque<Paid> paid;           // Not computed again yet, by the minute: `amount` tasks.
     std::uint32_t refused = 0;
     std::uint32_t cheated = 0;
     double joined = 0;
@@ -740,6 +742,7 @@ class Arena {
                        [&](const JobFailed& failed) { ended_.push_back({failed.job, true}); },
                        [&](const AuditWanted& wanted) { audits_.push_back(wanted); },
                        [&](const PollWanted& wanted) { polls_.push_back(wanted); },
+                       [&](const Suspected& suspected) { suspect(suspected); },
                        [&](const Convicted& convicted) { convict(convicted); }},
                  ruling);
     }
@@ -804,6 +807,9 @@ class Arena {
     const auto value = static_cast<double>(job->value);
     for (const PublicKey& key : accepted.agreeing) {
       Worker& worker = workers_[number_of(key)];
+      if (worker.paid.empty() || worker.paid.back().time < time_ - 60)
+        worker.paid.push_back({.time = time_, .amount = 0});
+      ++worker.paid.back().amount;
       if (!worker.attacker) continue;
       if (is_wrong) {
         outcome_.gained += value * share;
@@ -834,17 +840,46 @@ class Arena {
       if (paid.time >= time_ - pay_held_seconds) outcome_.forfeited += paid.amount;
     }
     worker.held.clear();
-    for (const std::size_t each : worker.wrong) {
-      if (wrong_[each].time < time_ - setup_.correction_hours * 3600 ||
-          std::exchange(wrong_[each].corrected, true))
-        continue;
-      ++outcome_.corrected;
-    }
-    worker.wrong.clear();
+    suspects_.convicted(worker.key);
+    recheck(worker);
     refresh(number);
     if (std::exchange(worker.convicted, true)) return;
     ++outcome_.convicted;
     replaced_.push_back(number);
+  }
+
+  void suspect(const Suspected& suspected) {
+    if (suspects_.suspect(suspected.worker, suspected.client, unix()))
+      checking_.push_back(number_of(suspected.worker));
+    // As many tasks as a client's share has room for, whether their workers go on or not.
+    while (!checking_.empty()) {
+      Worker& worker = workers_[checking_.front()];
+      checking_.pop_front();
+      const Rechecked done = recheck(worker);
+      outcome_.rechecked += done.tasks;
+      for (const auto& next : suspects_.computed(worker.key, done.tasks, done.wrong > 0, unix()))
+        checking_.push_back(number_of(next.worker));
+    }
+  }
+  struct Rechecked {
+    std::uint32_t tasks = 0;
+    std::uint32_t wrong = 0;
+  };
+  // What it was paid for is computed again, as far back as that goes.
+  Rechecked recheck(Worker& worker) {
+    Rechecked done;
+    const double since = time_ - setup_.correction_hours * 3600;
+    for (const Paid& each : worker.paid) {
+      if (each.time >= since) done.tasks += static_cast<std::uint32_t>(each.amount);
+    }
+    worker.paid.clear();
+    for (const std::size_t each : worker.wrong) {
+      if (wrong_[each].time < since || std::exchange(wrong_[each].corrected, true)) continue;
+      ++outcome_.corrected;
+      ++done.wrong;
+    }
+    worker.wrong.clear();
+    return done;
   }
 
   // A wrong task stays so unless its worker is found to have cheated within the time that is left.
@@ -911,6 +946,8 @@ class Arena {
   std::deque<PollWanted> polls_;
   std::deque<std::pair<JobId, bool>> ended_;
   std::deque<std::uint32_t> replaced_;
+  Suspects suspects_;
+  std::deque<std::uint32_t> checking_;
   std::vector<Wrong> wrong_;
   std::array<double, 2> work_{};
   double wrong_value_ = 0;
@@ -930,10 +967,11 @@ class Arena {
 
 std::string Outcome::json() const {
   return weft::format(
-      R"({{"tasks":{},"undecided":{},"cheats":{},"wrong":{},"wrong_all":{},"corrected":{},"uncorrected":{:.3f},"uncorrected_share":{:.3e},"cost":{:.3f},"gained":{:.3f},"slashed":{:.3f},"forfeited":{:.3f},"convicted":{},"honest_convicted":{},"honest_slashed":{:.3f},"honest_refused":{},"jobs":{},"jobs_failed":{},"seconds":{:.1f},"price":{:.5f},"extra_cold":{:.4f},"extra_warm":{:.4f},"sample_lag":{:.1f}}})",
+      R"({{"tasks":{},"undecided":{},"cheats":{},"wrong":{},"wrong_all":{},"corrected":{},"uncorrected":{:.3f},"uncorrected_share":{:.3e},"cost":{:.3f},"gained":{:.3f},"slashed":{:.3f},"forfeited":{:.3f},"convicted":{},"honest_convicted":{},"honest_slashed":{:.3f},"honest_refused":{},"jobs":{},"jobs_failed":{},"seconds":{:.1f},"price":{:.5f},"extra_cold":{:.4f},"extra_warm":{:.4f},"rechecked":{},"sample_lag":{:.1f}}})",
       tasks, undecided, cheats, wrong, wrong_all, corrected, uncorrected, uncorrected_share(),
       cost(), gained, slashed, forfeited, convicted, honest_convicted, honest_slashed,
-      honest_refused, jobs, jobs_failed, seconds, price, extra_cold, extra_warm, sample_lag);
+      honest_refused, jobs, jobs_failed, seconds, price, extra_cold, extra_warm, rechecked,
+      sample_lag);
 }
 
 Outcome play(const Scene& setup, const Entry* strategy, const Plan& plan,

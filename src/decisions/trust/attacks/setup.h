@@ -81,6 +81,7 @@ struct Outcome {
   double price = 0;                  // Mean price of a task of honest clients, in credits.
   double extra_cold = 0;             // Work beyond one run of each task: the first 10,000,
   double extra_warm = 0;             // the rest.
+  std::uint64_t rechecked = 0;       // Paid tasks of suspects that were computed again.
   double sample_lag = 0;             // Longest wait of a sample, in seconds.
 
   [[nodiscard]] double uncorrected_share() const {

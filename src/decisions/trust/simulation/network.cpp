@@ -313,26 +313,27 @@ class Network {
   }
   void carry_out(const std::vector<Ruling>& rulings) {
     for (const Ruling& ruling : rulings) {
-      std::visit(Match{[](const Counted&) {}, [](const Refused&) {},
-                       [&](const Accepted& accepted) { accept(accepted); },
-                       [&](const NeedReplicas& need) {
-                         const auto known = std::ranges::find(needs_, need.task, &Need::task);
-                         if (known != needs_.end()) {
-                           known->wanted = std::max(known->wanted, need.replicas);
-                         } else {
-                           needs_.push_back({.task = need.task, .wanted = need.replicas});
-                         }
-                       },
-                       [&](const JobFailed& failed) {
-                         ++outcome_.failed_jobs;
-                         end_job(failed.job);
-                       },
-                       [&](const AuditWanted& wanted) {
-                         options_.verifier ? verify(wanted) : audits_.push_back(wanted);
-                       },
-                       [&](const PollWanted& wanted) { polls_.push_back(wanted); },
-                       [&](const Convicted& convicted) { slash(convicted); }},
-                 ruling);
+      std::visit(
+          Match{[](const Counted&) {}, [](const Refused&) {},
+                [&](const Accepted& accepted) { accept(accepted); },
+                [&](const NeedReplicas& need) {
+                  const auto known = std::ranges::find(needs_, need.task, &Need::task);
+                  if (known != needs_.end()) {
+                    known->wanted = std::max(known->wanted, need.replicas);
+                  } else {
+                    needs_.push_back({.task = need.task, .wanted = need.replicas});
+                  }
+                },
+                [&](const JobFailed& failed) {
+                  ++outcome_.failed_jobs;
+                  end_job(failed.job);
+                },
+                [&](const AuditWanted& wanted) {
+                  options_.verifier ? verify(wanted) : audits_.push_back(wanted);
+                },
+                [&](const PollWanted& wanted) { polls_.push_back(wanted); },
+                [](const Suspected&) {}, [&](const Convicted& convicted) { slash(convicted); }},
+          ruling);
     }
   }
 
