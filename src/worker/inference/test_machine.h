@@ -160,9 +160,9 @@ class SimulatedMachine final : public ServingHost {
   }
 
   // --- What the test decides.
-  std::size_t fetches_left = ~std::size_t{0};   // The coordinator is out of reach afterwards.
-  int refusals = 0;                             // Of whole blobs and of ranges each, at first.
-  std::set<std::uint64_t> corrupt;              // Offsets of ranges that arrive broken.
+  std::size_t fetches_left = ~std::size_t{0};  // The coordinator is out of reach afterwards.
+  int refusals = 0;                            // How many whole blobs and ranges are refused first.
+  std::set<std::uint64_t> corrupt;             // Offsets of ranges that arrive broken.
   Duration row = std::chrono::milliseconds(1);  // That the engine takes for a position.
   bool paced = true;
   // --- And what it sees.
