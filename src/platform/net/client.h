@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -72,6 +73,9 @@ struct Response {
 // What the server said went wrong: the `detail` of its problem document, with a code that fits the
 // status.
 [[nodiscard]] Error error_of(const Response& response);
+// How long to wait before the same is asked again, where the server refuses it for now (429, 503):
+// its Retry-After, a minute at most, and a second where it names none.
+[[nodiscard]] std::optional<Duration> retry_after(const Response& response);
 
 struct SocketHandlers {
   std::function<void()> open = {};

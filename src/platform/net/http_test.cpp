@@ -105,6 +105,22 @@ TEST(Problem, IsReadBackAsTheSameErrorWhateverItQuotes) {
   EXPECT_THAT(reply.body, testing::HasSubstr("\"line\":7"));
 }
 
+TEST(RetryAfter, IsToldOfRefusalsForNowOnly) {
+  const auto told = [](int status, const char* header) {
+    Response response{.status = status};
+    if (header != nullptr) response.headers["retry-after"] = header;
+    return retry_after(response);
+  };
+  using std::chrono::seconds;
+  EXPECT_EQ(told(429, "7"), seconds(7));
+  EXPECT_EQ(told(503, "0"), seconds(0));
+  EXPECT_EQ(told(429, nullptr), seconds(1));
+  EXPECT_EQ(told(429, "Wed, 21 Oct 2026 07:28:00 GMT"), seconds(1));
+  EXPECT_EQ(told(429, "999999"), seconds(60)) << "no server has a worker wait for days";
+  EXPECT_EQ(told(413, "7"), std::nullopt);
+  EXPECT_EQ(told(200, nullptr), std::nullopt);
+}
+
 TEST(QuotaHeaders, SayWhatIsLeftAndWhenItIsWholeAgain) {
   const std::vector<Quota> quotas{{.name = "jobs", .limit = 10, .remaining = 7, .unit = {}},
                                   {.name = "uploads",

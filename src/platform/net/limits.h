@@ -43,7 +43,8 @@ struct Limits {
   // peers' addresses (Peer::recognise(), known clients) keep a whole rate each.
   double strangers_rates = 4;  // All strangers' requests have the rates of so many addresses,
   double newcomers_rates = 4;  // and what their addresses have at first is made up at so many.
-  double newcomer_burst = 20;  // A stranger's address holds so many tokens at least.
+  double newcomers_network_share = 0.25;  // One network has at most that part.
+  double newcomer_burst = 20;             // A stranger's address holds so many tokens at least.
   // New connections of all of them, in rates: one token each, four with TLS for its handshake.
   double strangers_connections = 40;
   std::size_t addresses_per_client = 8;  // So many addresses of one client are known.

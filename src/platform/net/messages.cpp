@@ -143,6 +143,19 @@ ErrorCode code_of_status(int status) {
 
 }  // namespace
 
+std::optional<Duration> retry_after(const Response& response) {
+  if (response.status != 429 && response.status != 503) return std::nullopt;
+  constexpr std::uint32_t seconds_max = 60;
+  std::uint32_t wait = 1;
+  if (const auto header = response.headers.find("retry-after"); header != response.headers.end()) {
+    const std::string& text = header->second;
+    std::uint32_t named = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), named);
+    if (error == std::errc() && end == text.data() + text.size()) wait = named;
+  }
+  return std::chrono::seconds(std::min(wait, seconds_max));
+}
+
 Error error_of(const Response& response) {
   Error error{code_of_status(response.status),
               weft::format("The coordinator answers {}.", response.status)};

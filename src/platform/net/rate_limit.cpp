@@ -25,15 +25,44 @@ TokenBucket::Rate RateLimit::share() const {
                                                   whole.burst * rate / whole.per_second))};
 }
 
+TokenBucket::Rate RateLimit::of_network() const {
+  return {.per_second = options_.network_share * options_.newcomers_per_second,
+          .burst = options_.network_share * newcomers_bursts * options_.burst};
+}
+
+TokenBucket* RateLimit::network_of(std::string_view address, Instant at) {
+  if (options_.network_share <= 0) return nullptr;
+  // A group (address_group()) stands for its addresses.
+  std::string prefix = address_prefix(address.substr(0, address.find('/')));
+  if (prefix.empty()) return nullptr;
+  const TokenBucket::Rate rate = of_network();
+  if (networks_.size() >= options_.addresses_max && !networks_.contains(prefix)) {
+    if (looked_at_networks_ && at - *looked_at_networks_ < look_for_room_every) return nullptr;
+    looked_at_networks_ = at;
+    std::erase_if(networks_, [&](auto& entry) {
+      entry.second.refill(rate, at);
+      return entry.second.full(rate);
+    });
+    if (networks_.size() >= options_.addresses_max) return nullptr;
+  }
+  TokenBucket& bucket = networks_[std::move(prefix)];
+  bucket.refill(rate, at);
+  return &bucket;
+}
+
 // Its bucket is not full, but has what is left for newcomers.
-void RateLimit::welcome(Stranger& stranger, Instant at) {
+void RateLimit::welcome(Stranger& stranger, std::string_view address, Instant at) {
   const TokenBucket::Rate rate = share();
   stranger.tokens.refill(rate, at);
   if (options_.strangers_per_second <= 0 || options_.newcomers_per_second <= 0) return;
   const TokenBucket::Rate all{.per_second = options_.newcomers_per_second,
                               .burst = newcomers_bursts * options_.burst};
   newcomers_.refill(all, at);
-  const double first = std::min(newcomers_.level() / newcomers_bursts, rate.burst);
+  double first = std::min(newcomers_.level() / newcomers_bursts, rate.burst);
+  if (TokenBucket* const network = network_of(address, at)) {
+    first = std::min(first, network->level() / (newcomers_bursts * options_.network_share));
+    network->spend(of_network(), first);
+  }
   newcomers_.spend(all, first);
   stranger.tokens.spend(rate, rate.burst - first);
 }
@@ -74,7 +103,7 @@ bool RateLimit::take(std::string_view address, double cost, Instant at) {
     if (!make_room(at)) return false;
     found = buckets_.emplace(std::move(key), Stranger()).first;
     count(found->second, at);
-    welcome(found->second, at);
+    welcome(found->second, address, at);
   }
   count(found->second, at);
   found->second.tokens.refill(share(), at);

@@ -31,6 +31,9 @@ class RateLimit {
     // each newcomer's own is a tenth of what is there, and its burst at most. Where few come, that
     // is all of it; where a thousand come at once, later ones have only their share. 0: no bound.
     double newcomers_per_second = 0;
+    // Newcomers of one network (address_prefix()) have this share of that bucket at most, since
+    // who has one address of a network may have all of them. 0: no bound.
+    double network_share = 0;
     double newcomer_burst = 0;  // A stranger's bucket holds so much, however small its share.
     Duration active_for = std::chrono::seconds(5);  // After its last request an address counts.
     Duration known_for = std::chrono::minutes(10);  // After recognise().
@@ -67,7 +70,10 @@ class RateLimit {
   // A stranger's rate, by how many are active.
   [[nodiscard]] TokenBucket::Rate share() const;
   void count(Stranger& stranger, Instant at);
-  void welcome(Stranger& stranger, Instant at);
+  void welcome(Stranger& stranger, std::string_view address, Instant at);
+  // The newcomers' bucket of the address' network; null where none is kept.
+  [[nodiscard]] TokenBucket* network_of(std::string_view address, Instant at);
+  [[nodiscard]] TokenBucket::Rate of_network() const;
   [[nodiscard]] bool make_room(Instant at);
 
   Options options_;
@@ -77,7 +83,8 @@ class RateLimit {
   std::int64_t period_ = -1;
   std::size_t active_ = 0, active_before_ = 0;
   TokenBucket newcomers_;
-  std::optional<Instant> looked_{};  // For room, without finding any.
+  std::unordered_map<std::string, TokenBucket> networks_;   // Whose newcomers came lately.
+  std::optional<Instant> looked_{}, looked_at_networks_{};  // For room, without finding any.
 };
 
 }  // namespace weft::net

@@ -92,6 +92,7 @@ RequestGate::RequestGate(Options options)
   requests.strangers_per_second = limits.strangers_rates * requests.per_second;
   requests.newcomers_per_second = limits.newcomers_rates * requests.per_second;
   requests.newcomer_burst = limits.newcomer_burst;
+  requests.network_share = limits.newcomers_network_share;
   rate_.with([&](auto& rate) { rate.emplace(requests); });
   if (limits.strangers_connections <= 0) return;
   // One address alone may have all of it.
@@ -101,6 +102,7 @@ RequestGate::RequestGate(Options options)
                                     .burst = std::max(all, requests.burst),
                                     .strangers_per_second = all,
                                     .newcomers_per_second = all,
+                                    .network_share = limits.newcomers_network_share,
                                     .newcomer_burst = limits.newcomer_burst});
   });
 }

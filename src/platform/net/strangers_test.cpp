@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "common/base/format.h"
 #include "platform/net/request_gate.h"
 
 namespace weft::net {
@@ -94,6 +95,23 @@ TEST(Strangers, ThatAttackKeepNoNewcomerOut) {
   const auto open = gate_of({.newcomer_burst = 0});
   (void)attack(*open, start, 30s);
   EXPECT_FALSE(passes(*open, newcomer, at)) << "the attack";
+}
+
+// An IPv6 network has 65,536 /64s, each of which may come once.
+TEST(Strangers, OfOneNetworkLeaveOthersNewcomersWhatTheyHave) {
+  const auto passed_by_a_newcomer = [](Limits limits) {
+    const auto gate = gate_of(limits);
+    for (int i = 0; i < 6000; ++i)  // A hundred fresh addresses a second, for a minute.
+      for (int k = 0; k < 20; ++k)
+        (void)passes(*gate, weft::format("2001:db8:1:{:x}::1", i), start + i * 10ms);
+    int passed = 0;
+    for (int k = 0; k < 20; ++k) passed += passes(*gate, newcomer, start + 60s) ? 1 : 0;
+    return passed;
+  };
+
+  EXPECT_EQ(passed_by_a_newcomer({}), 20);
+
+  EXPECT_LE(passed_by_a_newcomer({.newcomers_network_share = 0}), 4) << "the attack";
 }
 
 TEST(Strangers, TakeNothingOfAKnownAddress) {

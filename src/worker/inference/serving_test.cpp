@@ -226,6 +226,13 @@ TEST_F(ServingTest, GoesOnWithWhatItHasAfterAnInterruption) {
   EXPECT_EQ(worker.machine.fetched.size(), both.size());
 }
 
+// A worker whose address asks too much hears "not now" a few times.
+TEST_F(ServingTest, AsksAgainForWhatIsRefusedForNow) {
+  Worker& worker = join();
+  worker.machine.refusals = 4;
+  EXPECT_TRUE(load(worker, 1, 0, 3));
+}
+
 TEST_F(ServingTest, TakesNoBytesButThoseOfTheHash) {
   Worker& worker = join();
   const std::uint64_t broken = *std::next(stored->chunks_of(0, layers).begin(), 20);

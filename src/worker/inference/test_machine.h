@@ -160,8 +160,9 @@ class SimulatedMachine final : public ServingHost {
   }
 
   // --- What the test decides.
-  std::size_t fetches_left = ~std::size_t{0};   // The coordinator is out of reach afterwards.
-  std::set<std::uint64_t> corrupt;              // Offsets of ranges that arrive broken.
+  std::size_t fetches_left = ~std::size_t{0};  // The coordinator is out of reach afterwards.
+  int refusals = 0;                            // How many whole blobs and ranges are refused first.
+  std::set<std::uint64_t> corrupt;             // Offsets of ranges that arrive broken.
   Duration row = std::chrono::milliseconds(1);  // That the engine takes for a position.
   bool paced = true;
   // --- And what it sees.
@@ -191,7 +192,10 @@ class SimulatedMachine final : public ServingHost {
   void close() override { ++line_; }
   void fetch_blob(const Hash& hash, std::uint64_t, std::string,
                   std::function<void(Result<ByteVector>)> done) override {
-    later([this, hash, done = std::move(done)] { done(blobs->at(hash)); });
+    later([this, hash, done = std::move(done)] {
+      if (blobs_refused_++ < refusals) return done(fail(ErrorCode::unavailable, "too many"));
+      done(blobs->at(hash));
+    });
   }
   void put_blob(const Hash&, ByteVector, std::string, std::function<void(Result<>)>) override {}
   void after(Duration delay, std::function<void()> work) override {
@@ -205,6 +209,7 @@ class SimulatedMachine final : public ServingHost {
     time_.after(std::chrono::milliseconds(20), [this, blob, first, count, done = std::move(done)] {
       --under_way;
       if (fetches_left == 0) return done(fail(ErrorCode::unavailable, "no route"));
+      if (ranges_refused_++ < refusals) return done(fail(ErrorCode::unavailable, "too many"));
       --fetches_left;
       fetched.insert(first);
       const ByteVector& all = blobs->at(blob);
@@ -275,6 +280,7 @@ class SimulatedMachine final : public ServingHost {
   SimulatedTime& time_;
   SocketEvents events_;
   std::uint64_t line_ = 0;
+  int blobs_refused_ = 0, ranges_refused_ = 0;
 };
 
 }  // namespace weft::worker

@@ -10,12 +10,22 @@ namespace {
 
 constexpr std::size_t fetches_max = 4;  // At a time.
 constexpr int tries_max = 3;
+constexpr int tries_max_unavailable = 5;  // Where the coordinator is away or refuses for now.
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
 
 Async<> rest(ServingHost& host, Duration time) {
   const Pending<bool> over;
   host.after(time, [over] { over.set(true); });
   (void)co_await over;
+}
+
+bool is_last(int attempt, const Result<ByteVector>& fetched) {
+  const bool unavailable = !fetched && fetched.error().code == ErrorCode::unavailable;
+  return attempt >= (unavailable ? tries_max_unavailable : tries_max);
+}
+
+Async<> rest_after(ServingHost& host, int attempt) {
+  co_await rest(host, std::chrono::milliseconds(100) * attempt);
 }
 
 }  // namespace
@@ -34,10 +44,16 @@ Async<Result<std::shared_ptr<Weights>>> Weights::open(ServingHost& host, ModelFi
   WEFT_CO_OK(check_model_file(file));
   std::shared_ptr<Weights> out(new Weights(host, file, std::move(token)));
   const std::size_t size = std::size_t{file.chunks()} * Hash::size;
-  const Pending<Result<ByteVector>> come;
-  host.fetch_blob(digests, size, out->token_,
-                  [come](Result<ByteVector> bytes) { come.set(std::move(bytes)); });
-  WEFT_CO_ASSIGN(const ByteVector bytes, co_await come);
+  Result<ByteVector> fetched = fail(ErrorCode::internal, "Nothing was fetched.");
+  for (int attempt = 1;; ++attempt) {
+    const Pending<Result<ByteVector>> come;
+    host.fetch_blob(digests, size, out->token_,
+                    [come](Result<ByteVector> bytes) { come.set(std::move(bytes)); });
+    fetched = co_await come;
+    if (fetched || is_last(attempt, fetched)) break;
+    co_await rest_after(host, attempt);
+  }
+  WEFT_CO_ASSIGN(const ByteVector bytes, std::move(fetched));
   if (bytes.size() != size || crypto::sha256(bytes) != digests)
     co_return fail(ErrorCode::data_loss, "The list of a model's chunks is not what its hash says.");
   out->digests_.resize(file.chunks());
@@ -112,12 +128,12 @@ Async<Result<ByteVector>> Weights::fetch(std::uint32_t chunk) {
       fetched_bytes_ += bytes->size();
       co_return bytes;
     }
-    if (attempt == tries_max) {
+    if (is_last(attempt, bytes)) {
       if (!bytes) co_return bytes;
       co_return fail(ErrorCode::data_loss, "Chunk {} of the model is not what its hash says.",
                      chunk);
     }
-    co_await rest(host_, std::chrono::milliseconds(100) * attempt);
+    co_await rest_after(host_, attempt);
   }
 }
 

@@ -38,7 +38,8 @@ class Host {
   virtual void close() = 0;  // Sends what is queued first. No event follows.
 
   // GET and PUT /v1/blobs/{hash}; `token` is the session's. More than `bytes_max` is
-  // resource_exhausted.
+  // resource_exhausted; what is refused for now (429, 503) is unavailable, and is told when it may
+  // be asked for again.
   virtual void fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
                           std::function<void(Result<ByteVector>)> done) = 0;
   virtual void put_blob(const Hash& hash, ByteVector bytes, std::string token,

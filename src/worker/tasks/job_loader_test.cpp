@@ -95,6 +95,11 @@ TEST(JobLoader, FetchesNoDataOfAJobThatStatesMoreThanItsBound) {
 
   const Hash fits = f.host.add_blob(ByteVector(1000));
   EXPECT_TRUE(f.load(f.add_wgsl(f.add("x"), fits, 250)).has_value());
+
+  JobLoader unbounded{f.host, f.blobs, {.bytes_max = ~std::uint64_t{0}}};
+  unbounded.load(f.add_wgsl(f.add("x"), data, 251), [](const auto&) {});
+  f.host.run_for(60s);
+  EXPECT_EQ(f.host.fetches[data], 1) << "the attack";
 }
 
 TEST(JobLoader, FetchesNoMoreThanAManifestStates) {

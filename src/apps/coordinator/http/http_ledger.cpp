@@ -154,18 +154,30 @@ void make_ledger(const HttpParts& parts, bool all, const SharedLists::Take& take
   if (!queued) take(TooMany<SharedList>::answer());
 }
 
+// Behind what other readers have asked meanwhile, until all of the trail is read.
+void list_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>& work,
+                     std::vector<api::SettledOwner> owners, const SharedLists::Take& take) {
+  constexpr std::uint64_t lane = 0;  // One part after the other.
+  const bool queued =
+      parts.readers.post(lane, [parts, work, owners = std::move(owners), take]() mutable {
+        if (!work->read_on()) return list_settlement(parts, work, std::move(owners), take);
+        make_list(parts.readers, take, [work, owners = std::move(owners)]() mutable {
+          work->fill(owners);
+          PagedList list{.before = R"({"owners":[)", .rows = {}};
+          for (const api::SettledOwner& owner : owners)
+            list.rows.push_back({.key = owner.owner, .json = api::to_json(owner)});
+          return list;
+        });
+      });
+  if (!queued) take(TooMany<SharedList>::answer());
+}
+
 // What is settled is public: every viewer can build an epoch's rows from it.
 void make_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>& work,
                      const SharedLists::Take& take) {
   const bool queued = parts.loop.post([parts, work, take](jobs::Core& core, jobs::Moment) {
     core.settlement([parts, work, take](const Result<api::Settlement>& view) {
-      make_list(parts.readers, take, [work, owners = view->owners]() mutable {
-        work->fill(owners);
-        PagedList list{.before = R"({"owners":[)", .rows = {}};
-        for (const api::SettledOwner& owner : owners)
-          list.rows.push_back({.key = owner.owner, .json = api::to_json(owner)});
-        return list;
-      });
+      list_settlement(parts, work, view->owners, take);
     });
   });
   if (!queued) take(TooMany<SharedList>::answer());
@@ -220,9 +232,9 @@ void add_ledger_routes(const HttpParts& parts) {
   parts.lists.add("/v1/ledger", [parts](const Take& take) { make_ledger(parts, true, take); });
   parts.lists.add(std::string(totals),
                   [parts](const Take& take) { make_ledger(parts, false, take); });
-  parts.lists.add("/v1/settlement",
-                  [parts, work = std::make_shared<SettledWork>(parts.store, parts.book)](
-                      const Take& take) { make_settlement(parts, work, take); });
+  parts.lists.add("/v1/settlement", [parts, work = std::make_shared<SettledWork>(
+                                                parts.store, parts.book, SettledWork::Options{})](
+                                        const Take& take) { make_settlement(parts, work, take); });
   parts.server.route(
       {.method = "GET",
        .pattern = "/v1/settlement",

@@ -3,11 +3,6 @@
 #include "common/base/log.h"
 
 namespace weft::coordinator {
-namespace {
-
-constexpr std::uint32_t page_transactions = 1000;
-
-}  // namespace
 
 std::optional<settlement::PaidJob> SettledWork::paid_job(const store::Posted& posted) {
   if (!posted.job || !settlement::counts_work_of_job(posted.key)) return std::nullopt;
@@ -19,11 +14,11 @@ std::optional<settlement::PaidJob> SettledWork::paid_job(const store::Posted& po
   return job_paid_;
 }
 
-Result<> SettledWork::read_new() {
+Result<bool> SettledWork::read_pages() {
   job_.reset();  // Its price may have changed since.
-  for (;;) {
-    WEFT_ASSIGN(const store::History page, store_.history(store::Store::HistoryPage{
-                                               .from = from_, .count = page_transactions}));
+  for (std::size_t pages = 0; options_.pages == 0 || pages < options_.pages; ++pages) {
+    WEFT_ASSIGN(const store::History page,
+                store_.history(store::Store::HistoryPage{.from = from_, .count = options_.page}));
     for (; read_ < page.transactions.size(); ++read_) {
       const store::Posted& posted = page.transactions[read_];
       std::vector<ledger::Entry> entries;
@@ -31,16 +26,22 @@ Result<> SettledWork::read_new() {
         entries.push_back({.account = movement.account, .amount = movement.amount});
       units_.add(posted.key, entries, paid_job(posted));
     }
-    if (page.next == 0) return {};  // More may come onto this page.
+    if (page.next == 0) return true;  // More may come onto this page.
     from_ = page.next;
     read_ = 0;
   }
+  return false;
+}
+
+bool SettledWork::read_on() {
+  const std::lock_guard lock(mutex_);
+  const auto all = read_pages();
+  if (!all) log_warning("The units of settled owners are not up to date: {}", all.error().message);
+  return !all || *all;
 }
 
 void SettledWork::fill(std::vector<protocol::api::SettledOwner>& owners) {
   const std::lock_guard lock(mutex_);
-  if (const auto read = read_new(); !read)
-    log_warning("The units of settled owners are not up to date: {}", read.error().message);
   for (protocol::api::SettledOwner& owner : owners) {
     if (const auto key = PublicKey::parse(owner.owner))
       owner.units = static_cast<std::int64_t>(units_.of(OwnerId::of_first(*key)));

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "apps/worker/native/blob_requests.h"
+
 namespace weft::worker {
 namespace {
 
@@ -52,8 +54,9 @@ void NativeHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::stri
   // One byte more than is taken shows that there are more, and the coordinator sends no further.
   net::Request request = net::with_bearer(net::get_range(blob_path(hash), 0, bytes_max + 1), token);
   request.timeout = blob_timeout;
-  client_.send(
-      std::move(request), [bytes_max, done = std::move(done)](Result<net::Response> answer) {
+  send_for_blob(
+      client_, std::move(request),
+      [bytes_max, done = std::move(done)](Result<net::Response> answer) {
         if (!answer) return done(std::unexpected(std::move(answer).error()));
         if (answer->status == 416) return done(ByteVector{});  // The range of an empty blob.
         if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
@@ -71,11 +74,12 @@ void NativeHost::put_blob(const Hash& hash, ByteVector bytes, std::string token,
   net::Request request =
       net::with_bearer(net::put(blob_path(hash), std::string(as_text(bytes))), token);
   request.timeout = blob_timeout;
-  client_.send(std::move(request), [done = std::move(done)](Result<net::Response> answer) {
-    if (!answer) return done(std::unexpected(std::move(answer).error()));
-    if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
-    done({});
-  });
+  send_for_blob(client_, std::move(request),
+                [done = std::move(done)](Result<net::Response> answer) {
+                  if (!answer) return done(std::unexpected(std::move(answer).error()));
+                  if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
+                  done({});
+                });
 }
 
 void NativeHost::after(Duration delay, std::function<void()> work) {

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "apps/worker/native/blob_requests.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
 
@@ -346,7 +347,7 @@ Result<> ServingProcess::answer(ServingFrame kind, Unpacker& in) {
   net::Request request =
       net::with_bearer(net::get_range("/v1/blobs/" + hash.text(), first, count), token_);
   request.timeout = std::chrono::minutes(5);
-  client_.send(std::move(request), [count, done](Result<net::Response> answer) {
+  send_for_blob(client_, std::move(request), [count, done](Result<net::Response> answer) {
     if (!answer) return done(std::unexpected(std::move(answer).error()));
     if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
     if (answer->body.size() != count)

@@ -75,8 +75,14 @@ addToLibrary({
   $weftAnswerError__deps: ['$weftRefusal'],
   $weftAnswerError: async (response) => {
     const problem = await response.json().catch(() => ({}));
+    if (response.status === 429 || response.status === 503) {
+      // Refused for now: told when it may be asked for again, so that who tries again does not come too early.
+      const wait = Math.min(Number(response.headers.get('retry-after') ?? 1) || 0, 60);
+      await new Promise((over) => setTimeout(over, 1000 * wait));
+      return weftRefusal('unavailable', problem.detail ?? `The coordinator answered ${response.status}.`);
+    }
     const byStatus = { 401: 'unauthenticated', 403: 'permission_denied', 404: 'not_found', 413: 'resource_exhausted' };
-    const code = problem.code ?? byStatus[response.status] ?? (response.status < 500 && response.status !== 429 ? 'invalid_argument' : 'unavailable');
+    const code = problem.code ?? byStatus[response.status] ?? (response.status < 500 ? 'invalid_argument' : 'unavailable');
     return weftRefusal(code, problem.detail ?? `The coordinator answered ${response.status}.`);
   },
   $weftAllBytes__deps: ['$weftRefusal'],
