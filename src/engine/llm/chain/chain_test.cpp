@@ -88,8 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"tiny-qwen35-short-q4_k_m", std::vector<std::uint32_t>{1, 2}},
                     std::pair{"tiny-qwen3-random-f16", std::vector<std::uint32_t>{1, 2}},
                     std::pair{"tiny-gemma3-random-q8_0", std::vector<std::uint32_t>{1, 2}},
-                    std::pair{"tiny-mistral-random-f16", std::vector<std::uint32_t>{1, 2}},
-                    std::pair{"tiny-mistral3-random-f16", std::vector<std::uint32_t>{1, 2}},
+                    std::pair{"tiny-mistral-random-f16", std::vector<std::uint32_t>{1}},
+                    std::pair{"tiny-mistral3-random-f16", std::vector<std::uint32_t>{1}},
                     std::pair{"tiny-qwen3moe-random-f16", std::vector<std::uint32_t>{1, 2}},
                     std::pair{"tiny-qwen35-chat-q8_0", std::vector<std::uint32_t>{1, 2}}));
 
