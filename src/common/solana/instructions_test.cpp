@@ -66,7 +66,8 @@ TEST(Digests, no_part_of_the_place_or_the_message_can_be_another) {
 TEST(Digests, a_receipt_has_the_bytes_that_the_program_hashes) {
   SigningPlace place{.genesis = {}, .program = bytes_of(2), .config = bytes_of(9)};
   place.genesis.bytes.fill(1);
-  ReceiptParts parts{.coordinator = bytes_of(3)};
+  ReceiptParts parts;
+  parts.coordinator = bytes_of(3);
   parts.session.bytes.fill(4);
   parts.worker.bytes.fill(5);
   parts.root =
