@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
 import { browse, byId, picture } from './browser.mjs';
+import * as wire from '../../chain/tests/wire.mjs';
 import { run, scratch, serve, until } from './lib.mjs';
 import { violations } from './pages.mjs';
 import { buildChain, chain, credit, day, found, keyOf, rowsText } from './settlement.mjs';
@@ -163,6 +164,56 @@ test('an owner connects a wallet, claims, closes the tab on the way, stakes and 
   await byId(later, 'earnings-note').getByText('do not make the root on the chain').waitFor();
   assert.equal(await later.getByRole('button', { name: 'Claim', exact: true }).count(), 0);
   assert.deepEqual(complaints.filter((text) => !/ERR_EMPTY_RESPONSE|ERR_CONNECTION|Failed to load resource/.test(text)), []);
+});
+
+test('a receipt of a device is checked in the page, and one that was changed is refused', { timeout: 300_000 }, async (t) => {
+  const c = await chain(t);
+  const [operator, bob] = await Promise.all(['operator', 'bob', 'device'].map(c.wallet));
+  await found(c, operator, []);
+  const device = keyOf(c.file('device.json'));
+  await c.ok('bob', 'device', device.text);
+  const { program } = JSON.parse(fs.readFileSync(c.network, 'utf8'));
+  const genesis = Buffer.alloc(32, 5), hex = (bytes) => bytes.toString('hex');
+  const [session, worker] = ['session', 'worker'].map((word) => wire.sha256(word));
+  const claims = ['one', 'two', 'three'].map((word, i) => ({ job: hex(wire.sha256(word).subarray(0, 16)), task: i, attempt: 1, result: hex(wire.sha256(word, 'result')) }));
+  const u32 = (number) => { const out = Buffer.alloc(4); out.writeUInt32LE(number); return out; };
+  const leaves = claims.map(({ job, task, attempt, result }) => wire.sha256(Buffer.from([0]), wire.sha256('weft-claim-2', Buffer.from(job, 'hex'), u32(task), u32(attempt), Buffer.from(result, 'hex'))));
+  const node = (left, right) => wire.sha256(Buffer.from([1]), left, right);
+  const root = node(node(leaves[0], leaves[1]), leaves[2]);
+  const signature = wire.toBase58(device.sign(wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, worker, root)));
+  const receipt = { owner: bob, device: device.text, session: hex(session), worker: hex(worker), root: hex(root), claims, signature };
+  // The program takes the same receipt.
+  await c.ok('operator', 'receipt', 'record', bob, device.text, signature, '--session', hex(session), '--worker', hex(worker), '--root', hex(root));
+
+  const { url } = await serve(t, { args: ['--settlement', c.network] });
+  const { page, complaints } = await browse(t, { webgpu: false });
+  await page.goto(`${url}/wallet`);
+  const choose = (value) => page.getByLabel('A receipt’s file').setInputFiles({ name: 'receipt.json', mimeType: 'application/json', buffer: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) });
+  const checked = byId(page, 'receipt-checked');
+  await choose(receipt);
+  await checked.getByText('receipt.json: this receipt holds.').waitFor();
+  await checked.getByText('Its 3 claims make the root that is signed.').waitFor();
+  await checked.getByText('The device has signed it for this network and its coordinator.').waitFor();
+  await checked.getByText(`The chain names ${device.text} as a device of its owner.`).waitFor();
+  assert.deepEqual(await violations(page), []);
+  const refused = async (value, sentence) => {
+    await choose(value);
+    await checked.getByText(sentence).waitFor();
+    await checked.getByText('receipt.json: this receipt is refused.').waitFor();
+  };
+  await refused({ ...receipt, claims: claims.map((claim, i) => (i === 1 ? { ...claim, result: hex(wire.sha256('another')) } : claim)) }, 'Its claims do not make the root that is signed.');
+  await refused({ ...receipt, worker: hex(wire.sha256('another')) }, 'The device has not signed it for this network and its coordinator.');
+  await refused({ ...receipt, owner: operator }, 'The chain does not name this device for this owner.');
+  await refused('{', 'This file is not JSON.');
+  await choose(receipt);
+  await checked.getByText('receipt.json: this receipt holds.').waitFor();
+  // An ended device is answered for until its evidence window has passed.
+  await c.ok('bob', 'device', device.text, '--end');
+  await choose(receipt);
+  await checked.getByText('receipt.json: this receipt holds.').waitFor();
+  await c.rpc('litesvm_warp', 60 * day);
+  await refused(receipt, 'The owner has ended this device, and its stake no longer answers for it.');
+  assert.deepEqual(complaints, []);
 });
 
 test('a coordinator without settlement says so, and one with a wrong file does not start', { timeout: 120_000 }, async (t) => {

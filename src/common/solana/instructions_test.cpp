@@ -62,5 +62,20 @@ TEST(Digests, no_part_of_the_place_or_the_message_can_be_another) {
   EXPECT_NE(receipt_digest(place, one), receipt_digest(place, two));
 }
 
+// Made with node's crypto; proof/claim_tree_test.cpp has the same root of three claims.
+TEST(Digests, a_receipt_has_the_bytes_that_the_program_hashes) {
+  SigningPlace place{.genesis = {}, .program = bytes_of(2), .config = bytes_of(9)};
+  place.genesis.bytes.fill(1);
+  ReceiptParts parts;
+  parts.coordinator = bytes_of(3);
+  parts.session.bytes.fill(4);
+  parts.worker.bytes.fill(5);
+  parts.root =
+      Hash::parse("52d91d1682785956df0e99d07bb4785f9a0a2dee8c3572ee267c4c0f6e642a31").value();
+
+  EXPECT_EQ(to_hex(receipt_digest(place, parts).span()),
+            "7bd85af71eb59d5b7467022f400cbd6020f2c1da00410fac2e282d5abf366aa2");
+}
+
 }  // namespace
 }  // namespace weft::solana

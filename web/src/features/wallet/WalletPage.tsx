@@ -8,6 +8,7 @@ import { Stat } from '../../design/Stat';
 import { creditsText, parseCredits, spanText } from './credits';
 import type { Act, Desk, Holding } from './desk';
 import { ProposalList } from './ProposalList';
+import { ReceiptPanel } from './ReceiptPanel';
 import { lamportsASignature, useSettlement } from './useSettlement';
 
 const sol = (lamports: number): string => `${(lamports / 1e9).toFixed(9).replace(/0+$/, '').replace(/\.$/, '')} SOL`;
@@ -81,6 +82,7 @@ export function WalletPage({ base }: { base: string }) {
             )}
           </>
         )}
+        {s.phase.kind === 'ready' ? <ReceiptPanel desk={s.phase.desk} /> : null}
       </div>
     </main>
   );

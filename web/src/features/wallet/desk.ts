@@ -1,6 +1,7 @@
 // What an owner has on the chain, and what it can do there, each as transactions with a sentence that says what is signed.
 import { base58 } from '../../engine/keptWallet';
 import { creditsText, spanText } from './credits';
+import { checkReceipt, parseReceipt, type ReceiptCheck } from './receipts';
 import { readProposals, type Proposal } from './proposals';
 import { clockSysvar, makeTokens, tokensOf } from './addresses';
 import { fromBase58, numberAt, type Bytes } from './bytes';
@@ -121,6 +122,20 @@ export class Desk {
       earningsNote: typeof found === 'string' ? found : '',
       proposals: await readProposals(this.rpc, this.network, this.program, config, owner),
     };
+  }
+
+  /** Checks a receipt against the chain; throws a sentence where the text is no receipt. */
+  async checkReceipt(written: string): Promise<ReceiptCheck[]> {
+    const receipt = parseReceipt(written);
+    const config = await this.config();
+    const [account, clock] = await this.rpc.accounts([await this.network.device(fromBase58(receipt.owner), fromBase58(receipt.device)), clockSysvar]);
+    const device = account && account.owner === this.program ? State.read('device', account.data) : null;
+    return checkReceipt(
+      receipt,
+      { genesis: config.key('genesis'), program: this.network.program, coordinator: config.key('coordinator') },
+      device === null ? null : { endsAt: Number(device.number('ends_at')) },
+      clock ? Number(numberAt(clock.data, unixTimeAt, 8)) : 0,
+    );
   }
 
   private async rentIfMissing(key: Bytes, bytes: number): Promise<number> {

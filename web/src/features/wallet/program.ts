@@ -99,6 +99,9 @@ export class Network {
   async stake(owner: Bytes): Promise<Bytes> {
     return (await this.at(text('stake'), await this.config(), owner)).key;
   }
+  async device(owner: Bytes, device: Bytes): Promise<Bytes> {
+    return (await this.at(text('device'), await this.config(), owner, device)).key;
+  }
   async proposal(number: number): Promise<Bytes> {
     return (await this.at(text('proposal'), await this.config(), little(number, 8))).key;
   }

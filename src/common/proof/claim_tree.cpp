@@ -1,0 +1,66 @@
+#include "common/proof/claim_tree.h"
+
+#include "common/base/check.h"
+#include "common/crypto/sha256.h"
+#include "common/proof/merkle.h"
+
+namespace weft::proof {
+namespace {
+
+constexpr std::uint8_t leaf_byte = 0x00;
+constexpr std::uint8_t node_byte = 0x01;
+
+std::vector<Hash> digests_of(std::span<const Claim> claims) {
+  std::vector<Hash> digests;
+  digests.reserve(claims.size());
+  for (const Claim& claim : claims) digests.push_back(claim_digest(claim));
+  return digests;
+}
+
+}  // namespace
+
+Hash claim_digest(const Claim& claim) {
+  ByteVector fields;
+  append(fields, as_bytes(std::string_view("weft-claim-2")));
+  append(fields, claim.task.job.span());
+  append_le(fields, claim.task.index);
+  append_le(fields, claim.attempt);
+  append(fields, claim.root.span());
+  return crypto::sha256(fields);
+}
+
+Hash root_of_claims(std::span<const Claim> claims) { return root_of_roots(digests_of(claims)); }
+
+Result<ClaimPath> path_of_claim(std::span<const Claim> claims, std::size_t index) {
+  if (index >= claims.size())
+    return fail(ErrorCode::invalid_argument, "Claim {} does not exist; the receipt has {}.", index,
+                claims.size());
+  WEFT_ASSIGN(InclusionPath found, inclusion_path_of_roots(digests_of(claims), index));
+  if (found.siblings.size() > claim_levels_max)
+    return fail(ErrorCode::invalid_argument,
+                "A receipt of {} claims has paths of {} levels; the on-chain program reads {}.",
+                claims.size(), found.siblings.size(), claim_levels_max);
+  ClaimPath path{.siblings = std::move(found.siblings)};
+  std::size_t level = 0;
+  for (std::uint64_t width = found.chunks, at = index; width > 1; width = (width + 1) / 2, at /= 2)
+    if ((at ^ 1) < width) path.sides |= (at & 1) << level++;
+  return path;
+}
+
+Hash root_by_path(const Claim& claim, const ClaimPath& path) {
+  check(path.siblings.size() <= 64, "a path has a bit for each sibling");
+  const Hash digest = claim_digest(claim);
+  Hash node = crypto::Sha256().update({&leaf_byte, 1}).update(digest.span()).finish();
+  for (std::size_t level = 0; level < path.siblings.size(); ++level) {
+    const Hash& sibling = path.siblings[level];
+    const bool right = (path.sides >> level & 1) != 0;
+    node = crypto::Sha256()
+               .update({&node_byte, 1})
+               .update((right ? sibling : node).span())
+               .update((right ? node : sibling).span())
+               .finish();
+  }
+  return node;
+}
+
+}  // namespace weft::proof

@@ -1,0 +1,34 @@
+// A session's claims as the leaves of a Merkle tree, so that one of them can be shown with a few
+// hashes and without the others. A device signs the root (solana::receipt_digest), and the on-chain
+// program reads the same bytes (chain/program/receipts.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/proof/receipt.h"
+
+namespace weft::proof {
+
+inline constexpr std::size_t claim_levels_max = 8;  // The most that the on-chain program reads.
+
+// From a claim up to the root.
+struct ClaimPath {
+  std::vector<Hash> siblings{};  // Lowest first; where a node is promoted there is none.
+  std::uint64_t sides = 0;       // A bit for each sibling: 1 where the path's node is on the right.
+};
+
+// SHA-256("weft-claim-2" || job id || u32 index || u32 attempt || root), little-endian.
+[[nodiscard]] Hash claim_digest(const Claim& claim);
+// The tree of merkle.h over the claims' digests, in their order.
+[[nodiscard]] Hash root_of_claims(std::span<const Claim> claims);
+// invalid_argument where there is no such claim, or more levels than the on-chain program reads.
+[[nodiscard]] Result<ClaimPath> path_of_claim(std::span<const Claim> claims, std::size_t index);
+// The root that the path leads to. Of `sides` only the bits of siblings are read.
+[[nodiscard]] Hash root_by_path(const Claim& claim, const ClaimPath& path);
+
+}  // namespace weft::proof
