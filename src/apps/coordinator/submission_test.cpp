@@ -114,6 +114,40 @@ TEST_F(SubmissionTest, AMatrixThatWouldFillTheMemoryIsRefused) {
   EXPECT_TRUE(read(product, {}, {.operand_bytes_max = 4}).has_value());
 }
 
+constexpr std::string_view with_model =
+    R"({"weft":1,"kind":"onnx","name":"m","items":1,"model":{"bytes":4,"base64":"AQIDBA=="},
+       "inputs":[{"name":"x","type":"i32","shape":[1],"value":[1]}],"outputs":[{"name":"y","type":"i32","shape":[1]}],"budget":1})";
+
+TEST_F(SubmissionTest, AModelThatWouldFillTheMemoryIsRefusedBeforeItIsChecked) {
+  bool checked = false;
+  const ShaderChecker checker = [&](const manifest::Manifest&, std::string_view,
+                                    const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+    checked = true;
+    return std::vector<ShaderComplaint>{};
+  };
+  const auto refused = read(with_model, checker, {.model_bytes_max = 3});
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().error.message, "The model has 4 bytes; at most 3 are taken.");
+  EXPECT_FALSE(checked);
+  EXPECT_TRUE(read(with_model, checker, {.model_bytes_max = 4}).has_value());
+  EXPECT_TRUE(checked);
+}
+
+TEST_F(SubmissionTest, AModelIsCheckedByItsBytesAndRefusedByName) {
+  ByteVector given;
+  const auto refused = read(with_model,
+                            [&](const manifest::Manifest&, std::string_view model,
+                                const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+                              given.assign(model.begin(), model.end());
+                              return std::vector<ShaderComplaint>{{.message = "It is none."}};
+                            });
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(given, (ByteVector{1, 2, 3, 4}));
+  EXPECT_EQ(refused.error().error.message, "model: It is none.");
+}
+
 TEST_F(SubmissionTest, AShaderThatCannotBeCheckedIsTaken) {
   const auto taken = read(with_input,
                           [](const manifest::Manifest&, std::string_view,

@@ -45,8 +45,8 @@ struct SubmissionBounds {
   std::uint64_t output_bytes_max = std::uint64_t{1} << 30;  // Its joined outputs.
   // Size of the matrix B of a kernel, which is held in memory while products are checked.
   std::uint64_t operand_bytes_max = std::uint64_t{256} << 20;
-  // The file of an onnx job, which is held in memory while it is checked.
-  std::uint64_t model_bytes_max = std::uint64_t{256} << 20;
+  // The file of an onnx job, which is held in memory a few times while it is checked.
+  std::uint64_t model_bytes_max = std::uint64_t{128} << 20;
   bool anyone = true;  // Whether it may ask for "trust": "anyone".
 };
 
