@@ -133,7 +133,9 @@ function(weft_test_on_swiftshader test)
       set(filter --gtest_filter=${ARGN})
     endif()
     add_test(NAME ${test}_swiftshader COMMAND ${test} ${filter})
-    set_tests_properties(${test}_swiftshader PROPERTIES TIMEOUT 600 ENVIRONMENT VK_DRIVER_FILES=${driver})
+    # Its results have a name of their own: GTEST_OUTPUT names a folder, and two runs of one program would count as one that was repeated.
+    set_tests_properties(${test}_swiftshader PROPERTIES TIMEOUT 600 ENVIRONMENT VK_DRIVER_FILES=${driver}
+      ENVIRONMENT_MODIFICATION GTEST_OUTPUT=string_append:${test}_swiftshader.json)
   endif()
 endfunction()
 
