@@ -140,12 +140,12 @@ TEST_F(SubmissionTest, AModelIsCheckedByItsBytesAndRefusedByName) {
                             [&](const manifest::Manifest&, std::string_view model,
                                 const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
                               given.assign(model.begin(), model.end());
-                              return std::vector<ShaderComplaint>{{.message = "It is none."}};
+                              return std::vector<ShaderComplaint>{{.message = "It is not a model."}};
                             });
 
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(given, (ByteVector{1, 2, 3, 4}));
-  EXPECT_EQ(refused.error().error.message, "model: It is none.");
+  EXPECT_EQ(refused.error().error.message, "model: It is not a model.");
 }
 
 TEST_F(SubmissionTest, AShaderThatCannotBeCheckedIsTaken) {
