@@ -136,12 +136,13 @@ TEST_F(SubmissionTest, AModelThatWouldFillTheMemoryIsRefusedBeforeItIsChecked) {
 
 TEST_F(SubmissionTest, AModelIsCheckedByItsBytesAndRefusedByName) {
   ByteVector given;
-  const auto refused = read(with_model,
-                            [&](const manifest::Manifest&, std::string_view model,
-                                const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
-                              given.assign(model.begin(), model.end());
-                              return std::vector<ShaderComplaint>{{.message = "It is not a model."}};
-                            });
+  const auto refused =
+      read(with_model,
+           [&](const manifest::Manifest&, std::string_view model,
+               const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+             given.assign(model.begin(), model.end());
+             return std::vector<ShaderComplaint>{{.message = "It is not a model."}};
+           });
 
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(given, (ByteVector{1, 2, 3, 4}));
