@@ -143,6 +143,10 @@ Result<manifest::Manifest> items_manifest(const onnx::Graph& graph, ByteSpan mod
   return job;
 }
 
+std::string to_line(const NetworkJob& job) {
+  return weft::format("job {}: {} {:.6f} credits\n", job.id, job.decided, job.price);
+}
+
 Result<NetworkResults> run_on_network(const std::filesystem::path& file, const onnx::Graph& graph,
                                       const Items& items, const NetworkItemsOptions& options) {
   WEFT_ASSIGN(const auto client,
@@ -165,7 +169,9 @@ Result<NetworkResults> run_on_network(const std::filesystem::path& file, const o
   if (done.state != "done" && done.state != "corrected")
     return fail(ErrorCode::unavailable, "The job {} is {}: {}", done.id, done.state, done.reason);
   NetworkResults results{
-      .outputs = Items(items.size()), .job = done.id, .decided = done.decided, .price = done.price};
+      .outputs = Items(items.size()),
+      .job = {
+          .id = done.id, .decided = done.decided, .price = static_cast<double>(done.price) * 1e-6}};
   WEFT_ASSIGN(const std::vector<Tensor> shapes, output_shapes(graph, items));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     WEFT_ASSIGN(const ByteVector bytes, fetch_output(*client, done, i));

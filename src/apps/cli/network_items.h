@@ -34,11 +34,17 @@ using Items = std::vector<std::vector<onnx::Tensor>>;
 // For each input of the graph the items' tensors, one after the other.
 [[nodiscard]] Result<std::vector<ByteVector>> stacks(const Items& items);
 
+// The job that computed them, as --json prints it; the names are its keys.
+struct NetworkJob {
+  std::string id;
+  std::string decided;  // In a sentence, how the results were decided.
+  double price = 0;     // That was paid, in credits.
+};
+// The same as a line for people.
+[[nodiscard]] std::string to_line(const NetworkJob& job);
 struct NetworkResults {
   Items outputs;  // The model's outputs for each item, in the graph's order.
-  std::string job;
-  std::string decided;     // In a sentence, how the results were decided.
-  MicroCredits price = 0;  // That was paid.
+  NetworkJob job;
 };
 // Uploads, submits and follows the job. `file` is the model's, without external data.
 [[nodiscard]] Result<NetworkResults> run_on_network(const std::filesystem::path& file,

@@ -418,6 +418,23 @@ TEST(Matching, GivesCpuWorkersKernelsOnly) {
   EXPECT_EQ(leases[0].job, kernel.id);
 }
 
+TEST(Matching, GivesModelsToWorkersThatRunThem) {
+  Rig rig;
+  rig.add(native_worker(1));
+  Job job = known_job(1);
+  job.kind = manifest::Kind::onnx;
+  rig.add(job);
+  EXPECT_TRUE(rig.decide(0).empty()) << "it has no reader of models, as a tab has none";
+  Worker able = native_worker(2);
+  able.capabilities.features.emplace_back(manifest::onnx_feature);
+  rig.add(able);
+
+  const auto leases = rig.decide(0);
+
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].worker, able.key);
+}
+
 TEST(Matching, CutsTheAxisAsTheManifestDoes) {
   Rig rig;
   rig.add(native_worker(1));

@@ -11,9 +11,7 @@ void add_coordinator(CLI::App& command, std::string& url) {
 }
 
 void add_network(CLI::App& command, NetworkModelsOptions& options) {
-  command.add_flag("--network", options.wanted, "A network's models are asked");
-  command.add_option("--coordinator", options.coordinator,
-                     "The network's URL; with --network alone, WEFT_COORDINATOR");
+  add_network_choice(command, options.wanted, options.coordinator, "A network's models are asked");
   command
       .add_option("--api-key-file", options.key_file,
                   "Holds the API key that pays for it; without, WEFT_API_KEY")
@@ -22,10 +20,21 @@ void add_network(CLI::App& command, NetworkModelsOptions& options) {
 }
 
 bool asks_network(NetworkModelsOptions& options) {
-  if (!options.coordinator.empty()) return true;
-  if (!options.wanted) return false;
-  if (const char* const url = std::getenv("WEFT_COORDINATOR")) options.coordinator = url;
-  if (options.coordinator.empty()) throw CLI::RequiredError("--coordinator");
+  return chooses_network(options.wanted, options.coordinator);
+}
+
+void add_network_choice(CLI::App& command, bool& wanted, std::string& coordinator,
+                        const std::string& what) {
+  command.add_flag("--network", wanted, what);
+  command.add_option("--coordinator", coordinator,
+                     "The network's URL; with --network alone, WEFT_COORDINATOR");
+}
+
+bool chooses_network(bool wanted, std::string& coordinator) {
+  if (!coordinator.empty()) return true;
+  if (!wanted) return false;
+  if (const char* const url = std::getenv("WEFT_COORDINATOR")) coordinator = url;
+  if (coordinator.empty()) throw CLI::RequiredError("--coordinator");
   return true;
 }
 

@@ -19,8 +19,12 @@ void add_coordinator(CLI::App& command, std::string& url);
 // For commands that ask a network's models if they are told to: --network, --coordinator (which
 // means --network, too), --api-key-file and add_tls().
 void add_network(CLI::App& command, NetworkModelsOptions& options);
-// In the command's callback: whether it is told to. Throws where the URL is missing.
+// In the command's callback: whether it is told to. Throws if the URL is missing.
 [[nodiscard]] bool asks_network(NetworkModelsOptions& options);
+// The first two of these options alone, with a sentence for --network; and what they come to.
+void add_network_choice(CLI::App& command, bool& wanted, std::string& coordinator,
+                        const std::string& what);
+[[nodiscard]] bool chooses_network(bool wanted, std::string& coordinator);
 // --ca-cert and --tls-insecure.
 void add_tls(CLI::App& command, net::TlsOptions& tls);
 // The certificate option alone, by another name if --ca-cert is another server's.

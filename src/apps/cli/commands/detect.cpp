@@ -30,14 +30,9 @@ struct PictureDocument {
   std::vector<DetectionDocument> detections;
   double run_s = 0;
 };
-struct JobDocument {
-  std::string id;
-  std::string decided;  // How its results were decided.
-  double price = 0;     // In credits.
-};
 struct DetectDocument {
   std::string device;
-  std::optional<JobDocument> job;  // If a network computed it.
+  std::optional<NetworkJob> job;  // If a network computed it.
   std::vector<PictureDocument> images;
 };
 
@@ -138,9 +133,7 @@ Result<> compute_there(const DetectOptions& options, const onnx::Graph& graph,
     pictures[i].run_s = each;
   }
   document.device = "network";
-  document.job = JobDocument{.id = results.job,
-                             .decided = results.decided,
-                             .price = static_cast<double>(results.price) * 1e-6};
+  document.job = std::move(results.job);
   return {};
 }
 
@@ -205,9 +198,7 @@ int detect_command(const DetectOptions& options) {
                              found.box_in_image[2], found.box_in_image[3]);
     }
   }
-  if (!options.json && document->job)
-    text += weft::format("job {}: {} {:.6f} credits\n", document->job->id, document->job->decided,
-                         document->job->price);
+  if (!options.json && document->job) text += to_line(*document->job);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

@@ -28,9 +28,7 @@ void add_inspect(CLI::App& parent, std::function<int()>& chosen) {
 // A network computes: --network, --coordinator (which means --network, too), and what its job
 // costs.
 void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at) {
-  command.add_flag("--network", network, "A network computes it, as one job");
-  command.add_option("--coordinator", at.coordinator,
-                     "The network's URL; with --network alone, WEFT_COORDINATOR");
+  add_network_choice(command, network, at.coordinator, "A network computes it, as one job");
   command
       .add_option("--wallet", at.wallet,
                   "Wallet that pays; made when missing (default: ~/.config/weft/wallet.json)")
@@ -46,14 +44,6 @@ void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at
                   "Tasks that the job is cut into (default: one for each four items)")
       ->check(CLI::Range(1U, 65536U));
   add_tls(command, at.tls);
-}
-// In the command's callback.
-void choose_network(bool& network, NetworkItemsOptions& at) {
-  NetworkModelsOptions asked;
-  asked.wanted = network;
-  asked.coordinator = at.coordinator;
-  network = asks_network(asked);
-  at.coordinator = asked.coordinator;
 }
 
 void add_run(CLI::App& parent, std::function<int()>& chosen) {
@@ -84,7 +74,7 @@ void add_run(CLI::App& parent, std::function<int()>& chosen) {
   add_network_items(*command, options->network, options->at);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([options, &chosen] {
-    choose_network(options->network, options->at);
+    options->network = chooses_network(options->network, options->at.coordinator);
     chosen = [options] { return onnx_run_command(*options); };
   });
 }
@@ -211,7 +201,7 @@ void add_detect(CLI::App& app, std::function<int()>& chosen) {
   add_network_items(*command, options->network, options->at);
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback([options, &chosen] {
-    choose_network(options->network, options->at);
+    options->network = chooses_network(options->network, options->at.coordinator);
     options->at.name = "detect";
     chosen = [options] { return detect_command(*options); };
   });

@@ -33,15 +33,10 @@ struct OnnxGpuDocument {
   std::uint64_t memory_bytes = 0;
   std::uint64_t unshared_bytes = 0;
 };
-struct OnnxJobDocument {
-  std::string id;
-  std::string decided;  // How its results were decided.
-  double price = 0;     // In credits.
-};
 struct OnnxRunDocument {
   std::string device;
   std::vector<OnnxOutputDocument> outputs;  // Those of all items, one after the other.
-  std::optional<OnnxJobDocument> job;       // If a network computed it.
+  std::optional<NetworkJob> job;            // If a network computed it.
   // Figures of a run on a GPU.
   std::optional<OnnxGpuDocument> gpu;
   double prepare_s = 0;
@@ -155,9 +150,7 @@ Result<OnnxRunDocument> run_there(const OnnxRunOptions& options, const onnx::Gra
   document.run_s = seconds_since(begun);
   for (std::size_t i = 0; i < items.size(); ++i)
     WEFT_OK(write_outputs(options, graph, folders[i], results.outputs[i], document));
-  document.job = OnnxJobDocument{.id = results.job,
-                                 .decided = results.decided,
-                                 .price = static_cast<double>(results.price) * 1e-6};
+  document.job = results.job;
   return document;
 }
 
@@ -194,9 +187,7 @@ int onnx_run_command(const OnnxRunOptions& options) {
       for (const std::string& node : document->gpu->nodes_on_processor)
         text += weft::format("the processor computed node {}\n", node);
     }
-    if (document->job)
-      text += weft::format("job {}: {} {:.6f} credits\n", document->job->id, document->job->decided,
-                           document->job->price);
+    if (document->job) text += to_line(*document->job);
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;

@@ -62,13 +62,15 @@ TEST_F(ModelJobs, WhatIsNoModelIsRefusedWhenItIsPrepared) {
 }
 
 TEST_F(ModelJobs, ValuesKeepToTheBoundOfBytes) {
-  const auto job = job_of(small_manifest(1));
+  const auto job = job_of(small_manifest(1, 1, test::wide_model()));
   exec::Bounds bounds;
-  bounds.bytes_max = job->manifest.bindings.front().bytes() + 60;
+  bounds.bytes_max = 8192;
   executor = create_model_executor(*device, bounds);
   const auto over = run(job, {.first = 0, .count = 1});
   ASSERT_FALSE(over.has_value());
-  EXPECT_EQ(over.error().code, ErrorCode::resource_exhausted) << over.error().message;
+  EXPECT_EQ(over.error().code, ErrorCode::resource_exhausted);
+  EXPECT_TRUE(over.error().message.contains("The model's values take more than the"))
+      << over.error().message;
 }
 
 TEST_F(ModelJobs, AWorkerWithoutModelsSaysSo) {

@@ -48,9 +48,26 @@ inline Model small_model() {
   return model;
 }
 
-// Its manifest for `items` items, of which item i has x = {i, i - 3, 1, 2}.
-inline std::string small_manifest(std::uint32_t items, std::uint32_t tasks = 1) {
-  const auto file = write_model(small_model());
+// A model of the same inputs and outputs, of which values in between take 16 KiB and more.
+inline Model wide_model() {
+  Model model = small_model();
+  const std::vector<std::int64_t> shape = {1024, 4};
+  const std::vector<std::int64_t> axes = {0};
+  model.initializers.emplace_back("shape", Tensor::of<std::int64_t>({2}, shape));
+  model.initializers.emplace_back("axes", Tensor::of<std::int64_t>({1}, axes));
+  ModelNode expand = model.nodes.at(0), softmax = expand, sum = expand;
+  expand.op = "Expand", expand.inputs = {"x", "shape"}, expand.outputs = {"wide"};
+  softmax.op = "Softmax", softmax.inputs = {"wide"}, softmax.outputs = {"soft"};
+  sum.op = "ReduceSum", sum.inputs = {"soft", "axes"}, sum.outputs = {"x2"};
+  model.nodes.at(0).inputs = {"x2", "w"};
+  model.nodes.insert(model.nodes.begin(), {expand, softmax, sum});
+  return model;
+}
+
+// The manifest of `model` for `items` items, of which item i has x = {i, i - 3, 1, 2}.
+inline std::string small_manifest(std::uint32_t items, std::uint32_t tasks = 1,
+                                  const Model& model = small_model()) {
+  const auto file = write_model(model);
   std::string x;
   for (std::uint32_t i = 0; i < items; ++i)
     x += weft::format("{}{},{},1,2", i == 0 ? "" : ",", i, static_cast<int>(i) - 3);

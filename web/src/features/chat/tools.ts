@@ -1,6 +1,6 @@
 // Tools that a visitor offers to a model of the network: a list as OpenAI's clients send it.
 
-/** The tools of a text, none where it is empty; `failure` says in one sentence why there are none otherwise. */
+/** The tools that a text lists, as JSON. An empty text lists no tools; if the text cannot be read, `failure` says why in one sentence. */
 export function readTools(text: string): { readonly tools: readonly unknown[]; readonly failure: string | null } {
   if (text.trim() === '') return { tools: [], failure: null };
   try {
