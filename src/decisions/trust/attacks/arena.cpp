@@ -26,7 +26,8 @@ constexpr UnixMillis unix_start = 1'700'000'000'000;
 constexpr double pay_held_seconds = 600;
 constexpr std::uint32_t cold_tasks = 10'000;
 constexpr double canary_seconds = 0.2;  // The operator's device measures a canary.
-constexpr std::uint32_t costly = 10;    // A job of ten costs so many times as much as the others.
+constexpr std::uint32_t costly = 10;    // A costly job costs so many times as much as the others.
+constexpr auto costly_every = static_cast<std::uint32_t>(1 / costly_share);
 constexpr std::uint32_t own_clients = 20;
 constexpr double crash_share = 0.02;  // Share of its tasks in which a crashing worker crashes.
 
@@ -320,7 +321,7 @@ class Arena {
     job.tasks = tasks;
     job.own = own;
     job.devices_differ = own && plan_.devices_differ;
-    job.costly = number % 10 == 9;
+    job.costly = number % costly_every == costly_every - 1;
     scheduler::Job wanted;
     wanted.id = id;
     wanted.tasks = tasks;

@@ -21,6 +21,9 @@ inline constexpr double quote_moved_max = 1.1;
 inline constexpr double extra_max = 0.05;
 }  // namespace promises
 
+// What a plan costs its attackers is known after so many findings were to be expected, not before.
+inline constexpr double findings_min = 12;
+
 // Forty established workers, forty clients, a verifier as fast as lavapipe is beside such a
 // network.
 [[nodiscard]] Scene standard_setup(std::uint64_t seed, std::uint32_t tasks);

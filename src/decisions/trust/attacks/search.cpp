@@ -24,6 +24,8 @@ constexpr std::array<double, 3> lengths{0.5, 2, 20};
 constexpr std::array<std::string_view, 8> played{
     "zeros", "sleepers", "targeted", "exit", "one-strike", "laundering", "one-value", "exhaustion"};
 
+constexpr double slices_of_a_task = 64;
+
 template <class T, std::size_t n>
 const T& pick(const std::array<T, n>& from, Random& random) {
   return from[random() % n];
@@ -85,18 +87,20 @@ void evaluate(Candidate& candidate, std::uint64_t seed, std::uint32_t tasks,
   setup.task_seconds = candidate.task_seconds;
   setup.replicas = candidate.replicas;
   candidate.outcome = play(setup, candidate.strategy, candidate.plan, stop);
-  candidate.harm = harm_of(candidate.outcome);
+  candidate.harm = harm_of(candidate.outcome, candidate.plan);
 }
 
 }  // namespace
 
-double harm_of(const Outcome& outcome) {
+double harm_of(const Outcome& outcome, const Plan& plan) {
   double harm = 0;
   harm = std::max(harm, outcome.uncorrected_share() / promises::wrong_share_max);
   harm = std::max(harm, static_cast<double>(outcome.honest_convicted) * 1000);
   harm = std::max(harm, static_cast<double>(outcome.jobs_failed) * 1000);
-  // A cheat that gains: the less it costs beside what is promised, the worse.
-  if (outcome.wrong >= 10)
+  // A cheat that gains: the less it costs beside what is promised, the worse. After too few
+  // findings the cost is luck; measures() plays such plans longer.
+  const double findings = static_cast<double>(outcome.cheats) * plan.slices / slices_of_a_task;
+  if (outcome.wrong >= 10 && findings >= findings_min)
     harm = std::max(harm, 1 + (promises::cost_min - outcome.cost()) / promises::cost_min);
   return harm;
 }

@@ -31,7 +31,7 @@ struct Candidate {
 };
 
 // How far an outcome is from the promises: 1 is where the first of them breaks.
-[[nodiscard]] double harm_of(const Outcome& outcome);
+[[nodiscard]] double harm_of(const Outcome& outcome, const Plan& plan);
 // What the search varies, in words.
 [[nodiscard]] std::string describe(const Candidate& candidate);
 
