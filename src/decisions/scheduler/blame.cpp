@@ -37,8 +37,7 @@ bool Scheduler::State::no_other_worker(const JobState& job,
 std::size_t Scheduler::State::trusted_among(const std::vector<PublicKey>& keys) const {
   std::vector<PublicKey> trusted;
   for (const PublicKey& key : keys) {
-    const auto known = acquaintances.find(key);
-    if (known != acquaintances.end() && known->second.trusted) add_once(trusted, key);
+    if (histories.trusted(key)) add_once(trusted, key);
   }
   return trusted.size();
 }

@@ -182,7 +182,7 @@ void Scheduler::State::set_standing(WorkerState& worker, Standing standing) {
   const bool was_trusted = !worker.newcomer();
   if (counted) count_member(worker, -1);
   worker.info.standing = standing;
-  acquaintances.at(worker.info.key).trusted = !worker.newcomer();
+  histories.set_trusted(worker.info.key, !worker.newcomer());
   worker.ranks_last = worker.newcomer() && settings.safeguards.newcomers_rank_last;
   if (counted) count_member(worker, 1);
   list_worker(worker);

@@ -183,7 +183,7 @@ void Scheduler::State::disconnect(WorkerState& worker, Blame head, const Error& 
   worker.gone = true;
   set_slots(worker, 0);
   lose_all(worker, head, why, now);
-  departs(worker, now);
+  histories.departs(worker.info.key, now);
   erase_worker(worker);
 }
 

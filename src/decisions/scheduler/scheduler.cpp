@@ -59,7 +59,7 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   made->rate = made->rate_said;
   made->heard = now;
   WorkerState& added = *made;
-  state.arrives(added, now);
+  added.presence = &state.histories.arrives(worker.key, !added.newcomer(), now);
   state.workers[worker.key] = std::move(made);
   state.workers_in_order[added.sequence] = &added;
   for (auto& [key, each] : state.classes) {
@@ -73,10 +73,7 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   return {};
 }
 
-void Scheduler::set_clock(Instant now, UnixMillis unix) {
-  state_->clock_at = now;
-  state_->clock_unix = unix;
-}
+void Scheduler::set_clock(Instant now, UnixMillis unix) { state_->histories.set_clock(now, unix); }
 
 void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Instant now) {
   state_->latest = std::max(state_->latest, now);
@@ -513,7 +510,7 @@ ClientShare Scheduler::share(const PublicKey& client, Instant now) const {
 std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, Instant now) const {
   const WorkerState* found = state_->find_worker(worker);
   if (found == nullptr) return {};
-  return found->presence->stays(state_->unix_at(now), seconds);
+  return found->presence->stays(state_->histories.unix_at(now), seconds);
 }
 
 std::size_t Scheduler::copies() const { return state_->copies; }
@@ -521,29 +518,18 @@ std::uint64_t Scheduler::copies_made() const { return state_->copies_made; }
 
 std::uint64_t Scheduler::preemptions() const { return state_->preemptions; }
 
-std::vector<PublicKey> Scheduler::take_moved() { return std::exchange(state_->moved, {}); }
-std::vector<PublicKey> Scheduler::take_forgotten() { return std::exchange(state_->forgotten, {}); }
+std::vector<PublicKey> Scheduler::take_moved() { return state_->histories.take_moved(); }
+std::vector<PublicKey> Scheduler::take_forgotten() { return state_->histories.take_forgotten(); }
 
 const Presence* Scheduler::presence(const PublicKey& worker) const {
-  const auto found = state_->acquaintances.find(worker);
-  return found == state_->acquaintances.end() ? nullptr : &found->second.presence;
+  return state_->histories.presence(worker);
 }
 
-void Scheduler::forget_presence(const PublicKey& worker) {
-  const auto found = state_->acquaintances.find(worker);
-  if (found == state_->acquaintances.end() || state_->find_worker(worker) != nullptr) return;
-  state_->departed.erase(found->second.seen);
-  state_->acquaintances.erase(found);
-  state_->forgotten.push_back(worker);
-}
+void Scheduler::forget_presence(const PublicKey& worker) { state_->histories.forget(worker); }
 
 void Scheduler::restore_presence(const PublicKey& worker,
                                  const std::array<Presence::Hour, Presence::hours>& seen) {
-  const auto [known, is_new] = state_->acquaintances.try_emplace(worker);
-  if (!is_new) return;
-  known->second.presence.restore(seen);
-  known->second.seen = state_->next_departure++;
-  state_->departed[known->second.seen] = worker;
+  state_->histories.restore(worker, seen);
 }
 
 std::size_t Scheduler::workers() const { return state_->workers.size(); }

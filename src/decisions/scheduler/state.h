@@ -19,6 +19,7 @@
 #include "decisions/scheduler/requirement_class.h"
 #include "decisions/scheduler/reservation.h"
 #include "decisions/scheduler/scheduler.h"
+#include "decisions/scheduler/worker_histories.h"
 
 namespace weft::scheduler {
 
@@ -224,17 +225,7 @@ struct Scheduler::State {
   std::size_t shares_of_workers = 0;    // How many there were then.
   bool shares_stale = false;            // Clients came or went since.
 
-  // What is known of workers that are or were here.
-  struct Acquaintance {
-    Presence presence;
-    std::uint64_t seen = 0;  // Departures are numbered; 0: it is here.
-    bool trusted = false;    // Now, or when it left.
-  };
-  std::map<PublicKey, Acquaintance> acquaintances;
-  std::map<std::uint64_t, PublicKey> departed;  // By Acquaintance::seen.
-  std::uint64_t next_departure = 1;
-  Instant clock_at{};
-  UnixMillis clock_unix = 0;
+  WorkerHistories histories;
 
   std::set<std::pair<Instant, JobId>> patience;  // JobState::patient_until.
   std::size_t copies = 0;
@@ -248,9 +239,6 @@ struct Scheduler::State {
   // begins them again. (In `retries`, too.)
   std::map<TaskId, std::map<PublicKey, Instant>> kept;
   std::uint64_t preemptions = 0;
-
-  std::vector<PublicKey> moved;  // Departures since they were last asked for.
-  std::vector<PublicKey> forgotten;
 
   // Nothing where it is unknown.
   JobState* find_job(const JobId& id);
@@ -304,9 +292,6 @@ struct Scheduler::State {
   // prospects.cpp: how a task would fare on a worker.
   [[nodiscard]] double predicted_seconds(const WorkerState& worker, const JobState& job,
                                          std::uint32_t index) const;
-  [[nodiscard]] UnixMillis unix_at(Instant now) const;
-  void arrives(WorkerState& worker, Instant now);
-  void departs(WorkerState& worker, Instant now);
   // How long a task may take there, the others in their slices included.
   [[nodiscard]] Duration wall_bound(const WorkerState& worker) const;
   // The chance that it is done there; 0 where the worker is too slow for the bound on time.

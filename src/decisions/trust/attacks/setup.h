@@ -11,7 +11,7 @@ namespace weft::trust::attacks {
 
 // Jobs that an attacker goes for.
 enum class JobClass : std::uint8_t { all, costly, cheap };
-inline constexpr double costly_share = 0.1;  // Of honest clients' jobs.
+inline constexpr double costly_share = 0.1;  // A share of honest clients' jobs.
 
 struct Plan {
   double share = 0.3;         // Attackers, as a share of all workers that start established; or,

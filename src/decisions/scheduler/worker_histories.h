@@ -1,0 +1,66 @@
+// What is known of the workers that are or were connected: when they tend to be here (presence.h),
+// and whether they were trusted when they left. A departed worker is remembered until 100,000
+// others have left after it.
+//
+// Pure. Hours of the day follow the wall clock of set_clock().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "decisions/scheduler/presence.h"
+
+namespace weft::scheduler {
+
+class WorkerHistories {
+ public:
+  explicit WorkerHistories(std::size_t departed_max = 100'000) : departed_max_(departed_max) {}
+
+  // What the wall clock says at this instant. Until then hours begin with Instant's epoch.
+  void set_clock(Instant now, UnixMillis unix);
+  [[nodiscard]] UnixMillis unix_at(Instant now) const;
+
+  // The presence stays where it is until the worker has departed.
+  [[nodiscard]] Presence& arrives(const PublicKey& worker, bool trusted, Instant now);
+  // The worker has arrived before.
+  void departs(const PublicKey& worker, Instant now);
+  void set_trusted(const PublicKey& worker, bool trusted);
+
+  // Whether it is trusted, or was when it left; false for an unknown worker.
+  [[nodiscard]] bool trusted(const PublicKey& worker) const;
+  // Null for an unknown worker.
+  [[nodiscard]] const Presence* presence(const PublicKey& worker) const;
+
+  // As it was stored. Nothing for a known worker.
+  void restore(const PublicKey& worker, const std::array<Presence::Hour, Presence::hours>& seen);
+  // Nothing for a worker that is unknown or connected.
+  void forget(const PublicKey& worker);
+
+  // Departures, and forgotten workers, since the last call.
+  [[nodiscard]] std::vector<PublicKey> take_moved();
+  [[nodiscard]] std::vector<PublicKey> take_forgotten();
+
+ private:
+  struct History {
+    Presence presence;
+    std::uint64_t departure = 0;  // Departures are numbered; 0: it is connected.
+    bool trusted = false;
+  };
+
+  std::size_t departed_max_;
+  std::map<PublicKey, History> histories_;
+  std::map<std::uint64_t, PublicKey> departed_;  // By History::departure.
+  std::uint64_t next_departure_ = 1;
+  std::vector<PublicKey> moved_;
+  std::vector<PublicKey> forgotten_;
+  Instant clock_at_{};
+  UnixMillis clock_unix_ = 0;
+};
+
+}  // namespace weft::scheduler
