@@ -132,8 +132,8 @@ void Scheduler::State::list_worker(WorkerState& worker) {
     if (deadline) at_most(worker.heard + settings.beat * settings.beats_missed_max);
   }
   if (deadline == worker.deadline) return;
-  if (worker.deadline) worker_deadlines.erase({*worker.deadline, worker.sequence});
-  if (deadline) worker_deadlines.insert({*deadline, worker.sequence});
+  if (worker.deadline) worker_deadlines.cancel(*worker.deadline, worker.sequence);
+  if (deadline) worker_deadlines.set(*deadline, worker.sequence);
   worker.deadline = deadline;
 }
 
@@ -163,7 +163,7 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   if (change != 0) count_member(worker, change);
   worker.info.slots = slots;
   worker.full_at = 0;
-  if (slots == 0 && !kept.empty()) keep_nothing_for(worker);
+  if (slots == 0) release_reservations(worker);
   if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
   list_worker(worker);
   mark(worker);
@@ -229,15 +229,15 @@ void Scheduler::State::mark(WorkerState& worker) { changed_workers[worker.sequen
 void Scheduler::State::erase_job(JobState& job) {
   break_promise(job);
   for (const auto& [index, task] : job.tasks) forget_way(job.task_id(index));
-  std::erase_if(making_way, [&](const auto& way) { return way.second == job.spec.id; });
+  preemption_requests.end_for(job.spec.id);
   copies -= job.copies;
-  leave_client(job);
+  clients.leave(job);
   if (job.listed_phase != RequirementClass::phases)
     job.requirements->needing[job.listed_phase].erase(job.rank);
   --job.requirements->jobs;
   changed_jobs.erase(job.rank);
-  if (job.spec.deadline) job_deadlines.erase({*job.spec.deadline, job.spec.id});
-  unfit_looks.erase({job.unfit_at, job.spec.id});
+  if (job.spec.deadline) job_deadlines.cancel(*job.spec.deadline, job.spec.id);
+  unfit_looks.cancel(job.unfit_at, job.spec.id);
   jobs.erase(JobId(job.spec.id));
 }
 

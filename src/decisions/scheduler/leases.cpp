@@ -24,10 +24,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
     job.reopen(index, task);
   }
   ++job.leases;
-  if (const auto its = kept.find(job.task_id(index)); its != kept.end()) {
-    its->second.erase(worker.info.key);
-    if (its->second.empty()) kept.erase(its);
-  }
+  resume_reservations.release(job.task_id(index), worker.info.key);
   if (job.canary == CanaryState::waiting) {
     job.canary = CanaryState::leased;
     job.canary_index = index;
@@ -115,7 +112,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
       now);
   unhold(worker, job, index, now);
   preemption.lost(run_of(job, index, worker.info.key));
-  making_way.erase({job.task_id(index), worker.info.key});
+  preemption_requests.end(job.task_id(index), worker.info.key);
   if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
@@ -141,7 +138,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
     std::erase_if(task.failures,
                   [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
     task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
-    retries.insert({retry_at, job.task_id(index)});
+    retries.set(retry_at, job.task_id(index));
   }
   job.reopen(index, task);
   list_job(job);

@@ -18,14 +18,14 @@ constexpr auto browser = static_cast<std::size_t>(protocol::WorkerKind::browser)
 
 bool Scheduler::State::waits_for_native(const JobState& job) {
   return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl &&
-         (has_trusted(job) ? job.trusted_able(native) : job.able(native)) > 0;
+         (job.has_trusted() ? job.trusted_able(native) : job.able(native)) > 0;
 }
 
 // A job is looked at a day after its submission, and again a day after the last look or the time at
 // which its last worker left: the earliest at which it could have had none for a day.
 void Scheduler::State::end_unfit(Instant now) {
-  while (!unfit_looks.empty() && unfit_looks.begin()->first <= now) {
-    JobState& job = *jobs.at(unfit_looks.begin()->second);
+  while (const auto due = unfit_looks.due(now)) {
+    JobState& job = *jobs.at(*due);
     const bool waits = job.leases == 0 && (!job.open.empty() || job.has_fresh());
     const Instant since =
         waits && !job.requirements->has_members() ? job.requirements->empty_since : now;
@@ -39,15 +39,15 @@ void Scheduler::State::end_unfit(Instant now) {
               now);
       continue;
     }
-    unfit_looks.erase(unfit_looks.begin());
+    unfit_looks.cancel(job.unfit_at, job.spec.id);
     job.unfit_at = since + settings.unfit_max;
-    unfit_looks.insert({job.unfit_at, job.spec.id});
+    unfit_looks.set(job.unfit_at, job.spec.id);
   }
 }
 
 void Scheduler::State::expire(Instant now) {
-  while (!job_deadlines.empty() && job_deadlines.begin()->first <= now) {
-    JobState& job = *jobs.at(job_deadlines.begin()->second);
+  while (const auto due = job_deadlines.due(now)) {
+    JobState& job = *jobs.at(*due);
     end_job(job,
             {ErrorCode::deadline_exceeded,
              weft::format("The job's deadline passed with {} of {} tasks accepted.",
@@ -55,40 +55,32 @@ void Scheduler::State::expire(Instant now) {
             now);
   }
   end_unfit(now);
-  while (!worker_deadlines.empty() && worker_deadlines.begin()->first <= now) {
-    expire_worker(*workers_in_order.at(worker_deadlines.begin()->second), now);
+  while (const auto due = worker_deadlines.due(now)) {
+    expire_worker(*workers_in_order.at(*due), now);
   }
-  while (!retries.empty() && retries.begin()->first <= now) {
-    const TaskId id = retries.begin()->second;
-    retries.erase(retries.begin());
-    if (const auto its = kept.find(id); its != kept.end()) {
-      std::erase_if(its->second, [&](const auto& each) { return each.second <= now; });
-      if (its->second.empty()) kept.erase(its);
-    }
-    TaskState* task = find_task(id);
+  while (const auto id = retries.take_due(now)) {
+    resume_reservations.drop_expired(*id, now);
+    TaskState* task = find_task(*id);
     if (task == nullptr || !task->missing()) continue;
-    JobState& job = *find_job(id.job);
-    job.reopen(id.index, *task);  // Those who passed over it look again.
+    JobState& job = *find_job(id->job);
+    job.reopen(id->index, *task);  // Those who passed over it look again.
     list_job(job);
     mark(job);
   }
-  while (!patience.empty() && patience.begin()->first <= now) {
-    JobState* job = find_job(patience.begin()->second);
-    patience.erase(patience.begin());
+  while (const auto due = patience.take_due(now)) {
+    JobState* job = find_job(*due);
     if (job != nullptr && job->patient_until && *job->patient_until <= now) mark(*job);
   }
-  while (!starving.empty() && starving.begin()->first <= now) {
-    const TaskId id = starving.begin()->second;
-    starving.erase(starving.begin());
-    const TaskState* task = find_task(id);
+  while (const auto id = starving.take_due(now)) {
+    const TaskState* task = find_task(*id);
     if (task == nullptr || task->replicas.size() >= task->wanted) continue;
     std::vector<PublicKey> had;
     for (const ReplicaOf& replica : task->replicas) {
       if (replica.state == ReplicaState::counted) had.push_back(replica.worker);
     }
-    if (had.size() == task->replicas.size() && no_other_worker(*find_job(id.job), had))
-      out.push_back(NoWorkerLeft{id});
-    starving.insert({now + settings.starved_after, id});
+    if (had.size() == task->replicas.size() && no_other_worker(*find_job(id->job), had))
+      out.push_back(NoWorkerLeft{*id});
+    starving.set(now + settings.starved_after, *id);
   }
 }
 
@@ -247,17 +239,13 @@ bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant n
   return !waits || suits(worker, job, *index, now);
 }
 
-bool Scheduler::State::has_trusted(const JobState& job) {
-  return job.trusted_able(native) + job.trusted_able(browser) > 0;
-}
-
 bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job) const {
   if (!worker.newcomer()) return false;
   const Safeguards& rules = settings.safeguards;
   // What a job costs is measured by a worker that is trusted, or by the operator's own device.
   if (job.canary != CanaryState::passed && rules.trusted_canaries && !job.spec.anyone) return true;
   const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
-  const bool is_bounded = has_trusted(job);
+  const bool is_bounded = job.has_trusted();
   if (is_bounded && job.newcomer_tries >= most) return true;
   if (!rules.prefixes_share || worker.info.prefix.empty() || prefixes.prefixes() < 2) return false;
   const double all = is_bounded ? most : job.spec.tasks;
@@ -265,7 +253,7 @@ bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job)
 }
 
 void Scheduler::State::want_canary(JobState& job) {
-  if (job.canary != CanaryState::waiting || job.canary_wanted || has_trusted(job) ||
+  if (job.canary != CanaryState::waiting || job.canary_wanted || job.has_trusted() ||
       !settings.safeguards.trusted_canaries || job.spec.anyone || job.able() == 0)
     return;
   job.canary_wanted = true;
@@ -278,10 +266,10 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
   if (worker.info.price_min > job.per_unit || kept_from(worker, job) ||
       std::ranges::contains(job.barred, key) || leaves_canary(worker, job))
     return {};
-  const bool leaves_lost_tasks = worker.newcomer() && has_trusted(job);
+  const bool leaves_lost_tasks = worker.newcomer() && job.has_trusted();
   const auto may_take = [&](std::uint32_t index, const TaskState& task) {
     if (leaves_lost_tasks && task.for_trusted) return false;
-    if (!kept.empty() && kept_for_others(job.task_id(index), task, key)) return false;
+    if (is_reserved_for_other(job.task_id(index), task, key)) return false;
     const auto failure = std::ranges::find(task.failures, key, &FailureOn::worker);
     return std::ranges::find(task.replicas, key, &ReplicaOf::worker) == task.replicas.end() &&
            (failure == task.failures.end() || failure->retry_at <= now);
@@ -296,11 +284,9 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
                : std::nullopt;
   }
   // A task that it has a state of goes first: no other worker can continue from that state.
-  for (auto own = kept.lower_bound(job.task_id(0));
-       own != kept.end() && own->first.job == job.spec.id; ++own) {
-    const auto task = job.tasks.find(own->first.index);
-    if (own->second.contains(key) && task != job.tasks.end() && task->second.missing() &&
-        may_take(task->first, task->second))
+  for (const TaskId& own : resume_reservations.of(job.spec.id, key)) {
+    const auto task = job.tasks.find(own.index);
+    if (task != job.tasks.end() && task->second.missing() && may_take(task->first, task->second))
       return task->first;
   }
   const auto before = job.passed.find(key);
@@ -388,37 +374,37 @@ bool Scheduler::State::give(JobState& job, Instant now) {
 void Scheduler::State::wait_for_better(JobState& job, Duration wait, Instant now) {
   if (job.patient_until) return;
   job.patient_until = now + wait;
-  patience.insert({*job.patient_until, job.spec.id});
+  patience.set(*job.patient_until, job.spec.id);
 }
 
 void Scheduler::State::announce(WorkerState& worker, JobState& job, std::uint32_t index,
                                 std::uint32_t attempt) {
-  const auto [place, is_new] = lease_in_out.try_emplace({worker.sequence, job.spec.id}, out.size());
-  if (is_new) {
-    Lease made{.worker = worker.info.key,
-               .job = job.spec.id,
-               .wall_ms_max = static_cast<std::uint32_t>(settings.wall_max.count()),
-               .tasks = {}};
-    made.canary = job.canary != CanaryState::passed;
-    if (made.canary || is_long(predicted_seconds(worker, job, index)))
-      made.checkpoint_ms = static_cast<std::uint32_t>(settings.checkpoint_min.count());
-    if (made.canary) {
+  const auto made = [&] {
+    Lease lease{.worker = worker.info.key,
+                .job = job.spec.id,
+                .wall_ms_max = static_cast<std::uint32_t>(settings.wall_max.count()),
+                .tasks = {}};
+    lease.canary = job.canary != CanaryState::passed;
+    if (lease.canary || is_long(predicted_seconds(worker, job, index)))
+      lease.checkpoint_ms = static_cast<std::uint32_t>(settings.checkpoint_min.count());
+    if (lease.canary) {
       // A browser cannot be stopped, so that it starts with the least there is; a native worker's
       // child can.
-      made.piece_workgroups_max = !worker.native() && job.spec.kind == manifest::Kind::wgsl ? 1 : 0;
+      lease.piece_workgroups_max =
+          !worker.native() && job.spec.kind == manifest::Kind::wgsl ? 1 : 0;
     } else {
       const double fitting =
           seconds(settings.dispatch_max) * worker.rate / job.pace;  // Infinite for a pace of 0.
       if (fitting < job.range_count(0))
-        made.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
+        lease.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
     }
-    out.push_back(std::move(made));
-  }
-  std::get<Lease>(out[place->second])
-      .tasks.push_back({.index = index,
-                        .attempt = attempt,
-                        .first = job.range_first(index),
-                        .count = job.range_count(index)});
+    return lease;
+  };
+  out.lease(worker.sequence, job.spec.id, made,
+            {.index = index,
+             .attempt = attempt,
+             .first = job.range_first(index),
+             .count = job.range_count(index)});
 }
 
 }  // namespace weft::scheduler

@@ -202,11 +202,11 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   }
   added.requirements = &state.class_of(job);
   ++added.requirements->jobs;
-  if (job.deadline) state.job_deadlines.insert({std::max(*job.deadline, now), job.id});
+  if (job.deadline) state.job_deadlines.set(std::max(*job.deadline, now), job.id);
   if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
   added.unfit_at = now + state.settings.unfit_max;
-  state.unfit_looks.insert({added.unfit_at, job.id});
-  state.join_client(added);
+  state.unfit_looks.set(added.unfit_at, job.id);
+  state.clients.join(added);
   state.jobs[job.id] = std::move(made);
   state.list_job(added);
   state.mark(added);
@@ -221,11 +221,7 @@ void Scheduler::remove_job(const JobId& job, std::string_view reason) {
 }
 
 void Scheduler::set_share(const PublicKey& client, double weight) {
-  state_->shares.set_weight(client, weight);
-  const auto found = state_->clients.find(client);
-  if (found == state_->clients.end()) return;
-  for (auto& [sequence, job] : found->second.jobs) job->spec.share = weight;
-  state_->shares_stale = true;
+  state_->clients.set_weight(client, weight);
 }
 
 Result<> Scheduler::result(const TaskResult& result, Instant now) {
@@ -258,7 +254,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   Holding reported = *holding;
   reported.since = now;
   state.preemption.done(State::run_of(job, result.task.index, result.worker));
-  state.making_way.erase({result.task, result.worker});
+  state.preemption_requests.end(result.task, result.worker);
   reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
   state.charge(job, reported.charged - holding->charged, now);
   worker->load_seconds -= holding->usual;
@@ -405,7 +401,7 @@ void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
   if (task.wanted >= replicas) return;
   task.wanted = replicas;
   job->reopen(id.index, task);
-  state.starving.insert({state.latest + state.settings.starved_after, id});
+  state.starving.set(state.latest + state.settings.starved_after, id);
   state.list_job(*job);
   state.mark(*job);
 }
@@ -419,22 +415,17 @@ std::vector<Decision> Scheduler::decide(Instant now) {
     state_->make_way(now);
   } while (!state_->changed_jobs.empty() ||
            !state_->changed_workers.empty());  // A promise was kept or broken, or a run made way.
-  state_->lease_in_out.clear();
-  return std::exchange(state_->out, {});
+  return state_->out.take();
 }
 
 std::optional<Instant> Scheduler::next_deadline() const {
   std::optional<Instant> next;
-  const auto at_most = [&](const auto& set) {
-    if (!set.empty()) next = next ? std::min(*next, set.begin()->first) : set.begin()->first;
-  };
-  at_most(state_->job_deadlines);
-  at_most(state_->unfit_looks);
-  at_most(state_->worker_deadlines);
-  at_most(state_->retries);
-  at_most(state_->starving);
-  at_most(state_->patience);
-  if (state_->way_at) next = next ? std::min(*next, *state_->way_at) : *state_->way_at;
+  for (const auto at :
+       {state_->job_deadlines.next(), state_->unfit_looks.next(), state_->worker_deadlines.next(),
+        state_->retries.next(), state_->starving.next(), state_->patience.next(),
+        state_->preemption_scan_at}) {
+    if (at) next = next ? std::min(*next, *at) : *at;
+  }
   return next;
 }
 
@@ -492,19 +483,29 @@ std::vector<ReservationView> Scheduler::reservations() const {
   return found;
 }
 
-std::vector<PublicKey> Scheduler::clients() const {
-  std::vector<PublicKey> keys;
-  for (const auto& [key, client] : state_->clients) keys.push_back(key);
-  return keys;
-}
+std::vector<PublicKey> Scheduler::clients() const { return state_->clients.keys(); }
 
 ClientShare Scheduler::share(const PublicKey& client, Instant now) const {
-  const auto found = state_->clients.find(client);
-  return {.jobs = found == state_->clients.end()
-                      ? 0U
-                      : static_cast<std::uint32_t>(found->second.jobs.size()),
-          .used_seconds = state_->shares.usage(client, now),
-          .lead_seconds = seconds(state_->shares.lead(client, now))};
+  const FairShares& shares = state_->clients.shares();
+  return {.jobs = static_cast<std::uint32_t>(state_->clients.jobs_of(client)),
+          .used_seconds = shares.usage(client, now),
+          .lead_seconds = seconds(shares.lead(client, now))};
+}
+
+Market Scheduler::market(const Job& job, Instant now) {
+  return state_->market.of(ClassKey::of(job), state_->workers_in_order, state_->classes, now);
+}
+
+std::optional<double> Scheduler::busy() const {
+  std::size_t trusted = 0;
+  std::size_t busy = 0;
+  for (const auto& [sequence, worker] : state_->workers_in_order) {
+    if (worker->gone || worker->info.slots == 0 || worker->newcomer()) continue;
+    ++trusted;
+    busy += worker->running.empty() ? 0 : 1;
+  }
+  if (trusted == 0) return std::nullopt;
+  return static_cast<double>(busy) / static_cast<double>(trusted);
 }
 
 std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, Instant now) const {

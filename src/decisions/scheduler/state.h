@@ -13,164 +13,18 @@
 #include <unordered_map>
 #include <vector>
 
-#include "decisions/scheduler/fair_share.h"
+#include "decisions/scheduler/client_queue.h"
+#include "decisions/scheduler/decision_queue.h"
+#include "decisions/scheduler/job_state.h"
+#include "decisions/scheduler/market_view.h"
+#include "decisions/scheduler/preemption_requests.h"
 #include "decisions/scheduler/prefixes.h"
-#include "decisions/scheduler/presence.h"
-#include "decisions/scheduler/requirement_class.h"
-#include "decisions/scheduler/reservation.h"
-#include "decisions/scheduler/scheduler.h"
+#include "decisions/scheduler/resume_reservations.h"
+#include "decisions/scheduler/timers.h"
 #include "decisions/scheduler/worker_histories.h"
+#include "decisions/scheduler/worker_state.h"
 
 namespace weft::scheduler {
-
-enum class ReplicaState : std::uint8_t { leased, reported, counted };
-
-struct ReplicaOf {
-  PublicKey worker;
-  std::uint32_t attempt = 0;
-  ReplicaState state = ReplicaState::leased;
-  std::optional<Measurement> measured = {};  // From its result, until that is accepted.
-  bool newcomer = false;                     // Its worker was one when it was leased.
-};
-
-struct FailureOn {
-  PublicKey worker;
-  Instant retry_at;  // Not before that on the same worker.
-};
-
-// A task that something has happened to and that is not settled. The others are known by their
-// index alone.
-struct TaskState {
-  std::uint32_t wanted = 0;  // Replicas in all.
-  std::uint32_t copies = 0;  // And on top, because one is late.
-  std::uint32_t next_attempt = 1;
-  std::uint64_t open_sequence = 0;  // Its place in JobState::open; 0: not there.
-  std::vector<ReplicaOf> replicas;
-  std::vector<FailureOn> failures;  // The latest of each worker.
-  std::vector<PublicKey> failed;    // Different workers that count towards failed_workers_max.
-  std::uint32_t failed_attempts = 0;
-  std::vector<PublicKey> timeouts;
-  std::vector<PublicKey> browsers_lost;
-  std::uint32_t newcomer_attempts = 0;  // Failed ones, of newcomers.
-  bool for_trusted = false;             // A newcomer has lost it.
-
-  [[nodiscard]] bool missing() const { return replicas.size() < wanted + copies; }
-  [[nodiscard]] ReplicaOf* replica_of(const PublicKey& worker);
-};
-
-enum class CanaryState : std::uint8_t { waiting, leased, passed };
-
-struct JobState {
-  Job spec;
-  Rank rank;
-  RequirementClass* requirements = nullptr;
-  Instant since{};            // When it was submitted.
-  MicroCredits per_unit = 0;  // What a unit of it costs.
-  CanaryState canary = CanaryState::waiting;
-  std::optional<std::uint32_t> canary_index;  // Once it was leased.
-  double pace = 0;        // The slowest reference seconds a workgroup seen so far: for bounds.
-  double pace_usual = 0;  // The latest ones, averaged: for how much a worker has to do.
-  std::uint32_t leases = 0;
-  std::size_t copies = 0;                // Copies of its tasks.
-  WorkerState* promised = nullptr;       // Where its next task has a reservation.
-  std::optional<Instant> patient_until;  // It passes over workers until then.
-  Instant unfit_at{};                    // Whether any worker fits it is looked at then.
-  double score = 0;                      // Without its age.
-  bool urgent = false;                   // See Settings::urgent_from.
-  std::vector<bool> settled;
-  std::uint32_t settled_count = 0;
-  std::map<std::uint32_t, TaskState> tasks;  // By index.
-  std::uint32_t fresh =
-      0;  // Tasks from here on that are neither settled nor in `tasks` are untouched.
-  // Touched tasks that miss a replica, oldest first. A task that becomes available again gets
-  // a new sequence, so that a worker that has passed over everything up to a sequence need not look
-  // there again (passed).
-  std::map<std::uint64_t, std::uint32_t> open;
-  std::uint64_t next_sequence = 1;
-  std::unordered_map<PublicKey, std::uint64_t> passed;  // Looked up only.
-  std::vector<PublicKey> timeouts;                      // Before the canary has passed.
-  std::vector<PublicKey> browsers_lost;                 // Before the canary has passed.
-  std::vector<PublicKey> refusals;
-  std::vector<PublicKey> unable;  // Workers that have not got what it takes.
-  std::vector<PublicKey> barred;  // Their results of it were wrong.
-  // Leases that newcomers had of it, but for those whose results were accepted.
-  std::uint32_t newcomer_tries = 0;
-  PrefixCounts prefix_leases;  // Leases that newcomers hold now, by their prefixes.
-  // Established workers' measurements that make its price while no better one is known, in
-  // reference seconds a workgroup.
-  std::vector<std::pair<PublicKey, double>> paces;
-  bool canary_wanted = false;  // The operator's device was asked for one.
-  RequirementClass::Phase listed_phase =
-      RequirementClass::phases;  // Where it stands in the class; phases: nowhere.
-
-  // Members of its class that accept its price, of one kind and in all; those that are trusted.
-  [[nodiscard]] std::size_t able(std::size_t side) const;
-  [[nodiscard]] std::size_t able() const { return able(0) + able(1); }
-  [[nodiscard]] std::size_t trusted_able(std::size_t side) const;
-  [[nodiscard]] PriceTerms price_terms() const;
-  [[nodiscard]] std::uint32_t range_first(std::uint32_t index) const;
-  [[nodiscard]] std::uint32_t range_count(std::uint32_t index) const;
-  [[nodiscard]] TaskId task_id(std::uint32_t index) const {
-    return {.job = spec.id, .index = index};
-  }
-  // Moves `fresh` to the next untouched task; false where there is none.
-  [[nodiscard]] bool has_fresh();
-  // Where that is; spec.tasks: nowhere.
-  [[nodiscard]] std::uint32_t next_fresh() const;
-  TaskState& touch(std::uint32_t index);
-  // Puts a task that misses a replica at the end of `open`, takes any other out.
-  void reopen(std::uint32_t index, TaskState& task);
-  void close(TaskState& task);
-};
-
-struct Holding {
-  JobState* job = nullptr;
-  std::uint32_t index = 0;
-  std::uint32_t attempt = 0;
-  double seconds = 0;     // Predicted, at the slowest pace.
-  double usual = 0;       // At the usual one.
-  Instant since;          // Leased, later reported.
-  double charged = 0;     // To its client, in reference seconds.
-  Instant look_again;     // Whether it is late, at the earliest.
-  bool newcomer = false;  // Its worker was one when it was leased.
-};
-
-// Results correct what a worker says of its speed by at most this, either way.
-inline constexpr double rate_correction_max = 10;
-// And what is assumed of one that has shown nothing.
-inline constexpr double rate_shown_max = 1000;
-
-struct WorkerState {
-  Worker info;
-  std::uint64_t sequence = 0;  // Order of arrival.
-  double rate_said =
-      1;            // Relative to the reference, as it measured itself: what prices are made with.
-  double rate = 1;  // Corrected by what its results show: what its work is predicted with.
-  std::vector<Holding> running;   // In the order in which it runs them.
-  std::vector<Holding> reported;  // Waiting for their receipts.
-  Instant head_since;             // When it began with running.front().
-  Instant heard;
-  double load_seconds = 0;
-  std::size_t full_at =
-      0;  // How many tasks it held when it had no room any more; 0: it is being filled.
-  JobState* promised = nullptr;  // Which job's task waits for room here,
-  Promise promise;               // and what it was promised.
-  Presence* presence = nullptr;
-  std::uint32_t expiries = 0;  // In a row.
-  std::optional<Instant> deadline;
-  std::vector<RequirementClass*> classes;  // That it fits.
-  std::optional<FreeKey> free_key;         // Under which it stands in their `free`.
-  bool gone = false;                       // Being removed: nothing is sent to it.
-
-  bool ranks_last = false;  // Behind all that are trusted.
-  std::uint32_t leases_max = std::numeric_limits<std::uint32_t>::max();
-
-  [[nodiscard]] bool newcomer() const { return info.standing == Standing::newcomer; }
-  [[nodiscard]] bool established() const { return info.standing == Standing::established; }
-  [[nodiscard]] bool native() const { return info.kind == protocol::WorkerKind::native; }
-  [[nodiscard]] bool sliced() const { return info.sharing == Sharing::sliced; }
-  [[nodiscard]] std::size_t side() const { return static_cast<std::size_t>(info.kind); }
-};
 
 enum class Blame : std::uint8_t {
   none,     // It goes elsewhere at once.
@@ -185,12 +39,9 @@ enum class Blame : std::uint8_t {
   gone,     // The worker vanished while running it.
 };
 
-// The paces of JobState::paces.
-[[nodiscard]] std::vector<double> values_of(std::span<const std::pair<PublicKey, double>> paces);
-
 struct Scheduler::State {
   explicit State(Settings chosen)
-      : settings(chosen), shares(chosen.fair_shares), preemption(chosen.preemption) {}
+      : settings(chosen), clients(chosen.fair_shares), preemption(chosen.preemption) {}
 
   const Settings settings;
   std::unordered_map<JobId, std::unique_ptr<JobState>> jobs;            // Looked up only.
@@ -202,42 +53,27 @@ struct Scheduler::State {
   std::uint64_t next_worker = 1;
   Instant latest{};  // The last time that came in.
 
-  std::set<std::pair<Instant, std::uint64_t>> worker_deadlines;  // WorkerState::sequence.
-  std::set<std::pair<Instant, JobId>> job_deadlines;
-  std::set<std::pair<Instant, JobId>> unfit_looks;  // JobState::unfit_at.
-  std::set<std::pair<Instant, TaskId>> retries;   // A failed task may go to the same worker again.
-  std::set<std::pair<Instant, TaskId>> starving;  // See NoWorkerLeft.
+  Timers<std::uint64_t> worker_deadlines;  // WorkerState::sequence.
+  Timers<JobId> job_deadlines;
+  Timers<JobId> unfit_looks;  // JobState::unfit_at.
+  Timers<TaskId> retries;     // A failed task may go to the same worker again.
+  Timers<TaskId> starving;    // See NoWorkerLeft.
+  Timers<JobId> patience;     // JobState::patient_until.
   std::map<Rank, JobState*> changed_jobs;
   std::map<std::uint64_t, WorkerState*> changed_workers;  // By WorkerState::sequence.
   std::map<Rank, JobState*> jobs_at_hand;                 // What match() looks at; empty outside.
-  std::vector<Decision> out;
-  std::map<std::pair<std::uint64_t, JobId>, std::size_t>
-      lease_in_out;  // Leases of this decide() that take further tasks.
-
-  // Clients, and how much later than they came their jobs stand in the queue.
-  struct Client {
-    std::map<std::uint64_t, JobState*> jobs;  // By Rank::sequence.
-    std::int64_t penalty = 0;                 // As in Rank::place.
-  };
-  FairShares shares;
-  std::map<PublicKey, Client> clients;  // With jobs.
-  std::optional<Instant> shares_at;     // When all leads were looked at.
-  std::size_t shares_of_workers = 0;    // How many there were then.
-  bool shares_stale = false;            // Clients came or went since.
-
+  DecisionQueue out;
+  ClientQueue clients;
   WorkerHistories histories;
 
-  std::set<std::pair<Instant, JobId>> patience;  // JobState::patient_until.
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
 
   Preemption preemption;  // For long tasks.
-  std::map<std::pair<TaskId, PublicKey>, JobId>
-      making_way;                 // Runs that stop at their next checkpoint, and for which job.
-  std::optional<Instant> way_at;  // When to look for a place again, while a job waits for one.
-  // Replicas that made way and that only their own worker can continue: until then no other worker
-  // begins them again. (In `retries`, too.)
-  std::map<TaskId, std::map<PublicKey, Instant>> kept;
+  PreemptionRequests preemption_requests;
+  std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
+  // Those that made way; they are in `retries`, too.
+  ResumeReservations resume_reservations;
   std::uint64_t preemptions = 0;
 
   // Nothing where it is unknown.
@@ -253,11 +89,7 @@ struct Scheduler::State {
   [[nodiscard]] bool has_room(WorkerState& worker) const;
   void set_slots(WorkerState& worker, std::uint32_t slots);
   void set_rate(WorkerState& worker, double rate);
-  // market.cpp: work that has waited, as of at most a second ago.
-  void look_at_market(Instant now);
-  std::optional<Instant> market_at;
-  double waiting_seconds = 0;
-  double fleet_rate = 0;
+  MarketView market;
   // Counts it in, or out, of its classes.
   void count_member(WorkerState& worker, int change);
   void set_standing(WorkerState& worker, Standing standing);
@@ -276,8 +108,6 @@ struct Scheduler::State {
   void erase_worker(WorkerState& worker);
 
   // shares.cpp: fair shares between clients.
-  void join_client(JobState& job);
-  void leave_client(JobState& job);
   void charge(JobState& job, double reference_seconds, Instant now);
   void refresh_shares(Instant now);
   void rerank(JobState& job, std::int64_t penalty_change);
@@ -327,10 +157,10 @@ struct Scheduler::State {
   // For the worker whose lease has just ended so, having done so many seconds of it.
   void keep_for(WorkerState& worker, JobState& job, std::uint32_t index, double done_seconds,
                 Instant now);
-  [[nodiscard]] bool kept_for_others(const TaskId& id, const TaskState& task,
-                                     const PublicKey& worker) const;
+  [[nodiscard]] bool is_reserved_for_other(const TaskId& id, const TaskState& task,
+                                           const PublicKey& worker) const;
   // It is gone or has paused.
-  void keep_nothing_for(const WorkerState& worker);
+  void release_reservations(const WorkerState& worker);
   void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
   void forget_way(const TaskId& task);
 
@@ -394,7 +224,6 @@ struct Scheduler::State {
   [[nodiscard]] bool kept_from(const WorkerState& worker, const JobState& job) const;
   // Asks for the operator's device where no trusted worker could run the canary.
   void want_canary(JobState& job);
-  [[nodiscard]] static bool has_trusted(const JobState& job);
   // Whether the worker would get something of the job now.
   bool takes(const WorkerState& worker, JobState& job, Instant now);
   void wait_for_better(JobState& job, Duration patience, Instant now);

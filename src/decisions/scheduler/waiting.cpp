@@ -153,7 +153,8 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     ++others;
     if (natives_only && !worker->native()) continue;
     ++asked;
-    if (task != nullptr && kept_for_others(job.task_id(index), *task, worker->info.key)) continue;
+    if (task != nullptr && is_reserved_for_other(job.task_id(index), *task, worker->info.key))
+      continue;
     if (task != nullptr) {
       const auto failure = std::ranges::find(task->failures, worker->info.key, &FailureOn::worker);
       if (failure != task->failures.end() && failure->retry_at > now) {
@@ -178,7 +179,6 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     }
   }
 
-  const auto its = kept.find(job.task_id(index));
   const auto because = [&](WaitReason reason, std::optional<double> after = {}) {
     made.reason = reason;
     if (after) made.seconds = std::max(*after, 0.0);
@@ -194,13 +194,10 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
   if (job.able() == 0) return because(WaitReason::price);
   if (made.placed + others < made.replicas) return because(WaitReason::wallets);
   if (retrying == asked && retry_at) return because(WaitReason::retry, seconds(*retry_at - now));
-  if (its != kept.end() && free == 0) {
-    const Instant until = std::ranges::max(its->second | std::views::values);
-    return because(WaitReason::own_state, seconds(until - now));
-  }
+  if (const auto until = resume_reservations.ends(job.task_id(index)); until && free == 0)
+    return because(WaitReason::own_state, seconds(*until - now));
   if (asked > retrying && slow == asked - retrying) return because(WaitReason::too_slow, fastest);
-  if (std::ranges::contains(making_way, job.spec.id, &decltype(making_way)::value_type::second))
-    return because(WaitReason::making_way);
+  if (preemption_requests.count_for(job.spec.id) > 0) return because(WaitReason::making_way);
   if (job.promised != nullptr)
     return because(WaitReason::reserved, seconds(job.promised->promise.start - now));
   if (free > 0) {
@@ -216,7 +213,7 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     made.position = 0;
     break;
   }
-  made.lead_seconds = seconds(shares.lead(job.spec.client, now));
+  made.lead_seconds = seconds(clients.shares().lead(job.spec.client, now));
   const Duration soonest = starts_in(job, now);
   return because(WaitReason::busy,
                  soonest == Duration::max() ? std::nullopt : std::optional(seconds(soonest)));

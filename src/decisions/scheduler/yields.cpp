@@ -34,9 +34,8 @@ void Scheduler::State::watch(const WorkerState& worker, const JobState& job, std
 
 void Scheduler::State::forget_way(const TaskId& task) {
   preemption.ended(task);
-  kept.erase(task);
-  auto way = making_way.lower_bound({task, PublicKey{}});
-  while (way != making_way.end() && way->first.first == task) way = making_way.erase(way);
+  resume_reservations.release(task);
+  preemption_requests.end(task);
 }
 
 // As long as it would take another worker to come as far: waiting then costs at most twice what was
@@ -51,23 +50,20 @@ void Scheduler::State::keep_for(WorkerState& worker, JobState& job, std::uint32_
       now + std::clamp<Duration>(std::chrono::duration_cast<Duration>(
                                      std::chrono::duration<double>(std::min(done_seconds, 1e6))),
                                  keep_min, keep_max);
-  kept[job.task_id(index)][worker.info.key] = until;
-  retries.insert({until, job.task_id(index)});
+  resume_reservations.reserve(job.task_id(index), worker.info.key, until);
+  retries.set(until, job.task_id(index));
 }
 
-bool Scheduler::State::kept_for_others(const TaskId& id, const TaskState& task,
-                                       const PublicKey& worker) const {
-  const auto found = kept.find(id);
-  if (found == kept.end() || found->second.contains(worker)) return false;
-  return task.wanted + task.copies <= task.replicas.size() + found->second.size();
+bool Scheduler::State::is_reserved_for_other(const TaskId& id, const TaskState& task,
+                                             const PublicKey& worker) const {
+  if (resume_reservations.empty()) return false;
+  const std::size_t reserved = resume_reservations.count(id);
+  if (reserved == 0 || resume_reservations.has(id, worker)) return false;
+  return task.wanted + task.copies <= task.replicas.size() + reserved;
 }
 
-void Scheduler::State::keep_nothing_for(const WorkerState& worker) {
-  for (auto each = kept.begin(); each != kept.end();) {
-    const TaskId id = each->first;
-    const bool had = each->second.erase(worker.info.key) > 0;
-    each = each->second.empty() ? kept.erase(each) : std::next(each);
-    if (!had) continue;
+void Scheduler::State::release_reservations(const WorkerState& worker) {
+  for (const TaskId& id : resume_reservations.release_all(worker.info.key)) {
     JobState& job = *find_job(id.job);
     job.reopen(id.index, job.tasks.at(id.index));
     list_job(job);
@@ -100,22 +96,21 @@ Duration Scheduler::State::starts_in(const JobState& job, Instant now) const {
 // The job that is first in the queue of its class waits because no worker that could take it is
 // free: match() has just looked.
 void Scheduler::State::make_way(Instant now) {
-  if (preemption.empty()) return way_at.reset();
-  if (way_at && now < *way_at) return;
-  way_at.reset();
+  if (preemption.empty()) return preemption_scan_at.reset();
+  if (preemption_scan_at && now < *preemption_scan_at) return;
+  preemption_scan_at.reset();
   for (auto& [key, each] : classes) {
     for (const auto phase :
          {RequirementClass::canary, RequirementClass::open}) {  // No run makes way for a scout.
       if (each->needing[phase].empty()) continue;
       JobState& urgent = *each->needing[phase].begin()->second;
-      way_at = now + look_every;
+      preemption_scan_at = now + look_every;
       if (!preemption.has_victim(urgent.score, now)) continue;
-      const auto asked =
-          std::ranges::count(making_way, urgent.spec.id, &decltype(making_way)::value_type::second);
+      const std::size_t asked = preemption_requests.count_for(urgent.spec.id);
       const std::size_t waiting = phase == RequirementClass::canary
                                       ? 1
                                       : urgent.open.size() + (urgent.spec.tasks - urgent.fresh);
-      if (static_cast<std::size_t>(asked) >= waiting) continue;
+      if (asked >= waiting) continue;
       const bool native_only =
           phase == RequirementClass::canary && urgent.spec.kind == manifest::Kind::wgsl &&
           urgent.able(static_cast<std::size_t>(protocol::WorkerKind::native)) > 0;
@@ -142,7 +137,7 @@ void Scheduler::State::make_way(Instant now) {
         const ReplicaOf* const replica =
             find_task(way.later->victim)->replica_of(way.later->worker);
         if (replica == nullptr) continue;
-        making_way[{way.later->victim, way.later->worker}] = urgent.spec.id;
+        preemption_requests.add(way.later->victim, way.later->worker, urgent.spec.id);
         out.push_back(Yield{
             .worker = way.later->worker,
             .task = {.task = job.task_id(way.later->victim.index), .attempt = replica->attempt}});

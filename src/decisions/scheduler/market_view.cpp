@@ -1,7 +1,9 @@
-// What quotes are made of: trusted workers' rates, and paid work that has waited.
+#include "decisions/scheduler/market_view.h"
+
 #include <algorithm>
 
-#include "decisions/scheduler/state.h"
+#include "decisions/scheduler/job_state.h"
+#include "decisions/scheduler/worker_state.h"
 
 namespace weft::scheduler {
 namespace {
@@ -24,50 +26,37 @@ double waiting_units(const JobState& job) {
 
 }  // namespace
 
-void Scheduler::State::look_at_market(Instant now) {
-  if (market_at && now - *market_at < look_every) return;
-  market_at = now;
-  fleet_rate = 0;
-  for (const auto& [sequence, worker] : workers_in_order) {
-    if (!worker->gone && worker->info.slots > 0 && !worker->newcomer()) fleet_rate += worker->rate;
+void MarketView::look(const WorkersInOrder& workers, const ClassTable& classes, Instant now) {
+  if (looked_at_ && now - *looked_at_ < look_every) return;
+  looked_at_ = now;
+  fleet_rate_ = 0;
+  for (const auto& [sequence, worker] : workers) {
+    if (!worker->gone && worker->info.slots > 0 && !worker->newcomer()) fleet_rate_ += worker->rate;
   }
-  waiting_seconds = 0;
+  waiting_seconds_ = 0;
   for (const auto& [key, each] : classes) {
     double waiting = 0;
     for (const auto& [rank, job] : each->needing[RequirementClass::open]) {
-      if (now - job->since < waited_min || !has_trusted(*job)) continue;
+      if (now - job->since < waited_min || !job->has_trusted()) continue;
       waiting += waiting_units(*job);
     }
-    waiting_seconds += std::min(waiting, class_seconds_max * std::max(each->trusted_rates, 0.0));
+    waiting_seconds_ += std::min(waiting, class_seconds_max * std::max(each->trusted_rates, 0.0));
   }
 }
 
-Market Scheduler::market(const Job& job, Instant now) {
-  State& state = *state_;
-  state.look_at_market(now);
-  Market made{.waiting_seconds = state.waiting_seconds, .fleet_rate = state.fleet_rate};
-  const ClassKey key = ClassKey::of(job);
-  if (const auto found = state.classes.find(key); found != state.classes.end()) {
+Market MarketView::of(const ClassKey& key, const WorkersInOrder& workers, const ClassTable& classes,
+                      Instant now) {
+  look(workers, classes, now);
+  Market made{.waiting_seconds = waiting_seconds_, .fleet_rate = fleet_rate_};
+  if (const auto found = classes.find(key); found != classes.end()) {
     made.fitting_rate = std::max(found->second->trusted_rates, 0.0);
     return made;
   }
-  for (const auto& [sequence, worker] : state.workers_in_order) {
+  for (const auto& [sequence, worker] : workers) {
     if (!worker->gone && worker->info.slots > 0 && !worker->newcomer() && fits(worker->info, key))
       made.fitting_rate += worker->rate;
   }
   return made;
-}
-
-std::optional<double> Scheduler::busy() const {
-  std::size_t trusted = 0;
-  std::size_t busy = 0;
-  for (const auto& [sequence, worker] : state_->workers_in_order) {
-    if (worker->gone || worker->info.slots == 0 || worker->newcomer()) continue;
-    ++trusted;
-    busy += worker->running.empty() ? 0 : 1;
-  }
-  if (trusted == 0) return std::nullopt;
-  return static_cast<double>(busy) / static_cast<double>(trusted);
 }
 
 }  // namespace weft::scheduler

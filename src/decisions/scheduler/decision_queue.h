@@ -1,0 +1,29 @@
+// What was decided since the last decide(), in order. Tasks of one job that go to one worker in one
+// decide() are one Lease.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "decisions/scheduler/types.h"
+
+namespace weft::scheduler {
+
+class DecisionQueue {
+ public:
+  void push_back(Decision decision) { decisions_.push_back(std::move(decision)); }
+  // Adds the task to the worker's lease of the job; `made` gives that lease without tasks, if there
+  // is none yet. `worker`: WorkerState::sequence.
+  void lease(std::uint64_t worker, const JobId& job, const std::function<Lease()>& made,
+             const protocol::LeasedTask& task);
+  [[nodiscard]] std::vector<Decision> take();
+
+ private:
+  std::vector<Decision> decisions_;
+  std::map<std::pair<std::uint64_t, JobId>, std::size_t> leases_;  // Where they are.
+};
+
+}  // namespace weft::scheduler

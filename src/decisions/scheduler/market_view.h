@@ -1,0 +1,32 @@
+// What quotes are made of: trusted workers' rates, and paid work that has waited, as of at most a
+// second ago.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "common/base/clock.h"
+#include "decisions/scheduler/quote.h"
+#include "decisions/scheduler/requirement_class.h"
+
+namespace weft::scheduler {
+
+using WorkersInOrder = std::map<std::uint64_t, WorkerState*>;
+using ClassTable = std::map<ClassKey, std::unique_ptr<RequirementClass>>;
+
+class MarketView {
+ public:
+  [[nodiscard]] Market of(const ClassKey& key, const WorkersInOrder& workers,
+                          const ClassTable& classes, Instant now);
+
+ private:
+  void look(const WorkersInOrder& workers, const ClassTable& classes, Instant now);
+
+  std::optional<Instant> looked_at_;
+  double waiting_seconds_ = 0;
+  double fleet_rate_ = 0;
+};
+
+}  // namespace weft::scheduler
