@@ -492,6 +492,39 @@ TEST_F(LevelsNetwork, TheOperatorPardonsAWorkerThatWasConvictedAndThatAtOnce) {
   }
 }
 
+// A suspension ends also for a worker that stays connected.
+TEST_F(LevelsNetwork, AConnectedWorkerIsGivenTasksWhenItsSuspensionEnds) {
+  for (const bool ends : {true, false}) {
+    auto settings = counted(true);
+    settings.suspensions_end_connected = ends;
+    network = std::make_unique<TestNetwork>(settings);
+    network->verifier = true;
+    network->invitation = trust::Invitation::none;
+    TestWorker& suspect = *join(1, {.compute = zeros}).front();
+    for (int client = 0; client < 2; ++client) {
+      const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+      TestWorker& trusted = invited();
+      EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
+      trusted.line->on_closed();
+      network->run();
+    }
+    UnixMillis until = 0;
+    for (const store::Standing& each : network->store().load()->standings)
+      until = std::max(until, each.suspended_until);
+    ASSERT_GT(until, 0);
+    suspect.behaviour.compute = nullptr;
+    suspect.leases.clear();
+    const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+    network->pass(std::chrono::hours(24));
+    EXPECT_TRUE(suspect.leases.empty()) << "it is suspended";
+
+    network->pass(std::chrono::days(31));
+
+    EXPECT_EQ(!suspect.leases.empty(), ends);
+    EXPECT_EQ(store::is_terminal(network->finish(job).state), ends);
+  }
+}
+
 TEST_F(LevelsNetwork, NoOtherWorkerGoesOnFromAStrangersState) {
   for (const bool levels : {true, false}) {
     open(levels);

@@ -110,6 +110,32 @@ TEST_F(OwnerDataTest, NothingGoesWhileAJobRuns) {
   EXPECT_TRUE(forget(client).has_value());
 }
 
+// A client deletes a running job's manifest, and the coordinator cannot go on with it.
+TEST(OwnerData, WithoutTheRuleARunningJobLosesItsManifest) {
+  jobs::CoreSettings settings = TestNetwork::by_heads();
+  settings.owners_forgotten_idle = false;
+  OwnerDataAt at(settings);
+  const auto submitted = at.network.submit(at.client, jobs::count_manifest(2, 1), {1});
+  ASSERT_TRUE(submitted.has_value());
+
+  ASSERT_TRUE(at.forget(at.client).has_value());
+
+  const store::Job job = at.network.store().job(JobId::parse(submitted->id).value()).value();
+  EXPECT_EQ(job.state, store::JobState::running);
+  EXPECT_TRUE(job.manifest.empty()) << "the attack: no restart takes it up";
+}
+
+// Another wallet than the owner's deletes nothing of it.
+TEST_F(OwnerDataTest, EachDeletesItsOwnOnly) {
+  network.join(worker);
+  const store::Job job = run();
+  const auto stranger = crypto::KeyPair::generate().value();
+
+  ASSERT_TRUE(forget(stranger).has_value());
+
+  EXPECT_EQ(network.store().job(job.id).value(), job);
+}
+
 // A verifier may compute a paid task again as long as pay for it is held: its data are needed.
 TEST(OwnerData, NothingGoesWhilePayForItsTasksIsHeld) {
   OwnerDataAt at{jobs::CoreSettings()};
