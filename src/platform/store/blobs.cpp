@@ -82,7 +82,7 @@ struct Blobs::State {
 
   fs::path directory;
   Options options;
-  Room room;  // Of stored blobs and of those being written.
+  Room room;  // Taken by stored blobs and by those being written.
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> next_name = 0;
   std::unique_ptr<BlobPack> pack;

@@ -137,7 +137,7 @@ TEST(Sandbox, NamesTheFileOfADriverThatItMayNotRead) {
                                  ", a file of a Vulkan driver: name its folder in "
                                  "LD_LIBRARY_PATH"));
 
-  // A library that may be read, and is none: the machine's driver is no driver.
+  // A file that may be read, and is not a library.
   std::filesystem::rename(library, folder / "manifests" / "libvulkan_elsewhere.so");
   std::ofstream(folder / "manifests" / "elsewhere.json")
       << R"({"file_format_version":"1.0.0","ICD":{"api_version":"1.3.0",)"

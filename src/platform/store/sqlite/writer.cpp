@@ -36,7 +36,7 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT INTO jobs (id, client, name, manifest, manifest_hash, tasks, budget, created, state, "
     "accepted, price, units, pace, reason, root, ended, "
     "joined, per_unit, price_quoted, price_max, price_max_named) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "SELECT seq FROM jobs WHERE id = ?",
     "INSERT INTO nonces VALUES (?, ?, ?)",
     "INSERT INTO receipts (digest, worker, session_nonce, signature, arrived) VALUES (?, ?, ?, ?, "
