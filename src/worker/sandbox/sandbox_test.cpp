@@ -118,6 +118,7 @@ TEST(Sandbox, EndsAShaderThatNeverDoes) {
 TEST(Sandbox, NamesTheFileOfADriverThatItMayNotRead) {
   std::string pattern = (std::filesystem::temp_directory_path() / "weft-driver-XXXXXX").string();
   const std::filesystem::path folder = mkdtemp(pattern.data());
+  std::filesystem::permissions(folder, std::filesystem::perms(0755));  // The child is not its user.
   std::filesystem::create_directories(folder / "manifests");
   std::filesystem::create_directories(folder / "libraries");
   const auto library = folder / "libraries" / "libvulkan_elsewhere.so";
