@@ -110,21 +110,6 @@ TEST_F(OwnerDataTest, NothingGoesWhileAJobRuns) {
   EXPECT_TRUE(forget(client).has_value());
 }
 
-// A client deletes a running job's manifest, and the coordinator cannot go on with it.
-TEST(OwnerData, WithoutTheRuleARunningJobLosesItsManifest) {
-  jobs::CoreSettings settings = TestNetwork::by_heads();
-  settings.owners_forgotten_idle = false;
-  OwnerDataAt at(settings);
-  const auto submitted = at.network.submit(at.client, jobs::count_manifest(2, 1), {1});
-  ASSERT_TRUE(submitted.has_value());
-
-  ASSERT_TRUE(at.forget(at.client).has_value());
-
-  const store::Job job = at.network.store().job(JobId::parse(submitted->id).value()).value();
-  EXPECT_EQ(job.state, store::JobState::running);
-  EXPECT_TRUE(job.manifest.empty()) << "the attack: no restart takes it up";
-}
-
 // Another wallet than the owner's deletes nothing of it.
 TEST_F(OwnerDataTest, EachDeletesItsOwnOnly) {
   network.join(worker);
@@ -150,6 +135,23 @@ TEST(OwnerData, NothingGoesWhilePayForItsTasksIsHeld) {
 
   at.network.pass(std::chrono::minutes(12));
   EXPECT_TRUE(at.forget(at.client).has_value());
+}
+
+// A client and its worker share the pay for made-up results, and delete the job before a verifier
+// finds them out.
+TEST(OwnerData, WithoutTheRuleWhatIsStillCheckedIsDeleted) {
+  jobs::CoreSettings settings;
+  settings.owners_forgotten_idle = false;
+  OwnerDataAt at{settings};
+  at.network.verifier = true;
+  at.network.invitation = trust::Invitation::none;
+  at.network.join(at.worker);
+  const store::Job job = at.run();
+  ASSERT_EQ(job.state, store::JobState::done);
+
+  ASSERT_TRUE(at.forget(at.client).has_value());
+
+  EXPECT_TRUE(at.network.store().job(job.id)->manifest.empty()) << "the attack";
 }
 
 TEST_F(OwnerDataTest, AConnectedWorkerKeepsItsRows) {
