@@ -194,6 +194,15 @@ class History {
                            .text = plain_manifest(3, 1),
                            .manifest = std::make_shared<const manifest::Manifest>(manifest)});
     const Instant give_up = now() + 60s * busy();
+    // Honest workers are not silent while an answer takes its time.
+    world_.meanwhile = [this, beaten = now()]() mutable {
+      if (now() - beaten < 200ms) return;
+      beaten = now();
+      for (std::size_t i = 0; i < workers_.size(); ++i) {
+        workers_[i]->pump(conduct(i));
+        workers_[i]->act(conduct(i));
+      }
+    };
     std::string state = "running", told;
     while (state == "running" && now() < give_up && world_.coordinator.end().empty()) {
       for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i]->act(conduct(i));
@@ -204,6 +213,7 @@ class History {
       told = answer->body;
       if (const auto job = protocol::api::from_json<protocol::api::Job>(told)) state = job->state;
     }
+    world_.meanwhile = {};
     check_process();
     if (state != "done")
       return world_.fail("A plain job with honest workers is not done in time: " + told);

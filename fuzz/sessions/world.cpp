@@ -135,7 +135,13 @@ std::optional<HttpAnswer> World::ask_now(const HttpRequest& request, std::uint32
         },
         source);
     const auto* mine = exchanges_.back().get();
-    while (!over && now() < give_up) pump(5ms);
+    while (!over && now() < give_up) {
+      pump(5ms);
+      if (!meanwhile || busy_meanwhile_) continue;
+      busy_meanwhile_ = true;
+      meanwhile();
+      busy_meanwhile_ = false;
+    }
     if (!over) std::erase_if(exchanges_, [&](const auto& each) { return each.get() == mine; });
     const bool later = got && (got->status == 503 || got->status == 429);
     if (got && (!later || now() > begun + busy_patience())) return got;

@@ -94,6 +94,8 @@ class World {
   std::map<std::string, std::size_t>
       counts;           // Answers by route and status, and what else happened.
   std::string trouble;  // The first thing that was wrong; empty: nothing.
+  // What goes on while ask_now() waits; empty: nothing.
+  std::function<void()> meanwhile;
 
  private:
   struct Exchange {
@@ -104,6 +106,7 @@ class World {
     Instant give_up{};
   };
   std::vector<std::unique_ptr<Exchange>> exchanges_;
+  bool busy_meanwhile_ = false;  // It asks too.
 };
 
 }  // namespace weft::sessions

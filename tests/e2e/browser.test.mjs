@@ -254,3 +254,18 @@ test('from another address: plain http says what is missing, TLS lets the tab jo
   assert.match(secure.url, /^https:/);
   await contribute(page, secure.url.replace(/\/\/[^:/]+/, '//lan.test'));
 });
+
+test('a self-signed certificate: the visitor passes the warning, and the tab works over TLS', async (t) => {
+  const { url } = await serve(t, { args: ['--host', 'lan.test', '--tls-self-signed'] });
+  const named = url.replace(/\/\/[^:/]+/, '//lan.test');
+  const { page } = await browse(t, { args: ['--host-resolver-rules=MAP lan.test 127.0.0.1'] });
+
+  await assert.rejects(page.goto(named), /ERR_CERT_AUTHORITY_INVALID/);
+  await page.locator('#details-button').click();
+  await page.locator('#proceed-link').click();
+
+  await startButton(page).waitFor();
+  assert.equal(await page.evaluate(() => globalThis.isSecureContext && 'gpu' in navigator), true);
+  await startButton(page).click();
+  await page.locator('[data-testid="connection"][data-state="open"]').waitFor();
+});

@@ -99,3 +99,25 @@ test('a worker joins the coordinator that it knows, follows an announced key, an
   assert.notEqual((await refused.ended).code, 0);
   assert.match(refused.stderr, new RegExp(`shows the key .*, and not ${next} as before`));
 });
+
+test('a key that is named in advance is the only one that is accepted, by the command line and by a worker', { timeout: 120_000 }, async (t) => {
+  const { wallet } = await user(t);
+  const server = await serve(t);
+  const { coordinator } = await getJson(`${server.url}/v1/info`);
+  assert.match(server.program.stdout, new RegExp(`Its key is ${coordinator} `));
+  const stranger = await serve(t);
+  const list = (url, key) => run(['key', 'list', '--wallet', wallet, '--coordinator', url, '--coordinator-key', key]);
+
+  assert.equal((await list(server.url, coordinator)).code, 0);
+  const refused = await list(stranger.url, coordinator);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, new RegExp(`and not ${coordinator}, which was named in advance`));
+
+  const work = (url) => new Program(t, weft, ['work', '--coordinator', url, '--coordinator-key', coordinator, '--device', 'cpu', '--model-memory-mb', '0', '--wallet', path.join(scratch(t), 'worker.json')]);
+  const joined = work(server.url);
+  await joined.says(/joined/, 60);
+  await joined.stop();
+  const turned = work(stranger.url);
+  assert.notEqual((await turned.ended).code, 0);
+  assert.match(turned.stderr, /which was named in advance/);
+});

@@ -166,20 +166,23 @@ Result<PublicKey> ApiClient::coordinator() {
                 "signed: it passes requests on to another host, or a proxy there replaces the "
                 "Host header.",
                 url_, key.text(), host);
-  if (KnownCoordinators::includes_loopback() || !net::is_loopback(client_->url().host)) {
+  WEFT_ASSIGN(
+      const auto seen,
+      KnownCoordinators::meet(
+          {.host = host, .is_loopback = net::is_loopback(client_->url().host), .shown = key},
+          identity.rotations));
+  if (seen == KnownCoordinators::Seen::first) {
     WEFT_ASSIGN(const KnownCoordinators known, KnownCoordinators::of_user());
-    WEFT_ASSIGN(const auto seen, known.check(host, key, identity.rotations));
-    if (seen == KnownCoordinators::Seen::first)
-      say_beside_progress(
-          weft::format("The coordinator at {} has the key {}, which is known from "
-                       "now on ({}).",
-                       host, key.text(), known.file().string()));
-    if (seen == KnownCoordinators::Seen::rotated)
-      say_beside_progress(
-          weft::format("The coordinator at {} has the new key {}, announced by its "
-                       "old one.",
-                       host, key.text()));
+    say_beside_progress(
+        weft::format("The coordinator at {} has the key {}, which is known from "
+                     "now on ({}).",
+                     host, key.text(), known.file().string()));
   }
+  if (seen == KnownCoordinators::Seen::rotated)
+    say_beside_progress(
+        weft::format("The coordinator at {} has the new key {}, announced by its "
+                     "old one.",
+                     host, key.text()));
   return coordinator_.emplace(key);
 }
 

@@ -1,5 +1,6 @@
 #include "apps/cli/known_coordinators.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t bytes_max = std::size_t{1} << 20;
 constexpr const char* variable = "WEFT_KNOWN_COORDINATORS";
+constexpr const char* named = "WEFT_COORDINATOR_KEY";
 
 struct Entry {
   std::string host;
@@ -68,7 +70,43 @@ PublicKey follow(PublicKey from, const PublicKey& wanted,
 
 }  // namespace
 
-bool KnownCoordinators::includes_loopback() { return std::getenv(variable) != nullptr; }
+Result<std::optional<PublicKey>> KnownCoordinators::named_in_advance() {
+  const char* const text = std::getenv(named);
+  if (text == nullptr) return std::nullopt;
+  const auto key = PublicKey::parse(text);
+  if (!key)
+    return fail(ErrorCode::invalid_argument, "--coordinator-key ({}): {} weft serve prints it.",
+                named, key.error().message);
+  return *key;
+}
+
+void KnownCoordinators::name_in_advance(const std::string& key) { ::setenv(named, key.c_str(), 1); }
+
+Result<KnownCoordinators::Seen> KnownCoordinators::meet(
+    const Contact& contact, std::span<const protocol::api::KeyRotation> rotations) {
+  WEFT_ASSIGN(const auto wanted, named_in_advance());
+  if (wanted && *wanted != contact.shown)
+    return fail(ErrorCode::unauthenticated,
+                "The coordinator at {} shows the key {}, and not {}, which was named in advance "
+                "(--coordinator-key, {}). Nothing was signed: another coordinator may be answering "
+                "in its place.",
+                contact.host, contact.shown.text(), wanted->text(), named);
+  if (contact.is_loopback && std::getenv(variable) == nullptr) return Seen::known;
+  WEFT_ASSIGN(const KnownCoordinators known, of_user());
+  if (wanted) WEFT_OK(known.put(contact.host, contact.shown));
+  return known.check(contact.host, contact.shown, rotations);
+}
+
+Result<> KnownCoordinators::put(const std::string& host, const PublicKey& key) const {
+  WEFT_ASSIGN(std::vector<Entry> entries, read(file_));
+  const auto known = std::ranges::find(entries, host, &Entry::host);
+  if (known != entries.end() && known->key == key) return {};
+  if (known == entries.end())
+    entries.push_back({.host = host, .key = key});
+  else
+    known->key = key;
+  return write(file_, entries);
+}
 
 Result<KnownCoordinators> KnownCoordinators::of_user() {
   if (const char* named = std::getenv(variable)) return KnownCoordinators(named);

@@ -93,5 +93,43 @@ TEST_F(KnownCoordinatorsTest, ALineThatIsNoneIsNamed) {
   EXPECT_EQ(seen.error().message, weft::format("Line 3 of {} is not \"HOST KEY\".", file.string()));
 }
 
+// The first coordinator that answers at a host may be another one than its operator's.
+TEST_F(KnownCoordinatorsTest, AKeyThatIsNamedInAdvanceIsTheOnlyOneAtFirstSight) {
+  const std::string file = (folder_ / "known").string();
+  setenv("WEFT_KNOWN_COORDINATORS", file.c_str(), 1);
+  const auto meet = [](const crypto::KeyPair& shown, bool is_loopback = false) {
+    return KnownCoordinators::meet(
+        {.host = "host:1", .is_loopback = is_loopback, .shown = shown.public_key()}, {});
+  };
+  KnownCoordinators::name_in_advance(a_.public_key().text());
+
+  const auto other = meet(b_);
+  ASSERT_FALSE(other.has_value());
+  EXPECT_EQ(other.error(),
+            (Error{ErrorCode::unauthenticated,
+                   weft::format("The coordinator at host:1 shows the key {}, and not {}, which was "
+                                "named in advance (--coordinator-key, WEFT_COORDINATOR_KEY). "
+                                "Nothing was signed: another coordinator may be answering in its "
+                                "place.",
+                                b_.public_key().text(), a_.public_key().text())}));
+  unsetenv("WEFT_KNOWN_COORDINATORS");
+  EXPECT_FALSE(meet(b_, true).has_value()) << "of this machine neither";
+  EXPECT_TRUE(meet(a_, true).has_value());
+  setenv("WEFT_KNOWN_COORDINATORS", file.c_str(), 1);
+  EXPECT_FALSE(std::filesystem::exists(file)) << "no other key was written down";
+  EXPECT_EQ(meet(a_).value(), Seen::known);
+
+  unsetenv("WEFT_COORDINATOR_KEY");
+  EXPECT_FALSE(meet(b_).has_value()) << "it is known from then on";
+  std::filesystem::remove(file);
+  EXPECT_EQ(meet(b_).value(), Seen::first) << "the attack, where no key was named";
+  KnownCoordinators::name_in_advance(a_.public_key().text());
+  EXPECT_EQ(meet(a_).value(), Seen::known) << "what the user says replaces what was seen";
+  KnownCoordinators::name_in_advance("no key");
+  EXPECT_EQ(meet(a_).error().code, ErrorCode::invalid_argument);
+  unsetenv("WEFT_COORDINATOR_KEY");
+  unsetenv("WEFT_KNOWN_COORDINATORS");
+}
+
 }  // namespace
 }  // namespace weft::cli

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 
 #include "apps/coordinator/core_effects.h"
 #include "apps/coordinator/disk_reserve.h"
@@ -10,11 +9,13 @@
 #include "apps/coordinator/http/http.h"
 #include "apps/coordinator/http/owner_quotas.h"
 #include "apps/coordinator/http/watch_feed.h"
+#include "apps/coordinator/ingest/output_room.h"
 #include "apps/coordinator/ingest/restoring.h"
 #include "apps/coordinator/invite_file.h"
 #include "apps/coordinator/key_rotation.h"
 #include "apps/coordinator/private_folder.h"
 #include "apps/coordinator/start_options.h"
+#include "apps/coordinator/work_pools.h"
 #include "apps/coordinator/worker_sockets.h"
 #include "common/crypto/wallet.h"
 #include "platform/net/address.h"
@@ -64,12 +65,16 @@ class LiveCoordinator final : public Coordinator {
     WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts",
                                                     {.bytes_max = options_.blobs_bytes_max}));
     WEFT_OK(take_models_file(options_.data / "models.jsonl", *store_));
-    book_.when_ended([this](const manifest::Manifest& ended) { intake_.forget(ended); });
+    book_.when_ended([this](const JobId& job, const manifest::Manifest& ended) {
+      intake_.forget(ended);
+      blobs_->room().end(job);
+    });
+    if (!options_.uploads_by_lease) book_.worker_blobs().allow_all_uploads();
     WEFT_ASSIGN(auto loaded, store_->load());
     WEFT_ASSIGN(options_.core.secret, secret_of(loaded, *store_));
     WEFT_ASSIGN(models_, ModelService::open(*commits_, std::move(loaded.models), book_,
                                             std::move(desk), options_.core.answers));
-    start_pools();
+    pools_.emplace(WorkPools::Settings{.joins_apart = options_.joins_apart});
     if (runner_) verifier_ = make_verifier();
     WEFT_ASSIGN(invite_file_, write_invite(options_.data, identity_, unix_now()));
     workers_.emplace(
@@ -80,7 +85,7 @@ class LiveCoordinator final : public Coordinator {
                              .loop = loop_,
                              .work =
                                  [this](jobs::SessionId id, std::function<void()> work) {
-                                   return checks_->post(id.number(), std::move(work));
+                                   return pools_->checks().post(id.number(), std::move(work));
                                  },
                              .invite_file = invite_file_});
     effects_.emplace(CoreEffects::Parts{.workers = *workers_,
@@ -90,11 +95,12 @@ class LiveCoordinator final : public Coordinator {
                                         .store = *store_,
                                         .blobs = *blobs_,
                                         .intake = intake_,
-                                        .joins = *joins_,
-                                        .readers = *readers_,
+                                        .joins = pools_->joins(),
+                                        .readers = pools_->readers(),
                                         .verifier = verifier_.get()});
     core_ = std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *effects_, .book = book_},
                                          options_.core);
+    if (options_.submission.room_set_aside) restore_room(loaded, blobs_->room());
     WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_, unix_now()));
     WEFT_OK(core_->restore(std::move(restored), {.at = now(), .unix = unix_now()}));
     if (options_.fallback) {
@@ -132,26 +138,15 @@ class LiveCoordinator final : public Coordinator {
     sweep_.stop();
     // Each hands on to those below it.
     effects_->stop();
-    submitters_.reset();
-    checks_.reset();
+    pools_->end_before_loop();
     loop_.stop();
     verifier_.reset();
-    joins_.reset();
-    readers_.reset();
+    pools_->end_after_loop();
     commits_.reset();
     core_.reset();
   }
 
  private:
-  void start_pools() {
-    const auto cores = std::max(2U, std::thread::hardware_concurrency());
-    checks_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = cores});
-    readers_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 2});
-    // Jobs end however many clients read.
-    joins_ = std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 2});
-    submitters_ =
-        std::make_unique<runtime::Pool>(runtime::Pool::Options{.threads = 4, .queue_max = 1024});
-  }
   std::unique_ptr<Verifier> make_verifier() {
     return std::make_unique<Verifier>(
         *blobs_, runner_,
@@ -196,8 +191,8 @@ class LiveCoordinator final : public Coordinator {
     const HttpParts parts{
         .server = *server_,
         .loop = loop_,
-        .readers = *readers_,
-        .submitters = *submitters_,
+        .readers = pools_->readers(),
+        .submitters = pools_->submitters(),
         .store = *store_,
         .blobs = *blobs_,
         .blob_parts = *blob_parts_,
@@ -214,7 +209,6 @@ class LiveCoordinator final : public Coordinator {
         .bounds = options_.submission,
         .blob_bytes_max = options_.blob_bytes_max,
         .uploads = uploads_,
-        .uploads_by_lease = options_.uploads_by_lease,
         .reads_by_lease = options_.reads_by_lease,
         .owner_data_bytes_max = options_.owner_data_bytes_max,
         .signs_parts = options_.signs_parts,
@@ -297,10 +291,7 @@ class LiveCoordinator final : public Coordinator {
   std::vector<protocol::api::KeyRotation> rotations_;
   DiskReserve reserve_{options_.data / "reserve", options_.disk_reserve_bytes};
   std::unique_ptr<store::GroupCommit> commits_;
-  std::unique_ptr<runtime::Pool> checks_;
-  std::unique_ptr<runtime::Pool> readers_;  // What clients ask for.
-  std::unique_ptr<runtime::Pool> joins_;    // Joins and compares results.
-  std::unique_ptr<runtime::Pool> submitters_;
+  std::optional<WorkPools> pools_;
   BlobSweep sweep_{*store_, *blobs_, options_.blob_ends};
   std::unique_ptr<Verifier> verifier_;
   std::optional<CoreEffects> effects_;

@@ -54,6 +54,7 @@ struct Options {
   double upload_share = 0.25;    // An owner uploads this share of blobs_bytes_max within an hour.
   bool uploads_by_lease = true;  // Workers store only what their leases lead to,
   bool reads_by_lease = true;    // and read only that and models that they serve.
+  bool joins_apart = true;       // Joins of results have threads of their own (work_pools.h).
   bool signs_parts = true;       // Parts of uploads are signed with their bytes and place.
   std::size_t owner_data_bytes_max = std::size_t{4} << 20;     // A part of an export; 0: no bound.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.

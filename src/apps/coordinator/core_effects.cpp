@@ -70,7 +70,7 @@ void CoreEffects::join(jobs::JoinOrder order) {
   run(
       parts_.joins, std::hash<JobId>()(shared->job),
       [this, shared] {
-        auto outputs = parts_.intake.join(*shared->manifest, shared->parts);
+        auto outputs = parts_.intake.join(shared->job, *shared->manifest, shared->parts);
         parts_.loop.post_always(
             [id = shared->job, outputs = std::move(outputs)](
                 jobs::Core& core, jobs::Moment moment) { core.joined(id, outputs, moment); });

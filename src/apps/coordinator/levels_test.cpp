@@ -492,6 +492,37 @@ TEST_F(LevelsNetwork, TheOperatorPardonsAWorkerThatWasConvictedAndThatAtOnce) {
   }
 }
 
+// A suspension ends also for a worker that stays connected.
+TEST_F(LevelsNetwork, AConnectedWorkerIsGivenTasksWhenItsSuspensionEnds) {
+  for (const bool ends : {true, false}) {
+    auto settings = counted(true);
+    settings.suspensions_end_connected = ends;
+    network = std::make_unique<TestNetwork>(settings);
+    network->verifier = true;
+    network->invitation = trust::Invitation::none;
+    TestWorker& suspect = *join(1, {.compute = zeros}).front();
+    for (int client = 0; client < 2; ++client) {
+      const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+      TestWorker& trusted = invited();
+      EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
+      trusted.line->on_closed();
+      network->run();
+    }
+    UnixMillis until = 0;
+    for (const store::Standing& each : network->store().load()->standings)
+      until = std::max(until, each.suspended_until);
+    ASSERT_GT(until, 0);
+    suspect.behaviour.compute = nullptr;
+    suspect.leases.clear();
+    network->pass(std::chrono::days(31));
+
+    const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+
+    EXPECT_EQ(store::has_results(network->finish(job).state), ends);
+    EXPECT_EQ(!suspect.leases.empty(), ends);
+  }
+}
+
 TEST_F(LevelsNetwork, NoOtherWorkerGoesOnFromAStrangersState) {
   for (const bool levels : {true, false}) {
     open(levels);

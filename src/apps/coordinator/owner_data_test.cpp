@@ -110,6 +110,17 @@ TEST_F(OwnerDataTest, NothingGoesWhileAJobRuns) {
   EXPECT_TRUE(forget(client).has_value());
 }
 
+// Another wallet than the owner's deletes nothing of it.
+TEST_F(OwnerDataTest, EachDeletesItsOwnOnly) {
+  network.join(worker);
+  const store::Job job = run();
+  const auto stranger = crypto::KeyPair::generate().value();
+
+  ASSERT_TRUE(forget(stranger).has_value());
+
+  EXPECT_EQ(network.store().job(job.id).value(), job);
+}
+
 // A verifier may compute a paid task again as long as pay for it is held: its data are needed.
 TEST(OwnerData, NothingGoesWhilePayForItsTasksIsHeld) {
   OwnerDataAt at{jobs::CoreSettings()};
@@ -124,6 +135,23 @@ TEST(OwnerData, NothingGoesWhilePayForItsTasksIsHeld) {
 
   at.network.pass(std::chrono::minutes(12));
   EXPECT_TRUE(at.forget(at.client).has_value());
+}
+
+// A client and its worker share the pay for made-up results, and delete the job before a verifier
+// finds them out.
+TEST(OwnerData, WithoutTheRuleWhatIsStillCheckedIsDeleted) {
+  jobs::CoreSettings settings;
+  settings.owners_forgotten_idle = false;
+  OwnerDataAt at{settings};
+  at.network.verifier = true;
+  at.network.invitation = trust::Invitation::none;
+  at.network.join(at.worker);
+  const store::Job job = at.run();
+  ASSERT_EQ(job.state, store::JobState::done);
+
+  ASSERT_TRUE(at.forget(at.client).has_value());
+
+  EXPECT_TRUE(at.network.store().job(job.id)->manifest.empty()) << "the attack";
 }
 
 TEST_F(OwnerDataTest, AConnectedWorkerKeepsItsRows) {

@@ -23,6 +23,7 @@
 #include "apps/coordinator/private_folder.h"
 #include "apps/coordinator/test_network.h"
 #include "apps/coordinator/test_process.h"
+#include "apps/coordinator/work_pools.h"
 #include "decisions/inference/test_model_card.h"
 #include "platform/store/memory/memory_store.h"
 
@@ -218,6 +219,95 @@ TEST_F(Port, AnOwnerFillsNoMoreThanItsShareOfTheStore) {
   EXPECT_EQ(put(*operators_, 8), 413) << "the store is full";
 }
 
+// Uploads fill the store, and a job whose results are all accepted fails, as they cannot be joined.
+class RoomOfJobs : public ProcessTest {
+ protected:
+  // 600 kB of room; each job of two tasks takes 160 kB for its results and as much for their join.
+  void begin(bool aside) {
+    process_->stop();
+    setenv("WEFT_TEST_BLOBS_BYTES_MAX", "600000", 1);
+    if (!aside) setenv("WEFT_TEST_NO_ROOM_ASIDE", "1", 1);
+    process_->start();
+    wait_until_ready();
+  }
+  void TearDown() override {
+    unsetenv("WEFT_TEST_BLOBS_BYTES_MAX");
+    unsetenv("WEFT_TEST_NO_ROOM_ASIDE");
+    ProcessTest::TearDown();
+  }
+  // How many of eight blobs of 50 kB are taken.
+  int uploaded() {
+    int taken = 0;
+    for (std::uint8_t filling = 1; filling <= 8; ++filling) {
+      const std::string body(50'000, static_cast<char>(filling));
+      const Hash hash = crypto::sha256(as_bytes(body));
+      taken +=
+          ask(signed_blob(*operators_, net::put("/v1/blobs/" + hash.text(), body), hash)).status ==
+          201;
+    }
+    return taken;
+  }
+  net::Response submit_once(std::uint64_t nonce) {
+    return client_->send_now(signed_by(wallet_, net::post("/v1/jobs", manifest), nonce)).value();
+  }
+
+  const std::string manifest =
+      R"({"weft":1,"kind":"wgsl","name":"count","shader":{"inline":"fn main() {}"},"entry":"main",
+      "bindings":[{"binding":0,"role":"output","type":"u32","shape":[40000],"split_dim":0}],
+      "dispatch":[40000,1,1],"split":{"axis":"x","tasks":2},
+      "verify":{"compare":"exact","replicas":1},"budget":100})";
+};
+
+TEST_F(RoomOfJobs, UploadsTakeNothingOfWhatResultsNeed) {
+  begin(true);
+  const auto job = submit_once(1);
+  ASSERT_EQ(job.status, 202) << job.body;
+
+  EXPECT_EQ(uploaded(), 5) << "of what is left";
+
+  process_->kill();
+  process_->start();
+  wait_until_ready();
+  EXPECT_EQ(uploaded(), 0) << "nor after a restart";
+  ScriptedWorker worker(process_->url(), {}, 7);
+  const auto done = finished(api::from_json<api::Submitted>(job.body)->id);
+  EXPECT_EQ(done.state, "done") << done.reason;
+}
+
+TEST_F(RoomOfJobs, WithoutItUploadsEndAJobWhoseResultsAreAllAccepted) {
+  begin(false);
+  const auto job = submit_once(1);
+  ASSERT_EQ(job.status, 202) << job.body;
+
+  EXPECT_EQ(uploaded(), 8) << "the attack";
+
+  ScriptedWorker worker(process_->url(), {}, 7);
+  const auto ended = finished(api::from_json<api::Submitted>(job.body)->id);
+  EXPECT_EQ(ended.state, "failed");
+  EXPECT_EQ(ended.accepted, 2U);
+  EXPECT_THAT(ended.reason, testing::HasSubstr("The blobs would take more than 600000 bytes"));
+}
+
+TEST_F(RoomOfJobs, AJobWithoutRoomIsRefusedUntilOthersHaveEnded) {
+  begin(true);
+  const auto first = submit_once(1);
+  ASSERT_EQ(first.status, 202) << first.body;
+
+  const auto second = submit_once(2);
+
+  EXPECT_EQ(second.status, 503);
+  EXPECT_THAT(second.body,
+              testing::ContainsRegex("The job's results take 320000 bytes, and 27.... of the "
+                                     "store's 600000 are left: try again when data of other jobs "
+                                     "have gone, or have the operator raise --blobs-bytes-max."));
+  EXPECT_EQ(submit_once(1).status, 202) << "what was taken is taken";
+  const std::string id = api::from_json<api::Submitted>(first.body)->id;
+  ASSERT_EQ(
+      ask(signed_by(wallet_, net::Request{.method = "DELETE", .path = "/v1/jobs/" + id})).status,
+      200);
+  EXPECT_EQ(submit_once(3).status, 202) << "its end gave the room back";
+}
+
 // What is uploaded and named by no job goes, and what a job names stays.
 TEST_F(Port, UploadsOfWhichNoJobIsMadeEnd) {
   process_->stop();
@@ -372,6 +462,26 @@ TEST_F(Port, PagesOfOthersGetNothing) {
   EXPECT_EQ(status(rebound), 421);
   EXPECT_EQ(status(form), 415);
   EXPECT_EQ(status(foreign), 403);
+}
+
+// Clients that read keep a job from its end.
+TEST(WorkPools, ReadersKeepNoJoinWaiting) {
+  const auto joined_while_clients_read = [](bool apart) {
+    WorkPools pools({.joins_apart = apart, .queue_max = 8});
+    std::promise<void> read;
+    const std::shared_future<void> until = read.get_future().share();
+    for (std::uint64_t client = 0; client < 100; ++client)
+      (void)pools.readers().post(client, [until] { until.wait(); });
+    std::atomic<bool> joined = false;
+    const bool posted = pools.joins().post(1, [&] { joined = true; });
+    const Instant give_up = now() + 20s;
+    while (posted && !joined && now() < give_up) std::this_thread::sleep_for(1ms);
+    const bool done = joined;
+    read.set_value();
+    return done;
+  };
+  EXPECT_TRUE(joined_while_clients_read(true));
+  EXPECT_FALSE(joined_while_clients_read(false)) << "the attack";
 }
 
 TEST(SharedViews, OneSnapshotServesAllWhoAskMeanwhile) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_network.h"
+#include "decisions/scheduler/quote.h"
 
 namespace weft::coordinator {
 namespace {
@@ -150,6 +151,32 @@ TEST_F(AgreedPrices, WithoutOneMaxPriceIsOneAndAHalfTimesWhatTheSameWorkCost) {
   EXPECT_EQ(spendable(), before);
 }
 
+// The work is known from a quick worker and a slow one, and a busy machine runs the canary.
+TEST_F(AgreedPrices, ASlowCanaryEndsNoJobWhoseClientNamedNoMaxPrice) {
+  join();
+  const auto first = run(submitted(), std::chrono::milliseconds(1000));
+  ASSERT_EQ(first.state, store::JobState::done) << first.reason;
+  network.restart();
+  key = crypto::KeyPair::generate().value();
+  join();
+  ASSERT_EQ(run(submitted(), std::chrono::milliseconds(5000)).price, first.price);
+
+  const MicroCredits before = spendable();
+  const MicroCredits most = scheduler::default_max(quote().price);
+  const auto shown = submit();
+  ASSERT_TRUE(shown.has_value()) << shown.error().message;
+  EXPECT_NEAR(static_cast<double>(shown->max_price), static_cast<double>(most), 4)
+      << "rounded to whole amounts for each task";
+  network.restart();
+  key = crypto::KeyPair::generate().value();
+  join();
+  const store::Job slow = run(JobId::parse(shown->id).value(), std::chrono::milliseconds(9000));
+
+  ASSERT_EQ(slow.state, store::JobState::done) << slow.reason;
+  EXPECT_EQ(slow.price, shown->max_price) << "the most that was shown";
+  EXPECT_EQ(spendable(), before - slow.price);
+}
+
 TEST_F(AgreedPrices, WhatIsKnownToCostMoreIsRefusedAtOnce) {
   EXPECT_EQ(submit({}, 399).error().code, ErrorCode::insufficient_funds) << "100 for each task";
   join();
@@ -175,6 +202,38 @@ TEST_F(AgreedPrices, AQuoteThatHasEndedIsRefused) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
   EXPECT_THAT(refused.error().message, HasSubstr("The quote ended 1 s ago"));
+}
+
+// A quote of a quiet moment holds for a thousand jobs of a busy one.
+TEST(Quotes, CountForOneJob) {
+  const auto taken = [](bool once) {
+    jobs::CoreSettings settings;
+    settings.quotes_count_once = once;
+    TestNetwork network(settings);
+    const auto client = crypto::KeyPair::generate().value();
+    network.amend = [](jobs::Submission& submission) {
+      submission.quote = {
+          .id = {7}, .per_unit = 1'000'000, .price = 0, .until = INT64_C(9'000'000'000'000)};
+    };
+    std::size_t jobs = 0;
+    for (std::uint8_t nonce = 1; nonce <= 5; ++nonce) {
+      const auto answer = network.submit(client, jobs::count_manifest(1, 1, "", 1), {nonce});
+      if (answer) {
+        ++jobs;
+        EXPECT_EQ(network.submit(client, jobs::count_manifest(1, 1, "", 1), {nonce})->id,
+                  answer->id)
+            << "asked again";
+        continue;
+      }
+      EXPECT_EQ(answer.error(),
+                (Error{ErrorCode::already_exists,
+                       "The quote was used for another job: ask for one for this job (weft quote, "
+                       "POST /v1/jobs/quote)."}));
+    }
+    return jobs;
+  };
+  EXPECT_EQ(taken(true), 1U);
+  EXPECT_EQ(taken(false), 5U) << "the attack";
 }
 
 // What the network raises its price to is not the price of a quote that still holds.

@@ -282,7 +282,7 @@ class TestNetwork : public jobs::World {
     held_commits_.push_back({std::move(batch), std::move(done)});
   }
   void join(jobs::JoinOrder order) override {
-    auto outputs = intake_->join(*order.manifest, order.parts);
+    auto outputs = intake_->join(order.job, *order.manifest, order.parts);
     events_.push_back([id = order.job, outputs = std::move(outputs)](
                           jobs::Core& core, jobs::Moment now) { core.joined(id, outputs, now); });
   }

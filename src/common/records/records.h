@@ -52,6 +52,7 @@ struct Job {
   MicroCredits per_unit = 0;      // What a compute unit costs.
   MicroCredits price_quoted = 0;  // The price in the quote that was given; 0: none.
   MicroCredits price_max = 0;     // 0: the budget alone bounds the price.
+  bool price_max_named = true;  // By the client: over it the job ends; else it costs that at most.
   // What changes later (JobUpdate).
   JobState state = JobState::running;
   std::uint32_t accepted = 0;  // Kept by the store from the tasks that are committed.

@@ -33,11 +33,11 @@ class Book {
     const Manifest ended = manifest(job);
     jobs_.with([&](auto& jobs) { jobs.erase(job); });
     worker_blobs_.remove_job(job);
-    if (ended && ended_) ended_(*ended);
+    if (ended && ended_) ended_(job, *ended);
   }
   // A part that keeps something for running jobs is told of their ends, on the core's thread. Set
   // before the core runs.
-  void when_ended(std::function<void(const manifest::Manifest&)> ended) {
+  void when_ended(std::function<void(const JobId&, const manifest::Manifest&)> ended) {
     ended_ = std::move(ended);
   }
   // Null for a job that does not run.
@@ -148,7 +148,7 @@ class Book {
   }
 
  private:
-  std::function<void(const manifest::Manifest&)> ended_;
+  std::function<void(const JobId&, const manifest::Manifest&)> ended_;
   Guarded<std::unordered_map<JobId, Manifest>> jobs_;
   Guarded<std::unordered_map<std::string, PublicKey>> tokens_;
   WorkerBlobs worker_blobs_;

@@ -77,6 +77,11 @@ struct CoreSettings {
   std::chrono::milliseconds pay_held_for{600'000};
   bool stakes_open = false;  // Workers may deposit and withdraw (--stakes).
   billing::AnswerChecks answers;
+  // Off only in tests. A quote counts for one job (used_quotes.h); nothing of an owner is deleted
+  // while something of it is under way; a suspension ends also for a worker that stays connected.
+  bool quotes_count_once = true;
+  bool owners_forgotten_idle = true;
+  bool suspensions_end_connected = true;
 };
 
 // Credits between an owner and its stake. `wallet` is one of its devices.

@@ -85,7 +85,8 @@ void Core::forget_owner(const PublicKey& device, Moment now, Answer<OwnerView> a
   if (auto may = state.owners.may_act(device, ledger::Owners::Wants::spending); !may)
     return reply(pass(std::move(may)));
   const OwnerView owner = state.owner_view(device);
-  if (auto idle = state.nothing_under_way(owner); !idle) return reply(pass(std::move(idle)));
+  if (auto idle = state.nothing_under_way(owner); !idle && state.settings.owners_forgotten_idle)
+    return reply(pass(std::move(idle)));
   for (const store::Device& each : owner.devices) {
     state.batch.clients_forgotten.push_back(each.key);
     for (std::string& id : state.answers.keys.remove_of(each.key))

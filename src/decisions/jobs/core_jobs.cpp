@@ -84,6 +84,8 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
   const State::PriceNow price = state.price_now(manifest, submission.work, now);
   const auto terms = state.agree_on_price(submission, price, now);
   if (!terms) return reply(std::unexpected(terms.error()));
+  if (auto fresh = state.quote_is_fresh(submission, now); !fresh)
+    return reply(pass(std::move(fresh)));
   RunningJob job;
   job.row.id = submission.id;
   if (auto paid =
@@ -91,6 +93,7 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
       !paid) {
     return reply(pass(std::move(paid)));
   }
+  if (submission.quote) state.used_quotes.use(submission.quote->id, submission.quote->until);
   job.row.client = submission.client;
   job.row.name = submission.manifest->name;
   job.row.manifest = std::move(submission.manifest_text);
@@ -101,6 +104,7 @@ void Core::submit(Submission submission, Moment now, Answer<protocol::api::Submi
   job.row.per_unit = submission.quote ? submission.quote->per_unit : price.quote.per_unit;
   job.row.price_quoted = terms->quoted;
   job.row.price_max = terms->max;
+  job.row.price_max_named = !terms->capped;
   job.work = submission.work;
   job.manifest = std::move(submission.manifest);
   job.accepted.resize(job.row.tasks);
@@ -168,6 +172,7 @@ void Core::State::add_running(RunningJob job, Moment now,
   wanted.per_unit = job.row.per_unit;
   wanted.price_quoted = job.row.price_quoted;
   wanted.price_max = job.row.price_max;
+  wanted.price_capped = !job.row.price_max_named;
   wanted.paces_known = measured_work.paces_of(job.work);
   const ledger::Funds escrow = ledger.escrow(id);
   if (escrow.total() > 0)

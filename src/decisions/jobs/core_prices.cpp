@@ -89,8 +89,29 @@ Result<scheduler::PriceTerms> Core::State::agree_on_price(const Submission& subm
                 submission.quote ? "by its quote" : "as the same work was measured before",
                 credits(terms.max));
   }
-  if (!submission.price_max) terms.max = scheduler::default_max(known);
-  return terms;
+  if (submission.price_max) return terms;
+  if (submission.quote) {
+    terms.max = scheduler::default_max(known);
+    return terms;
+  }
+  return scheduler::default_terms(
+      budget, known,
+      std::uint64_t{submission.manifest->split.tasks} * submission.manifest->verify.replicas);
+}
+
+Result<> Core::State::quote_is_fresh(const Submission& submission, Moment now) {
+  if (!submission.quote || !settings.quotes_count_once) return {};
+  const QuotedPrice& quote = *submission.quote;
+  if (used_quotes.was_used(quote.id, quote.until))
+    return fail(ErrorCode::already_exists,
+                "The quote was used for another job: ask for one for this job (weft quote, POST "
+                "/v1/jobs/quote).");
+  if (used_quotes.is_full(now.unix))
+    return fail(ErrorCode::unavailable,
+                "{} quotes were used within {} minutes: try again in a moment, or submit the job "
+                "without its quote.",
+                UsedQuotes::quotes_max, quote_valid_ms / 60'000);
+  return {};
 }
 
 // What a worker's canary showed of a running job.

@@ -18,6 +18,7 @@
 #include "decisions/jobs/coverings.h"
 #include "decisions/jobs/held_pay.h"
 #include "decisions/jobs/rechecks.h"
+#include "decisions/jobs/used_quotes.h"
 #include "decisions/ledger/answer_pay.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/ledger/owners.h"
@@ -327,10 +328,13 @@ struct Core::State final : dashboard::WatchSource {
   [[nodiscard]] Result<scheduler::PriceTerms> agree_on_price(const Submission& submission,
                                                              const PriceNow& made,
                                                              Moment now) const;
+  // already_exists for a quote that counted for another job.
+  [[nodiscard]] Result<> quote_is_fresh(const Submission& submission, Moment now);
   void note_measured(const scheduler::Measured& measured, Moment now);
   void restore_prices(const store::Loaded& loaded);
   void observe_season(Moment now);
   scheduler::Seasons seasons;
+  UsedQuotes used_quotes;
   scheduler::MeasuredWork measured_work;
   std::optional<Instant> season_observed;
 

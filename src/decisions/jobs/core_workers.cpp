@@ -140,6 +140,7 @@ void Core::State::refresh(const PublicKey& key, Moment now) {
 
 // A worker that stayed connected gets work again without reconnecting.
 void Core::State::end_suspensions(Moment now) {
+  if (!settings.suspensions_end_connected) return;
   while (!suspensions.empty() && suspensions.begin()->first <= now.unix) {
     const PublicKey key = suspensions.begin()->second;
     suspensions.erase(suspensions.begin());

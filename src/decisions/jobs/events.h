@@ -3,6 +3,7 @@
 // rule.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,6 +36,7 @@ struct Moment {
 
 // What a quote of this coordinator says, which its signature holds for (protocol/price_offer.h).
 struct QuotedPrice {
+  std::array<std::uint8_t, 16> id{};
   MicroCredits per_unit = 0;
   MicroCredits price = 0;  // The whole job's; 0: not known when it was made.
   UnixMillis until = 0;

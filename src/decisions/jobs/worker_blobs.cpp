@@ -50,10 +50,12 @@ void WorkerBlobs::remove_job(const JobId& job) {
 }
 
 void WorkerBlobs::allow_upload(const PublicKey& worker, const TaskId& task, std::uint32_t attempt,
-                               std::uint64_t bytes) {
+                               std::uint64_t bytes, std::vector<std::uint64_t> outputs) {
   state_.with([&](State& state) {
     Allowed* const allowed = state.allowed(worker, task.job);
-    if (allowed != nullptr && allowed->leases.insert({task.index, attempt}).second)
+    if (allowed == nullptr) return;
+    const auto lease = std::pair(task.index, attempt);
+    if (allowed->leases.try_emplace(lease, std::move(outputs)).second)
       allowed->upload_bytes += bytes;
   });
 }
@@ -92,22 +94,40 @@ void WorkerBlobs::remove_line(std::uint64_t line) {
   });
 }
 
-bool WorkerBlobs::take_upload(const PublicKey& worker, std::uint64_t bytes) {
-  return state_.with([&](State& state) {
-    const auto of = state.jobs_of.find(worker);
-    if (of == state.jobs_of.end()) return false;
-    const auto left_of = [&](const JobId& job) -> std::uint64_t& {
-      return state.jobs.at(job).workers.at(worker).upload_bytes;
-    };
-    std::uint64_t all = 0;
-    for (const JobId& job : of->second) all += left_of(job);
-    if (all < bytes) return false;
-    for (const JobId& job : of->second) {
-      const std::uint64_t taken = std::min(left_of(job), bytes);
-      left_of(job) -= taken;
-      bytes -= taken;
-    }
+bool WorkerBlobs::Allowed::take_output(std::uint64_t bytes) {
+  for (auto& [lease, outputs] : leases) {
+    const auto found = std::ranges::find(outputs, bytes);
+    if (found == outputs.end()) continue;
+    outputs.erase(found);
     return true;
+  }
+  return false;
+}
+
+std::optional<WorkerBlobs::Upload> WorkerBlobs::take_upload(const PublicKey& worker,
+                                                            std::uint64_t bytes,
+                                                            const std::optional<JobId>& job) {
+  if (!uploads_by_lease_) return Upload();
+  return state_.with([&](State& state) -> std::optional<Upload> {
+    const auto of = state.jobs_of.find(worker);
+    if (of == state.jobs_of.end()) return std::nullopt;
+    std::vector<std::pair<JobId, Allowed*>> from;
+    std::uint64_t all = 0;
+    for (const JobId& id : of->second) {
+      if (job && id != *job) continue;
+      from.emplace_back(id, &state.jobs.at(id).workers.at(worker));
+      all += from.back().second->upload_bytes;
+    }
+    if (from.empty() || all < bytes) return std::nullopt;
+    Upload upload;
+    std::uint64_t left = bytes;
+    for (const auto& [id, allowed] : from) {
+      const std::uint64_t taken = std::min(allowed->upload_bytes, left);
+      allowed->upload_bytes -= taken;
+      left -= taken;
+      if (!upload.output_of && allowed->take_output(bytes)) upload.output_of = id;
+    }
+    return upload;
   });
 }
 

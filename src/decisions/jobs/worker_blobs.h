@@ -11,11 +11,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "common/base/guarded.h"
 #include "common/base/ids.h"
@@ -36,8 +38,11 @@ class WorkerBlobs {
 
   // --- From sessions and lines of models.
   // A lease lets its worker store so many bytes more: once, however often the worker shows it.
+  // `outputs`: the sizes of the task's, for which room is set aside.
   void allow_upload(const PublicKey& worker, const TaskId& task, std::uint32_t attempt,
-                    std::uint64_t bytes);
+                    std::uint64_t bytes, std::vector<std::uint64_t> outputs = {});
+  // Off only in tests: workers fill the store then. Set before the core runs.
+  void allow_all_uploads() { uploads_by_lease_ = false; }
   // The job's manifest and data, and states that its tasks go on from. For a job that runs.
   void allow_read(const PublicKey& worker, const JobId& job, std::span<const Hash> states);
   // The file of a model and the hashes of its chunks, as long as the line is there.
@@ -45,14 +50,25 @@ class WorkerBlobs {
   void remove_line(std::uint64_t line);
 
   // --- From uploads and reads.
-  // Takes them from what its leases of running jobs allow; false where that is less.
-  [[nodiscard]] bool take_upload(const PublicKey& worker, std::uint64_t bytes);
+  struct Upload {
+    // The running job whose output it can be, by its size: each output of a lease once. Such a blob
+    // takes the room that is set aside for the job, any other one free room.
+    std::optional<JobId> output_of = {};
+  };
+  // Takes them from what its leases of running jobs (`job`: of that one) allow; nothing where that
+  // is less.
+  [[nodiscard]] std::optional<Upload> take_upload(const PublicKey& worker, std::uint64_t bytes,
+                                                  const std::optional<JobId>& job = {});
   [[nodiscard]] bool may_read(const PublicKey& worker, const Hash& blob) const;
 
  private:
   struct Allowed {
-    std::set<std::pair<std::uint32_t, std::uint32_t>> leases;  // Index, attempt: for uploads.
-    std::uint64_t upload_bytes = 0;                            // That it may still store.
+    // By index and attempt: the sizes of outputs that were not stored yet.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>> leases;
+
+    // Takes one of that size.
+    bool take_output(std::uint64_t bytes);
+    std::uint64_t upload_bytes = 0;  // That it may still store.
     bool reads = false;
     std::unordered_set<Hash> states;
   };
@@ -74,6 +90,7 @@ class WorkerBlobs {
     Allowed* allowed(const PublicKey& worker, const JobId& job);
   };
   Guarded<State> state_;
+  bool uploads_by_lease_ = true;
 };
 
 }  // namespace weft::jobs

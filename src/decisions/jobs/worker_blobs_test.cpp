@@ -85,5 +85,28 @@ TEST_F(WorkerBlobsTest, EachLeaseLetsItsBytesBeStoredOnceAndWhileItsJobRuns) {
   EXPECT_FALSE(blobs.take_upload(worker, 1)) << "what its leases of ended jobs did not use";
 }
 
+TEST_F(WorkerBlobsTest, EachOutputOfALeaseTakesTheRoomOfItsJobOnce) {
+  add_job(job, data);
+  add_job(second, data);
+  blobs.allow_upload(worker, {.job = job, .index = 0}, 1, 1000, {40, 8});
+  blobs.allow_upload(worker, {.job = second, .index = 0}, 1, 1000, {16});
+
+  EXPECT_EQ(blobs.take_upload(worker, 16)->output_of, second);
+  EXPECT_EQ(blobs.take_upload(worker, 16)->output_of, std::nullopt) << "once";
+  EXPECT_EQ(blobs.take_upload(worker, 41)->output_of, std::nullopt) << "no output's size";
+  EXPECT_EQ(blobs.take_upload(worker, 8, second)->output_of, std::nullopt) << "another job's";
+  EXPECT_EQ(blobs.take_upload(worker, 8, job)->output_of, job);
+  blobs.allow_upload(worker, {.job = job, .index = 0}, 1, 1000, {40, 8});
+  EXPECT_EQ(blobs.take_upload(worker, 8)->output_of, std::nullopt) << "the same lease";
+  blobs.allow_upload(worker, {.job = job, .index = 0}, 2, 1000, {40, 8});
+  EXPECT_EQ(blobs.take_upload(worker, 8)->output_of, job) << "its next attempt";
+}
+
+TEST_F(WorkerBlobsTest, ThatLeasesBoundUploadsIsSwitchedOffInTestsOnly) {
+  EXPECT_FALSE(blobs.take_upload(worker, 1'000'000'000));
+  blobs.allow_all_uploads();
+  EXPECT_TRUE(blobs.take_upload(worker, 1'000'000'000)) << "the attack";
+}
+
 }  // namespace
 }  // namespace weft::jobs

@@ -41,7 +41,22 @@ MicroCredits most_of(const PriceTerms& terms) {
   return most;
 }
 
+PriceTerms default_terms(MicroCredits budget, MicroCredits known, std::uint64_t shares) {
+  PriceTerms terms{.budget = budget, .quoted = 0, .max = default_max(known)};
+  if (known <= 0 || known > budget || shares == 0) return terms;
+  // A task's price divides by its replicas without a rest; `known` is such a price.
+  terms.max = std::min(terms.max, budget);
+  terms.max -= terms.max % static_cast<MicroCredits>(shares);
+  terms.capped = true;
+  return terms;
+}
+
 Estimate agreed(const Estimate& measured, const PriceTerms& terms) {
+  if (terms.capped && measured.price > most_of(terms)) {
+    Estimate made = measured;
+    made.price = most_of(terms);
+    return made;
+  }
   if (terms.quoted <= 0) return measured;
   const auto was = static_cast<double>(terms.quoted);
   const auto is = static_cast<double>(measured.price);

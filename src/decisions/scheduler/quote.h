@@ -51,6 +51,9 @@ struct PriceTerms {
   MicroCredits budget = 0;
   MicroCredits quoted = 0;  // The price of the whole job in a quote that was given; 0: none.
   MicroCredits max = 0;     // max_price; 0: the budget alone bounds it.
+  // The client named no max_price for work whose price was known: a slow canary does not end the
+  // job, which costs the most that it may.
+  bool capped = false;
 
   friend bool operator==(const PriceTerms&, const PriceTerms&) = default;
 };
@@ -63,12 +66,17 @@ inline constexpr double quote_slack = 1.5;
 // budget alone bounds the job) if none was.
 [[nodiscard]] MicroCredits default_max(MicroCredits price_known);
 
+// The terms of a job whose client named no max_price and showed no quote. `known`: what the work is
+// known to cost, 0 if nothing is known. `shares`: its replicas of tasks, which cost the same each.
+[[nodiscard]] PriceTerms default_terms(MicroCredits budget, MicroCredits known,
+                                       std::uint64_t shares);
+
 // The most that the job may cost.
 [[nodiscard]] MicroCredits most_of(const PriceTerms& terms);
 
 // What is charged where the canary shows `measured`: the quoted price, if it is within quote_slack
 // of that; otherwise `measured`, which the client pays if it is less, and which ends the job if it
-// is over most_of().
+// is over most_of(), or costs that if the terms are capped.
 [[nodiscard]] Estimate agreed(const Estimate& measured, const PriceTerms& terms);
 
 // One sentence, for a job whose price is over most_of().

@@ -153,6 +153,34 @@ TEST(Agreed, AJobCostsTheMedianOfItsCanaryAndThoseBefore) {
   EXPECT_EQ(charged(job, 0.001), 4'000'000);
 }
 
+// Its client named no max_price, and a busy machine ran its canary.
+TEST(Agreed, AJobWhoseClientNamedNoMaxPriceCostsTheMostOfItAndGoesOn) {
+  Job job = small_job(1, 4);
+  const PriceTerms terms = default_terms(job.budget, 4'000'000, 4);
+  EXPECT_EQ(terms,
+            (PriceTerms{.budget = job.budget, .quoted = 0, .max = 6'000'000, .capped = true}));
+  job.price_max = terms.max;
+  EXPECT_EQ(charged(job, 9), 0) << "without it the canary ends the job";
+
+  job.price_capped = true;
+
+  EXPECT_EQ(charged(job, 1.4), 5'600'000);
+  EXPECT_EQ(charged(job, 9), 6'000'000) << "what was shown, and no more";
+}
+
+TEST(Agreed, TheMostOfAJobWithoutAMaxPriceLiesBetweenWhatIsKnownAndItsBudget) {
+  for (const MicroCredits share : {100, 101, 999'999}) {
+    const MicroCredits known = 7 * share;
+    const PriceTerms terms = default_terms(8 * share + 3, known, 7);
+    EXPECT_TRUE(terms.capped);
+    EXPECT_EQ(terms.max % 7, 0);
+    EXPECT_GE(terms.max, known);
+    EXPECT_LE(terms.max, terms.budget);
+  }
+  EXPECT_FALSE(default_terms(100, 0, 7).capped) << "nothing is known of its price";
+  EXPECT_FALSE(default_terms(100, 101, 1).capped) << "workers do not work below what is known";
+}
+
 TEST(Agreed, AJobOverItsMaxPriceEnds) {
   Job job = small_job(1, 4);
   job.price_max = 5'000'000;

@@ -18,7 +18,10 @@ std::size_t JobState::trusted_able(std::size_t side) const {
 }
 
 PriceTerms JobState::price_terms() const {
-  return {.budget = spec.budget, .quoted = spec.price_quoted, .max = spec.price_max};
+  return {.budget = spec.budget,
+          .quoted = spec.price_quoted,
+          .max = spec.price_max,
+          .capped = spec.price_capped};
 }
 
 // The rule of manifest::task_range: n runs, the remainder going to the first ones.

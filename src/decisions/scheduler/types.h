@@ -141,7 +141,8 @@ struct Job {
   MicroCredits budget = 0;
   MicroCredits per_unit = 0;          // As quoted (quote.h); 0: Pricing::per_unit.
   MicroCredits price_quoted = 0;      // PriceTerms::quoted,
-  MicroCredits price_max = 0;         // and PriceTerms::max.
+  MicroCredits price_max = 0;         // PriceTerms::max,
+  bool price_capped = false;          // and PriceTerms::capped.
   std::vector<double> paces_known{};  // What earlier canaries of the same work have shown, in
                                       // reference seconds a workgroup (measured_work.h).
   double paid_share = 1;              // The part of its budget that was not granted.

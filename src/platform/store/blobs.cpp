@@ -78,9 +78,11 @@ Result<> sync_folder(const fs::path& folder) {
 }  // namespace
 
 struct Blobs::State {
+  explicit State(Options given) : options(std::move(given)), room(options.bytes_max) {}
+
   fs::path directory;
   Options options;
-  std::atomic<std::uint64_t> bytes = 0;  // Size of stored blobs and of those being written.
+  Room room;  // Taken by stored blobs and by those being written.
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> next_name = 0;
   std::unique_ptr<BlobPack> pack;
@@ -108,13 +110,6 @@ struct Blobs::State {
     });
   }
 
-  Result<> reserve(std::uint64_t size) {
-    if (bytes.fetch_add(size) + size <= options.bytes_max) return {};
-    bytes.fetch_sub(size);
-    return fail(ErrorCode::resource_exhausted,
-                "The blobs would take more than {} bytes; --blob-bytes-max raises the bound.",
-                options.bytes_max);
-  }
   // Gives a written and synced file its name; false where the blob was there already. The folder is
   // not synced yet.
   Result<bool> publish(const fs::path& written, const Hash& hash);
@@ -181,7 +176,7 @@ Result<> Blobs::State::scan() {
           Hash::parse(folder.path().filename().string() + blob.path().filename().string());
       if (error || !hash) continue;
       files.with([&](auto& names) { names[*hash] = options.clock(); });
-      bytes += size - std::min(size, header_bytes);
+      room.add_used(size - std::min(size, header_bytes));
       count += 1;
     }
   }
@@ -189,7 +184,7 @@ Result<> Blobs::State::scan() {
     return fail(ErrorCode::internal, "Reading the folder {} fails: {}.", directory.string(),
                 error.message());
   WEFT_ASSIGN(pack, BlobPack::open(directory / "pack", {.clock = options.clock}));
-  bytes += pack->bytes();
+  room.add_used(pack->bytes());
   count += pack->count();
   return sync_folder(directory);
 }
@@ -205,12 +200,14 @@ struct Blobs::Writer::State {
   File file;
   crypto::Sha256 hash;
   std::uint64_t written = 0;
-  bool kept = false;  // The bytes stay reserved: the blob is stored.
+  std::optional<Room::For> wanted;  // Whose room it takes,
+  Room::Taken taken;                // and how much of it.
+  bool kept = false;                // The bytes stay reserved: the blob is stored.
 
   ~State() {
     if (kept || path.empty()) return;
     ::unlink(path.c_str());
-    blobs->bytes.fetch_sub(written);
+    blobs->room.give_back(taken, wanted);
   }
 
   Result<> begin() {
@@ -224,7 +221,9 @@ struct Blobs::Writer::State {
       return fail(ErrorCode::resource_exhausted,
                   "The blob has more than the {} bytes that it was announced with.", bytes_max);
     }
-    WEFT_OK(blobs->reserve(bytes.size()));
+    WEFT_ASSIGN(const Room::Taken more, blobs->room.take(bytes.size(), wanted));
+    taken.bytes += more.bytes;
+    taken.from_job += more.from_job;
     written += bytes.size();
     hash.update(bytes);
     return write_all(file.number(), bytes, path);
@@ -238,7 +237,7 @@ struct Blobs::Writer::State {
     }
     if (::fdatasync(file.number()) != 0) return system_error("Syncing", path);
     WEFT_ASSIGN(const bool is_new, blobs->publish(path, found));
-    if (!is_new) blobs->bytes.fetch_sub(written);
+    if (!is_new) blobs->room.give_back(taken, wanted);
     kept = true;
     return found;
   }
@@ -257,11 +256,13 @@ Result<Hash> Blobs::Writer::finish() {
   return hash;
 }
 
-Result<Blobs::Writer> Blobs::begin(const Hash& expected, std::uint64_t bytes_max) {
+Result<Blobs::Writer> Blobs::begin(const Hash& expected, std::uint64_t bytes_max,
+                                   const std::optional<Room::For>& wanted) {
   auto state = std::make_unique<Writer::State>();
   state->blobs = state_;
   state->expected = expected;
   state->bytes_max = bytes_max;
+  state->wanted = wanted;
   WEFT_OK(state->begin());
   return Writer(std::move(state));
 }
@@ -271,7 +272,8 @@ Result<Hash> Blobs::put(ByteSpan bytes) {
   return hashes.front();
 }
 
-Result<std::vector<Hash>> Blobs::put_all(std::span<const ByteSpan> blobs) {
+Result<std::vector<Hash>> Blobs::put_all(std::span<const ByteSpan> blobs,
+                                         const std::optional<Room::For>& wanted) {
   std::vector<Hash> hashes;
   std::set<fs::path> folders;
   for (const ByteSpan& bytes : blobs) {
@@ -287,6 +289,7 @@ Result<std::vector<Hash>> Blobs::put_all(std::span<const ByteSpan> blobs) {
     Writer::State writer;
     writer.blobs = state_;
     writer.bytes_max = bytes.size();
+    writer.wanted = wanted;
     WEFT_OK(writer.begin());
     WEFT_OK(writer.write(bytes));
     WEFT_OK(writer.seal());
@@ -300,19 +303,20 @@ Result<Hash> Blobs::add(ByteSpan bytes) {
   return hashes.front();
 }
 
-Result<std::vector<Hash>> Blobs::add_all(std::span<const ByteSpan> blobs) {
+Result<std::vector<Hash>> Blobs::add_all(std::span<const ByteSpan> blobs,
+                                         const std::optional<Room::For>& wanted) {
   std::vector<Hash> hashes;
   for (const ByteSpan& bytes : blobs) {
     if (bytes.size() > state_->options.packed_bytes_max) {
-      WEFT_ASSIGN(const Hash hash, put(bytes));
-      hashes.push_back(hash);
+      WEFT_ASSIGN(const auto put, put_all(std::span(&bytes, 1), wanted));
+      hashes.push_back(put.front());
       continue;
     }
     hashes.push_back(crypto::sha256(bytes));
     if (has(hashes.back())) continue;
-    WEFT_OK(state_->reserve(bytes.size()));
+    WEFT_ASSIGN(const Room::Taken taken, state_->room.take(bytes.size(), wanted));
     const auto added = state_->pack->add(hashes.back(), bytes);
-    if (!added || !*added) state_->bytes.fetch_sub(bytes.size());
+    if (!added || !*added) state_->room.give_back(taken, wanted);
     if (!added) return std::unexpected(added.error());
     if (*added) state_->count.fetch_add(1);
   }
@@ -366,9 +370,8 @@ Result<ByteVector> read_part(const OpenBlob& blob, std::uint64_t offset, std::ui
 }  // namespace
 
 Result<std::unique_ptr<Blobs>> Blobs::open(const fs::path& directory, Options options) {
-  auto state = std::make_shared<State>();
+  auto state = std::make_shared<State>(std::move(options));
   state->directory = directory;
-  state->options = options;
   WEFT_OK(state->scan());
   return std::unique_ptr<Blobs>(new Blobs(std::move(state)));
 }
@@ -438,12 +441,12 @@ Result<> Blobs::remove(const Hash& hash) {
   if (const auto place = state_->pack->find(hash)) {
     WEFT_ASSIGN(const bool removed, state_->pack->remove(hash));
     if (!removed) return fail(ErrorCode::not_found, "There is no blob {}.", hash.text());
-    state_->bytes.fetch_sub(place->size);
+    state_->room.remove_used(place->size);
     state_->count.fetch_sub(1);
     return {};
   }
   WEFT_ASSIGN(const std::uint64_t size, state_->remove_file(hash, Instant::max()));
-  state_->bytes.fetch_sub(size);
+  state_->room.remove_used(size);
   state_->count.fetch_sub(1);
   return sync_folder(state_->folder_of(hash));
 }
@@ -467,7 +470,7 @@ Blobs::Collected Blobs::collect(std::span<const Hash> hashes, Instant since) {
     collected.count += 1;
     collected.bytes += *size;
   }
-  state_->bytes.fetch_sub(collected.bytes);
+  state_->room.remove_used(collected.bytes);
   state_->count.fetch_sub(collected.count);
   return collected;
 }
@@ -482,7 +485,8 @@ std::vector<Hash> Blobs::files() const {
     return all;
   });
 }
-std::uint64_t Blobs::bytes_total() const { return state_->bytes; }
+Room& Blobs::room() { return state_->room; }
+std::uint64_t Blobs::bytes_total() const { return state_->room.used(); }
 std::uint64_t Blobs::count() const { return state_->count; }
 
 }  // namespace weft::store

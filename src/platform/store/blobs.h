@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,14 +25,15 @@
 #include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
+#include "platform/store/room.h"
 
 namespace weft::store {
 
 class Blobs {
  public:
   struct Options {
-    std::uint64_t bytes_max = std::uint64_t{64} << 30;      // All blobs together; --blob-bytes-max.
-    std::uint64_t packed_bytes_max = 64 << 10;              // Larger ones are files of their own.
+    std::uint64_t bytes_max = std::uint64_t{64} << 30;  // All blobs together; --blobs-bytes-max.
+    std::uint64_t packed_bytes_max = 64 << 10;          // Larger ones are files of their own.
     std::function<Instant()> clock = [] { return now(); };  // When a blob is used.
   };
   // Takes a blob in pieces. Destroyed before finish() it leaves nothing.
@@ -59,14 +61,17 @@ class Blobs {
 
   // The hash of the bytes; there already is fine.
   [[nodiscard]] Result<Hash> put(ByteSpan bytes);
-  // Many with one fsync a folder.
-  [[nodiscard]] Result<std::vector<Hash>> put_all(std::span<const ByteSpan> blobs);
+  // Many with one fsync a folder. `wanted`: whose room they take (room()).
+  [[nodiscard]] Result<std::vector<Hash>> put_all(std::span<const ByteSpan> blobs,
+                                                  const std::optional<Room::For>& wanted = {});
   // Adds many that need not be durable yet. The caller calls sync() before it acknowledges any of
   // them. Large ones are put.
-  [[nodiscard]] Result<std::vector<Hash>> add_all(std::span<const ByteSpan> blobs);
+  [[nodiscard]] Result<std::vector<Hash>> add_all(std::span<const ByteSpan> blobs,
+                                                  const std::optional<Room::For>& wanted = {});
   [[nodiscard]] Result<Hash> add(ByteSpan bytes);
   [[nodiscard]] Result<> sync();
-  [[nodiscard]] Result<Writer> begin(const Hash& expected, std::uint64_t bytes_max);
+  [[nodiscard]] Result<Writer> begin(const Hash& expected, std::uint64_t bytes_max,
+                                     const std::optional<Room::For>& wanted = {});
 
   [[nodiscard]] bool has(const Hash& hash) const;
   // not_found; data_loss for a file that is no blob of ours.
@@ -100,6 +105,8 @@ class Blobs {
 
   // Those with a file of their own: what was put. In no order.
   [[nodiscard]] std::vector<Hash> files() const;
+  // What is used, and what is set aside for running jobs.
+  [[nodiscard]] Room& room();
   // Plaintext bytes of all blobs, and how many there are.
   [[nodiscard]] std::uint64_t bytes_total() const;
   [[nodiscard]] std::uint64_t count() const;

@@ -163,10 +163,10 @@ TEST_F(BlobsTest, NamesTheOptionWhenItIsFull) {
   const auto full = blobs->put(some_bytes(51, 3));
 
   ASSERT_FALSE(full.has_value());
-  EXPECT_EQ(
-      full.error(),
-      (Error{ErrorCode::resource_exhausted,
-             "The blobs would take more than 150 bytes; --blob-bytes-max raises the bound."}));
+  EXPECT_EQ(full.error(),
+            (Error{ErrorCode::resource_exhausted,
+                   "The blobs would take more than 150 bytes, of which 0 are set aside for results "
+                   "of running jobs; --blobs-bytes-max raises the bound."}));
   EXPECT_TRUE(blobs->put(some_bytes(50, 3)).has_value());
   EXPECT_EQ(blobs->bytes_total(), 150U);
 }

@@ -12,6 +12,7 @@
 #include "engine/gpu/report.h"
 #include "engine/onnx/jobs/model_executor.h"
 #include "worker/sandbox/confinement.h"
+#include "worker/sandbox/driver_files.h"
 #include "worker/sandbox/sandbox_wire.h"
 #include "worker/sandbox/spawn.h"
 #include "worker/sandbox/text_service.h"
@@ -213,6 +214,7 @@ int sandbox_child_main(std::span<char* const> given, ConfinementOptions confinem
     return 2;
   }
   if (memory_is_bounded) confinement.data_bytes_max = arguments.memory_bytes + driver_bytes;
+  const auto drivers = arguments.texts ? std::vector<std::filesystem::path>() : driver_files();
   std::vector<MissingPart> missing;
   if (!enter_confined_child(arguments.parent, arguments.socket, confinement, missing)) return 0;
   const auto say_ready = [&] {
@@ -232,7 +234,9 @@ int sandbox_child_main(std::span<char* const> given, ConfinementOptions confinem
   // From here on the process ends without tidying up: drivers' threads may still be at work in a
   // shader that never ends.
   Child child(arguments.socket, bounds);
-  if (const auto opened = child.open_device(arguments.adapter); !opened) {
+  if (auto opened = child.open_device(arguments.adapter); !opened) {
+    if (const std::string why = refused_driver(drivers); !why.empty())
+      opened.error().message += " " + why;
     send_frame(arguments.socket, FrameKind::failed, pack_error(opened.error()));
     ::_exit(1);
   }

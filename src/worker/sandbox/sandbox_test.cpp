@@ -114,6 +114,41 @@ TEST(Sandbox, EndsAShaderThatNeverDoes) {
   EXPECT_EQ(::kill(sandbox->pid(), 0), -1);  // Really gone.
 }
 
+// A driver whose manifest is in a folder that the child may read, and whose library is not.
+TEST(Sandbox, NamesTheFileOfADriverThatItMayNotRead) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "weft-driver-XXXXXX").string();
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  std::filesystem::permissions(folder, std::filesystem::perms(0755));  // The child is not its user.
+  std::filesystem::create_directories(folder / "manifests");
+  std::filesystem::create_directories(folder / "libraries");
+  const auto library = folder / "libraries" / "libvulkan_elsewhere.so";
+  std::ofstream(library) << "a library";
+  std::ofstream(folder / "manifests" / "elsewhere.json")
+      << R"({"file_format_version":"1.0.0","ICD":{"api_version":"1.3.0",)"
+      << R"("library_path":"../libraries/libvulkan_elsewhere.so"}})";
+  Sandbox::Options elsewhere = options;
+  elsewhere.driver = folder / "manifests" / "elsewhere.json";
+
+  const auto refused = Sandbox::start(elsewhere).value()->wait_ready();
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(refused.error().message,
+              testing::HasSubstr("Its sandbox may not read " + library.string() +
+                                 ", a file of a Vulkan driver: name its folder in "
+                                 "LD_LIBRARY_PATH"));
+
+  // A file that may be read, and is not a library.
+  std::filesystem::rename(library, folder / "manifests" / "libvulkan_elsewhere.so");
+  std::ofstream(folder / "manifests" / "elsewhere.json")
+      << R"({"file_format_version":"1.0.0","ICD":{"api_version":"1.3.0",)"
+      << R"("library_path":"./libvulkan_elsewhere.so"}})";
+  const auto broken = Sandbox::start(elsewhere).value()->wait_ready();
+  ASSERT_FALSE(broken.has_value());
+  EXPECT_THAT(broken.error().message, testing::Not(testing::HasSubstr("may not read")));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Sandbox, SaysHowItsProcessEnded) {
   const auto sandbox = Sandbox::start(options).value();
   ASSERT_TRUE(sandbox->wait_ready().has_value());

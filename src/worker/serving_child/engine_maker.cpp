@@ -111,9 +111,11 @@ void EngineMaker::pump() {
 
 Async<Result<>> EngineMaker::open_device() {
   if (device_ != nullptr && !device_->lost().has_value()) co_return Result<>();
-  WEFT_CO_ASSIGN(
-      device_, co_await instance_->create_device({.label = "weft serving", .trusted_shaders = true},
-                                                 options_.adapter));
+  auto made = co_await instance_->create_device({.label = "weft serving", .trusted_shaders = true},
+                                                options_.adapter);
+  if (!made && !options_.refused_driver.empty())
+    made.error().message += " " + options_.refused_driver;
+  WEFT_CO_ASSIGN(device_, std::move(made));
   co_return Result<>();
 }
 

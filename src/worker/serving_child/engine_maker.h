@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "engine/gguf/source.h"
 #include "engine/gpu/run.h"
@@ -23,6 +24,7 @@ class EngineMaker {
   struct Options {
     bool gpu = true;
     std::optional<std::size_t> adapter = {};  // The GPU's number; the best one without.
+    std::string refused_driver = {};          // Why there may be no GPU (sandbox/driver_files.h).
   };
   EngineMaker(ChildLoop& loop, Options options) : loop_(loop), options_(options) {}
 

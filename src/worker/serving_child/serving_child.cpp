@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/crypto/keys.h"
 #include "worker/inference/serving.h"
+#include "worker/sandbox/driver_files.h"
 #include "worker/sandbox/spawn.h"
 #include "worker/serving_child/child_host.h"
 #include "worker/serving_child/child_lines.h"
@@ -66,8 +67,10 @@ int serving_child_main(std::span<char* const> given, ConfinementOptions confinem
   }
   if (memory_is_bounded) confinement.data_bytes_max = copies * arguments.memory_bytes + other_bytes;
   confinement.receives_files = true;
+  const auto drivers = driver_files();
   std::vector<MissingPart> missing;
   if (!enter_confined_child(arguments.parent, arguments.socket, confinement, missing)) return 0;
+  arguments.engines.refused_driver = refused_driver(drivers);
   if (!write_frame(arguments.socket, FrameKind::ready, pack_missing(missing), Instant::max(),
                    [] {}))
     return 0;

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/cli/known_coordinators.h"
+
 namespace weft::cli {
 
 void add_coordinator(CLI::App& command, std::string& url) {
@@ -46,6 +48,11 @@ void add_ca_cert(CLI::App& command, net::TlsOptions& tls, const std::string& nam
 void add_tls(CLI::App& command, net::TlsOptions& tls) {
   add_ca_cert(command, tls);
   command.add_flag("--tls-insecure", tls.insecure, "Accept any certificate");
+  command
+      .add_option_function<std::string>("--coordinator-key", KnownCoordinators::name_in_advance,
+                                        "Its key, as weft serve prints it: no other is accepted "
+                                        "(or WEFT_COORDINATOR_KEY)")
+      ->type_name("KEY");
 }
 
 void add_signer(CLI::App& command, std::filesystem::path& wallet, bool& json) {

@@ -25,7 +25,7 @@ void add_network(CLI::App& command, NetworkModelsOptions& options);
 void add_network_choice(CLI::App& command, bool& wanted, std::string& coordinator,
                         const std::string& what);
 [[nodiscard]] bool chooses_network(bool wanted, std::string& coordinator);
-// --ca-cert and --tls-insecure.
+// --ca-cert and --tls-insecure, and --coordinator-key.
 void add_tls(CLI::App& command, net::TlsOptions& tls);
 // The certificate option alone, by another name if --ca-cert is another server's.
 void add_ca_cert(CLI::App& command, net::TlsOptions& tls, const std::string& name = "--ca-cert");

@@ -199,6 +199,7 @@ Result<int> serve(const ServeOptions& options, const ShaderCheckerFactory& make_
                   std::move(coordinator_options),
                   make_checker ? make_checker() : coordinator::ShaderChecker{}, runner, texts));
   std::printf("Weft is ready at %s\n", coordinator->url().c_str());
+  std::printf("Its key is %s (--coordinator-key)\n", coordinator->key().text().c_str());
   if (!others_reach_it) {
     WEFT_ASSIGN(const std::string invite,
                 invitation({.data = data, .kind = crypto::InvitationKind::client, .wallet = {}}));

@@ -107,9 +107,10 @@ int wait_for(std::vector<Running>& workers) {
 Result<> accept_coordinator(const std::string& url, const net::TlsOptions& tls,
                             const PublicKey& key) {
   WEFT_ASSIGN(const net::Url parsed, net::Url::parse(url));
-  if (net::is_loopback(parsed.host) && !KnownCoordinators::includes_loopback()) return {};
-  WEFT_ASSIGN(const KnownCoordinators known, KnownCoordinators::of_user());
-  const auto seen = known.check(protocol::canonical_host(parsed.authority()), key, {});
+  const auto seen = KnownCoordinators::meet({.host = protocol::canonical_host(parsed.authority()),
+                                             .is_loopback = net::is_loopback(parsed.host),
+                                             .shown = key},
+                                            {});
   if (seen) return {};
   // The key that is known may announce this one.
   WEFT_ASSIGN(

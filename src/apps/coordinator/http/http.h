@@ -55,9 +55,8 @@ struct HttpParts {
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
-  UploadQuota& uploads;                  // What clients store.
-  bool uploads_by_lease = true;          // Workers store only what their leases lead to,
-  bool reads_by_lease = true;            // and read only that and models that they serve.
+  UploadQuota& uploads;        // What clients store.
+  bool reads_by_lease = true;  // Workers read only what leases and models that they serve lead to.
   std::size_t owner_data_bytes_max = 0;  // One part of an owner's data; 0: no bound.
   bool signs_parts = true;               // Parts of uploads are signed with their bytes and place.
   bool grants_to_strangers = false;      // They count as clients that hold credits; tests.

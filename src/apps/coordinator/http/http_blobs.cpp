@@ -186,17 +186,21 @@ Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest&
 }
 
 // A worker stores what its leases lead to, and no more; an owner of credits its quota. The operator
-// has no bound but the room for all.
-Result<> within_bounds(const HttpParts& parts, const net::IncomingRequest& request,
-                       const PublicKey& who) {
+// has no bound but the room for all. Whose room the blob takes.
+Result<std::optional<store::Room::For>> within_bounds(const HttpParts& parts,
+                                                      const net::IncomingRequest& request,
+                                                      const PublicKey& who) {
   const std::uint64_t length =
       std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
   if (request.bearer().empty()) {
-    if (who.text() == parts.info.coordinator) return {};
-    return parts.uploads.take(parts.book.owner_of(who), length, now());
+    if (who.text() == parts.info.coordinator) return std::nullopt;
+    WEFT_OK(parts.uploads.take(parts.book.owner_of(who), length, now()));
+    return std::nullopt;
   }
-  if (!parts.uploads_by_lease) return {};
-  if (parts.book.worker_blobs().take_upload(who, length)) return {};
+  if (const auto upload = parts.book.worker_blobs().take_upload(who, length)) {
+    if (!upload->output_of) return std::nullopt;
+    return store::Room::For{.job = *upload->output_of};
+  }
   return fail(ErrorCode::permission_denied, "{} bytes are more than the worker's leases lead to.",
               length);
 }
@@ -206,7 +210,7 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
   WEFT_ASSIGN(const auto hash, Hash::parse(request.parameters.at(0)));
   WEFT_ASSIGN(const PublicKey who, may_upload(parts, request, hash));
   if (parts.blobs.has(hash)) return std::make_unique<KnownUpload>(hash);
-  WEFT_OK(within_bounds(parts, request, who));
+  WEFT_ASSIGN(const auto room, within_bounds(parts, request, who));
   if (!request.header("content-range").empty()) return begin_part(parts, request, hash, who);
   const std::uint64_t length =
       std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
@@ -215,7 +219,7 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
                 "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", length,
                 parts.blob_bytes_max);
   }
-  WEFT_ASSIGN(auto writer, parts.blobs.begin(hash, parts.blob_bytes_max));
+  WEFT_ASSIGN(auto writer, parts.blobs.begin(hash, parts.blob_bytes_max, room));
   return std::make_unique<BlobUpload>(std::move(writer), hash, parts.readers);
 }
 

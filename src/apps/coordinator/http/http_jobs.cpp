@@ -5,9 +5,11 @@
 
 #include "apps/coordinator/http/access.h"
 #include "apps/coordinator/http/price_terms.h"
+#include "apps/coordinator/ingest/output_room.h"
 #include "apps/coordinator/ingest/submission_notes.h"
 #include "common/base/counted.h"
 #include "common/base/format.h"
+#include "common/crypto/ordered_id.h"
 #include "decisions/jobs/verdict_text.h"
 #include "platform/net/address.h"
 
@@ -57,11 +59,9 @@ void respond_submitted(const net::Respond& respond, const JobLinks& links,
   respond(reply);
 }
 
-// Before the shader is compiled. A job that is known already is not paid for again.
+// Before the shader is compiled.
 Result<> look_at_funds(const HttpParts& parts, const Signed& who,
                        const manifest::Manifest& manifest) {
-  WEFT_ASSIGN(const auto known, parts.store.job_of_nonce(who.client, who.nonce));
-  if (known) return {};
   const auto told = std::make_shared<std::promise<Result<bool>>>();
   auto future = told->get_future();
   const jobs::JobOffer offer{.client = who.client,
@@ -85,8 +85,17 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
     if (!who) return respond(parts.signatures.refusal(who.error()));
     const ShaderAsker asker{.client = who->client.text(),
                             .address = net::address_group(request.address)};
-    const auto funds = [&](const manifest::Manifest& manifest) {
-      return look_at_funds(parts, *who, manifest);
+    std::shared_ptr<RoomAside> room;
+    const auto funds = [&](const manifest::Manifest& manifest) -> Result<> {
+      // A job that is known already is not paid for again.
+      WEFT_ASSIGN(const auto known, parts.store.job_of_nonce(who->client, who->nonce));
+      if (known) return {};
+      WEFT_OK(look_at_funds(parts, *who, manifest));
+      if (!parts.bounds.room_set_aside) return {};
+      const JobId job{{crypto::ordered_id()}};
+      WEFT_OK(parts.blobs.room().set_aside(job, room_of(manifest)));
+      room = std::make_shared<RoomAside>(parts.blobs.room(), job);
+      return {};
     };
     auto submission =
         read_submission(*who, request.body, parts.blobs, parts.checker, parts.bounds, asker, funds);
@@ -101,6 +110,7 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
           error.code == ErrorCode::resource_exhausted && !submission.error().is_later;
       return respond(net::problem(error, is_bound ? 413 : net::http_status(error.code), members));
     }
+    if (room) submission->id = room->job();
     if (const auto looked_up = look_up_nonce(*submission, parts.store); !looked_up)
       return respond(net::problem(looked_up.error()));
     if (const auto agreed = read_price_terms(parts, request, *submission); !agreed)
@@ -110,12 +120,14 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
                                                  .known = parts.book.known(),
                                                  .cost_permille = parts.verification_permille});
     post_or_refuse(parts.loop, respond,
-                   [respond, links = parts.links, notes = std::move(notes),
+                   [respond, room, links = parts.links, notes = std::move(notes),
                     submission = std::move(*submission)](jobs::Core& core, jobs::Moment now) {
-                     core.submit(submission, now,
-                                 [respond, links, notes](const Result<api::Submitted>& result) {
-                                   respond_submitted(respond, links, notes, result);
-                                 });
+                     core.submit(
+                         submission, now,
+                         [respond, room, links, notes](const Result<api::Submitted>& result) {
+                           if (room && result && result->id == room->job().text()) room->keep();
+                           respond_submitted(respond, links, notes, result);
+                         });
                    });
   });
 }

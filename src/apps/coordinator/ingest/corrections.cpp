@@ -65,7 +65,7 @@ Result<jobs::JoinedAgain> join_again(const JobId& job, store::Store& store, Inta
     again.outputs = parts.front();
     return again;
   }
-  WEFT_ASSIGN(again.outputs, intake.join(manifest, parts));
+  WEFT_ASSIGN(again.outputs, intake.join(job, manifest, parts));
   return again;
 }
 

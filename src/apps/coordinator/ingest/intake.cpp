@@ -33,7 +33,8 @@ std::span<const std::int8_t> as_signed(ByteSpan bytes) {
 }  // namespace
 
 Result<> Intake::take(const manifest::Manifest& manifest, const protocol::ResultFrame& frame,
-                      std::optional<manifest::Range> leased) {
+                      std::optional<manifest::Range> leased,
+                      const std::optional<store::Room::For>& room) {
   const auto& result = frame.result;
   const auto index = result.task.index;
   if (index >= manifest.split.tasks)
@@ -81,7 +82,7 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
     return fail(ErrorCode::data_loss, "The root is not that of the outputs.");
   if (manifest.kind == manifest::Kind::kernel)
     WEFT_OK(check_product(manifest.kernel, range, contents.front()));
-  if (auto stored = blobs_.add_all(to_store); !stored)
+  if (auto stored = blobs_.add_all(to_store, room); !stored)
     return pass(std::move(stored), "while storing a result");
   return {};
 }
@@ -240,7 +241,8 @@ std::uint64_t Intake::operand_bytes() const {
 }
 
 Result<std::vector<store::OutputBlob>> Intake::join(
-    const manifest::Manifest& manifest, const std::vector<std::vector<store::OutputBlob>>& parts) {
+    const JobId& job, const manifest::Manifest& manifest,
+    const std::vector<std::vector<store::OutputBlob>>& parts) {
   std::vector<std::vector<ByteVector>> bytes;
   bytes.reserve(parts.size());
   for (const auto& task : parts) {
@@ -254,7 +256,8 @@ Result<std::vector<store::OutputBlob>> Intake::join(
   const auto joined = manifest::join(manifest, bytes);
   bytes.clear();
   std::vector<ByteSpan> spans(joined.begin(), joined.end());
-  WEFT_ASSIGN(const auto hashes, blobs_.add_all(spans));
+  WEFT_ASSIGN(const auto hashes,
+              blobs_.add_all(spans, store::Room::For{.job = job, .part = store::Room::Part::join}));
   std::vector<store::OutputBlob> outputs;
   for (std::size_t i = 0; i < joined.size(); ++i)
     outputs.push_back({.hash = hashes[i], .bytes = joined[i].size()});

@@ -29,10 +29,12 @@ class Intake {
   Intake(store::Blobs& blobs, Options options) : blobs_(blobs), options_(options) {}
 
   // Stores the outputs. data_loss says what is wrong with them; other codes are our own trouble (a
-  // full disk). `range`: what was leased, where that is not the whole task (an audit).
+  // full disk). `range`: what was leased, where that is not the whole task (an audit). `room`:
+  // whose room they take.
   [[nodiscard]] Result<> take(const manifest::Manifest& manifest,
                               const protocol::ResultFrame& frame,
-                              std::optional<manifest::Range> range = {});
+                              std::optional<manifest::Range> range = {},
+                              const std::optional<store::Room::For>& room = {});
 
   // Whether the part that was computed again is what the suspect handed in. failed: its opening
   // does not lead to the root that it signed, or the bytes cannot be read.
@@ -49,9 +51,10 @@ class Intake {
   void forget(const manifest::Manifest& manifest);
   [[nodiscard]] std::uint64_t operand_bytes() const;
 
-  // Joins the outputs of all tasks and stores them.
+  // Joins the outputs of all tasks and stores them, in the room that is set aside for `job`.
   [[nodiscard]] Result<std::vector<store::OutputBlob>> join(
-      const manifest::Manifest& manifest, const std::vector<std::vector<store::OutputBlob>>& parts);
+      const JobId& job, const manifest::Manifest& manifest,
+      const std::vector<std::vector<store::OutputBlob>>& parts);
 
  private:
   using Bytes = std::shared_ptr<const ByteVector>;

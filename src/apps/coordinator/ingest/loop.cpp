@@ -20,9 +20,10 @@ void Loop::run(jobs::Core& core) {
   constexpr auto sleep_max = std::chrono::seconds(1);
   std::vector<Event> events;
   for (;;) {
-    const Instant wake = std::min(core.next_deadline().value_or(Instant::max()), now() + sleep_max);
+    const Instant due = clock_.of_machine(core.next_deadline().value_or(Instant::max()));
+    const Instant wake = std::min(due, now() + sleep_max);
     const bool ending = queue_.take(events, wake, batch_max);
-    const jobs::Moment moment{.at = now(), .unix = unix_now()};
+    const jobs::Moment moment{.at = clock_.turn(now()), .unix = unix_now()};
     for (auto& event : events) event(core, moment);
     events.clear();
     core.flush(moment);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include "apps/coordinator/ingest/core_clock.h"
 #include "decisions/jobs/core.h"
 #include "platform/runtime/event_queue.h"
 
@@ -36,6 +37,7 @@ class Loop {
   void run(jobs::Core& core);
 
   runtime::EventQueue<Event> queue_{events_max};
+  CoreClock clock_;  // On the loop's thread.
   std::thread thread_;
 };
 

@@ -186,10 +186,32 @@ void Session::allow_upload(const JobId& job, const protocol::LeasedTask& task) {
                                     ? manifest::Range{.first = task.first, .count = task.count}
                                     : manifest::task_range(*manifest, task.index);
   std::uint64_t bytes = head_bytes;
-  for (std::size_t i = 0; i < manifest->output_bytes().size(); ++i)
-    bytes += manifest::output_extent(*manifest, i, range).size;
+  std::vector<std::uint64_t> outputs;
+  for (std::size_t i = 0; i < manifest->output_bytes().size(); ++i) {
+    outputs.push_back(manifest::output_extent(*manifest, i, range).size);
+    bytes += outputs.back();
+  }
+  // Room is set aside for the results of tasks, and not for those of checks.
+  if (range != manifest::task_range(*manifest, task.index)) outputs.clear();
   parts_.book.worker_blobs().allow_upload(hello_.key, {.job = job, .index = task.index},
-                                          task.attempt, times * bytes);
+                                          task.attempt, times * bytes, std::move(outputs));
+}
+
+// What comes in the frame counts as what is uploaded does, and takes the room of its job.
+Result<std::optional<store::Room::For>> Session::room_for(const protocol::TaskResult& result) {
+  bool is_output = true;
+  for (const auto& part : result.outputs) {
+    if (!part.in_frame) continue;
+    const auto upload =
+        parts_.book.worker_blobs().take_upload(hello_.key, part.bytes, result.task.job);
+    if (!upload)
+      return fail(ErrorCode::permission_denied,
+                  "The {} bytes of an output are more than the worker's leases lead to.",
+                  part.bytes);
+    is_output = is_output && upload->output_of.has_value();
+  }
+  if (!is_output) return std::nullopt;
+  return store::Room::For{.job = result.task.job};
 }
 
 // False where the connection has ended in between.
@@ -362,7 +384,9 @@ void Session::result(protocol::ResultFrame frame) {
   const auto manifest = parts_.book.manifest(held.task.job);
   if (!manifest) return refused({ErrorCode::not_found, "The job has ended."});
   if (range->count == 0) range.reset();
-  if (auto taken = parts_.intake.take(*manifest, frame, range); !taken)
+  const auto room = room_for(frame.result);
+  if (!room) return refused(room.error());
+  if (auto taken = parts_.intake.take(*manifest, frame, range, *room); !taken)
     return refused(taken.error());
   jobs::Delivery delivery{
       .session = parts_.id, .worker = hello_.key, .result = std::move(frame.result)};

@@ -101,6 +101,10 @@ class Session : public std::enable_shared_from_this<Session> {
   [[nodiscard]] bool advance(Stage from, Stage to);
   // What the worker may store for a lease: its outputs, and its states.
   void allow_upload(const JobId& job, const protocol::LeasedTask& task);
+  // Whose room the outputs in the frame of a result take; permission_denied for more than leases
+  // allow.
+  [[nodiscard]] Result<std::optional<store::Room::For>> room_for(
+      const protocol::TaskResult& result);
   // What it was leased of the task; an empty range stands for the whole.
   [[nodiscard]] std::optional<manifest::Range> held_range(const TaskId& task,
                                                           std::uint32_t attempt);

@@ -48,6 +48,9 @@ struct SubmissionBounds {
   // The file of an onnx job, which is held in memory a few times while it is checked.
   std::uint64_t model_bytes_max = std::uint64_t{128} << 20;
   bool anyone = true;  // Whether it may ask for "trust": "anyone".
+  // Room for its results is set aside before it is taken. Off only in tests: uploads fill the store
+  // then, and a job whose results are all accepted fails.
+  bool room_set_aside = true;
 };
 
 struct Complaint {
@@ -57,7 +60,8 @@ struct Complaint {
   bool is_later = false;  // Trying again helps: others wait to be checked (429).
 };
 
-// What a submission would cost its wallet, before anything expensive is done with it.
+// Whether its wallet can pay a submission, and whether there is room for it, before anything
+// expensive is done with it.
 using FundsCheck = std::function<Result<>(const manifest::Manifest&)>;
 
 // The body has been signed by `who`. `funds` is asked before the shader is compiled and data are

@@ -321,6 +321,7 @@ TEST_P(StoreContract, ReadsBackEverythingThatWasCommitted) {
   job.per_unit = 1'500'000;
   job.price_quoted = 7;
   job.price_max = 11;
+  job.price_max_named = false;
   Batch batch = submit_batch(job);
   batch.secrets = {{.name = "draws", .value = {hash_of(11).bytes}}};
   batch.standings = {{.worker = key_of(7),

@@ -154,6 +154,7 @@ Result<Job> job_of(const Statement& row) {
   job.per_unit = row.integer(17);
   job.price_quoted = row.integer(18);
   job.price_max = row.integer(19);
+  job.price_max_named = row.integer(20) != 0;
   return job;
 }
 

@@ -42,7 +42,7 @@ struct StoredEntry {
 // Columns of a job in the order in which every SELECT here names them.
 inline constexpr std::string_view job_columns =
     "id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, "
-    "units, pace, reason, root, ended, joined, per_unit, price_quoted, price_max";
+    "units, pace, reason, root, ended, joined, per_unit, price_quoted, price_max, price_max_named";
 [[nodiscard]] Result<Job> job_of(const Statement& row);
 
 // For the job whose rows are asked for.

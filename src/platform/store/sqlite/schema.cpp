@@ -200,6 +200,8 @@ constexpr std::array steps = {
 
     CREATE TABLE seasons (hour INTEGER PRIMARY KEY, busy REAL NOT NULL);
     )"},
+    // Whether a job ends over its price_max: it did in all jobs before.
+    Step{"ALTER TABLE jobs ADD COLUMN price_max_named INTEGER NOT NULL DEFAULT 1;"},
 };
 
 Result<int> version_of(Connection& connection) {

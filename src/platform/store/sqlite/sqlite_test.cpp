@@ -194,6 +194,7 @@ class OldBalances : public SqliteFile {
   inline static const std::string without_version_7 =
       "DROP TABLE paces; DROP TABLE seasons; ALTER TABLE jobs DROP COLUMN per_unit; ALTER TABLE "
       "jobs DROP COLUMN price_quoted; ALTER TABLE jobs DROP COLUMN price_max; "
+      "ALTER TABLE jobs DROP COLUMN price_max_named; "
       "DROP TABLE rechecks; DROP TABLE corrections; DROP TABLE checks; ALTER TABLE tasks DROP "
       "COLUMN basis; ";
   // The file as the program of version 4 left it.

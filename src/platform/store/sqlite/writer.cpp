@@ -35,8 +35,8 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT OR REPLACE INTO secrets VALUES (?, ?)",
     "INSERT INTO jobs (id, client, name, manifest, manifest_hash, tasks, budget, created, state, "
     "accepted, price, units, pace, reason, root, ended, "
-    "joined, per_unit, price_quoted, price_max) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "joined, per_unit, price_quoted, price_max, price_max_named) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "SELECT seq FROM jobs WHERE id = ?",
     "INSERT INTO nonces VALUES (?, ?, ?)",
     "INSERT INTO receipts (digest, worker, session_nonce, signature, arrived) VALUES (?, ?, ?, ?, "
@@ -264,12 +264,13 @@ Result<> Writer::write(const Changed<Model>& changed) {
 }
 
 Result<> Writer::write(const Job& job) {
-  WEFT_OK(naming(statements_[insert_job].run(
-                     job.id, job.client, job.name, job.manifest, job.manifest_hash, job.tasks,
-                     job.budget, job.created, static_cast<int>(job.state), job.accepted, job.price,
-                     job.units, job.reference_seconds_per_workgroup, job.reason, job.root,
-                     job.ended, pack(job.outputs), job.per_unit, job.price_quoted, job.price_max),
-                 [&] { return weft::format("The job {} is stored already.", job.id.text()); }));
+  WEFT_OK(naming(
+      statements_[insert_job].run(
+          job.id, job.client, job.name, job.manifest, job.manifest_hash, job.tasks, job.budget,
+          job.created, static_cast<int>(job.state), job.accepted, job.price, job.units,
+          job.reference_seconds_per_workgroup, job.reason, job.root, job.ended, pack(job.outputs),
+          job.per_unit, job.price_quoted, job.price_max, std::int64_t{job.price_max_named}),
+      [&] { return weft::format("The job {} is stored already.", job.id.text()); }));
   job_rows_[job.id] = connection_.last_row();
   return {};
 }

@@ -1,0 +1,88 @@
+// The room of the blob store: what is set aside for jobs, and what others may take.
+#include "platform/store/room.h"
+
+#include <gtest/gtest.h>
+
+namespace weft::store {
+namespace {
+
+const JobId job{{1}};
+const Room::For results{.job = job, .part = Room::Part::results};
+const Room::For join{.job = job, .part = Room::Part::join};
+
+TEST(Room, OthersTakeNothingOfWhatIsSetAside) {
+  Room room(100);
+  ASSERT_TRUE(room.set_aside(job, {.results = 30, .join = 30}).has_value());
+
+  const auto taken = room.take(41);
+
+  EXPECT_EQ(taken.error(), (Error{ErrorCode::resource_exhausted,
+                                  "The blobs would take more than 100 bytes, of which 60 are set "
+                                  "aside for results of running jobs; --blobs-bytes-max raises "
+                                  "the bound."}));
+  ASSERT_TRUE(room.take(40).has_value());
+  EXPECT_TRUE(room.take(30, results).has_value());
+  EXPECT_FALSE(room.take(1, results).has_value()) << "results take nothing of the join's";
+  EXPECT_TRUE(room.take(30, join).has_value());
+  EXPECT_EQ(room.used(), 100U);
+  EXPECT_EQ(room.aside(), 0U);
+}
+
+TEST(Room, AJobForWhichThereIsNoRoomIsRefused) {
+  Room room(100);
+  ASSERT_TRUE(room.take(50).has_value());
+
+  EXPECT_EQ(room.set_aside(job, {.results = 30, .join = 30}).error(),
+            (Error{ErrorCode::unavailable,
+                   "The job's results take 60 bytes, and 50 of the store's 100 are left: try again "
+                   "when data of other jobs have gone, or have the operator raise "
+                   "--blobs-bytes-max."}));
+  EXPECT_EQ(room.set_aside(job, {.results = 70, .join = 31}).error().code,
+            ErrorCode::resource_exhausted)
+      << "it would never fit";
+  EXPECT_EQ(room.aside(), 0U);
+}
+
+TEST(Room, AJobThatEndsGivesBackWhatItHasNotTaken) {
+  Room room(100);
+  ASSERT_TRUE(room.set_aside(job, {.results = 50, .join = 50}).has_value());
+  ASSERT_TRUE(room.take(20, results).has_value());
+
+  room.end(job);
+  room.end(job);
+
+  EXPECT_EQ(room.used(), 20U);
+  EXPECT_TRUE(room.take(80).has_value());
+}
+
+TEST(Room, WhatWasNotStoredIsSetAsideAgain) {
+  Room room(100);
+  ASSERT_TRUE(room.set_aside(job, {.results = 50, .join = 0}).has_value());
+  const auto taken = room.take(60, results);
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_EQ(taken->from_job, 50U) << "the rest is free room";
+
+  room.give_back(*taken, results);
+
+  EXPECT_EQ(room.used(), 0U);
+  EXPECT_EQ(room.aside(), 50U);
+  const auto again = room.take(60, results);
+  room.end(job);
+  room.give_back(*again, results);
+  EXPECT_EQ(room.aside(), 0U) << "the job has ended";
+  EXPECT_EQ(room.used(), 0U);
+}
+
+TEST(Room, WhatARunningJobWasPromisedHoldsAfterARestart) {
+  Room room(100);
+  room.add_used(90);
+
+  room.restore(job, {.results = 10, .join = 10});
+
+  EXPECT_FALSE(room.take(1).has_value());
+  EXPECT_TRUE(room.take(10, results).has_value());
+  EXPECT_TRUE(room.take(10, join).has_value());
+}
+
+}  // namespace
+}  // namespace weft::store
