@@ -4,12 +4,77 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
+import { compile } from '../../chain/build.mjs';
+import { link } from '../../chain/linker/link.mjs';
 import * as wire from '../../chain/tests/wire.mjs';
 import { hashJob, writeJob } from './jobs.mjs';
 import { Program, getJson, pause, root, run, scratch, serve, until, weft, work } from './lib.mjs';
 import { buildChain, chain, credit, day, found, keyOf, rowsText, tokensOf, u64 } from './settlement.mjs';
 
 before(buildChain);
+
+// The upgrade key can replace the program, and with it every rule of settlement; `deploy --final` leaves none.
+test('the wallet that deploys a program can replace it, and with --final no wallet can', { timeout: 300_000 }, async (t) => {
+  const c = await chain(t);
+  await c.wallet('operator');
+  const operator = keyOf(c.file('operator.json'));
+  const loader = wire.fromBase58('BPFLoaderUpgradeab1e11111111111111111111111');
+  const [rent, clock] = ['SysvarRent111111111111111111111111111111111', 'SysvarC1ock11111111111111111111111111111111'].map((one) => wire.fromBase58(one));
+  const other = link(compile(path.join(root, 'chain/tests/noop.cpp'))).program;
+  const u32 = (number) => { const out = Buffer.alloc(4); out.writeUInt32LE(number); return out; };
+  const send = async (instructions, signers = []) => {
+    const { value } = await c.rpc('getLatestBlockhash');
+    const raw = wire.transaction(instructions, operator, [operator, ...signers], wire.fromBase58(value.blockhash));
+    const params = [raw.toString('base64'), { encoding: 'base64', preflightCommitment: 'processed' }];
+    return (await fetch(c.url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params }) })).json();
+  };
+  const dataOf = (program) => wire.programAddress([wire.fromBase58(program)], loader).key;
+  // The program's bytes, and the key that may replace them: a kind, a slot, then a key or none.
+  const held = async (program) => {
+    const data = Buffer.from((await c.rpc('getAccountInfo', wire.toBase58(dataOf(program)), { encoding: 'base64' })).value.data[0], 'base64');
+    return { authority: data[12] === 1 ? wire.toBase58(data.subarray(13, 45)) : null, code: data.subarray(45) };
+  };
+  const use = (key, signer, writable) => ({ key, signer, writable });
+  const replace = async (program) => {
+    const buffer = wire.keyOf(`a buffer for ${program}`), bytes = 37 + other.length;
+    const lamports = await c.rpc('getMinimumBalanceForRentExemption', bytes);
+    const filled = await send([
+      { program: wire.systemProgram, accounts: [use(operator.key, true, true), use(buffer.key, true, true)], data: Buffer.concat([u32(0), u64(lamports), u64(bytes), loader]) },
+      { program: loader, accounts: [use(buffer.key, false, true), use(operator.key)], data: u32(0) },
+      { program: loader, accounts: [use(buffer.key, false, true), use(operator.key, true)], data: Buffer.concat([u32(1), u32(0), u64(other.length), other]) },
+    ], [buffer]);
+    assert.equal(filled.error, undefined, JSON.stringify(filled.error));
+    await c.rpc('litesvm_advance', 2);  // Not in the slot of its deployment.
+    return send([{
+      program: loader,
+      accounts: [use(dataOf(program), false, true), use(wire.fromBase58(program), false, true), use(buffer.key, false, true), use(operator.key, false, true), use(rent), use(clock), use(operator.key, true)],
+      data: u32(3),
+    }]);
+  };
+  const deploy = async (key, ...more) => {
+    const { code, stdout, stderr } = await run(['chain', 'deploy', '--elf', path.join(root, 'build/chain/weft.so'), '--program-key', c.file(key), '--rpc', c.url, '--wallet', c.file('operator.json'), '--json', '--yes', ...more]);
+    assert.equal(code, 0, stderr);
+    return { program: JSON.parse(stdout).program, said: stderr };
+  };
+  const elf = fs.readFileSync(path.join(root, 'build/chain/weft.so'));
+
+  const open = await deploy('open.json');
+  assert.match(open.said, /the wallet may replace it later \(--final: no key may\)/);
+  assert.equal((await held(open.program)).authority, operator.text);
+  const replaced = await replace(open.program);
+  assert.equal(replaced.error, undefined, JSON.stringify(replaced.error));
+  assert.deepEqual((await held(open.program)).code.subarray(0, other.length), other, 'the key replaces the program');
+
+  const final = await deploy('final.json', '--final');
+  assert.match(final.said, /which no key can change after that/);
+  assert.equal((await held(final.program)).authority, null);
+  const refused = await replace(final.program);
+  assert.match(JSON.stringify(refused.error), /Immutable/);
+  // Nor can the wallet make itself the key again.
+  const taken = await send([{ program: loader, accounts: [use(dataOf(final.program), false, true), use(operator.key, true), use(operator.key)], data: u32(4) }]);
+  assert.match(JSON.stringify(taken.error), /Immutable/);
+  assert.deepEqual((await held(final.program)).code.subarray(0, elf.length), elf);
+});
 
 test('a network lives from its deployment to a vote, by commands alone', { timeout: 600_000 }, async (t) => {
   const c = await chain(t);
